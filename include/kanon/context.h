@@ -1,0 +1,71 @@
+/* kanon/context.h: the one object every job hangs from: memory, threads, progress, cancellation.
+ *
+ * A context may be used by one thread at a time (it brings its own workers); kn_context_cancel alone may be called from
+ * any thread and from a signal handler. Everything created with a context must be freed before the context.
+ */
+#ifndef KANON_CONTEXT_H
+#define KANON_CONTEXT_H
+
+#include <kanon/status.h>
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct kn_context kn_context;
+
+/* Where memory comes from. `alloc` returns storage aligned to 16 bytes or NULL; `resize` behaves like realloc;
+ * `release` is never called with NULL. All three are called from several threads at once. */
+typedef struct kn_allocator {
+    void *(*alloc)(void *user, size_t size);
+    void *(*resize)(void *user, void *block, size_t old_size, size_t new_size);
+    void (*release)(void *user, void *block, size_t size);
+    void *user;
+} kn_allocator;
+
+/* What a progress callback is told. `total` is 0 where it is not known. */
+typedef struct kn_progress {
+    const char *stage; /* "reading", "grouping", ... static strings */
+    const char *unit;  /* "bytes", "rows", ...                      */
+    uint64_t    done;
+    uint64_t    total;
+    double      seconds; /* since the stage began */
+    bool        finished;
+} kn_progress;
+
+/* Called a few times a second at most and never by two threads at once. */
+typedef void (*kn_progress_fn)(void *user, const kn_progress *progress);
+
+typedef struct kn_context_options {
+    size_t              size;         /* sizeof(kn_context_options), set by the initializer */
+    int                 threads;      /* 0: as many as the process may run on               */
+    uint64_t            memory_limit; /* bytes; 0: none                                     */
+    const kn_allocator *allocator;    /* NULL: malloc                                       */
+    kn_progress_fn      progress;     /* NULL: silent                                       */
+    void               *progress_user;
+} kn_context_options;
+
+#define KN_CONTEXT_OPTIONS_INIT {sizeof(kn_context_options), 0, 0, NULL, NULL, NULL}
+
+/* Creates a context. `options` may be NULL. Threads start on first use. */
+KN_API KN_CHECK kn_status kn_context_create(kn_context **out, const kn_context_options *options, kn_error *err);
+
+/* Stops the workers and frees the context; NULL is fine. */
+KN_API void kn_context_free(kn_context *ctx);
+
+/* Asks all work in the context to stop; it returns KN_CANCELLED soon. Async-signal-safe. */
+KN_API void kn_context_cancel(kn_context *ctx);
+
+/* Takes a request to cancel back, so that the context can be used again. */
+KN_API void kn_context_reset_cancel(kn_context *ctx);
+
+KN_API int      kn_context_threads(const kn_context *ctx);
+KN_API uint64_t kn_context_memory_used(const kn_context *ctx); /* bytes held now          */
+KN_API uint64_t kn_context_memory_peak(const kn_context *ctx); /* the most held at a time */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,131 @@
+/* kn_alloc.c: counted allocation. See the header for the interface.
+ *
+ * Cost: one atomic add per call. Zeroed memory of the system allocator comes from calloc-like fresh pages only when the
+ * allocator hands them out; large arrays that need zeroes are therefore cleared explicitly.
+ */
+#include "kn_alloc.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "kn_context.h"
+
+typedef struct header {
+    kn_context *ctx;
+    size_t      size; /* of the caller's part */
+} header;
+
+static_assert(sizeof(header) == 16, "the header keeps blocks aligned to 16 bytes");
+
+static bool take(kn_context *ctx, uint64_t bytes)
+{
+    uint64_t used = atomic_fetch_add_explicit(&ctx->memory_used, bytes, memory_order_relaxed) + bytes;
+    if (ctx->memory_limit && used > ctx->memory_limit) {
+        atomic_fetch_sub_explicit(&ctx->memory_used, bytes, memory_order_relaxed);
+        return false;
+    }
+    uint64_t peak = atomic_load_explicit(&ctx->memory_peak, memory_order_relaxed);
+    while (used > peak && !atomic_compare_exchange_weak_explicit(&ctx->memory_peak, &peak, used, memory_order_relaxed,
+                                                                 memory_order_relaxed)) {
+    }
+    return true;
+}
+
+static void give_back(kn_context *ctx, uint64_t bytes)
+{
+    atomic_fetch_sub_explicit(&ctx->memory_used, bytes, memory_order_relaxed);
+}
+
+void *kn_alloc(kn_context *ctx, size_t size)
+{
+    if (size > SIZE_MAX - sizeof(header)) return NULL;
+    if (!take(ctx, size + sizeof(header))) return NULL;
+    header *h = ctx->allocator.alloc(ctx->allocator.user, size + sizeof(header));
+    if (!h) {
+        give_back(ctx, size + sizeof(header));
+        return NULL;
+    }
+    h->ctx = ctx;
+    h->size = size;
+    return h + 1;
+}
+
+void *kn_alloc_zero(kn_context *ctx, size_t size)
+{
+    void *p = kn_alloc(ctx, size);
+    if (p) memset(p, 0, size);
+    return p;
+}
+
+void *kn_alloc_array(kn_context *ctx, size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size) return NULL;
+    return kn_alloc(ctx, count * size);
+}
+
+void *kn_alloc_array_zero(kn_context *ctx, size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size) return NULL;
+    return kn_alloc_zero(ctx, count * size);
+}
+
+void *kn_realloc(kn_context *ctx, void *block, size_t new_size)
+{
+    if (!block) return kn_alloc(ctx, new_size);
+    if (new_size > SIZE_MAX - sizeof(header)) return NULL;
+    header *h = (header *)block - 1;
+    size_t  old_size = h->size;
+    if (new_size > old_size && !take(ctx, new_size - old_size)) return NULL;
+    header *moved =
+        ctx->allocator.resize(ctx->allocator.user, h, old_size + sizeof(header), new_size + sizeof(header));
+    if (!moved) {
+        if (new_size > old_size) give_back(ctx, new_size - old_size);
+        return NULL;
+    }
+    if (new_size < old_size) give_back(ctx, old_size - new_size);
+    moved->size = new_size;
+    return moved + 1;
+}
+
+void *kn_realloc_array(kn_context *ctx, void *block, size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size) return NULL;
+    return kn_realloc(ctx, block, count * size);
+}
+
+void kn_free(void *block)
+{
+    if (!block) return;
+    header     *h = (header *)block - 1;
+    kn_context *ctx = h->ctx;
+    size_t      size = h->size + sizeof(header);
+    ctx->allocator.release(ctx->allocator.user, h, size);
+    give_back(ctx, size);
+}
+
+char *kn_strndup(kn_context *ctx, const char *text, size_t length)
+{
+    char *copy = kn_alloc(ctx, length + 1);
+    if (!copy) return NULL;
+    if (length) memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+bool kn_grow(kn_context *ctx, void **block, size_t *capacity, size_t need, size_t element_size)
+{
+    if (need <= *capacity) return true;
+    size_t wanted = *capacity + *capacity / 2;
+    if (wanted < 16) wanted = 16;
+    if (wanted < need) wanted = need;
+    void *grown = kn_realloc_array(ctx, *block, wanted, element_size);
+    if (!grown && wanted > need) { /* near the limit: exactly what is needed may still fit */
+        wanted = need;
+        grown = kn_realloc_array(ctx, *block, wanted, element_size);
+    }
+    if (!grown) return false;
+    *block = grown;
+    *capacity = wanted;
+    return true;
+}

@@ -1,0 +1,34 @@
+/* kn_alloc.h: memory that is counted against the context's limit.
+ *
+ * Every block carries a 16-byte header with its size and context, so that kn_free needs nothing but the pointer. All
+ * functions may be called from any worker. They return NULL on failure and leave the message to the caller, who knows
+ * what the memory was for (kn_fail_memory).
+ */
+#ifndef KN_ALLOC_H
+#define KN_ALLOC_H
+
+#include <kanon/context.h>
+
+KN_CHECK void *kn_alloc(kn_context *ctx, size_t size);
+KN_CHECK void *kn_alloc_zero(kn_context *ctx, size_t size);
+
+/* count × size with a check for overflow. */
+KN_CHECK void *kn_alloc_array(kn_context *ctx, size_t count, size_t size);
+KN_CHECK void *kn_alloc_array_zero(kn_context *ctx, size_t count, size_t size);
+
+/* Resizes a block (NULL: allocates). On failure the old block is untouched. Large blocks move without copying where the
+ * system can remap pages, so growing a big array does not hold it twice. */
+KN_CHECK void *kn_realloc(kn_context *ctx, void *block, size_t new_size);
+KN_CHECK void *kn_realloc_array(kn_context *ctx, void *block, size_t count, size_t size);
+
+/* Frees a block; NULL is fine. */
+void kn_free(void *block);
+
+/* A NUL-terminated copy of `length` bytes. */
+KN_CHECK char *kn_strndup(kn_context *ctx, const char *text, size_t length);
+
+/* Makes room for at least `need` elements in a growing array: *block and *capacity are updated. false: out of memory,
+ * nothing changed. */
+KN_CHECK bool kn_grow(kn_context *ctx, void **block, size_t *capacity, size_t need, size_t element_size);
+
+#endif

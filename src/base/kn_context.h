@@ -1,0 +1,41 @@
+/* kn_context.h: the inside of a context. Only src/base includes the fields; other modules use the functions. */
+#ifndef KN_CONTEXT_H
+#define KN_CONTEXT_H
+
+#include <kanon/context.h>
+#include <stdatomic.h>
+
+struct kn_pool;
+
+struct kn_context {
+    kn_allocator     allocator;
+    uint64_t         memory_limit; /* 0: none */
+    _Atomic uint64_t memory_used;
+    _Atomic uint64_t memory_peak;
+    atomic_bool      cancelled;
+    int              threads;
+    struct kn_pool  *pool; /* started on first use, forgotten after fork */
+
+    kn_progress_fn   progress;
+    void            *progress_user;
+    const char      *stage; /* of the stage under way; NULL between stages */
+    const char      *unit;
+    uint64_t         stage_total;
+    uint64_t         stage_start_ns;
+    _Atomic uint64_t stage_done;
+    _Atomic uint64_t progress_next_ns; /* no callback before this time */
+    atomic_flag      progress_busy;
+};
+
+/* True once kn_context_cancel was called; long loops ask every few thousand steps. */
+bool kn_cancelled(const kn_context *ctx);
+
+/* KN_CANCELLED with its message. */
+kn_status kn_fail_cancelled(kn_error *err);
+
+/* A stage of work with a known (or 0: unknown) amount to do. Stages do not nest; `add` may be called by any worker. */
+void kn_progress_begin(kn_context *ctx, const char *stage, const char *unit, uint64_t total);
+void kn_progress_add(kn_context *ctx, uint64_t amount);
+void kn_progress_end(kn_context *ctx);
+
+#endif

@@ -1,0 +1,193 @@
+/* kn_parallel.c: a small pthread pool, started on first use and re-created after fork.
+ *
+ * The caller works too, as worker 0. Threads wait on a condition variable between jobs. After fork() the child has no
+ * threads but still the parent's pool structure: the pool remembers the process id that started it, and a child forgets
+ * the structure (its locks may be held by threads that do not exist) and starts its own.
+ *
+ * Why no OpenMP: libgomp's pool hangs in a forked child, which is how Spark's and Python's workers start.
+ */
+#include "kn_parallel.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+
+typedef struct job {
+    kn_range_fn     fn;
+    void           *arg;
+    int64_t         n, grain;
+    _Atomic int64_t next; /* start of the next range to hand out */
+    atomic_bool     stop;
+
+    pthread_mutex_t lock; /* guards what follows */
+    int64_t         failed_at;
+    kn_status       status;
+    kn_error        error;
+} job;
+
+typedef struct worker {
+    struct kn_pool *pool;
+    pthread_t       thread;
+    int             index;
+} worker;
+
+typedef struct kn_pool {
+    kn_context     *ctx;
+    pid_t           pid;
+    int             worker_count; /* threads started, without the caller */
+    worker         *workers;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t  wake, done;
+    job            *job;
+    uint64_t        generation;
+    int             running;
+    bool            quit;
+    bool            busy; /* a parallel_for is under way: calls from inside it run inline */
+} kn_pool;
+
+static void run_ranges(kn_context *ctx, job *j, int worker_index)
+{
+    kn_error error = KN_ERROR_INIT;
+    while (!atomic_load_explicit(&j->stop, memory_order_relaxed) && !kn_cancelled(ctx)) {
+        int64_t begin = atomic_fetch_add_explicit(&j->next, j->grain, memory_order_relaxed);
+        if (begin >= j->n) return;
+        int64_t   end = j->n - begin > j->grain ? begin + j->grain : j->n;
+        kn_status st = j->fn(j->arg, begin, end, worker_index, &error);
+        if (st == KN_OK) continue;
+        atomic_store_explicit(&j->stop, true, memory_order_relaxed);
+        pthread_mutex_lock(&j->lock);
+        if (j->status == KN_OK || begin < j->failed_at) {
+            j->status = st;
+            j->failed_at = begin;
+            j->error = error;
+        }
+        pthread_mutex_unlock(&j->lock);
+        return;
+    }
+}
+
+static void *worker_main(void *arg)
+{
+    worker  *self = arg;
+    kn_pool *pool = self->pool;
+    uint64_t seen = 0;
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        while (!pool->quit && pool->generation == seen) pthread_cond_wait(&pool->wake, &pool->lock);
+        if (pool->quit) break;
+        seen = pool->generation;
+        job *j = pool->job;
+        pthread_mutex_unlock(&pool->lock);
+        run_ranges(pool->ctx, j, self->index);
+        pthread_mutex_lock(&pool->lock);
+        if (--pool->running == 0) pthread_cond_signal(&pool->done);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static void start_workers(kn_pool *pool, int wanted)
+{
+    /* Signals go to the application's threads, never to ours. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (int i = 0; i < wanted; i++) {
+        worker *w = &pool->workers[i];
+        w->pool = pool;
+        w->index = i + 1;
+        if (pthread_create(&w->thread, NULL, worker_main, w) != 0) break; /* fewer threads do the same work */
+        pool->worker_count++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* The pool, or NULL if it cannot be had: the work then runs on the caller alone. */
+static kn_pool *pool_of(kn_context *ctx)
+{
+    if (ctx->pool && ctx->pool->pid != getpid()) {
+        kn_free(ctx->pool->workers);
+        kn_free(ctx->pool);
+        ctx->pool = NULL;
+    }
+    if (ctx->pool || ctx->threads <= 1) return ctx->pool;
+    kn_pool *pool = kn_alloc_zero(ctx, sizeof *pool);
+    worker  *workers = kn_alloc_array_zero(ctx, (size_t)ctx->threads - 1, sizeof *workers);
+    if (!pool || !workers) {
+        kn_free(pool);
+        kn_free(workers);
+        return NULL;
+    }
+    pool->ctx = ctx;
+    pool->pid = getpid();
+    pool->workers = workers;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->wake, NULL);
+    pthread_cond_init(&pool->done, NULL);
+    start_workers(pool, ctx->threads - 1);
+    ctx->pool = pool;
+    return pool;
+}
+
+void kn_pool_stop(kn_context *ctx)
+{
+    kn_pool *pool = ctx->pool;
+    if (!pool) return;
+    ctx->pool = NULL;
+    if (pool->pid == getpid()) {
+        pthread_mutex_lock(&pool->lock);
+        pool->quit = true;
+        pthread_cond_broadcast(&pool->wake);
+        pthread_mutex_unlock(&pool->lock);
+        for (int i = 0; i < pool->worker_count; i++) pthread_join(pool->workers[i].thread, NULL);
+        pthread_mutex_destroy(&pool->lock);
+        pthread_cond_destroy(&pool->wake);
+        pthread_cond_destroy(&pool->done);
+    }
+    kn_free(pool->workers);
+    kn_free(pool);
+}
+
+/* Runs the job on the pool's threads and the caller. */
+static void run_on_pool(kn_pool *pool, job *j)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->busy = true;
+    pool->job = j;
+    pool->generation++;
+    pool->running = pool->worker_count;
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+
+    run_ranges(pool->ctx, j, 0);
+
+    pthread_mutex_lock(&pool->lock);
+    while (pool->running > 0) pthread_cond_wait(&pool->done, &pool->lock);
+    pool->job = NULL;
+    pool->busy = false;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+kn_status kn_parallel_for(kn_context *ctx, int64_t n, int64_t grain, kn_range_fn fn, void *arg, kn_error *err)
+{
+    if (n <= 0) return KN_OK;
+    if (grain < 1) grain = 1;
+    job j = {.fn = fn, .arg = arg, .n = n, .grain = grain, .status = KN_OK};
+    pthread_mutex_init(&j.lock, NULL);
+    kn_pool *pool = n > grain ? pool_of(ctx) : NULL;
+    if (pool && !pool->busy)
+        run_on_pool(pool, &j);
+    else
+        run_ranges(ctx, &j, 0);
+    pthread_mutex_destroy(&j.lock);
+    if (j.status != KN_OK) {
+        if (err) *err = j.error;
+        return j.status;
+    }
+    if (kn_cancelled(ctx)) return kn_fail_cancelled(err);
+    return KN_OK;
+}

@@ -1,0 +1,21 @@
+/* kn_parallel.h: the context's thread pool.
+ *
+ * Work is cut into ranges that are handed out in ascending order. If ranges fail, the error of the lowest failing range
+ * is returned, so that the message does not depend on the number of threads. A call from inside a range runs inline.
+ */
+#ifndef KN_PARALLEL_H
+#define KN_PARALLEL_H
+
+#include <kanon/context.h>
+
+/* One range [begin, end) on worker 0 <= worker < kn_context_threads(ctx). The same worker never runs two ranges at
+ * once, so per-worker scratch needs no lock. */
+typedef kn_status (*kn_range_fn)(void *arg, int64_t begin, int64_t end, int worker, kn_error *err);
+
+/* Runs fn over [0, n) in ranges of `grain` (>= 1). KN_CANCELLED if the context was cancelled on the way. */
+KN_CHECK kn_status kn_parallel_for(kn_context *ctx, int64_t n, int64_t grain, kn_range_fn fn, void *arg, kn_error *err);
+
+/* Ends the workers; the pool starts again on the next use. */
+void kn_pool_stop(kn_context *ctx);
+
+#endif

@@ -1,0 +1,58 @@
+/* kn_table.h: the inside of a table. See kanon/table.h for what the numbers mean. */
+#ifndef KN_TABLE_H
+#define KN_TABLE_H
+
+#include <kanon/table.h>
+
+#include "kn_string.h"
+
+/* The distinct values of a column in their own order. */
+typedef struct kn_dictionary {
+    uint32_t  count;
+    uint64_t *offsets;  /* count + 1 of them: value i is bytes[offsets[i] .. offsets[i + 1])                         */
+    char     *bytes;    /* a spelling of each value as it stood in the input (the shortest, if several)              */
+    int64_t  *integers; /* INTEGER the value, DATE days, DATETIME microseconds since 1970 (UTC); else NULL           */
+    double   *decimals; /* DECIMAL the nearest double; else NULL                                                     */
+} kn_dictionary;
+
+typedef struct kn_column {
+    char         *name;
+    kn_type       type;
+    bool          ambiguous_date; /* stayed text because its dates can be read in two ways */
+    int           width;          /* bytes per code: 1, 2, 4                               */
+    void         *codes;          /* rows × width; dict.count means missing                */
+    int64_t       missing;        /* rows                                                  */
+    int64_t       respelled;
+    kn_dictionary dict;
+} kn_column;
+
+struct kn_table {
+    kn_context *ctx;
+    int64_t     rows;
+    int         column_count;
+    kn_column  *columns;
+    char        delimiter;
+};
+
+static inline uint32_t kn_column_code(const kn_column *column, int64_t row)
+{
+    switch (column->width) {
+    case 1: return ((const uint8_t *)column->codes)[row];
+    case 2: return ((const uint16_t *)column->codes)[row];
+    default: return ((const uint32_t *)column->codes)[row];
+    }
+}
+
+static inline kn_string kn_dictionary_text(const kn_dictionary *dict, uint32_t code)
+{
+    kn_string s = {dict->bytes + dict->offsets[code], (size_t)(dict->offsets[code + 1] - dict->offsets[code])};
+    return s;
+}
+
+/* How many different codes a column can hold: its values, and "missing" if there is a missing cell. */
+static inline uint32_t kn_column_cardinality(const kn_column *column)
+{
+    return column->dict.count + (column->missing > 0);
+}
+
+#endif

@@ -1,0 +1,245 @@
+/* test_base.c: the foundation: pool, memory, arenas, buffers, random numbers, errors. */
+#include "testing.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kn_alloc.h"
+#include "kn_arena.h"
+#include "kn_buffer.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_parallel.h"
+#include "kn_rng.h"
+
+typedef struct sum_job {
+    _Atomic int64_t sum;
+    int64_t         fail_from;
+    _Atomic int     workers_seen[64];
+    kn_context     *nested;
+} sum_job;
+
+static kn_status add_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    sum_job *job = arg;
+    atomic_store(&job->workers_seen[worker], 1);
+    int64_t s = 0;
+    for (int64_t i = begin; i < end; i++) s += i;
+    atomic_fetch_add(&job->sum, s);
+    if (job->fail_from >= 0 && begin >= job->fail_from)
+        return kn_fail_at(err, KN_INPUT, "file", begin, 0, "planted");
+    return KN_OK;
+}
+
+static void parallel_for_covers_each_index_once(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 8; threads *= 2) {
+        kn_context *ctx = testing_context(threads);
+        kn_error    err = KN_ERROR_INIT;
+        for (int64_t n = 0; n < 3000; n += 499) {
+            sum_job job = {.fail_from = -1};
+            assert_ok(kn_parallel_for(ctx, n, 7, add_range, &job, &err), err);
+            assert_int_equal(atomic_load(&job.sum), n * (n - 1) / 2);
+        }
+        testing_context_free(ctx);
+    }
+}
+
+static void lowest_failing_range_is_reported(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(8);
+    for (int round = 0; round < 200; round++) {
+        sum_job  job = {.fail_from = 300};
+        kn_error err = KN_ERROR_INIT;
+        assert_int_equal(kn_parallel_for(ctx, 10000, 10, add_range, &job, &err), KN_INPUT);
+        assert_int_equal(err.line, 300);
+        assert_string_equal(err.message, "file:300: planted");
+    }
+    testing_context_free(ctx);
+}
+
+static kn_status nest(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    sum_job *job = arg;
+    (void)begin;
+    (void)end;
+    (void)worker;
+    sum_job inner = {.fail_from = -1};
+    KN_TRY(kn_parallel_for(job->nested, 100, 3, add_range, &inner, err));
+    atomic_fetch_add(&job->sum, atomic_load(&inner.sum));
+    return KN_OK;
+}
+
+static void a_nested_call_runs_inline(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(4);
+    kn_error    err = KN_ERROR_INIT;
+    sum_job     job = {.nested = ctx};
+    assert_ok(kn_parallel_for(ctx, 50, 1, nest, &job, &err), err);
+    assert_int_equal(atomic_load(&job.sum), 50 * 4950);
+    testing_context_free(ctx);
+}
+
+static void the_pool_starts_again_in_a_forked_child(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(4);
+    kn_error    err = KN_ERROR_INIT;
+    sum_job     job = {.fail_from = -1};
+    assert_ok(kn_parallel_for(ctx, 1000, 1, add_range, &job, &err), err);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        sum_job again = {.fail_from = -1};
+        bool    right = kn_parallel_for(ctx, 1000, 1, add_range, &again, &err) == KN_OK && atomic_load(&again.sum) == 499500;
+        kn_context_free(ctx);
+        _exit(right ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    testing_context_free(ctx);
+}
+
+static void cancelling_stops_work(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(2);
+    kn_error    err = KN_ERROR_INIT;
+    sum_job     job = {.fail_from = -1};
+    kn_context_cancel(ctx);
+    assert_int_equal(kn_parallel_for(ctx, 1000, 1, add_range, &job, &err), KN_CANCELLED);
+    assert_int_equal(atomic_load(&job.sum), 0);
+    kn_context_reset_cancel(ctx);
+    assert_ok(kn_parallel_for(ctx, 1000, 1, add_range, &job, &err), err);
+    testing_context_free(ctx);
+}
+
+static void the_memory_limit_is_kept(void **state)
+{
+    (void)state;
+    kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
+    options.memory_limit = 1000;
+    kn_context *ctx = NULL;
+    kn_error    err = KN_ERROR_INIT;
+    assert_ok(kn_context_create(&ctx, &options, &err), err);
+    void *a = kn_alloc(ctx, 600);
+    assert_non_null(a);
+    assert_null(kn_alloc(ctx, 600));
+    assert_null(kn_realloc(ctx, a, 1200));
+    a = kn_realloc(ctx, a, 900);
+    assert_non_null(a);
+    assert_null(kn_alloc_array(ctx, SIZE_MAX / 2, 3));
+    assert_true(kn_context_memory_peak(ctx) <= 1000);
+    kn_free(a);
+    testing_context_free(ctx);
+}
+
+static void arenas_keep_what_they_give(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(1);
+    kn_arena    arena;
+    kn_arena_init(&arena, ctx);
+    char  *strings[2000];
+    kn_rng rng;
+    kn_rng_init(&rng, testing_seed(), 0);
+    size_t sizes[2000];
+    for (int i = 0; i < 2000; i++) {
+        sizes[i] = i % 100 == 0 ? 50000 + kn_rng_below(&rng, 50000) : kn_rng_below(&rng, 60);
+        char *text = i % 2 ? kn_arena_bytes(&arena, sizes[i] + 1) : kn_arena_alloc(&arena, sizes[i] + 1);
+        assert_non_null(text);
+        if (i % 2 == 0) assert_int_equal((uintptr_t)text % 16, 0);
+        memset(text, 'a' + i % 26, sizes[i]);
+        text[sizes[i]] = '\0';
+        strings[i] = text;
+    }
+    for (int i = 0; i < 2000; i++) {
+        assert_int_equal(strlen(strings[i]), sizes[i]);
+        for (size_t j = 0; j < sizes[i]; j++) assert_int_equal(strings[i][j], 'a' + i % 26);
+    }
+    kn_arena_free(&arena);
+    testing_context_free(ctx);
+}
+
+static void buffers_remember_a_failure(void **state)
+{
+    (void)state;
+    testing_allocator  counts = {.refuse_at = 2};
+    kn_allocator       allocator = testing_failing_allocator(&counts);
+    kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
+    options.allocator = &allocator;
+    kn_context *ctx = NULL;
+    kn_error    err = KN_ERROR_INIT;
+    assert_ok(kn_context_create(&ctx, &options, &err), err);
+    kn_buffer buffer;
+    kn_buffer_init(&buffer, ctx);
+    kn_buffer_format(&buffer, "%d-%s", 7, "x");
+    assert_string_equal(kn_buffer_text(&buffer), "7-x");
+    for (int i = 0; i < 100; i++) kn_buffer_add(&buffer, "0123456789");
+    assert_true(buffer.failed);
+    assert_null(kn_buffer_text(&buffer));
+    kn_buffer_free(&buffer);
+    kn_context_free(ctx);
+    assert_int_equal(counts.live, 0);
+}
+
+static void random_numbers_repeat_and_stay_in_range(void **state)
+{
+    (void)state;
+    kn_rng a, b, c;
+    kn_rng_init(&a, 42, 3);
+    kn_rng_init(&b, 42, 3);
+    kn_rng_init(&c, 42, 4);
+    int    equal = 0;
+    double sum = 0, squares = 0;
+    for (int i = 0; i < 100000; i++) {
+        uint64_t x = kn_rng_next(&a);
+        assert_int_equal(x, kn_rng_next(&b));
+        equal += x == kn_rng_next(&c);
+        uint64_t y = kn_rng_below(&a, 7);
+        assert_true(y < 7);
+        assert_int_equal(y, kn_rng_below(&b, 7));
+        double z = kn_rng_normal(&c);
+        sum += z;
+        squares += z * z;
+    }
+    assert_int_equal(equal, 0);
+    assert_true(sum / 1e5 < 0.02 && sum / 1e5 > -0.02);
+    assert_true(squares / 1e5 < 1.03 && squares / 1e5 > 0.97);
+}
+
+static void statuses_have_exit_codes(void **state)
+{
+    (void)state;
+    assert_int_equal(kn_status_exit_code(KN_OK), 0);
+    assert_int_equal(kn_status_exit_code(KN_UNMET), 1);
+    assert_int_equal(kn_status_exit_code(KN_USAGE), 2);
+    assert_int_equal(kn_status_exit_code(KN_INPUT), 2);
+    assert_int_equal(kn_status_exit_code(KN_IO), 3);
+    assert_int_equal(kn_status_exit_code(KN_CANCELLED), 3);
+    assert_int_equal(kn_fail(NULL, KN_IO, "nobody listens"), KN_IO);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parallel_for_covers_each_index_once),
+        cmocka_unit_test(lowest_failing_range_is_reported),
+        cmocka_unit_test(a_nested_call_runs_inline),
+        cmocka_unit_test(the_pool_starts_again_in_a_forked_child),
+        cmocka_unit_test(cancelling_stops_work),
+        cmocka_unit_test(the_memory_limit_is_kept),
+        cmocka_unit_test(arenas_keep_what_they_give),
+        cmocka_unit_test(buffers_remember_a_failure),
+        cmocka_unit_test(random_numbers_repeat_and_stay_in_range),
+        cmocka_unit_test(statuses_have_exit_codes),
+    };
+    return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}
