@@ -28,8 +28,7 @@ static kn_status add_range(void *arg, int64_t begin, int64_t end, int worker, kn
     int64_t s = 0;
     for (int64_t i = begin; i < end; i++) s += i;
     atomic_fetch_add(&job->sum, s);
-    if (job->fail_from >= 0 && begin >= job->fail_from)
-        return kn_fail_at(err, KN_INPUT, "file", begin, 0, "planted");
+    if (job->fail_from >= 0 && begin >= job->fail_from) return kn_fail_at(err, KN_INPUT, "file", begin, 0, "planted");
     return KN_OK;
 }
 
@@ -96,7 +95,8 @@ static void the_pool_starts_again_in_a_forked_child(void **state)
     assert_true(child >= 0);
     if (child == 0) {
         sum_job again = {.fail_from = -1};
-        bool    right = kn_parallel_for(ctx, 1000, 1, add_range, &again, &err) == KN_OK && atomic_load(&again.sum) == 499500;
+        bool    right =
+            kn_parallel_for(ctx, 1000, 1, add_range, &again, &err) == KN_OK && atomic_load(&again.sum) == 499500;
         kn_context_free(ctx);
         _exit(right ? 0 : 1);
     }

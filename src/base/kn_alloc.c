@@ -77,8 +77,7 @@ void *kn_realloc(kn_context *ctx, void *block, size_t new_size)
     header *h = (header *)block - 1;
     size_t  old_size = h->size;
     if (new_size > old_size && !take(ctx, new_size - old_size)) return NULL;
-    header *moved =
-        ctx->allocator.resize(ctx->allocator.user, h, old_size + sizeof(header), new_size + sizeof(header));
+    header *moved = ctx->allocator.resize(ctx->allocator.user, h, old_size + sizeof(header), new_size + sizeof(header));
     if (!moved) {
         if (new_size > old_size) give_back(ctx, new_size - old_size);
         return NULL;

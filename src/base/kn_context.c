@@ -51,8 +51,7 @@ kn_status kn_context_create(kn_context **out, const kn_context_options *options,
     *out = NULL;
     kn_context_options opt = KN_CONTEXT_OPTIONS_INIT;
     if (options) {
-        if (options->size < sizeof opt)
-            return kn_fail(err, KN_USAGE, "context options: the size field is not set");
+        if (options->size < sizeof opt) return kn_fail(err, KN_USAGE, "context options: the size field is not set");
         opt = *options;
     }
     if (opt.threads < 0 || opt.threads > MAX_THREADS)

@@ -38,6 +38,7 @@ const char *kn_status_name(kn_status status)
     return "unknown status";
 }
 
+KN_PRINTF(6, 0)
 static void fill(kn_error *err, kn_status status, int64_t line, int64_t column, const char *prefix, const char *format,
                  va_list args)
 {

@@ -45,6 +45,7 @@ double kn_rng_double(kn_rng *rng)
 uint64_t kn_rng_below(kn_rng *rng, uint64_t bound)
 {
     __extension__ typedef unsigned __int128 u128;
+
     u128     m = (u128)kn_rng_next(rng) * bound;
     uint64_t low = (uint64_t)m;
     if (low < bound) {

@@ -1,8 +1,26 @@
-/* cli.h: what the commands share. The command line uses the public API only. */
+/* cli.h: what the commands share. The command line uses the public API only.
+ *
+ * How a command looks:
+ *
+ *     static int run(int argc, char **argv)
+ *     {
+ *         cli_common        common = {0};
+ *         cli_table_options table = {0};
+ *         cli_list          qi = {0};
+ *         const cli_option  options[] = {{"--qi", CLI_LIST, &qi}, CLI_TABLE_OPTIONS(table), {0}};
+ *         if (!cli_parse(&cli_diagnose, &argc, argv, options, &common)) return 2;
+ *         if (common.help) return 0;
+ *         ...
+ *     }
+ *
+ * Nothing here is called from more than one thread, except where said. Memory of the command line's own comes from
+ * malloc; when there is none left the program says so and ends with exit code 3.
+ */
 #ifndef CLI_H
 #define CLI_H
 
 #include <kanon/context.h>
+#include <kanon/table.h>
 #include <stdio.h>
 
 /* A command: `run` gets the arguments behind its name and returns the exit code. */
@@ -20,8 +38,17 @@ extern const cli_command cli_generate;
 
 /* ---- Options ----
  * A command describes its options in an array that ends with {0}; cli_parse fills them in and leaves the other
- * arguments, in order, at the front of argv. */
-typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_LIST, CLI_INTEGER, CLI_NUMBER } cli_kind;
+ * arguments, in order, at the front of argv. Forms understood: `--name value`, `--name=value`, `-n value`, `-nvalue`;
+ * `--` ends the options, `-` is an ordinary argument. A target keeps its value where its option is not given. */
+typedef enum cli_kind {
+    CLI_FLAG,    /* bool *: set to true                                                        */
+    CLI_TEXT,    /* const char **: points into argv                                            */
+    CLI_LIST,    /* cli_list *: items separated by commas, repeatable                          */
+    CLI_INTEGER, /* int64_t *                                                                  */
+    CLI_NUMBER,  /* double *: finite, with a point                                             */
+    CLI_REPEAT,  /* cli_list *: one item each time the option is given, commas and all         */
+    CLI_SIZE     /* uint64_t *: bytes, see cli_parse_size                                      */
+} cli_kind;
 
 typedef struct cli_option {
     const char *name;    /* "--rows"; an alias after a bar: "-k|--k"  */
@@ -29,8 +56,9 @@ typedef struct cli_option {
     void       *target;  /* bool *, const char **, cli_list *, int64_t *, double * */
 } cli_option;
 
-/* A repeatable option; a value may hold several items separated by commas (`a,b`), a backslash keeps a comma. Items are
- * freed by cli_list_free. */
+/* A repeatable option; a value may hold several items separated by commas (`a,b`), a backslash keeps a comma (`\,`) or a
+ * backslash (`\\`) and stands for itself elsewhere. An empty value is one empty item. Items are freed by
+ * cli_list_free. */
 typedef struct cli_list {
     char **items;
     int    count;
@@ -45,17 +73,99 @@ typedef struct cli_common {
     bool     help;         /* the command's help was printed: return 0  */
     int64_t  threads;      /* 0: all                                    */
     uint64_t memory_limit; /* bytes; 0: none                            */
+    bool     streams;      /* set by the command, before cli_context: it writes data to standard output while it works,
+                              and a progress line on the same terminal would stand in its way */
 } cli_common;
 
-/* Parses argv; on a mistake prints a message and returns false (exit code 2). `positional` receives the other
- * arguments' count. */
+/* Parses argv; on a mistake prints a message and returns false (exit code 2). *argc becomes the number of the other
+ * arguments. After false, or with common->help set, every list among the options is empty: nothing needs freeing. */
 bool cli_parse(const cli_command *command, int *argc, char **argv, const cli_option *options, cli_common *common);
 
-/* A context with progress on a terminal and Ctrl-C tied to it; NULL after printing why not. */
+/* Strict readers of a whole token; false where it is none or out of range. A size is a number of bytes with an optional
+ * fraction and unit: k M G T (powers of 1000), Ki Mi Gi Ti (powers of 1024), an optional B, in either case. */
+bool cli_parse_integer(const char *text, int64_t *out);
+bool cli_parse_number(const char *text, double *out);
+bool cli_parse_size(const char *text, uint64_t *out);
+
+/* The name nearest to a mistyped word, or NULL where none is near. `names` ends with NULL. */
+const char *cli_nearest(const char *word, const char *const *names);
+
+/* The help of the options that every command has. */
+#define CLI_COMMON_HELP                                                                                                \
+    "      --json               write the result as JSON\n"                                                            \
+    "  -q, --quiet              no progress, no notes\n"                                                               \
+    "      --threads N          work on N threads (default: all processors)\n"                                         \
+    "      --memory-limit SIZE  stop rather than use more memory: 500M, 2G, 1.5GiB\n"                                  \
+    "  -h, --help               show this text\n"
+
+#define CLI_EXIT_HELP                                                                                                  \
+    "Exit codes: 0 it holds or is done, 1 it does not hold, 2 bad usage or bad input,\n"                               \
+    "3 the system failed (input or output, memory) or the run was stopped.\n"
+
+/* ---- Reading tables ----
+ * The same options for every command that reads a table: start from {0}, put CLI_TABLE_OPTIONS(table) into the options,
+ * CLI_TABLE_HELP into the help, then call cli_table_read and, in the end, cli_table_options_free. */
+typedef struct cli_table_options {
+    const char *delimiter;
+    bool        no_header;
+    const char *encoding;
+    const char *decimal;
+    const char *timezone;
+    cli_list    na;
+    bool        no_na;
+    cli_list    types;
+} cli_table_options;
+
+#define CLI_TABLE_OPTIONS(t)                                                                                           \
+    {"-d|--delimiter", CLI_TEXT, &(t).delimiter}, {"--no-header", CLI_FLAG, &(t).no_header},                           \
+        {"--encoding", CLI_TEXT, &(t).encoding}, {"--decimal", CLI_TEXT, &(t).decimal},                                \
+        {"--timezone", CLI_TEXT, &(t).timezone}, {"--na", CLI_LIST, &(t).na}, {"--no-na", CLI_FLAG, &(t).no_na},       \
+    {                                                                                                                  \
+        "--type", CLI_REPEAT, &(t).types                                                                               \
+    }
+
+#define CLI_TABLE_HELP                                                                                                 \
+    "  -d, --delimiter C        one character between cells, or 'tab' (default: found out)\n"                          \
+    "      --no-header          the first line is data; columns are named c1, c2, ...\n"                               \
+    "      --encoding NAME      utf-8 (default), windows-1252 or latin-1\n"                                            \
+    "      --decimal C          decimal mark of numbers: '.' (default) or ','\n"                                       \
+    "      --timezone ZONE      zone of times that carry none, e.g. Europe/Athens (default: UTC)\n"                    \
+    "      --na LIST            spellings of a missing cell, instead of the usual ones;\n"                             \
+    "                           repeatable; --na '' means: only empty cells\n"                                         \
+    "      --no-na              no cell is missing; an empty one is a value\n"                                         \
+    "      --type COL:TYPE[:FORMAT]\n"                                                                                 \
+    "                           text, integer, decimal, date or datetime instead of the type\n"                        \
+    "                           found; FORMAT is for dates (%d/%m/%Y); repeatable\n"
+
+/* Reads the files (same columns; "-" is standard input) as one table with these columns only (NULL: all). On failure
+ * prints why, sets *exit_code and returns false. Checks the table options first: a mistake there costs no reading. */
+bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *options, char *const *paths,
+                    int path_count, const char *const *columns, int column_count, int *exit_code);
+
+/* The library's options for these, for a command that reads by itself. `csv` points into `options` and into *types,
+ * which the caller frees with cli_column_types_free. false after printing what is wrong (exit code 2). */
+typedef struct cli_column_types {
+    kn_column_type *items;
+    int             count;
+} cli_column_types;
+
+bool cli_table_csv_options(kn_csv_options *csv, const cli_table_options *options, cli_column_types *types);
+void cli_column_types_free(cli_column_types *types);
+void cli_table_options_free(cli_table_options *options);
+
+/* ---- Running ---- */
+
+/* A context with progress on a terminal and Ctrl-C tied to it; NULL after printing why not (exit code 3). One at a
+ * time. Ctrl-C, SIGTERM and SIGHUP cancel it; a second one ends the program at once. */
 kn_context *cli_context(const cli_common *common);
 void        cli_context_free(kn_context *ctx);
 
-/* Prints "kanon: message" on stderr; returns the exit code of the error's status. */
+/* True once the user asked to stop; for a command's own long loops, which then return cli_stop(). */
+bool cli_stopped(void);
+int  cli_stop(void);
+
+/* Prints "kanon: message" on stderr; returns the exit code of the error's status. Silent where standard output is a pipe
+ * nobody reads any more. */
 int cli_fail(const kn_error *err);
 
 /* Prints "kanon COMMAND: message" and a pointer to --help; returns 2. */
@@ -63,5 +173,62 @@ int cli_usage(const cli_command *command, const char *format, ...) KN_PRINTF(2, 
 
 /* A remark on stderr ("kanon: note: ..."), unless --quiet. */
 void cli_note(const cli_common *common, const char *format, ...) KN_PRINTF(2, 3);
+
+/* Flushes standard output and checks that all of it arrived; returns `code`, or 3 after saying why. main does it at the
+ * end of every command. */
+int cli_finish(int code);
+
+/* malloc, realloc and strndup that end the program with exit code 3 where there is no memory. */
+void *cli_alloc(size_t size);
+void *cli_realloc(void *block, size_t size);
+char *cli_strndup(const char *text, size_t length);
+
+/* ---- Text for people ---- */
+
+/* Text made safe for a terminal, as a new string (free it): control characters, direction marks and bytes that are not
+ * UTF-8 become \n, \t, \xNN or \uNNNN. */
+char *cli_escape(const char *text, size_t length);
+
+/* How many terminal columns an escaped text takes. */
+int cli_text_width(const char *text);
+
+bool cli_utf8(void);                 /* the locale's character set is UTF-8                          */
+int  cli_terminal_width(FILE *file); /* columns of the terminal behind it; 80 where it is none       */
+
+typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_RED, CLI_GREEN, CLI_YELLOW } cli_style;
+
+/* The escape sequence that turns a style on (CLI_PLAIN: all off); "" where the file is no terminal, NO_COLOR is set or
+ * TERM is "dumb". */
+const char *cli_style_on(FILE *file, cli_style style);
+
+enum { CLI_NUMBER_SIZE = 32 };
+
+/* Write into `buffer` (CLI_NUMBER_SIZE bytes) and return it: 1,234,567 and 12.3 MB. */
+const char *cli_format_integer(char *buffer, int64_t value);
+const char *cli_format_bytes(char *buffer, uint64_t bytes);
+
+/* A bar that fills `share` (0 to 1) of `width` columns, without trailing blanks: eighth blocks where the locale is
+ * UTF-8, '#' otherwise. A share above 0 never looks empty. `buffer` has CLI_BAR_SIZE(width) bytes; returns it. */
+#define CLI_BAR_SIZE(width) ((size_t)(width)*3 + 4)
+const char *cli_bar(char *buffer, double share, int width);
+
+/* Aligned columns. Cells are added row by row, left to right; text is escaped, widths are terminal columns. No
+ * line ends with blanks. */
+typedef enum cli_align { CLI_LEFT, CLI_RIGHT } cli_align;
+typedef struct cli_text_table cli_text_table;
+
+/* `titles` NULL: no heading; both arrays hold `columns` entries and are copied. */
+cli_text_table *cli_text_table_new(int columns, const char *const *titles, const cli_align *aligns);
+void            cli_text_table_free(cli_text_table *table);
+
+void cli_text_table_text(cli_text_table *table, const char *text);                        /* NULL: an empty cell */
+void cli_text_table_bytes(cli_text_table *table, const char *text, size_t length);        /* not NUL-terminated  */
+void cli_text_table_integer(cli_text_table *table, int64_t value);                        /* 1,234,567           */
+void cli_text_table_format(cli_text_table *table, const char *format, ...) KN_PRINTF(2, 3);
+void cli_text_table_style(cli_text_table *table, cli_style style);                        /* of the cell just added */
+void cli_text_table_bar(cli_text_table *table, double share, int width);                  /* see cli_bar         */
+
+/* Prints the table, each line behind `indent` blanks. Ends an unfinished row with empty cells. */
+void cli_text_table_print(cli_text_table *table, FILE *file, int indent);
 
 #endif

@@ -46,6 +46,12 @@ KN_CHECK kn_status kn_builder_extend(kn_builder *builder, int64_t rows, int slot
 /* Stores ids. Order: intern, then extend, then write (extending makes room for the largest id interned so far). */
 void kn_builder_write(kn_builder *builder, int column, int64_t first_row, const uint32_t *ids, int64_t rows);
 
+/* Texts that mean "missing" (compared after stripping spaces); the strings must live until finish. Default: none. */
+void kn_builder_set_na(kn_builder *builder, const kn_string *na, int count);
+
+/* Says that texts were interned that may not occur in any row written; finish then leaves them out. */
+void kn_builder_set_unused(kn_builder *builder);
+
 /* Types, sorts and re-codes every column. `types` has one entry per column or is NULL (all inferred). Ends the builder. */
 KN_CHECK kn_status kn_builder_finish(kn_table **out, kn_builder *builder, const kn_builder_type *types,
                                      const kn_value_rules *rules, kn_error *err);

@@ -1,0 +1,86 @@
+# The front door. Meson and ninja do the work (meson.build); the longer jobs are scripts (scripts/).
+#
+#   make            the program: build/kanon
+#   make demo       the main job on a sample the program generates itself
+#   make test       every test in every build (plain, address + undefined, thread sanitizer); .ci/run calls this
+#   make help       all targets
+#
+# Every target installs the Debian packages it misses (scripts/setup), as root or through sudo.
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+TARGET  ?= fuzz_csv
+SECONDS ?= 60
+
+.PHONY: all
+all: ## build the program, build/kanon
+	@scripts/setup build
+	@scripts/build
+
+.PHONY: demo
+demo: all ## show the main job on a generated sample
+	@scripts/demo build/kanon
+
+.PHONY: test
+test: ## run every test in every build
+	@scripts/setup test
+	@scripts/test plain asan tsan
+
+.PHONY: check asan tsan
+check: ## run the tests of the plain build only
+	@scripts/setup test
+	@scripts/test plain
+
+asan: ## run the tests under the address and undefined-behaviour sanitizers
+	@scripts/setup test
+	@scripts/test asan
+
+tsan: ## run the threaded tests under the thread sanitizer
+	@scripts/setup test
+	@scripts/test tsan
+
+.PHONY: golden
+golden: all ## write the expected output of the command-line tests anew; read the difference before committing it
+	@tests/cli/run --update build/kanon
+
+.PHONY: format format-check tidy
+format: ## format every .c file in place
+	@scripts/setup test
+	@scripts/format
+
+format-check: ## say which .c files are not formatted
+	@scripts/setup test
+	@scripts/format --check
+
+tidy: ## run clang-tidy over the sources
+	@scripts/setup dev
+	@scripts/tidy
+
+.PHONY: coverage
+coverage: ## measure what the tests of the plain build reach: build-coverage/coverage.html
+	@scripts/setup dev
+	@scripts/coverage
+
+.PHONY: fuzz
+fuzz: ## fuzz one target: make fuzz TARGET=fuzz_csv SECONDS=60
+	@scripts/setup test
+	@scripts/fuzz $(TARGET) $(SECONDS)
+
+.PHONY: bench
+bench: all ## time the program beside its peers
+	@bench/run
+
+.PHONY: install
+install: all ## install under PREFIX (default /usr/local); DESTDIR is respected
+	@meson configure build -Dprefix=$(PREFIX)
+	@scripts/build
+	@DESTDIR=$(DESTDIR) meson install -C build --no-rebuild --quiet
+
+.PHONY: clean
+clean: ## remove every build folder
+	rm -rf build build-asan build-tsan build-fuzz build-coverage
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do \
+		printf '%-20s%s\n' "$$name" "$$text"; done

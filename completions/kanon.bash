@@ -1,0 +1,62 @@
+# Bash completion for kanon: commands, options, their values and file names.
+#
+# Commands and options come from `kanon --help` and `kanon COMMAND --help`, so they are always those of the program that
+# is installed.
+
+_kanon_values() # the values of option $1, where it takes one of a few; fails elsewhere
+{
+    case $1 in
+    --encoding) printf '%s\n' utf-8 windows-1252 latin-1 ;;
+    --decimal) printf '%s\n' . , ;;
+    -d | --delimiter) printf '%s\n' , ';' '|' tab ;;
+    --threads) printf '%s\n' 1 2 4 8 ;;
+    --memory-limit) printf '%s\n' 500M 1G 2G 4G ;;
+    *) return 1 ;;
+    esac
+}
+
+_kanon_offer() # adds those of the words on standard input that begin with $1
+{
+    local word
+    while IFS= read -r word; do
+        [[ $word == "$1"* ]] && COMPREPLY+=("$word")
+    done
+}
+
+_kanon()
+{
+    local program=${COMP_WORDS[0]} command=${COMP_WORDS[1]}
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} values help
+    COMPREPLY=()
+
+    if ((COMP_CWORD == 1)) || [[ $command == help ]]; then
+        _kanon_offer "$cur" < <("$program" --help 2>/dev/null | sed -nE 's/^  ([a-z][a-z-]*) .*/\1/p')
+        ((COMP_CWORD == 1)) && _kanon_offer "$cur" < <(printf '%s\n' --help --version)
+        return
+    fi
+
+    # `--name=value` comes as three words.
+    if [[ $cur == = ]]; then
+        cur=
+    elif [[ $prev == = ]]; then
+        prev=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    if values=$(_kanon_values "$prev"); then
+        _kanon_offer "$cur" <<<"$values"
+        return
+    fi
+
+    help=$("$program" "$command" --help 2>/dev/null)
+    if [[ $cur == -* ]]; then
+        _kanon_offer "$cur" < <(sed -nE 's/^ +(-[a-z], )?(--[a-z][a-z-]*).*/\2/p' <<<"$help" | sort -u)
+        return
+    fi
+    # What stands behind a command's name as `a|b|c` is its first argument.
+    if ((COMP_CWORD == 2)); then
+        _kanon_offer "$cur" < <(sed -nE "s/^Usage: kanon $command ([a-z-]+(\|[a-z-]+)+).*/\1/p" <<<"$help" | tr '|' '\n')
+    fi
+    compopt -o filenames 2>/dev/null
+    _kanon_offer "$cur" < <(compgen -f -- "$cur")
+}
+
+complete -F _kanon kanon

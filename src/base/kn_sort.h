@@ -1,0 +1,20 @@
+/* kn_sort.h: sorting large arrays of (key, id) records, in place and in parallel. */
+#ifndef KN_SORT_H
+#define KN_SORT_H
+
+#include <kanon/context.h>
+
+typedef struct kn_sort_record {
+    uint64_t key;
+    uint32_t id;
+} kn_sort_record;
+
+/* Decides between two records with equal keys by their ids: negative, 0, positive. */
+typedef int (*kn_sort_tie_fn)(const void *arg, uint32_t a, uint32_t b);
+
+/* Sorts by key, then by `tie` (NULL: by id). The order must be total for the result to be the same on any number of
+ * threads; with `tie` NULL it is. */
+KN_CHECK kn_status kn_sort_records(kn_context *ctx, kn_sort_record *records, size_t count, kn_sort_tie_fn tie,
+                                   const void *arg, kn_error *err);
+
+#endif

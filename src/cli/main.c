@@ -1,0 +1,106 @@
+/* main.c: `kanon COMMAND ...`: finds the command, prints the general help, and sees standard output through to its end. */
+#include "cli.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Commands that are not written yet. */
+#pragma weak cli_profile
+#pragma weak cli_diagnose
+#pragma weak cli_hierarchy
+#pragma weak cli_generate
+
+static const cli_command *const commands[] = {&cli_profile, &cli_diagnose, &cli_hierarchy, &cli_generate};
+static const char *const        other_words[] = {"help", "--help", "--version"};
+enum { COMMANDS = sizeof commands / sizeof commands[0], OTHER_WORDS = sizeof other_words / sizeof other_words[0] };
+
+static void print_help(void)
+{
+    fputs("Usage: kanon COMMAND [OPTION...] [ARGUMENT...]\n"
+          "\n"
+          "Says what a table gives away about the people in it, and what is the least to\n"
+          "blur before it may be published.\n"
+          "\n"
+          "Commands:\n",
+          stdout);
+    for (int i = 0; i < COMMANDS; i++)
+        if (commands[i]) printf("  %-12s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("  help [CMD]   show the help of a command\n"
+          "\n"
+          "Options of every command:\n" CLI_COMMON_HELP "\n"
+          "`kanon --version` prints the version. Data goes to standard output, words to\n"
+          "standard error; '-' as a file is standard input or output.\n"
+          "\n" CLI_EXIT_HELP,
+          stdout);
+}
+
+static const cli_command *find_command(const char *name)
+{
+    for (int i = 0; i < COMMANDS; i++)
+        if (commands[i] && strcmp(commands[i]->name, name) == 0) return commands[i];
+    return NULL;
+}
+
+static int unknown_command(const char *word)
+{
+    const char *names[COMMANDS + OTHER_WORDS + 1];
+    int         count = 0;
+    for (int i = 0; i < COMMANDS; i++)
+        if (commands[i]) names[count++] = commands[i]->name;
+    for (int i = 0; i < OTHER_WORDS; i++) names[count++] = other_words[i];
+    names[count] = NULL;
+    const char *near = cli_nearest(word, names);
+    char       *shown = cli_escape(word, strlen(word));
+    fprintf(stderr, "kanon: there is no %s '%s'", word[0] == '-' ? "option" : "command", shown);
+    if (near) fprintf(stderr, "; did you mean '%s'?", near);
+    fputs("\nTry 'kanon --help'.\n", stderr);
+    free(shown);
+    return 2;
+}
+
+static int help(int argc, char **argv)
+{
+    if (argc == 0 || strcmp(argv[0], "help") == 0 || strcmp(argv[0], "--help") == 0) {
+        print_help();
+        return 0;
+    }
+    const cli_command *command = find_command(argv[0]);
+    if (!command) return unknown_command(argv[0]);
+    fputs(command->help, stdout);
+    return 0;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) {
+        fputs("kanon: a command is needed\nTry 'kanon --help'.\n", stderr);
+        return 2;
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return help(0, NULL);
+    if (strcmp(word, "help") == 0) return help(argc - 2, argv + 2);
+    if (strcmp(word, "--version") == 0) {
+        puts("kanon " KANON_VERSION);
+        return 0;
+    }
+    const cli_command *command = find_command(word);
+    return command ? command->run(argc - 2, argv + 2) : unknown_command(word);
+}
+
+/* A closed standard descriptor would be given to the next file opened, and data meant for nobody written into it. What
+ * takes its place here fails every use. */
+static void fill_closed_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) == -1) (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+int main(int argc, char **argv)
+{
+    fill_closed_descriptors();
+    signal(SIGPIPE, SIG_IGN);
+    return cli_finish(run(argc, argv));
+}

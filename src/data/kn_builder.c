@@ -1,0 +1,179 @@
+/* kn_builder.c: collects rows of interned ids from several workers into growing per-column arrays.
+ *
+ * Interface and protocol: kn_builder.h. Ids are stored in 1, 2 or 4 bytes, widened as dictionaries grow (at most twice
+ * per column), so that a table under construction is about as small as the finished one.
+ */
+#include "kn_builder_internal.h"
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+
+static kn_status out_of_memory(kn_context *ctx, kn_error *err)
+{
+    return kn_fail_memory(err, ctx, "building a table");
+}
+
+kn_status kn_builder_create(kn_builder **out, kn_context *ctx, const kn_string *names, int column_count, int slots,
+                            kn_error *err)
+{
+    *out = NULL;
+    kn_builder *b = kn_alloc_zero(ctx, sizeof *b);
+    if (!b) return out_of_memory(ctx, err);
+    b->ctx = ctx;
+    b->slots = slots;
+    b->columns = kn_alloc_array_zero(ctx, (size_t)column_count, sizeof *b->columns);
+    if (!b->columns) goto failed;
+    b->column_count = column_count;
+    for (int c = 0; c < column_count; c++) {
+        kn_builder_column *column = &b->columns[c];
+        column->width = 1;
+        atomic_init(&column->missing, 0);
+        column->name = kn_strndup(ctx, names[c].data, names[c].size);
+        column->interners = kn_alloc_array(ctx, (size_t)slots, sizeof *column->interners);
+        if (column->interners)
+            for (int s = 0; s < slots; s++) kn_interner_init(&column->interners[s], ctx);
+        if (!column->name || !column->interners) goto failed;
+    }
+    *out = b;
+    return KN_OK;
+failed:
+    kn_builder_free(b);
+    return out_of_memory(ctx, err);
+}
+
+void kn_builder_free(kn_builder *b)
+{
+    if (!b) return;
+    for (int c = 0; c < b->column_count; c++) {
+        kn_builder_column *column = &b->columns[c];
+        kn_free(column->name);
+        kn_free(column->ids);
+        if (column->interners)
+            for (int s = 0; s < b->slots; s++) kn_interner_free(&column->interners[s]);
+        kn_free(column->interners);
+    }
+    kn_free(b->columns);
+    kn_free(b->segments);
+    kn_free(b);
+}
+
+kn_interner *kn_builder_interner(kn_builder *b, int column, int slot)
+{
+    return &b->columns[column].interners[slot];
+}
+
+void kn_builder_set_na(kn_builder *b, const kn_string *na, int count)
+{
+    b->na = na;
+    b->na_count = count;
+}
+
+void kn_builder_set_unused(kn_builder *b)
+{
+    b->unused = true;
+}
+
+/* Rewrites `rows` ids of `from` bytes as ids of `to` bytes, back to front in the same storage. */
+static void widen(void *ids, int64_t rows, int from, int to)
+{
+    uint8_t  *w1 = ids;
+    uint16_t *w2 = ids;
+    uint32_t *w4 = ids;
+    if (from == 1 && to == 2)
+        for (int64_t i = rows; i-- > 0;) w2[i] = w1[i];
+    else if (from == 1)
+        for (int64_t i = rows; i-- > 0;) w4[i] = w1[i];
+    else
+        for (int64_t i = rows; i-- > 0;) w4[i] = w2[i];
+}
+
+static bool make_room(kn_builder *b, kn_builder_column *column, int64_t rows)
+{
+    size_t most = 0;
+    for (int s = 0; s < b->slots; s++)
+        if (column->interners[s].count > most) most = column->interners[s].count;
+    int width = most <= UINT8_MAX ? 1 : most <= UINT16_MAX ? 2 : 4;
+    if (width < column->width) width = column->width;
+    if (width > column->width) {
+        void *wider = kn_realloc_array(b->ctx, column->ids, column->capacity, (size_t)width);
+        if (!wider) return false;
+        column->ids = wider;
+        widen(wider, b->rows, column->width, width);
+        column->width = width;
+    }
+    return kn_grow(b->ctx, &column->ids, &column->capacity, (size_t)(b->rows + rows), (size_t)width);
+}
+
+kn_status kn_builder_extend(kn_builder *b, int64_t rows, int slot, int64_t *first_row, kn_error *err)
+{
+    *first_row = b->rows;
+    if (rows == 0) return KN_OK;
+    for (int c = 0; c < b->column_count; c++)
+        if (!make_room(b, &b->columns[c], rows)) return out_of_memory(b->ctx, err);
+    kn_segment *last = b->segment_count ? &b->segments[b->segment_count - 1] : NULL;
+    if (last && last->slot == slot) {
+        last->rows += rows;
+    } else {
+        void *segments = b->segments;
+        if (!kn_grow(b->ctx, &segments, &b->segment_capacity, b->segment_count + 1, sizeof *b->segments))
+            return out_of_memory(b->ctx, err);
+        b->segments = segments;
+        b->segments[b->segment_count++] = (kn_segment){b->rows, rows, slot};
+    }
+    b->rows += rows;
+    return KN_OK;
+}
+
+void kn_builder_write(kn_builder *b, int column_index, int64_t first_row, const uint32_t *ids, int64_t rows)
+{
+    kn_builder_column *column = &b->columns[column_index];
+    int64_t            missing = 0;
+    if (column->width == 1) {
+        uint8_t *to = (uint8_t *)column->ids + first_row;
+        for (int64_t i = 0; i < rows; i++) to[i] = (uint8_t)ids[i];
+    } else if (column->width == 2) {
+        uint16_t *to = (uint16_t *)column->ids + first_row;
+        for (int64_t i = 0; i < rows; i++) to[i] = (uint16_t)ids[i];
+    } else {
+        memcpy((uint32_t *)column->ids + first_row, ids, (size_t)rows * sizeof *ids);
+    }
+    for (int64_t i = 0; i < rows; i++) missing += ids[i] == KN_ID_MISSING;
+    if (missing) atomic_fetch_add_explicit(&column->missing, missing, memory_order_relaxed);
+}
+
+kn_status kn_builder_finish(kn_table **out, kn_builder *b, const kn_builder_type *types, const kn_value_rules *rules,
+                            kn_error *err)
+{
+    *out = NULL;
+    const kn_builder_type inferred = {KN_TYPE_AUTO, NULL};
+    const kn_value_rules  plain = {.decimal = '.'};
+    kn_status             st = KN_OK;
+    kn_table             *table = kn_alloc_zero(b->ctx, sizeof *table);
+    if (!table) {
+        st = out_of_memory(b->ctx, err);
+        goto end;
+    }
+    table->ctx = b->ctx;
+    table->rows = b->rows;
+    table->delimiter = ',';
+    table->columns = kn_alloc_array_zero(b->ctx, (size_t)b->column_count, sizeof *table->columns);
+    if (!table->columns) {
+        st = out_of_memory(b->ctx, err);
+        goto end;
+    }
+    kn_progress_begin(b->ctx, "encoding", "columns", (uint64_t)b->column_count);
+    for (int c = 0; c < b->column_count && st == KN_OK; c++) {
+        table->column_count++;
+        st = kn_encode_column(&table->columns[c], b, &b->columns[c], types ? &types[c] : &inferred,
+                              rules ? rules : &plain, err);
+        kn_progress_add(b->ctx, 1);
+    }
+    kn_progress_end(b->ctx);
+end:
+    kn_builder_free(b);
+    if (st == KN_OK)
+        *out = table;
+    else
+        kn_table_free(table);
+    return st;
+}

@@ -1,0 +1,141 @@
+/* kn_hierarchy.h: the inside of a hierarchy. See kanon/hierarchy.h for what it means.
+ *
+ * A hierarchy is arrays over node numbers:
+ *
+ *     0 .. leaves - 1     the leaves, in leaf order (a leaf's position is its number)
+ *     leaves              "missing", the implicit leaf below the root
+ *     leaves + 1 ..       the groups, level by level, each level in leaf order
+ *     nodes - 1           the root
+ *
+ * so a parent always has a larger number than its children, and the leaves below a node are the interval
+ * [first, last). Only the root's interval includes "missing".
+ *
+ * Ancestors are looked up in a table with one row per level; the lowest common ancestor of any set is that of its
+ * outermost leaves, found by bisection over the levels.
+ */
+#ifndef KN_HIERARCHY_H
+#define KN_HIERARCHY_H
+
+#include <kanon/hierarchy.h>
+
+#include "kn_string.h"
+#include "kn_table.h"
+
+struct kn_hierarchy {
+    kn_context *ctx;
+    char       *name;   /* the file, or what it was built from: for messages  */
+    uint32_t    height; /* the root's level: 1 .. KN_HIERARCHY_MAX_LEVELS - 1 */
+    uint32_t    leaves; /* the domain; "missing" is not counted               */
+    uint32_t    nodes;  /* with "missing"                                     */
+    bool        balanced;
+
+    /* Per node. */
+    uint32_t *parent;        /* of the root: KN_NODE_NONE                                              */
+    uint32_t *first, *last;  /* leaf interval                                                          */
+    uint32_t *label;         /* label number; equal labels have equal numbers                          */
+    uint32_t *changes;       /* on the way down from the root, how often the label changes             */
+    uint8_t  *level;         /* a leaf's is 0, wherever it lies                                        */
+
+    uint32_t *ancestors;   /* levels 1 .. height - 1, each leaves + 1 wide: see kn_hierarchy_ancestor */
+    uint32_t *level_sizes; /* height + 1; without "missing"                                           */
+
+    uint32_t  label_count;
+    uint64_t *label_offsets; /* label_count + 1 */
+    char     *label_bytes;
+
+    /* The column it is bound to; leaf_of_code is NULL while it is bound to none. */
+    uint32_t  codes;        /* the column's distinct values              */
+    uint32_t *leaf_of_code; /* codes + 1: that of "missing" is `leaves`  */
+    uint32_t *code_order;   /* the codes in leaf order                   */
+    bool      missing;      /* the column has missing cells              */
+
+    kn_hierarchy_warning *warnings;
+    uint32_t              warning_count;
+};
+
+/* ---- Look-ups; none can fail ---- */
+
+/* The node that stands for a leaf at a level: O(1). */
+static inline uint32_t kn_hierarchy_ancestor(const kn_hierarchy *h, uint32_t leaf, uint32_t level)
+{
+    if (level == 0) return leaf;
+    if (level >= h->height) return h->nodes - 1;
+    return h->ancestors[(size_t)(level - 1) * ((size_t)h->leaves + 1) + leaf];
+}
+
+/* The same for a code of the column (its number of values: a missing cell). */
+static inline uint32_t kn_hierarchy_of_code(const kn_hierarchy *h, uint32_t code, uint32_t level)
+{
+    return kn_hierarchy_ancestor(h, h->leaf_of_code[code], level);
+}
+
+/* Does the leaf lie at or below the node? */
+static inline bool kn_hierarchy_covers(const kn_hierarchy *h, uint32_t node, uint32_t leaf)
+{
+    return h->first[node] <= leaf && leaf < h->last[node];
+}
+
+static inline kn_string kn_hierarchy_text(const kn_hierarchy *h, uint32_t node)
+{
+    uint64_t  begin = h->label_offsets[h->label[node]], end = h->label_offsets[h->label[node] + 1];
+    kn_string s = {h->label_bytes + begin, (size_t)(end - begin)};
+    return s;
+}
+
+/* Lowest common ancestor of two nodes: O(log levels). */
+uint32_t kn_hierarchy_lca(const kn_hierarchy *h, uint32_t a, uint32_t b);
+
+/* Lowest common ancestor of the leaves first .. last (positions, both inclusive): with the smallest and the largest
+ * position of a set, that of the set. */
+uint32_t kn_hierarchy_lca_span(const kn_hierarchy *h, uint32_t first, uint32_t last);
+
+/* Lowest common ancestor of `count` >= 1 codes of the column. */
+uint32_t kn_hierarchy_lca_codes(const kn_hierarchy *h, const uint32_t *codes, size_t count);
+
+/* The table that takes each code of the column to a number 0 .. *distinct - 1 for its node at a level, in leaf order;
+ * only nodes with a value of the column get a number, and "missing" (which comes last) if the column has missing cells.
+ * `map` has room for codes + 1. `nodes` (NULL, or room for codes + 1) receives the node of each number. O(codes). */
+void kn_hierarchy_level_map(const kn_hierarchy *h, uint32_t level, uint32_t *map, uint32_t *distinct, uint32_t *nodes);
+
+/* ---- Making one ---- */
+
+/* One field of a path. Line and column (in characters) are 1-based; 0 where there is no file. */
+typedef struct kn_path_field {
+    kn_string label;
+    int64_t   line;
+    int64_t   column;
+} kn_path_field;
+
+/* Collects paths from leaf to root and makes the arrays. One node per (distance from the root, label). */
+typedef struct kn_hierarchy_maker kn_hierarchy_maker;
+
+/* `name` is what messages call the hierarchy. `once`: a group stands in one place only (taxonomies); otherwise it is
+ * repeated on the path of each of its leaves. */
+KN_CHECK kn_status kn_hierarchy_maker_create(kn_hierarchy_maker **out, kn_context *ctx, const char *name, bool once,
+                                             kn_error *err);
+void               kn_hierarchy_maker_free(kn_hierarchy_maker *maker);
+
+/* Adds a leaf with its path, leaf first, 2 .. KN_HIERARCHY_MAX_LEVELS fields. KN_INPUT if it does not fit the tree so
+ * far; the maker is then only good for freeing. */
+KN_CHECK kn_status kn_hierarchy_maker_add(kn_hierarchy_maker *maker, const kn_path_field *path, uint32_t count,
+                                          kn_error *err);
+
+/* Makes the hierarchy and ends the maker, also on failure. No paths: a root "*" above no leaf. `column` (may be NULL):
+ * binds it to the column, whose i-th value the i-th path must have stood for. */
+KN_CHECK kn_status kn_hierarchy_maker_finish(kn_hierarchy **out, kn_hierarchy_maker *maker, const kn_column *column,
+                                             kn_error *err);
+
+/* Binds the hierarchy: takes over `leaf_of_code` (codes + 1 entries from kn_alloc), also on failure. */
+KN_CHECK kn_status kn_hierarchy_set_leaves(kn_hierarchy *h, const kn_column *column, uint32_t *leaf_of_code,
+                                           kn_error *err);
+
+/* Builds a hierarchy over the values of a column: every kind but FILE and TAXONOMY. KN_USAGE if the spec makes no sense
+ * for the column. */
+KN_CHECK kn_status kn_hierarchy_build(kn_hierarchy **out, kn_context *ctx, const kn_column *column,
+                                      const kn_hierarchy_spec *spec, kn_error *err);
+
+/* kn_hierarchy_bind for a column that stands alone. */
+KN_CHECK kn_status kn_hierarchy_bind_column(kn_hierarchy *h, const kn_column *column, int64_t rows, char decimal,
+                                            bool show_values, kn_error *err);
+
+#endif

@@ -1,0 +1,433 @@
+/* kn_hierarchy_maker.c: from paths (leaf, parent, ..., root) to a hierarchy's arrays.
+ *
+ * While paths arrive, the tree is a list of nodes with parent and sibling links; two hash tables find a label's number
+ * and the node of a (depth, label). Depths are counted from the root, so paths of different lengths meet there. At the
+ * end one walk numbers leaves and groups in leaf order and the arrays are filled.
+ *
+ * Cost: O(fields) expected while adding, O(nodes + leaves × levels) at the end. Limits: KN_HIERARCHY_MAX_LEVELS levels,
+ * 2^31 nodes.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_buffer.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_hash.h"
+#include "kn_hierarchy.h"
+
+#define NONE KN_NODE_NONE
+enum { NODE_LIMIT = 1 << 30 };
+
+typedef struct node {
+    uint32_t parent, first_child, last_child, next;
+    uint32_t label;
+    uint32_t number; /* in the finished hierarchy */
+    int64_t  line, column;
+    uint8_t  depth;
+    bool     leaf;
+} node;
+
+/* Open addressing over numbers of something else; the hash only says where to look. */
+typedef struct index_table {
+    uint32_t *slots; /* NONE: free */
+    size_t    mask;
+    size_t    used;
+} index_table;
+
+struct kn_hierarchy_maker {
+    kn_context *ctx;
+    char       *name;
+    bool        once;
+    uint32_t    height;
+    uint32_t    shallowest; /* depth of a leaf */
+
+    node    *nodes; /* node 0 is the root */
+    size_t   node_count, node_capacity;
+    uint32_t leaves;
+
+    kn_buffer   bytes;
+    uint64_t   *offsets; /* label_count + 1 */
+    size_t      offset_capacity;
+    uint32_t   *leaf_of_label; /* node, or NONE */
+    size_t      leaf_capacity;
+    uint32_t    label_count;
+    index_table labels, places;
+
+    uint32_t *order; /* the leaf of each path, in the order they came */
+    size_t    order_capacity;
+};
+
+static bool table_grow(kn_context *ctx, index_table *table, uint64_t (*hash)(const void *, uint32_t), const void *arg)
+{
+    if (table->slots && table->used < (table->mask + 1) / 2) return true;
+    size_t    size = table->slots ? (table->mask + 1) * 2 : 64;
+    uint32_t *slots = kn_alloc_array(ctx, size, sizeof *slots);
+    if (!slots) return false;
+    memset(slots, 0xff, size * sizeof *slots);
+    for (size_t i = 0; table->slots && i <= table->mask; i++) {
+        if (table->slots[i] == NONE) continue;
+        size_t at = hash(arg, table->slots[i]) & (size - 1);
+        while (slots[at] != NONE) at = (at + 1) & (size - 1);
+        slots[at] = table->slots[i];
+    }
+    kn_free(table->slots);
+    table->slots = slots;
+    table->mask = size - 1;
+    return true;
+}
+
+static kn_string label_text(const kn_hierarchy_maker *m, uint32_t label)
+{
+    kn_string s = {m->bytes.data ? m->bytes.data + m->offsets[label] : "",
+                   (size_t)(m->offsets[label + 1] - m->offsets[label])};
+    return s;
+}
+
+static uint64_t label_hash(const void *arg, uint32_t label)
+{
+    kn_string text = label_text(arg, label);
+    return kn_hash_bytes(text.data, text.size);
+}
+
+static uint64_t place_key(uint32_t depth, uint32_t label)
+{
+    return kn_hash_word((uint64_t)depth << 32 | label);
+}
+
+static uint64_t place_hash(const void *arg, uint32_t number)
+{
+    const kn_hierarchy_maker *m = arg;
+    return place_key(m->nodes[number].depth, m->nodes[number].label);
+}
+
+kn_status kn_hierarchy_maker_create(kn_hierarchy_maker **out, kn_context *ctx, const char *name, bool once,
+                                    kn_error *err)
+{
+    kn_hierarchy_maker *m = kn_alloc_zero(ctx, sizeof *m);
+    if (m) {
+        m->ctx = ctx;
+        m->once = once;
+        m->shallowest = KN_HIERARCHY_MAX_LEVELS;
+        kn_buffer_init(&m->bytes, ctx);
+        m->name = kn_strndup(ctx, name, strlen(name));
+        void *offsets = m->offsets;
+        if (m->name && kn_grow(ctx, &offsets, &m->offset_capacity, 1, sizeof *m->offsets)) {
+            m->offsets = offsets;
+            m->offsets[0] = 0;
+            *out = m;
+            return KN_OK;
+        }
+    }
+    kn_hierarchy_maker_free(m);
+    return kn_fail_memory(err, ctx, "making a hierarchy");
+}
+
+void kn_hierarchy_maker_free(kn_hierarchy_maker *m)
+{
+    if (!m) return;
+    kn_free(m->name);
+    kn_free(m->nodes);
+    kn_buffer_free(&m->bytes);
+    kn_free(m->offsets);
+    kn_free(m->leaf_of_label);
+    kn_free(m->labels.slots);
+    kn_free(m->places.slots);
+    kn_free(m->order);
+    kn_free(m);
+}
+
+static kn_status no_memory(const kn_hierarchy_maker *m, kn_error *err)
+{
+    return kn_fail_memory(err, m->ctx, "making a hierarchy");
+}
+
+/* The number of a label; NONE when memory is out. */
+static uint32_t intern(kn_hierarchy_maker *m, kn_string text)
+{
+    if (!table_grow(m->ctx, &m->labels, label_hash, m)) return NONE;
+    size_t at = kn_hash_bytes(text.data, text.size) & m->labels.mask;
+    for (; m->labels.slots[at] != NONE; at = (at + 1) & m->labels.mask)
+        if (kn_string_equal(label_text(m, m->labels.slots[at]), text)) return m->labels.slots[at];
+    if (m->label_count == NODE_LIMIT) return NONE;
+    void *offsets = m->offsets, *leaves = m->leaf_of_label;
+    if (!kn_grow(m->ctx, &offsets, &m->offset_capacity, (size_t)m->label_count + 2, sizeof *m->offsets)) return NONE;
+    m->offsets = offsets;
+    if (!kn_grow(m->ctx, &leaves, &m->leaf_capacity, (size_t)m->label_count + 1, sizeof *m->leaf_of_label)) return NONE;
+    m->leaf_of_label = leaves;
+    kn_buffer_append(&m->bytes, text.data, text.size);
+    if (m->bytes.failed) return NONE;
+    m->leaf_of_label[m->label_count] = NONE;
+    m->offsets[m->label_count + 1] = m->bytes.size;
+    m->labels.slots[at] = m->label_count;
+    m->labels.used++;
+    return m->label_count++;
+}
+
+/* The node of a label at a depth, or NONE with `slot` set to where it would stand. */
+static uint32_t find_place(const kn_hierarchy_maker *m, uint32_t depth, uint32_t label, size_t *slot)
+{
+    size_t at = place_key(depth, label) & m->places.mask;
+    for (; m->places.slots[at] != NONE; at = (at + 1) & m->places.mask) {
+        const node *n = &m->nodes[m->places.slots[at]];
+        if (n->depth == depth && n->label == label) break;
+    }
+    *slot = at;
+    return m->places.slots[at];
+}
+
+static kn_status add_node(kn_hierarchy_maker *m, uint32_t parent, uint32_t depth, uint32_t label, size_t slot,
+                          const kn_path_field *field, bool leaf, uint32_t *out, kn_error *err)
+{
+    void *nodes = m->nodes;
+    if (m->node_count == NODE_LIMIT || !kn_grow(m->ctx, &nodes, &m->node_capacity, m->node_count + 1, sizeof(node)))
+        return no_memory(m, err);
+    m->nodes = nodes;
+    uint32_t number = (uint32_t)m->node_count++;
+    m->nodes[number] = (node){.parent = parent,
+                              .first_child = NONE,
+                              .last_child = NONE,
+                              .next = NONE,
+                              .label = label,
+                              .line = field->line,
+                              .column = field->column,
+                              .depth = (uint8_t)depth,
+                              .leaf = leaf};
+    m->places.slots[slot] = number;
+    m->places.used++;
+    if (parent != NONE) {
+        node *p = &m->nodes[parent];
+        if (p->first_child == NONE)
+            p->first_child = number;
+        else
+            m->nodes[p->last_child].next = number;
+        p->last_child = number;
+    }
+    *out = number;
+    return KN_OK;
+}
+
+/* A mistake in a field; `other` is where the label stands already. */
+static kn_status misfit(const kn_hierarchy_maker *m, const kn_path_field *field, uint32_t index, const char *what,
+                        uint32_t other, kn_error *err)
+{
+    const node *o = &m->nodes[other];
+    if (field->line == 0) return kn_fail(err, KN_INPUT, "%s: %s", m->name, what);
+    if (m->once)
+        return kn_fail_at(err, KN_INPUT, m->name, field->line, field->column, "%s (see line %" PRId64 ")", what, o->line);
+    return kn_fail_at(err, KN_INPUT, m->name, field->line, field->column, "field %" PRIu32 ": %s (see line %" PRId64 ")",
+                      index + 1, what, o->line);
+}
+
+/* Does the field fit the node that already stands at its depth under its label? */
+static kn_status check_place(const kn_hierarchy_maker *m, uint32_t found, uint32_t parent, bool leaf,
+                             const kn_path_field *field, uint32_t index, kn_error *err)
+{
+    const node *n = &m->nodes[found];
+    if (leaf && n->leaf) return misfit(m, field, index, "the same leaf again", found, err);
+    if (leaf != n->leaf) return misfit(m, field, index, "the same label on the same level is a leaf and a group", found, err);
+    if (n->parent != parent) return misfit(m, field, index, "the same label on the same level has another parent", found, err);
+    if (m->once && n->line != field->line) return misfit(m, field, index, "the same group again", found, err);
+    return KN_OK;
+}
+
+kn_status kn_hierarchy_maker_add(kn_hierarchy_maker *m, const kn_path_field *path, uint32_t count, kn_error *err)
+{
+    if (count < 2 || count > KN_HIERARCHY_MAX_LEVELS)
+        return kn_fail_at(err, KN_INPUT, m->name, path[0].line, path[0].column,
+                          "a path has 2 to %d labels, from the leaf to the root", KN_HIERARCHY_MAX_LEVELS);
+    uint32_t parent = NONE;
+    for (uint32_t depth = 0; depth < count; depth++) {
+        uint32_t             index = count - 1 - depth;
+        const kn_path_field *field = &path[index];
+        bool                 leaf = index == 0;
+        uint32_t             label = intern(m, field->label);
+        if (label == NONE || !table_grow(m->ctx, &m->places, place_hash, m)) return no_memory(m, err);
+        if (depth == 0 && m->node_count > 0 && m->nodes[0].label != label)
+            return misfit(m, field, index, "the last label is not the root of the others", 0, err);
+        if (leaf && m->leaf_of_label[label] != NONE)
+            return misfit(m, field, index, "the same leaf again", m->leaf_of_label[label], err);
+        size_t   slot;
+        uint32_t found = find_place(m, depth, label, &slot);
+        if (found == NONE)
+            KN_TRY(add_node(m, parent, depth, label, slot, field, leaf, &found, err));
+        else
+            KN_TRY(check_place(m, found, parent, leaf, field, index, err));
+        if (leaf) m->leaf_of_label[label] = found;
+        parent = found;
+    }
+    void *order = m->order;
+    if (!kn_grow(m->ctx, &order, &m->order_capacity, (size_t)m->leaves + 1, sizeof *m->order)) return no_memory(m, err);
+    m->order = order;
+    m->order[m->leaves++] = parent;
+    if (count - 1 > m->height) m->height = count - 1;
+    if (count - 1 < m->shallowest) m->shallowest = count - 1;
+    return KN_OK;
+}
+
+/* ---- The arrays ---- */
+
+/* Visits the tree in leaf order, without a stack: down first children, then along siblings, then up. Numbers leaves and
+ * groups and records the leaf intervals. */
+static void number_nodes(kn_hierarchy_maker *m, kn_hierarchy *h, uint32_t *next_of_level)
+{
+    uint32_t leaf = 0, at = 0;
+    for (;;) {
+        node *n = &m->nodes[at];
+        n->number = n->leaf ? leaf : next_of_level[m->height - n->depth]++;
+        h->first[n->number] = leaf;
+        h->level[n->number] = n->leaf ? 0 : (uint8_t)(m->height - n->depth);
+        h->label[n->number] = n->label;
+        h->parent[n->number] = n->parent == NONE ? NONE : m->nodes[n->parent].number;
+        if (n->leaf) leaf++;
+        if (n->first_child != NONE) {
+            at = n->first_child;
+            continue;
+        }
+        h->last[n->number] = leaf;
+        while (at != 0 && m->nodes[at].next == NONE) {
+            at = m->nodes[at].parent;
+            h->last[m->nodes[at].number] = leaf;
+        }
+        if (at == 0) return;
+        at = m->nodes[at].next;
+    }
+}
+
+static void fill_ancestors(kn_hierarchy *h)
+{
+    size_t width = (size_t)h->leaves + 1;
+    for (uint32_t leaf = 0; leaf <= h->leaves; leaf++) {
+        uint32_t at = leaf;
+        for (uint32_t level = 1; level < h->height; level++) {
+            if (h->level[h->parent[at]] <= level) at = h->parent[at];
+            h->ancestors[(level - 1) * width + leaf] = at;
+        }
+    }
+    for (uint32_t level = 0; level <= h->height; level++) {
+        uint32_t size = h->leaves > 0 || level == h->height;
+        for (uint32_t leaf = 1; leaf < h->leaves; leaf++)
+            size += kn_hierarchy_ancestor(h, leaf, level) != kn_hierarchy_ancestor(h, leaf - 1, level);
+        h->level_sizes[level] = size;
+    }
+}
+
+static bool allocate(kn_hierarchy *h, uint32_t leaves, uint32_t nodes, uint32_t height)
+{
+    kn_context *ctx = h->ctx;
+    h->leaves = leaves;
+    h->nodes = nodes;
+    h->height = height;
+    h->parent = kn_alloc_array(ctx, nodes, sizeof *h->parent);
+    h->first = kn_alloc_array(ctx, nodes, sizeof *h->first);
+    h->last = kn_alloc_array(ctx, nodes, sizeof *h->last);
+    h->label = kn_alloc_array(ctx, nodes, sizeof *h->label);
+    h->changes = kn_alloc_array(ctx, nodes, sizeof *h->changes);
+    h->level = kn_alloc_array(ctx, nodes, sizeof *h->level);
+    h->level_sizes = kn_alloc_array(ctx, (size_t)height + 1, sizeof *h->level_sizes);
+    h->ancestors = kn_alloc_array(ctx, ((size_t)leaves + 1) * (height - 1), sizeof *h->ancestors);
+    return h->parent && h->first && h->last && h->label && h->changes && h->level && h->level_sizes && h->ancestors;
+}
+
+/* Labels that stand for different sets of leaves: compares each node with the lowest node of the same label. */
+static bool find_warnings(const kn_hierarchy_maker *m, kn_hierarchy *h)
+{
+    uint32_t *lowest = kn_alloc_array(h->ctx, h->label_count, sizeof *lowest);
+    uint32_t *source = kn_alloc_array(h->ctx, h->nodes, sizeof *source); /* node number -> maker's node */
+    size_t    capacity = 0;
+    bool      ok = lowest && source;
+    for (uint32_t l = 0; ok && l < h->label_count; l++) lowest[l] = NONE;
+    for (uint32_t i = 0; ok && i < m->node_count; i++) source[m->nodes[i].number] = i;
+    for (uint32_t n = 0; ok && n < h->nodes; n++) {
+        if (n == h->leaves) continue;
+        uint32_t other = lowest[h->label[n]];
+        if (other == NONE) {
+            lowest[h->label[n]] = n;
+            continue;
+        }
+        if (h->first[other] == h->first[n] && kn_hierarchy_cover(h, other) == kn_hierarchy_cover(h, n)) continue;
+        void *grown = h->warnings;
+        ok = kn_grow(h->ctx, &grown, &capacity, (size_t)h->warning_count + 1, sizeof *h->warnings);
+        if (!ok) break;
+        h->warnings = grown;
+        const node *a = &m->nodes[source[other]], *b = &m->nodes[source[n]];
+        h->warnings[h->warning_count++] = (kn_hierarchy_warning){
+            other, n, h->level[other], h->level[n], a->line, b->line, a->column, b->column};
+    }
+    kn_free(lowest);
+    kn_free(source);
+    return ok;
+}
+
+/* Fills the arrays; the maker's tree has at least its root. */
+static bool fill(kn_hierarchy_maker *m, kn_hierarchy *h)
+{
+    uint32_t next_of_level[KN_HIERARCHY_MAX_LEVELS + 1] = {0};
+    for (size_t i = 0; i < m->node_count; i++)
+        if (!m->nodes[i].leaf) next_of_level[m->height - m->nodes[i].depth + 1]++;
+    next_of_level[0] = m->leaves + 1;
+    for (uint32_t level = 1; level <= m->height; level++) next_of_level[level] += next_of_level[level - 1];
+    if (!allocate(h, m->leaves, (uint32_t)m->node_count + 1, m->height)) return false;
+    number_nodes(m, h, next_of_level);
+
+    uint32_t root = h->nodes - 1, missing = m->leaves;
+    h->last[root] = m->leaves + 1;
+    h->parent[missing] = root;
+    h->first[missing] = missing;
+    h->last[missing] = missing + 1;
+    h->level[missing] = 0;
+    h->label[missing] = intern(m, (kn_string){"", 0});
+    if (h->label[missing] == NONE) return false;
+    h->changes[root] = 0;
+    for (uint32_t n = root; n-- > 0;) h->changes[n] = h->changes[h->parent[n]] + (h->label[n] != h->label[h->parent[n]]);
+    h->balanced = m->shallowest >= m->height;
+    fill_ancestors(h);
+
+    /* The labels and the name change hands. */
+    if (!kn_buffer_text(&m->bytes)) return false;
+    h->label_count = m->label_count;
+    h->label_offsets = m->offsets;
+    h->label_bytes = m->bytes.data;
+    h->name = m->name;
+    m->offsets = NULL;
+    m->name = NULL;
+    kn_buffer_init(&m->bytes, m->ctx);
+    return find_warnings(m, h);
+}
+
+static kn_status finish(kn_hierarchy *h, kn_hierarchy_maker *m, const kn_column *column, kn_error *err)
+{
+    if (m->node_count == 0) {
+        kn_path_field star = {{"*", 1}, 0, 0};
+        uint32_t      label = intern(m, star.label), root;
+        if (label == NONE || !table_grow(m->ctx, &m->places, place_hash, m)) return no_memory(m, err);
+        size_t slot = place_key(0, label) & m->places.mask;
+        KN_TRY(add_node(m, NONE, 0, label, slot, &star, false, &root, err));
+        m->height = 1;
+    }
+    if (!fill(m, h)) return no_memory(m, err);
+    if (!column) return KN_OK;
+    uint32_t *leaf_of_code = kn_alloc_array(m->ctx, (size_t)m->leaves + 1, sizeof *leaf_of_code);
+    if (!leaf_of_code) return no_memory(m, err);
+    for (uint32_t i = 0; i < m->leaves; i++) leaf_of_code[i] = m->nodes[m->order[i]].number;
+    return kn_hierarchy_set_leaves(h, column, leaf_of_code, err);
+}
+
+kn_status kn_hierarchy_maker_finish(kn_hierarchy **out, kn_hierarchy_maker *m, const kn_column *column, kn_error *err)
+{
+    kn_hierarchy *h = kn_alloc_zero(m->ctx, sizeof *h);
+    kn_status     status = KN_OK;
+    if (!h) {
+        status = no_memory(m, err);
+    } else {
+        h->ctx = m->ctx;
+        status = finish(h, m, column, err);
+    }
+    kn_hierarchy_maker_free(m);
+    if (status != KN_OK)
+        kn_hierarchy_free(h);
+    else
+        *out = h;
+    return status;
+}

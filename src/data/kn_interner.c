@@ -1,0 +1,131 @@
+/* kn_interner.c: an open-addressing table of text → id.
+ *
+ * Interface: kn_interner.h and kn_intern in kn_builder.h. Cost: one hash, one probe and one comparison per look-up;
+ * 30 bytes per distinct text beside its bytes. Equality is always decided by the bytes. Limit: 2^32 - 3 texts.
+ */
+#include "kn_interner.h"
+
+#include "kn_alloc.h"
+#include "kn_hash.h"
+
+enum { FIRST_SLOTS = 64 };
+
+void kn_interner_init(kn_interner *interner, kn_context *ctx)
+{
+    *interner = (kn_interner){.ctx = ctx};
+    kn_arena_init(&interner->bytes, ctx);
+}
+
+void kn_interner_seal(kn_interner *interner)
+{
+    kn_free(interner->slots);
+    interner->slots = NULL;
+    interner->mask = 0;
+}
+
+void kn_interner_free(kn_interner *interner)
+{
+    kn_interner_seal(interner);
+    kn_free(interner->texts);
+    kn_arena_free(&interner->bytes);
+    kn_interner_init(interner, interner->ctx);
+}
+
+static uint64_t load(const char *p, size_t n)
+{
+    uint64_t x = 0;
+    memcpy(&x, p, n);
+    return x;
+}
+
+/* Cells are short: up to 16 bytes are hashed as two overlapping words. */
+static uint64_t hash_text(kn_string text)
+{
+    const char *p = text.data;
+    size_t      n = text.size;
+    if (n > 16) return kn_hash_bytes(p, n);
+    uint64_t a, b;
+    if (n >= 8) {
+        a = load(p, 8);
+        b = load(p + n - 8, 8);
+    } else if (n >= 4) {
+        a = load(p, 4);
+        b = load(p + n - 4, 4);
+    } else if (n > 0) {
+        a = (uint64_t)(uint8_t)p[0] << 16 | (uint64_t)(uint8_t)p[n / 2] << 8 | (uint8_t)p[n - 1];
+        b = 0;
+    } else {
+        a = b = 0;
+    }
+    return kn_hash_mix(a ^ 0x9e3779b97f4a7c15u ^ n, b ^ 0xd1342543de82ef95u);
+}
+
+static bool equal_bytes(const char *a, const char *b, size_t n)
+{
+    if (n >= 8) {
+        if (n <= 16) return load(a, 8) == load(b, 8) && load(a + n - 8, 8) == load(b + n - 8, 8);
+        return memcmp(a, b, n) == 0;
+    }
+    if (n >= 4) return load(a, 4) == load(b, 4) && load(a + n - 4, 4) == load(b + n - 4, 4);
+    return n == 0 || (a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1]);
+}
+
+/* Doubles the table once it is two thirds full. */
+static bool make_room(kn_interner *in)
+{
+    size_t slots = in->slots ? in->mask + 1 : 0;
+    if (in->count * 3 < slots * 2) return true;
+    size_t            wanted = slots ? slots * 2 : FIRST_SLOTS;
+    kn_interner_slot *table = kn_alloc_array_zero(in->ctx, wanted, sizeof *table);
+    if (!table) return false;
+    for (size_t i = 0; i < slots; i++) {
+        if (in->slots[i].id == 0) continue;
+        /* The stored half does not say where to go in a larger table: hash again. */
+        size_t at = (size_t)hash_text(in->texts[in->slots[i].id - 1]) & (wanted - 1);
+        while (table[at].id) at = (at + 1) & (wanted - 1);
+        table[at] = in->slots[i];
+    }
+    kn_free(in->slots);
+    in->slots = table;
+    in->mask = wanted - 1;
+    return true;
+}
+
+static uint32_t intern(kn_interner *in, kn_string text, bool copy)
+{
+    uint64_t hash = hash_text(text);
+    uint32_t upper = (uint32_t)(hash >> 32);
+    size_t   at = 0;
+    if (in->slots) {
+        for (at = (size_t)hash & in->mask; in->slots[at].id; at = (at + 1) & in->mask) {
+            if (in->slots[at].hash != upper) continue;
+            kn_string known = in->texts[in->slots[at].id - 1];
+            if (known.size == text.size && equal_bytes(known.data, text.data, text.size)) return in->slots[at].id;
+        }
+    }
+    if (in->count >= UINT32_MAX - 2 || !make_room(in)) return KN_ID_FAILED;
+    void *texts = in->texts;
+    if (!kn_grow(in->ctx, &texts, &in->capacity, in->count + 1, sizeof *in->texts)) return KN_ID_FAILED;
+    in->texts = texts;
+    if (copy && text.size) {
+        char *bytes = kn_arena_bytes(&in->bytes, text.size);
+        if (!bytes) return KN_ID_FAILED;
+        memcpy(bytes, text.data, text.size);
+        text.data = bytes;
+    }
+    in->texts[in->count++] = text.size ? text : (kn_string){"", 0};
+    for (at = (size_t)hash & in->mask; in->slots[at].id; at = (at + 1) & in->mask) {
+    }
+    in->slots[at] = (kn_interner_slot){(uint32_t)in->count, upper};
+    return (uint32_t)in->count;
+}
+
+uint32_t kn_intern(kn_interner *interner, kn_string text)
+{
+    return intern(interner, text, true);
+}
+
+uint32_t kn_intern_borrowed(kn_interner *interner, kn_string text)
+{
+    return intern(interner, text, false);
+}

@@ -1,0 +1,158 @@
+/* kn_table.c: looking at a table, freeing it, checking its invariants. Building one is kn_builder.c's work. */
+#include "kn_table.h"
+
+#include "kn_alloc.h"
+
+static const char *const type_names[] = {"auto", "text", "integer", "decimal", "date", "datetime"};
+
+const char *kn_type_name(kn_type type)
+{
+    return (size_t)type < sizeof type_names / sizeof *type_names ? type_names[type] : "unknown";
+}
+
+bool kn_type_parse(const char *name, kn_type *out)
+{
+    for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++) {
+        if (strcmp(name, type_names[i]) != 0) continue;
+        *out = (kn_type)i;
+        return true;
+    }
+    return false;
+}
+
+void kn_table_free(kn_table *table)
+{
+    if (!table) return;
+    for (int c = 0; c < table->column_count; c++) {
+        kn_column *column = &table->columns[c];
+        kn_free(column->name);
+        kn_free(column->codes);
+        kn_free(column->dict.offsets);
+        kn_free(column->dict.bytes);
+        kn_free(column->dict.integers);
+        kn_free(column->dict.decimals);
+    }
+    kn_free(table->columns);
+    kn_free(table);
+}
+
+int64_t kn_table_rows(const kn_table *table)
+{
+    return table->rows;
+}
+
+int kn_table_columns(const kn_table *table)
+{
+    return table->column_count;
+}
+
+const char *kn_table_name(const kn_table *table, int column)
+{
+    return table->columns[column].name;
+}
+
+int kn_table_find(const kn_table *table, const char *column_name)
+{
+    for (int c = 0; c < table->column_count; c++)
+        if (strcmp(table->columns[c].name, column_name) == 0) return c;
+    return -1;
+}
+
+kn_type kn_table_type(const kn_table *table, int column)
+{
+    return table->columns[column].type;
+}
+
+uint32_t kn_table_distinct(const kn_table *table, int column)
+{
+    return table->columns[column].dict.count;
+}
+
+int64_t kn_table_missing(const kn_table *table, int column)
+{
+    return table->columns[column].missing;
+}
+
+int64_t kn_table_respelled(const kn_table *table, int column)
+{
+    return table->columns[column].respelled;
+}
+
+bool kn_table_ambiguous_dates(const kn_table *table, int column)
+{
+    return table->columns[column].ambiguous_date;
+}
+
+int kn_table_code_width(const kn_table *table, int column)
+{
+    return table->columns[column].width;
+}
+
+uint64_t kn_table_bytes(const kn_table *table)
+{
+    uint64_t sum = 0;
+    for (int c = 0; c < table->column_count; c++) {
+        const kn_column     *column = &table->columns[c];
+        const kn_dictionary *dict = &column->dict;
+        sum += (uint64_t)table->rows * (uint64_t)column->width;
+        sum += dict->offsets[dict->count] + 8 * ((uint64_t)dict->count + 1);
+        if (dict->integers || dict->decimals) sum += 8 * (uint64_t)dict->count;
+    }
+    return sum;
+}
+
+char kn_table_delimiter(const kn_table *table)
+{
+    return table->delimiter;
+}
+
+uint32_t kn_table_code(const kn_table *table, int column, int64_t row)
+{
+    return kn_column_code(&table->columns[column], row);
+}
+
+const char *kn_table_text(const kn_table *table, int column, uint32_t code, size_t *length)
+{
+    const kn_dictionary *dict = &table->columns[column].dict;
+    *length = 0;
+    if (code >= dict->count) return NULL;
+    kn_string text = kn_dictionary_text(dict, code);
+    *length = text.size;
+    return text.data;
+}
+
+static const char *column_fault(const kn_table *table, const kn_column *column)
+{
+    const kn_dictionary *dict = &column->dict;
+    if (!column->name || !column->name[0]) return "a column has no name";
+    if (column->width != 1 && column->width != 2 && column->width != 4) return "a code width is not 1, 2 or 4";
+    if (dict->offsets[0] != 0) return "a dictionary does not begin at 0";
+    for (uint32_t i = 0; i < dict->count; i++)
+        if (dict->offsets[i + 1] < dict->offsets[i]) return "a dictionary's offsets decrease";
+    for (uint32_t i = 1; i < dict->count; i++) {
+        if (dict->integers && dict->integers[i] <= dict->integers[i - 1]) return "integers are not in order";
+        if (dict->decimals && dict->decimals[i] < dict->decimals[i - 1]) return "decimals are not in order";
+        if (!dict->integers && !dict->decimals &&
+            kn_string_compare(kn_dictionary_text(dict, i - 1), kn_dictionary_text(dict, i)) >= 0)
+            return "texts are not in order";
+    }
+    bool numeric = column->type == KN_TYPE_INTEGER || column->type == KN_TYPE_DATE || column->type == KN_TYPE_DATETIME;
+    if (numeric != (dict->integers != NULL)) return "a column's numbers do not fit its type";
+    if ((column->type == KN_TYPE_DECIMAL) != (dict->decimals != NULL)) return "a column's decimals do not fit its type";
+    int64_t missing = 0;
+    for (int64_t r = 0; r < table->rows; r++) {
+        uint32_t code = kn_column_code(column, r);
+        if (code > dict->count) return "a code is out of range";
+        missing += code == dict->count;
+    }
+    if (missing != column->missing) return "missing cells are counted wrongly";
+    return NULL;
+}
+
+bool kn_table_validate(const kn_table *table, const char **reason)
+{
+    const char *fault = NULL;
+    for (int c = 0; c < table->column_count && !fault; c++) fault = column_fault(table, &table->columns[c]);
+    if (reason) *reason = fault;
+    return fault == NULL;
+}

@@ -1,0 +1,201 @@
+/* kn_diagnose.c: the k of a table with respect to a set of attributes, and what suppression could reach.
+ *
+ * Privacy diagnosis centre, questions 1, 2, 5 and 6 (section 4.1), with the readings of ERRATA 1.1 and 1.3: k is the
+ * size of the smallest class; at most ⌊δ·rows⌋ rows are removed, whole classes, all classes of the smallest size first,
+ * a size only if all its classes fit, never the last remaining size.
+ *
+ * One frequency set gives everything: class sizes are rows, distinct persons (entity) or crowds (wildcards), and the
+ * rest follows from the histogram of sizes. Cost: one grouping.
+ */
+#include <kanon/diagnose.h>
+
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_freq.h"
+#include "kn_wildcard.h"
+
+static const char *const missing_names[] = {"value", "wildcard", "drop"};
+
+const char *kn_missing_name(kn_missing missing)
+{
+    return missing_names[missing];
+}
+
+bool kn_missing_parse(const char *name, kn_missing *out)
+{
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(name, missing_names[i]) != 0) continue;
+        *out = (kn_missing)i;
+        return true;
+    }
+    return false;
+}
+
+/* The classes of the table by S, with sizes that may differ from the number of rows. */
+typedef struct classes {
+    kn_freq  *freq;
+    int64_t  *sizes;   /* owned; NULL: freq->counts */
+    uint32_t *missing; /* per column of S: the code of a missing cell, or UINT32_MAX */
+    int      *columns;
+    int       entity;
+} classes;
+
+static kn_status check_options(const kn_diagnose_options *o, kn_error *err)
+{
+    if (!o || o->size < sizeof *o) return kn_fail(err, KN_USAGE, "diagnose options: the size field is not set");
+    if (o->quasi_count < 1) return kn_fail(err, KN_USAGE, "the set of quasi-identifiers is empty");
+    if (o->k < 0) return kn_fail(err, KN_USAGE, "k must be at least 1");
+    if (o->missing == KN_MISSING_WILDCARD && o->entity)
+        return kn_fail(err, KN_USAGE, "missing cells as wildcards cannot be combined with an entity column");
+    if (o->missing == KN_MISSING_WILDCARD && o->suppressing)
+        return kn_fail(err, KN_USAGE, "missing cells as wildcards cannot be combined with suppression: crowds overlap, "
+                                      "and removing rows makes others stand out");
+    return KN_OK;
+}
+
+static kn_status find_column(int *out, const kn_table *table, const char *name, kn_error *err)
+{
+    *out = kn_table_find(table, name);
+    return *out >= 0 ? KN_OK : kn_fail(err, KN_INPUT, "there is no column \"%s\"", name);
+}
+
+static kn_status find_columns(classes *c, kn_context *ctx, const kn_table *table, const kn_diagnose_options *o,
+                              kn_error *err)
+{
+    size_t n = (size_t)o->quasi_count;
+    c->columns = kn_alloc_array(ctx, n, sizeof *c->columns);
+    c->missing = kn_alloc_array(ctx, n, sizeof *c->missing);
+    if (!c->columns || !c->missing) return kn_fail_memory(err, ctx, "diagnosing");
+    for (int i = 0; i < o->quasi_count; i++) {
+        KN_TRY(find_column(&c->columns[i], table, o->quasi[i], err));
+        for (int j = 0; j < i; j++)
+            if (c->columns[j] == c->columns[i])
+                return kn_fail(err, KN_USAGE, "column \"%s\" is named twice among the quasi-identifiers", o->quasi[i]);
+        const kn_column *column = &table->columns[c->columns[i]];
+        c->missing[i] = column->missing > 0 ? column->dict.count : UINT32_MAX;
+    }
+    c->entity = -1;
+    if (!o->entity) return KN_OK;
+    KN_TRY(find_column(&c->entity, table, o->entity, err));
+    for (int i = 0; i < o->quasi_count; i++)
+        if (c->columns[i] == c->entity)
+            return kn_fail(err, KN_USAGE, "column \"%s\" cannot be both the entity and a quasi-identifier", o->entity);
+    if (table->columns[c->entity].missing > 0)
+        return kn_fail(err, KN_INPUT, "the entity column \"%s\" has %lld missing cells: whose rows are they?", o->entity,
+                       (long long)table->columns[c->entity].missing);
+    return KN_OK;
+}
+
+static bool has_missing(const classes *c, int64_t i, int columns)
+{
+    for (int q = 0; q < columns; q++)
+        if (c->missing[q] != UINT32_MAX && kn_freq_code(c->freq, i, q) == c->missing[q]) return true;
+    return false;
+}
+
+/* Counts rows with a missing quasi-identifier and, with `drop`, takes their classes out. */
+static void set_missing_aside(classes *c, kn_diagnosis *d, int columns, bool drop)
+{
+    kn_freq *f = c->freq;
+    bool     any = false;
+    for (int q = 0; q < columns; q++) any |= c->missing[q] != UINT32_MAX;
+    if (!any) return;
+    int     words = f->layout.words;
+    int64_t kept = 0;
+    for (int64_t i = 0; i < f->classes; i++) {
+        bool out = has_missing(c, i, columns);
+        if (out) d->missing_rows += f->counts[i];
+        if (out && drop) continue;
+        memmove(f->keys + kept * words, f->keys + i * words, (size_t)words * sizeof *f->keys);
+        f->counts[kept] = f->counts[i];
+        if (c->sizes) c->sizes[kept] = c->sizes[i];
+        kept++;
+    }
+    f->classes = kept;
+    if (!drop) return;
+    d->dropped = d->missing_rows;
+    f->rows -= d->dropped;
+}
+
+/* Removes the smallest sizes within the budget (ERRATA 1.1). */
+static void suppress(kn_diagnosis *d)
+{
+    int64_t gone = 0;
+    while (gone + 1 < d->size_count && d->suppressed + d->sizes[gone].rows <= d->budget) {
+        d->suppressed += d->sizes[gone].rows;
+        d->suppressed_classes += d->sizes[gone].classes;
+        gone++;
+    }
+    d->k_after = d->size_count > 0 ? d->sizes[gone].size : 0;
+}
+
+static kn_status judge(kn_diagnosis *d, kn_context *ctx, const classes *c, const kn_diagnose_options *o, kn_error *err)
+{
+    const int64_t    *sizes = c->sizes ? c->sizes : c->freq->counts;
+    kn_size_histogram h;
+    KN_TRY(kn_size_histogram_make(&h, ctx, sizes, c->freq->counts, c->freq->classes, err));
+    d->sizes = kn_alloc_array(ctx, (size_t)h.count, sizeof *d->sizes);
+    d->size_count = h.count;
+    for (int64_t i = 0; i < h.count && d->sizes; i++) {
+        d->sizes[i] = (kn_size_count){h.sizes[i], h.classes[i], h.rows[i]};
+        if (h.sizes[i] == 1) d->unique_rows = h.rows[i];
+        if (h.sizes[i] < o->k) {
+            d->below_classes += h.classes[i];
+            d->below_rows += h.rows[i];
+        }
+    }
+    kn_size_histogram_free(&h);
+    if (!d->sizes) return kn_fail_memory(err, ctx, "diagnosing");
+    d->classes = c->freq->classes;
+    d->k = d->size_count > 0 ? d->sizes[0].size : 0;
+    if (o->suppressing) d->budget = kn_fraction_of(o->suppress, c->freq->rows);
+    suppress(d);
+    /* Nobody is left to be found: any k holds. */
+    d->holds = o->k == 0 || d->size_count == 0 || d->k_after >= o->k;
+    return KN_OK;
+}
+
+static kn_status diagnose(kn_diagnosis *d, classes *c, kn_context *ctx, const kn_table *table,
+                          const kn_diagnose_options *o, kn_error *err)
+{
+    KN_TRY(find_columns(c, ctx, table, o, err));
+    d->rows = table->rows;
+    if (o->entity)
+        KN_TRY(kn_freq_distinct(&c->freq, &c->sizes, ctx, table, c->columns, o->quasi_count, c->entity, err));
+    else
+        KN_TRY(kn_freq_of_table(&c->freq, ctx, table, c->columns, o->quasi_count, err));
+    set_missing_aside(c, d, o->quasi_count, o->missing == KN_MISSING_DROP);
+    d->persons = o->entity ? table->columns[c->entity].dict.count : c->freq->rows;
+    if (o->missing == KN_MISSING_WILDCARD) KN_TRY(kn_wildcard_sizes(&c->sizes, c->freq, c->missing, err));
+    return judge(d, ctx, c, o, err);
+}
+
+kn_status kn_diagnose(kn_diagnosis **out, kn_context *ctx, const kn_table *table, const kn_diagnose_options *options,
+                      kn_error *err)
+{
+    *out = NULL;
+    KN_TRY(check_options(options, err));
+    kn_diagnosis *d = kn_alloc_zero(ctx, sizeof *d);
+    if (!d) return kn_fail_memory(err, ctx, "diagnosing");
+    classes   c = {NULL, NULL, NULL, NULL, -1};
+    kn_status st = diagnose(d, &c, ctx, table, options, err);
+    kn_freq_free(c.freq);
+    kn_free(c.sizes);
+    kn_free(c.missing);
+    kn_free(c.columns);
+    if (st != KN_OK) {
+        kn_diagnosis_free(d);
+        return st;
+    }
+    *out = d;
+    return KN_OK;
+}
+
+void kn_diagnosis_free(kn_diagnosis *diagnosis)
+{
+    if (!diagnosis) return;
+    kn_free(diagnosis->sizes);
+    kn_free(diagnosis);
+}

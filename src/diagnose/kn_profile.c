@@ -1,0 +1,157 @@
+/* kn_profile.c: one look at each column: how many values, how telling they are, what role it probably has.
+ *
+ * The role is a suggestion with its reason, from the values first (unique: identifier; constant: keep) and then from the
+ * column's name. When in doubt a column is a quasi-identifier: that errs on the safe side. Cost: one grouping per column.
+ */
+#include <kanon/diagnose.h>
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_freq.h"
+
+static const char *const role_names[] = {"quasi", "identifier", "sensitive", "weight", "keep"};
+
+const char *kn_role_name(kn_role role)
+{
+    return role_names[role];
+}
+
+/* Words in column names that give a role away. A name is split at everything that is not a letter. */
+typedef struct hint {
+    const char *word;
+    kn_role     role;
+} hint;
+
+static const hint hints[] = {
+    {"id", KN_ROLE_IDENTIFIER},        {"ids", KN_ROLE_IDENTIFIER},      {"ssn", KN_ROLE_IDENTIFIER},
+    {"name", KN_ROLE_IDENTIFIER},      {"surname", KN_ROLE_IDENTIFIER},  {"firstname", KN_ROLE_IDENTIFIER},
+    {"lastname", KN_ROLE_IDENTIFIER},  {"email", KN_ROLE_IDENTIFIER},    {"mail", KN_ROLE_IDENTIFIER},
+    {"phone", KN_ROLE_IDENTIFIER},     {"telephone", KN_ROLE_IDENTIFIER},{"mobile", KN_ROLE_IDENTIFIER},
+    {"address", KN_ROLE_IDENTIFIER},   {"street", KN_ROLE_IDENTIFIER},   {"passport", KN_ROLE_IDENTIFIER},
+    {"iban", KN_ROLE_IDENTIFIER},      {"diagnosis", KN_ROLE_SENSITIVE}, {"diagnoses", KN_ROLE_SENSITIVE},
+    {"disease", KN_ROLE_SENSITIVE},    {"illness", KN_ROLE_SENSITIVE},   {"condition", KN_ROLE_SENSITIVE},
+    {"treatment", KN_ROLE_SENSITIVE},  {"medication", KN_ROLE_SENSITIVE},{"drug", KN_ROLE_SENSITIVE},
+    {"salary", KN_ROLE_SENSITIVE},     {"income", KN_ROLE_SENSITIVE},    {"wage", KN_ROLE_SENSITIVE},
+    {"wages", KN_ROLE_SENSITIVE},      {"debt", KN_ROLE_SENSITIVE},      {"religion", KN_ROLE_SENSITIVE},
+    {"party", KN_ROLE_SENSITIVE},      {"hiv", KN_ROLE_SENSITIVE},       {"weight", KN_ROLE_WEIGHT},
+    {"fnlwgt", KN_ROLE_WEIGHT},        {"wgt", KN_ROLE_WEIGHT},
+};
+
+static const char *hint_reason(kn_role role)
+{
+    switch (role) {
+    case KN_ROLE_IDENTIFIER: return "its name says it points at a person";
+    case KN_ROLE_SENSITIVE: return "its name says it is what people keep to themselves";
+    case KN_ROLE_WEIGHT: return "its name says it is a sampling weight";
+    case KN_ROLE_QUASI:
+    case KN_ROLE_KEEP: break;
+    }
+    return "";
+}
+
+static bool same_word(const char *word, const char *text, size_t size)
+{
+    if (strlen(word) != size) return false;
+    for (size_t i = 0; i < size; i++)
+        if (tolower((unsigned char)text[i]) != word[i]) return false;
+    return true;
+}
+
+static const hint *find_hint(const char *name)
+{
+    for (const char *p = name; *p;) {
+        size_t n = 0;
+        while (isalpha((unsigned char)p[n])) n++;
+        for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+            if (n > 0 && same_word(hints[i].word, p, n)) return &hints[i];
+        p += n > 0 ? n : 1;
+    }
+    return NULL;
+}
+
+static void suggest_role(kn_column_profile *p, int64_t rows)
+{
+    int64_t     present = rows - p->missing;
+    const hint *named = find_hint(p->name);
+    double      unique = present > 0 ? (double)p->unique_rows / (double)present : 0;
+    bool        number = p->type == KN_TYPE_DECIMAL || p->type == KN_TYPE_INTEGER;
+    p->role = KN_ROLE_QUASI;
+    p->reason = "others may know it; to be safe";
+    if (p->distinct <= 1 && p->missing == 0) {
+        p->role = KN_ROLE_KEEP;
+        p->reason = "it has the same value in every row";
+    } else if (named && named->role == KN_ROLE_WEIGHT) {
+        if (number) {
+            p->role = named->role;
+            p->reason = hint_reason(named->role);
+        }
+    } else if (named) {
+        p->role = named->role;
+        p->reason = hint_reason(named->role);
+    } else if (present >= 10 && unique > 0.9 && p->type != KN_TYPE_DECIMAL) {
+        p->role = KN_ROLE_IDENTIFIER;
+        p->reason = "nearly every row has a value of its own";
+    } else if (present >= 10 && p->type == KN_TYPE_TEXT && (double)p->distinct > 0.5 * (double)present) {
+        p->role = KN_ROLE_IDENTIFIER;
+        p->reason = "so many different texts look like free text";
+    }
+}
+
+static kn_status profile_column(kn_column_profile *p, kn_context *ctx, const kn_table *table, int column, kn_error *err)
+{
+    const kn_column *c = &table->columns[column];
+    kn_freq         *freq = NULL;
+    KN_TRY(kn_freq_of_table(&freq, ctx, table, &column, 1, err));
+    *p = (kn_column_profile){.name = c->name,
+                             .type = c->type,
+                             .distinct = c->dict.count,
+                             .missing = c->missing,
+                             .respelled = c->respelled,
+                             .ambiguous_dates = c->ambiguous_date};
+    for (int64_t i = 0; i < freq->classes; i++) {
+        uint32_t code = kn_freq_code(freq, i, 0);
+        int64_t  n = freq->counts[i];
+        double   share = (double)n / (double)freq->rows;
+        p->entropy -= share * log2(share);
+        p->unique_rows += n == 1 && code < c->dict.count;
+        if (n > p->most_common_rows) {
+            p->most_common_rows = n;
+            p->most_common = code;
+        }
+    }
+    if (p->entropy < 0) p->entropy = 0; /* a single value gives -0 */
+    kn_freq_free(freq);
+    suggest_role(p, table->rows);
+    return KN_OK;
+}
+
+kn_status kn_profile_table(kn_profile **out, kn_context *ctx, const kn_table *table, kn_error *err)
+{
+    *out = NULL;
+    kn_profile *profile = kn_alloc_zero(ctx, sizeof *profile);
+    if (!profile) return kn_fail_memory(err, ctx, "profiling");
+    profile->rows = table->rows;
+    profile->columns = table->column_count;
+    profile->column = kn_alloc_array_zero(ctx, (size_t)table->column_count, sizeof *profile->column);
+    kn_status st = profile->column ? KN_OK : kn_fail_memory(err, ctx, "profiling");
+    for (int c = 0; c < table->column_count && st == KN_OK; c++)
+        st = profile_column(&profile->column[c], ctx, table, c, err);
+    if (st != KN_OK) {
+        kn_profile_free(profile);
+        return st;
+    }
+    *out = profile;
+    return KN_OK;
+}
+
+void kn_profile_free(kn_profile *profile)
+{
+    if (!profile) return;
+    kn_free(profile->column);
+    kn_free(profile);
+}

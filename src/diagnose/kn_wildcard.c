@@ -1,0 +1,168 @@
+/* kn_wildcard.c: how many rows a row may be confused with when a missing cell agrees with anything.
+ *
+ * Agreement is no equivalence (? agrees with a and with b, a does not agree with b), so there are no classes: each
+ * distinct combination has a crowd of its own. Combinations are sorted by their pattern of missing columns. Rows of
+ * pattern P agree with rows of pattern Q when they are equal on the columns missing in neither; so for each pair of
+ * patterns, Q's combinations are summed up over those columns and P's looked up among the sums.
+ *
+ * Cost: patterns² × (a roll-up and look-ups of the combinations in them). Limit: 64 columns.
+ */
+#include "kn_wildcard.h"
+
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+
+typedef struct pattern {
+    uint64_t columns; /* bit c: column c is missing */
+    int64_t  classes;
+    int64_t *index;   /* of its classes in the whole set */
+    kn_freq  part;    /* its classes as a set of their own; borrows the layout */
+} pattern;
+
+typedef struct wildcard {
+    const kn_freq *freq;
+    kn_context    *ctx;
+    pattern       *patterns;
+    int            count;
+    size_t         capacity;
+    int64_t       *sizes;
+} wildcard;
+
+static kn_status no_memory(const wildcard *w, kn_error *err)
+{
+    return kn_fail_memory(err, w->ctx, "comparing rows with missing cells");
+}
+
+static uint64_t missing_columns(const kn_freq *freq, int64_t i, const uint32_t *missing)
+{
+    uint64_t set = 0;
+    for (int c = 0; c < freq->layout.columns; c++)
+        if (missing[c] != UINT32_MAX && kn_freq_code(freq, i, c) == missing[c]) set |= (uint64_t)1 << c;
+    return set;
+}
+
+static pattern *pattern_of(wildcard *w, uint64_t columns)
+{
+    for (int p = 0; p < w->count; p++)
+        if (w->patterns[p].columns == columns) return &w->patterns[p];
+    void *patterns = w->patterns;
+    if (!kn_grow(w->ctx, &patterns, &w->capacity, (size_t)w->count + 1, sizeof *w->patterns)) return NULL;
+    w->patterns = patterns;
+    w->patterns[w->count] = (pattern){.columns = columns};
+    return &w->patterns[w->count++];
+}
+
+/* Sorts the classes by pattern. */
+static kn_status split(wildcard *w, const uint32_t *missing, kn_error *err)
+{
+    const kn_freq *f = w->freq;
+    int            words = f->layout.words;
+    for (int64_t i = 0; i < f->classes; i++) {
+        pattern *p = pattern_of(w, missing_columns(f, i, missing));
+        if (!p) return no_memory(w, err);
+        p->classes++;
+    }
+    for (int q = 0; q < w->count; q++) {
+        pattern *p = &w->patterns[q];
+        size_t   n = (size_t)p->classes;
+        p->part.ctx = w->ctx;
+        p->part.layout = f->layout;
+        p->index = kn_alloc_array(w->ctx, n, sizeof *p->index);
+        p->part.keys = kn_alloc_array(w->ctx, n * (size_t)words, sizeof *p->part.keys);
+        p->part.counts = kn_alloc_array(w->ctx, n, sizeof *p->part.counts);
+        if (!p->index || !p->part.keys || !p->part.counts) return no_memory(w, err);
+    }
+    for (int64_t i = 0; i < f->classes; i++) {
+        pattern *p = pattern_of(w, missing_columns(f, i, missing));
+        int64_t  at = p->part.classes++;
+        p->index[at] = i;
+        p->part.counts[at] = f->counts[i];
+        p->part.rows += f->counts[i];
+        memcpy(p->part.keys + at * words, f->keys + i * words, (size_t)words * sizeof *f->keys);
+    }
+    return KN_OK;
+}
+
+/* The count of `key` in a sorted set; 0 if it is not there. */
+static int64_t look_up(const kn_freq *set, const uint64_t *key)
+{
+    int     words = set->layout.words;
+    int64_t low = 0, high = set->classes;
+    while (low < high) {
+        int64_t         middle = low + (high - low) / 2;
+        const uint64_t *at = set->keys + middle * words;
+        int             w = 0;
+        while (w < words && at[w] == key[w]) w++;
+        if (w == words) return set->counts[middle];
+        if (at[w] < key[w])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return 0;
+}
+
+/* Adds to each class of p the rows of q that it agrees with. */
+static kn_status add_pair(wildcard *w, const pattern *p, const pattern *q, kn_rollup *by, uint64_t *key, kn_error *err)
+{
+    int columns = w->freq->layout.columns;
+    for (int c = 0; c < columns; c++)
+        by[c] = (kn_rollup){.drop = (p->columns | q->columns) >> c & 1};
+    kn_freq *sums = NULL;
+    KN_TRY(kn_freq_rollup(&sums, &q->part, by, err));
+    for (int64_t i = 0; i < p->classes; i++) {
+        memset(key, 0, (size_t)sums->layout.words * sizeof *key);
+        int to = 0;
+        for (int c = 0; c < columns; c++) {
+            if (by[c].drop) continue;
+            kn_field f = sums->layout.fields[to++];
+            key[f.word] |= (uint64_t)kn_freq_code(&p->part, i, c) << f.shift;
+        }
+        w->sizes[p->index[i]] += look_up(sums, key);
+    }
+    kn_freq_free(sums);
+    return KN_OK;
+}
+
+static kn_status add_all(wildcard *w, kn_error *err)
+{
+    kn_rollup *by = kn_alloc_array(w->ctx, (size_t)w->freq->layout.columns, sizeof *by);
+    uint64_t  *key = kn_alloc_array(w->ctx, (size_t)w->freq->layout.words, sizeof *key);
+    kn_status  st = by && key ? KN_OK : no_memory(w, err);
+    for (int p = 0; p < w->count && st == KN_OK; p++) {
+        for (int q = 0; q < w->count && st == KN_OK; q++) {
+            if (kn_cancelled(w->ctx))
+                st = kn_fail_cancelled(err);
+            else
+                st = add_pair(w, &w->patterns[p], &w->patterns[q], by, key, err);
+        }
+    }
+    kn_free(by);
+    kn_free(key);
+    return st;
+}
+
+kn_status kn_wildcard_sizes(int64_t **sizes, const kn_freq *freq, const uint32_t *missing, kn_error *err)
+{
+    *sizes = NULL;
+    if (freq->layout.columns > 64)
+        return kn_fail(err, KN_USAGE, "missing cells as wildcards: at most 64 quasi-identifiers are possible");
+    wildcard w = {.freq = freq, .ctx = freq->ctx};
+    w.sizes = kn_alloc_array_zero(w.ctx, (size_t)freq->classes, sizeof *w.sizes);
+    kn_status st = w.sizes ? split(&w, missing, err) : no_memory(&w, err);
+    if (st == KN_OK) st = add_all(&w, err);
+    for (int p = 0; p < w.count; p++) {
+        kn_free(w.patterns[p].index);
+        kn_free(w.patterns[p].part.keys);
+        kn_free(w.patterns[p].part.counts);
+    }
+    kn_free(w.patterns);
+    if (st == KN_OK)
+        *sizes = w.sizes;
+    else
+        kn_free(w.sizes);
+    return st;
+}

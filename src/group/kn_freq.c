@@ -1,0 +1,309 @@
+/* kn_freq.c: frequency sets from tables and from finer frequency sets.
+ *
+ * Interface and key format: kn_freq.h; the counting itself: kn_group.c. Keys of a block of rows are packed column by
+ * column, which the compiler turns into vector code. Cost: O(rows × columns) to pack, then the kernel's.
+ */
+#include "kn_freq.h"
+
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_group.h"
+
+static kn_status no_memory(kn_context *ctx, kn_error *err)
+{
+    return kn_fail_memory(err, ctx, "grouping");
+}
+
+static int bits_for(uint32_t cardinality)
+{
+    int bits = 0;
+    while (bits < 32 && ((uint64_t)1 << bits) < cardinality) bits++;
+    return bits;
+}
+
+/* Columns fill words in order; inside a word the first column stands highest and the last one ends at bit 0. */
+kn_status kn_layout_make(kn_layout *out, kn_context *ctx, const uint32_t *cardinalities, int columns, kn_error *err)
+{
+    *out = (kn_layout){.columns = columns, .words = 1};
+    out->fields = kn_alloc_array_zero(ctx, (size_t)columns + 1, sizeof *out->fields);
+    if (!out->fields) return no_memory(ctx, err);
+    int used = 0, first = 0; /* bits used in the current word; its first column */
+    for (int c = 0; c <= columns; c++) {
+        int bits = c < columns ? bits_for(cardinalities[c]) : 0;
+        if (c == columns || used + bits > 64) { /* the word is complete: place its columns */
+            int shift = used;
+            for (int d = first; d < c; d++) {
+                shift -= out->fields[d].bits;
+                out->fields[d].shift = (uint8_t)shift;
+                if (out->fields[d].bits == 0) out->fields[d].shift = 0;
+            }
+            if (c == columns) break;
+            if (out->words == UINT8_MAX) {
+                kn_free(out->fields);
+                out->fields = NULL;
+                return kn_fail(err, KN_USAGE, "too many columns to group by");
+            }
+            out->words++;
+            first = c;
+            used = 0;
+        }
+        out->fields[c].word = (uint8_t)(out->words - 1);
+        out->fields[c].bits = (uint8_t)bits;
+        used += bits;
+    }
+    return KN_OK;
+}
+
+void kn_freq_free(kn_freq *freq)
+{
+    if (!freq) return;
+    kn_free(freq->layout.fields);
+    kn_free(freq->keys);
+    kn_free(freq->counts);
+    kn_free(freq);
+}
+
+static kn_status freq_new(kn_freq **out, kn_context *ctx, const uint32_t *cardinalities, int columns, kn_error *err)
+{
+    kn_freq *freq = kn_alloc_zero(ctx, sizeof *freq);
+    if (!freq) return no_memory(ctx, err);
+    freq->ctx = ctx;
+    kn_status st = kn_layout_make(&freq->layout, ctx, cardinalities, columns, err);
+    if (st != KN_OK) {
+        kn_free(freq);
+        return st;
+    }
+    *out = freq;
+    return KN_OK;
+}
+
+static int layout_bits(const kn_layout *layout)
+{
+    int bits = 0;
+    for (int c = 0; c < layout->columns; c++) bits += layout->fields[c].bits;
+    return bits;
+}
+
+/* ---- From a table ---- */
+
+typedef struct table_keys {
+    const kn_table  *table;
+    const int       *columns;
+    const kn_layout *layout;
+} table_keys;
+
+#define PACK(TYPE)                                                                                                     \
+    do {                                                                                                               \
+        const TYPE *codes = (const TYPE *)column->codes + begin;                                                       \
+        if (words == 1)                                                                                                \
+            for (int i = 0; i < n; i++) keys[i] |= (uint64_t)codes[i] << shift;                                        \
+        else                                                                                                           \
+            for (int i = 0; i < n; i++) keys[i * words + word] |= (uint64_t)codes[i] << shift;                         \
+    } while (0)
+
+static void fill_from_table(const void *arg, int64_t begin, int n, uint64_t *keys)
+{
+    const table_keys *t = arg;
+    int               words = t->layout->words;
+    memset(keys, 0, (size_t)n * (size_t)words * sizeof *keys);
+    for (int c = 0; c < t->layout->columns; c++) {
+        const kn_column *column = &t->table->columns[t->columns[c]];
+        kn_field         field = t->layout->fields[c];
+        int              shift = field.shift, word = field.word;
+        if (field.bits == 0) continue;
+        switch (column->width) {
+        case 1: PACK(uint8_t); break;
+        case 2: PACK(uint16_t); break;
+        default: PACK(uint32_t); break;
+        }
+    }
+}
+
+kn_status kn_freq_of_table_with(kn_freq **out, kn_context *ctx, const kn_table *table, const int *columns,
+                                int column_count, const kn_group_options *options, kn_error *err)
+{
+    *out = NULL;
+    uint32_t *cardinalities = kn_alloc_array(ctx, (size_t)column_count + 1, sizeof *cardinalities);
+    if (!cardinalities) return no_memory(ctx, err);
+    for (int c = 0; c < column_count; c++) cardinalities[c] = kn_column_cardinality(&table->columns[columns[c]]);
+    kn_freq  *freq = NULL;
+    kn_status st = freq_new(&freq, ctx, cardinalities, column_count, err);
+    kn_free(cardinalities);
+    if (st != KN_OK) return st;
+    table_keys    keys = {table, columns, &freq->layout};
+    kn_key_source source = {fill_from_table, &keys, table->rows, NULL, freq->layout.words, layout_bits(&freq->layout)};
+    st = kn_group_run(freq, &source, options, err);
+    if (st != KN_OK) {
+        kn_freq_free(freq);
+        return st;
+    }
+    *out = freq;
+    return KN_OK;
+}
+
+kn_status kn_freq_of_table(kn_freq **out, kn_context *ctx, const kn_table *table, const int *columns, int column_count,
+                           kn_error *err)
+{
+    return kn_freq_of_table_with(out, ctx, table, columns, column_count, NULL, err);
+}
+
+/* ---- From a finer set ---- */
+
+typedef struct rollup_keys {
+    const kn_freq   *from;
+    const kn_rollup *by;
+    const kn_layout *layout;
+} rollup_keys;
+
+static void fill_from_finer(const void *arg, int64_t begin, int n, uint64_t *keys)
+{
+    const rollup_keys *r = arg;
+    int                words = r->layout->words, from_words = r->from->layout.words;
+    memset(keys, 0, (size_t)n * (size_t)words * sizeof *keys);
+    int to = 0;
+    for (int c = 0; c < r->from->layout.columns; c++) {
+        if (r->by[c].drop) continue;
+        kn_field        source = r->from->layout.fields[c], target = r->layout->fields[to++];
+        const uint32_t *map = r->by[c].map;
+        const uint64_t *finer = r->from->keys + begin * from_words;
+        if (target.bits == 0) continue;
+        for (int i = 0; i < n; i++, finer += from_words) {
+            uint32_t code = kn_field_get(source, finer);
+            keys[i * words + target.word] |= (uint64_t)(map ? map[code] : code) << target.shift;
+        }
+    }
+}
+
+kn_status kn_freq_rollup(kn_freq **out, const kn_freq *from, const kn_rollup *by, kn_error *err)
+{
+    *out = NULL;
+    kn_context *ctx = from->ctx;
+    uint32_t   *cardinalities = kn_alloc_array(ctx, (size_t)from->layout.columns + 1, sizeof *cardinalities);
+    if (!cardinalities) return no_memory(ctx, err);
+    int kept = 0;
+    for (int c = 0; c < from->layout.columns; c++) {
+        if (by[c].drop) continue;
+        uint64_t possible = (uint64_t)1 << from->layout.fields[c].bits;
+        cardinalities[kept++] = by[c].map ? by[c].distinct : possible > UINT32_MAX ? UINT32_MAX : (uint32_t)possible;
+    }
+    kn_freq  *freq = NULL;
+    kn_status st = freq_new(&freq, ctx, cardinalities, kept, err);
+    kn_free(cardinalities);
+    if (st != KN_OK) return st;
+    rollup_keys   keys = {from, by, &freq->layout};
+    kn_key_source source = {fill_from_finer, &keys,
+                            from->classes,   from->counts,
+                            freq->layout.words, layout_bits(&freq->layout)};
+    st = kn_group_run(freq, &source, NULL, err);
+    if (st != KN_OK) {
+        kn_freq_free(freq);
+        return st;
+    }
+    *out = freq;
+    return KN_OK;
+}
+
+/* Masks that keep the first `columns` columns of a key, word by word. */
+static void prefix_masks(const kn_layout *layout, int columns, uint64_t *masks)
+{
+    memset(masks, 0, (size_t)layout->words * sizeof *masks);
+    for (int c = 0; c < columns; c++) {
+        kn_field f = layout->fields[c];
+        masks[f.word] |= (((uint64_t)1 << f.bits) - 1) << f.shift;
+    }
+}
+
+static bool same_prefix(const uint64_t *a, const uint64_t *b, const uint64_t *masks, int words)
+{
+    for (int w = 0; w < words; w++)
+        if ((a[w] ^ b[w]) & masks[w]) return false;
+    return true;
+}
+
+/* The key of a prefix in its own layout. */
+static void prefix_key(const kn_layout *fine, const kn_layout *coarse, const uint64_t *from, uint64_t *to)
+{
+    memset(to, 0, (size_t)coarse->words * sizeof *to);
+    for (int c = 0; c < coarse->columns; c++) {
+        kn_field f = coarse->fields[c];
+        to[f.word] |= (uint64_t)kn_field_get(fine->fields[c], from) << f.shift;
+    }
+}
+
+static kn_status fold_classes(kn_freq *freq, int64_t **starts, const kn_freq *fine, const uint64_t *masks, kn_error *err)
+{
+    int     words = fine->layout.words;
+    int64_t classes = 0;
+    for (int64_t i = 0; i < fine->classes; i++)
+        classes += i == 0 || !same_prefix(fine->keys + (i - 1) * words, fine->keys + i * words, masks, words);
+    freq->classes = classes;
+    freq->rows = fine->rows;
+    freq->keys = kn_alloc_array(freq->ctx, (size_t)(classes * freq->layout.words), sizeof *freq->keys);
+    freq->counts = kn_alloc_array_zero(freq->ctx, (size_t)classes, sizeof *freq->counts);
+    *starts = kn_alloc_array(freq->ctx, (size_t)classes + 1, sizeof **starts);
+    if (!freq->keys || !freq->counts || !*starts) {
+        kn_free(*starts);
+        *starts = NULL;
+        return no_memory(freq->ctx, err);
+    }
+    int64_t at = -1;
+    for (int64_t i = 0; i < fine->classes; i++) {
+        const uint64_t *key = fine->keys + i * words;
+        if (i == 0 || !same_prefix(key - words, key, masks, words)) {
+            (*starts)[++at] = i;
+            prefix_key(&fine->layout, &freq->layout, key, freq->keys + at * freq->layout.words);
+        }
+        freq->counts[at] += fine->counts[i];
+    }
+    (*starts)[classes] = fine->classes;
+    return KN_OK;
+}
+
+kn_status kn_freq_fold(kn_freq **out, int64_t **starts, const kn_freq *fine, int columns, kn_error *err)
+{
+    *out = NULL;
+    *starts = NULL;
+    kn_context *ctx = fine->ctx;
+    uint32_t   *cardinalities = kn_alloc_array(ctx, (size_t)columns + 1, sizeof *cardinalities);
+    uint64_t   *masks = kn_alloc_array(ctx, (size_t)fine->layout.words, sizeof *masks);
+    kn_freq    *freq = NULL;
+    kn_status   st = cardinalities && masks ? KN_OK : no_memory(ctx, err);
+    for (int c = 0; c < columns && st == KN_OK; c++) {
+        uint64_t possible = (uint64_t)1 << fine->layout.fields[c].bits;
+        cardinalities[c] = possible > UINT32_MAX ? UINT32_MAX : (uint32_t)possible;
+    }
+    if (st == KN_OK) st = freq_new(&freq, ctx, cardinalities, columns, err);
+    if (st == KN_OK) {
+        prefix_masks(&fine->layout, columns, masks);
+        st = fold_classes(freq, starts, fine, masks, err);
+    }
+    kn_free(cardinalities);
+    kn_free(masks);
+    if (st != KN_OK) {
+        kn_freq_free(freq);
+        return st;
+    }
+    *out = freq;
+    return KN_OK;
+}
+
+bool kn_freq_validate(const kn_freq *freq, const char **reason)
+{
+    const char *fault = NULL;
+    int         words = freq->layout.words;
+    int64_t     rows = 0;
+    for (int64_t i = 0; i < freq->classes && !fault; i++) {
+        if (freq->counts[i] <= 0) fault = "a class has no rows";
+        rows += freq->counts[i];
+        if (i == 0) continue;
+        const uint64_t *a = freq->keys + (i - 1) * words, *b = a + words;
+        int             w = 0;
+        while (w < words && a[w] == b[w]) w++;
+        if (w == words || a[w] > b[w]) fault = "keys are not in ascending order";
+    }
+    if (!fault && rows != freq->rows) fault = "the counts do not add up";
+    if (reason) *reason = fault;
+    return fault == NULL;
+}

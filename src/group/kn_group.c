@@ -1,0 +1,463 @@
+/* kn_group.c: the parallel group-by kernel over packed keys.
+ *
+ * Three ways to the same result, chosen by size:
+ *   dense    up to 2^16 possible keys: an array of counters per worker, added up;
+ *   single   few items: one open-addressing table on one thread;
+ *   buckets  all else: see below.
+ *
+ * Buckets. The top 8 bits of a key's hash choose one of 256 buckets, each a growing hash table with a lock. Workers do
+ * not insert rows there one by one: each has a small private table (about 256 KiB, it stays in the second-level cache),
+ * cut into 256 parts that belong to the buckets. A row is counted in its part; a part that is three quarters full is
+ * emptied into its bucket under one lock. Frequent keys are thus counted privately, rare ones arrive in batches, every
+ * access is to a small table, and the memory is that of one copy of the result, not one per worker.
+ *
+ * In the end the classes are sorted by key, so the result is the same for any number of threads and any hash function.
+ * Keys are always compared in full: a collision never merges classes.
+ *
+ * Cost: O(items) expected + O(classes log classes); memory about 2.5 × classes × (words + 1) × 8 bytes.
+ * Limits: fewer than 2^32 classes.
+ */
+#include "kn_group.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_hash.h"
+#include "kn_parallel.h"
+#include "kn_sort.h"
+
+enum {
+    DENSE_BITS = 16,
+    SINGLE_ITEMS = 1 << 16,
+    BUCKETS = 256,
+    PART_BYTES = 1024, /* of a worker's part per bucket */
+    GRAIN = 1 << 16
+};
+
+/* A table of records: words of the key, then the count; a count of 0 marks a free slot. */
+typedef struct hash_table {
+    uint64_t *records;
+    uint64_t  mask; /* slots - 1 */
+    uint64_t  used;
+} hash_table;
+
+typedef struct bucket {
+    pthread_mutex_t lock;
+    hash_table      table;
+} bucket;
+
+/* A worker's private table. */
+typedef struct worker_table {
+    uint64_t *records; /* BUCKETS parts of part_slots records */
+    uint32_t *used;    /* per part */
+    uint64_t *keys;    /* of one block */
+} worker_table;
+
+typedef struct grouping {
+    kn_context          *ctx;
+    const kn_key_source *source;
+    kn_key_hash          hash; /* NULL: the built-in one */
+    int                  words;
+    int                  stride; /* words + 1 */
+    int                  part_slots;
+    bucket              *buckets;
+    worker_table        *workers;
+    int                  worker_count;
+    int64_t            **dense; /* per worker */
+    kn_freq             *freq;
+    uint64_t            *sorted; /* single-word records gathered from the tables */
+    uint64_t            *offsets; /* of each bucket in the result */
+} grouping;
+
+static kn_status no_memory(kn_context *ctx, kn_error *err)
+{
+    return kn_fail_memory(err, ctx, "grouping");
+}
+
+static inline uint64_t hash_key(const grouping *g, const uint64_t *key)
+{
+    if (g->hash) return g->hash(key, g->words);
+    return g->words == 1 ? kn_hash_word(key[0]) : kn_hash_words(key, g->words);
+}
+
+static inline bool same_key(const uint64_t *a, const uint64_t *b, int words)
+{
+    if (a[0] != b[0]) return false;
+    for (int i = 1; i < words; i++)
+        if (a[i] != b[i]) return false;
+    return true;
+}
+
+/* The slot of a key in `slots` records from `base`, or the free one where it belongs. `at` < slots. */
+static inline uint64_t *find_slot(uint64_t *base, uint64_t mask, uint64_t at, const uint64_t *key, int words)
+{
+    for (;; at = (at + 1) & mask) {
+        uint64_t *record = base + at * (uint64_t)(words + 1);
+        if (record[words] == 0 || same_key(record, key, words)) return record;
+    }
+}
+
+/* The bits of the hash below the eight that chose the bucket. */
+static inline uint64_t inner_hash(uint64_t hash)
+{
+    return hash << 8 >> 20;
+}
+
+static bool table_init(grouping *g, hash_table *t, uint64_t slots)
+{
+    t->records = kn_alloc_array_zero(g->ctx, slots * (uint64_t)g->stride, sizeof *t->records);
+    t->mask = slots - 1;
+    t->used = 0;
+    return t->records != NULL;
+}
+
+static bool table_grow(grouping *g, hash_table *t)
+{
+    hash_table larger;
+    if (!table_init(g, &larger, (t->mask + 1) * 2)) return false;
+    for (uint64_t i = 0; i <= t->mask; i++) {
+        uint64_t *record = t->records + i * (uint64_t)g->stride;
+        if (record[g->words] == 0) continue;
+        uint64_t *to = find_slot(larger.records, larger.mask, inner_hash(hash_key(g, record)) & larger.mask, record, g->words);
+        memcpy(to, record, (size_t)g->stride * sizeof *to);
+    }
+    larger.used = t->used;
+    kn_free(t->records);
+    *t = larger;
+    return true;
+}
+
+static inline bool table_add(grouping *g, hash_table *t, const uint64_t *key, uint64_t hash, uint64_t count, int words)
+{
+    uint64_t *record = find_slot(t->records, t->mask, inner_hash(hash) & t->mask, key, words);
+    if (record[words] == 0) {
+        for (int w = 0; w < words; w++) record[w] = key[w];
+        t->used++;
+        record[words] = count;
+        return t->used * 10 < (t->mask + 1) * 7 || table_grow(g, t);
+    }
+    record[words] += count;
+    return true;
+}
+
+/* ---- One table, one thread ---- */
+
+static kn_status run_single(grouping *g, kn_error *err)
+{
+    const kn_key_source *s = g->source;
+    bucket              *b = &g->buckets[0];
+    uint64_t            *keys = kn_alloc_array(g->ctx, KN_GROUP_BLOCK * (size_t)g->words, sizeof *keys);
+    if (!keys || !table_init(g, &b->table, 256)) {
+        kn_free(keys);
+        return no_memory(g->ctx, err);
+    }
+    bool fine = true;
+    for (int64_t begin = 0; begin < s->items && fine; begin += KN_GROUP_BLOCK) {
+        int n = s->items - begin < KN_GROUP_BLOCK ? (int)(s->items - begin) : KN_GROUP_BLOCK;
+        s->fill(s->arg, begin, n, keys);
+        for (int i = 0; i < n && fine; i++) {
+            const uint64_t *key = keys + i * g->words;
+            uint64_t        count = s->counts ? (uint64_t)s->counts[begin + i] : 1;
+            fine = g->words == 1 ? table_add(g, &b->table, key, hash_key(g, key), count, 1)
+                                 : table_add(g, &b->table, key, hash_key(g, key), count, g->words);
+        }
+    }
+    kn_free(keys);
+    return fine ? KN_OK : no_memory(g->ctx, err);
+}
+
+/* ---- Buckets ---- */
+
+/* Moves a worker's part into its bucket and clears it. */
+static bool empty_part(grouping *g, worker_table *w, int part)
+{
+    bucket   *b = &g->buckets[part];
+    uint64_t *record = w->records + (uint64_t)part * (uint64_t)(g->part_slots * g->stride);
+    bool      fine = b->table.records || table_init(g, &b->table, 64);
+    for (int i = 0; i < g->part_slots && fine; i++, record += g->stride) {
+        if (record[g->words] == 0) continue;
+        fine = table_add(g, &b->table, record, hash_key(g, record), record[g->words], g->words);
+        record[g->words] = 0;
+    }
+    w->used[part] = 0;
+    return fine;
+}
+
+static inline bool count_key(grouping *g, worker_table *w, const uint64_t *key, uint64_t hash, uint64_t count, int words)
+{
+    uint64_t  part = hash >> 56;
+    uint64_t  mask = (uint64_t)g->part_slots - 1;
+    uint64_t *base = w->records + part * (uint64_t)(g->part_slots * (words + 1));
+    uint64_t *record = find_slot(base, mask, hash >> 40 & mask, key, words);
+    if (record[words]) {
+        record[words] += count;
+        return true;
+    }
+    for (int i = 0; i < words; i++) record[i] = key[i];
+    record[words] = count;
+    if (++w->used[part] * 4 < (uint32_t)g->part_slots * 3) return true;
+    pthread_mutex_lock(&g->buckets[part].lock);
+    bool fine = empty_part(g, w, (int)part);
+    pthread_mutex_unlock(&g->buckets[part].lock);
+    return fine;
+}
+
+static bool worker_start(grouping *g, worker_table *w)
+{
+    if (w->records) return true;
+    w->records = kn_alloc_array_zero(g->ctx, (size_t)BUCKETS * (size_t)(g->part_slots * g->stride), sizeof *w->records);
+    w->used = kn_alloc_array_zero(g->ctx, BUCKETS, sizeof *w->used);
+    w->keys = kn_alloc_array(g->ctx, KN_GROUP_BLOCK * (size_t)g->words, sizeof *w->keys);
+    return w->records && w->used && w->keys;
+}
+
+static inline bool count_block(grouping *g, worker_table *w, int64_t begin, int n, int words)
+{
+    const int64_t *counts = g->source->counts;
+    for (int i = 0; i < n; i++) {
+        const uint64_t *key = w->keys + i * words;
+        uint64_t        hash = hash_key(g, key);
+        if (!count_key(g, w, key, hash, counts ? (uint64_t)counts[begin + i] : 1, words)) return false;
+    }
+    return true;
+}
+
+static kn_status count_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    grouping     *g = arg;
+    worker_table *w = &g->workers[worker];
+    if (!worker_start(g, w)) return no_memory(g->ctx, err);
+    int64_t items = end - begin;
+    for (; begin < end; begin += KN_GROUP_BLOCK) {
+        int n = end - begin < KN_GROUP_BLOCK ? (int)(end - begin) : KN_GROUP_BLOCK;
+        g->source->fill(g->source->arg, begin, n, w->keys);
+        /* The one-word case is compiled on its own: no inner loops over words. */
+        bool fine = g->words == 1 ? count_block(g, w, begin, n, 1) : count_block(g, w, begin, n, g->words);
+        if (!fine) return no_memory(g->ctx, err);
+    }
+    kn_progress_add(g->ctx, (uint64_t)items);
+    return KN_OK;
+}
+
+/* What is left in the workers' parts goes into buckets [begin, end); nobody else touches them now. */
+static kn_status empty_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    grouping *g = arg;
+    for (int64_t b = begin; b < end; b++)
+        for (int w = 0; w < g->worker_count; w++)
+            if (g->workers[w].records && !empty_part(g, &g->workers[w], (int)b)) return no_memory(g->ctx, err);
+    return KN_OK;
+}
+
+static void free_workers(grouping *g)
+{
+    for (int w = 0; w < g->worker_count && g->workers; w++) {
+        kn_free(g->workers[w].records);
+        kn_free(g->workers[w].used);
+        kn_free(g->workers[w].keys);
+    }
+    kn_free(g->workers);
+    g->workers = NULL;
+}
+
+static kn_status run_buckets(grouping *g, kn_error *err)
+{
+    g->part_slots = 8;
+    while (g->part_slots * 2 * g->stride * 8 <= PART_BYTES) g->part_slots *= 2;
+    g->worker_count = kn_context_threads(g->ctx);
+    g->workers = kn_alloc_array_zero(g->ctx, (size_t)g->worker_count, sizeof *g->workers);
+    if (!g->workers) return no_memory(g->ctx, err);
+    kn_progress_begin(g->ctx, "grouping", "rows", (uint64_t)g->source->items);
+    kn_status st = kn_parallel_for(g->ctx, g->source->items, GRAIN, count_range, g, err);
+    kn_progress_end(g->ctx);
+    if (st == KN_OK) st = kn_parallel_for(g->ctx, BUCKETS, 8, empty_range, g, err);
+    free_workers(g);
+    return st;
+}
+
+/* ---- From tables to the sorted result ---- */
+
+/* Copies the records of bucket after bucket to where `offsets` says, freeing each table. */
+static kn_status gather_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    (void)err;
+    grouping *g = arg;
+    for (int64_t b = begin; b < end; b++) {
+        hash_table *t = &g->buckets[b].table;
+        uint64_t   *to = g->sorted + g->offsets[b] * (uint64_t)g->stride;
+        for (uint64_t i = 0; t->records && i <= t->mask; i++) {
+            const uint64_t *record = t->records + i * (uint64_t)g->stride;
+            if (record[g->words] == 0) continue;
+            memcpy(to, record, (size_t)g->stride * sizeof *to);
+            to += g->stride;
+        }
+        kn_free(t->records);
+        t->records = NULL;
+    }
+    return KN_OK;
+}
+
+static int by_later_words(const void *arg, uint32_t a, uint32_t b)
+{
+    const grouping *g = arg;
+    const uint64_t *x = g->sorted + (uint64_t)a * (uint64_t)g->stride, *y = g->sorted + (uint64_t)b * (uint64_t)g->stride;
+    for (int w = 1; w < g->words; w++)
+        if (x[w] != y[w]) return x[w] < y[w] ? -1 : 1;
+    return 0;
+}
+
+/* Sorts the gathered records and splits them into keys and counts. */
+static kn_status sort_classes(grouping *g, kn_error *err)
+{
+    kn_freq        *f = g->freq;
+    size_t          n = (size_t)f->classes;
+    kn_sort_record *order = kn_alloc_array(g->ctx, n, sizeof *order);
+    kn_status       st = order ? KN_OK : no_memory(g->ctx, err);
+    if (st == KN_OK) {
+        for (size_t i = 0; i < n; i++) order[i] = (kn_sort_record){g->sorted[i * (size_t)g->stride], (uint32_t)i};
+        st = kn_sort_records(g->ctx, order, n, g->words > 1 ? by_later_words : NULL, g, err);
+    }
+    if (st == KN_OK) {
+        f->keys = kn_alloc_array(g->ctx, n * (size_t)g->words, sizeof *f->keys);
+        f->counts = kn_alloc_array(g->ctx, n, sizeof *f->counts);
+        if (!f->keys || !f->counts) st = no_memory(g->ctx, err);
+    }
+    for (size_t i = 0; i < n && st == KN_OK; i++) {
+        const uint64_t *record = g->sorted + (size_t)order[i].id * (size_t)g->stride;
+        memcpy(f->keys + i * (size_t)g->words, record, (size_t)g->words * sizeof *f->keys);
+        f->counts[i] = (int64_t)record[g->words];
+    }
+    kn_free(order);
+    return st;
+}
+
+static kn_status gather(grouping *g, kn_error *err)
+{
+    uint64_t total = 0;
+    uint64_t offsets[BUCKETS];
+    for (int b = 0; b < BUCKETS; b++) {
+        offsets[b] = total;
+        total += g->buckets[b].table.used;
+    }
+    if (total >= UINT32_MAX) return kn_fail(err, KN_MEMORY, "grouping: more than 2^32 classes");
+    g->offsets = offsets;
+    g->freq->classes = (int64_t)total;
+    g->sorted = kn_alloc_array(g->ctx, total * (uint64_t)g->stride, sizeof *g->sorted);
+    if (!g->sorted) return no_memory(g->ctx, err);
+    kn_status st = kn_parallel_for(g->ctx, BUCKETS, 8, gather_range, g, err);
+    g->offsets = NULL;
+    if (st == KN_OK) st = sort_classes(g, err);
+    kn_free(g->sorted);
+    g->sorted = NULL;
+    return st;
+}
+
+static void free_buckets(grouping *g)
+{
+    for (int b = 0; b < BUCKETS; b++) {
+        kn_free(g->buckets[b].table.records);
+        pthread_mutex_destroy(&g->buckets[b].lock);
+    }
+    kn_free(g->buckets);
+}
+
+static kn_status run_hashed(grouping *g, bool single, kn_error *err)
+{
+    g->buckets = kn_alloc_array_zero(g->ctx, BUCKETS, sizeof *g->buckets);
+    if (!g->buckets) return no_memory(g->ctx, err);
+    for (int b = 0; b < BUCKETS; b++) pthread_mutex_init(&g->buckets[b].lock, NULL);
+    kn_status st = single ? run_single(g, err) : run_buckets(g, err);
+    if (st == KN_OK) st = gather(g, err);
+    free_buckets(g);
+    return st;
+}
+
+/* ---- Dense counters ---- */
+
+static kn_status dense_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    grouping *g = arg;
+    size_t    size = (size_t)1 << g->source->bits;
+    if (!g->dense[worker]) g->dense[worker] = kn_alloc_array_zero(g->ctx, size, sizeof **g->dense);
+    int64_t *counters = g->dense[worker];
+    if (!counters) return no_memory(g->ctx, err);
+    const int64_t *counts = g->source->counts;
+    uint64_t       keys[KN_GROUP_BLOCK];
+    for (; begin < end; begin += KN_GROUP_BLOCK) {
+        int n = end - begin < KN_GROUP_BLOCK ? (int)(end - begin) : KN_GROUP_BLOCK;
+        g->source->fill(g->source->arg, begin, n, keys);
+        for (int i = 0; i < n; i++) counters[keys[i]] += counts ? counts[begin + i] : 1;
+    }
+    return KN_OK;
+}
+
+/* Adds the workers' counters up and keeps those that are not zero, which are in order already. */
+static kn_status dense_result(grouping *g, kn_error *err)
+{
+    size_t   size = (size_t)1 << g->source->bits;
+    int64_t  classes = 0;
+    int64_t *sum = NULL;
+    for (int w = 0; w < g->worker_count; w++) {
+        if (!g->dense[w]) continue;
+        if (!sum) {
+            sum = g->dense[w];
+            continue;
+        }
+        for (size_t i = 0; i < size; i++) sum[i] += g->dense[w][i];
+    }
+    for (size_t i = 0; i < size && sum; i++) classes += sum[i] != 0;
+    kn_freq *f = g->freq;
+    f->classes = classes;
+    f->keys = kn_alloc_array(g->ctx, (size_t)classes, sizeof *f->keys);
+    f->counts = kn_alloc_array(g->ctx, (size_t)classes, sizeof *f->counts);
+    if (!f->keys || !f->counts) return no_memory(g->ctx, err);
+    int64_t at = 0;
+    for (size_t i = 0; i < size && sum; i++) {
+        if (sum[i] == 0) continue;
+        f->keys[at] = i;
+        f->counts[at++] = sum[i];
+    }
+    return KN_OK;
+}
+
+/* In the dense path the used bits stand at the low end of the word: see kn_layout_make. */
+static kn_status run_dense(grouping *g, kn_error *err)
+{
+    g->worker_count = kn_context_threads(g->ctx);
+    g->dense = kn_alloc_array_zero(g->ctx, (size_t)g->worker_count, sizeof *g->dense);
+    if (!g->dense) return no_memory(g->ctx, err);
+    kn_status st = kn_parallel_for(g->ctx, g->source->items, GRAIN, dense_range, g, err);
+    if (st == KN_OK) st = dense_result(g, err);
+    for (int w = 0; w < g->worker_count; w++) kn_free(g->dense[w]);
+    kn_free(g->dense);
+    return st;
+}
+
+static kn_group_path choose_path(const kn_key_source *source)
+{
+    /* Clearing and reading 2^bits counters must not cost more than counting the items. */
+    if (source->words == 1 && source->bits <= DENSE_BITS && (int64_t)1 << source->bits <= 4 * source->items + 64)
+        return KN_GROUP_DENSE;
+    return source->items <= SINGLE_ITEMS ? KN_GROUP_SINGLE : KN_GROUP_BUCKETS;
+}
+
+kn_status kn_group_run(kn_freq *freq, const kn_key_source *source, const kn_group_options *options, kn_error *err)
+{
+    grouping g = {.ctx = freq->ctx,
+                  .source = source,
+                  .hash = options ? options->hash : NULL,
+                  .words = source->words,
+                  .stride = source->words + 1,
+                  .freq = freq};
+    kn_group_path path = options && options->path != KN_GROUP_AUTO ? options->path : choose_path(source);
+    if (path == KN_GROUP_DENSE && (source->words > 1 || source->bits > DENSE_BITS)) path = KN_GROUP_BUCKETS;
+    KN_TRY(path == KN_GROUP_DENSE ? run_dense(&g, err) : run_hashed(&g, path == KN_GROUP_SINGLE, err));
+    freq->rows = 0;
+    for (int64_t i = 0; i < freq->classes; i++) freq->rows += freq->counts[i];
+    return KN_OK;
+}

@@ -1,0 +1,24 @@
+/* kn_group.h: the group-by kernel: a stream of keys → distinct keys with summed counts, sorted. Used by kn_freq.c. */
+#ifndef KN_GROUP_H
+#define KN_GROUP_H
+
+#include "kn_freq.h"
+
+enum { KN_GROUP_BLOCK = 1024 };
+
+/* Where keys come from. `fill` writes the keys of items [begin, begin + n), n ≤ KN_GROUP_BLOCK, and is called by several
+ * workers at once. */
+typedef struct kn_key_source {
+    void (*fill)(const void *arg, int64_t begin, int n, uint64_t *keys);
+    const void    *arg;
+    int64_t        items;
+    const int64_t *counts; /* per item; NULL: one each */
+    int            words;
+    int            bits; /* used in all, for the dense path */
+} kn_key_source;
+
+/* Groups the keys into freq->keys, counts, classes and rows. freq->ctx and layout are already set. */
+KN_CHECK kn_status kn_group_run(kn_freq *freq, const kn_key_source *source, const kn_group_options *options,
+                                kn_error *err);
+
+#endif

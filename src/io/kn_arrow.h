@@ -1,0 +1,62 @@
+/* kn_arrow.h: Arrow's types as the importer sees them: a parsed format string, and the text of one cell. */
+#ifndef KN_ARROW_H
+#define KN_ARROW_H
+
+#include <kanon/arrow.h>
+
+#include "kn_string.h"
+
+typedef enum kn_arrow_kind {
+    KN_ARROW_NULL,
+    KN_ARROW_BOOL,
+    KN_ARROW_SIGNED,
+    KN_ARROW_UNSIGNED,
+    KN_ARROW_FLOAT,
+    KN_ARROW_DECIMAL,
+    KN_ARROW_DATE,
+    KN_ARROW_TIME,
+    KN_ARROW_TIMESTAMP,
+    KN_ARROW_UTF8, /* offsets of 4 or 8 bytes */
+    KN_ARROW_VIEW  /* utf8 views of 16 bytes  */
+} kn_arrow_kind;
+
+typedef struct kn_arrow_format {
+    kn_arrow_kind kind;
+    int           width; /* bytes per element of the second buffer; 0: bits, or no such buffer */
+    int           scale; /* DECIMAL: digits behind the mark; may be negative                   */
+    int64_t       units; /* DATE: per day; TIME, TIMESTAMP: per second                         */
+    bool          naive; /* TIMESTAMP: without a zone                                          */
+} kn_arrow_format;
+
+/* Reads a format string; false where it is malformed or of a type that has no place in a table. */
+bool kn_arrow_format_parse(const char *format, kn_arrow_format *out);
+
+/* Is the type one of integers, which can be indices into a dictionary? */
+static inline bool kn_arrow_is_integer(const kn_arrow_format *format)
+{
+    return format->kind == KN_ARROW_SIGNED || format->kind == KN_ARROW_UNSIGNED;
+}
+
+/* Elements of `width` bytes (1 to 8, a power of two) at any alignment. */
+int64_t  kn_arrow_load_signed(const void *from, int width);
+uint64_t kn_arrow_load_unsigned(const void *from, int width);
+
+enum { KN_ARROW_TEXT_MAX = 192 };
+
+/* The text of one cell of fixed width. */
+typedef struct kn_arrow_cell {
+    char        text[KN_ARROW_TEXT_MAX];
+    size_t      size;
+    bool        nan;    /* a float that is not a number: no text        */
+    bool        wide;   /* an unsigned integer above the largest int64  */
+    const char *reason; /* why there can be no text; NULL: there is one */
+} kn_arrow_cell;
+
+/* For SIGNED, UNSIGNED, FLOAT, DECIMAL, DATE, TIME and TIMESTAMP. `from` may be unaligned. Deterministic and the same in
+ * every locale. */
+void kn_arrow_cell_text(kn_arrow_cell *cell, const kn_arrow_format *format, const void *from);
+
+/* Why a text may not stand in a table: not UTF-8, or a NUL inside; NULL: it may. */
+const char *kn_arrow_text_reason(kn_string text);
+
+#endif

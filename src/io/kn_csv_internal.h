@@ -1,0 +1,87 @@
+/* kn_csv_internal.h: shared by kn_csv_read.c (files, headers, messages) and kn_csv_wave.c (the parallel work). */
+#ifndef KN_CSV_INTERNAL_H
+#define KN_CSV_INTERNAL_H
+
+#include <kanon/table.h>
+
+#include "kn_arena.h"
+#include "kn_buffer.h"
+#include "kn_builder.h"
+#include "kn_csv_scan.h"
+#include "kn_source.h"
+
+enum { KN_CSV_BATCH = 1024, KN_CSV_MAX_COLUMNS = 65535 };
+
+typedef enum kn_csv_fault {
+    KN_CSV_FINE,
+    KN_CSV_GRAMMAR, /* see `result`                          */
+    KN_CSV_BYTES,   /* not the encoding it should be, or NUL */
+    KN_CSV_MEMORY
+} kn_csv_fault;
+
+/* One piece of the wave and what a worker found in it. */
+typedef struct kn_csv_piece {
+    size_t        begin, stop; /* the records that begin in [begin, stop) of the buffer         */
+    size_t        end;         /* where the next record begins                                  */
+    size_t        quotes;      /* in it                                                         */
+    uint64_t      lines;       /* line ends passed                                              */
+    int64_t       records;
+    int64_t       first_row;
+    int           slot;        /* the worker whose ids these are                                */
+    bool          more;        /* the record at `end` goes on behind the buffer                 */
+    kn_csv_fault  fault;
+    kn_csv_result result;
+    size_t        fault_at;    /* in the buffer                                                 */
+    uint32_t     *ids;         /* [batch][selected column][KN_CSV_BATCH]                        */
+    size_t        ids_capacity;
+} kn_csv_piece;
+
+/* What one worker needs for itself. */
+typedef struct kn_csv_worker {
+    kn_csv_scanner scanner;
+    kn_csv_field  *fields; /* KN_CSV_BATCH × columns                    */
+    kn_buffer      single; /* a cell with its doubled quotes made single */
+    kn_buffer      utf8;   /* a cell in UTF-8                            */
+} kn_csv_worker;
+
+typedef struct kn_csv_reader {
+    kn_context           *ctx;
+    const kn_csv_options *opt;
+    size_t                piece_size;
+    kn_arena              arena;
+    /* the table */
+    int         columns;  /* in the file                          */
+    int         selected; /* in the table                         */
+    int        *select;   /* selected column → column of the file */
+    kn_string  *names;    /* of the file's columns                */
+    kn_builder *builder;
+    /* the file being read */
+    kn_source *source;
+    char       delimiter;
+    char      *buffer;
+    size_t     capacity, filled;
+    bool       ended;      /* all of the file is in the buffer */
+    size_t     at;         /* the next record                  */
+    uint64_t   line;       /* line ends before `at`            */
+    uint64_t   told;       /* bytes reported as progress       */
+    /* the workers */
+    kn_csv_worker *workers;
+    int            worker_count;
+    kn_csv_piece  *pieces;
+    int            piece_count, piece_capacity;
+} kn_csv_reader;
+
+/* Fills the buffer behind what is still in it; doubles it when a record does not fit. */
+KN_CHECK kn_status kn_csv_fill(kn_csv_reader *r, kn_error *err);
+
+/* Reads all records from r->at to the end of the file into the builder. */
+KN_CHECK kn_status kn_csv_read_records(kn_csv_reader *r, kn_error *err);
+
+/* The message for a fault at a place of the buffer; `from` ≤ at is a place whose line number (0-based) is known. */
+kn_status kn_csv_fail(kn_csv_reader *r, kn_csv_fault fault, kn_csv_result result, size_t at, size_t from,
+                      uint64_t from_line, kn_error *err);
+
+/* KN_MEMORY with an estimate of what the whole input would need. */
+kn_status kn_csv_fail_memory(kn_csv_reader *r, kn_error *err);
+
+#endif

@@ -1,0 +1,417 @@
+/* kn_csv_read.c: reads CSV files into a table: opening, header, options, messages.
+ *
+ * Interface: kn_table_read_csv and kn_table_read_csv_files in kanon/table.h. The records themselves are read by
+ * kn_csv_wave.c, the grammar is kn_csv_scan.h's. Limits: 65,535 columns, a record fits in 256 MB.
+ */
+#include "kn_csv_read.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_csv_internal.h"
+#include "kn_error.h"
+#include "kn_utf8.h"
+
+enum { PIECE_SIZE = 1 << 19, PIECES_PER_THREAD = 8, SNIFF_SIZE = 1 << 16 };
+static const size_t max_record = (size_t)256 << 20;
+
+static const char *const default_na[] = {"",     "NA",   "N/A",  "n/a",  "NULL", "null", "Null",
+                                         "NaN",  "nan",  "#N/A", "?",    NULL};
+
+const char *const *kn_default_na(void)
+{
+    return default_na;
+}
+
+kn_status kn_csv_fail_memory(kn_csv_reader *r, kn_error *err)
+{
+    uint64_t size = r->source ? kn_source_size(r->source) : 0, consumed = r->source ? kn_source_consumed(r->source) : 0;
+    uint64_t limit = r->ctx->memory_limit;
+    if (limit == 0 || size == 0 || consumed == 0)
+        return kn_fail_memory(err, r->ctx, r->source ? kn_source_name(r->source) : "reading");
+    double need = (double)kn_context_memory_used(r->ctx) * (double)size / (double)consumed;
+    if (need < (double)limit) need = (double)limit;
+    return kn_fail(err, KN_MEMORY, "%s: reading it needs about %.0f MB; the memory limit is %.0f MB",
+                   kn_source_name(r->source), need * 1.1 / 1e6, (double)limit / 1e6);
+}
+
+static const char *describe(const kn_csv_reader *r, kn_csv_fault fault, kn_csv_result result, char at)
+{
+    if (fault == KN_CSV_BYTES) {
+        if (at == 0) return "a NUL byte; is this a text file?";
+        if (r->opt->encoding == KN_ENCODING_UTF8) return "not valid UTF-8 (see --encoding)";
+        return "a byte that has no meaning in Windows-1252";
+    }
+    switch (result) {
+    case KN_CSV_TOO_FEW: return "this row has fewer cells than the header";
+    case KN_CSV_TOO_MANY: return "this row has more cells than the header";
+    case KN_CSV_AFTER_QUOTE: return "a closing quote must be followed by a delimiter or the end of the row";
+    case KN_CSV_UNTERMINATED: return "the quote that opens here is never closed";
+    case KN_CSV_TOO_LONG: return "a row longer than 256 MB; is a closing quote missing?";
+    case KN_CSV_OK:
+    case KN_CSV_MORE: break;
+    }
+    return "unreadable";
+}
+
+kn_status kn_csv_fail(kn_csv_reader *r, kn_csv_fault fault, kn_csv_result result, size_t at, size_t from,
+                      uint64_t from_line, kn_error *err)
+{
+    if (fault == KN_CSV_MEMORY) return kn_csv_fail_memory(r, err);
+    uint64_t line = from_line + kn_csv_count_lines(r->buffer + from, at - from);
+    size_t   begin = at; /* of the line: `from` is the start of a record, hence of a line */
+    while (begin > from && r->buffer[begin - 1] != '\n' && r->buffer[begin - 1] != '\r') begin--;
+    size_t column = 1 + (r->opt->encoding == KN_ENCODING_UTF8 ? kn_utf8_length(r->buffer + begin, at - begin) : at - begin);
+    char   byte = at < r->filled ? r->buffer[at] : '\n';
+    return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), (int64_t)line + 1, (int64_t)column, "%s",
+                      describe(r, fault, result, byte));
+}
+
+kn_status kn_csv_fill(kn_csv_reader *r, kn_error *err)
+{
+    size_t held = r->filled - r->at;
+    if (r->at > 0) memmove(r->buffer, r->buffer + r->at, held);
+    r->at = 0;
+    r->filled = held;
+    if (held > r->capacity / 2) { /* a record that is longer than half a wave */
+        if (held > max_record) return kn_csv_fail(r, KN_CSV_GRAMMAR, KN_CSV_TOO_LONG, 0, 0, r->line, err);
+        char *larger = kn_realloc(r->ctx, r->buffer, r->capacity * 2);
+        if (!larger) return kn_csv_fail_memory(r, err);
+        r->buffer = larger;
+        r->capacity *= 2;
+    }
+    size_t got = 0;
+    KN_TRY(kn_source_read(r->source, r->buffer + held, r->capacity - held, &got, err));
+    r->filled += got;
+    r->ended = got < r->capacity - held;
+    return KN_OK;
+}
+
+/* Opens a file, fills the buffer, passes the byte order mark, finds the delimiter. */
+static kn_status open_file(kn_csv_reader *r, const char *path, kn_error *err)
+{
+    kn_source_free(r->source);
+    r->source = NULL;
+    r->at = r->filled = 0;
+    r->line = 0;
+    r->told = 0;
+    r->ended = false;
+    KN_TRY(kn_source_open(&r->source, r->ctx, path, err));
+    kn_progress_begin(r->ctx, "reading", "bytes", kn_source_size(r->source));
+    KN_TRY(kn_csv_fill(r, err));
+    const char *name = kn_source_name(r->source);
+    if (r->filled == 0) return kn_fail(err, KN_INPUT, "%s: the file is empty", name);
+    const unsigned char *b = (const unsigned char *)r->buffer;
+    if (r->filled >= 2 && ((b[0] == 0xff && b[1] == 0xfe) || (b[0] == 0xfe && b[1] == 0xff)))
+        return kn_fail_at(err, KN_INPUT, name, 1, 1, "the text is in UTF-16; convert it to UTF-8 first");
+    if (r->filled >= 3 && b[0] == 0xef && b[1] == 0xbb && b[2] == 0xbf) r->at = 3;
+    r->delimiter = r->opt->delimiter;
+    if (r->delimiter == 0) {
+        size_t size = r->filled - r->at;
+        bool   whole = r->ended && size <= SNIFF_SIZE;
+        r->delimiter = kn_csv_sniff(r->buffer + r->at, size > SNIFF_SIZE ? SNIFF_SIZE : size, whole);
+    }
+    return KN_OK;
+}
+
+/* The cells of the first record, as they stand in the buffer. Fills the buffer until the record is whole. */
+static kn_status first_record(kn_csv_reader *r, kn_csv_field **fields, size_t *count, size_t *end, uint64_t *lines,
+                              kn_error *err)
+{
+    *fields = kn_alloc_array(r->ctx, KN_CSV_MAX_COLUMNS, sizeof **fields);
+    kn_csv_scanner *s = kn_alloc(r->ctx, sizeof *s);
+    kn_status       st = *fields && s ? KN_OK : kn_csv_fail_memory(r, err);
+    while (st == KN_OK) {
+        kn_csv_scanner_init(s, r->buffer, r->filled, r->ended, r->delimiter, r->at);
+        kn_csv_result result = kn_csv_scan_any(s, *fields, KN_CSV_MAX_COLUMNS, count);
+        *end = s->at;
+        *lines = s->lines;
+        if (result == KN_CSV_OK) break;
+        if (result == KN_CSV_MORE) {
+            st = kn_csv_fill(r, err);
+        } else if (result == KN_CSV_TOO_MANY) {
+            st = kn_fail_at(err, KN_INPUT, kn_source_name(r->source), 1, 0, "more than %d columns", KN_CSV_MAX_COLUMNS);
+        } else {
+            st = kn_csv_fail(r, KN_CSV_GRAMMAR, result, s->error_at, r->at, 0, err);
+        }
+    }
+    kn_free(s);
+    if (st != KN_OK) {
+        kn_free(*fields);
+        *fields = NULL;
+    }
+    return st;
+}
+
+/* One name of the header, kept in the arena in UTF-8. */
+static kn_status header_name(kn_csv_reader *r, kn_csv_field field, kn_string *out, kn_error *err)
+{
+    const char *text = r->buffer + field.begin;
+    char       *room = kn_arena_bytes(&r->arena, 3 * (size_t)field.size + 1);
+    char       *plain = kn_arena_bytes(&r->arena, (size_t)field.size + 1);
+    if (!room || !plain) return kn_csv_fail_memory(r, err);
+    size_t size = field.size;
+    if (field.doubled)
+        size = kn_csv_undouble(plain, text, size);
+    else
+        memcpy(plain, text, size);
+    size_t wrong = memchr(plain, 0, size) ? 0 : size;
+    if (r->opt->encoding == KN_ENCODING_UTF8) {
+        size_t checked = kn_utf8_check(text, field.size);
+        if (checked < field.size)
+            return kn_csv_fail(r, KN_CSV_BYTES, KN_CSV_OK, field.begin + checked, r->at, 0, err);
+        memcpy(room, plain, size);
+    } else {
+        size_t n = wrong == size ? kn_utf8_from_bytes(room, plain, size, r->opt->encoding == KN_ENCODING_LATIN_1) : SIZE_MAX;
+        if (n == SIZE_MAX) return kn_csv_fail(r, KN_CSV_BYTES, KN_CSV_OK, field.begin, r->at, 0, err);
+        size = n;
+    }
+    room[size] = '\0';
+    *out = (kn_string){room, size};
+    return KN_OK;
+}
+
+static kn_status bad_header(kn_csv_reader *r, kn_csv_field field, const char *what, kn_error *err)
+{
+    uint64_t line = kn_csv_count_lines(r->buffer + r->at, field.begin - r->at);
+    size_t   begin = field.begin;
+    while (begin > r->at && r->buffer[begin - 1] != '\n' && r->buffer[begin - 1] != '\r') begin--;
+    return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), (int64_t)line + 1,
+                      (int64_t)(1 + kn_utf8_length(r->buffer + begin, field.begin - begin)), "%s", what);
+}
+
+static kn_status check_names(kn_csv_reader *r, const kn_csv_field *fields, kn_error *err)
+{
+    /* Sorting by an interner: equal names get equal ids. */
+    kn_builder *names = NULL;
+    kn_string   one = {"names", 5};
+    KN_TRY(kn_builder_create(&names, r->ctx, &one, 1, 1, err));
+    kn_status st = KN_OK;
+    for (int c = 0; c < r->columns && st == KN_OK; c++) {
+        uint32_t id = kn_intern(kn_builder_interner(names, 0, 0), r->names[c]);
+        if (id == KN_ID_FAILED)
+            st = kn_csv_fail_memory(r, err);
+        else if (r->names[c].size == 0)
+            st = bad_header(r, fields[c], "this column has no name (use --no-header if the first row is data)", err);
+        else if (id != (uint32_t)c + 1)
+            st = bad_header(r, fields[c], "two columns have this name", err);
+    }
+    kn_builder_free(names);
+    return st;
+}
+
+/* Takes the columns' names from the first file's first record. */
+static kn_status first_header(kn_csv_reader *r, const kn_csv_field *fields, size_t count, kn_error *err)
+{
+    r->columns = (int)count;
+    r->names = kn_arena_alloc(&r->arena, count * sizeof *r->names);
+    if (!r->names) return kn_csv_fail_memory(r, err);
+    for (int c = 0; c < r->columns; c++) {
+        if (!r->opt->no_header) {
+            KN_TRY(header_name(r, fields[c], &r->names[c], err));
+            continue;
+        }
+        char name[16];
+        int  n = snprintf(name, sizeof name, "c%d", c + 1);
+        r->names[c].size = (size_t)n;
+        r->names[c].data = kn_arena_strndup(&r->arena, name, (size_t)n);
+        if (!r->names[c].data) return kn_csv_fail_memory(r, err);
+    }
+    return r->opt->no_header ? KN_OK : check_names(r, fields, err);
+}
+
+/* A further file must have the same columns in the same order. */
+static kn_status same_header(kn_csv_reader *r, const kn_csv_field *fields, size_t count, kn_error *err)
+{
+    if (count != (size_t)r->columns)
+        return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), 1, 0,
+                          "%zu columns, but the first file has %d", count, r->columns);
+    for (int c = 0; c < r->columns && !r->opt->no_header; c++) {
+        kn_string name;
+        KN_TRY(header_name(r, fields[c], &name, err));
+        if (!kn_string_equal(name, r->names[c]))
+            return bad_header(r, fields[c], "the first file has another column here", err);
+    }
+    return KN_OK;
+}
+
+static kn_status read_header(kn_csv_reader *r, bool first, kn_error *err)
+{
+    kn_csv_field *fields = NULL;
+    size_t        count = 0, end = 0;
+    uint64_t      lines = 0;
+    KN_TRY(first_record(r, &fields, &count, &end, &lines, err));
+    kn_status st;
+    if (count == 0)
+        st = kn_fail(err, KN_INPUT, "%s: the file has nothing but blank lines", kn_source_name(r->source));
+    else if (first)
+        st = first_header(r, fields, count, err);
+    else
+        st = same_header(r, fields, count, err);
+    kn_free(fields);
+    if (st == KN_OK && !r->opt->no_header) {
+        r->at = end;
+        r->line = lines;
+    }
+    return st;
+}
+
+static int find_name(const kn_csv_reader *r, const char *name)
+{
+    for (int c = 0; c < r->columns; c++)
+        if (strcmp(r->names[c].data, name) == 0) return c;
+    return -1;
+}
+
+static kn_status no_such_column(const kn_csv_reader *r, const char *name, kn_error *err)
+{
+    return kn_fail(err, KN_INPUT, "%s: there is no column \"%s\"", kn_source_name(r->source), name);
+}
+
+static kn_status select_columns(kn_csv_reader *r, kn_error *err)
+{
+    r->selected = r->opt->columns ? r->opt->column_count : r->columns;
+    r->select = kn_arena_alloc(&r->arena, ((size_t)r->selected + 1) * sizeof *r->select);
+    if (!r->select) return kn_csv_fail_memory(r, err);
+    for (int c = 0; c < r->selected; c++) {
+        r->select[c] = r->opt->columns ? find_name(r, r->opt->columns[c]) : c;
+        if (r->select[c] < 0) return no_such_column(r, r->opt->columns[c], err);
+        for (int d = 0; d < c && r->opt->columns; d++)
+            if (r->select[d] == r->select[c])
+                return kn_fail(err, KN_USAGE, "column \"%s\" is named twice", r->opt->columns[c]);
+    }
+    for (int t = 0; t < r->opt->type_count; t++)
+        if (find_name(r, r->opt->types[t].column) < 0) return no_such_column(r, r->opt->types[t].column, err);
+    return KN_OK;
+}
+
+/* The builder and the workers' scratch, once the columns are known. */
+static kn_status prepare(kn_csv_reader *r, kn_error *err)
+{
+    KN_TRY(select_columns(r, err));
+    kn_string *names = kn_arena_alloc(&r->arena, ((size_t)r->selected + 1) * sizeof *names);
+    if (!names) return kn_csv_fail_memory(r, err);
+    for (int c = 0; c < r->selected; c++) names[c] = r->names[r->select[c]];
+    KN_TRY(kn_builder_create(&r->builder, r->ctx, names, r->selected, r->worker_count, err));
+    for (int w = 0; w < r->worker_count; w++) {
+        r->workers[w].fields =
+            kn_alloc_array(r->ctx, (size_t)r->columns * KN_CSV_BATCH, sizeof *r->workers[w].fields);
+        if (!r->workers[w].fields) return kn_csv_fail_memory(r, err);
+    }
+    return KN_OK;
+}
+
+/* The user's types, by selected column, and the spellings of "missing"; then the table. */
+static kn_status finish(kn_table **out, kn_csv_reader *r, const kn_timezone *zone, kn_error *err)
+{
+    const kn_csv_options *opt = r->opt;
+    kn_builder_type      *types = kn_arena_alloc(&r->arena, ((size_t)r->selected + 1) * sizeof *types);
+    int                   na_count = opt->na ? opt->na_count : 0;
+    if (!opt->na)
+        while (default_na[na_count]) na_count++;
+    kn_string *na = kn_arena_alloc(&r->arena, ((size_t)na_count + 1) * sizeof *na);
+    if (!types || !na) return kn_csv_fail_memory(r, err);
+    for (int c = 0; c < r->selected; c++) {
+        types[c] = (kn_builder_type){KN_TYPE_AUTO, NULL};
+        for (int t = 0; t < opt->type_count; t++)
+            if (strcmp(opt->types[t].column, r->names[r->select[c]].data) == 0)
+                types[c] = (kn_builder_type){opt->types[t].type, opt->types[t].format};
+    }
+    for (int i = 0; i < na_count; i++) na[i] = kn_string_of(opt->na ? opt->na[i] : default_na[i]);
+    kn_builder_set_na(r->builder, na, na_count);
+    kn_value_rules rules = {.decimal = opt->decimal, .timezone = zone};
+    kn_builder    *builder = r->builder;
+    r->builder = NULL;
+    KN_TRY(kn_builder_finish(out, builder, types, &rules, err));
+    (*out)->delimiter = r->delimiter;
+    return KN_OK;
+}
+
+static void close_reader(kn_csv_reader *r)
+{
+    kn_progress_end(r->ctx);
+    kn_source_free(r->source);
+    kn_builder_free(r->builder);
+    for (int w = 0; w < r->worker_count && r->workers; w++) {
+        kn_free(r->workers[w].fields);
+        kn_buffer_free(&r->workers[w].single);
+        kn_buffer_free(&r->workers[w].utf8);
+    }
+    for (int i = 0; i < r->piece_capacity; i++) kn_free(r->pieces[i].ids);
+    kn_free(r->workers);
+    kn_free(r->pieces);
+    kn_free(r->buffer);
+    kn_arena_free(&r->arena);
+}
+
+static kn_status open_reader(kn_csv_reader *r, kn_error *err)
+{
+    r->worker_count = kn_context_threads(r->ctx);
+    r->workers = kn_alloc_array_zero(r->ctx, (size_t)r->worker_count, sizeof *r->workers);
+    r->capacity = r->piece_size * PIECES_PER_THREAD * (size_t)r->worker_count;
+    r->buffer = kn_alloc(r->ctx, r->capacity);
+    if (!r->workers || !r->buffer) return kn_csv_fail_memory(r, err);
+    for (int w = 0; w < r->worker_count; w++) {
+        kn_buffer_init(&r->workers[w].single, r->ctx);
+        kn_buffer_init(&r->workers[w].utf8, r->ctx);
+    }
+    return KN_OK;
+}
+
+static kn_status check_options(const kn_csv_options *opt, kn_error *err)
+{
+    if (opt->size < sizeof *opt) return kn_fail(err, KN_USAGE, "CSV options: the size field is not set");
+    if (opt->delimiter == '"' || opt->delimiter == '\n' || opt->delimiter == '\r' || (unsigned char)opt->delimiter >= 0x80)
+        return kn_fail(err, KN_USAGE, "the delimiter must be one ASCII character other than a quote or a line end");
+    if (opt->decimal != '.' && opt->decimal != ',')
+        return kn_fail(err, KN_USAGE, "the decimal mark must be '.' or ','");
+    for (int t = 0; t < opt->type_count; t++) {
+        const char *reason = NULL;
+        if (opt->types[t].format && !kn_format_check(opt->types[t].format, opt->types[t].type, &reason))
+            return kn_fail(err, KN_USAGE, "the date format of column \"%s\": %s", opt->types[t].column, reason);
+    }
+    return KN_OK;
+}
+
+kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const char *const *paths, int path_count,
+                             const kn_csv_options *options, size_t piece_size, kn_error *err)
+{
+    *out = NULL;
+    const kn_csv_options plain = KN_CSV_OPTIONS_INIT;
+    kn_csv_reader        r = {.ctx = ctx, .opt = options ? options : &plain, .piece_size = piece_size};
+    KN_TRY(check_options(r.opt, err));
+    if (path_count < 1) return kn_fail(err, KN_USAGE, "no input file was given");
+    kn_arena_init(&r.arena, ctx);
+    kn_timezone *zone = NULL;
+    kn_status    st = r.opt->timezone ? kn_timezone_open(&zone, ctx, r.opt->timezone, err) : KN_OK;
+    if (st == KN_OK) st = open_reader(&r, err);
+    for (int i = 0; i < path_count && st == KN_OK; i++) {
+        st = open_file(&r, paths[i], err);
+        if (st == KN_OK) st = read_header(&r, i == 0, err);
+        if (st == KN_OK && i == 0) st = prepare(&r, err);
+        if (st == KN_OK) st = kn_csv_read_records(&r, err);
+        kn_progress_end(ctx);
+    }
+    if (st == KN_OK) {
+        kn_free(r.buffer); /* the dictionaries may need the room */
+        r.buffer = NULL;
+        st = finish(out, &r, zone, err);
+    }
+    close_reader(&r);
+    kn_timezone_free(zone);
+    return st;
+}
+
+kn_status kn_table_read_csv_files(kn_table **out, kn_context *ctx, const char *const *paths, int path_count,
+                                  const kn_csv_options *options, kn_error *err)
+{
+    return kn_csv_read_pieces(out, ctx, paths, path_count, options, PIECE_SIZE, err);
+}
+
+kn_status kn_table_read_csv(kn_table **out, kn_context *ctx, const char *path, const kn_csv_options *options,
+                            kn_error *err)
+{
+    return kn_csv_read_pieces(out, ctx, &path, 1, options, PIECE_SIZE, err);
+}

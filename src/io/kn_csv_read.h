@@ -1,0 +1,11 @@
+/* kn_csv_read.h: CSV files → table. The public functions stand in kanon/table.h. */
+#ifndef KN_CSV_READ_H
+#define KN_CSV_READ_H
+
+#include <kanon/table.h>
+
+/* For tests: the size of the pieces that workers scan (default 512 KiB); small ones make every boundary case common. */
+KN_CHECK kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const char *const *paths, int path_count,
+                                      const kn_csv_options *options, size_t piece_size, kn_error *err);
+
+#endif

@@ -1,0 +1,282 @@
+/* kn_csv_scan.c: finds the cells of CSV text in two steps.
+ *
+ * First, blocks of 4 KiB are compared with the four characters that matter (delimiter, quote, CR, LF), 64 bytes at a
+ * time, giving a list of their positions; then a small automaton walks that list. Plain cells cost one list entry each,
+ * whatever their length. Interface and grammar: kn_csv_scan.h. Limits: a record is shorter than 2 GiB.
+ */
+#include "kn_csv_scan.h"
+
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+size_t kn_csv_index_scalar(const char *text, size_t size, char delimiter, uint32_t *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < size; i++) {
+        char c = text[i];
+        if (c == delimiter || c == '"' || c == '\n' || c == '\r') out[n++] = (uint32_t)i;
+    }
+    return n;
+}
+
+#if defined(__SSE2__)
+static inline uint64_t matches(const char *p, __m128i delimiter)
+{
+    const __m128i quote = _mm_set1_epi8('"'), lf = _mm_set1_epi8('\n'), cr = _mm_set1_epi8('\r');
+    uint64_t      mask = 0;
+    for (int i = 0; i < 4; i++) {
+        __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
+        __m128i hit = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(x, delimiter), _mm_cmpeq_epi8(x, quote)),
+                                   _mm_or_si128(_mm_cmpeq_epi8(x, lf), _mm_cmpeq_epi8(x, cr)));
+        mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(hit) << (16 * i);
+    }
+    return mask;
+}
+
+size_t kn_csv_index_fast(const char *text, size_t size, char delimiter, uint32_t *out)
+{
+    __m128i d = _mm_set1_epi8(delimiter);
+    size_t  n = 0, i = 0;
+    for (; i + 64 <= size; i += 64) {
+        for (uint64_t mask = matches(text + i, d); mask; mask &= mask - 1)
+            out[n++] = (uint32_t)(i + (size_t)__builtin_ctzll(mask));
+    }
+    size_t rest = kn_csv_index_scalar(text + i, size - i, delimiter, out + n);
+    for (size_t j = n; j < n + rest; j++) out[j] += (uint32_t)i;
+    return n + rest;
+}
+#else
+size_t kn_csv_index_fast(const char *text, size_t size, char delimiter, uint32_t *out)
+{
+    return kn_csv_index_scalar(text, size, delimiter, out);
+}
+#endif
+
+static void restart(kn_csv_scanner *s, size_t at)
+{
+    s->index_from = s->indexed = at;
+    s->index_count = s->index_next = 0;
+}
+
+void kn_csv_scanner_init(kn_csv_scanner *s, const char *base, size_t size, bool last, char delimiter, size_t at)
+{
+    s->base = base;
+    s->size = size;
+    s->last = last;
+    s->delimiter = delimiter;
+    s->at = at;
+    s->error_at = 0;
+    s->lines = 0;
+    restart(s, at);
+}
+
+static bool next_block(kn_csv_scanner *s)
+{
+    do {
+        if (s->indexed == s->size) return false;
+        size_t n = s->size - s->indexed;
+        if (n > KN_CSV_INDEX) n = KN_CSV_INDEX;
+        s->index_from = s->indexed;
+        s->index_count = (uint32_t)kn_csv_index_fast(s->base + s->indexed, n, s->delimiter, s->index);
+        s->index_next = 0;
+        s->indexed += n;
+    } while (s->index_count == 0);
+    return true;
+}
+
+static inline bool next_mark(kn_csv_scanner *s, size_t *at)
+{
+    if (s->index_next == s->index_count && !next_block(s)) return false;
+    *at = s->index_from + s->index[s->index_next++];
+    return true;
+}
+
+/* From an opening quote to its closing one; *close is its position. */
+static kn_csv_result scan_quoted(kn_csv_scanner *s, size_t open, size_t *close, bool *doubled)
+{
+    size_t q;
+    while (next_mark(s, &q)) {
+        char c = s->base[q];
+        if (c == '"') {
+            if (q + 1 == s->size && !s->last) return KN_CSV_MORE; /* perhaps the first of two */
+            if (q + 1 == s->size || s->base[q + 1] != '"') {
+                *close = q;
+                return KN_CSV_OK;
+            }
+            *doubled = true;
+            (void)next_mark(s, &q);
+        } else if (c == '\n' || (c == '\r' && !(q + 1 < s->size && s->base[q + 1] == '\n'))) {
+            s->lines++;
+        }
+    }
+    if (!s->last) return KN_CSV_MORE;
+    s->error_at = open;
+    return KN_CSV_UNTERMINATED;
+}
+
+static inline bool ends_record(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
+/* Passes the end of a record at `at`; false: a CR is the last byte so far and an LF may follow. */
+static inline bool pass_line_end(kn_csv_scanner *s, size_t at)
+{
+    size_t next = at + 1;
+    if (s->base[at] == '\r') {
+        if (next == s->size && !s->last) return false;
+        if (next < s->size && s->base[next] == '\n') {
+            next++;
+            (void)next_mark(s, &at);
+        }
+    }
+    s->at = next;
+    s->lines++;
+    return true;
+}
+
+/* Scans the record at s->at, which is not empty text, into fields[0 .. *count). */
+static inline kn_csv_result scan_record(kn_csv_scanner *s, kn_csv_field *fields, size_t capacity, size_t *count)
+{
+    size_t begin = s->at, n = 0, mark = 0;
+    size_t open = 0, close = 0; /* of a quoted cell waiting for its delimiter */
+    bool   quoted = false, doubled = false;
+    for (;;) {
+        bool end_of_text = !next_mark(s, &mark);
+        if (end_of_text) {
+            if (!s->last) return KN_CSV_MORE;
+            mark = s->size;
+        } else if (s->base[mark] == '"') {
+            if (mark != begin || quoted) continue; /* an ordinary character */
+            kn_csv_result r = scan_quoted(s, mark, &close, &doubled);
+            if (r != KN_CSV_OK) return r;
+            open = mark;
+            quoted = true;
+            char after = close + 1 < s->size ? s->base[close + 1] : '\n';
+            if (after == s->delimiter || ends_record(after)) continue;
+            s->error_at = close + 1;
+            return KN_CSV_AFTER_QUOTE;
+        }
+        if (n == capacity) {
+            s->error_at = begin;
+            return KN_CSV_TOO_MANY;
+        }
+        size_t from = quoted ? open + 1 : begin, size = quoted ? close - from : mark - from;
+        if (mark > INT32_MAX) {
+            s->error_at = s->at;
+            return KN_CSV_TOO_LONG;
+        }
+        fields[n++] = (kn_csv_field){(uint32_t)from, (uint32_t)size & INT32_MAX, doubled};
+        if (end_of_text) {
+            s->at = s->size;
+            break;
+        }
+        if (s->base[mark] == s->delimiter) {
+            begin = mark + 1;
+            quoted = doubled = false;
+            continue;
+        }
+        if (!pass_line_end(s, mark)) return KN_CSV_MORE;
+        break;
+    }
+    *count = n;
+    return KN_CSV_OK;
+}
+
+/* Passes blank lines at s->at. KN_CSV_MORE as for records. */
+static kn_csv_result skip_blank_lines(kn_csv_scanner *s)
+{
+    while (s->at < s->size && ends_record(s->base[s->at])) {
+        size_t mark = s->at;
+        (void)next_mark(s, &mark);
+        if (!pass_line_end(s, mark)) return KN_CSV_MORE;
+    }
+    return KN_CSV_OK;
+}
+
+kn_csv_result kn_csv_scan(kn_csv_scanner *s, size_t stop, int columns, kn_csv_field *fields, size_t max_records,
+                          size_t *records)
+{
+    kn_csv_result r = KN_CSV_OK;
+    *records = 0;
+    while (*records < max_records) {
+        if (s->at >= stop || s->at == s->size) break;
+        uint64_t lines = s->lines;
+        if (columns > 1 && ends_record(s->base[s->at])) { /* a blank line */
+            size_t mark = s->at;
+            (void)next_mark(s, &mark);
+            if (pass_line_end(s, mark)) continue;
+            restart(s, s->at);
+            r = KN_CSV_MORE;
+            break;
+        }
+        size_t start = s->at, count = 0;
+        r = scan_record(s, fields + *records * (size_t)columns, (size_t)columns, &count);
+        if (r == KN_CSV_OK && count < (size_t)columns) {
+            s->error_at = start;
+            r = KN_CSV_TOO_FEW;
+        }
+        if (r != KN_CSV_OK) {
+            s->at = start;
+            s->lines = lines;
+            restart(s, start);
+            break;
+        }
+        ++*records;
+    }
+    return r;
+}
+
+kn_csv_result kn_csv_scan_any(kn_csv_scanner *s, kn_csv_field *fields, size_t capacity, size_t *count)
+{
+    *count = 0;
+    kn_csv_result r = skip_blank_lines(s);
+    uint64_t      lines = s->lines;
+    size_t        start = s->at;
+    if (r == KN_CSV_OK && s->at < s->size) r = scan_record(s, fields, capacity, count);
+    if (r != KN_CSV_OK) {
+        s->at = start;
+        s->lines = lines;
+        restart(s, start);
+    }
+    return r;
+}
+
+size_t kn_csv_undouble(char *out, const char *text, size_t size)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < size; i++) {
+        out[n++] = text[i];
+        if (text[i] == '"') i++; /* inside a cell quotes come in pairs */
+    }
+    return n;
+}
+
+size_t kn_csv_guess_start(const char *base, size_t size, size_t from, bool inside)
+{
+    for (size_t i = from; i < size; i++) {
+        char c = base[i];
+        if (c == '"') inside = !inside;
+        if (inside || !ends_record(c)) continue;
+        if (c == '\r' && i + 1 < size && base[i + 1] == '\n') i++;
+        return i + 1;
+    }
+    return size;
+}
+
+size_t kn_csv_count_quotes(const char *text, size_t size)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < size; i++) n += text[i] == '"';
+    return n;
+}
+
+uint64_t kn_csv_count_lines(const char *text, size_t size)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < size; i++) n += text[i] == '\n' || (text[i] == '\r' && !(i + 1 < size && text[i + 1] == '\n'));
+    return n;
+}

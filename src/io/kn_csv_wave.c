@@ -1,0 +1,266 @@
+/* kn_csv_wave.c: records → ids, several pieces of the buffer at a time.
+ *
+ * Workers scan the pieces of a wave side by side, each from where a record seems to begin: behind the first line end
+ * outside quotes, judged by the parity of the quotes before it. Afterwards the pieces are chained: a piece counts only
+ * if it began exactly where the one before it ended; otherwise it is scanned again from there. So a stray quote costs
+ * time, never correctness. Cells are interned column by column, while a column's dictionary is in the cache.
+ *
+ * Cost: one pass; the wave holds 8 pieces of 512 KiB per thread. Of several faults the first in the file is reported,
+ * whatever the number of threads.
+ */
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_csv_internal.h"
+#include "kn_error.h"
+#include "kn_parallel.h"
+#include "kn_utf8.h"
+
+/* The text of a cell, in UTF-8 and without doubled quotes; NULL data: memory is out (fault_at untouched) or the bytes
+ * mean nothing in the encoding. */
+static kn_string cell_text(kn_csv_reader *r, kn_csv_worker *w, kn_csv_field field, kn_csv_fault *fault)
+{
+    kn_string text = {r->buffer + field.begin, field.size};
+    if (field.doubled) {
+        kn_buffer_clear(&w->single);
+        char *room = kn_buffer_reserve(&w->single, text.size);
+        if (!room) {
+            *fault = KN_CSV_MEMORY;
+            return (kn_string){NULL, 0};
+        }
+        text = (kn_string){room, kn_csv_undouble(room, text.data, text.size)};
+    }
+    if (r->opt->encoding != KN_ENCODING_UTF8 && !kn_plain_ascii(text.data, text.size)) {
+        kn_buffer_clear(&w->utf8);
+        char *room = kn_buffer_reserve(&w->utf8, 3 * text.size);
+        if (!room) {
+            *fault = KN_CSV_MEMORY;
+            return (kn_string){NULL, 0};
+        }
+        size_t size = kn_utf8_from_bytes(room, text.data, text.size, r->opt->encoding == KN_ENCODING_LATIN_1);
+        if (size == SIZE_MAX) {
+            *fault = KN_CSV_BYTES;
+            return (kn_string){NULL, 0};
+        }
+        text = (kn_string){room, size};
+    }
+    return text;
+}
+
+/* Interns one column of a batch of records. */
+static bool intern_column(kn_csv_reader *r, kn_csv_worker *w, kn_csv_piece *p, int selected, size_t records,
+                          uint32_t *ids)
+{
+    kn_interner        *interner = kn_builder_interner(r->builder, selected, p->slot);
+    const kn_csv_field *field = w->fields + r->select[selected];
+    bool                utf8 = r->opt->encoding == KN_ENCODING_UTF8;
+    for (size_t i = 0; i < records; i++, field += r->columns) {
+        kn_string text = {r->buffer + field->begin, field->size};
+        if (field->doubled || !utf8) {
+            kn_csv_fault fault = KN_CSV_FINE;
+            text = cell_text(r, w, *field, &fault);
+            if (fault != KN_CSV_FINE) {
+                if (p->fault == KN_CSV_FINE || field->begin < p->fault_at) {
+                    p->fault = fault;
+                    p->fault_at = field->begin;
+                }
+                return false;
+            }
+        }
+        ids[i] = kn_intern(interner, text);
+        if (ids[i] == KN_ID_FAILED) {
+            p->fault = KN_CSV_MEMORY;
+            p->fault_at = field->begin;
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool intern_batch(kn_csv_reader *r, kn_csv_worker *w, kn_csv_piece *p, size_t records)
+{
+    size_t batch_size = (size_t)r->selected * KN_CSV_BATCH;
+    size_t batches = (size_t)p->records / KN_CSV_BATCH;
+    void  *ids = p->ids;
+    if (!kn_grow(r->ctx, &ids, &p->ids_capacity, (batches + 1) * batch_size, sizeof *p->ids)) {
+        p->fault = KN_CSV_MEMORY;
+        p->fault_at = p->begin;
+        return false;
+    }
+    p->ids = ids;
+    bool fine = true;
+    for (int c = 0; c < r->selected; c++)
+        if (!intern_column(r, w, p, c, records, p->ids + batches * batch_size + (size_t)c * KN_CSV_BATCH)) fine = false;
+    p->records += (int64_t)records;
+    return fine;
+}
+
+/* Are the bytes of the piece in its encoding? */
+static void check_bytes(kn_csv_reader *r, kn_csv_piece *p, size_t end)
+{
+    const char *text = r->buffer + p->begin;
+    size_t      size = end - p->begin;
+    if (kn_plain_ascii(text, size)) return;
+    size_t wrong = size;
+    if (r->opt->encoding == KN_ENCODING_UTF8) {
+        wrong = kn_utf8_check(text, size);
+    } else {
+        const char *nul = memchr(text, 0, size);
+        if (nul) wrong = (size_t)(nul - text);
+    }
+    if (wrong == size || (p->fault != KN_CSV_FINE && p->fault_at < p->begin + wrong)) return;
+    p->fault = KN_CSV_BYTES;
+    p->fault_at = p->begin + wrong;
+}
+
+/* Scans and interns the records of a piece. A piece keeps a multiple of BATCH records in each batch but the last. */
+static void scan_piece(kn_csv_reader *r, kn_csv_piece *p, int slot)
+{
+    kn_csv_worker  *w = &r->workers[slot];
+    kn_csv_scanner *s = &w->scanner;
+    kn_csv_scanner_init(s, r->buffer, r->filled, r->ended, r->delimiter, p->begin);
+    p->slot = slot;
+    p->records = 0;
+    p->more = false;
+    p->fault = KN_CSV_FINE;
+    while (p->fault == KN_CSV_FINE && !kn_cancelled(r->ctx)) {
+        size_t        records = 0;
+        kn_csv_result result = kn_csv_scan(s, p->stop, r->columns, w->fields, KN_CSV_BATCH, &records);
+        if (records > 0) (void)intern_batch(r, w, p, records);
+        if (result == KN_CSV_MORE) p->more = true;
+        if (result != KN_CSV_OK && result != KN_CSV_MORE && p->fault == KN_CSV_FINE) {
+            p->fault = KN_CSV_GRAMMAR;
+            p->result = result;
+            p->fault_at = s->error_at;
+        }
+        if (result != KN_CSV_OK || records < KN_CSV_BATCH) break;
+    }
+    p->end = s->at;
+    p->lines = s->lines;
+    /* Behind a fault the end is not known; what stands before it is still checked, so that the first fault is found. */
+    size_t checked = p->fault == KN_CSV_FINE ? p->end : p->fault_at > p->end ? p->fault_at : p->end;
+    check_bytes(r, p, checked);
+}
+
+static kn_status count_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    (void)err;
+    kn_csv_reader *r = arg;
+    for (int64_t i = begin; i < end; i++) {
+        kn_csv_piece *p = &r->pieces[i];
+        p->quotes = kn_csv_count_quotes(r->buffer + p->begin, p->stop - p->begin);
+    }
+    return KN_OK;
+}
+
+static kn_status scan_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)err;
+    kn_csv_reader *r = arg;
+    for (int64_t i = begin; i < end; i++) scan_piece(r, &r->pieces[i], worker);
+    return KN_OK;
+}
+
+static kn_status write_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    (void)err;
+    kn_csv_reader *r = arg;
+    size_t         batch_size = (size_t)r->selected * KN_CSV_BATCH;
+    for (int64_t i = begin; i < end; i++) {
+        const kn_csv_piece *p = &r->pieces[i];
+        for (int64_t done = 0; done < p->records; done += KN_CSV_BATCH) {
+            int64_t         n = p->records - done < KN_CSV_BATCH ? p->records - done : KN_CSV_BATCH;
+            const uint32_t *ids = p->ids + (size_t)(done / KN_CSV_BATCH) * batch_size;
+            for (int c = 0; c < r->selected; c++)
+                kn_builder_write(r->builder, c, p->first_row + done, ids + (size_t)c * KN_CSV_BATCH, n);
+        }
+    }
+    return KN_OK;
+}
+
+/* Cuts [r->at, r->filled) into pieces and guesses where their first records begin. */
+static kn_status cut_pieces(kn_csv_reader *r, kn_error *err)
+{
+    size_t size = r->filled - r->at;
+    int    count = (int)((size + r->piece_size - 1) / r->piece_size);
+    if (count > r->piece_capacity) {
+        kn_csv_piece *more = kn_realloc_array(r->ctx, r->pieces, (size_t)count, sizeof *more);
+        if (!more) return kn_csv_fail_memory(r, err);
+        memset(more + r->piece_capacity, 0, (size_t)(count - r->piece_capacity) * sizeof *more);
+        r->pieces = more;
+        r->piece_capacity = count;
+    }
+    r->piece_count = count;
+    for (int i = 0; i < count; i++) {
+        r->pieces[i].begin = r->at + (size_t)i * r->piece_size;
+        r->pieces[i].stop = i + 1 < count ? r->pieces[i].begin + r->piece_size : r->filled;
+    }
+    KN_TRY(kn_parallel_for(r->ctx, count, 1, count_range, r, err));
+    size_t quotes = 0;
+    for (int i = 0; i < count; i++) {
+        kn_csv_piece *p = &r->pieces[i];
+        /* From one byte earlier: a record may end exactly at the cut. */
+        bool before = i > 0 && r->buffer[p->begin - 1] == '"';
+        if (i > 0) p->begin = kn_csv_guess_start(r->buffer, r->filled, p->begin - 1, (quotes - before) % 2 == 1);
+        quotes += p->quotes;
+    }
+    return KN_OK;
+}
+
+/* Accepts the pieces in order; one that began at the wrong place is scanned again from the right one. */
+static kn_status chain_pieces(kn_csv_reader *r, kn_error *err)
+{
+    size_t   at = r->at;
+    uint64_t line = r->line;
+    for (int i = 0; i < r->piece_count; i++) {
+        kn_csv_piece *p = &r->pieces[i];
+        if (at >= p->stop) { /* a record of an earlier piece reaches over all of this one */
+            if (p->records > 0) kn_builder_set_unused(r->builder);
+            p->records = 0;
+            continue;
+        }
+        if (p->begin != at) {
+            if (p->records > 0) kn_builder_set_unused(r->builder);
+            p->begin = at;
+            scan_piece(r, p, 0);
+        }
+        if (kn_cancelled(r->ctx)) return kn_fail_cancelled(err);
+        if (p->fault != KN_CSV_FINE) return kn_csv_fail(r, p->fault, p->result, p->fault_at, at, line, err);
+        KN_TRY(kn_builder_extend(r->builder, p->records, p->slot, &p->first_row, err));
+        at = p->end;
+        line += p->lines;
+        if (p->more) { /* what follows waits for the next wave */
+            for (int j = i + 1; j < r->piece_count; j++) {
+                if (r->pieces[j].records > 0) kn_builder_set_unused(r->builder);
+                r->pieces[j].records = 0;
+            }
+            break;
+        }
+    }
+    r->at = at;
+    r->line = line;
+    return KN_OK;
+}
+
+static kn_status read_wave(kn_csv_reader *r, kn_error *err)
+{
+    KN_TRY(cut_pieces(r, err));
+    KN_TRY(kn_parallel_for(r->ctx, r->piece_count, 1, scan_range, r, err));
+    KN_TRY(chain_pieces(r, err));
+    return kn_parallel_for(r->ctx, r->piece_count, 1, write_range, r, err);
+}
+
+kn_status kn_csv_read_records(kn_csv_reader *r, kn_error *err)
+{
+    for (;;) {
+        if (r->at == r->filled && r->ended) return KN_OK;
+        KN_TRY(read_wave(r, err));
+        uint64_t consumed = kn_source_consumed(r->source);
+        kn_progress_add(r->ctx, consumed - r->told);
+        r->told = consumed;
+        if (!r->ended) KN_TRY(kn_csv_fill(r, err));
+    }
+}

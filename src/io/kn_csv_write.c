@@ -1,0 +1,170 @@
+/* kn_csv_write.c: writing CSV, cell by cell and whole tables.
+ *
+ * A table's rows are formatted in parallel in pieces of PIECE_ROWS rows and written in order. Whether any value of a
+ * column needs quotes is looked up once per dictionary, so most cells are a plain copy. The file is atomic (kn_output.h).
+ *
+ * Cost: one pass over the dictionaries, one over the cells. Memory: a few pieces per thread.
+ * Limits: a missing cell and an empty text are the same, an empty cell.
+ */
+#include "kn_csv_write.h"
+
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_output.h"
+#include "kn_parallel.h"
+#include "kn_table.h"
+
+enum { PIECE_ROWS = 8192 };
+
+bool kn_csv_delimiter_ok(char delimiter)
+{
+    unsigned char c = (unsigned char)delimiter;
+    return c > 0 && c < 0x80 && c != '"' && c != '\n' && c != '\r' && c != ' ';
+}
+
+bool kn_csv_needs_quotes(kn_string text, char delimiter)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        char c = text.data[i];
+        if (c == delimiter || c == '"' || c == '\n' || c == '\r') return true;
+    }
+    /* At the start of a file this would be taken for its encoding's mark. */
+    return text.size >= 3 && memcmp(text.data, "\xEF\xBB\xBF", 3) == 0;
+}
+
+static void quoted(kn_buffer *to, kn_string text)
+{
+    kn_buffer_char(to, '"');
+    while (text.size > 0) {
+        const char *quote = memchr(text.data, '"', text.size);
+        size_t      n = quote ? (size_t)(quote - text.data) + 1 : text.size;
+        kn_buffer_append(to, text.data, n);
+        if (quote) kn_buffer_char(to, '"');
+        text.data += n;
+        text.size -= n;
+    }
+    kn_buffer_char(to, '"');
+}
+
+void kn_csv_cell(kn_buffer *to, kn_string text, char delimiter)
+{
+    if (kn_csv_needs_quotes(text, delimiter))
+        quoted(to, text);
+    else
+        kn_buffer_append(to, text.data, text.size);
+}
+
+void kn_csv_row(kn_buffer *to, const kn_string *cells, int count, char delimiter)
+{
+    for (int i = 0; i < count; i++) {
+        if (i > 0) kn_buffer_char(to, delimiter);
+        kn_csv_cell(to, cells[i], delimiter);
+    }
+    if (count == 1 && cells[0].size == 0) kn_buffer_add(to, "\"\"");
+    kn_buffer_char(to, '\n');
+}
+
+/* ---- Tables ---- */
+
+typedef struct table_writer {
+    const kn_table *table;
+    kn_context     *ctx;
+    char            delimiter;
+    bool           *quotes; /* per column: some value needs quotes */
+} table_writer;
+
+static kn_status find_quotes(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    (void)err;
+    table_writer *w = arg;
+    for (int64_t c = begin; c < end; c++) {
+        const kn_dictionary *dict = &w->table->columns[c].dict;
+        bool                 found = false;
+        for (uint32_t v = 0; v < dict->count && !found; v++)
+            found = kn_csv_needs_quotes(kn_dictionary_text(dict, v), w->delimiter);
+        w->quotes[c] = found;
+    }
+    return KN_OK;
+}
+
+static void table_cell(const table_writer *w, int c, int64_t row, kn_buffer *to)
+{
+    const kn_column *column = &w->table->columns[c];
+    uint32_t         code = kn_column_code(column, row);
+    kn_string        text = {NULL, 0};
+    if (code < column->dict.count) text = kn_dictionary_text(&column->dict, code);
+    if (w->quotes[c])
+        kn_csv_cell(to, text, w->delimiter);
+    else
+        kn_buffer_append(to, text.data, text.size);
+    if (text.size == 0 && w->table->column_count == 1) kn_buffer_add(to, "\"\"");
+}
+
+static kn_status table_piece(void *arg, int64_t piece, kn_buffer *to, kn_error *err)
+{
+    table_writer *w = arg;
+    int64_t       first = piece * PIECE_ROWS, end = first + PIECE_ROWS;
+    if (end > w->table->rows) end = w->table->rows;
+    for (int64_t row = first; row < end; row++) {
+        for (int c = 0; c < w->table->column_count; c++) {
+            if (c > 0) kn_buffer_char(to, w->delimiter);
+            table_cell(w, c, row, to);
+        }
+        kn_buffer_char(to, '\n');
+    }
+    if (to->failed) return kn_fail_memory(err, w->ctx, "writing a table");
+    kn_progress_add(w->ctx, (uint64_t)(end - first));
+    return KN_OK;
+}
+
+static kn_status write_header(const table_writer *w, kn_output *output, kn_error *err)
+{
+    kn_buffer line;
+    kn_buffer_init(&line, w->ctx);
+    for (int c = 0; c < w->table->column_count; c++) {
+        kn_string name = kn_string_of(w->table->columns[c].name);
+        if (c > 0) kn_buffer_char(&line, w->delimiter);
+        kn_csv_cell(&line, name, w->delimiter);
+        if (name.size == 0 && w->table->column_count == 1) kn_buffer_add(&line, "\"\"");
+    }
+    kn_buffer_char(&line, '\n');
+    kn_status st = line.failed ? kn_fail_memory(err, w->ctx, "writing a table") : KN_OK;
+    if (st == KN_OK) kn_output_write(output, line.data, line.size);
+    kn_buffer_free(&line);
+    return st;
+}
+
+static kn_status write_rows(table_writer *w, kn_output *output, kn_error *err)
+{
+    int64_t rows = w->table->rows;
+    KN_TRY(kn_parallel_for(w->ctx, w->table->column_count, 1, find_quotes, w, err));
+    KN_TRY(write_header(w, output, err));
+    kn_progress_begin(w->ctx, "writing", "rows", (uint64_t)rows);
+    kn_status st = kn_output_pieces(output, (rows + PIECE_ROWS - 1) / PIECE_ROWS, table_piece, w, err);
+    kn_progress_end(w->ctx);
+    return st;
+}
+
+kn_status kn_table_write_csv(const kn_table *table, kn_context *ctx, const char *path, char delimiter, kn_error *err)
+{
+    if (!kn_csv_delimiter_ok(delimiter)) return kn_fail(err, KN_USAGE, "this character cannot be a CSV delimiter");
+    if (table->column_count < 1) return kn_fail(err, KN_USAGE, "a table without columns cannot be written as CSV");
+    table_writer w = {.table = table, .ctx = ctx, .delimiter = delimiter};
+    w.quotes = kn_alloc_array(ctx, (size_t)table->column_count, sizeof *w.quotes);
+    if (!w.quotes) return kn_fail_memory(err, ctx, "writing a table");
+    kn_output *output = NULL;
+    kn_status  st = kn_output_open(&output, ctx, path, NULL, err);
+    if (st == KN_OK) {
+        st = write_rows(&w, output, err);
+        if (st == KN_OK)
+            st = kn_output_commit(output, err);
+        else
+            kn_output_abort(output);
+    }
+    kn_free(w.quotes);
+    return st;
+}

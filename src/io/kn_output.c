@@ -1,0 +1,417 @@
+/* kn_output.c: files that appear whole or not at all, streams, and pieces made in parallel but written in order.
+ *
+ * A file: ".NAME.kanon-XXXXXX.tmp" beside the target, created exclusively with mode 0600; commit is flush, fsync, chmod,
+ * rename, fsync of the folder. The path is made absolute first, so that a later chdir does no harm; a symbolic link is
+ * followed, so that what it points to is replaced and not the link. A run that is killed leaves the temporary file.
+ *
+ * A stream: SIGPIPE is blocked around writes and taken back if it came, since a library must not end its host. Pipes and
+ * terminals are waited for with poll and fed in pieces that do not block, so that cancelling works while a reader sleeps.
+ *
+ * Cost: one copy through a 256 KiB buffer; larger writes go straight through. Limits: owner, links and extended
+ * attributes of a replaced file are not carried over.
+ */
+#define _GNU_SOURCE
+#include "kn_output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_parallel.h"
+
+enum { BUFFER_SIZE = 1 << 18, MAX_NAME_KEPT = 200, POLL_MS = 100, PIECES_PER_THREAD = 2 };
+
+struct kn_output {
+    kn_context *ctx;
+    char       *path;      /* as the user gave it, or "standard output": for messages    */
+    char       *target;    /* absolute; NULL for a stream                                */
+    char       *temporary; /* absolute; NULL for a stream, and once it has been renamed  */
+    int         fd;
+    bool        owned;   /* fd is ours to close                                          */
+    bool        patient; /* may block for long: wait with poll                           */
+    mode_t      mode;
+    int         error; /* errno of the first failed write; ECANCELED: cancelled; 0: none */
+    uint64_t    size;
+    size_t      used; /* bytes in the buffer */
+    char        buffer[BUFFER_SIZE];
+};
+
+/* ---- Opening ---- */
+
+/* Moves a descriptor out of the way of 0, 1 and 2: if the caller closed one of them, it must not become our file. */
+static int above_standard(int fd)
+{
+    if (fd < 0 || fd > 2) return fd;
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    return moved;
+}
+
+/* The mode of a new file. umask() can only be read by changing it for all threads, so the kernel is asked; where it
+ * does not tell, the file stays private. */
+static mode_t default_mode(void)
+{
+    char    text[4096];
+    int     fd = above_standard(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) close(fd);
+    text[n < 0 ? 0 : n] = '\0';
+    const char *line = strstr(text, "\nUmask:");
+    unsigned    mask = line ? (unsigned)strtoul(line + 7, NULL, 8) : 077;
+    return 0666 & ~(mode_t)mask;
+}
+
+static kn_status open_stream(kn_output *o, int fd, bool owned, kn_error *err)
+{
+    struct stat info;
+    o->fd = fd;
+    o->owned = owned;
+    if (fd < 0 || fstat(fd, &info) != 0)
+        return kn_fail(err, KN_IO, "%s: cannot be written: %s", o->path, strerror(errno));
+    o->patient = !S_ISREG(info.st_mode);
+    return KN_OK;
+}
+
+/* Sets the target: the absolute path of the file to make. Follows links and needs the folder to exist. */
+static kn_status resolve(kn_output *o, bool exists, kn_error *err)
+{
+    const char *slash = strrchr(o->path, '/');
+    const char *name = slash ? slash + 1 : o->path;
+    size_t      length = strlen(name);
+    char       *full = kn_alloc(o->ctx, PATH_MAX + 1 + length + 1);
+    char       *folder = slash ? kn_strndup(o->ctx, o->path, (size_t)(slash - o->path) + 1) : NULL;
+    o->target = full;
+    if (!full || (slash && !folder)) {
+        kn_free(folder);
+        return kn_fail_memory(err, o->ctx, "opening the output");
+    }
+    bool found = realpath(exists ? o->path : slash ? folder : ".", full) != NULL;
+    int  error = errno;
+    kn_free(folder);
+    if (!found)
+        return kn_fail(
+            err, KN_IO, "%s: its folder %s%s", o->path,
+            error == ENOENT ? "does not exist" : "cannot be reached: ", error == ENOENT ? "" : strerror(error));
+    if (exists) return KN_OK;
+    size_t at = strlen(full);
+    if (full[at - 1] != '/') full[at++] = '/';
+    memcpy(full + at, name, length + 1);
+    return KN_OK;
+}
+
+/* Creates ".NAME.kanon-XXXXXX.tmp" in the target's folder. */
+static kn_status create_temporary(kn_output *o, kn_error *err)
+{
+    char  *name = strrchr(o->target, '/') + 1;
+    size_t keep = strlen(name), folder = (size_t)(name - o->target);
+    if (keep > MAX_NAME_KEPT) /* a file name ends at 255 bytes; cut between characters */
+        for (keep = MAX_NAME_KEPT; keep > 0 && ((unsigned char)name[keep] & 0xC0) == 0x80;) keep--;
+    static const char ending[] = ".kanon-XXXXXX.tmp";
+    o->temporary = kn_alloc(o->ctx, folder + 1 + keep + sizeof ending);
+    if (!o->temporary) return kn_fail_memory(err, o->ctx, "opening the output");
+    sprintf(o->temporary, "%.*s.%.*s%s", (int)folder, o->target, (int)keep, name, ending);
+    o->fd = above_standard(mkostemps(o->temporary, 4, O_CLOEXEC));
+    o->owned = true;
+    if (o->fd >= 0) return KN_OK;
+    kn_status st = kn_fail(err, KN_IO, "%s: cannot be created: %s", o->path, strerror(errno));
+    kn_free(o->temporary);
+    o->temporary = NULL;
+    return st;
+}
+
+static kn_status open_file(kn_output *o, const struct stat *existing, kn_error *err)
+{
+    const char *slash = strrchr(o->path, '/');
+    if (slash && slash[1] == '\0') return kn_fail(err, KN_USAGE, "%s: is the name of a folder", o->path);
+    struct stat link;
+    if (!existing && lstat(o->path, &link) == 0 && S_ISLNK(link.st_mode))
+        return kn_fail(err, KN_IO, "%s: is a symbolic link that leads nowhere", o->path);
+    KN_TRY(resolve(o, existing != NULL, err));
+    if (o->mode == 0) o->mode = existing ? existing->st_mode & 0777 : default_mode();
+    return create_temporary(o, err);
+}
+
+static kn_status open_path(kn_output *o, kn_error *err)
+{
+    struct stat info;
+    if (stat(o->path, &info) != 0) {
+        if (errno == ENOTDIR) return kn_fail(err, KN_IO, "%s: its folder is not a folder", o->path);
+        if (errno != ENOENT) return kn_fail(err, KN_IO, "%s: cannot be written: %s", o->path, strerror(errno));
+        return open_file(o, NULL, err);
+    }
+    if (S_ISDIR(info.st_mode)) return kn_fail(err, KN_USAGE, "%s: is a folder, not a file", o->path);
+    if (S_ISREG(info.st_mode)) return open_file(o, &info, err);
+    return open_stream(o, above_standard(open(o->path, O_WRONLY | O_CLOEXEC | O_NOCTTY)), true, err);
+}
+
+kn_status kn_output_open(kn_output **out, kn_context *ctx, const char *path, const kn_output_options *options,
+                         kn_error *err)
+{
+    *out = NULL;
+    if (!path || path[0] == '\0') return kn_fail(err, KN_USAGE, "the output has no name");
+    kn_output *o = kn_alloc(ctx, sizeof *o);
+    if (!o) return kn_fail_memory(err, ctx, "opening the output");
+    memset(o, 0, offsetof(kn_output, buffer));
+    o->ctx = ctx;
+    o->fd = -1;
+    o->mode = options ? (mode_t)(options->mode & 07777) : 0;
+    bool        standard = strcmp(path, "-") == 0;
+    const char *called = standard ? "standard output" : path;
+    o->path = kn_strndup(ctx, called, strlen(called));
+    kn_status st = KN_OK;
+    if (!o->path) {
+        st = kn_fail_memory(err, ctx, "opening the output");
+    } else if (standard) {
+        fflush(stdout); /* what the program printed before comes before */
+        st = open_stream(o, STDOUT_FILENO, false, err);
+    } else {
+        st = open_path(o, err);
+    }
+    if (st != KN_OK) {
+        kn_output_abort(o);
+        return st;
+    }
+    *out = o;
+    return KN_OK;
+}
+
+/* ---- Writing ---- */
+
+/* Waits until a write of PIPE_BUF bytes will not block. false: cancelled. */
+static bool wait_writable(kn_output *o)
+{
+    struct pollfd p = {.fd = o->fd, .events = POLLOUT};
+    while (!kn_cancelled(o->ctx)) {
+        int n = poll(&p, 1, POLL_MS);
+        if (n > 0 || (n < 0 && errno != EINTR)) return true; /* a real error shows in the write */
+    }
+    return false;
+}
+
+static void write_through(kn_output *o, const char *data, size_t size)
+{
+    while (size > 0 && o->error == 0) {
+        size_t piece = size;
+        if (o->patient) {
+            if (piece > PIPE_BUF) piece = PIPE_BUF;
+            if (!wait_writable(o)) {
+                o->error = ECANCELED;
+                return;
+            }
+        }
+        ssize_t n = write(o->fd, data, piece);
+        if (n >= 0) {
+            data += n;
+            size -= (size_t)n;
+            o->size += (uint64_t)n;
+        } else if (errno != EINTR && errno != EAGAIN) {
+            o->error = errno;
+        }
+    }
+}
+
+/* The same with SIGPIPE and SIGXFSZ (a limit on file sizes) held back: a signal that comes from our own write is taken
+ * back, one that was already pending is left. */
+static void write_quietly(kn_output *o, const char *data, size_t size)
+{
+    sigset_t ours, before, pending;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGPIPE);
+    sigaddset(&ours, SIGXFSZ);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &ours, &before);
+    write_through(o, data, size);
+    if (o->error == EPIPE || o->error == EFBIG) {
+        int came = o->error == EPIPE ? SIGPIPE : SIGXFSZ;
+        if (!sigismember(&pending, came)) {
+            struct timespec none = {0, 0};
+            sigset_t        one;
+            sigemptyset(&one);
+            sigaddset(&one, came);
+            while (sigtimedwait(&one, NULL, &none) < 0 && errno == EINTR) continue;
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void empty_buffer(kn_output *o)
+{
+    size_t used = o->used;
+    o->used = 0;
+    if (used > 0) write_quietly(o, o->buffer, used);
+}
+
+void kn_output_write(kn_output *o, const void *data, size_t size)
+{
+    if (o->error || size == 0) return;
+    if (size > BUFFER_SIZE - o->used) empty_buffer(o);
+    if (size >= BUFFER_SIZE) {
+        if (o->error == 0) write_quietly(o, data, size);
+    } else {
+        memcpy(o->buffer + o->used, data, size);
+        o->used += size;
+    }
+}
+
+static kn_status failure(const kn_output *o, kn_error *err)
+{
+    if (o->error == 0) return KN_OK;
+    if (o->error == ECANCELED && !o->target)
+        return kn_fail(err, KN_CANCELLED, "stopped on request; the output is incomplete");
+    if (o->error == ECANCELED) return kn_fail_cancelled(err);
+    return kn_fail(err, KN_IO, "%s: writing failed: %s", o->path, strerror(o->error));
+}
+
+kn_status kn_output_flush(kn_output *o, kn_error *err)
+{
+    empty_buffer(o);
+    return failure(o, err);
+}
+
+uint64_t kn_output_size(const kn_output *o)
+{
+    return o->size + o->used;
+}
+
+bool kn_output_is_stream(const kn_output *o)
+{
+    return o->target == NULL;
+}
+
+const char *kn_output_temporary(const kn_output *o)
+{
+    return o->temporary;
+}
+
+int kn_output_fd(const kn_output *o)
+{
+    return o->fd;
+}
+
+/* ---- The end ---- */
+
+/* Makes the rename itself last. Some file systems cannot do this for folders and say EINVAL. */
+static kn_status sync_folder(const kn_output *o, kn_error *err)
+{
+    char *slash = strrchr(o->target, '/');
+    bool  root = slash == o->target;
+    if (!root) *slash = '\0';
+    int fd = open(root ? "/" : o->target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (!root) *slash = '/';
+    if (fd < 0) return KN_OK; /* a folder that may be written but not read */
+    bool failed = fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP;
+    int  error = errno;
+    close(fd);
+    if (!failed) return KN_OK;
+    return kn_fail(err, KN_IO, "%s: was written, but may not outlast a power failure: %s", o->path, strerror(error));
+}
+
+static kn_status commit_file(kn_output *o, kn_error *err)
+{
+    if (fsync(o->fd) != 0 || fchmod(o->fd, o->mode) != 0)
+        return kn_fail(err, KN_IO, "%s: writing failed: %s", o->path, strerror(errno));
+    int fd = o->fd;
+    o->fd = -1;
+    if (close(fd) != 0 && errno != EINTR)
+        return kn_fail(err, KN_IO, "%s: writing failed: %s", o->path, strerror(errno));
+    if (rename(o->temporary, o->target) != 0)
+        return kn_fail(err, KN_IO, "%s: the finished file cannot be given its name: %s", o->path, strerror(errno));
+    kn_free(o->temporary);
+    o->temporary = NULL;
+    return sync_folder(o, err);
+}
+
+kn_status kn_output_commit(kn_output *o, kn_error *err)
+{
+    kn_status st = kn_output_flush(o, err);
+    if (st == KN_OK && o->target) st = commit_file(o, err);
+    if (st == KN_OK && o->owned && !o->target) {
+        int fd = o->fd;
+        o->fd = -1;
+        if (close(fd) != 0 && errno != EINTR)
+            st = kn_fail(err, KN_IO, "%s: writing failed: %s", o->path, strerror(errno));
+    }
+    kn_output_abort(o);
+    return st;
+}
+
+void kn_output_abort(kn_output *o)
+{
+    if (!o) return;
+    if (o->temporary) unlink(o->temporary);
+    if (o->owned && o->fd >= 0) close(o->fd);
+    kn_free(o->temporary);
+    kn_free(o->target);
+    kn_free(o->path);
+    kn_free(o);
+}
+
+/* ---- Pieces ---- */
+
+/* Two sets of buffers: while one batch is made by all workers, the batch before is written by one of them. */
+typedef struct pieces {
+    kn_output  *output;
+    kn_piece_fn fn;
+    void       *arg;
+    kn_buffer  *made, *written;
+    int64_t     first; /* piece in made[0] */
+    int64_t     made_count, written_count;
+} pieces;
+
+static kn_status run_piece(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    pieces *p = arg;
+    for (int64_t i = begin; i < end; i++) {
+        if (i > 0) {
+            KN_TRY(p->fn(p->arg, p->first + i - 1, &p->made[i - 1], err));
+            continue;
+        }
+        for (int64_t w = 0; w < p->written_count; w++) {
+            kn_output_write(p->output, p->written[w].data, p->written[w].size);
+            kn_buffer_clear(&p->written[w]);
+        }
+        if (p->output->error) return failure(p->output, err);
+    }
+    return KN_OK;
+}
+
+kn_status kn_output_pieces(kn_output *o, int64_t count, kn_piece_fn fn, void *arg, kn_error *err)
+{
+    int64_t    batch = (int64_t)kn_context_threads(o->ctx) * PIECES_PER_THREAD;
+    kn_buffer *buffers = kn_alloc_array(o->ctx, (size_t)batch * 2, sizeof *buffers);
+    if (!buffers) return kn_fail_memory(err, o->ctx, "writing the output");
+    for (int64_t i = 0; i < batch * 2; i++) kn_buffer_init(&buffers[i], o->ctx);
+
+    pieces    p = {.output = o, .fn = fn, .arg = arg, .made = buffers, .written = buffers + batch};
+    kn_status st = KN_OK;
+    do {
+        p.made_count = count - p.first < batch ? count - p.first : batch;
+        st = kn_parallel_for(o->ctx, p.made_count + 1, 1, run_piece, &p, err);
+        if (st == KN_CANCELLED && kn_output_is_stream(o))
+            st = kn_fail(err, st, "stopped on request; the output is incomplete");
+        kn_buffer *filled = p.made;
+        p.made = p.written;
+        p.written = filled;
+        p.written_count = p.made_count;
+        p.first += p.made_count;
+    } while (st == KN_OK && p.written_count > 0); /* the last round makes nothing and writes the last batch */
+
+    for (int64_t i = 0; i < batch * 2; i++) kn_buffer_free(&buffers[i]);
+    kn_free(buffers);
+    return st;
+}

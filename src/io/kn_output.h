@@ -1,0 +1,56 @@
+/* kn_output.h: where results go: a file that appears whole or not at all, or a stream.
+ *
+ *     kn_output_open(&out, ctx, path, NULL, err);
+ *     kn_output_write(out, data, size);          // as often as needed; a failure is remembered
+ *     kn_output_flush(out, err);                 // only to look at the temporary file before it is committed
+ *     kn_output_commit(out, err);                // or kn_output_abort(out): either ends the output
+ *
+ * A file is written under a temporary name in the folder of its target (mode 0600) and renamed at the end, so a reader
+ * sees the old file or the new one, and a failed run leaves the old one untouched. "-" is standard output; it and an
+ * existing path that is neither a file nor a folder (/dev/null, a pipe) are streams: written directly, nothing to take
+ * back. An output is used by one thread at a time. Writing to a closed pipe is KN_IO, never a signal.
+ */
+#ifndef KN_OUTPUT_H
+#define KN_OUTPUT_H
+
+#include <kanon/context.h>
+
+#include "kn_buffer.h"
+
+typedef struct kn_output kn_output;
+
+typedef struct kn_output_options {
+    unsigned mode; /* permission bits of the new file; 0: those of the file it replaces, else 0666 less the umask */
+} kn_output_options;
+
+/* Opens an output; `options` may be NULL. KN_USAGE for a folder or an empty path; KN_IO where the target's folder is
+ * missing or not writable. */
+KN_CHECK kn_status kn_output_open(kn_output **out, kn_context *ctx, const char *path, const kn_output_options *options,
+                                  kn_error *err);
+
+/* Appends bytes. After a failure nothing is written any more; flush and commit tell it. */
+void kn_output_write(kn_output *output, const void *data, size_t size);
+
+/* Hands all bytes to the system and tells the first failure. */
+KN_CHECK kn_status kn_output_flush(kn_output *output, kn_error *err);
+
+uint64_t kn_output_size(const kn_output *output);      /* bytes written so far                                       */
+bool     kn_output_is_stream(const kn_output *output); /* what was written cannot be taken back                      */
+const char *kn_output_temporary(
+    const kn_output *output);              /* absolute path of the temporary file; NULL for a stream     */
+int kn_output_fd(const kn_output *output); /* open for reading too, except a stream; kept by the output  */
+
+/* Writes the rest out to the disk and gives the file its name. Ends the output, also on failure: the temporary file is
+ * then removed and the target as it was. */
+KN_CHECK kn_status kn_output_commit(kn_output *output, kn_error *err);
+
+/* Removes the temporary file and ends the output; NULL is fine. */
+void kn_output_abort(kn_output *output);
+
+/* Makes one piece of the output as text. */
+typedef kn_status (*kn_piece_fn)(void *arg, int64_t piece, kn_buffer *to, kn_error *err);
+
+/* Makes pieces 0 .. count - 1 in parallel and writes them in order. Holds a few pieces per thread at a time. */
+KN_CHECK kn_status kn_output_pieces(kn_output *output, int64_t count, kn_piece_fn fn, void *arg, kn_error *err);
+
+#endif

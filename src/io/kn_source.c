@@ -1,0 +1,284 @@
+/* kn_source.c: one reader for plain, gzip and zstd input.
+ *
+ * A plain regular file is read with pread by several workers at once; everything else is a stream. A gzip file may have
+ * several members, a zstd file several frames (as `cat a.gz b.gz` makes them). Truncated or corrupt input is an error.
+ */
+#include "kn_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_parallel.h"
+
+enum { RAW_SIZE = 1 << 18, PARALLEL_READ = 1 << 20 };
+
+typedef enum form { PLAIN, GZIP, ZSTD } form;
+
+struct kn_source {
+    kn_context *ctx;
+    char       *name;
+    int         fd;
+    bool        close_fd;
+    form        form;
+    bool        seekable; /* a regular file: pread works */
+    uint64_t    file_size;
+    uint64_t    consumed;
+    char       *raw; /* bytes read but not yet handed out or decompressed */
+    size_t      raw_at, raw_end;
+    bool        raw_eof;
+    z_stream    gzip;
+    bool        gzip_open;
+    bool        between; /* between two members or frames: the input may end here */
+    ZSTD_DStream *zstd;
+};
+
+static void *zlib_alloc(void *ctx, uInt count, uInt size)
+{
+    return kn_alloc_array(ctx, count, size);
+}
+
+static void zlib_free(void *ctx, void *block)
+{
+    (void)ctx;
+    kn_free(block);
+}
+
+static kn_status read_error(const kn_source *s, kn_error *err)
+{
+    return kn_fail(err, KN_IO, "%s: cannot read: %s", s->name, strerror(errno));
+}
+
+/* Refills `raw` once it is empty. */
+static kn_status refill(kn_source *s, kn_error *err)
+{
+    if (s->raw_at < s->raw_end || s->raw_eof) return KN_OK;
+    ssize_t n;
+    do {
+        if (kn_cancelled(s->ctx)) return kn_fail_cancelled(err);
+        n = read(s->fd, s->raw, RAW_SIZE);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) return read_error(s, err);
+    s->raw_at = 0;
+    s->raw_end = (size_t)n;
+    s->raw_eof = n == 0;
+    s->consumed += (uint64_t)n;
+    return KN_OK;
+}
+
+/* Gathers the first bytes (a pipe may give them one by one) and recognizes the form. */
+static kn_status recognize(kn_source *s, kn_error *err)
+{
+    while (s->raw_end < 4 && !s->raw_eof) {
+        ssize_t n = read(s->fd, s->raw + s->raw_end, RAW_SIZE - s->raw_end);
+        if (n < 0 && errno == EINTR) {
+            if (kn_cancelled(s->ctx)) return kn_fail_cancelled(err);
+            continue;
+        }
+        if (n < 0) return read_error(s, err);
+        s->raw_eof = n == 0;
+        s->raw_end += (size_t)n;
+        s->consumed += (uint64_t)n;
+    }
+    const unsigned char *b = (const unsigned char *)s->raw;
+    if (s->raw_end >= 2 && b[0] == 0x1f && b[1] == 0x8b) {
+        s->form = GZIP;
+        s->gzip.zalloc = zlib_alloc;
+        s->gzip.zfree = zlib_free;
+        s->gzip.opaque = s->ctx;
+        if (inflateInit2(&s->gzip, 15 + 16) != Z_OK) return kn_fail_memory(err, s->ctx, s->name);
+        s->gzip_open = true;
+    } else if (s->raw_end >= 4 && b[0] == 0x28 && b[1] == 0xb5 && b[2] == 0x2f && b[3] == 0xfd) {
+        s->form = ZSTD;
+        s->zstd = ZSTD_createDStream();
+        if (!s->zstd) return kn_fail_memory(err, s->ctx, s->name);
+    }
+    s->between = true;
+    if (s->form != PLAIN) s->seekable = false;
+    return KN_OK;
+}
+
+kn_status kn_source_open(kn_source **out, kn_context *ctx, const char *path, kn_error *err)
+{
+    *out = NULL;
+    bool       standard = strcmp(path, "-") == 0;
+    kn_source *s = kn_alloc_zero(ctx, sizeof *s);
+    if (!s) return kn_fail_memory(err, ctx, path);
+    s->ctx = ctx;
+    s->fd = -1;
+    const char *name = standard ? "(standard input)" : path;
+    s->name = kn_strndup(ctx, name, strlen(name));
+    s->raw = kn_alloc(ctx, RAW_SIZE);
+    kn_status st = KN_OK;
+    if (!s->name || !s->raw) {
+        st = kn_fail_memory(err, ctx, name);
+        goto failed;
+    }
+    s->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    s->close_fd = !standard;
+    struct stat info;
+    if (s->fd < 0 || fstat(s->fd, &info) != 0) {
+        bool mistaken = errno == ENOENT || errno == EACCES || errno == ENOTDIR;
+        st = kn_fail(err, mistaken ? KN_INPUT : KN_IO, "%s: cannot open: %s", name, strerror(errno));
+        goto failed;
+    }
+    if (S_ISDIR(info.st_mode)) {
+        st = kn_fail(err, KN_INPUT, "%s: is a folder, not a file", name);
+        goto failed;
+    }
+    s->seekable = S_ISREG(info.st_mode) && info.st_size > 0 && !standard; /* size 0: perhaps one of /proc's */
+    if (S_ISREG(info.st_mode)) s->file_size = (uint64_t)info.st_size;
+    st = recognize(s, err);
+    if (st != KN_OK) goto failed;
+    *out = s;
+    return KN_OK;
+failed:
+    kn_source_free(s);
+    return st;
+}
+
+void kn_source_free(kn_source *s)
+{
+    if (!s) return;
+    if (s->gzip_open) inflateEnd(&s->gzip);
+    if (s->zstd) ZSTD_freeDStream(s->zstd);
+    if (s->close_fd && s->fd >= 0) close(s->fd);
+    kn_free(s->raw);
+    kn_free(s->name);
+    kn_free(s);
+}
+
+const char *kn_source_name(const kn_source *s)
+{
+    return s->name;
+}
+
+uint64_t kn_source_size(const kn_source *s)
+{
+    return s->file_size;
+}
+
+uint64_t kn_source_consumed(const kn_source *s)
+{
+    return s->consumed;
+}
+
+static kn_status corrupt(const kn_source *s, const char *what, kn_error *err)
+{
+    return kn_fail(err, KN_INPUT, "%s: the %s data are damaged or cut short", s->name, what);
+}
+
+static kn_status read_gzip(kn_source *s, char *buffer, size_t size, size_t *got, kn_error *err)
+{
+    while (*got < size) {
+        KN_TRY(refill(s, err));
+        if (s->raw_at == s->raw_end) return s->between ? KN_OK : corrupt(s, "gzip", err);
+        if (s->between) {
+            if (inflateReset(&s->gzip) != Z_OK) return corrupt(s, "gzip", err);
+            s->between = false;
+        }
+        size_t room = size - *got;
+        s->gzip.next_in = (Bytef *)(s->raw + s->raw_at);
+        s->gzip.avail_in = (uInt)(s->raw_end - s->raw_at);
+        s->gzip.next_out = (Bytef *)(buffer + *got);
+        s->gzip.avail_out = room > UINT32_MAX ? UINT32_MAX : (uInt)room;
+        uInt before = s->gzip.avail_out;
+        int  z = inflate(&s->gzip, Z_NO_FLUSH);
+        s->raw_at = s->raw_end - s->gzip.avail_in;
+        *got += before - s->gzip.avail_out;
+        if (z == Z_MEM_ERROR) return kn_fail_memory(err, s->ctx, s->name);
+        if (z == Z_STREAM_END)
+            s->between = true;
+        else if (z != Z_OK && z != Z_BUF_ERROR)
+            return corrupt(s, "gzip", err);
+    }
+    return KN_OK;
+}
+
+static kn_status read_zstd(kn_source *s, char *buffer, size_t size, size_t *got, kn_error *err)
+{
+    while (*got < size) {
+        KN_TRY(refill(s, err));
+        bool           ended = s->raw_at == s->raw_end;
+        ZSTD_inBuffer  in = {s->raw + s->raw_at, s->raw_end - s->raw_at, 0};
+        ZSTD_outBuffer out = {buffer + *got, size - *got, 0};
+        if (ended && s->between) return KN_OK;
+        size_t left = ZSTD_decompressStream(s->zstd, &out, &in);
+        if (ZSTD_isError(left)) return corrupt(s, "zstd", err);
+        s->raw_at += in.pos;
+        *got += out.pos;
+        s->between = left == 0;
+        if (ended && out.pos == 0) return s->between ? KN_OK : corrupt(s, "zstd", err);
+    }
+    return KN_OK;
+}
+
+static kn_status read_stream(kn_source *s, char *buffer, size_t size, size_t *got, kn_error *err)
+{
+    while (*got < size) {
+        KN_TRY(refill(s, err));
+        size_t n = s->raw_end - s->raw_at;
+        if (n == 0) return KN_OK;
+        if (n > size - *got) n = size - *got;
+        memcpy(buffer + *got, s->raw + s->raw_at, n);
+        s->raw_at += n;
+        *got += n;
+    }
+    return KN_OK;
+}
+
+typedef struct pread_job {
+    kn_source *source;
+    char      *buffer;
+    uint64_t   offset;
+} pread_job;
+
+static kn_status pread_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    pread_job *job = arg;
+    while (begin < end) {
+        ssize_t n = pread(job->source->fd, job->buffer + begin, (size_t)(end - begin), (off_t)job->offset + begin);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return read_error(job->source, err);
+        if (n == 0) return kn_fail(err, KN_IO, "%s: the file shrank while it was read", job->source->name);
+        begin += n;
+    }
+    return KN_OK;
+}
+
+/* A plain file from its current place: the bytes recognized at the start come from `raw`. */
+static kn_status read_file(kn_source *s, char *buffer, size_t size, size_t *got, kn_error *err)
+{
+    size_t held = s->raw_end - s->raw_at;
+    if (held > size) held = size;
+    memcpy(buffer, s->raw + s->raw_at, held);
+    s->raw_at += held;
+    *got = held;
+    uint64_t left = s->file_size > s->consumed ? s->file_size - s->consumed : 0;
+    size_t   rest = size - held < left ? size - held : (size_t)left;
+    if (s->raw_at < s->raw_end || rest == 0) return KN_OK;
+    pread_job job = {s, buffer + held, s->consumed};
+    KN_TRY(kn_parallel_for(s->ctx, (int64_t)rest, PARALLEL_READ, pread_range, &job, err));
+    s->consumed += rest;
+    *got += rest;
+    return KN_OK;
+}
+
+kn_status kn_source_read(kn_source *s, char *buffer, size_t size, size_t *got, kn_error *err)
+{
+    *got = 0;
+    switch (s->form) {
+    case GZIP: return read_gzip(s, buffer, size, got, err);
+    case ZSTD: return read_zstd(s, buffer, size, got, err);
+    case PLAIN: break;
+    }
+    return s->seekable ? read_file(s, buffer, size, got, err) : read_stream(s, buffer, size, got, err);
+}

@@ -1,0 +1,24 @@
+/* kn_source.h: bytes from a file, standard input, gzip or zstd, front to back. */
+#ifndef KN_SOURCE_H
+#define KN_SOURCE_H
+
+#include <kanon/context.h>
+
+typedef struct kn_source kn_source;
+
+/* Opens a path ("-": standard input). Compression is recognized by the first bytes. */
+KN_CHECK kn_status kn_source_open(kn_source **out, kn_context *ctx, const char *path, kn_error *err);
+void               kn_source_free(kn_source *source);
+
+/* Reads up to `size` bytes; fewer only at the end of the input, where *got is 0 in the next call. Large reads of plain
+ * files run in parallel. */
+KN_CHECK kn_status kn_source_read(kn_source *source, char *buffer, size_t size, size_t *got, kn_error *err);
+
+/* The name for messages: the path, or "(standard input)". */
+const char *kn_source_name(const kn_source *source);
+
+/* Bytes on disk (0: unknown) and how many of them have been consumed: for progress. */
+uint64_t kn_source_size(const kn_source *source);
+uint64_t kn_source_consumed(const kn_source *source);
+
+#endif

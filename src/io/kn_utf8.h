@@ -1,0 +1,22 @@
+/* kn_utf8.h: checking UTF-8, and reading the two old one-byte encodings. */
+#ifndef KN_UTF8_H
+#define KN_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* True if all bytes are ASCII and none is NUL. */
+bool kn_plain_ascii(const char *text, size_t size);
+
+/* The offset of the first byte that is NUL or does not belong to well-formed UTF-8 (Unicode 15, table 3-7); `size` if
+ * there is none. */
+size_t kn_utf8_check(const char *text, size_t size);
+
+/* How many code points stand in well-formed UTF-8. */
+size_t kn_utf8_length(const char *text, size_t size);
+
+/* Bytes ≥ 0x80 of Windows-1252 (or, `latin1`, ISO 8859-1) as UTF-8. `out` has room for 3 × size bytes. Returns the
+ * number of bytes written, or SIZE_MAX where a byte has no meaning in Windows-1252. */
+size_t kn_utf8_from_bytes(char *out, const char *text, size_t size, bool latin1);
+
+#endif

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""tests/cli_program.py KANON ROOT: what every command does alike. One TAP line per check.
+
+Help, version, unknown commands and options, a standard output that is full, closed or no longer read; and that the
+manual page and the bash completion know every command and option the program's own help shows.
+"""
+import os
+import re
+import subprocess
+import sys
+
+KANON = os.path.abspath(sys.argv[1])
+ROOT = os.path.abspath(sys.argv[2])
+ENVIRONMENT = dict(os.environ, LC_ALL="C", TERM="dumb")
+checks = []
+
+
+def check(function):
+    checks.append(function)
+    return function
+
+
+def kanon(*arguments, **more):
+    return subprocess.run([KANON, *arguments], env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=60, check=False, **more)
+
+
+def shell(script):
+    return subprocess.run(["/bin/bash", "-c", script, "bash", KANON], env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+
+
+def commands():
+    return [name for name in re.findall(r"^  ([a-z][a-z-]*) ", kanon("--help").stdout, flags=re.M) if name != "help"]
+
+
+def options(command):
+    return sorted(set(re.findall(r"^ +(?:-[a-z], )?(--[a-z][a-z-]*)", kanon(command, "--help").stdout, flags=re.M)))
+
+
+def expect(done, code, out="", err=""):
+    """Problems, if the exit code differs or the expressions are not found; an empty one means: nothing was printed."""
+    problems = []
+    if done.returncode != code:
+        problems.append(f"exit code {done.returncode} instead of {code}")
+    for name, text, pattern in (("stdout", done.stdout, out), ("stderr", done.stderr, err)):
+        if (text != "") if pattern == "" else not re.search(pattern, text):
+            problems.append(f"{name}: {text!r} (expected {pattern!r})")
+    return problems
+
+
+@check
+def version():
+    """--version prints the version"""
+    return expect(kanon("--version"), 0, r"^kanon \d+\.\d+\.\d+\n$")
+
+
+@check
+def general_help():
+    """--help, -h and help print the same"""
+    texts = {kanon(word).stdout for word in ("--help", "-h", "help")}
+    return expect(kanon("--help"), 0, "^Usage: kanon ") + ([] if len(texts) == 1 else ["they differ"])
+
+
+@check
+def command_help():
+    """every command's help has its parts, the same from `help` and --help"""
+    problems = [] if len(commands()) >= 4 else [f"commands: {commands()}"]
+    for name in commands():
+        text = kanon(name, "--help").stdout
+        problems += expect(kanon("help", name), 0, "^Usage: kanon " + name)
+        for what, good in {
+                "help and --help differ": kanon("help", name).stdout == text == kanon(name, "-h").stdout,
+                "no exit codes": re.search(r"^Exit codes?:", text, flags=re.M),
+                "no two examples at the end": re.search(r"\nExamples:\n(  (\$ )?kanon [^\n]*\n(    [^\n]*\n)*){2,}\Z", text),
+                "common options missing": {"--json", "--quiet", "--threads", "--memory-limit", "--help"} <= set(options(name)),
+                "a line is longer than 100 characters": max(map(len, text.splitlines())) <= 100,
+        }.items():
+            if not good:
+                problems.append(f"{name}: {what}")
+    return problems
+
+
+@check
+def no_command():
+    """no command is bad usage"""
+    return expect(kanon(), 2, "", "a command is needed")
+
+
+@check
+def unknown_command():
+    """an unknown command is bad usage; the nearest one is named"""
+    return (expect(kanon("diagnoze"), 2, "", "'diagnoze'; did you mean 'diagnose'\\?") +
+            expect(kanon("--versoin"), 2, "", "option '--versoin'; did you mean '--version'\\?") +
+            expect(kanon("xyzzy"), 2, "", "no command 'xyzzy'\nTry") +
+            expect(kanon("help", "profil"), 2, "", "did you mean 'profile'\\?") +
+            expect(kanon("a\033[2J"), 2, "", r"'a\\x1B\[2J'"))
+
+
+@check
+def unknown_option():
+    """an unknown option is bad usage in every command; nothing on stdout"""
+    problems = []
+    for name in commands():
+        problems += expect(kanon(name, "--jsno"), 2, "", f"^kanon {name}: unknown option --jsno; did you mean --json\\?")
+        problems += expect(kanon(name, "--threads", "none"), 2, "", f"^kanon {name}: --threads: 'none' is not")
+    return problems
+
+
+@check
+def no_such_file():
+    """a file that is not there is named, with exit code 2 and nothing on stdout"""
+    problems = []
+    for arguments in (("profile", "no/such.csv"), ("diagnose", "no/such.csv", "--qi", "a")):
+        if arguments[0] in commands():
+            done = kanon(*arguments)
+            problems += expect(done, 2, "", "^kanon: .*no/such.csv")
+    return problems
+
+
+@check
+def full_disk():
+    """standard output that cannot take the data is a failure"""
+    return expect(shell('"$1" --help > /dev/full'), 3, "", "^kanon: writing to standard output: No space left on device\n$")
+
+
+@check
+def closed_output():
+    """a closed standard output is a failure"""
+    return expect(shell('"$1" --help >&-'), 3, "", "^kanon: writing to standard output: ")
+
+
+@check
+def broken_pipe():
+    """a reader that goes away ends the program without a word"""
+    done = shell('{ sleep 0.2; "$1" help; echo "code $?" >&2; } | true')
+    return expect(done, 0, "", "^code 3\n$")
+
+
+@check
+def manual_page():
+    """the manual page names every command and option"""
+    with open(os.path.join(ROOT, "docs/kanon.1"), encoding="utf-8") as file:
+        page = file.read().replace("\\-", "-")
+    missing = [name for name in commands() if not re.search(rf"^\.(Nm|Ss|It|Cm).*\b{name}\b", page, flags=re.M)]
+    for name in commands():
+        missing += [f"{name} {option}" for option in options(name) if not re.search(rf"Fl {option[1:]}(?![\w-])", page)]
+    return missing
+
+
+def complete(*words):
+    script = """
+        cd "$(mktemp -d)"; touch data.csv 'a b.csv'; mkdir bin; ln -s "$1" bin/kanon; PATH=$PWD/bin:$PATH
+        . "$ROOT/completions/kanon.bash"
+        shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kanon; printf '%s\\n' "${COMPREPLY[@]}"; rm -rf "$PWD" """
+    done = subprocess.run(["/bin/bash", "-c", script, "bash", KANON, "kanon", *words], env=dict(ENVIRONMENT, ROOT=ROOT),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    return done.stdout.splitlines() if not done.stderr else [done.stderr]
+
+
+@check
+def completion():
+    """bash completes commands, options, values and files"""
+    cases = [
+        (("",), sorted(commands() + ["help", "--help", "--version"])),
+        (("diag",), ["diagnose"]),
+        (("help", "hier"), ["hierarchy"]),
+        (("profile", "--enc"), ["--encoding"]),
+        (("profile", "--encoding", "l"), ["latin-1"]),
+        (("profile", "--encoding", "=", "w"), ["windows-1252"]),
+        (("profile", "data"), ["data.csv"]),
+        (("profile", "a"), ["a b.csv"]),
+        (("profile", "--qxyz"), []),
+        (("hierarchy", "sho"), ["show"]),
+    ]
+    problems = []
+    for words, expected in cases:
+        found = [word for word in complete(*words) if word]
+        if sorted(found) != sorted(expected):
+            problems.append(f"{words}: {found} instead of {expected}")
+    for name in commands():
+        found = [word for word in complete(name, "--") if word]
+        if found != options(name):
+            problems.append(f"{name} --: {found} instead of {options(name)}")
+    return problems
+
+
+def main():
+    failed = False
+    print(f"1..{len(checks)}")
+    for number, function in enumerate(checks, 1):
+        problems = function()
+        failed |= bool(problems)
+        print(f"{'not ok' if problems else 'ok'} {number} {function.__doc__}")
+        for problem in problems:
+            print(f"#   {problem}")
+    return 1 if failed else 0
+
+
+sys.exit(main())
