@@ -46,15 +46,18 @@ _kanon()
         return
     fi
 
+    # What stands behind a command's name in its usage, in small letters, has a help of its own; so do kinds, in a list.
+    local words options
     help=$("$program" "$command" --help 2>/dev/null)
+    words=$(sed -nE "s/^(Usage:| {6}) kanon $command ([a-z][a-z-]*) .*/\2/p; /^Kinds:/,/^$/s/^  ([a-z][a-z-]*)  .*/\1/p" <<<"$help")
+    if ((COMP_CWORD > 2)) && grep -qxF -- "${COMP_WORDS[2]}" <<<"$words"; then
+        options=$("$program" "$command" "${COMP_WORDS[2]}" --help 2>/dev/null) && help=$options
+    fi
     if [[ $cur == -* ]]; then
-        _kanon_offer "$cur" < <(sed -nE 's/^ +(-[a-z], )?(--[a-z][a-z-]*).*/\2/p' <<<"$help" | sort -u)
+        _kanon_offer "$cur" < <(sed -nE 's/^ {2,6}(-[a-z], )?(--[a-z][a-z-]*).*/\2/p' <<<"$help" | sort -u)
         return
     fi
-    # What stands behind a command's name as `a|b|c` is its first argument.
-    if ((COMP_CWORD == 2)); then
-        _kanon_offer "$cur" < <(sed -nE "s/^Usage: kanon $command ([a-z-]+(\|[a-z-]+)+).*/\1/p" <<<"$help" | tr '|' '\n')
-    fi
+    ((COMP_CWORD == 2)) && _kanon_offer "$cur" <<<"$words"
     compopt -o filenames 2>/dev/null
     _kanon_offer "$cur" < <(compgen -f -- "$cur")
 }

@@ -34,8 +34,17 @@ def commands():
     return [name for name in re.findall(r"^  ([a-z][a-z-]*) ", kanon("--help").stdout, flags=re.M) if name != "help"]
 
 
-def options(command):
-    return sorted(set(re.findall(r"^ +(?:-[a-z], )?(--[a-z][a-z-]*)", kanon(command, "--help").stdout, flags=re.M)))
+def subcommands(command):
+    return re.findall(rf"^(?:Usage:| {{6}}) kanon {command} ([a-z][a-z-]*) ", kanon(command, "--help").stdout, flags=re.M)
+
+
+def options(*command):
+    return sorted(set(re.findall(r"^ {2,6}(?:-[a-z], )?(--[a-z][a-z-]*)", kanon(*command, "--help").stdout, flags=re.M)))
+
+
+def all_commands():
+    """("profile",), ..., ("hierarchy", "build"), ..."""
+    return [(name, *word) for name in commands() for word in [()] + [(word,) for word in subcommands(name)]]
 
 
 def expect(done, code, out="", err=""):
@@ -66,18 +75,18 @@ def general_help():
 def command_help():
     """every command's help has its parts, the same from `help` and --help"""
     problems = [] if len(commands()) >= 4 else [f"commands: {commands()}"]
-    for name in commands():
-        text = kanon(name, "--help").stdout
-        problems += expect(kanon("help", name), 0, "^Usage: kanon " + name)
+    for words in all_commands():
+        text = kanon(*words, "--help").stdout
+        problems += expect(kanon("help", *words), 0, "^Usage: kanon " + " ".join(words))
         for what, good in {
-                "help and --help differ": kanon("help", name).stdout == text == kanon(name, "-h").stdout,
+                "help and --help differ": kanon("help", *words).stdout == text == kanon(*words, "-h").stdout,
                 "no exit codes": re.search(r"^Exit codes?:", text, flags=re.M),
                 "no two examples at the end": re.search(r"\nExamples:\n(  (\$ )?kanon [^\n]*\n(    [^\n]*\n)*){2,}\Z", text),
-                "common options missing": {"--json", "--quiet", "--threads", "--memory-limit", "--help"} <= set(options(name)),
+                "common options missing": {"--json", "--quiet", "--threads", "--memory-limit", "--help"} <= set(options(*words)),
                 "a line is longer than 100 characters": max(map(len, text.splitlines())) <= 100,
         }.items():
             if not good:
-                problems.append(f"{name}: {what}")
+                problems.append(f"{' '.join(words)}: {what}")
     return problems
 
 
@@ -143,8 +152,8 @@ def manual_page():
     with open(os.path.join(ROOT, "docs/kanon.1"), encoding="utf-8") as file:
         page = file.read().replace("\\-", "-")
     missing = [name for name in commands() if not re.search(rf"^\.(Nm|Ss|It|Cm).*\b{name}\b", page, flags=re.M)]
-    for name in commands():
-        missing += [f"{name} {option}" for option in options(name) if not re.search(rf"Fl {option[1:]}(?![\w-])", page)]
+    for words in all_commands():
+        missing += [" ".join(words + (option,)) for option in options(*words) if not re.search(rf"Fl {option[1:]}(?![\w-])", page)]
     return missing
 
 
@@ -172,16 +181,19 @@ def completion():
         (("profile", "a"), ["a b.csv"]),
         (("profile", "--qxyz"), []),
         (("hierarchy", "sho"), ["show"]),
+        (("hierarchy", "build", "--mask-c"), ["--mask-character"]),
+        (("hierarchy", "show", "--mask-c"), []),
+        (("generate", "ad"), ["adult-like"]),
     ]
     problems = []
     for words, expected in cases:
         found = [word for word in complete(*words) if word]
         if sorted(found) != sorted(expected):
             problems.append(f"{words}: {found} instead of {expected}")
-    for name in commands():
-        found = [word for word in complete(name, "--") if word]
-        if found != options(name):
-            problems.append(f"{name} --: {found} instead of {options(name)}")
+    for words in all_commands():
+        found = [word for word in complete(*words, "--") if word]
+        if found != options(*words):
+            problems.append(f"{' '.join(words)} --: {found} instead of {options(*words)}")
     return problems
 
 

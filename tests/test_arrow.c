@@ -62,7 +62,7 @@ static void test_floats(void **state)
           "0.1|16777216|-1.5|1e-45");
     /* 0.1, 1, the largest, the smallest, -2 in half precision */
     takes(single("e", fixed(5, 2, (uint16_t[]){0x2e66, 0x3c00, 0x7bff, 0x0001, 0xc000}, NULL)), NULL, KN_TYPE_DECIMAL,
-          "0.1|1|65500|6e-8|-2");
+          "0.1|1|65504|6e-8|-2");
     int64_t          nan_count = -1;
     kn_arrow_options options = KN_ARROW_OPTIONS_INIT;
     options.nan_count = &nan_count;

@@ -268,6 +268,44 @@ static void test_round_trip(void **state)
     }
 }
 
+/* Text that could overflow offsets of 4 bytes, were every row of a batch the longest: offsets of 8 bytes. */
+static void test_large_offsets(void **state)
+{
+    (void)state;
+    enum { LONG = 4096, MANY = 600000 };
+    kn_context *ctx = testing_context(2);
+    kn_error    err = KN_ERROR_INIT;
+    kn_string   name = {"x", 1};
+    kn_builder *b = NULL;
+    kn_table   *t = NULL, *again = NULL;
+    int64_t     first;
+    uint32_t   *ids = calloc(MANY, sizeof *ids);
+    char       *text = malloc(LONG);
+    assert_true(ids && text);
+    memset(text, 'x', LONG);
+    assert_ok(kn_builder_create(&b, ctx, &name, 1, 1, &err), err);
+    ids[7] = kn_intern(kn_builder_interner(b, 0, 0), (kn_string){text, LONG});
+    assert_ok(kn_builder_extend(b, MANY, 0, &first, &err), err);
+    kn_builder_write(b, 0, 0, ids, MANY);
+    assert_ok(kn_builder_finish(&t, b, types, NULL, &err), err);
+    kn_arrow_export_options options = KN_ARROW_EXPORT_OPTIONS_INIT;
+    options.plain_text = true;
+    options.batch_rows = MANY;
+    struct ArrowArrayStream stream;
+    struct ArrowSchema      schema;
+    assert_ok(kn_table_export_arrow(&stream, t, ctx, &options, &err), err);
+    assert_int_equal(stream.get_schema(&stream, &schema), 0);
+    assert_string_equal(schema.children[0]->format, "U");
+    schema.release(&schema);
+    assert_ok(kn_table_import_arrow(&again, ctx, &stream, NULL, &err), err);
+    check_equal(t, again);
+    kn_table_free(again);
+    kn_table_free(t);
+    free(ids);
+    free(text);
+    testing_context_free(ctx);
+}
+
 /* Every allocation of an export refused in turn: errno values and messages, nothing left behind. */
 static void test_memory_refused(void **state)
 {
@@ -323,8 +361,8 @@ static void test_memory_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shape),      cmocka_unit_test(test_plain_text),     cmocka_unit_test(test_moved),
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_memory_refused),
+        cmocka_unit_test(test_shape),      cmocka_unit_test(test_plain_text),    cmocka_unit_test(test_moved),
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_large_offsets), cmocka_unit_test(test_memory_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -510,12 +510,25 @@ static void wrong_table_options(void **state)
 {
     (void)state;
     static const char *const lines[] = {
-        "--delimiter ''",    "--delimiter ab",    "--delimiter \"",
-        "--delimiter \n",    "--delimiter é",     "--encoding utf-16",
-        "--encoding ''",     "--decimal ;",       "--decimal ''",
-        "-d , --decimal ,",  "--na x --no-na",    "--type zip",
-        "--type :text",      "--type zip:number", "--type zip:",
-        "--type zip:text:x", "--type d:date:",    "--type a:text --type a:integer",
+        "--delimiter ''",
+        "--delimiter ab",
+        "--delimiter \"",
+        "--delimiter \n",
+        "--delimiter é",
+        "--delimiter \xE9",
+        "--encoding utf-16",
+        "--encoding ''",
+        "--decimal ;",
+        "--decimal ''",
+        "-d , --decimal ,",
+        "--na x --no-na",
+        "--type zip",
+        "--type :text",
+        "--type zip:number",
+        "--type zip:",
+        "--type zip:text:x",
+        "--type d:date:",
+        "--type a:text --type a:integer",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         kn_csv_options   csv;
@@ -803,7 +816,7 @@ static void second_stroke_ends_the_program(void **state)
     close(ends[1]);
     assert_int_equal(read(ends[0], &byte, 1), 1);
     kill(child, SIGINT);
-    kill(child, SIGINT); /* the same stroke once more */
+    kill(child, SIGTERM); /* the same stroke, passed on by a wrapper */
     assert_int_equal(read(ends[0], &byte, 1), 1);
     assert_int_equal(byte, 's');
     usleep(200000);

@@ -109,7 +109,8 @@ static void grow_twin(twin *t, kn_rng *rng, const twin_leaf *above, int depth, i
     }
     int children = 1 + (int)kn_rng_below(rng, 3);
     for (int c = 0; c < children; c++) {
-        static const char *const odd[] = {"a;b", "q\"q", "line\nbreak", "\xc3\xa9t\xc3\xa9", "t\tb|,", "plain", "cr\rx"};
+        static const char *const odd[] = {"a;b",    "q\"q",  "line\nbreak", "\xc3\xa9t\xc3\xa9",
+                                          "t\tb|,", "plain", "cr\rx"};
         twin_leaf                next = *above;
         int                      id = t->next_id++;
         next.ids[depth + 1] = id;
@@ -266,7 +267,8 @@ static void files_agree_with_their_paths_and_survive_writing(void **state)
         compare_with_twin(h, &t);
         kn_hierarchy_format(h, delimiter, &again);
         assert_false(again.failed);
-        assert_ok(kn_hierarchy_parse(&copy, ctx, "copy", again.data, again.size, delimiter == ':' ? ':' : 0, &err), err);
+        assert_ok(kn_hierarchy_parse(&copy, ctx, "copy", again.data, again.size, delimiter == ':' ? ':' : 0, &err),
+                  err);
         assert_same(h, copy);
         kn_hierarchy_free(h);
         kn_hierarchy_free(copy);
@@ -343,7 +345,8 @@ static void mistakes_in_files_are_placed(void **state)
         {"a;g;*\nb;g;*\na;h;*", 3, 1, "h.csv:3:1: field 1: the same leaf again (see line 1)"},
         {"a;g;*\na;*", 2, 1, "h.csv:2:1: field 1: the same leaf again (see line 1)"},
         {"a;g;*\nb;h;all", 2, 5, "h.csv:2:5: field 3: the last label is not the root of the others (see line 1)"},
-        {"a;x;g;*\n\nb;x;h;*", 3, 3, "h.csv:3:3: field 2: the same label on the same level has another parent (see line 1)"},
+        {"a;x;g;*\n\nb;x;h;*", 3, 3,
+         "h.csv:3:3: field 2: the same label on the same level has another parent (see line 1)"},
         {"\xc3\xa9\xc3\xa9;x;g;*\n\xc3\xa9;x;h;*", 2, 3,
          "h.csv:2:3: field 2: the same label on the same level has another parent (see line 1)"},
         {"\"a\nb\";x;g;*\r\nc;\"x\";h;*", 3, 3,
@@ -397,7 +400,8 @@ static void unbalanced_levels_keep_shallow_leaves(void **state)
 {
     (void)state;
     kn_context   *ctx = testing_context(1);
-    kn_hierarchy *h = parse(ctx, "Physics1;Physics;Teaching;*\nMaths;Teaching;*\nPhysics2;Physics;Teaching;*\nNone;*\n");
+    kn_hierarchy *h =
+        parse(ctx, "Physics1;Physics;Teaching;*\nMaths;Teaching;*\nPhysics2;Physics;Teaching;*\nNone;*\n");
     assert_false(kn_hierarchy_balanced(h));
     assert_int_equal(kn_hierarchy_levels(h), 4);
     assert_int_equal(kn_hierarchy_level_size(h, 0), 4);
@@ -480,8 +484,11 @@ static void taxonomies_are_read_by_indent(void **state)
     static const struct {
         const char *text, *lines;
     } good[] = {
-        {"Any\n  Science\n    Math\n    CS\n\n  Social\n    History\n", "Math;Science;Any\nCS;Science;Any\nHistory;Social;Any\n"},
-        {"\xef\xbb\xbf" "Any\r\n\tScience \t\r\n\t\tMath, pure\r\n\tSports", "\"Math, pure\";Science;Any\nSports;Any\n"},
+        {"Any\n  Science\n    Math\n    CS\n\n  Social\n    History\n",
+         "Math;Science;Any\nCS;Science;Any\nHistory;Social;Any\n"},
+        {"\xef\xbb\xbf"
+         "Any\r\n\tScience \t\r\n\t\tMath, pure\r\n\tSports",
+         "Math, pure;Science;Any\nSports;Any\n"},
         {"A\nB\n   b\n", "A;*\nb;B;*\n"},
         {"A", "A;*\n"},
         {"A\n A\n  A\n", "A;A;A\n"},
@@ -507,9 +514,11 @@ static void taxonomies_are_read_by_indent(void **state)
         {"A\n  B\n\tC", 3, 1, "t:3:1: tabs and blanks are mixed in the indent"},
         {"A\n\tB\n\t C", 3, 2, "t:3:2: tabs and blanks are mixed in the indent"},
         {"A\n B\n  x\n C\n  x\n", 5, 3, "t:5:3: the same leaf again (see line 3)"},
-        {"A\n B\n  G\n   x\n C\n  G\n   y\n", 6, 3, "t:6:3: the same label on the same level has another parent (see line 3)"},
+        {"A\n B\n  G\n   x\n C\n  G\n   y\n", 6, 3,
+         "t:6:3: the same label on the same level has another parent (see line 3)"},
         {"A\n B\n  x\n C\n  y\n B\n  z", 6, 2, "t:6:2: the same group again (see line 2)"},
-        {"A\n B\n  G\n C\n  G\n   y\n", 5, 3, "t:5:3: the same label on the same level is a leaf and a group (see line 3)"},
+        {"A\n B\n  G\n C\n  G\n   y\n", 5, 3,
+         "t:5:3: the same label on the same level is a leaf and a group (see line 3)"},
         {"A\n B\xff", 2, 3, "t:2:3: not UTF-8 text"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -542,8 +551,14 @@ static void values_find_their_leaves(void **state)
     } cases[] = {
         {KN_TYPE_TEXT, "b;g;*\na;g;*\n1.50;*\n1.5;*\n", {"a", "1.5", "b", "1.50"}, {"a", "1.5", "b", "1.50"}},
         {KN_TYPE_INTEGER, "39;g;*\n7.0;g;*\n-3;*\n1e2;*\n", {"39", "7", "-3", "100"}, {"39", "7.0", "-3", "1e2"}},
-        {KN_TYPE_DECIMAL, "1.5;g;*\n2.0;g;*\n-0.25;*\nx;*\n10;*", {"1.50", "2", "-.25", "10.0"}, {"1.5", "2.0", "-0.25", "10"}},
-        {KN_TYPE_DATE, "2020-03-05;g;*\n2019-12-31;*\n", {"2020-03-05", "2019-12-31", NULL, NULL}, {"2020-03-05", "2019-12-31", "", ""}},
+        {KN_TYPE_DECIMAL,
+         "1.5;g;*\n2.0;g;*\n-0.25;*\nx;*\n10;*",
+         {"1.50", "2", "-.25", "10.0"},
+         {"1.5", "2.0", "-0.25", "10"}},
+        {KN_TYPE_DATE,
+         "2020-03-05;g;*\n2019-12-31;*\n",
+         {"2020-03-05", "2019-12-31", NULL, NULL},
+         {"2020-03-05", "2019-12-31", "", ""}},
     };
     kn_context *ctx = testing_context(1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -728,7 +743,8 @@ static void assert_path(const kn_hierarchy *h, const kn_table *t, int64_t row, c
     uint32_t node = kn_hierarchy_of_code(h, kn_table_code(t, 0, row), 0);
     for (; node != KN_NODE_NONE; node = kn_hierarchy_parent(h, node)) {
         kn_string label = kn_hierarchy_text(h, node);
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.*s", *text ? " " : "", (int)label.size, label.data);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.*s", *text ? " " : "", (int)label.size,
+                 label.data);
     }
     assert_string_equal(text, expected);
 }
@@ -760,8 +776,10 @@ static void builders_by_example(void **state)
         check_paths(ctx, cells, paths, ROWS, type, &spec);                                                             \
     } while (0)
     spec.kind = KN_HIERARCHY_MASK;
-    CHECK(KN_TYPE_TEXT, {{"02138", "02138 0213* 021** 02*** 0**** *****"}, {"47906", "47906 4790* 479** 47*** 4**** *****"}});
-    CHECK(KN_TYPE_TEXT, {{"\xc3\xa9t\xc3\xa9", "\xc3\xa9t\xc3\xa9 \xc3\xa9t* \xc3\xa9** *** *"}, {"ab", "ab a* ** ** *"}});
+    CHECK(KN_TYPE_TEXT,
+          {{"02138", "02138 0213* 021** 02*** 0**** *****"}, {"47906", "47906 4790* 479** 47*** 4**** *****"}});
+    CHECK(KN_TYPE_TEXT,
+          {{"\xc3\xa9t\xc3\xa9", "\xc3\xa9t\xc3\xa9 \xc3\xa9t* \xc3\xa9** *** *"}, {"ab", "ab a* ** ** *"}});
     spec.mask_step = 2;
     CHECK(KN_TYPE_TEXT, {{"02138", "02138 021** 0**** *****"}});
     spec.mask_step = 0;
@@ -769,43 +787,54 @@ static void builders_by_example(void **state)
     CHECK(KN_TYPE_TEXT, {{"A001", "A001 A00* A0** A*** ****"}, {"A0", "A0 A0** A0** A*** ****"}});
     spec.mask_left = true;
     spec.mask = "\xc2\xb7";
-    CHECK(KN_TYPE_TEXT, {{"123", "123 \xc2\xb7" "23 \xc2\xb7\xc2\xb7" "3 \xc2\xb7\xc2\xb7\xc2\xb7"},
-                         {"x3", "x3 \xc2\xb7x3 \xc2\xb7\xc2\xb7" "3 \xc2\xb7\xc2\xb7\xc2\xb7"}});
+    CHECK(KN_TYPE_TEXT, {{"123", "123 \xc2\xb7"
+                                 "23 \xc2\xb7\xc2\xb7"
+                                 "3 \xc2\xb7\xc2\xb7\xc2\xb7"},
+                         {"x3", "x3 \xc2\xb7x3 \xc2\xb7\xc2\xb7"
+                                "3 \xc2\xb7\xc2\xb7\xc2\xb7"}});
     const char *widths[] = {"5", "10", "20"};
     spec.kind = KN_HIERARCHY_RANGES;
     spec.widths = widths;
     spec.width_count = 3;
-    CHECK(KN_TYPE_INTEGER, {{"23", "23 20-24 20-29 20-39 *"}, {"0", "0 0-4 0-9 0-19 *"}, {"-1", "-1 -5--1 -10--1 -20--1 *"}});
+    CHECK(KN_TYPE_INTEGER,
+          {{"23", "23 20-24 20-29 20-39 *"}, {"0", "0 0-4 0-9 0-19 *"}, {"-1", "-1 -5--1 -10--1 -20--1 *"}});
     spec.origin = "3";
     CHECK(KN_TYPE_INTEGER, {{"22", "22 18-22 13-22 3-22 *"}, {"23", "23 23-27 23-32 23-42 *"}});
     const char *small[] = {"0.05", "0.5"};
     spec.widths = small;
     spec.width_count = 2;
     spec.origin = NULL;
-    CHECK(KN_TYPE_DECIMAL, {{"0.30", "0.30 [0.3,0.35[ [0,0.5[ *"}, {"-0.01", "-0.01 [-0.05,0[ [-0.5,0[ *"},
-                            {"12.999", "12.999 [12.95,13[ [12.5,13[ *"}, {"1e-30", "1e-30 [0,0.05[ [0,0.5[ *"}});
+    CHECK(KN_TYPE_DECIMAL, {{"0.30", "0.30 [0.3,0.35[ [0,0.5[ *"},
+                            {"-0.01", "-0.01 [-0.05,0[ [-0.5,0[ *"},
+                            {"12.999", "12.999 [12.95,13[ [12.5,13[ *"},
+                            {"1e-30", "1e-30 [0,0.05[ [0,0.5[ *"}});
     const char       *ages[] = {"18", "65"}, *adult[] = {"18"};
     kn_hierarchy_cuts cuts[] = {{ages, 2}, {adult, 1}};
     spec.kind = KN_HIERARCHY_BREAKS;
     spec.breaks = cuts;
     spec.break_count = 2;
-    CHECK(KN_TYPE_INTEGER, {{"17", "17 <18 <18 *"}, {"18", "18 18-64 >=18 *"}, {"64", "64 18-64 >=18 *"}, {"65", "65 >=65 >=18 *"}});
-    CHECK(KN_TYPE_DECIMAL, {{"17.99", "17.99 <18 <18 *"}, {"18.0", "18.0 [18,65[ >=18 *"}, {"65.5", "65.5 >=65 >=18 *"}});
+    CHECK(KN_TYPE_INTEGER,
+          {{"17", "17 <18 <18 *"}, {"18", "18 18-64 >=18 *"}, {"64", "64 18-64 >=18 *"}, {"65", "65 >=65 >=18 *"}});
+    CHECK(KN_TYPE_DECIMAL,
+          {{"17.99", "17.99 <18 <18 *"}, {"18.0", "18.0 [18,65[ >=18 *"}, {"65.5", "65.5 >=65 >=18 *"}});
     const char       *dates[] = {"2000-01-01", "2010-01-01"};
     kn_hierarchy_cuts date_cuts[] = {{dates, 2}};
     spec.breaks = date_cuts;
     spec.break_count = 1;
-    CHECK(KN_TYPE_DATE, {{"1999-12-31", "1999-12-31 <2000-01-01 *"}, {"2000-01-01", "2000-01-01 [2000-01-01,2010-01-01[ *"},
+    CHECK(KN_TYPE_DATE, {{"1999-12-31", "1999-12-31 <2000-01-01 *"},
+                         {"2000-01-01", "2000-01-01 [2000-01-01,2010-01-01[ *"},
                          {"2010-01-01", "2010-01-01 >=2010-01-01 *"}});
     spec.kind = KN_HIERARCHY_CALENDAR;
     CHECK(KN_TYPE_DATE, {{"2019-12-31", "2019-12-31 2019-12 2019-Q4 2019 2010-2019 *"},
                          {"1969-03-01", "1969-03-01 1969-03 1969-Q1 1969 1960-1969 *"}});
-    CHECK(KN_TYPE_DATETIME, {{"1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z 1969-12-31 1969-12 1969-Q4 1969 1960-1969 *"}});
+    CHECK(KN_TYPE_DATETIME,
+          {{"1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z 1969-12-31 1969-12 1969-Q4 1969 1960-1969 *"}});
     spec.calendar = KN_CALENDAR_MONTH | KN_CALENDAR_YEAR;
     CHECK(KN_TYPE_DATE, {{"2019-12-31", "2019-12-31 2019-12 2019 *"}});
     spec.kind = KN_HIERARCHY_PREFIX;
     spec.separator = ".";
-    CHECK(KN_TYPE_TEXT, {{"a.b.c", "a.b.c a.b a *"}, {"a.b", "a.b a.b a *"}, {"a", "a a a *"}, {".x.y", ".x.y .x.y .x *"}});
+    CHECK(KN_TYPE_TEXT,
+          {{"a.b.c", "a.b.c a.b a *"}, {"a.b", "a.b a.b a *"}, {"a", "a a a *"}, {".x.y", ".x.y .x.y .x *"}});
     spec.separator = "::";
     CHECK(KN_TYPE_TEXT, {{"a::b:::c", "a::b:::c a::b a *"}, {"d", "d d d *"}});
     spec.kind = KN_HIERARCHY_SUPPRESS;
@@ -829,11 +858,13 @@ static void ranges_agree_with_counting(void **state)
         const char *cell_list[ROWS], *width_list[3];
         for (int i = 0; i < ROWS; i++) {
             long v = ((long)kn_rng_below(&rng, 2000) - 1000) * unit;
-            snprintf(cells[i], sizeof cells[i], decimal ? "%s%ld.%02ld" : "%s%ld", v < 0 ? "-" : "", labs(v) / 100, labs(v) % 100);
+            snprintf(cells[i], sizeof cells[i], decimal ? "%s%ld.%02ld" : "%s%ld", v < 0 ? "-" : "", labs(v) / 100,
+                     labs(v) % 100);
             cell_list[i] = cells[i];
         }
         for (int i = 0; i < 3; i++) {
-            width[i] = i == 0 ? (1 + (long)kn_rng_below(&rng, 30)) * unit : width[i - 1] * (2 + (long)kn_rng_below(&rng, 3));
+            width[i] =
+                i == 0 ? (1 + (long)kn_rng_below(&rng, 30)) * unit : width[i - 1] * (2 + (long)kn_rng_below(&rng, 3));
             snprintf(words[i], sizeof words[i], "%ld.%02ld", width[i] / 100, width[i] % 100);
             width_list[i] = words[i];
         }
@@ -848,11 +879,12 @@ static void ranges_agree_with_counting(void **state)
         for (int i = 0; i < ROWS; i++) {
             long v = lround(strtod(cells[i], NULL) * 100);
             for (int level = 0; level < 3; level++) {
-                long low = origin - 100 * width[level] * (1 + 200000 / width[level]);
+                long low = origin - width[level] * (1 + 200000 / width[level]);
                 while (low + width[level] <= v) low += width[level];
                 char expected[80];
                 if (decimal)
-                    snprintf(expected, sizeof expected, "[%.10g,%.10g[", (double)low / 100, (double)(low + width[level]) / 100);
+                    snprintf(expected, sizeof expected, "[%.10g,%.10g[", (double)low / 100,
+                             (double)(low + width[level]) / 100);
                 else if (width[level] == 100)
                     snprintf(expected, sizeof expected, "%ld", low / 100);
                 else
@@ -920,13 +952,13 @@ static void masks_agree_with_masking_by_hand(void **state)
 static void specs_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
-    kn_context       *ctx = testing_context(1);
-    const char       *number_cells[] = {"1", "9223372036854775807"}, *text_cells[] = {"a"}, *big_cells[] = {"1.5", "1e300"};
-    kn_table         *numbers = table_of(ctx, number_cells, 2, KN_TYPE_INTEGER);
-    kn_table         *texts = table_of(ctx, text_cells, 1, KN_TYPE_TEXT);
-    kn_table         *decimals = table_of(ctx, big_cells, 2, KN_TYPE_DECIMAL);
-    kn_error          err = KN_ERROR_INIT;
-    kn_hierarchy     *h = NULL;
+    kn_context   *ctx = testing_context(1);
+    const char   *number_cells[] = {"1", "9223372036854775807"}, *text_cells[] = {"a"}, *big_cells[] = {"1.5", "1e300"};
+    kn_table     *numbers = table_of(ctx, number_cells, 2, KN_TYPE_INTEGER);
+    kn_table     *texts = table_of(ctx, text_cells, 1, KN_TYPE_TEXT);
+    kn_table     *decimals = table_of(ctx, big_cells, 2, KN_TYPE_DECIMAL);
+    kn_error      err = KN_ERROR_INIT;
+    kn_hierarchy *h = NULL;
     kn_hierarchy_spec spec = KN_HIERARCHY_SPEC_INIT;
 #define REFUSED(table, status_, text_)                                                                                 \
     do {                                                                                                               \

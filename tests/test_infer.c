@@ -64,6 +64,8 @@ static void types_of_small_columns(void **state)
         {'.', {"31.12.2020", "1.1.2021"}, KN_TYPE_DATE, "%d.%m.%Y", false},
         {',', {"31.12.2020", "1.1.2021"}, KN_TYPE_DATE, "%d.%m.%Y", false},
         {'.', {"03/04/2020", "05/05/2020"}, KN_TYPE_TEXT, NULL, true},
+        {'.', {"04/03/2020"}, KN_TYPE_TEXT, NULL, true},
+        {'.', {"02010203"}, KN_TYPE_TEXT, NULL, false},
         {'.', {"03/04/2020", "13/04/2020"}, KN_TYPE_DATE, "%d/%m/%Y", false},
         {'.', {"03/04/2020", "03/14/2020"}, KN_TYPE_DATE, "%m/%d/%Y", false},
         {'.', {"13/04/2020", "03/14/2020"}, KN_TYPE_TEXT, NULL, false},
@@ -234,14 +236,15 @@ static void lowest_bad_value_for_any_threads(void **state)
     assert_true(values && out && texts);
     for (int threads = 1; threads <= 8; threads *= 2) {
         kn_context *ctx = testing_context(threads);
-        for (int round = 0; round < 12; round++) {
+        for (int round = 0; round < 20; round++) {
             for (int i = 0; i < N; i++) {
                 sprintf(texts + 12 * i, "%04d-%02d-%02d", i / 360 % 9999 + 1, i / 30 % 12 + 1, i % 28 + 1);
                 values[i] = kn_string_of(texts + 12 * i);
             }
             size_t lowest = SIZE_MAX, first_bad = SIZE_MAX;
             for (int bad = 0; bad < round; bad++) {
-                size_t at = (size_t)below(N);
+                /* From round 6 on towards the ends of ranges, so that several ranges fail at about the same time. */
+                size_t at = (size_t)(round < 6 ? below(N) : bad % 4 * 16384 + 14000 + below(2000));
                 values[at] = kn_string_of("2021-02-29");
                 if (at < lowest) lowest = at;
             }
@@ -270,6 +273,31 @@ static void lowest_bad_value_for_any_threads(void **state)
     free(texts);
 }
 
+/* One value decides, wherever it stands and whichever thread comes to it. */
+static void a_single_value_is_never_overlooked(void **state)
+{
+    (void)state;
+    enum { N = 150000 };
+    kn_string *values = malloc(N * sizeof *values);
+    assert_non_null(values);
+    for (int i = 0; i < N; i++) values[i] = kn_string_of("3/3/2020");
+    for (int threads = 2; threads <= 8; threads *= 2) {
+        kn_context *ctx = testing_context(threads);
+        for (int round = 0; round < 25; round++) {
+            size_t at = (size_t)below(N);
+            values[at] = kn_string_of("x");
+            inferred r = infer(ctx, values, N, '.');
+            assert_true(r.type == KN_TYPE_TEXT && !r.ambiguous);
+            values[at] = kn_string_of("4/3/2020");
+            r = infer(ctx, values, N, '.');
+            assert_true(r.type == KN_TYPE_TEXT && r.ambiguous);
+            values[at] = values[at ? 0 : 1];
+        }
+        testing_context_free(ctx);
+    }
+    free(values);
+}
+
 /* The pool is the only thing here that allocates; without it the same is found by one thread. */
 static void inference_needs_no_memory(void **state)
 {
@@ -295,8 +323,11 @@ int main(void)
 {
     kn_rng_init(&rng, testing_seed(), 0);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types_of_small_columns),       cmocka_unit_test(random_columns_equal_the_definition),
-        cmocka_unit_test(columns_are_read_as_declared), cmocka_unit_test(lowest_bad_value_for_any_threads),
+        cmocka_unit_test(types_of_small_columns),
+        cmocka_unit_test(random_columns_equal_the_definition),
+        cmocka_unit_test(columns_are_read_as_declared),
+        cmocka_unit_test(lowest_bad_value_for_any_threads),
+        cmocka_unit_test(a_single_value_is_never_overlooked),
         cmocka_unit_test(inference_needs_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,10 +202,15 @@ static void rules_equal_the_c_library(void **state)
 {
     (void)state;
     static const char *const rules[] = {
-        "CET-1CEST,M3.5.0,M10.5.0/3",           "EST5EDT,M3.2.0,M11.1.0",
-        "AEST-10AEDT,M10.1.0,M4.1.0/3",         "IST-1GMT0,M10.5.0,M3.5.0/1",
-        "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", "AAA3BBB,J60/0,J300/4:30",
-        "AAA-3:30BBB-5,59,300/1:15:10",         "NST3:30NDT,M3.2.0/0:01,M11.1.0/0:01",
+        "CET-1CEST,M3.5.0,M10.5.0/3",
+        "EST5EDT,M3.2.0,M11.1.0",
+        "AEST-10AEDT,M10.1.0,M4.1.0/3",
+        "IST-1GMT0,M10.5.0,M3.5.0/1",
+        "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0",
+        "AAA3BBB,J60/0,J300/4:30",
+        "AAA3BBB,J59/0,J301/4:30",
+        "AAA-3:30BBB-5,59,300/1:15:10",
+        "NST3:30NDT,M3.2.0/0:01,M11.1.0/0:01",
         "AAA5BBB,M2.5.6/24,M12.5.0/-2",
     };
     kn_context *ctx = testing_context(1);
@@ -309,6 +314,7 @@ static void damaged_files_are_refused(void **state)
         expect_damaged(ctx, file, make_file(file, '2', moments, offsets, 2, footers[i]));
 
     size = make_file(file, '\0', moments, offsets, 2, "");
+    for (size_t n = 0; n < size; n++) expect_damaged(ctx, file, n);
     for (int counter = 20; counter < 44; counter += 4) { /* counts that reach past the end */
         memcpy(copy, file, size);
         put32(copy + counter, UINT32_MAX);

@@ -171,6 +171,8 @@ static void decimals_have_exact_order(void **state)
         {"1e30"},
         {"1.7976931348623157e308"},
     };
+    kn_decimal zero = decimal_of("-0.0e5");
+    assert_true(!zero.negative && zero.exponent == 0 && !signbit(zero.nearest));
     int n = sizeof rows / sizeof *rows;
     for (int i = 0; i < n; i++)
         for (int a = 0; a < 4 && rows[i][a]; a++)
@@ -520,6 +522,7 @@ static void times_in_detail(void **state)
         {"%Y%m%d%H", "1970010200", 86400000000},
         {"%d%m%Y %H%M", "02011970 0000", 86400000000},
         {"%d%m%Y %H%M", "2011970 0000", -1},
+        {"%d%m%Y %H%M", "02011970 123", -1}, /* 12:3 or 1:23 */
         {"%H.%M.%S, %d.%m.%Y", "00.00.07.5, 01.01.1970", 7500000},
         {"%S.%M.%H %d.%m.%Y", "7.0.0 1.1.1970", 7000000},
         {"[%d/%b/%Y:%H:%M:%S %z]", "[01/Jan/1970:00:00:07 +0000]", 7000000},

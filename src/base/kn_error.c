@@ -8,6 +8,10 @@
 
 #include "kn_context.h"
 
+#undef kn_fail
+#undef kn_fail_at
+#undef kn_fail_memory
+
 int kn_status_exit_code(kn_status status)
 {
     switch (status) {

@@ -1,10 +1,16 @@
-/* kn_sort.c: quicksort with a heapsort guard; large inputs are first cut into parts that are sorted side by side.
+/* kn_sort.c: radix sort by key, quicksort for small inputs and for equal keys.
  *
- * Cost: O(n log n) comparisons, no memory beyond the list of parts. Partitioning by the median of three (of nine for
- * large parts); a part whose recursion goes too deep is heap-sorted, so hostile input costs n log n too.
+ * Large inputs are scattered by the highest 8 bits in use into 256 parts, in parallel; each part is then sorted by its
+ * lower digits while it is in the cache. Records with equal keys are put in order by the tie function. Quicksort takes
+ * the median of three (of nine when large) and turns to heapsort when it goes too deep, so hostile input costs n log n.
+ *
+ * Cost: O(n × bytes of the key in use) + the ties; room for a second copy of the records (without it: quicksort).
  */
 #include "kn_sort.h"
 
+#include <string.h>
+
+#include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
 
@@ -13,7 +19,7 @@ typedef struct order {
     const void    *arg;
 } order;
 
-enum { INSERTION = 16, PARTS = 64, PARALLEL_FROM = 1 << 15 };
+enum { INSERTION = 16, RADIX_FROM = 512, DIGITS = 256, CHUNK = 1 << 16 };
 
 static inline bool less(const order *o, const kn_sort_record *a, const kn_sort_record *b)
 {
@@ -123,45 +129,141 @@ static int depth_limit(size_t n)
     return d + 4;
 }
 
-typedef struct part {
-    kn_sort_record *records;
+/* ---- Radix sort by key ---- */
+
+typedef struct radix_job {
+    const order    *order;
+    kn_sort_record *from, *to; /* the records, and room for as many */
     size_t          count;
-} part;
+    int             shift; /* of the first digit: the highest 8 bits in use */
+    size_t        (*chunk_counts)[DIGITS];
+    size_t          starts[DIGITS + 1];
+} radix_job;
 
-typedef struct parts {
-    const order *order;
-    part         list[PARTS];
-    int          count;
-} parts;
+static inline size_t digit(uint64_t key, int shift)
+{
+    return (size_t)(key >> shift & (DIGITS - 1));
+}
 
+static kn_status count_chunks(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    (void)err;
+    radix_job *job = arg;
+    size_t    *counts = job->chunk_counts[begin / CHUNK];
+    for (size_t i = (size_t)begin; i < (size_t)end; i++) counts[digit(job->from[i].key, job->shift)]++;
+    return KN_OK;
+}
+
+/* Each chunk knows where its records of each digit go: the scatter is stable and needs no lock. */
+static kn_status scatter_chunks(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    (void)err;
+    radix_job *job = arg;
+    size_t    *next = job->chunk_counts[begin / CHUNK];
+    for (size_t i = (size_t)begin; i < (size_t)end; i++)
+        job->to[next[digit(job->from[i].key, job->shift)]++] = job->from[i];
+    return KN_OK;
+}
+
+static void place_chunks(radix_job *job, size_t chunks)
+{
+    size_t at = 0;
+    for (int d = 0; d < DIGITS; d++) {
+        job->starts[d] = at;
+        for (size_t c = 0; c < chunks; c++) {
+            size_t n = job->chunk_counts[c][d];
+            job->chunk_counts[c][d] = at;
+            at += n;
+        }
+    }
+    job->starts[DIGITS] = at;
+}
+
+/* Sorts `n` records in `a` by the bits below `bits`, lowest digit first, using `b` as room; the result ends in `b` if
+ * `into_b`, else in `a`. */
+static void sort_low_digits(kn_sort_record *a, kn_sort_record *b, size_t n, int bits, bool into_b)
+{
+    kn_sort_record *from = a, *to = b;
+    for (int shift = 0; shift < bits; shift += 8) {
+        size_t counts[DIGITS] = {0}, at = 0;
+        for (size_t i = 0; i < n; i++) counts[digit(from[i].key, shift)]++;
+        if (counts[digit(from[0].key, shift)] == n) continue; /* all alike: nothing to do */
+        for (int d = 0; d < DIGITS; d++) {
+            size_t c = counts[d];
+            counts[d] = at;
+            at += c;
+        }
+        for (size_t i = 0; i < n; i++) to[counts[digit(from[i].key, shift)]++] = from[i];
+        kn_sort_record *swapped = from;
+        from = to;
+        to = swapped;
+    }
+    if ((from == b) != into_b) memcpy(into_b ? b : a, from, n * sizeof *from);
+}
+
+/* Sorts one digit's records, which stand in `to`, back into `from`. */
 static kn_status sort_parts(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     (void)worker;
     (void)err;
-    parts *p = arg;
-    for (int64_t i = begin; i < end; i++)
-        quick_sort(p->order, p->list[i].records, p->list[i].count, depth_limit(p->list[i].count));
+    radix_job *job = arg;
+    for (int64_t d = begin; d < end; d++) {
+        size_t          first = job->starts[d], n = job->starts[d + 1] - first;
+        kn_sort_record *home = job->from + first;
+        if (n == 0) continue;
+        if (n < RADIX_FROM) {
+            memcpy(home, job->to + first, n * sizeof *home);
+            quick_sort(job->order, home, n, depth_limit(n));
+            continue;
+        }
+        sort_low_digits(job->to + first, home, n, job->shift, true);
+        for (size_t i = 0; i < n;) { /* equal keys: the tie decides */
+            size_t j = i + 1;
+            while (j < n && home[j].key == home[i].key) j++;
+            if (j - i > 1) quick_sort(job->order, home + i, j - i, depth_limit(j - i));
+            i = j;
+        }
+    }
     return KN_OK;
+}
+
+static kn_status radix_sort(kn_context *ctx, radix_job *job, kn_error *err)
+{
+    uint64_t highest = 0;
+    for (size_t i = 0; i < job->count; i++) highest |= job->from[i].key;
+    int bits = highest ? 64 - __builtin_clzll(highest) : 0;
+    job->shift = bits > 8 ? bits - 8 : 0;
+    size_t chunks = (job->count + CHUNK - 1) / CHUNK;
+    job->chunk_counts = kn_alloc_array_zero(ctx, chunks, sizeof *job->chunk_counts);
+    if (!job->chunk_counts) return kn_fail_memory(err, ctx, "sorting");
+    int64_t   n = (int64_t)job->count;
+    kn_status st = kn_parallel_for(ctx, n, CHUNK, count_chunks, job, err);
+    if (st == KN_OK) {
+        place_chunks(job, chunks);
+        st = kn_parallel_for(ctx, n, CHUNK, scatter_chunks, job, err);
+    }
+    kn_free(job->chunk_counts);
+    if (st == KN_OK) st = kn_parallel_for(ctx, DIGITS, 1, sort_parts, job, err);
+    return st;
 }
 
 kn_status kn_sort_records(kn_context *ctx, kn_sort_record *records, size_t count, kn_sort_tie_fn tie, const void *arg,
                           kn_error *err)
 {
     order o = {tie, arg};
-    if (kn_context_threads(ctx) == 1 || count < PARALLEL_FROM) {
+    if (count < RADIX_FROM) {
         quick_sort(&o, records, count, depth_limit(count));
         return KN_OK;
     }
-    parts p = {.order = &o, .list = {{records, count}}, .count = 1};
-    while (p.count < PARTS) {
-        int largest = 0;
-        for (int i = 1; i < p.count; i++)
-            if (p.list[i].count > p.list[largest].count) largest = i;
-        part *from = &p.list[largest];
-        if (from->count < PARALLEL_FROM / 4) break;
-        size_t left = partition(&o, from->records, from->count);
-        p.list[p.count++] = (part){from->records + left, from->count - left};
-        from->count = left;
+    radix_job job = {.order = &o, .from = records, .count = count};
+    job.to = kn_alloc_array(ctx, count, sizeof *job.to);
+    if (!job.to) { /* slower, but no room is needed */
+        quick_sort(&o, records, count, depth_limit(count));
+        return KN_OK;
     }
-    return kn_parallel_for(ctx, p.count, 1, sort_parts, &p, err);
+    kn_status st = radix_sort(ctx, &job, err);
+    kn_free(job.to);
+    return st;
 }

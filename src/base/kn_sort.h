@@ -1,4 +1,4 @@
-/* kn_sort.h: sorting large arrays of (key, id) records, in place and in parallel. */
+/* kn_sort.h: sorting large arrays of (key, id) records in parallel. */
 #ifndef KN_SORT_H
 #define KN_SORT_H
 
@@ -6,11 +6,11 @@
 
 typedef struct kn_sort_record {
     uint64_t key;
-    uint32_t id;
+    uint64_t id;
 } kn_sort_record;
 
 /* Decides between two records with equal keys by their ids: negative, 0, positive. */
-typedef int (*kn_sort_tie_fn)(const void *arg, uint32_t a, uint32_t b);
+typedef int (*kn_sort_tie_fn)(const void *arg, uint64_t a, uint64_t b);
 
 /* Sorts by key, then by `tie` (NULL: by id). The order must be total for the result to be the same on any number of
  * threads; with `tie` NULL it is. */

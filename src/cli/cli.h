@@ -56,8 +56,8 @@ typedef struct cli_option {
     void       *target;  /* bool *, const char **, cli_list *, int64_t *, double * */
 } cli_option;
 
-/* A repeatable option; a value may hold several items separated by commas (`a,b`), a backslash keeps a comma (`\,`) or a
- * backslash (`\\`) and stands for itself elsewhere. An empty value is one empty item. Items are freed by
+/* A repeatable option; a value may hold several items separated by commas (`a,b`), a backslash keeps a comma (`\,`) or
+ * a backslash (`\\`) and stands for itself elsewhere. An empty value is one empty item. Items are freed by
  * cli_list_free. */
 typedef struct cli_list {
     char **items;
@@ -164,8 +164,8 @@ void        cli_context_free(kn_context *ctx);
 bool cli_stopped(void);
 int  cli_stop(void);
 
-/* Prints "kanon: message" on stderr; returns the exit code of the error's status. Silent where standard output is a pipe
- * nobody reads any more. */
+/* Prints "kanon: message" on stderr; returns the exit code of the error's status. Silent where standard output is a
+ * pipe nobody reads any more. */
 int cli_fail(const kn_error *err);
 
 /* Prints "kanon COMMAND: message" and a pointer to --help; returns 2. */

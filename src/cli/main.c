@@ -1,4 +1,4 @@
-/* main.c: `kanon COMMAND ...`: finds the command, prints the general help, and sees standard output through to its end. */
+/* main.c: `kanon COMMAND ...`: finds the command, prints the general help, sees standard output through to its end. */
 #include "cli.h"
 
 #include <fcntl.h>
@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Commands that are not written yet. */
-#pragma weak cli_profile
-#pragma weak cli_diagnose
-#pragma weak cli_hierarchy
-#pragma weak cli_generate
 
 static const cli_command *const commands[] = {&cli_profile, &cli_diagnose, &cli_hierarchy, &cli_generate};
 static const char *const        other_words[] = {"help", "--help", "--version"};
@@ -26,8 +20,7 @@ static void print_help(void)
           "\n"
           "Commands:\n",
           stdout);
-    for (int i = 0; i < COMMANDS; i++)
-        if (commands[i]) printf("  %-12s %s\n", commands[i]->name, commands[i]->summary);
+    for (int i = 0; i < COMMANDS; i++) printf("  %-12s %s\n", commands[i]->name, commands[i]->summary);
     fputs("  help [CMD]   show the help of a command\n"
           "\n"
           "Options of every command:\n" CLI_COMMON_HELP "\n"
@@ -40,7 +33,7 @@ static void print_help(void)
 static const cli_command *find_command(const char *name)
 {
     for (int i = 0; i < COMMANDS; i++)
-        if (commands[i] && strcmp(commands[i]->name, name) == 0) return commands[i];
+        if (strcmp(commands[i]->name, name) == 0) return commands[i];
     return NULL;
 }
 
@@ -48,8 +41,7 @@ static int unknown_command(const char *word)
 {
     const char *names[COMMANDS + OTHER_WORDS + 1];
     int         count = 0;
-    for (int i = 0; i < COMMANDS; i++)
-        if (commands[i]) names[count++] = commands[i]->name;
+    for (int i = 0; i < COMMANDS; i++) names[count++] = commands[i]->name;
     for (int i = 0; i < OTHER_WORDS; i++) names[count++] = other_words[i];
     names[count] = NULL;
     const char *near = cli_nearest(word, names);
@@ -61,6 +53,7 @@ static int unknown_command(const char *word)
     return 2;
 }
 
+/* `kanon help COMMAND WORD` is `kanon COMMAND WORD --help`: a command may have a help for each of its words. */
 static int help(int argc, char **argv)
 {
     if (argc == 0 || strcmp(argv[0], "help") == 0 || strcmp(argv[0], "--help") == 0) {
@@ -69,8 +62,13 @@ static int help(int argc, char **argv)
     }
     const cli_command *command = find_command(argv[0]);
     if (!command) return unknown_command(argv[0]);
-    fputs(command->help, stdout);
-    return 0;
+    if (argc == 1) {
+        fputs(command->help, stdout);
+        return 0;
+    }
+    char  option[] = "--help";
+    char *words[] = {argv[1], option, NULL};
+    return command->run(2, words);
 }
 
 static int run(int argc, char **argv)

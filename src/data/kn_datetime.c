@@ -161,14 +161,18 @@ static unsigned field_of(char conversion)
     }
 }
 
-/* Reads one field. `rest` is the pattern behind the conversion. */
-static bool read_field(reading *r, char conversion, const char *rest, bool year_first)
+static bool is_number_field(const char *piece)
+{
+    return piece[0] == '%' && piece[1] != 'b' && piece[1] != 'z' && field_of(piece[1]) != 0;
+}
+
+/* Reads one field. `rest` is the pattern behind the conversion; `two_digits`: one digit is not enough. */
+static bool read_field(reading *r, char conversion, const char *rest, bool two_digits)
 {
     unsigned field = field_of(conversion);
     if (field == 0 || (r->seen & field)) return false;
     r->seen |= field;
-    bool digits_follow = rest[0] == '%' && rest[1] != 'b' && rest[1] != 'z' && field_of(rest[1]) != 0;
-    int  least = year_first || digits_follow || is_digit(rest[0]) ? 2 : 1;
+    int least = two_digits || is_number_field(rest) || is_digit(rest[0]) ? 2 : 1;
     switch (conversion) {
     case 'Y': return read_number(r, 4, 4, &r->year) && r->year >= 1;
     case 'm': return read_in_range(r, least, 1, 12, &r->month);
@@ -196,7 +200,7 @@ static bool match(reading *r, kn_string text, const char *format)
 {
     text = kn_value_trim(text);
     *r = (reading){.at = text.data, .end = text.data + text.size};
-    bool year_first = format[0] == '%' && format[1] == 'Y';
+    bool year_first = format[0] == '%' && format[1] == 'Y', after_number = false;
     for (const char *f = format; *f;) {
         size_t skip = *f == ':' || *f == ' ' ? left_out(r, f) : 0;
         if (skip) {
@@ -210,9 +214,12 @@ static bool match(reading *r, kn_string text, const char *format)
             if (r->at == r->end || *r->at++ != '%') return false;
             f += 2;
         } else {
-            if (!read_field(r, f[1], f + 2, year_first)) return false;
+            if (!read_field(r, f[1], f + 2, year_first || after_number)) return false;
+            after_number = is_number_field(f);
             f += 2;
+            continue;
         }
+        after_number = false;
     }
     return r->at == r->end && (r->seen & WHOLE_DATE) == WHOLE_DATE && r->day <= kn_days_in_month(r->year, r->month);
 }

@@ -174,20 +174,20 @@ static kn_status type_values(encoding *e, const kn_string *values, const uint32_
     return st;
 }
 
-static int by_text(const void *arg, uint32_t a, uint32_t b)
+static int by_text(const void *arg, uint64_t a, uint64_t b)
 {
     const kn_string *values = arg;
     return kn_string_compare(values[a], values[b]);
 }
 
 /* Equal values: the shortest spelling first. */
-static int by_spelling(const kn_string *values, uint32_t a, uint32_t b)
+static int by_spelling(const kn_string *values, uint64_t a, uint64_t b)
 {
     if (values[a].size != values[b].size) return values[a].size < values[b].size ? -1 : 1;
     return kn_string_compare(values[a], values[b]);
 }
 
-static int by_integer_spelling(const void *arg, uint32_t a, uint32_t b)
+static int by_integer_spelling(const void *arg, uint64_t a, uint64_t b)
 {
     return by_spelling(arg, a, b);
 }
@@ -197,7 +197,7 @@ typedef struct decimal_order {
     const kn_decimal *decimals;
 } decimal_order;
 
-static int by_decimal(const void *arg, uint32_t a, uint32_t b)
+static int by_decimal(const void *arg, uint64_t a, uint64_t b)
 {
     const decimal_order *o = arg;
     int                  c = kn_decimal_compare(&o->decimals[a], &o->decimals[b]);
@@ -229,14 +229,14 @@ static kn_status sort_values(encoding *e, const kn_string *values, size_t count,
         uint64_t key = e->integers   ? (uint64_t)e->integers[i] ^ (uint64_t)1 << 63
                        : e->decimals ? double_key(e->decimals[i].nearest)
                                      : text_key(values[i]);
-        e->order[i] = (kn_sort_record){key, (uint32_t)i};
+        e->order[i] = (kn_sort_record){key, i};
     }
     decimal_order decimals = {values, e->decimals};
     if (e->decimals) return kn_sort_records(e->ctx, e->order, count, by_decimal, &decimals, err);
     return kn_sort_records(e->ctx, e->order, count, e->integers ? by_integer_spelling : by_text, values, err);
 }
 
-static bool same_value(const encoding *e, uint32_t a, uint32_t b)
+static bool same_value(const encoding *e, uint64_t a, uint64_t b)
 {
     if (e->integers) return e->integers[a] == e->integers[b];
     if (e->decimals) return kn_decimal_compare(&e->decimals[a], &e->decimals[b]) == 0;
@@ -250,7 +250,7 @@ static kn_status write_dictionary(encoding *e, const kn_string *values, const ui
     uint64_t       bytes = 0;
     uint32_t       count = 0;
     for (size_t i = 0; i < e->order_count; i++) {
-        uint32_t v = e->order[i].id;
+        uint64_t v = e->order[i].id;
         bool     again = i > 0 && same_value(e, e->order[i - 1].id, v);
         if (again) {
             e->out->respelled++;
@@ -271,7 +271,7 @@ static kn_status write_dictionary(encoding *e, const kn_string *values, const ui
     uint32_t code = 0;
     for (size_t i = 0; i < e->order_count; i++) {
         if (e->order[i].key) continue;
-        uint32_t v = e->order[i].id;
+        uint64_t v = e->order[i].id;
         if (e->integers) dict->integers[code] = e->integers[v];
         if (e->decimals) dict->decimals[code] = e->decimals[v].nearest;
         dict->offsets[code++] = at;
@@ -374,7 +374,7 @@ static kn_status recode(encoding *e, kn_error *err)
     size_t rows = (size_t)e->builder->rows;
     if (job.to_width == job.from_width) {
         void *fitted = rows ? kn_realloc_array(e->ctx, e->source->ids, rows, (size_t)job.to_width) : e->source->ids;
-        if (!fitted) return no_memory(e, err);
+        if (rows && !fitted) return no_memory(e, err);
         e->source->ids = fitted;
         job.from = job.to = fitted;
     } else {

@@ -175,8 +175,8 @@ static kn_status fail_unmatched(const kn_hierarchy *h, const kn_column *column, 
         memcpy(value + 2 + shown, shown < text.size ? "..." : "", shown < text.size ? 4 : 1);
     }
     return kn_fail(err, KN_INPUT,
-                   "%s: column \"%s\" has %" PRIu32 " value%s without a leaf in the hierarchy, first in data row %" PRId64
-                   "%s",
+                   "%s: column \"%s\" has %" PRIu32
+                   " value%s without a leaf in the hierarchy, first in data row %" PRId64 "%s",
                    h->name, column->name, unmatched, unmatched == 1 ? "" : "s", row + 1, value);
 }
 

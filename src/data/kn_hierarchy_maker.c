@@ -215,9 +215,10 @@ static kn_status misfit(const kn_hierarchy_maker *m, const kn_path_field *field,
     const node *o = &m->nodes[other];
     if (field->line == 0) return kn_fail(err, KN_INPUT, "%s: %s", m->name, what);
     if (m->once)
-        return kn_fail_at(err, KN_INPUT, m->name, field->line, field->column, "%s (see line %" PRId64 ")", what, o->line);
-    return kn_fail_at(err, KN_INPUT, m->name, field->line, field->column, "field %" PRIu32 ": %s (see line %" PRId64 ")",
-                      index + 1, what, o->line);
+        return kn_fail_at(err, KN_INPUT, m->name, field->line, field->column, "%s (see line %" PRId64 ")", what,
+                          o->line);
+    return kn_fail_at(err, KN_INPUT, m->name, field->line, field->column,
+                      "field %" PRIu32 ": %s (see line %" PRId64 ")", index + 1, what, o->line);
 }
 
 /* Does the field fit the node that already stands at its depth under its label? */
@@ -226,8 +227,10 @@ static kn_status check_place(const kn_hierarchy_maker *m, uint32_t found, uint32
 {
     const node *n = &m->nodes[found];
     if (leaf && n->leaf) return misfit(m, field, index, "the same leaf again", found, err);
-    if (leaf != n->leaf) return misfit(m, field, index, "the same label on the same level is a leaf and a group", found, err);
-    if (n->parent != parent) return misfit(m, field, index, "the same label on the same level has another parent", found, err);
+    if (leaf != n->leaf)
+        return misfit(m, field, index, "the same label on the same level is a leaf and a group", found, err);
+    if (n->parent != parent)
+        return misfit(m, field, index, "the same label on the same level has another parent", found, err);
     if (m->once && n->line != field->line) return misfit(m, field, index, "the same group again", found, err);
     return KN_OK;
 }
@@ -352,8 +355,8 @@ static bool find_warnings(const kn_hierarchy_maker *m, kn_hierarchy *h)
         if (!ok) break;
         h->warnings = grown;
         const node *a = &m->nodes[source[other]], *b = &m->nodes[source[n]];
-        h->warnings[h->warning_count++] = (kn_hierarchy_warning){
-            other, n, h->level[other], h->level[n], a->line, b->line, a->column, b->column};
+        h->warnings[h->warning_count++] =
+            (kn_hierarchy_warning){other, n, h->level[other], h->level[n], a->line, b->line, a->column, b->column};
     }
     kn_free(lowest);
     kn_free(source);
@@ -380,7 +383,8 @@ static bool fill(kn_hierarchy_maker *m, kn_hierarchy *h)
     h->label[missing] = intern(m, (kn_string){"", 0});
     if (h->label[missing] == NONE) return false;
     h->changes[root] = 0;
-    for (uint32_t n = root; n-- > 0;) h->changes[n] = h->changes[h->parent[n]] + (h->label[n] != h->label[h->parent[n]]);
+    for (uint32_t n = root; n-- > 0;)
+        h->changes[n] = h->changes[h->parent[n]] + (h->label[n] != h->label[h->parent[n]]);
     h->balanced = m->shallowest >= m->height;
     fill_ancestors(h);
 

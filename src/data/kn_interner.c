@@ -31,7 +31,7 @@ void kn_interner_free(kn_interner *interner)
     kn_interner_init(interner, interner->ctx);
 }
 
-static uint64_t load(const char *p, size_t n)
+static inline uint64_t load(const char *p, size_t n)
 {
     uint64_t x = 0;
     memcpy(&x, p, n);
@@ -39,7 +39,7 @@ static uint64_t load(const char *p, size_t n)
 }
 
 /* Cells are short: up to 16 bytes are hashed as two overlapping words. */
-static uint64_t hash_text(kn_string text)
+static inline uint64_t hash_text(kn_string text)
 {
     const char *p = text.data;
     size_t      n = text.size;
@@ -60,7 +60,7 @@ static uint64_t hash_text(kn_string text)
     return kn_hash_mix(a ^ 0x9e3779b97f4a7c15u ^ n, b ^ 0xd1342543de82ef95u);
 }
 
-static bool equal_bytes(const char *a, const char *b, size_t n)
+static inline bool equal_bytes(const char *a, const char *b, size_t n)
 {
     if (n >= 8) {
         if (n <= 16) return load(a, 8) == load(b, 8) && load(a + n - 8, 8) == load(b + n - 8, 8);
@@ -91,18 +91,21 @@ static bool make_room(kn_interner *in)
     return true;
 }
 
-static uint32_t intern(kn_interner *in, kn_string text, bool copy)
+/* The usual case, kept small: the text is known. 0: it is not. */
+static inline uint32_t look_up(const kn_interner *in, kn_string text, uint64_t hash)
 {
-    uint64_t hash = hash_text(text);
-    uint32_t upper = (uint32_t)(hash >> 32);
-    size_t   at = 0;
-    if (in->slots) {
-        for (at = (size_t)hash & in->mask; in->slots[at].id; at = (at + 1) & in->mask) {
-            if (in->slots[at].hash != upper) continue;
-            kn_string known = in->texts[in->slots[at].id - 1];
-            if (known.size == text.size && equal_bytes(known.data, text.data, text.size)) return in->slots[at].id;
-        }
+    if (!in->slots) return 0;
+    for (size_t at = (size_t)hash & in->mask;; at = (at + 1) & in->mask) {
+        kn_interner_slot slot = in->slots[at];
+        if (slot.id == 0) return 0;
+        if (slot.hash != (uint32_t)(hash >> 32)) continue;
+        kn_string known = in->texts[slot.id - 1];
+        if (known.size == text.size && equal_bytes(known.data, text.data, text.size)) return slot.id;
     }
+}
+
+static __attribute__((noinline)) uint32_t add(kn_interner *in, kn_string text, uint64_t hash, bool copy)
+{
     if (in->count >= UINT32_MAX - 2 || !make_room(in)) return KN_ID_FAILED;
     void *texts = in->texts;
     if (!kn_grow(in->ctx, &texts, &in->capacity, in->count + 1, sizeof *in->texts)) return KN_ID_FAILED;
@@ -114,18 +117,22 @@ static uint32_t intern(kn_interner *in, kn_string text, bool copy)
         text.data = bytes;
     }
     in->texts[in->count++] = text.size ? text : (kn_string){"", 0};
-    for (at = (size_t)hash & in->mask; in->slots[at].id; at = (at + 1) & in->mask) {
-    }
-    in->slots[at] = (kn_interner_slot){(uint32_t)in->count, upper};
+    size_t at = (size_t)hash & in->mask;
+    while (in->slots[at].id) at = (at + 1) & in->mask;
+    in->slots[at] = (kn_interner_slot){(uint32_t)in->count, (uint32_t)(hash >> 32)};
     return (uint32_t)in->count;
 }
 
 uint32_t kn_intern(kn_interner *interner, kn_string text)
 {
-    return intern(interner, text, true);
+    uint64_t hash = hash_text(text);
+    uint32_t id = look_up(interner, text, hash);
+    return id ? id : add(interner, text, hash, true);
 }
 
 uint32_t kn_intern_borrowed(kn_interner *interner, kn_string text)
 {
-    return intern(interner, text, false);
+    uint64_t hash = hash_text(text);
+    uint32_t id = look_up(interner, text, hash);
+    return id ? id : add(interner, text, hash, false);
 }

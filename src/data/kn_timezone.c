@@ -217,11 +217,10 @@ static void add_rule(builder *b, const rule *r)
 {
     kn_timezone *z = b->zone;
     if (!r->has_dst) return;
-    size_t  from_file = z->count;
-    int64_t file_end = b->last;
-    int     first = 1;
+    size_t from_file = z->count;
+    int    first = 1;
     if (from_file > 0)
-        first = year_of(file_end);
+        first = year_of(b->last);
     else
         z->offsets[0] = r->standard;
     /* The first two years may be the file's in part: the cycle is made of the 400 behind them. */
@@ -232,11 +231,10 @@ static void add_rule(builder *b, const rule *r)
         for (int i = 0; i < 2; i++) {
             bool    starts = (i == 0) == (start <= end);
             int64_t moment = starts ? start : end;
-            if (moment <= file_end) continue;
             if (moment > b->last)
                 add_change(b, moment, starts ? r->summer : r->standard);
-            else if (z->count > from_file)
-                z->count--; /* summer time that begins when it ends, or before: they cancel out */
+            else if (z->count > from_file) /* summer time begins when it ends, or before: they cancel out */
+                z->count--;
         }
     }
     if (last <= 9999) z->cycle = kn_days_from_civil(last, 1, 1) * 86400;

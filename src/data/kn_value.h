@@ -66,7 +66,7 @@ int kn_days_in_month(int year, int month);
 /* Reads a date (result: days since 1970-01-01) or a time (microseconds since then, UTC) by a pattern of literal
  * characters and
  *     %Y  the year, four digits, from 0001
- *     %m %d %H %M %S  two digits; one or two where the pattern does not begin with %Y and no digits follow at once
+ *     %m %d %H %M %S  two digits; one or two where the pattern does not begin with %Y and no other number touches
  *         %S may carry a fraction of one to six digits behind '.' or ','; there is no second 60 and no hour 24
  *     %b  an English month name, short or long, in any case
  *     %z  Z, ±hh, ±hhmm or ±hh:mm; at the end of the pattern it may be missing from the text (with a space before it)

@@ -15,10 +15,10 @@
  * Keys are always compared in full: a collision never merges classes.
  *
  * Cost: O(items) expected + O(classes log classes); memory about 2.5 × classes × (words + 1) × 8 bytes.
- * Limits: fewer than 2^32 classes.
  */
 #include "kn_group.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -34,13 +34,15 @@ enum {
     SINGLE_ITEMS = 1 << 16,
     BUCKETS = 256,
     PART_BYTES = 1024, /* of a worker's part per bucket */
+    LARGE_TABLE = 2048, /* slots: smaller tables double, larger ones grow by half */
+    MOST_PART_SLOTS = PART_BYTES / 16,
     GRAIN = 1 << 16
 };
 
 /* A table of records: words of the key, then the count; a count of 0 marks a free slot. */
 typedef struct hash_table {
     uint64_t *records;
-    uint64_t  mask; /* slots - 1 */
+    uint64_t  slots;
     uint64_t  used;
 } hash_table;
 
@@ -91,25 +93,27 @@ static inline bool same_key(const uint64_t *a, const uint64_t *b, int words)
     return true;
 }
 
-/* The slot of a key in `slots` records from `base`, or the free one where it belongs. `at` < slots. */
-static inline uint64_t *find_slot(uint64_t *base, uint64_t mask, uint64_t at, const uint64_t *key, int words)
+/* The slot of a key among `slots` records, or the free one where it belongs; the search begins at slot `at`. */
+static inline uint64_t *find_slot(uint64_t *base, uint64_t slots, uint64_t at, const uint64_t *key, int words)
 {
-    for (;; at = (at + 1) & mask) {
+    for (;;) {
         uint64_t *record = base + at * (uint64_t)(words + 1);
         if (record[words] == 0 || same_key(record, key, words)) return record;
+        if (++at == slots) at = 0;
     }
 }
 
-/* The bits of the hash below the eight that chose the bucket. */
-static inline uint64_t inner_hash(uint64_t hash)
+/* The first slot to look at in a bucket's table: bits of the hash below the eight that chose the bucket, scaled, so that
+ * a table can have any number of slots and grow by half instead of doubling. */
+static inline uint64_t first_slot(uint64_t hash, uint64_t slots)
 {
-    return hash << 8 >> 20;
+    return (hash >> 16 & UINT32_MAX) * slots >> 32;
 }
 
 static bool table_init(grouping *g, hash_table *t, uint64_t slots)
 {
     t->records = kn_alloc_array_zero(g->ctx, slots * (uint64_t)g->stride, sizeof *t->records);
-    t->mask = slots - 1;
+    t->slots = slots;
     t->used = 0;
     return t->records != NULL;
 }
@@ -117,11 +121,12 @@ static bool table_init(grouping *g, hash_table *t, uint64_t slots)
 static bool table_grow(grouping *g, hash_table *t)
 {
     hash_table larger;
-    if (!table_init(g, &larger, (t->mask + 1) * 2)) return false;
-    for (uint64_t i = 0; i <= t->mask; i++) {
+    if (!table_init(g, &larger, t->slots < LARGE_TABLE ? 2 * t->slots : t->slots + t->slots / 2)) return false;
+    for (uint64_t i = 0; i < t->slots; i++) {
         uint64_t *record = t->records + i * (uint64_t)g->stride;
         if (record[g->words] == 0) continue;
-        uint64_t *to = find_slot(larger.records, larger.mask, inner_hash(hash_key(g, record)) & larger.mask, record, g->words);
+        uint64_t  at = first_slot(hash_key(g, record), larger.slots);
+        uint64_t *to = find_slot(larger.records, larger.slots, at, record, g->words);
         memcpy(to, record, (size_t)g->stride * sizeof *to);
     }
     larger.used = t->used;
@@ -132,12 +137,12 @@ static bool table_grow(grouping *g, hash_table *t)
 
 static inline bool table_add(grouping *g, hash_table *t, const uint64_t *key, uint64_t hash, uint64_t count, int words)
 {
-    uint64_t *record = find_slot(t->records, t->mask, inner_hash(hash) & t->mask, key, words);
+    uint64_t *record = find_slot(t->records, t->slots, first_slot(hash, t->slots), key, words);
     if (record[words] == 0) {
         for (int w = 0; w < words; w++) record[w] = key[w];
         t->used++;
         record[words] = count;
-        return t->used * 10 < (t->mask + 1) * 7 || table_grow(g, t);
+        return t->used * 5 < t->slots * 4 || table_grow(g, t);
     }
     record[words] += count;
     return true;
@@ -171,16 +176,27 @@ static kn_status run_single(grouping *g, kn_error *err)
 
 /* ---- Buckets ---- */
 
-/* Moves a worker's part into its bucket and clears it. */
+/* Moves a worker's part into its bucket and clears it. The slots are asked for ahead of their use: the bucket's table is
+ * often not in the cache, and the requests overlap. */
 static bool empty_part(grouping *g, worker_table *w, int part)
 {
-    bucket   *b = &g->buckets[part];
-    uint64_t *record = w->records + (uint64_t)part * (uint64_t)(g->part_slots * g->stride);
-    bool      fine = b->table.records || table_init(g, &b->table, 64);
-    for (int i = 0; i < g->part_slots && fine; i++, record += g->stride) {
+    bucket     *b = &g->buckets[part];
+    uint64_t   *records[MOST_PART_SLOTS], *record = w->records + (uint64_t)part * (uint64_t)(g->part_slots * g->stride);
+    uint64_t    hashes[MOST_PART_SLOTS];
+    int         n = 0;
+    hash_table *t = &b->table;
+    if (!t->records && !table_init(g, t, 64)) return false;
+    for (int i = 0; i < g->part_slots; i++, record += g->stride) {
         if (record[g->words] == 0) continue;
-        fine = table_add(g, &b->table, record, hash_key(g, record), record[g->words], g->words);
-        record[g->words] = 0;
+        hashes[n] = hash_key(g, record);
+        __builtin_prefetch(t->records + first_slot(hashes[n], t->slots) * (uint64_t)g->stride, 1);
+        records[n++] = record;
+    }
+    bool fine = true;
+    for (int i = 0; i < n && fine; i++) {
+        fine = g->words == 1 ? table_add(g, t, records[i], hashes[i], records[i][1], 1)
+                             : table_add(g, t, records[i], hashes[i], records[i][g->words], g->words);
+        records[i][g->words] = 0;
     }
     w->used[part] = 0;
     return fine;
@@ -189,9 +205,9 @@ static bool empty_part(grouping *g, worker_table *w, int part)
 static inline bool count_key(grouping *g, worker_table *w, const uint64_t *key, uint64_t hash, uint64_t count, int words)
 {
     uint64_t  part = hash >> 56;
-    uint64_t  mask = (uint64_t)g->part_slots - 1;
+    uint64_t  slots = (uint64_t)g->part_slots;
     uint64_t *base = w->records + part * (uint64_t)(g->part_slots * (words + 1));
-    uint64_t *record = find_slot(base, mask, hash >> 40 & mask, key, words);
+    uint64_t *record = find_slot(base, slots, hash >> 40 & (slots - 1), key, words);
     if (record[words]) {
         record[words] += count;
         return true;
@@ -290,7 +306,7 @@ static kn_status gather_range(void *arg, int64_t begin, int64_t end, int worker,
     for (int64_t b = begin; b < end; b++) {
         hash_table *t = &g->buckets[b].table;
         uint64_t   *to = g->sorted + g->offsets[b] * (uint64_t)g->stride;
-        for (uint64_t i = 0; t->records && i <= t->mask; i++) {
+        for (uint64_t i = 0; t->records && i < t->slots; i++) {
             const uint64_t *record = t->records + i * (uint64_t)g->stride;
             if (record[g->words] == 0) continue;
             memcpy(to, record, (size_t)g->stride * sizeof *to);
@@ -302,35 +318,53 @@ static kn_status gather_range(void *arg, int64_t begin, int64_t end, int worker,
     return KN_OK;
 }
 
-static int by_later_words(const void *arg, uint32_t a, uint32_t b)
+/* One word: the records are (key, count) and are sorted and split where they are. */
+static kn_status sort_narrow(grouping *g, kn_error *err)
+{
+    kn_freq        *f = g->freq;
+    size_t          n = (size_t)f->classes;
+    kn_sort_record *records = (kn_sort_record *)(void *)g->sorted;
+    static_assert(sizeof *records == 2 * sizeof *g->sorted, "a record is a key and a count");
+    KN_TRY(kn_sort_records(g->ctx, records, n, NULL, NULL, err));
+    f->counts = kn_alloc_array(g->ctx, n, sizeof *f->counts);
+    if (!f->counts) return no_memory(g->ctx, err);
+    for (size_t i = 0; i < n; i++) f->counts[i] = (int64_t)g->sorted[2 * i + 1];
+    for (size_t i = 0; i < n; i++) g->sorted[i] = g->sorted[2 * i];
+    f->keys = kn_realloc_array(g->ctx, g->sorted, n, sizeof *f->keys);
+    if (!f->keys) return no_memory(g->ctx, err);
+    g->sorted = NULL;
+    return KN_OK;
+}
+
+static int by_later_words(const void *arg, uint64_t a, uint64_t b)
 {
     const grouping *g = arg;
-    const uint64_t *x = g->sorted + (uint64_t)a * (uint64_t)g->stride, *y = g->sorted + (uint64_t)b * (uint64_t)g->stride;
+    const uint64_t *x = g->sorted + a * (uint64_t)g->stride, *y = g->sorted + b * (uint64_t)g->stride;
     for (int w = 1; w < g->words; w++)
         if (x[w] != y[w]) return x[w] < y[w] ? -1 : 1;
     return 0;
 }
 
-/* Sorts the gathered records and splits them into keys and counts. */
-static kn_status sort_classes(grouping *g, kn_error *err)
+/* Several words: an order is sorted, then the records are copied by it. */
+static kn_status sort_wide(grouping *g, kn_error *err)
 {
     kn_freq        *f = g->freq;
-    size_t          n = (size_t)f->classes;
+    size_t          n = (size_t)f->classes, words = (size_t)g->words;
     kn_sort_record *order = kn_alloc_array(g->ctx, n, sizeof *order);
     kn_status       st = order ? KN_OK : no_memory(g->ctx, err);
     if (st == KN_OK) {
-        for (size_t i = 0; i < n; i++) order[i] = (kn_sort_record){g->sorted[i * (size_t)g->stride], (uint32_t)i};
-        st = kn_sort_records(g->ctx, order, n, g->words > 1 ? by_later_words : NULL, g, err);
+        for (size_t i = 0; i < n; i++) order[i] = (kn_sort_record){g->sorted[i * (words + 1)], i};
+        st = kn_sort_records(g->ctx, order, n, by_later_words, g, err);
     }
     if (st == KN_OK) {
-        f->keys = kn_alloc_array(g->ctx, n * (size_t)g->words, sizeof *f->keys);
+        f->keys = kn_alloc_array(g->ctx, n * words, sizeof *f->keys);
         f->counts = kn_alloc_array(g->ctx, n, sizeof *f->counts);
         if (!f->keys || !f->counts) st = no_memory(g->ctx, err);
     }
     for (size_t i = 0; i < n && st == KN_OK; i++) {
-        const uint64_t *record = g->sorted + (size_t)order[i].id * (size_t)g->stride;
-        memcpy(f->keys + i * (size_t)g->words, record, (size_t)g->words * sizeof *f->keys);
-        f->counts[i] = (int64_t)record[g->words];
+        const uint64_t *record = g->sorted + order[i].id * (words + 1);
+        memcpy(f->keys + i * words, record, words * sizeof *f->keys);
+        f->counts[i] = (int64_t)record[words];
     }
     kn_free(order);
     return st;
@@ -344,14 +378,13 @@ static kn_status gather(grouping *g, kn_error *err)
         offsets[b] = total;
         total += g->buckets[b].table.used;
     }
-    if (total >= UINT32_MAX) return kn_fail(err, KN_MEMORY, "grouping: more than 2^32 classes");
     g->offsets = offsets;
     g->freq->classes = (int64_t)total;
     g->sorted = kn_alloc_array(g->ctx, total * (uint64_t)g->stride, sizeof *g->sorted);
     if (!g->sorted) return no_memory(g->ctx, err);
     kn_status st = kn_parallel_for(g->ctx, BUCKETS, 8, gather_range, g, err);
     g->offsets = NULL;
-    if (st == KN_OK) st = sort_classes(g, err);
+    if (st == KN_OK) st = g->words == 1 ? sort_narrow(g, err) : sort_wide(g, err);
     kn_free(g->sorted);
     g->sorted = NULL;
     return st;

@@ -36,7 +36,7 @@ static kn_status sort_large(kn_sort_record **out, kn_context *ctx, const int64_t
     if (!order) return kn_fail_memory(err, ctx, "counting class sizes");
     int64_t at = 0;
     for (int64_t i = 0; i < count; i++)
-        if (sizes[i] >= SMALL) order[at++] = (kn_sort_record){(uint64_t)sizes[i], (uint32_t)i};
+        if (sizes[i] >= SMALL) order[at++] = (kn_sort_record){(uint64_t)sizes[i], (uint64_t)i};
     return kn_sort_records(ctx, order, (size_t)large, NULL, NULL, err);
 }
 

@@ -1,12 +1,13 @@
 /* kn_arrow_value.c: Arrow format strings, and the text of one cell of each fixed-width type.
  *
  * Integers are written in decimal; floats with the fewest digits that give the same float back (so a float32 of 0.1 is
- * "0.1", not its neighbour among the doubles); decimals exactly, with as many digits behind the mark as their scale
- * says; dates and times as in ISO 8601, fractions of a second without trailing zeros. A value that has no exact text
- * within kanon's range (years 1 to 9999, microseconds) has none at all: the caller names the cell and stops.
+ * "0.1", not its neighbour among the doubles), whole ones below 10^15 in full; decimals exactly, with as many digits
+ * behind the mark as their scale says; dates and times as in ISO 8601, fractions of a second without trailing zeros. A
+ * value that has no exact text within kanon's range (years 1 to 9999, microseconds) has none at all: the caller names the
+ * cell and stops.
  *
- * Cost: a few divisions per cell; floats two or three library calls. Cells are read byte by byte from the host's order,
- * whatever their alignment.
+ * Cost: a few divisions per cell; floats with more than 15 digits a few library calls. Cells are read in the host's byte
+ * order, whatever their alignment.
  */
 #include <float.h>
 #include <math.h>
@@ -259,16 +260,35 @@ static double half_to_double(uint16_t bits)
     return bits >> 15 ? -value : value;
 }
 
-/* Does the text (in the locale's spelling) give the same float back? */
-static bool same_float(const char *text, double value, int width)
+/* Would `read`, as a number of the format's precision, be `value`? Certain when true. */
+static bool same_float(double read, double value, int width)
 {
-    if (width == 8) return !(strtod(text, NULL) < value || strtod(text, NULL) > value);
-    if (width == 4) return !(strtof(text, NULL) < (float)value || strtof(text, NULL) > (float)value);
-    int    exponent;
-    double mantissa = frexp(fabs(value), &exponent);
-    double ulp = ldexp(1, (exponent - 1 < -14 ? -14 : exponent - 1) - 10);
-    /* The neighbour below a power of two is only half as far away. */
-    return fabs(strtod(text, NULL) - value) < (mantissa > 0.5 ? ulp / 2 : ulp / 4);
+    if (width == 8) return !(read < value || read > value);
+    int    bits = width == 4 ? FLT_MANT_DIG : 11, least = width == 4 ? FLT_MIN_EXP : -13, exponent;
+    double mantissa = frexp(value, &exponent);
+    double ulp = ldexp(1, (exponent < least ? least : exponent) - bits);
+    /* Just under half the way to the neighbour, so that no rounding on the way can matter; below a power of two it is
+     * only half as far away, except among the smallest numbers. */
+    return fabs(read - value) < (mantissa > 0.5 || exponent <= least ? 0.499 : 0.2499) * ulp;
+}
+
+/* A decimal m / 10^k with m < 10^15 that reads as the value, the shortest there is; exact, as both are doubles and the
+ * division rounds correctly. Most numbers that people write down are of this kind. */
+static bool put_short_float(kn_arrow_cell *cell, double value, int width)
+{
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9, 1e10,
+                                    1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20};
+    if (value < 1e-6) return false;
+    for (int k = 0; k < (int)(sizeof powers / sizeof *powers); k++) {
+        double m = nearbyint(value * powers[k]);
+        if (m >= 1e15) return false;
+        if (!same_float(m / powers[k], value, width)) continue;
+        kn_arrow_cell digits = {.size = 0};
+        put_unsigned(&digits, (uint64_t)m, 1);
+        put_scaled(cell, digits.text, (int)digits.size, k);
+        return true;
+    }
+    return false;
 }
 
 /* d.ddd × 10^exponent: in place where that is short, with an exponent otherwise. */
@@ -281,6 +301,30 @@ static void put_float(kn_arrow_cell *cell, const char *digits, int count, int ex
         put(cell, "e", 1);
         put_signed(cell, exponent);
     }
+}
+
+/* The same through the library, for all other positive numbers. */
+static void put_long_float(kn_arrow_cell *cell, double value, int width)
+{
+    /* A decimal of so many digits survives the way through a normal float, so if a shorter one exists %e finds it. */
+    int    digits = width == 8 ? DBL_DIG : width == 4 ? FLT_DIG : 3;
+    int    most = width == 8 ? 17 : width == 4 ? 9 : 5;
+    double normal = width == 8 ? DBL_MIN : width == 4 ? (double)FLT_MIN : 0x1p-14;
+    if (value < normal) digits = 1;
+    if (width == 8 && value >= 1e-6 && value < 1e15) digits = 16; /* put_short_float tried all of 15 */
+    char text[64];
+    for (;; digits++) {
+        snprintf(text, sizeof text, "%.*e", digits - 1, value);
+        if (digits == most || same_float(strtod(text, NULL), value, width)) break;
+    }
+    /* Only the digits are taken from the library's text: its decimal mark depends on the locale. */
+    const char *e = strrchr(text, 'e');
+    char        found[20];
+    int         count = 0;
+    for (const char *p = text; p < e && count < 20; p++)
+        if (*p >= '0' && *p <= '9') found[count++] = *p;
+    while (count > 1 && found[count - 1] == '0') count--;
+    put_float(cell, found, count, atoi(e + 1));
 }
 
 static void float_text(kn_arrow_cell *cell, const kn_arrow_format *format, const void *from)
@@ -307,25 +351,9 @@ static void float_text(kn_arrow_cell *cell, const kn_arrow_format *format, const
         put(cell, "0", 1);
         return;
     }
-    /* A decimal of so many digits survives the way through a normal float, so if a shorter one exists %e finds it. */
-    int    digits = format->width == 8 ? DBL_DIG : format->width == 4 ? FLT_DIG : 3;
-    int    most = format->width == 8 ? 17 : format->width == 4 ? 9 : 5;
-    double normal = format->width == 8 ? DBL_MIN : format->width == 4 ? (double)FLT_MIN : 0x1p-14;
-    if (fabs(value) < normal) digits = 1;
-    char text[64];
-    for (;; digits++) {
-        snprintf(text, sizeof text, "%.*e", digits - 1, value);
-        if (digits == most || same_float(text, value, format->width)) break;
-    }
-    /* Only the digits are taken from the library's text: its decimal mark depends on the locale. */
-    const char *e = strrchr(text, 'e');
-    char        found[20];
-    int         count = 0;
-    for (const char *p = text; p < e && count < 20; p++)
-        if (*p >= '0' && *p <= '9') found[count++] = *p;
-    while (count > 1 && found[count - 1] == '0') count--;
     if (value < 0) put(cell, "-", 1);
-    put_float(cell, found, count, atoi(e + 1));
+    value = fabs(value);
+    if (!put_short_float(cell, value, format->width)) put_long_float(cell, value, format->width);
 }
 
 /* ---- Dates and times ---- */

@@ -10,7 +10,7 @@
 #include "kn_csv_scan.h"
 #include "kn_source.h"
 
-enum { KN_CSV_BATCH = 1024, KN_CSV_MAX_COLUMNS = 65535 };
+enum { KN_CSV_MAX_COLUMNS = 65535 };
 
 typedef enum kn_csv_fault {
     KN_CSV_FINE,
@@ -32,14 +32,14 @@ typedef struct kn_csv_piece {
     kn_csv_fault  fault;
     kn_csv_result result;
     size_t        fault_at;    /* in the buffer                                                 */
-    uint32_t     *ids;         /* [batch][selected column][KN_CSV_BATCH]                        */
+    uint32_t     *ids;         /* [batch][selected column][record of the batch]                 */
     size_t        ids_capacity;
 } kn_csv_piece;
 
 /* What one worker needs for itself. */
 typedef struct kn_csv_worker {
     kn_csv_scanner scanner;
-    kn_csv_field  *fields; /* KN_CSV_BATCH × columns                    */
+    kn_csv_field  *fields; /* a batch of records × columns              */
     kn_buffer      single; /* a cell with its doubled quotes made single */
     kn_buffer      utf8;   /* a cell in UTF-8                            */
 } kn_csv_worker;
@@ -54,6 +54,7 @@ typedef struct kn_csv_reader {
     int         selected; /* in the table                         */
     int        *select;   /* selected column → column of the file */
     kn_string  *names;    /* of the file's columns                */
+    size_t      batch;    /* records that are interned at a time  */
     kn_builder *builder;
     /* the file being read */
     kn_source *source;
@@ -80,6 +81,9 @@ KN_CHECK kn_status kn_csv_read_records(kn_csv_reader *r, kn_error *err);
 /* The message for a fault at a place of the buffer; `from` ≤ at is a place whose line number (0-based) is known. */
 kn_status kn_csv_fail(kn_csv_reader *r, kn_csv_fault fault, kn_csv_result result, size_t at, size_t from,
                       uint64_t from_line, kn_error *err);
+
+/* The offset of the first byte of a text that is not of the input's encoding; `size` if there is none. */
+size_t kn_csv_wrong_byte(const kn_csv_reader *r, const char *text, size_t size);
 
 /* KN_MEMORY with an estimate of what the whole input would need. */
 kn_status kn_csv_fail_memory(kn_csv_reader *r, kn_error *err);

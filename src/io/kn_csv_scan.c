@@ -2,7 +2,7 @@
  *
  * First, blocks of 4 KiB are compared with the four characters that matter (delimiter, quote, CR, LF), 64 bytes at a
  * time, giving a list of their positions; then a small automaton walks that list. Plain cells cost one list entry each,
- * whatever their length. Interface and grammar: kn_csv_scan.h. Limits: a record is shorter than 2 GiB.
+ * whatever their length. Interface and grammar: kn_csv_scan.h. Limits: a text is shorter than 2 GiB.
  */
 #include "kn_csv_scan.h"
 
@@ -165,7 +165,7 @@ static inline kn_csv_result scan_record(kn_csv_scanner *s, kn_csv_field *fields,
             return KN_CSV_TOO_MANY;
         }
         size_t from = quoted ? open + 1 : begin, size = quoted ? close - from : mark - from;
-        if (mark > INT32_MAX) {
+        if (mark - s->at > KN_CSV_MAX_RECORD) {
             s->error_at = s->at;
             return KN_CSV_TOO_LONG;
         }
@@ -269,8 +269,22 @@ size_t kn_csv_guess_start(const char *base, size_t size, size_t from, bool insid
 
 size_t kn_csv_count_quotes(const char *text, size_t size)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < size; i++) n += text[i] == '"';
+    const char *end = text + size;
+    size_t      n = 0;
+    /* Most files have none, some have a few: memchr is the fastest reader there is. */
+    for (int tries = 0; tries < 16; tries++) {
+        text = memchr(text, '"', (size_t)(end - text));
+        if (!text) return n;
+        text++;
+        n++;
+    }
+    while (text < end) { /* many: bytewise sums that the compiler turns into vectors, too short to overflow */
+        size_t  run = (size_t)(end - text) < UINT8_MAX ? (size_t)(end - text) : UINT8_MAX;
+        uint8_t sum = 0;
+        for (size_t i = 0; i < run; i++) sum = (uint8_t)(sum + (text[i] == '"'));
+        n += sum;
+        text += run;
+    }
     return n;
 }
 

@@ -13,7 +13,7 @@
 
 #include "kn_string.h"
 
-enum { KN_CSV_INDEX = 4096 };
+enum { KN_CSV_INDEX = 4096, KN_CSV_MAX_RECORD = 1 << 28 /* bytes */ };
 
 /* One cell: `size` bytes at base + begin, without the quotes. */
 typedef struct kn_csv_field {
@@ -29,7 +29,7 @@ typedef enum kn_csv_result {
     KN_CSV_TOO_MANY,     /* cells in a record                                           */
     KN_CSV_AFTER_QUOTE,  /* something stands between a closing quote and the delimiter  */
     KN_CSV_UNTERMINATED, /* the input ends inside quotes                                */
-    KN_CSV_TOO_LONG      /* a record of 2 GiB                                           */
+    KN_CSV_TOO_LONG      /* a record of more than KN_CSV_MAX_RECORD bytes               */
 } kn_csv_result;
 
 typedef struct kn_csv_scanner {
@@ -61,8 +61,9 @@ kn_csv_result kn_csv_scan_any(kn_csv_scanner *scanner, kn_csv_field *fields, siz
 /* Copies a cell with its doubled quotes made single; `out` has room for field->size bytes. Returns the new size. */
 size_t kn_csv_undouble(char *out, const char *text, size_t size);
 
-/* Where a record that does not reach over `from` probably begins, looking from there on; `inside`: `from` seems to stand
- * inside quotes. A guess, to be checked by whoever scans the text before it. */
+/* Where a record that does not reach over `from` probably begins, looking from there to `size`, which is the answer where
+ * there is none; `inside`: `from` seems to stand inside quotes. A guess, to be checked by whoever scans the text before
+ * it. */
 size_t kn_csv_guess_start(const char *base, size_t size, size_t from, bool inside);
 
 /* Quotes in a text. */

@@ -5,7 +5,7 @@
  * if it began exactly where the one before it ended; otherwise it is scanned again from there. So a stray quote costs
  * time, never correctness. Cells are interned column by column, while a column's dictionary is in the cache.
  *
- * Cost: one pass; the wave holds 8 pieces of 512 KiB per thread. Of several faults the first in the file is reported,
+ * Cost: one pass; the wave holds up to 8 pieces of 512 KiB per thread. Of several faults the first in the file is reported,
  * whatever the number of threads.
  */
 #include <string.h>
@@ -17,38 +17,27 @@
 #include "kn_parallel.h"
 #include "kn_utf8.h"
 
-/* The text of a cell, in UTF-8 and without doubled quotes; NULL data: memory is out (fault_at untouched) or the bytes
- * mean nothing in the encoding. */
-static kn_string cell_text(kn_csv_reader *r, kn_csv_worker *w, kn_csv_field field, kn_csv_fault *fault)
+/* The text of a cell, in UTF-8 and without doubled quotes; NULL data: memory is out. */
+static kn_string cell_text(kn_csv_reader *r, kn_csv_worker *w, kn_csv_field field)
 {
     kn_string text = {r->buffer + field.begin, field.size};
     if (field.doubled) {
         kn_buffer_clear(&w->single);
         char *room = kn_buffer_reserve(&w->single, text.size);
-        if (!room) {
-            *fault = KN_CSV_MEMORY;
-            return (kn_string){NULL, 0};
-        }
+        if (!room) return (kn_string){NULL, 0};
         text = (kn_string){room, kn_csv_undouble(room, text.data, text.size)};
     }
     if (r->opt->encoding != KN_ENCODING_UTF8 && !kn_plain_ascii(text.data, text.size)) {
         kn_buffer_clear(&w->utf8);
         char *room = kn_buffer_reserve(&w->utf8, 3 * text.size);
-        if (!room) {
-            *fault = KN_CSV_MEMORY;
-            return (kn_string){NULL, 0};
-        }
+        if (!room) return (kn_string){NULL, 0};
         size_t size = kn_utf8_from_bytes(room, text.data, text.size, r->opt->encoding == KN_ENCODING_LATIN_1);
-        if (size == SIZE_MAX) {
-            *fault = KN_CSV_BYTES;
-            return (kn_string){NULL, 0};
-        }
-        text = (kn_string){room, size};
+        text = (kn_string){room, size == SIZE_MAX ? 0 : size}; /* bytes without a meaning: check_bytes tells where */
     }
     return text;
 }
 
-/* Interns one column of a batch of records. */
+/* Interns one column of a batch of records; false: memory is out. */
 static bool intern_column(kn_csv_reader *r, kn_csv_worker *w, kn_csv_piece *p, int selected, size_t records,
                           uint32_t *ids)
 {
@@ -58,63 +47,41 @@ static bool intern_column(kn_csv_reader *r, kn_csv_worker *w, kn_csv_piece *p, i
     for (size_t i = 0; i < records; i++, field += r->columns) {
         kn_string text = {r->buffer + field->begin, field->size};
         if (field->doubled || !utf8) {
-            kn_csv_fault fault = KN_CSV_FINE;
-            text = cell_text(r, w, *field, &fault);
-            if (fault != KN_CSV_FINE) {
-                if (p->fault == KN_CSV_FINE || field->begin < p->fault_at) {
-                    p->fault = fault;
-                    p->fault_at = field->begin;
-                }
-                return false;
-            }
+            text = cell_text(r, w, *field);
+            if (!text.data) return false;
         }
         ids[i] = kn_intern(interner, text);
-        if (ids[i] == KN_ID_FAILED) {
-            p->fault = KN_CSV_MEMORY;
-            p->fault_at = field->begin;
-            return false;
-        }
+        if (ids[i] == KN_ID_FAILED) return false;
     }
     return true;
 }
 
 static bool intern_batch(kn_csv_reader *r, kn_csv_worker *w, kn_csv_piece *p, size_t records)
 {
-    size_t batch_size = (size_t)r->selected * KN_CSV_BATCH;
-    size_t batches = (size_t)p->records / KN_CSV_BATCH;
+    size_t batch_size = (size_t)r->selected * r->batch;
+    size_t batches = (size_t)p->records / r->batch;
     void  *ids = p->ids;
-    if (!kn_grow(r->ctx, &ids, &p->ids_capacity, (batches + 1) * batch_size, sizeof *p->ids)) {
-        p->fault = KN_CSV_MEMORY;
-        p->fault_at = p->begin;
-        return false;
-    }
+    if (!kn_grow(r->ctx, &ids, &p->ids_capacity, (batches + 1) * batch_size, sizeof *p->ids)) return false;
     p->ids = ids;
-    bool fine = true;
-    for (int c = 0; c < r->selected; c++)
-        if (!intern_column(r, w, p, c, records, p->ids + batches * batch_size + (size_t)c * KN_CSV_BATCH)) fine = false;
     p->records += (int64_t)records;
-    return fine;
+    for (int c = 0; c < r->selected; c++)
+        if (!intern_column(r, w, p, c, records, p->ids + batches * batch_size + (size_t)c * r->batch)) return false;
+    return true;
 }
 
-/* Are the bytes of the piece in its encoding? */
+/* Are the bytes of the piece up to `end` in its encoding? If not, that is the first fault. */
 static void check_bytes(kn_csv_reader *r, kn_csv_piece *p, size_t end)
 {
     const char *text = r->buffer + p->begin;
     size_t      size = end - p->begin;
     if (kn_plain_ascii(text, size)) return;
-    size_t wrong = size;
-    if (r->opt->encoding == KN_ENCODING_UTF8) {
-        wrong = kn_utf8_check(text, size);
-    } else {
-        const char *nul = memchr(text, 0, size);
-        if (nul) wrong = (size_t)(nul - text);
-    }
-    if (wrong == size || (p->fault != KN_CSV_FINE && p->fault_at < p->begin + wrong)) return;
+    size_t wrong = kn_csv_wrong_byte(r, text, size);
+    if (wrong == size) return;
     p->fault = KN_CSV_BYTES;
     p->fault_at = p->begin + wrong;
 }
 
-/* Scans and interns the records of a piece. A piece keeps a multiple of BATCH records in each batch but the last. */
+/* Scans and interns the records of a piece. Every batch but the last is full. */
 static void scan_piece(kn_csv_reader *r, kn_csv_piece *p, int slot)
 {
     kn_csv_worker  *w = &r->workers[slot];
@@ -124,23 +91,26 @@ static void scan_piece(kn_csv_reader *r, kn_csv_piece *p, int slot)
     p->records = 0;
     p->more = false;
     p->fault = KN_CSV_FINE;
-    while (p->fault == KN_CSV_FINE && !kn_cancelled(r->ctx)) {
+    while (!kn_cancelled(r->ctx)) {
         size_t        records = 0;
-        kn_csv_result result = kn_csv_scan(s, p->stop, r->columns, w->fields, KN_CSV_BATCH, &records);
-        if (records > 0) (void)intern_batch(r, w, p, records);
+        kn_csv_result result = kn_csv_scan(s, p->stop, r->columns, w->fields, r->batch, &records);
+        if (records > 0 && !intern_batch(r, w, p, records)) {
+            p->fault = KN_CSV_MEMORY;
+            p->fault_at = p->begin;
+            return;
+        }
         if (result == KN_CSV_MORE) p->more = true;
-        if (result != KN_CSV_OK && result != KN_CSV_MORE && p->fault == KN_CSV_FINE) {
+        if (result != KN_CSV_OK && result != KN_CSV_MORE) {
             p->fault = KN_CSV_GRAMMAR;
             p->result = result;
             p->fault_at = s->error_at;
         }
-        if (result != KN_CSV_OK || records < KN_CSV_BATCH) break;
+        if (result != KN_CSV_OK || records < r->batch) break;
     }
     p->end = s->at;
     p->lines = s->lines;
     /* Behind a fault the end is not known; what stands before it is still checked, so that the first fault is found. */
-    size_t checked = p->fault == KN_CSV_FINE ? p->end : p->fault_at > p->end ? p->fault_at : p->end;
-    check_bytes(r, p, checked);
+    check_bytes(r, p, p->fault == KN_CSV_FINE ? p->end : p->fault_at);
 }
 
 static kn_status count_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
@@ -168,14 +138,14 @@ static kn_status write_range(void *arg, int64_t begin, int64_t end, int worker, 
     (void)worker;
     (void)err;
     kn_csv_reader *r = arg;
-    size_t         batch_size = (size_t)r->selected * KN_CSV_BATCH;
+    int64_t        batch = (int64_t)r->batch;
     for (int64_t i = begin; i < end; i++) {
         const kn_csv_piece *p = &r->pieces[i];
-        for (int64_t done = 0; done < p->records; done += KN_CSV_BATCH) {
-            int64_t         n = p->records - done < KN_CSV_BATCH ? p->records - done : KN_CSV_BATCH;
-            const uint32_t *ids = p->ids + (size_t)(done / KN_CSV_BATCH) * batch_size;
-            for (int c = 0; c < r->selected; c++)
-                kn_builder_write(r->builder, c, p->first_row + done, ids + (size_t)c * KN_CSV_BATCH, n);
+        const uint32_t     *ids = p->ids;
+        for (int64_t done = 0; done < p->records; done += batch) {
+            int64_t n = p->records - done < batch ? p->records - done : batch;
+            for (int c = 0; c < r->selected; c++, ids += batch)
+                kn_builder_write(r->builder, c, p->first_row + done, ids, n);
         }
     }
     return KN_OK;
@@ -204,7 +174,7 @@ static kn_status cut_pieces(kn_csv_reader *r, kn_error *err)
         kn_csv_piece *p = &r->pieces[i];
         /* From one byte earlier: a record may end exactly at the cut. */
         bool before = i > 0 && r->buffer[p->begin - 1] == '"';
-        if (i > 0) p->begin = kn_csv_guess_start(r->buffer, r->filled, p->begin - 1, (quotes - before) % 2 == 1);
+        if (i > 0) p->begin = kn_csv_guess_start(r->buffer, p->stop, p->begin - 1, (quotes - before) % 2 == 1);
         quotes += p->quotes;
     }
     return KN_OK;
@@ -229,7 +199,8 @@ static kn_status chain_pieces(kn_csv_reader *r, kn_error *err)
         }
         if (kn_cancelled(r->ctx)) return kn_fail_cancelled(err);
         if (p->fault != KN_CSV_FINE) return kn_csv_fail(r, p->fault, p->result, p->fault_at, at, line, err);
-        KN_TRY(kn_builder_extend(r->builder, p->records, p->slot, &p->first_row, err));
+        kn_status st = kn_builder_extend(r->builder, p->records, p->slot, &p->first_row, err);
+        if (st != KN_OK) return st == KN_MEMORY ? kn_csv_fail_memory(r, err) : st;
         at = p->end;
         line += p->lines;
         if (p->more) { /* what follows waits for the next wave */

@@ -57,6 +57,8 @@ kn_status kn_hierarchy_check_text(const char *name, const char **text, size_t *s
 
 /* ---- The delimiter ---- */
 
+static const char candidates[] = ";\t|,"; /* in the order they are tried */
+
 typedef enum split { SPLIT_NO, SPLIT_EVERY_LINE, SPLIT_ONE_ROOT } split;
 
 /* A quote inside an unquoted field: legal, and more often a quoted field of another delimiter. */
@@ -91,14 +93,13 @@ static split try_delimiter(const char *text, size_t size, char delimiter)
 
 static char sniff(const char *text, size_t size)
 {
-    static const char candidates[] = {';', '\t', '|', ','};
-    char              found = ';';
-    split             best = SPLIT_NO;
-    for (size_t i = 0; i < sizeof candidates && best != SPLIT_ONE_ROOT; i++) {
-        split s = try_delimiter(text, size, candidates[i]);
+    char  found = ';';
+    split best = SPLIT_NO;
+    for (const char *c = candidates; *c && best != SPLIT_ONE_ROOT; c++) {
+        split s = try_delimiter(text, size, *c);
         if (s <= best) continue;
         best = s;
-        found = candidates[i];
+        found = *c;
     }
     return found;
 }
@@ -106,13 +107,13 @@ static char sniff(const char *text, size_t size)
 /* ---- Reading ---- */
 
 typedef struct reader {
-    const char          *name;
-    cursor               place;
-    kn_hierarchy_maker  *maker;
-    kn_buffer            undoubled; /* labels that held doubled quotes */
-    kn_csv_scanner       scanner;
-    kn_csv_field         fields[KN_HIERARCHY_MAX_LEVELS];
-    kn_path_field        path[KN_HIERARCHY_MAX_LEVELS];
+    const char         *name;
+    cursor              place;
+    kn_hierarchy_maker *maker;
+    kn_buffer           undoubled; /* labels that held doubled quotes */
+    kn_csv_scanner      scanner;
+    kn_csv_field        fields[KN_HIERARCHY_MAX_LEVELS];
+    kn_path_field       path[KN_HIERARCHY_MAX_LEVELS];
 } reader;
 
 static kn_status fail_scan(reader *r, kn_csv_result result, kn_error *err)
@@ -149,7 +150,8 @@ static kn_status read_path(reader *r, size_t count, kn_error *err)
         }
         r->path[i] = (kn_path_field){{text, size}, r->place.line, r->place.column};
         if (size == 0 && i > 0)
-            return kn_fail_at(err, KN_INPUT, r->name, r->place.line, r->place.column, "field %zu: an empty label", i + 1);
+            return kn_fail_at(err, KN_INPUT, r->name, r->place.line, r->place.column, "field %zu: an empty label",
+                              i + 1);
     }
     if (count == 1)
         return kn_fail_at(err, KN_INPUT, r->name, r->path[0].line, r->path[0].column,
@@ -226,12 +228,17 @@ kn_status kn_hierarchy_read_file(kn_hierarchy **out, kn_context *ctx, const kn_h
 
 /* ---- Writing ---- */
 
-/* Quotes also what would mislead the search for the delimiter, or be taken for a byte order mark. */
+/* Quotes also what would mislead the search for the delimiter (those tried before it), or be taken for a byte order
+ * mark. */
 static void append_field(kn_buffer *out, kn_string label, char delimiter)
 {
-    bool quote = label.size >= 3 && memcmp(label.data, "\xef\xbb\xbf", 3) == 0;
-    for (size_t i = 0; !quote && i < label.size; i++)
-        quote = label.data[i] == delimiter || strchr("\"\r\n;\t|,", label.data[i]) != NULL;
+    const char *rank = strchr(candidates, delimiter);
+    size_t      before = rank ? (size_t)(rank - candidates) : 0;
+    bool        quote = label.size >= 3 && memcmp(label.data, "\xef\xbb\xbf", 3) == 0;
+    for (size_t i = 0; !quote && i < label.size; i++) {
+        char c = label.data[i];
+        quote = c == delimiter || c == '"' || c == '\r' || c == '\n' || memchr(candidates, c, before);
+    }
     if (!quote) {
         kn_buffer_append(out, label.data, label.size);
         return;

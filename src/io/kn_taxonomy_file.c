@@ -24,7 +24,7 @@
 typedef struct reader {
     const char         *name, *text;
     size_t              size, at;
-    int64_t             line; /* of the line that was read last */
+    int64_t             line;   /* of the line that was read last */
     char                indent; /* ' ' or '\t'; 0: none seen yet  */
     size_t              unit;
     bool                star;

@@ -80,6 +80,15 @@ static const uint16_t windows_1252[32] = {
     0x20ac, 0,      0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017d, 0,
     0,      0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0, 0x017e, 0x0178};
 
+size_t kn_bytes_check(const char *text, size_t size, bool latin1)
+{
+    for (size_t i = 0; i < size; i++) {
+        unsigned c = (unsigned char)text[i];
+        if (c == 0 || (!latin1 && c >= 0x80 && c < 0xa0 && windows_1252[c - 0x80] == 0)) return i;
+    }
+    return size;
+}
+
 size_t kn_utf8_from_bytes(char *out, const char *text, size_t size, bool latin1)
 {
     size_t n = 0;

@@ -15,6 +15,9 @@ size_t kn_utf8_check(const char *text, size_t size);
 /* How many code points stand in well-formed UTF-8. */
 size_t kn_utf8_length(const char *text, size_t size);
 
+/* The offset of the first byte that is NUL or, unless `latin1`, has no meaning in Windows-1252; `size` if there is none. */
+size_t kn_bytes_check(const char *text, size_t size, bool latin1);
+
 /* Bytes ≥ 0x80 of Windows-1252 (or, `latin1`, ISO 8859-1) as UTF-8. `out` has room for 3 × size bytes. Returns the
  * number of bytes written, or SIZE_MAX where a byte has no meaning in Windows-1252. */
 size_t kn_utf8_from_bytes(char *out, const char *text, size_t size, bool latin1);

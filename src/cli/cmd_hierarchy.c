@@ -1,0 +1,621 @@
+/* cmd_hierarchy.c: kanon hierarchy build | check | show: makes, checks and prints generalization hierarchies. */
+#include <inttypes.h>
+#include <kanon/hierarchy.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "json.h"
+
+enum { SMALL_TREE = 60 }; /* nodes up to which `show` draws the tree by itself */
+
+static int run_build(int argc, char **argv);
+static int run_check(int argc, char **argv);
+static int run_show(int argc, char **argv);
+
+static const cli_command build_command = {
+    .name = "hierarchy build",
+    .summary = "make a hierarchy for a column",
+    .help = "Usage: kanon hierarchy build FILE --column C KIND [OPTION]...\n"
+            "\n"
+            "Makes a hierarchy over the values of a column and writes it, one line per value:\n"
+            "value;what it becomes;...;*\n"
+            "\n"
+            "Kinds, one of:\n"
+            "      --mask right|left    47906 -> 4790* -> 479** ...\n"
+            "      --ranges W1,W2,...   23 -> 20-24 -> 20-29 ...: widths, each a multiple of the last\n"
+            "      --breaks 'P,...;...' cut points, level by level: '18,65;18'; dates as YYYY-MM-DD\n"
+            "      --calendar           day, month, quarter, year, decade\n"
+            "      --prefix SEP         a.b.c -> a.b -> a, where SEP is '.'\n"
+            "      --taxonomy FILE      indented text, the most general label first\n"
+            "      --suppress           value -> *\n"
+            "\n"
+            "Options:\n"
+            "  -c, --column C           the column\n"
+            "  -o, --output FILE        write to FILE instead of standard output\n"
+            "      --mask-character C   instead of *\n"
+            "      --mask-step N        characters masked per level (default: 1)\n"
+            "      --mask-pad           shorter values count as filled up with the mask\n"
+            "      --origin X           where a range begins (default: 0)\n"
+            "      --steps LIST         of a calendar: some of day, month, quarter, year, decade\n"
+            "      --show-values        a message may name a value of the data\n" CLI_TABLE_HELP CLI_COMMON_HELP
+            "\n" CLI_EXIT_HELP "\n"
+            "Examples:\n"
+            "  kanon hierarchy build people.csv --column age --ranges 5,10,20,40 --output age.csv\n"
+            "  kanon hierarchy build people.csv --column education --mask right --mask-pad\n",
+    .run = run_build,
+};
+
+static const cli_command check_command = {
+    .name = "hierarchy check",
+    .summary = "check a hierarchy file",
+    .help = "Usage: kanon hierarchy check HIERARCHY [--data FILE --column C] [OPTION]...\n"
+            "\n"
+            "Checks that a hierarchy file is a tree and, with --data, that every value of the\n"
+            "column has a leaf. Labels that stand for different sets of values are warned of.\n"
+            "\n"
+            "Options:\n"
+            "      --data FILE          a table; repeatable\n"
+            "  -c, --column C           its column\n"
+            "      --taxonomy           the hierarchy is indented text\n"
+            "      --hierarchy-delimiter C\n"
+            "                           of the hierarchy file (default: found out)\n"
+            "      --show-values        a message may name a value of the data\n" CLI_TABLE_HELP CLI_COMMON_HELP
+            "\n" CLI_EXIT_HELP "\n"
+            "Examples:\n"
+            "  kanon hierarchy check age.csv\n"
+            "  kanon hierarchy check age.csv --data people.csv --column age --json\n",
+    .run = run_check,
+};
+
+static const cli_command show_command = {
+    .name = "hierarchy show",
+    .summary = "print a hierarchy",
+    .help = "Usage: kanon hierarchy show HIERARCHY [OPTION]...\n"
+            "\n"
+            "Prints how many groups each level has, and the tree if it is small.\n"
+            "\n"
+            "Options:\n"
+            "      --level N            list the groups of a level (0: the values) instead\n"
+            "      --tree               draw the tree, however large\n"
+            "      --taxonomy           the hierarchy is indented text\n"
+            "      --hierarchy-delimiter C\n"
+            "                           of the hierarchy file (default: found out)\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP
+            "\n"
+            "Examples:\n"
+            "  kanon hierarchy show age.csv\n"
+            "  kanon hierarchy show age.csv --level 2 --json\n",
+    .run = run_show,
+};
+
+/* ---- Shared ---- */
+
+static bool read_delimiter(const cli_command *command, const char *text, char *out)
+{
+    if (!text) return true;
+    if (strcmp(text, "tab") == 0 || strcmp(text, "\\t") == 0) text = "\t";
+    if (text[0] == '\0' || text[1] != '\0') {
+        cli_usage(command, "--hierarchy-delimiter must be one character or 'tab'");
+        return false;
+    }
+    *out = text[0];
+    return true;
+}
+
+static char data_decimal(const cli_table_options *table)
+{
+    return table->decimal ? table->decimal[0] : '.';
+}
+
+/* A table with one column only; NULL after printing why not. */
+static kn_table *read_column(kn_context *ctx, const cli_table_options *options, char *const *paths, int path_count,
+                             const char *column, int *exit_code)
+{
+    kn_table *table = NULL;
+    if (!cli_table_read(&table, ctx, options, paths, path_count, &column, 1, exit_code)) return NULL;
+    return table;
+}
+
+static void warn(const kn_hierarchy *h, const char *path)
+{
+    char *shown = cli_escape(path, strlen(path));
+    for (uint32_t i = 0; i < kn_hierarchy_warnings(h); i++) {
+        const kn_hierarchy_warning *w = kn_hierarchy_warning_at(h, i);
+        fprintf(stderr, "kanon: warning: %s:", shown);
+        if (w->line > 0) fprintf(stderr, "%" PRId64 ":%" PRId64 ":", w->line, w->column);
+        fprintf(stderr, " a label covers other values on level %d than on level %d", w->level, w->other_level);
+        if (w->other_line > 0)
+            fprintf(stderr, " (line %" PRId64 ", column %" PRId64 ")", w->other_line, w->other_column);
+        fputc('\n', stderr);
+    }
+    free(shown);
+}
+
+static json_t *warnings_json(const kn_hierarchy *h)
+{
+    json_t *list = cli_json_array();
+    for (uint32_t i = 0; i < kn_hierarchy_warnings(h); i++) {
+        const kn_hierarchy_warning *w = kn_hierarchy_warning_at(h, i);
+        json_t                     *item = cli_json_object();
+        cli_json_set(item, "level", json_integer(w->level));
+        cli_json_set(item, "line", json_integer(w->line));
+        cli_json_set(item, "column", json_integer(w->column));
+        cli_json_set(item, "other_level", json_integer(w->other_level));
+        cli_json_set(item, "other_line", json_integer(w->other_line));
+        cli_json_set(item, "other_column", json_integer(w->other_column));
+        cli_json_append(list, item);
+    }
+    return list;
+}
+
+/* What every command says of a hierarchy in JSON. */
+static json_t *summary_json(const kn_hierarchy *h, const char *path)
+{
+    json_t *result = cli_json_object(), *sizes = cli_json_array();
+    for (int level = 0; level < kn_hierarchy_levels(h); level++)
+        cli_json_append(sizes, json_integer(kn_hierarchy_level_size(h, level)));
+    cli_json_set(result, "hierarchy", cli_json_text(path, strlen(path)));
+    cli_json_set(result, "levels", json_integer(kn_hierarchy_levels(h)));
+    cli_json_set(result, "leaves", json_integer(kn_hierarchy_leaves(h)));
+    cli_json_set(result, "nodes", json_integer(kn_hierarchy_nodes(h)));
+    cli_json_set(result, "balanced", json_boolean(kn_hierarchy_balanced(h)));
+    cli_json_set(result, "level_sizes", sizes);
+    return result;
+}
+
+/* ---- build ---- */
+
+typedef struct build_arguments {
+    cli_common        common;
+    cli_table_options table;
+    const char       *column, *output;
+    const char       *mask, *mask_character, *breaks, *prefix, *taxonomy, *origin;
+    cli_list          ranges, steps;
+    int64_t           mask_step;
+    bool              calendar, suppress, mask_pad, show_values;
+} build_arguments;
+
+/* "18,65;18" as lists of points; freed by free_breaks. */
+static kn_hierarchy_cuts *split_breaks(const char *text, int *count)
+{
+    kn_hierarchy_cuts *levels = NULL;
+    *count = 0;
+    for (const char *at = text;;) {
+        size_t       length = strcspn(at, ";");
+        const char **points = NULL;
+        int          point_count = 0;
+        for (const char *p = at, *end = at + length; length > 0;) {
+            size_t size = strcspn(p, ",;");
+            points = cli_realloc(points, (size_t)(point_count + 1) * sizeof *points);
+            points[point_count++] = cli_strndup(p, size);
+            p += size;
+            if (p == end) break;
+            p++;
+        }
+        levels = cli_realloc(levels, (size_t)(*count + 1) * sizeof *levels);
+        levels[*count] = (kn_hierarchy_cuts){points, point_count};
+        ++*count;
+        if (at[length] == '\0') return levels;
+        at += length + 1;
+    }
+}
+
+static void free_breaks(kn_hierarchy_spec *spec)
+{
+    for (int l = 0; l < spec->break_count; l++) {
+        for (int i = 0; i < spec->breaks[l].count; i++) free((void *)(uintptr_t)spec->breaks[l].points[i]);
+        free((void *)(uintptr_t)spec->breaks[l].points);
+    }
+    free((void *)(uintptr_t)spec->breaks);
+}
+
+static int read_steps(const cli_list *steps, unsigned *out)
+{
+    static const char *const names[] = {"day", "month", "quarter", "year", "decade"};
+    for (int i = 0; i < steps->count; i++) {
+        unsigned step = 0;
+        while (step < 5 && strcmp(names[step], steps->items[i]) != 0) step++;
+        if (step == 5)
+            return cli_usage(&build_command, "--steps: '%s' is not day, month, quarter, year or decade",
+                             steps->items[i]);
+        *out |= 1u << step;
+    }
+    return 0;
+}
+
+/* Fills in the spec; 0, or the exit code after printing what is wrong. */
+static int read_spec(kn_hierarchy_spec *spec, const build_arguments *a)
+{
+    int kinds = (a->mask != NULL) + (a->ranges.count > 0) + (a->breaks != NULL) + a->calendar + (a->prefix != NULL) +
+                (a->taxonomy != NULL) + a->suppress;
+    if (!a->column) return cli_usage(&build_command, "--column C is needed");
+    if (kinds != 1)
+        return cli_usage(&build_command, "one of --mask, --ranges, --breaks, --calendar, --prefix, --taxonomy and "
+                                         "--suppress is needed");
+    if (!a->mask && (a->mask_character || a->mask_step || a->mask_pad))
+        return cli_usage(&build_command, "--mask-character, --mask-step and --mask-pad are for --mask");
+    if (a->origin && a->ranges.count == 0) return cli_usage(&build_command, "--origin is for --ranges");
+    if (a->steps.count > 0 && !a->calendar) return cli_usage(&build_command, "--steps is for --calendar");
+    if (a->mask && strcmp(a->mask, "right") != 0 && strcmp(a->mask, "left") != 0)
+        return cli_usage(&build_command, "--mask is right or left");
+    if (a->mask_step < 0 || a->mask_step > 1000) return cli_usage(&build_command, "--mask-step is 1 to 1000");
+    spec->kind = a->mask           ? KN_HIERARCHY_MASK
+                 : a->ranges.count ? KN_HIERARCHY_RANGES
+                 : a->breaks       ? KN_HIERARCHY_BREAKS
+                 : a->calendar     ? KN_HIERARCHY_CALENDAR
+                 : a->prefix       ? KN_HIERARCHY_PREFIX
+                 : a->taxonomy     ? KN_HIERARCHY_TAXONOMY
+                                   : KN_HIERARCHY_SUPPRESS;
+    spec->path = a->taxonomy;
+    spec->decimal = data_decimal(&a->table);
+    spec->mask_left = a->mask && strcmp(a->mask, "left") == 0;
+    spec->mask_pad = a->mask_pad;
+    spec->mask_step = (int)a->mask_step;
+    spec->mask = a->mask_character;
+    spec->widths = (const char *const *)a->ranges.items;
+    spec->width_count = a->ranges.count;
+    spec->origin = a->origin;
+    if (a->breaks) spec->breaks = split_breaks(a->breaks, &spec->break_count);
+    spec->separator = a->prefix;
+    return read_steps(&a->steps, &spec->calendar);
+}
+
+static void report_build(const build_arguments *a, const kn_hierarchy *h)
+{
+    warn(h, strcmp(a->output, "-") == 0 ? a->column : a->output);
+    if (a->common.json) {
+        json_t *result = summary_json(h, a->output);
+        cli_json_set(result, "warnings", warnings_json(h));
+        cli_json_print(result);
+    } else if (strcmp(a->output, "-") != 0) {
+        char leaves[CLI_NUMBER_SIZE];
+        cli_note(&a->common, "%d levels, %s values written to %s", kn_hierarchy_levels(h),
+                 cli_format_integer(leaves, kn_hierarchy_leaves(h)), a->output);
+    }
+}
+
+static int build(const build_arguments *a, const kn_hierarchy_spec *spec, char *const *paths, int path_count)
+{
+    kn_context *ctx = cli_context(&a->common);
+    if (!ctx) return 3;
+    int           code = 0;
+    kn_error      err = KN_ERROR_INIT;
+    kn_hierarchy *h = NULL;
+    kn_table     *table = read_column(ctx, &a->table, paths, path_count, a->column, &code);
+    if (table) {
+        kn_status status = kn_hierarchy_make(&h, ctx, table, 0, spec, a->show_values, &err);
+        if (status == KN_OK) status = kn_hierarchy_write(h, ctx, a->output, 0, &err);
+        if (status == KN_OK)
+            report_build(a, h);
+        else
+            code = cli_fail(&err);
+    }
+    kn_hierarchy_free(h);
+    kn_table_free(table);
+    cli_context_free(ctx);
+    return code;
+}
+
+static int run_build(int argc, char **argv)
+{
+    build_arguments  a = {.output = "-"};
+    const cli_option options[] = {{"-c|--column", CLI_TEXT, &a.column},
+                                  {"-o|--output", CLI_TEXT, &a.output},
+                                  {"--mask", CLI_TEXT, &a.mask},
+                                  {"--mask-character", CLI_TEXT, &a.mask_character},
+                                  {"--mask-step", CLI_INTEGER, &a.mask_step},
+                                  {"--mask-pad", CLI_FLAG, &a.mask_pad},
+                                  {"--ranges", CLI_LIST, &a.ranges},
+                                  {"--origin", CLI_TEXT, &a.origin},
+                                  {"--breaks", CLI_TEXT, &a.breaks},
+                                  {"--calendar", CLI_FLAG, &a.calendar},
+                                  {"--steps", CLI_LIST, &a.steps},
+                                  {"--prefix", CLI_TEXT, &a.prefix},
+                                  {"--taxonomy", CLI_TEXT, &a.taxonomy},
+                                  {"--suppress", CLI_FLAG, &a.suppress},
+                                  {"--show-values", CLI_FLAG, &a.show_values},
+                                  CLI_TABLE_OPTIONS(a.table),
+                                  {0}};
+    if (!cli_parse(&build_command, &argc, argv, options, &a.common)) return 2;
+    if (a.common.help) return 0;
+    kn_hierarchy_spec spec = KN_HIERARCHY_SPEC_INIT;
+    int               code = 0;
+    if (argc < 1)
+        code = cli_usage(&build_command, "which table?");
+    else if (a.common.json && strcmp(a.output, "-") == 0)
+        code = cli_usage(&build_command, "--json describes a file: it needs --output FILE");
+    else
+        code = read_spec(&spec, &a);
+    if (code == 0) code = build(&a, &spec, argv, argc);
+    free_breaks(&spec);
+    cli_list_free(&a.ranges);
+    cli_list_free(&a.steps);
+    cli_table_options_free(&a.table);
+    return code;
+}
+
+/* ---- check ---- */
+
+typedef struct check_arguments {
+    cli_common        common;
+    cli_table_options table;
+    cli_list          data;
+    const char       *column, *delimiter;
+    bool              taxonomy, show_values;
+} check_arguments;
+
+static int fail_check(const check_arguments *a, const char *path, const kn_error *err)
+{
+    if (a->common.json && err->status == KN_INPUT) {
+        json_t *result = cli_json_object();
+        cli_json_set(result, "hierarchy", cli_json_text(path, strlen(path)));
+        cli_json_set(result, "valid", json_false());
+        cli_json_set(result, "error", cli_json_text(err->message, strlen(err->message)));
+        cli_json_set(result, "line", json_integer(err->line));
+        cli_json_set(result, "column", json_integer(err->column));
+        cli_json_print(result);
+    }
+    return cli_fail(err);
+}
+
+static void report_check(const check_arguments *a, const kn_hierarchy *h, const char *path, const kn_table *table)
+{
+    warn(h, path);
+    if (a->common.json) {
+        json_t *result = summary_json(h, path);
+        cli_json_set(result, "valid", json_true());
+        if (table) {
+            cli_json_set(result, "data_column", cli_json_text(a->column, strlen(a->column)));
+            cli_json_set(result, "data_values", json_integer(kn_table_distinct(table, 0)));
+            cli_json_set(result, "data_missing", json_integer(kn_table_missing(table, 0)));
+        }
+        cli_json_set(result, "warnings", warnings_json(h));
+        cli_json_print(result);
+        return;
+    }
+    char leaves[CLI_NUMBER_SIZE], nodes[CLI_NUMBER_SIZE], values[CLI_NUMBER_SIZE],
+        *shown = cli_escape(path, strlen(path));
+    printf("%s: a tree of %d levels, %s leaves and %s nodes%s\n", shown, kn_hierarchy_levels(h),
+           cli_format_integer(leaves, kn_hierarchy_leaves(h)), cli_format_integer(nodes, kn_hierarchy_nodes(h)),
+           kn_hierarchy_balanced(h) ? "" : ", its leaves at different depths");
+    free(shown);
+    if (!table) return;
+    shown = cli_escape(a->column, strlen(a->column));
+    printf("column \"%s\": %s values, each with a leaf", shown,
+           cli_format_integer(values, kn_table_distinct(table, 0)));
+    if (kn_table_missing(table, 0) > 0)
+        printf("; %s missing cells, which stay themselves below the root",
+               cli_format_integer(leaves, kn_table_missing(table, 0)));
+    putchar('\n');
+    free(shown);
+}
+
+static int check(const check_arguments *a, const kn_hierarchy_spec *spec)
+{
+    kn_context *ctx = cli_context(&a->common);
+    if (!ctx) return 3;
+    int           code = 0;
+    kn_error      err = KN_ERROR_INIT;
+    kn_hierarchy *h = NULL;
+    kn_table     *table = NULL;
+    kn_status     status = kn_hierarchy_read(&h, ctx, spec, &err);
+    if (status == KN_OK && a->column) {
+        table = read_column(ctx, &a->table, a->data.items, a->data.count, a->column, &code);
+        if (table) status = kn_hierarchy_bind(h, table, 0, data_decimal(&a->table), a->show_values, &err);
+    }
+    if (status != KN_OK)
+        code = fail_check(a, spec->path, &err);
+    else if (code == 0)
+        report_check(a, h, spec->path, table);
+    kn_table_free(table);
+    kn_hierarchy_free(h);
+    cli_context_free(ctx);
+    return code;
+}
+
+static int run_check(int argc, char **argv)
+{
+    check_arguments   a = {0};
+    const cli_option  options[] = {{"--data", CLI_REPEAT, &a.data},
+                                   {"-c|--column", CLI_TEXT, &a.column},
+                                   {"--taxonomy", CLI_FLAG, &a.taxonomy},
+                                   {"--hierarchy-delimiter", CLI_TEXT, &a.delimiter},
+                                   {"--show-values", CLI_FLAG, &a.show_values},
+                                   CLI_TABLE_OPTIONS(a.table),
+                                   {0}};
+    kn_hierarchy_spec spec = KN_HIERARCHY_SPEC_INIT;
+    if (!cli_parse(&check_command, &argc, argv, options, &a.common)) return 2;
+    if (a.common.help) return 0;
+    int code = 0;
+    if (argc != 1)
+        code = cli_usage(&check_command, argc < 1 ? "which hierarchy?" : "one hierarchy at a time");
+    else if ((a.data.count > 0) != (a.column != NULL))
+        code = cli_usage(&check_command, "--data and --column go together");
+    else if (!read_delimiter(&check_command, a.delimiter, &spec.delimiter))
+        code = 2;
+    spec.path = argv[0];
+    if (a.taxonomy) spec.kind = KN_HIERARCHY_TAXONOMY;
+    if (code == 0) code = check(&a, &spec);
+    cli_list_free(&a.data);
+    cli_table_options_free(&a.table);
+    return code;
+}
+
+/* ---- show ---- */
+
+static uint32_t largest_cover(const kn_hierarchy *h, int level)
+{
+    uint32_t largest = 0;
+    for (uint32_t n = kn_hierarchy_level_first(h, level); n != KN_NODE_NONE; n = kn_hierarchy_level_next(h, level, n))
+        if (kn_hierarchy_cover(h, n) > largest) largest = kn_hierarchy_cover(h, n);
+    return largest;
+}
+
+static void print_levels(const kn_hierarchy *h)
+{
+    static const char *const titles[] = {"level", "nodes", "largest"};
+    static const cli_align   aligns[] = {CLI_RIGHT, CLI_RIGHT, CLI_RIGHT};
+    cli_text_table          *t = cli_text_table_new(3, titles, aligns);
+    for (int level = 0; level < kn_hierarchy_levels(h); level++) {
+        cli_text_table_integer(t, level);
+        cli_text_table_integer(t, kn_hierarchy_level_size(h, level));
+        cli_text_table_integer(t, largest_cover(h, level));
+    }
+    cli_text_table_print(t, stdout, 0);
+    cli_text_table_free(t);
+}
+
+/* Indented text: a taxonomy, so that it can be edited and read back. */
+static void print_tree(const kn_hierarchy *h, uint32_t node, int depth)
+{
+    size_t      length;
+    const char *label = kn_hierarchy_label(h, node, &length);
+    char       *shown = cli_escape(label, length);
+    printf("%*s%s\n", 2 * depth, "", shown);
+    free(shown);
+    for (uint32_t c = kn_hierarchy_child(h, node); c != KN_NODE_NONE; c = kn_hierarchy_sibling(h, c))
+        print_tree(h, c, depth + 1);
+}
+
+static json_t *tree_json(const kn_hierarchy *h, uint32_t node)
+{
+    size_t      length;
+    const char *label = kn_hierarchy_label(h, node, &length);
+    json_t     *result = cli_json_object();
+    cli_json_set(result, "label", cli_json_text(label, length));
+    cli_json_set(result, "leaves", json_integer(kn_hierarchy_cover(h, node)));
+    uint32_t child = kn_hierarchy_child(h, node);
+    if (child == KN_NODE_NONE) return result;
+    json_t *children = cli_json_array();
+    for (; child != KN_NODE_NONE; child = kn_hierarchy_sibling(h, child))
+        cli_json_append(children, tree_json(h, child));
+    cli_json_set(result, "children", children);
+    return result;
+}
+
+static void print_level(const kn_hierarchy *h, int level)
+{
+    static const char *const titles[] = {"leaves", "label"};
+    static const cli_align   aligns[] = {CLI_RIGHT, CLI_LEFT};
+    cli_text_table          *t = cli_text_table_new(2, titles, aligns);
+    for (uint32_t n = kn_hierarchy_level_first(h, level); n != KN_NODE_NONE; n = kn_hierarchy_level_next(h, level, n)) {
+        size_t      length;
+        const char *label = kn_hierarchy_label(h, n, &length);
+        cli_text_table_integer(t, kn_hierarchy_cover(h, n));
+        cli_text_table_bytes(t, label, length);
+    }
+    cli_text_table_print(t, stdout, 0);
+    cli_text_table_free(t);
+}
+
+static json_t *level_json(const kn_hierarchy *h, int level)
+{
+    json_t *list = cli_json_array();
+    for (uint32_t n = kn_hierarchy_level_first(h, level); n != KN_NODE_NONE; n = kn_hierarchy_level_next(h, level, n)) {
+        size_t      length;
+        const char *label = kn_hierarchy_label(h, n, &length);
+        json_t     *item = cli_json_object();
+        cli_json_set(item, "label", cli_json_text(label, length));
+        cli_json_set(item, "leaves", json_integer(kn_hierarchy_cover(h, n)));
+        cli_json_append(list, item);
+    }
+    return list;
+}
+
+static void print_hierarchy(const kn_hierarchy *h, const char *path, const cli_common *common, int level, bool tree)
+{
+    if (kn_hierarchy_nodes(h) <= SMALL_TREE) tree = true;
+    warn(h, path);
+    if (common->json) {
+        json_t *result = summary_json(h, path);
+        if (level >= 0) {
+            cli_json_set(result, "level", json_integer(level));
+            cli_json_set(result, "labels", level_json(h, level));
+        } else if (tree) {
+            cli_json_set(result, "tree", tree_json(h, kn_hierarchy_root(h)));
+        }
+        cli_json_set(result, "warnings", warnings_json(h));
+        cli_json_print(result);
+    } else if (level >= 0) {
+        print_level(h, level);
+    } else {
+        print_levels(h);
+        if (!tree) return;
+        putchar('\n');
+        print_tree(h, kn_hierarchy_root(h), 0);
+    }
+}
+
+static int run_show(int argc, char **argv)
+{
+    cli_common        common = {0};
+    int64_t           level = -1;
+    bool              tree = false, taxonomy = false;
+    const char       *delimiter = NULL;
+    const cli_option  options[] = {{"--level", CLI_INTEGER, &level},
+                                   {"--tree", CLI_FLAG, &tree},
+                                   {"--taxonomy", CLI_FLAG, &taxonomy},
+                                   {"--hierarchy-delimiter", CLI_TEXT, &delimiter},
+                                   {0}};
+    kn_hierarchy_spec spec = KN_HIERARCHY_SPEC_INIT;
+    if (!cli_parse(&show_command, &argc, argv, options, &common)) return 2;
+    if (common.help) return 0;
+    if (argc != 1) return cli_usage(&show_command, argc < 1 ? "which hierarchy?" : "one hierarchy at a time");
+    if (!read_delimiter(&show_command, delimiter, &spec.delimiter)) return 2;
+    spec.path = argv[0];
+    if (taxonomy) spec.kind = KN_HIERARCHY_TAXONOMY;
+    kn_context *ctx = cli_context(&common);
+    if (!ctx) return 3;
+    kn_error      err = KN_ERROR_INIT;
+    kn_hierarchy *h = NULL;
+    int           code = 0;
+    if (kn_hierarchy_read(&h, ctx, &spec, &err) != KN_OK)
+        code = cli_fail(&err);
+    else if (level < -1 || level >= kn_hierarchy_levels(h))
+        code = cli_usage(&show_command, "--level is 0 to %d here", kn_hierarchy_levels(h) - 1);
+    else
+        print_hierarchy(h, spec.path, &common, (int)level, tree);
+    kn_hierarchy_free(h);
+    cli_context_free(ctx);
+    return code;
+}
+
+/* ---- The command ---- */
+
+static int run(int argc, char **argv)
+{
+    static const cli_command *const actions[] = {&build_command, &check_command, &show_command};
+    for (int i = 0; argc > 0 && i < 3; i++)
+        if (strcmp(strchr(actions[i]->name, ' ') + 1, argv[0]) == 0) return actions[i]->run(argc - 1, argv + 1);
+    cli_common       common = {0};
+    const cli_option options[] = {{0}};
+    if (!cli_parse(&cli_hierarchy, &argc, argv, options, &common)) return 2;
+    if (common.help) return 0;
+    if (argc < 1) return cli_usage(&cli_hierarchy, "build, check or show?");
+    return cli_usage(&cli_hierarchy, "'%s' is not build, check or show", argv[0]);
+}
+
+const cli_command cli_hierarchy = {
+    .name = "hierarchy",
+    .summary = "make, check and print generalization hierarchies",
+    .help = "Usage: kanon hierarchy build FILE --column C KIND [OPTION]...\n"
+            "       kanon hierarchy check HIERARCHY [--data FILE --column C] [OPTION]...\n"
+            "       kanon hierarchy show HIERARCHY [--level N] [OPTION]...\n"
+            "\n"
+            "A hierarchy says what a value becomes, level by level, when it is blurred. It is a\n"
+            "file with one line per value: value;what it becomes;...;root\n"
+            "\n"
+            "  build                    make one over the values of a column: --mask right|left,\n"
+            "                           --ranges, --breaks, --calendar, --prefix, --taxonomy,\n"
+            "                           --suppress\n"
+            "  check                    is it a tree, and does every value of a column have a leaf?\n"
+            "  show                     its levels, and the tree if it is small\n"
+            "\n"
+            "`kanon hierarchy build --help` and so on tell the options of each.\n"
+            "\n"
+            "Options:\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
+            "Examples:\n"
+            "  kanon hierarchy build people.csv --column age --ranges 5,10,20,40 --output age.csv\n"
+            "  kanon hierarchy check age.csv --data people.csv --column age\n",
+    .run = run,
+};
