@@ -142,6 +142,9 @@ typedef struct cli_table_options {
 bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *options, char *const *paths,
                     int path_count, const char *const *columns, int column_count, int *exit_code);
 
+/* Notes on what the reader decided and the user should know: spellings that fell together, dates with two readings. */
+void cli_table_notes(const cli_common *common, const kn_table *table);
+
 /* The library's options for these, for a command that reads by itself. `csv` points into `options` and into *types,
  * which the caller frees with cli_column_types_free. false after printing what is wrong (exit code 2). */
 typedef struct cli_column_types {

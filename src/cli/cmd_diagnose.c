@@ -1,5 +1,4 @@
 /* cmd_diagnose.c: `kanon diagnose`: the k of a table with respect to a set of attributes. */
-#include <inttypes.h>
 #include <kanon/diagnose.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,24 +59,6 @@ typedef struct run_state {
     kn_diagnosis       *result;
     moment              start, read, end;
 } run_state;
-
-static void warn_about_columns(const run_state *s)
-{
-    for (int c = 0; c < kn_table_columns(s->table); c++) {
-        char *name = cli_escape(kn_table_name(s->table, c), strlen(kn_table_name(s->table, c)));
-        if (kn_table_respelled(s->table, c) > 0)
-            cli_note(&s->common,
-                     "column \"%s\": %" PRId64 " spellings of numbers or dates were read as equal to another one "
-                     "(like 1.0 and 1.00); --type '%s:text' tells them apart",
-                     name, kn_table_respelled(s->table, c), name);
-        if (kn_table_ambiguous_dates(s->table, c))
-            cli_note(&s->common,
-                     "column \"%s\" holds dates that can be read as day/month or month/day and stays text; "
-                     "--type '%s:date:%%d/%%m/%%Y' decides",
-                     name, name);
-        free(name);
-    }
-}
 
 static json_t *timings_json(const run_state *s)
 {
@@ -141,12 +122,30 @@ static void print_json(const run_state *s)
     cli_json_print(o);
 }
 
+/* "1 row", "2,345 rows". */
+typedef struct phrase {
+    char text[CLI_NUMBER_SIZE + 16];
+} phrase;
+
+static phrase count_of(int64_t n, const char *one, const char *many)
+{
+    char   number[CLI_NUMBER_SIZE];
+    phrase p;
+    snprintf(p.text, sizeof p.text, "%s %s", cli_format_integer(number, n), n == 1 ? one : many);
+    return p;
+}
+
+static phrase rows_of(int64_t n)
+{
+    return count_of(n, "row", "rows");
+}
+
 /* Class sizes in powers of two, as a person wants to see them. */
 static void print_histogram(const kn_diagnosis *d, const char *of)
 {
-    static const cli_align aligns[] = {CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT};
-    const char            *titles[] = {of, "classes", "rows", "share of rows"};
-    cli_text_table        *t = cli_text_table_new(4, titles, aligns);
+    static const cli_align aligns[] = {CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT};
+    const char            *titles[] = {of, "classes", "rows", "share", ""};
+    cli_text_table        *t = cli_text_table_new(5, titles, aligns);
     int64_t                total = 0;
     for (int64_t i = 0; i < d->size_count; i++) total += d->sizes[i].rows;
     int64_t i = 0;
@@ -157,14 +156,16 @@ static void print_histogram(const kn_diagnosis *d, const char *of)
             rows += d->sizes[i].rows;
         }
         if (classes == 0) continue;
-        char from[CLI_NUMBER_SIZE], to[CLI_NUMBER_SIZE];
+        char   from[CLI_NUMBER_SIZE], to[CLI_NUMBER_SIZE];
+        double share = (double)rows / (double)total;
         if (low == 1)
             cli_text_table_text(t, "1");
         else
             cli_text_table_format(t, "%s-%s", cli_format_integer(from, low), cli_format_integer(to, low * 2 - 1));
         cli_text_table_integer(t, classes);
         cli_text_table_integer(t, rows);
-        cli_text_table_bar(t, (double)rows / (double)total, 30);
+        cli_text_table_format(t, "%.1f %%", 100 * share);
+        cli_text_table_bar(t, share, 30);
     }
     cli_text_table_print(t, stdout, 2);
     cli_text_table_free(t);
@@ -173,57 +174,69 @@ static void print_histogram(const kn_diagnosis *d, const char *of)
 static void print_missing(const run_state *s)
 {
     const kn_diagnosis *d = s->result;
-    char                n[CLI_NUMBER_SIZE];
     if (d->missing_rows == 0) {
         printf("Missing cells: none among the quasi-identifiers.\n");
         return;
     }
-    static const char *const meaning[] = {"they count as a value of their own", "they agree with any value",
-                                          "these rows were set aside"};
-    printf("Missing cells: %s rows have one among the quasi-identifiers; %s.\n", cli_format_integer(n, d->missing_rows),
+    static const char *const meaning[] = {"count as a value of their own", "agree with any value",
+                                          "set their rows aside"};
+    printf("Missing cells: %s with one among the quasi-identifiers; missing cells %s.\n", rows_of(d->missing_rows).text,
            meaning[s->options.missing]);
 }
 
 static void print_suppression(const run_state *s)
 {
     const kn_diagnosis *d = s->result;
-    char                a[CLI_NUMBER_SIZE], b[CLI_NUMBER_SIZE], c[CLI_NUMBER_SIZE];
-    printf("\nRemoving %s rows (at most %s may go) raises k from %s", cli_format_integer(a, d->suppressed),
-           cli_format_integer(b, d->budget), cli_format_integer(c, d->k));
-    printf(" to %s.\n", cli_format_integer(a, d->k_after));
+    char                before[CLI_NUMBER_SIZE], after[CLI_NUMBER_SIZE];
+    cli_format_integer(before, d->k);
+    cli_format_integer(after, d->k_after);
+    if (d->suppressed == 0)
+        printf("\nAt most %s may be removed: too few to take out all classes of the smallest size; k stays %s.\n",
+               rows_of(d->budget).text, before);
+    else
+        printf("\nRemoving %s (of at most %s) raises k from %s to %s.\n", rows_of(d->suppressed).text,
+               rows_of(d->budget).text, before, after);
 }
 
 static void print_verdict(const run_state *s)
 {
     const kn_diagnosis *d = s->result;
-    char                k[CLI_NUMBER_SIZE], n[CLI_NUMBER_SIZE], c[CLI_NUMBER_SIZE];
-    printf("\n%s%s%s: the table %s %s-anonymous on these columns%s.\n", cli_style_on(stdout, d->holds ? CLI_GREEN : CLI_RED),
-           d->holds ? "YES" : "NO", cli_style_on(stdout, CLI_PLAIN), d->holds ? "is" : "is not",
-           cli_format_integer(k, s->options.k), s->options.suppressing ? " once those rows are removed" : "");
+    char                k[CLI_NUMBER_SIZE];
+    const char         *removed = d->suppressed > 0 ? " once those rows are removed" : "";
+    printf("\n%s%s%s: the table is %s%s-anonymous on these columns%s.\n",
+           cli_style_on(stdout, d->holds ? CLI_GREEN : CLI_RED), d->holds ? "YES" : "NO",
+           cli_style_on(stdout, CLI_PLAIN), d->holds ? "" : "not ", cli_format_integer(k, s->options.k), removed);
     if (d->below_rows > 0)
-        printf("%s rows stand in %s classes smaller than %s%s.\n", cli_format_integer(n, d->below_rows),
-               cli_format_integer(c, d->below_classes), k, s->options.suppressing ? " before any is removed" : "");
+        printf("%s in %s smaller than %s%s.\n", rows_of(d->below_rows).text,
+               count_of(d->below_classes, "class", "classes").text, k,
+               s->options.suppressing ? ", before any is removed" : "");
 }
 
-static void print_text(const run_state *s)
+static void print_heading(const run_state *s)
 {
     const kn_diagnosis *d = s->result;
-    char                rows[CLI_NUMBER_SIZE], classes[CLI_NUMBER_SIZE], k[CLI_NUMBER_SIZE];
-    const char         *unit = s->entity ? "persons" : "rows";
-    printf("%s rows, %s classes by ", cli_format_integer(rows, d->rows), cli_format_integer(classes, d->classes));
+    char                k[CLI_NUMBER_SIZE];
+    printf("%s, %s by ", rows_of(d->rows).text, count_of(d->classes, "class", "classes").text);
     for (int i = 0; i < s->qi.count; i++) {
         char *name = cli_escape(s->qi.items[i], strlen(s->qi.items[i]));
         printf("%s%s", i ? ", " : "", name);
         free(name);
     }
-    printf("\n%sk = %s%s: ", cli_style_on(stdout, CLI_BOLD), cli_format_integer(k, d->k), cli_style_on(stdout, CLI_PLAIN));
+    printf("\n%sk = %s%s: ", cli_style_on(stdout, CLI_BOLD), cli_format_integer(k, d->k),
+           cli_style_on(stdout, CLI_PLAIN));
     if (d->size_count == 0)
         printf("there are no rows to look at.\n");
     else if (d->k == 1)
-        printf("%s of the rows stand alone; whoever knows these columns finds them.\n",
-               cli_format_integer(rows, d->unique_rows));
+        printf("%s alone; whoever knows these columns finds them.\n",
+               count_of(d->unique_rows, "row stands", "rows stand").text);
     else
-        printf("everybody is hidden among at least %s %s.\n", k, unit);
+        printf("everybody is hidden among at least %s %s.\n", k, s->entity ? "persons" : "rows");
+}
+
+static void print_text(const run_state *s)
+{
+    const kn_diagnosis *d = s->result;
+    print_heading(s);
     print_missing(s);
     printf("\n");
     print_histogram(d, s->options.missing == KN_MISSING_WILDCARD ? "crowd size" : s->entity ? "persons" : "class size");
@@ -252,6 +265,9 @@ static int check(run_state *s, int files, bool k_given)
             return cli_usage(&cli_diagnose, "--suppress: a share between 0 and 1, like 0.05 or 5%%");
         s->options.suppressing = true;
     }
+    for (int i = 0; i < s->qi.count && s->entity; i++)
+        if (strcmp(s->qi.items[i], s->entity) == 0)
+            return cli_usage(&cli_diagnose, "--entity: \"%s\" is also a quasi-identifier", s->entity);
     s->options.quasi = (const char *const *)s->qi.items;
     s->options.quasi_count = s->qi.count;
     s->options.entity = s->entity;
@@ -293,7 +309,7 @@ static int run(int argc, char **argv)
             code = cli_fail(&err);
         } else {
             s.end = now();
-            warn_about_columns(&s);
+            cli_table_notes(&s.common, s.table);
             if (s.common.json)
                 print_json(&s);
             else

@@ -101,6 +101,7 @@ static int run(int argc, char **argv)
     if (a.common.help) return 0;
     int code = read_options(&o, &a, argc, argv);
     if (code) return code;
+    a.common.streams = strcmp(a.output, "-") == 0;
     kn_context *ctx = cli_context(&a.common);
     if (!ctx) return 3;
     kn_error  err = KN_ERROR_INIT;

@@ -1,5 +1,4 @@
 /* cmd_profile.c: `kanon profile`: what the columns of a table look like, and which role each probably has. */
-#include <inttypes.h>
 #include <kanon/diagnose.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +108,7 @@ static int run(int argc, char **argv)
     if (!ctx) {
         code = 3;
     } else if (cli_table_read(&table, ctx, &input, argv, argc, NULL, 0, &code)) {
+        cli_table_notes(&common, table);
         if (kn_profile_table(&profile, ctx, table, &err) != KN_OK)
             code = cli_fail(&err);
         else if (common.json)

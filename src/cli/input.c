@@ -6,6 +6,7 @@
  */
 #include "cli.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,4 +192,23 @@ bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *op
     cli_column_types_free(&types);
     if (ok) *exit_code = 0;
     return ok;
+}
+
+void cli_table_notes(const cli_common *common, const kn_table *table)
+{
+    for (int c = 0; c < kn_table_columns(table); c++) {
+        char   *name = cli_escape(kn_table_name(table, c), strlen(kn_table_name(table, c)));
+        int64_t respelled = kn_table_respelled(table, c);
+        if (respelled > 0)
+            cli_note(common,
+                     "column \"%s\": %" PRId64 " spellings of a number or date were read as equal to another one (like "
+                     "1.0 and 1.00); --type '%s:text' tells them apart",
+                     name, respelled, name);
+        if (kn_table_ambiguous_dates(table, c))
+            cli_note(common,
+                     "column \"%s\" has dates that can be read as day/month or month/day, and stays text; "
+                     "--type '%s:date:%%d/%%m/%%Y' decides",
+                     name, name);
+        free(name);
+    }
 }

@@ -1,7 +1,7 @@
 /* kn_csv_read.c: reads CSV files into a table: opening, header, options, messages.
  *
  * Interface: kn_table_read_csv and kn_table_read_csv_files in kanon/table.h. The records themselves are read by
- * kn_csv_wave.c, the grammar is kn_csv_scan.h's. Limits: 65,535 columns, a record fits in 256 MB.
+ * kn_csv_wave.c, the grammar is kn_csv_scan.h's. Limits: 65,535 columns; a record has at most 256 MiB.
  */
 #include "kn_csv_read.h"
 
@@ -14,8 +14,15 @@
 #include "kn_error.h"
 #include "kn_utf8.h"
 
-enum { PIECE_SIZE = 1 << 19, PIECES_PER_THREAD = 8, SNIFF_SIZE = 1 << 16 };
-static const size_t max_record = (size_t)256 << 20;
+enum {
+    PIECE_SIZE = 1 << 19,
+    PIECES_PER_THREAD = 8,
+    MAX_WAVE = 1 << 28,    /* positions in the buffer, which a long record doubles, fit in 31 bits */
+    SNIFF_SIZE = 1 << 20,
+    BATCH = 1024,          /* records that are interned at a time ... */
+    BATCH_CELLS = 1 << 20, /* ... and at most so many cells           */
+    MIN_BATCH = 8
+};
 
 static const char *const default_na[] = {"",     "NA",   "N/A",  "n/a",  "NULL", "null", "Null",
                                          "NaN",  "nan",  "#N/A", "?",    NULL};
@@ -49,24 +56,37 @@ static const char *describe(const kn_csv_reader *r, kn_csv_fault fault, kn_csv_r
     case KN_CSV_TOO_MANY: return "this row has more cells than the header";
     case KN_CSV_AFTER_QUOTE: return "a closing quote must be followed by a delimiter or the end of the row";
     case KN_CSV_UNTERMINATED: return "the quote that opens here is never closed";
-    case KN_CSV_TOO_LONG: return "a row longer than 256 MB; is a closing quote missing?";
+    case KN_CSV_TOO_LONG: return "a row longer than 256 MiB; is a closing quote missing?";
     case KN_CSV_OK:
     case KN_CSV_MORE: break;
     }
     return "unreadable";
 }
 
+/* KN_INPUT at a place of the buffer. */
+static kn_status fail_place(const kn_csv_reader *r, size_t at, size_t from, uint64_t from_line, const char *what,
+                            kn_error *err)
+{
+    uint64_t line = from_line + kn_csv_count_lines(r->buffer + from, at - from);
+    size_t   begin = at; /* of the line: `from` is the start of a record, hence of a line */
+    while (begin > from && r->buffer[begin - 1] != '\n' && r->buffer[begin - 1] != '\r') begin--;
+    bool   utf8 = r->opt->encoding == KN_ENCODING_UTF8;
+    size_t column = 1 + (utf8 ? kn_utf8_length(r->buffer + begin, at - begin) : at - begin);
+    return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), (int64_t)line + 1, (int64_t)column, "%s", what);
+}
+
 kn_status kn_csv_fail(kn_csv_reader *r, kn_csv_fault fault, kn_csv_result result, size_t at, size_t from,
                       uint64_t from_line, kn_error *err)
 {
     if (fault == KN_CSV_MEMORY) return kn_csv_fail_memory(r, err);
-    uint64_t line = from_line + kn_csv_count_lines(r->buffer + from, at - from);
-    size_t   begin = at; /* of the line: `from` is the start of a record, hence of a line */
-    while (begin > from && r->buffer[begin - 1] != '\n' && r->buffer[begin - 1] != '\r') begin--;
-    size_t column = 1 + (r->opt->encoding == KN_ENCODING_UTF8 ? kn_utf8_length(r->buffer + begin, at - begin) : at - begin);
-    char   byte = at < r->filled ? r->buffer[at] : '\n';
-    return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), (int64_t)line + 1, (int64_t)column, "%s",
-                      describe(r, fault, result, byte));
+    char byte = at < r->filled ? r->buffer[at] : '\n';
+    return fail_place(r, at, from, from_line, describe(r, fault, result, byte), err);
+}
+
+size_t kn_csv_wrong_byte(const kn_csv_reader *r, const char *text, size_t size)
+{
+    if (r->opt->encoding == KN_ENCODING_UTF8) return kn_utf8_check(text, size);
+    return kn_bytes_check(text, size, r->opt->encoding == KN_ENCODING_LATIN_1);
 }
 
 kn_status kn_csv_fill(kn_csv_reader *r, kn_error *err)
@@ -75,8 +95,8 @@ kn_status kn_csv_fill(kn_csv_reader *r, kn_error *err)
     if (r->at > 0) memmove(r->buffer, r->buffer + r->at, held);
     r->at = 0;
     r->filled = held;
+    if (held > KN_CSV_MAX_RECORD) return kn_csv_fail(r, KN_CSV_GRAMMAR, KN_CSV_TOO_LONG, 0, 0, r->line, err);
     if (held > r->capacity / 2) { /* a record that is longer than half a wave */
-        if (held > max_record) return kn_csv_fail(r, KN_CSV_GRAMMAR, KN_CSV_TOO_LONG, 0, 0, r->line, err);
         char *larger = kn_realloc(r->ctx, r->buffer, r->capacity * 2);
         if (!larger) return kn_csv_fail_memory(r, err);
         r->buffer = larger;
@@ -116,32 +136,47 @@ static kn_status open_file(kn_csv_reader *r, const char *path, kn_error *err)
     return KN_OK;
 }
 
-/* The cells of the first record, as they stand in the buffer. Fills the buffer until the record is whole. */
-static kn_status first_record(kn_csv_reader *r, kn_csv_field **fields, size_t *count, size_t *end, uint64_t *lines,
-                              kn_error *err)
+/* The fault that ends the search for the first record: the first one, so the bytes before it are looked at too. */
+static kn_status bad_first_record(kn_csv_reader *r, kn_csv_result result, size_t at, kn_error *err)
 {
-    *fields = kn_alloc_array(r->ctx, KN_CSV_MAX_COLUMNS, sizeof **fields);
+    size_t wrong = r->at + kn_csv_wrong_byte(r, r->buffer + r->at, at - r->at);
+    if (wrong < at) return kn_csv_fail(r, KN_CSV_BYTES, KN_CSV_OK, wrong, r->at, 0, err);
+    if (result != KN_CSV_TOO_MANY) return kn_csv_fail(r, KN_CSV_GRAMMAR, result, at, r->at, 0, err);
+    char what[40];
+    snprintf(what, sizeof what, "more than %d columns", KN_CSV_MAX_COLUMNS);
+    return fail_place(r, at, r->at, 0, what, err);
+}
+
+/* The first record of a file: its cells, as they stand in the buffer, and where it begins and ends. */
+typedef struct first_row {
+    kn_csv_field *fields; /* owned */
+    size_t        count;  /* 0: the file has none */
+    size_t        begin, end;
+    uint64_t      end_line; /* line ends before `end` */
+} first_row;
+
+/* Where a cell of it begins, its quote included. */
+static size_t cell_begin(const kn_csv_reader *r, kn_csv_field field)
+{
+    return field.begin > r->at && r->buffer[field.begin - 1] == '"' ? field.begin - 1 : field.begin;
+}
+
+/* Fills the buffer until the first record is whole. */
+static kn_status find_first_row(kn_csv_reader *r, first_row *row, kn_error *err)
+{
+    row->fields = kn_alloc_array(r->ctx, KN_CSV_MAX_COLUMNS, sizeof *row->fields);
     kn_csv_scanner *s = kn_alloc(r->ctx, sizeof *s);
-    kn_status       st = *fields && s ? KN_OK : kn_csv_fail_memory(r, err);
+    kn_status       st = row->fields && s ? KN_OK : kn_csv_fail_memory(r, err);
     while (st == KN_OK) {
         kn_csv_scanner_init(s, r->buffer, r->filled, r->ended, r->delimiter, r->at);
-        kn_csv_result result = kn_csv_scan_any(s, *fields, KN_CSV_MAX_COLUMNS, count);
-        *end = s->at;
-        *lines = s->lines;
+        kn_csv_result result = kn_csv_scan_any(s, row->fields, KN_CSV_MAX_COLUMNS, &row->count);
+        row->end = s->at;
+        row->end_line = s->lines;
         if (result == KN_CSV_OK) break;
-        if (result == KN_CSV_MORE) {
-            st = kn_csv_fill(r, err);
-        } else if (result == KN_CSV_TOO_MANY) {
-            st = kn_fail_at(err, KN_INPUT, kn_source_name(r->source), 1, 0, "more than %d columns", KN_CSV_MAX_COLUMNS);
-        } else {
-            st = kn_csv_fail(r, KN_CSV_GRAMMAR, result, s->error_at, r->at, 0, err);
-        }
+        st = result == KN_CSV_MORE ? kn_csv_fill(r, err) : bad_first_record(r, result, s->error_at, err);
     }
+    if (st == KN_OK && row->count > 0) row->begin = cell_begin(r, row->fields[0]);
     kn_free(s);
-    if (st != KN_OK) {
-        kn_free(*fields);
-        *fields = NULL;
-    }
     return st;
 }
 
@@ -149,37 +184,28 @@ static kn_status first_record(kn_csv_reader *r, kn_csv_field **fields, size_t *c
 static kn_status header_name(kn_csv_reader *r, kn_csv_field field, kn_string *out, kn_error *err)
 {
     const char *text = r->buffer + field.begin;
-    char       *room = kn_arena_bytes(&r->arena, 3 * (size_t)field.size + 1);
-    char       *plain = kn_arena_bytes(&r->arena, (size_t)field.size + 1);
-    if (!room || !plain) return kn_csv_fail_memory(r, err);
-    size_t size = field.size;
+    size_t      size = field.size, wrong = kn_csv_wrong_byte(r, text, size);
+    if (wrong < size) return kn_csv_fail(r, KN_CSV_BYTES, KN_CSV_OK, field.begin + wrong, r->at, 0, err);
+    char *plain = kn_arena_bytes(&r->arena, size + 1);
+    if (!plain) return kn_csv_fail_memory(r, err);
     if (field.doubled)
         size = kn_csv_undouble(plain, text, size);
     else
         memcpy(plain, text, size);
-    size_t wrong = memchr(plain, 0, size) ? 0 : size;
-    if (r->opt->encoding == KN_ENCODING_UTF8) {
-        size_t checked = kn_utf8_check(text, field.size);
-        if (checked < field.size)
-            return kn_csv_fail(r, KN_CSV_BYTES, KN_CSV_OK, field.begin + checked, r->at, 0, err);
-        memcpy(room, plain, size);
-    } else {
-        size_t n = wrong == size ? kn_utf8_from_bytes(room, plain, size, r->opt->encoding == KN_ENCODING_LATIN_1) : SIZE_MAX;
-        if (n == SIZE_MAX) return kn_csv_fail(r, KN_CSV_BYTES, KN_CSV_OK, field.begin, r->at, 0, err);
-        size = n;
+    char *name = plain;
+    if (r->opt->encoding != KN_ENCODING_UTF8) {
+        name = kn_arena_bytes(&r->arena, 3 * size + 1);
+        if (!name) return kn_csv_fail_memory(r, err);
+        size = kn_utf8_from_bytes(name, plain, size, r->opt->encoding == KN_ENCODING_LATIN_1);
     }
-    room[size] = '\0';
-    *out = (kn_string){room, size};
+    name[size] = '\0';
+    *out = (kn_string){name, size};
     return KN_OK;
 }
 
 static kn_status bad_header(kn_csv_reader *r, kn_csv_field field, const char *what, kn_error *err)
 {
-    uint64_t line = kn_csv_count_lines(r->buffer + r->at, field.begin - r->at);
-    size_t   begin = field.begin;
-    while (begin > r->at && r->buffer[begin - 1] != '\n' && r->buffer[begin - 1] != '\r') begin--;
-    return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), (int64_t)line + 1,
-                      (int64_t)(1 + kn_utf8_length(r->buffer + begin, field.begin - begin)), "%s", what);
+    return fail_place(r, cell_begin(r, field), r->at, 0, what, err);
 }
 
 static kn_status check_names(kn_csv_reader *r, const kn_csv_field *fields, kn_error *err)
@@ -223,39 +249,39 @@ static kn_status first_header(kn_csv_reader *r, const kn_csv_field *fields, size
 }
 
 /* A further file must have the same columns in the same order. */
-static kn_status same_header(kn_csv_reader *r, const kn_csv_field *fields, size_t count, kn_error *err)
+static kn_status same_header(kn_csv_reader *r, const first_row *row, kn_error *err)
 {
-    if (count != (size_t)r->columns)
-        return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), 1, 0,
-                          "%zu columns, but the first file has %d", count, r->columns);
+    if (row->count != (size_t)r->columns) {
+        char what[80];
+        snprintf(what, sizeof what, "%zu columns, but the first file has %d", row->count, r->columns);
+        return fail_place(r, row->begin, r->at, 0, what, err);
+    }
     for (int c = 0; c < r->columns && !r->opt->no_header; c++) {
         kn_string name;
-        KN_TRY(header_name(r, fields[c], &name, err));
+        KN_TRY(header_name(r, row->fields[c], &name, err));
         if (!kn_string_equal(name, r->names[c]))
-            return bad_header(r, fields[c], "the first file has another column here", err);
+            return bad_header(r, row->fields[c], "the first file has another column here", err);
     }
     return KN_OK;
 }
 
+/* Reads the names, or checks them, and leaves r->at at the first row of data. */
 static kn_status read_header(kn_csv_reader *r, bool first, kn_error *err)
 {
-    kn_csv_field *fields = NULL;
-    size_t        count = 0, end = 0;
-    uint64_t      lines = 0;
-    KN_TRY(first_record(r, &fields, &count, &end, &lines, err));
-    kn_status st;
-    if (count == 0)
+    first_row row = {NULL, 0, 0, 0, 0};
+    kn_status st = find_first_row(r, &row, err);
+    if (st == KN_OK && row.count == 0)
         st = kn_fail(err, KN_INPUT, "%s: the file has nothing but blank lines", kn_source_name(r->source));
-    else if (first)
-        st = first_header(r, fields, count, err);
-    else
-        st = same_header(r, fields, count, err);
-    kn_free(fields);
-    if (st == KN_OK && !r->opt->no_header) {
-        r->at = end;
-        r->line = lines;
-    }
-    return st;
+    else if (st == KN_OK && first)
+        st = first_header(r, row.fields, row.count, err);
+    else if (st == KN_OK)
+        st = same_header(r, &row, err);
+    kn_free(row.fields);
+    if (st != KN_OK) return st;
+    /* Blank lines before the first row are no rows, not even of a single column. */
+    r->line = r->opt->no_header ? kn_csv_count_lines(r->buffer + r->at, row.begin - r->at) : row.end_line;
+    r->at = r->opt->no_header ? row.begin : row.end;
+    return KN_OK;
 }
 
 static int find_name(const kn_csv_reader *r, const char *name)
@@ -273,6 +299,7 @@ static kn_status no_such_column(const kn_csv_reader *r, const char *name, kn_err
 static kn_status select_columns(kn_csv_reader *r, kn_error *err)
 {
     r->selected = r->opt->columns ? r->opt->column_count : r->columns;
+    if (r->selected < 1) return kn_fail(err, KN_USAGE, "no column is to be read");
     r->select = kn_arena_alloc(&r->arena, ((size_t)r->selected + 1) * sizeof *r->select);
     if (!r->select) return kn_csv_fail_memory(r, err);
     for (int c = 0; c < r->selected; c++) {
@@ -295,9 +322,11 @@ static kn_status prepare(kn_csv_reader *r, kn_error *err)
     if (!names) return kn_csv_fail_memory(r, err);
     for (int c = 0; c < r->selected; c++) names[c] = r->names[r->select[c]];
     KN_TRY(kn_builder_create(&r->builder, r->ctx, names, r->selected, r->worker_count, err));
+    r->batch = BATCH_CELLS / (size_t)r->columns;
+    if (r->batch > BATCH) r->batch = BATCH;
+    if (r->batch < MIN_BATCH) r->batch = MIN_BATCH;
     for (int w = 0; w < r->worker_count; w++) {
-        r->workers[w].fields =
-            kn_alloc_array(r->ctx, (size_t)r->columns * KN_CSV_BATCH, sizeof *r->workers[w].fields);
+        r->workers[w].fields = kn_alloc_array(r->ctx, (size_t)r->columns * r->batch, sizeof *r->workers[w].fields);
         if (!r->workers[w].fields) return kn_csv_fail_memory(r, err);
     }
     return KN_OK;
@@ -319,7 +348,8 @@ static kn_status finish(kn_table **out, kn_csv_reader *r, const kn_timezone *zon
             if (strcmp(opt->types[t].column, r->names[r->select[c]].data) == 0)
                 types[c] = (kn_builder_type){opt->types[t].type, opt->types[t].format};
     }
-    for (int i = 0; i < na_count; i++) na[i] = kn_string_of(opt->na ? opt->na[i] : default_na[i]);
+    /* Cells are compared without the spaces around them, so the spellings must have none either. */
+    for (int i = 0; i < na_count; i++) na[i] = kn_value_trim(kn_string_of(opt->na ? opt->na[i] : default_na[i]));
     kn_builder_set_na(r->builder, na, na_count);
     kn_value_rules rules = {.decimal = opt->decimal, .timezone = zone};
     kn_builder    *builder = r->builder;
@@ -351,6 +381,7 @@ static kn_status open_reader(kn_csv_reader *r, kn_error *err)
     r->worker_count = kn_context_threads(r->ctx);
     r->workers = kn_alloc_array_zero(r->ctx, (size_t)r->worker_count, sizeof *r->workers);
     r->capacity = r->piece_size * PIECES_PER_THREAD * (size_t)r->worker_count;
+    if (r->capacity > MAX_WAVE) r->capacity = MAX_WAVE;
     r->buffer = kn_alloc(r->ctx, r->capacity);
     if (!r->workers || !r->buffer) return kn_csv_fail_memory(r, err);
     for (int w = 0; w < r->worker_count; w++) {
