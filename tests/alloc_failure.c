@@ -1,15 +1,17 @@
 /* alloc_failure.c: a small whole job through the public API, run again and again with one more allocation refused.
  *
- * The job reads a table, makes and binds hierarchies, writes the table, sends it through Arrow and generates another. For
- * N = 0, 1, 2, ... the context's allocator refuses the N-th request, once alone (a passing shortage) and once with all
- * that follow (memory is gone), until the job asks for fewer. Every run must end with the right answer or with KN_MEMORY
- * and a message, hand back every block and leave no temporary file behind. The same with two threads.
+ * The job reads a table, makes and binds hierarchies, profiles and diagnoses the table, sends it through Arrow, generates
+ * another and writes. For N = 0, 1, 2, ... the context's allocator refuses the N-th request, once alone (a passing
+ * shortage) and once with all that follow (memory is gone), until the job asks for fewer. Every run must end with the
+ * right answer or with KN_MEMORY and a message, hand back every block and leave no temporary file behind. The same with
+ * two threads.
  *
  * A new public function belongs into `steps`.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <kanon/arrow.h>
+#include <kanon/diagnose.h>
 #include <kanon/generate.h>
 #include <kanon/hierarchy.h>
 #include <kanon/table.h>
@@ -68,6 +70,8 @@ typedef struct job {
     kn_context   *ctx;
     kn_table     *table, *from_arrow, *generated;
     kn_hierarchy *ages, *zips, *cities;
+    kn_profile   *profile;
+    kn_diagnosis *diagnosis, *wildcards;
 } job;
 
 static const char *table_path, *city_path; /* made once, read only */
@@ -114,6 +118,29 @@ static kn_status write_table(job *j, kn_error *err)
     return kn_table_write_csv(j->table, j->ctx, output_path, ',', err);
 }
 
+static kn_status make_profile(job *j, kn_error *err)
+{
+    return kn_profile_table(&j->profile, j->ctx, j->table, err);
+}
+
+static kn_status diagnose(job *j, kn_error *err)
+{
+    static const char *const quasi[] = {"age", "zip", "city"};
+    kn_diagnose_options      options = KN_DIAGNOSE_OPTIONS_INIT;
+    options.quasi = quasi;
+    options.quasi_count = 3;
+    options.k = 2;
+    options.suppressing = true;
+    options.suppress = (kn_fraction){1, 10};
+    options.entity = "person";
+    kn_status st = kn_diagnose(&j->diagnosis, j->ctx, j->table, &options, err);
+    if (st != KN_OK) return st;
+    options.entity = NULL;
+    options.suppressing = false;
+    options.missing = KN_MISSING_WILDCARD;
+    return kn_diagnose(&j->wildcards, j->ctx, j->table, &options, err);
+}
+
 static kn_status through_arrow(job *j, kn_error *err)
 {
     struct ArrowArrayStream stream;
@@ -135,7 +162,8 @@ static kn_status generate(job *j, kn_error *err)
 
 /* Writing is last: it waits for the disk, and most runs do not come that far. */
 static kn_status (*const steps[])(job *, kn_error *) = {
-    read_table, make_ranges, make_mask, read_hierarchy, bind_hierarchy, through_arrow, generate, write_table,
+    read_table,   make_ranges, make_mask,     read_hierarchy, bind_hierarchy,
+    make_profile, diagnose,    through_arrow, generate,       write_table,
 };
 
 static uint64_t mix_table(const kn_table *table)
@@ -151,6 +179,8 @@ static uint64_t answer(const job *j)
 {
     assert_true(mix_table(j->from_arrow) == mix_table(j->table));
     uint64_t sum = mix_table(j->table) * 31 + mix_table(j->generated);
+    sum = sum * 31 + (uint64_t)(j->diagnosis->classes * 100 + j->diagnosis->persons + j->wildcards->k_after);
+    for (int c = 0; c < j->profile->columns; c++) sum = sum * 31 + (uint64_t)j->profile->column[c].unique_rows;
     return sum * 31 + kn_hierarchy_nodes(j->ages) + kn_hierarchy_nodes(j->zips) * 100 +
            kn_hierarchy_nodes(j->cities) * 10000;
 }
@@ -165,6 +195,9 @@ static kn_status run(refusal *state, int threads, uint64_t *result, kn_error *er
     kn_status st = kn_context_create(&j.ctx, &options, err);
     for (size_t i = 0; st == KN_OK && i < sizeof steps / sizeof *steps; i++) st = steps[i](&j, err);
     if (st == KN_OK) *result = answer(&j);
+    kn_profile_free(j.profile);
+    kn_diagnosis_free(j.diagnosis);
+    kn_diagnosis_free(j.wildcards);
     kn_hierarchy_free(j.ages);
     kn_hierarchy_free(j.zips);
     kn_hierarchy_free(j.cities);
@@ -255,12 +288,12 @@ static int make_files(void **unused)
     static const char *const names[] = {"Lyon", "Paris", "\"Aix, en Provence\"", "Brest"};
     static char              text[16384];
     size_t                   used = 0;
-    used += (size_t)snprintf(text, sizeof text, "id,age,zip,city,born,income,seen\r\n");
+    used += (size_t)snprintf(text, sizeof text, "id,person,age,zip,city,born,income,seen\r\n");
     for (int i = 0; i < 40; i++)
         used += (size_t)snprintf(text + used, sizeof text - used,
-                                 "%d,%d,%05d,%s,%d-%02d-%02d,%d.%d,%d-06-01 12:%02d:00\r\n", i, 17 + i % 12 * 5,
-                                 i % 7 * 7570, i % 17 ? names[i % 4] : "NA", 1930 + i % 70, 1 + i % 12, 1 + i % 28,
-                                 i * 100, i % 10, 2000 + i % 20, i % 60);
+                                 "%d,p%d,%d,%05d,%s,%d-%02d-%02d,%d.%d,%d-06-01 12:%02d:00\r\n", i, i / 2,
+                                 17 + i % 12 * 5, i % 7 * 7570, i % 17 ? names[i % 4] : "NA", 1930 + i % 70, 1 + i % 12,
+                                 1 + i % 28, i * 100, i % 10, 2000 + i % 20, i % 60);
     table_path = testing_file("people.csv", text, used);
     const char *cities = "Lyon;south;France\nParis;north;France\nAix, en Provence;south;France\nBrest;north;France\n";
     city_path = testing_file("city.csv", cities, strlen(cities));

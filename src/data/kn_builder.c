@@ -3,8 +3,8 @@
  * Interface and protocol: kn_builder.h. Ids are stored in 1, 2 or 4 bytes, widened as dictionaries grow (at most twice
  * per column), so that a table under construction is about as small as the finished one.
  */
-#include "kn_builder_internal.h"
 #include "kn_alloc.h"
+#include "kn_builder_internal.h"
 #include "kn_context.h"
 #include "kn_error.h"
 
@@ -139,6 +139,20 @@ void kn_builder_write(kn_builder *b, int column_index, int64_t first_row, const 
     }
     for (int64_t i = 0; i < rows; i++) missing += ids[i] == KN_ID_MISSING;
     if (missing) atomic_fetch_add_explicit(&column->missing, missing, memory_order_relaxed);
+}
+
+uint64_t kn_builder_needs(const kn_builder *b)
+{
+    /* Per distinct text while its column is encoded: lists of texts, values, order, codes and the dictionary. */
+    const uint64_t per_text = 200;
+    uint64_t       most = 0;
+    for (int c = 0; c < b->column_count; c++) {
+        uint64_t texts = 0;
+        for (int s = 0; s < b->slots; s++) texts += b->columns[c].interners[s].count;
+        uint64_t need = texts * per_text + (uint64_t)b->rows * (uint64_t)b->columns[c].width;
+        if (need > most) most = need;
+    }
+    return kn_context_memory_used(b->ctx) + most;
 }
 
 kn_status kn_builder_finish(kn_table **out, kn_builder *b, const kn_builder_type *types, const kn_value_rules *rules,

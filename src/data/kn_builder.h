@@ -52,6 +52,9 @@ void kn_builder_set_na(kn_builder *builder, const kn_string *na, int count);
 /* Says that texts were interned that may not occur in any row written; finish then leaves them out. */
 void kn_builder_set_unused(kn_builder *builder);
 
+/* About how many bytes finishing holds at its peak, all that the context holds now included. */
+uint64_t kn_builder_needs(const kn_builder *builder);
+
 /* Types, sorts and re-codes every column. `types` has one entry per column or is NULL (all inferred). Ends the builder. */
 KN_CHECK kn_status kn_builder_finish(kn_table **out, kn_builder *builder, const kn_builder_type *types,
                                      const kn_value_rules *rules, kn_error *err);

@@ -17,8 +17,8 @@ typedef struct kn_builder_column {
     kn_interner    *interners; /* one per slot */
     void           *ids;       /* capacity × width bytes */
     int             width;
-    size_t          capacity;  /* rows */
-    _Atomic int64_t missing;   /* rows written with KN_ID_MISSING */
+    size_t          capacity; /* rows */
+    _Atomic int64_t missing;  /* rows written with KN_ID_MISSING */
 } kn_builder_column;
 
 struct kn_builder {

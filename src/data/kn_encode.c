@@ -20,15 +20,15 @@ typedef struct encoding {
     kn_builder        *builder;
     kn_builder_column *source;
     kn_column         *out;
-    kn_string         *texts;   /* the distinct texts of all slots; owned by interner 0      */
+    kn_string         *texts; /* the distinct texts of all slots; owned by interner 0      */
     size_t             count;
-    uint32_t         **merged;  /* per slot ≥ 1: its id → index in texts + 1                 */
-    uint32_t          *code;    /* index in texts → code; KN_NO_CODE: missing or unused      */
+    uint32_t         **merged; /* per slot ≥ 1: its id → index in texts + 1                 */
+    uint32_t          *code;   /* index in texts → code; KN_NO_CODE: missing or unused      */
     int64_t           *integers;
     kn_decimal        *decimals;
-    kn_sort_record    *order;   /* the used texts in order of value */
+    kn_sort_record    *order; /* the used texts in order of value */
     size_t             order_count;
-    uint32_t         **remap;   /* per slot: id → code */
+    uint32_t         **remap; /* per slot: id → code */
     bool               has_missing;
 } encoding;
 
@@ -140,20 +140,53 @@ static kn_status gather_values(encoding *e, kn_string **values, uint32_t **index
     return KN_OK;
 }
 
-/* The 1-based row in which text number `which` first stands: where an error is. */
-static int64_t first_row_of(const encoding *e, size_t which)
+/* The values in the order in which rows hold them first, and those rows (1-based). */
+static size_t order_by_row(const encoding *e, bool *seen, kn_string *values, int64_t *rows)
 {
+    size_t n = 0;
     for (size_t s = 0; s < e->builder->segment_count; s++) {
         const kn_segment *segment = &e->builder->segments[s];
-        for (int64_t r = segment->first; r < segment->first + segment->rows; r++)
-            if (merged_id(e, segment->slot, id_at(e->source, r)) == which + 1) return r + 1;
+        for (int64_t r = segment->first; r < segment->first + segment->rows; r++) {
+            uint32_t id = merged_id(e, segment->slot, id_at(e->source, r));
+            if (id == KN_ID_MISSING || e->code[id - 1] == KN_NO_CODE || seen[id - 1]) continue;
+            seen[id - 1] = true;
+            values[n] = e->texts[id - 1];
+            rows[n++] = r + 1;
+        }
     }
-    return 0;
+    return n;
+}
+
+/* The message for a value that is not of the declared type. Which slot saw which value first depends on the threads, so
+ * the values are parsed once more in the order of the rows: the row named is always the same. */
+static kn_status fail_type(encoding *e, size_t count, kn_type type, const char *format, const kn_value_rules *rules,
+                           kn_error *err)
+{
+    bool      *seen = kn_alloc_array_zero(e->ctx, e->count, sizeof *seen);
+    kn_string *values = kn_alloc_array(e->ctx, count, sizeof *values);
+    int64_t   *rows = kn_alloc_array(e->ctx, count, sizeof *rows);
+    kn_error   inner = KN_ERROR_INIT;
+    kn_status  st = KN_MEMORY;
+    if (seen && values && rows) {
+        size_t bad = SIZE_MAX, n = order_by_row(e, seen, values, rows);
+        st = kn_parse_values(e->ctx, values, n, type, format, rules, e->integers, e->decimals, &bad, &inner);
+        if (st == KN_INPUT && bad < n)
+            st = kn_fail(err, KN_INPUT, "column \"%s\" is declared %s; row %lld: %s", e->source->name,
+                         kn_type_name(type), (long long)rows[bad], inner.message);
+        else if (err)
+            *err = inner;
+    } else {
+        st = no_memory(e, err);
+    }
+    kn_free(seen);
+    kn_free(values);
+    kn_free(rows);
+    return st;
 }
 
 /* Decides the type and reads the values by it into integers or decimals. */
-static kn_status type_values(encoding *e, const kn_string *values, const uint32_t *index, size_t count,
-                             const kn_builder_type *asked, const kn_value_rules *rules, kn_error *err)
+static kn_status type_values(encoding *e, const kn_string *values, size_t count, const kn_builder_type *asked,
+                             const kn_value_rules *rules, kn_error *err)
 {
     kn_type     type = asked->type;
     const char *format = asked->format;
@@ -168,10 +201,7 @@ static kn_status type_values(encoding *e, const kn_string *values, const uint32_
     if (!e->integers && !e->decimals) return no_memory(e, err);
     size_t    bad = SIZE_MAX;
     kn_status st = kn_parse_values(e->ctx, values, count, type, format, rules, e->integers, e->decimals, &bad, err);
-    if (st == KN_INPUT && bad < count)
-        return kn_fail(err, KN_INPUT, "column \"%s\" is declared %s, but its cell in row %lld is not", e->source->name,
-                       kn_type_name(type), (long long)first_row_of(e, index ? index[bad] : bad));
-    return st;
+    return st == KN_INPUT ? fail_type(e, count, type, format, rules, err) : st;
 }
 
 static int by_text(const void *arg, uint64_t a, uint64_t b)
@@ -412,7 +442,7 @@ static kn_status encode_values(encoding *e, const kn_builder_type *type, const k
     uint32_t  *index = NULL;
     size_t     count = 0;
     KN_TRY(gather_values(e, &values, &index, &count, err));
-    kn_status st = type_values(e, values, index, count, type, rules, err);
+    kn_status st = type_values(e, values, count, type, rules, err);
     if (st == KN_OK) st = sort_values(e, values, count, err);
     if (st == KN_OK) st = write_dictionary(e, values, index, err);
     if (values != e->texts) kn_free(values);
@@ -420,8 +450,8 @@ static kn_status encode_values(encoding *e, const kn_builder_type *type, const k
     return st;
 }
 
-kn_status kn_encode_column(kn_column *out, kn_builder *builder, kn_builder_column *column,
-                           const kn_builder_type *type, const kn_value_rules *rules, kn_error *err)
+kn_status kn_encode_column(kn_column *out, kn_builder *builder, kn_builder_column *column, const kn_builder_type *type,
+                           const kn_value_rules *rules, kn_error *err)
 {
     encoding e = {.ctx = builder->ctx, .builder = builder, .source = column, .out = out};
     out->name = kn_strndup(builder->ctx, column->name, strlen(column->name));

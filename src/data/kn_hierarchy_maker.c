@@ -57,6 +57,9 @@ struct kn_hierarchy_maker {
 
     uint32_t *order; /* the leaf of each path, in the order they came */
     size_t    order_capacity;
+
+    uint32_t recent[KN_HIERARCHY_MAX_LEVELS]; /* the groups of the path before, by depth */
+    uint32_t recent_count;
 };
 
 static bool table_grow(kn_context *ctx, index_table *table, uint64_t (*hash)(const void *, uint32_t), const void *arg)
@@ -235,35 +238,55 @@ static kn_status check_place(const kn_hierarchy_maker *m, uint32_t found, uint32
     return KN_OK;
 }
 
+/* The depth down to which a path agrees with the one before, whose groups it then shares: neighbours mostly do, and
+ * comparing is cheaper than looking up. */
+static uint32_t shared_depth(const kn_hierarchy_maker *m, const kn_path_field *path, uint32_t count)
+{
+    uint32_t depth = 0;
+    if (m->once) return 0; /* here each group's place must be looked at */
+    while (depth < m->recent_count && depth + 1 < count &&
+           kn_string_equal(label_text(m, m->nodes[m->recent[depth]].label), path[count - 1 - depth].label))
+        depth++;
+    return depth;
+}
+
+/* Finds or adds the node of one field of a path. */
+static kn_status add_field(kn_hierarchy_maker *m, uint32_t parent, uint32_t depth, const kn_path_field *field,
+                           uint32_t index, uint32_t *out, kn_error *err)
+{
+    bool     leaf = index == 0;
+    uint32_t label = intern(m, field->label);
+    if (label == NONE || !table_grow(m->ctx, &m->places, place_hash, m)) return no_memory(m, err);
+    if (depth == 0 && m->node_count > 0 && m->nodes[0].label != label)
+        return misfit(m, field, index, "the last label is not the root of the others", 0, err);
+    if (leaf && m->leaf_of_label[label] != NONE)
+        return misfit(m, field, index, "the same leaf again", m->leaf_of_label[label], err);
+    size_t slot;
+    *out = find_place(m, depth, label, &slot);
+    if (*out == NONE)
+        KN_TRY(add_node(m, parent, depth, label, slot, field, leaf, out, err));
+    else
+        KN_TRY(check_place(m, *out, parent, leaf, field, index, err));
+    if (leaf) m->leaf_of_label[label] = *out;
+    return KN_OK;
+}
+
 kn_status kn_hierarchy_maker_add(kn_hierarchy_maker *m, const kn_path_field *path, uint32_t count, kn_error *err)
 {
     if (count < 2 || count > KN_HIERARCHY_MAX_LEVELS)
         return kn_fail_at(err, KN_INPUT, m->name, path[0].line, path[0].column,
                           "a path has 2 to %d labels, from the leaf to the root", KN_HIERARCHY_MAX_LEVELS);
-    uint32_t parent = NONE;
-    for (uint32_t depth = 0; depth < count; depth++) {
-        uint32_t             index = count - 1 - depth;
-        const kn_path_field *field = &path[index];
-        bool                 leaf = index == 0;
-        uint32_t             label = intern(m, field->label);
-        if (label == NONE || !table_grow(m->ctx, &m->places, place_hash, m)) return no_memory(m, err);
-        if (depth == 0 && m->node_count > 0 && m->nodes[0].label != label)
-            return misfit(m, field, index, "the last label is not the root of the others", 0, err);
-        if (leaf && m->leaf_of_label[label] != NONE)
-            return misfit(m, field, index, "the same leaf again", m->leaf_of_label[label], err);
-        size_t   slot;
-        uint32_t found = find_place(m, depth, label, &slot);
-        if (found == NONE)
-            KN_TRY(add_node(m, parent, depth, label, slot, field, leaf, &found, err));
-        else
-            KN_TRY(check_place(m, found, parent, leaf, field, index, err));
-        if (leaf) m->leaf_of_label[label] = found;
-        parent = found;
+    uint32_t depth = shared_depth(m, path, count), at = depth > 0 ? m->recent[depth - 1] : NONE;
+    for (; depth < count; depth++) {
+        uint32_t index = count - 1 - depth;
+        KN_TRY(add_field(m, at, depth, &path[index], index, &at, err));
+        m->recent[depth] = at;
     }
+    m->recent_count = count - 1;
     void *order = m->order;
     if (!kn_grow(m->ctx, &order, &m->order_capacity, (size_t)m->leaves + 1, sizeof *m->order)) return no_memory(m, err);
     m->order = order;
-    m->order[m->leaves++] = parent;
+    m->order[m->leaves++] = at;
     if (count - 1 > m->height) m->height = count - 1;
     if (count - 1 < m->shallowest) m->shallowest = count - 1;
     return KN_OK;

@@ -6,8 +6,6 @@
  * Labels: integers get closed ranges (20-24), decimals and dates half-open ones ([0.5,1[), open ends <18 and >=65.
  * Cost: O(1) per label of ranges, O(log points) of breaks. Limits: |number| × 10^s below 10^18.
  */
-#include <inttypes.h>
-#include <string.h>
 
 #include "kn_alloc.h"
 #include "kn_error.h"
@@ -52,6 +50,15 @@ static int64_t decimals_of(const kn_decimal *d)
     return n > d->exponent ? n - d->exponent : 0;
 }
 
+/* At least `digits` digits; printf would take most of the time of building ranges. */
+static void append_digits(uint64_t m, int digits, kn_buffer *out)
+{
+    char text[20];
+    int  at = (int)sizeof text;
+    for (; m > 0 || digits > 0; m /= 10, digits--) text[--at] = (char)('0' + m % 10);
+    kn_buffer_append(out, text + at, sizeof text - (size_t)at);
+}
+
 static void append_number(const kn_interval_builder *b, int64_t scaled, kn_buffer *out)
 {
     kn_type type = b->base.column->type;
@@ -66,8 +73,11 @@ static void append_number(const kn_interval_builder *b, int64_t scaled, kn_buffe
     int      scale = b->scale;
     for (; scale > 0 && m % 10 == 0; scale--) m /= 10;
     for (int i = 0; i < scale; i++) unit *= 10;
-    kn_buffer_format(out, "%s%" PRIu64, scaled < 0 ? "-" : "", m / unit);
-    if (scale > 0) kn_buffer_format(out, "%c%0*" PRIu64, b->decimal, scale, m % unit);
+    if (scaled < 0) kn_buffer_char(out, '-');
+    append_digits(m / unit, 1, out);
+    if (scale == 0) return;
+    kn_buffer_char(out, b->decimal);
+    append_digits(m % unit, scale, out);
 }
 
 /* ---- Labels ---- */

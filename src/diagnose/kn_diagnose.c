@@ -14,6 +14,7 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_freq.h"
+#include "kn_suppression.h"
 #include "kn_wildcard.h"
 
 static const char *const missing_names[] = {"value", "wildcard", "drop"};
@@ -119,35 +120,27 @@ static void set_missing_aside(classes *c, kn_diagnosis *d, int columns, bool dro
     f->rows -= d->dropped;
 }
 
-/* Removes the smallest sizes within the budget (ERRATA 1.1). */
+/* Removes the smallest sizes within the budget. */
 static void suppress(kn_diagnosis *d)
 {
-    int64_t gone = 0;
-    while (gone + 1 < d->size_count && d->suppressed + d->sizes[gone].rows <= d->budget) {
-        d->suppressed += d->sizes[gone].rows;
-        d->suppressed_classes += d->sizes[gone].classes;
-        gone++;
+    int64_t gone = kn_suppression_sizes(d->sizes, d->size_count, d->budget);
+    for (int64_t i = 0; i < gone; i++) {
+        d->suppressed += d->sizes[i].rows;
+        d->suppressed_classes += d->sizes[i].classes;
     }
     d->k_after = d->size_count > 0 ? d->sizes[gone].size : 0;
 }
 
 static kn_status judge(kn_diagnosis *d, kn_context *ctx, const classes *c, const kn_diagnose_options *o, kn_error *err)
 {
-    const int64_t    *sizes = c->sizes ? c->sizes : c->freq->counts;
-    kn_size_histogram h;
-    KN_TRY(kn_size_histogram_make(&h, ctx, sizes, c->freq->counts, c->freq->classes, err));
-    d->sizes = kn_alloc_array(ctx, (size_t)h.count, sizeof *d->sizes);
-    d->size_count = h.count;
-    for (int64_t i = 0; i < h.count && d->sizes; i++) {
-        d->sizes[i] = (kn_size_count){h.sizes[i], h.classes[i], h.rows[i]};
-        if (h.sizes[i] == 1) d->unique_rows = h.rows[i];
-        if (h.sizes[i] < o->k) {
-            d->below_classes += h.classes[i];
-            d->below_rows += h.rows[i];
-        }
+    const int64_t *sizes = c->sizes ? c->sizes : c->freq->counts;
+    KN_TRY(kn_size_counts_make(&d->sizes, &d->size_count, ctx, sizes, c->freq->counts, c->freq->classes, err));
+    for (int64_t i = 0; i < d->size_count; i++) {
+        if (d->sizes[i].size == 1) d->unique_rows = d->sizes[i].rows;
+        if (d->sizes[i].size >= o->k) continue;
+        d->below_classes += d->sizes[i].classes;
+        d->below_rows += d->sizes[i].rows;
     }
-    kn_size_histogram_free(&h);
-    if (!d->sizes) return kn_fail_memory(err, ctx, "diagnosing");
     d->classes = c->freq->classes;
     d->k = d->size_count > 0 ? d->sizes[0].size : 0;
     if (o->suppressing) d->budget = kn_fraction_of(o->suppress, c->freq->rows);

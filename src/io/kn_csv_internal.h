@@ -27,12 +27,12 @@ typedef struct kn_csv_piece {
     uint64_t      lines;       /* line ends passed                                              */
     int64_t       records;
     int64_t       first_row;
-    int           slot;        /* the worker whose ids these are                                */
-    bool          more;        /* the record at `end` goes on behind the buffer                 */
+    int           slot; /* the worker whose ids these are                                */
+    bool          more; /* the record at `end` goes on behind the buffer                 */
     kn_csv_fault  fault;
     kn_csv_result result;
-    size_t        fault_at;    /* in the buffer                                                 */
-    uint32_t     *ids;         /* [batch][selected column][record of the batch]                 */
+    size_t        fault_at; /* in the buffer                                                 */
+    uint32_t     *ids;      /* [batch][selected column][record of the batch]                 */
     size_t        ids_capacity;
 } kn_csv_piece;
 
@@ -61,10 +61,10 @@ typedef struct kn_csv_reader {
     char       delimiter;
     char      *buffer;
     size_t     capacity, filled;
-    bool       ended;      /* all of the file is in the buffer */
-    size_t     at;         /* the next record                  */
-    uint64_t   line;       /* line ends before `at`            */
-    uint64_t   told;       /* bytes reported as progress       */
+    bool       ended; /* all of the file is in the buffer */
+    size_t     at;    /* the next record                  */
+    uint64_t   line;  /* line ends before `at`            */
+    uint64_t   told;  /* bytes reported as progress       */
     /* the workers */
     kn_csv_worker *workers;
     int            worker_count;

@@ -17,19 +17,27 @@
 enum {
     PIECE_SIZE = 1 << 19,
     PIECES_PER_THREAD = 8,
-    MAX_WAVE = 1 << 28,    /* positions in the buffer, which a long record doubles, fit in 31 bits */
+    MAX_WAVE = 1 << 28, /* positions in the buffer, which a long record doubles, fit in 31 bits */
     SNIFF_SIZE = 1 << 20,
     BATCH = 1024,          /* records that are interned at a time ... */
     BATCH_CELLS = 1 << 20, /* ... and at most so many cells           */
     MIN_BATCH = 8
 };
 
-static const char *const default_na[] = {"",     "NA",   "N/A",  "n/a",  "NULL", "null", "Null",
-                                         "NaN",  "nan",  "#N/A", "?",    NULL};
+static const char *const default_na[] = {"",     "NA",  "N/A", "n/a",  "NULL", "null",
+                                         "Null", "NaN", "nan", "#N/A", "?",    NULL};
 
 const char *const *kn_default_na(void)
 {
     return default_na;
+}
+
+static kn_status fail_need(const kn_csv_reader *r, double need, kn_error *err)
+{
+    double limit = (double)r->ctx->memory_limit;
+    if (need < limit) need = limit;
+    return kn_fail(err, KN_MEMORY, "%s: reading it needs about %.1f MB; the memory limit is %.1f MB",
+                   kn_source_name(r->source), need * 1.1 / 1e6, limit / 1e6);
 }
 
 kn_status kn_csv_fail_memory(kn_csv_reader *r, kn_error *err)
@@ -38,10 +46,7 @@ kn_status kn_csv_fail_memory(kn_csv_reader *r, kn_error *err)
     uint64_t limit = r->ctx->memory_limit;
     if (limit == 0 || size == 0 || consumed == 0)
         return kn_fail_memory(err, r->ctx, r->source ? kn_source_name(r->source) : "reading");
-    double need = (double)kn_context_memory_used(r->ctx) * (double)size / (double)consumed;
-    if (need < (double)limit) need = (double)limit;
-    return kn_fail(err, KN_MEMORY, "%s: reading it needs about %.0f MB; the memory limit is %.0f MB",
-                   kn_source_name(r->source), need * 1.1 / 1e6, (double)limit / 1e6);
+    return fail_need(r, (double)kn_context_memory_used(r->ctx) * (double)size / (double)consumed, err);
 }
 
 static const char *describe(const kn_csv_reader *r, kn_csv_fault fault, kn_csv_result result, char at)
@@ -353,8 +358,11 @@ static kn_status finish(kn_table **out, kn_csv_reader *r, const kn_timezone *zon
     kn_builder_set_na(r->builder, na, na_count);
     kn_value_rules rules = {.decimal = opt->decimal, .timezone = zone};
     kn_builder    *builder = r->builder;
+    uint64_t       need = kn_builder_needs(builder);
     r->builder = NULL;
-    KN_TRY(kn_builder_finish(out, builder, types, &rules, err));
+    kn_status st = kn_builder_finish(out, builder, types, &rules, err);
+    if (st == KN_MEMORY && r->ctx->memory_limit) return fail_need(r, (double)need, err);
+    if (st != KN_OK) return st;
     (*out)->delimiter = r->delimiter;
     return KN_OK;
 }
@@ -394,7 +402,8 @@ static kn_status open_reader(kn_csv_reader *r, kn_error *err)
 static kn_status check_options(const kn_csv_options *opt, kn_error *err)
 {
     if (opt->size < sizeof *opt) return kn_fail(err, KN_USAGE, "CSV options: the size field is not set");
-    if (opt->delimiter == '"' || opt->delimiter == '\n' || opt->delimiter == '\r' || (unsigned char)opt->delimiter >= 0x80)
+    if (opt->delimiter == '"' || opt->delimiter == '\n' || opt->delimiter == '\r' ||
+        (unsigned char)opt->delimiter >= 0x80)
         return kn_fail(err, KN_USAGE, "the delimiter must be one ASCII character other than a quote or a line end");
     if (opt->decimal != '.' && opt->decimal != ',')
         return kn_fail(err, KN_USAGE, "the decimal mark must be '.' or ','");

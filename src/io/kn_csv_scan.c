@@ -291,6 +291,7 @@ size_t kn_csv_count_quotes(const char *text, size_t size)
 uint64_t kn_csv_count_lines(const char *text, size_t size)
 {
     uint64_t n = 0;
-    for (size_t i = 0; i < size; i++) n += text[i] == '\n' || (text[i] == '\r' && !(i + 1 < size && text[i + 1] == '\n'));
+    for (size_t i = 0; i < size; i++)
+        n += text[i] == '\n' || (text[i] == '\r' && !(i + 1 < size && text[i + 1] == '\n'));
     return n;
 }

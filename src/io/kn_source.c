@@ -23,20 +23,20 @@ enum { RAW_SIZE = 1 << 18, PARALLEL_READ = 1 << 20 };
 typedef enum form { PLAIN, GZIP, ZSTD } form;
 
 struct kn_source {
-    kn_context *ctx;
-    char       *name;
-    int         fd;
-    bool        close_fd;
-    form        form;
-    bool        seekable; /* a regular file: pread works */
-    uint64_t    file_size;
-    uint64_t    consumed;
-    char       *raw; /* bytes read but not yet handed out or decompressed */
-    size_t      raw_at, raw_end;
-    bool        raw_eof;
-    z_stream    gzip;
-    bool        gzip_open;
-    bool        between; /* between two members or frames: the input may end here */
+    kn_context   *ctx;
+    char         *name;
+    int           fd;
+    bool          close_fd;
+    form          form;
+    bool          seekable; /* a regular file: pread works */
+    uint64_t      file_size;
+    uint64_t      consumed;
+    char         *raw; /* bytes read but not yet handed out or decompressed */
+    size_t        raw_at, raw_end;
+    bool          raw_eof;
+    z_stream      gzip;
+    bool          gzip_open;
+    bool          between; /* between two members or frames: the input may end here */
     ZSTD_DStream *zstd;
 };
 
@@ -73,6 +73,13 @@ static kn_status refill(kn_source *s, kn_error *err)
     return KN_OK;
 }
 
+/* A frame, or one of those to be skipped, with which files of parallel compressors begin. */
+static bool is_zstd(const unsigned char *b)
+{
+    return (b[0] == 0x28 && b[1] == 0xb5 && b[2] == 0x2f && b[3] == 0xfd) ||
+           ((b[0] & 0xf0) == 0x50 && b[1] == 0x2a && b[2] == 0x4d && b[3] == 0x18);
+}
+
 /* Gathers the first bytes (a pipe may give them one by one) and recognizes the form. */
 static kn_status recognize(kn_source *s, kn_error *err)
 {
@@ -95,7 +102,7 @@ static kn_status recognize(kn_source *s, kn_error *err)
         s->gzip.opaque = s->ctx;
         if (inflateInit2(&s->gzip, 15 + 16) != Z_OK) return kn_fail_memory(err, s->ctx, s->name);
         s->gzip_open = true;
-    } else if (s->raw_end >= 4 && b[0] == 0x28 && b[1] == 0xb5 && b[2] == 0x2f && b[3] == 0xfd) {
+    } else if (s->raw_end >= 4 && is_zstd(b)) {
         s->form = ZSTD;
         s->zstd = ZSTD_createDStream();
         if (!s->zstd) return kn_fail_memory(err, s->ctx, s->name);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define HIGH_BITS 0x8080808080808080u
-#define LOW_BITS  0x0101010101010101u
+#define LOW_BITS 0x0101010101010101u
 
 /* Non-zero if a byte of the word is ≥ 0x80 or zero. Exact for words without high bits; those are reported anyway. */
 static inline uint64_t odd_bytes(uint64_t word)
@@ -76,9 +76,10 @@ size_t kn_utf8_length(const char *text, size_t size)
 }
 
 /* Code points of the Windows-1252 bytes 0x80 to 0x9f; 0 where there is none. */
-static const uint16_t windows_1252[32] = {
-    0x20ac, 0,      0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017d, 0,
-    0,      0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0, 0x017e, 0x0178};
+static const uint16_t windows_1252[32] = {0x20ac, 0,      0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021,
+                                          0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0,      0x017d, 0,
+                                          0,      0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
+                                          0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0,      0x017e, 0x0178};
 
 size_t kn_bytes_check(const char *text, size_t size, bool latin1)
 {
