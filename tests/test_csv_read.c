@@ -35,9 +35,7 @@ static void refuses_bytes(void **unused)
     assert_refused(TEXT("a,b\n\xff,\"2\"x\n"), &comma, KN_INPUT, 2, 1, utf8);
     assert_refused(TEXT("a,b\n\"1\"x,\xff\n"), &comma, KN_INPUT, 2, 4, "closing quote");
     assert_refused(TEXT("\xff,\"b\"x\n"), &comma, KN_INPUT, 1, 1, utf8);
-    assert_refused(TEXT("\xff\xfe"
-                        "a\0,\0"),
-                   &comma, KN_INPUT, 1, 1, "UTF-16");
+    assert_refused(TEXT("\xff\xfe\x61\0,\0"), &comma, KN_INPUT, 1, 1, "UTF-16");
     assert_refused(TEXT("\xfe\xff\0a\0,"), &comma, KN_INPUT, 1, 1, "UTF-16");
     /* Also in columns that are not read. */
     kn_csv_options    some = comma;
@@ -255,8 +253,7 @@ static void reads_plain(void **unused)
         "a,b\r\n1,x\r\n2,y\r\n",
         "a,b\r1,x\r2,y\r",
         "a,b\n1,x\n2,y",
-        "\xef\xbb\xbf"
-        "a,b\n1,x\n2,y\n",
+        "\xef\xbb\xbf\x61,b\n1,x\n2,y\n",
         "\n\r\na,b\n\n1,x\n\n\n2,y\n\n",
         "\"a\",\"b\"\n\"1\",\"x\"\n\"2\",\"y\"",
         "a;b\n1;x\n2;y\n",
@@ -494,8 +491,7 @@ static void reads_several_files(void **unused)
     kn_error    err = KN_ERROR_INIT;
     kn_table   *t = NULL;
     const char *paths[3] = {testing_file("f1.csv", TEXT("a,b\n1,x\n2,y")),
-                            testing_file("f2.csv", TEXT("\xef\xbb\xbf"
-                                                        "a;b\r\n3;x\r\n")),
+                            testing_file("f2.csv", TEXT("\xef\xbb\xbf\x61;b\r\n3;x\r\n")),
                             testing_file("f3.csv", TEXT("\na,\"b\"\n"))};
     assert_ok(kn_table_read_csv_files(&t, ctx, paths, 3, NULL, &err), err);
     assert_valid(t);

@@ -209,10 +209,11 @@ static char *mixed_text(kn_rng *rng, size_t rows, size_t *size)
         char    *p = text + *size;
         p += sprintf(p, "%c,", 'a' + (int)(x % 5));
         p += sprintf(p, "w%zu,", i < rows / 3 ? i % 100 : (size_t)(x >> 8) % (i + 1)); /* one byte, then more */
-        p += sprintf(p, x >> 40 & 1 ? "%d.%d0," : "%d.%d,", (int)(x >> 41) % 50, (int)(x >> 50) % 10);
-        p += sprintf(p, "%04d-%02d-%02d,", 1950 + (int)(x >> 16) % 70, 1 + (int)(x >> 24 & 7), 1 + (int)(x >> 32) % 28);
-        p += sprintf(p, x >> 60 & 1 ? "\"q \"\"%d\"\",\r\n\n\"," : "\"%d\",", (int)(x >> 44) % 300);
-        p += sprintf(p, x >> 61 ? "NA\r\n" : "%d\r\n", (int)(x >> 30) % 100000);
+        p += sprintf(p, x >> 40 & 1 ? "%d.%d0," : "%d.%d,", (int)((x >> 41) % 50), (int)((x >> 50) % 10));
+        p += sprintf(p, "%04d-%02d-%02d,", 1950 + (int)((x >> 16) % 70), 1 + (int)(x >> 24 & 7),
+                     1 + (int)((x >> 32) % 28));
+        p += sprintf(p, x >> 60 & 1 ? "\"q \"\"%d\"\",\r\n\n\"," : "\"%d\",", (int)((x >> 44) % 300));
+        p += sprintf(p, x >> 61 ? "NA\r\n" : "%d\r\n", (int)((x >> 30) % 100000));
         *size = (size_t)(p - text);
     }
     return text;

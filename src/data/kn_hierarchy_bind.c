@@ -61,7 +61,7 @@ static bool read_meaning(kn_string text, kn_type type, char decimal, meaning *ou
 {
     switch (type) {
     case KN_TYPE_INTEGER:
-    case KN_TYPE_DECIMAL: return kn_parse_decimal(text, decimal, &out->number);
+    case KN_TYPE_DECIMAL: return kn_parse_declared_decimal(text, decimal, &out->number);
     case KN_TYPE_DATE: return kn_parse_date(text, "%Y-%m-%d", &out->time);
     case KN_TYPE_DATETIME:
         return kn_parse_datetime(text, "%Y-%m-%dT%H:%M:%S%z", NULL, &out->time) ||

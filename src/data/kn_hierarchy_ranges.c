@@ -181,7 +181,7 @@ static kn_status scale_values(kn_interval_builder *b, kn_error *err)
     if (!b->values) return kn_fail_memory(err, b->base.ctx, "building a hierarchy");
     for (uint32_t c = 0; c < column->dict.count; c++) {
         kn_decimal d;
-        if (!kn_parse_decimal(kn_dictionary_text(&column->dict, c), b->decimal, &d))
+        if (!kn_parse_declared_decimal(kn_dictionary_text(&column->dict, c), b->decimal, &d))
             return kn_fail(err, KN_USAGE, "column \"%s\" has numbers with another decimal mark than '%c'", column->name,
                            b->decimal);
         if (!scale_down(&d, b->scale, &b->values[c])) return out_of_range(b, err);

@@ -2,7 +2,7 @@
  *
  * Questions 3 and 7 want the borders of the sets that hold; questions 4, 8, 10 and 12 want a figure for every set. The
  * fast way reads the table once, into a frequency set of all columns, and projects: borders are found from both sides
- * (kn_borders.h), figures of up to 12 columns by a walk over all subsets (kn_sets.h), of more columns level by level,
+ * (kn_borders.h), figures of up to 12 columns by a walk over all subsets (kn_subsets.h), of more columns level by level,
  * where "k = 1 is final" (section 4.3) spares every superset of a set with k = 1. KN_SETS_PAPER runs Algorithms 1 to 3
  * as published, one scan of the table per set, and counts the calls as the paper does (ERRATA 1.4, 1.6).
  */
@@ -15,10 +15,9 @@
 #include "kn_alloc.h"
 #include "kn_apriori.h"
 #include "kn_arena.h"
-#include "kn_borders.h"
 #include "kn_context.h"
 #include "kn_error.h"
-#include "kn_sets.h"
+#include "kn_subsets.h"
 #include "kn_suppression.h"
 
 enum { WALK_COLUMNS = 12, MOST_COLUMNS = 62 };
@@ -38,7 +37,7 @@ typedef struct question {
     int                   *columns; /* of the table; the entity last, where there is one */
     int                    count;   /* without the entity                                */
     kn_freq               *freq;    /* the fast way: all columns                         */
-    kn_sets_base           base;
+    kn_subsets_base           base;
     int64_t                k;       /* sets hold from this k on                          */
     uint64_t              *masks;   /* every set asked for: smaller ones first           */
     _Atomic int64_t        calls;
@@ -85,7 +84,7 @@ static kn_status reached(question *q, const int64_t *sizes, const int64_t *rows,
                          int64_t *removed, kn_error *err)
 {
     *removed = 0;
-    *k = kn_sets_smallest(sizes, classes);
+    *k = kn_subsets_smallest(sizes, classes);
     if (q->out->public.budget == 0) return KN_OK;
     kn_size_count *counts = NULL;
     int64_t        n = 0;
@@ -98,7 +97,7 @@ static kn_status reached(question *q, const int64_t *sizes, const int64_t *rows,
 }
 
 /* Algorithm 1: one scan of the table. */
-static kn_status scan(question *q, uint64_t set, kn_sets_visit visit, void *arg, kn_error *err)
+static kn_status scan(question *q, uint64_t set, kn_subsets_visit visit, void *arg, kn_error *err)
 {
     int  n = 0;
     int *columns = kn_alloc_array(q->ctx, (size_t)q->count + 1, sizeof *columns);
@@ -116,10 +115,10 @@ static kn_status scan(question *q, uint64_t set, kn_sets_visit visit, void *arg,
     return st;
 }
 
-static kn_status evaluate(question *q, const uint64_t *sets, int64_t count, kn_sets_visit visit, void *arg, kn_error *err)
+static kn_status evaluate(question *q, const uint64_t *sets, int64_t count, kn_subsets_visit visit, void *arg, kn_error *err)
 {
     atomic_fetch_add(&q->calls, count);
-    if (q->opt->algorithm == KN_SETS_FAST) return kn_sets_evaluate_list(&q->base, sets, count, visit, arg, err);
+    if (q->opt->algorithm == KN_SETS_FAST) return kn_subsets_evaluate_list(&q->base, sets, count, visit, arg, err);
     for (int64_t i = 0; i < count; i++) {
         if (kn_cancelled(q->ctx)) return kn_fail_cancelled(err);
         KN_TRY(scan(q, sets[i], visit, arg, err));
@@ -218,22 +217,6 @@ static kn_status borders_by_level(question *q, kn_error *err)
     return st;
 }
 
-static kn_status borders_by_dualization(question *q, kn_error *err)
-{
-    kn_sets_diagnosis *d = &q->out->public;
-    kn_borders_options o = {.k = q->k, .budget = d->budget, .max_size = q->opt->max_size, .time_limit = q->opt->time_limit};
-    kn_borders         b;
-    KN_TRY(kn_borders_find(&b, q->ctx, q->freq, &o, err));
-    kn_status st = keep_sets(q, &d->maximal, &d->maximal_count, b.maximal.sets, b.maximal.count, b.maximal.words, err);
-    if (st == KN_OK)
-        st = keep_sets(q, &d->minimal_violating, &d->minimal_count, b.minimal_violating.sets, b.minimal_violating.count,
-                       b.minimal_violating.words, err);
-    atomic_fetch_add(&q->calls, b.evaluations);
-    if (!b.complete) cut_short(q, b.why_partial);
-    kn_borders_free(&b);
-    return st;
-}
-
 /* The empty set has one class, the whole table: if even that is smaller than k, nothing holds. */
 static kn_status find_borders(question *q, kn_error *err)
 {
@@ -247,9 +230,7 @@ static kn_status find_borders(question *q, kn_error *err)
         d->minimal_count = 1;
         return KN_OK;
     }
-    /* Dualization counts rows; persons go level by level on projections. */
-    if (q->opt->algorithm == KN_SETS_PAPER || persons) return borders_by_level(q, err);
-    return borders_by_dualization(q, err);
+    return borders_by_level(q, err);
 }
 
 /* ---- Questions 4, 8, 10 and 12: a figure for every set ---- */
@@ -394,7 +375,7 @@ static kn_status find_figures(question *q, kn_error *err)
         kn_progress_begin(q->ctx, "diagnosing sets", "sets", (uint64_t)n);
         if (q->opt->algorithm == KN_SETS_FAST && largest == q->count && q->count <= WALK_COLUMNS) {
             atomic_fetch_add(&q->calls, n);
-            st = kn_sets_evaluate_all(&q->base, note_set, &l, err);
+            st = kn_subsets_evaluate_all(&q->base, note_set, &l, err);
         } else {
             st = figures_by_level(q, &l, err);
         }
@@ -415,7 +396,7 @@ static kn_status answer_question(question *q, kn_error *err)
     q->k = o->at_most && o->k < INT64_MAX ? o->k + 1 : o->k;
     if (o->algorithm == KN_SETS_FAST) {
         KN_TRY(kn_freq_of_table(&q->freq, q->ctx, q->table, q->columns, q->count + (o->entity != NULL), err));
-        q->base = (kn_sets_base){q->ctx, q->freq, q->count, o->entity != NULL};
+        q->base = (kn_subsets_base){q->ctx, q->freq, q->count, o->entity != NULL};
     }
     bool borders = o->k > 0 && o->suppress_mode != KN_SUPPRESS_ASKED;
     KN_TRY(borders ? find_borders(q, err) : find_figures(q, err));

@@ -1,149 +1,195 @@
-/* kn_sets.c: class sizes of many attribute sets, by projection instead of rescanning.
+/* kn_sets.c: lists of sets of columns (kn_sets.h).
  *
- * One set is projected from the base. All subsets are visited by a depth-first walk in which each set is projected from
- * one that has a single column more; columns are dropped in order of decreasing numbers of values, so that the column
- * given up last, which decides how large the source is, has few. The walk is cut into tasks by what happens to the first
- * few columns. Cost of all subsets: the sum of the class counts of their sources; memory: a chain of sets per worker.
+ * Cost: adding is amortized constant, sorting n log n comparisons of a few words, minimizing one trie query per set
+ * (smaller sets go in first, so a set that finds none of its subsets is minimal).
  */
 #include "kn_sets.h"
 
 #include <string.h>
 
 #include "kn_alloc.h"
-#include "kn_context.h"
+#include "kn_bitset.h"
 #include "kn_error.h"
-#include "kn_parallel.h"
+#include "kn_sort.h"
 
-enum { MOST_COLUMNS = 63, TASK_COLUMNS = 4 };
-
-int64_t kn_sets_smallest(const int64_t *sizes, int64_t classes)
+void kn_set_list_init(kn_set_list *list, kn_context *ctx, int words)
 {
-    int64_t smallest = classes > 0 ? sizes[0] : 0;
-    for (int64_t i = 1; i < classes; i++)
-        if (sizes[i] < smallest) smallest = sizes[i];
-    return smallest;
+    *list = (kn_set_list){.ctx = ctx, .words = words};
 }
 
-/* Gives the visitor a set's classes; with an entity column, its distinct values are the sizes. */
-static kn_status visit_freq(const kn_sets_base *base, uint64_t set, const kn_freq *freq, kn_sets_visit visit, void *arg,
-                            kn_error *err)
+void kn_set_list_free(kn_set_list *list)
 {
-    if (!base->has_entity) return visit(arg, set, freq->counts, freq->counts, freq->classes, err);
-    kn_freq *folded = NULL;
-    int64_t *starts = NULL;
-    KN_TRY(kn_freq_fold(&folded, &starts, freq, freq->layout.columns - 1, err));
-    for (int64_t i = 0; i < folded->classes; i++) starts[i] = starts[i + 1] - starts[i];
-    kn_status st = visit(arg, set, starts, folded->counts, folded->classes, err);
-    kn_free(starts);
-    kn_freq_free(folded);
-    return st;
+    kn_free(list->sets);
+    kn_set_list_init(list, list->ctx, list->words);
 }
 
-/* `from` holds the columns of `have` (and the entity); keeps those of `keep` ⊆ have. */
-static kn_status project(kn_freq **out, const kn_sets_base *base, const kn_freq *from, uint64_t have, uint64_t keep,
-                         kn_error *err)
+static bool reserve(kn_set_list *list, int64_t more)
 {
-    kn_rollup by[MOST_COLUMNS] = {{0}};
-    int       at = 0;
-    for (int c = 0; c < base->columns; c++)
-        if (have >> c & 1) by[at++].drop = !(keep >> c & 1);
-    return kn_freq_rollup(out, from, by, err);
+    void *sets = list->sets;
+    if (!kn_grow(list->ctx, &sets, &list->capacity, (size_t)(list->count + more) * (size_t)list->words,
+                 sizeof *list->sets))
+        return false;
+    list->sets = sets;
+    return true;
 }
 
-static uint64_t all_columns(const kn_sets_base *base)
+bool kn_set_list_add(kn_set_list *list, const uint64_t *set)
 {
-    return ((uint64_t)1 << base->columns) - 1;
+    if (!reserve(list, 1)) return false;
+    memcpy(list->sets + list->count * list->words, set, (size_t)list->words * sizeof *set);
+    list->count++;
+    return true;
 }
 
-kn_status kn_sets_evaluate(const kn_sets_base *base, uint64_t set, kn_sets_visit visit, void *arg, kn_error *err)
+bool kn_set_list_add_all(kn_set_list *list, const kn_set_list *more, int64_t most)
 {
-    if (set == all_columns(base)) return visit_freq(base, set, base->freq, visit, arg, err);
-    kn_freq *freq = NULL;
-    KN_TRY(project(&freq, base, base->freq, all_columns(base), set, err));
-    kn_status st = visit_freq(base, set, freq, visit, arg, err);
-    kn_freq_free(freq);
-    return st;
+    int64_t count = more->count < most ? more->count : most;
+    if (count <= 0) return true;
+    if (!reserve(list, count)) return false;
+    memcpy(list->sets + list->count * list->words, more->sets,
+           (size_t)count * (size_t)list->words * sizeof *list->sets);
+    list->count += count;
+    return true;
 }
 
-typedef struct list_job {
-    const kn_sets_base *base;
-    const uint64_t     *sets;
-    kn_sets_visit       visit;
-    void               *arg;
-} list_job;
-
-static kn_status evaluate_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+static int compare_members(const uint64_t *a, const uint64_t *b, int words)
 {
-    (void)worker;
-    list_job *job = arg;
-    for (int64_t i = begin; i < end; i++) {
-        KN_TRY(kn_sets_evaluate(job->base, job->sets[i], job->visit, job->arg, err));
-        kn_progress_add(job->base->ctx, 1);
+    for (int i = 0; i < words; i++) {
+        uint64_t x = a[i] ^ b[i];
+        if (x) return a[i] & x & (~x + 1) ? -1 : 1; /* the lowest column that only one of them has */
     }
+    return 0;
+}
+
+int kn_set_compare(const uint64_t *a, const uint64_t *b, int words)
+{
+    size_t na = kn_bitset_count(a, (size_t)words), nb = kn_bitset_count(b, (size_t)words);
+    if (na != nb) return na < nb ? -1 : 1;
+    return compare_members(a, b, words);
+}
+
+static int tie(const void *arg, uint64_t a, uint64_t b)
+{
+    const kn_set_list *list = arg;
+    int c = compare_members(kn_set_list_get(list, (int64_t)a), kn_set_list_get(list, (int64_t)b), list->words);
+    return c ? c : (a > b) - (a < b);
+}
+
+kn_status kn_set_list_sort(kn_set_list *list, kn_error *err)
+{
+    if (list->count < 2) return KN_OK;
+    size_t          n = (size_t)list->count, words = (size_t)list->words;
+    kn_sort_record *order = kn_alloc_array(list->ctx, n, sizeof *order);
+    uint64_t       *sorted = kn_alloc_array(list->ctx, n * words, sizeof *sorted);
+    kn_status       st = order && sorted ? KN_OK : kn_fail_memory(err, list->ctx, "sorting attribute sets");
+    if (st == KN_OK) {
+        for (size_t i = 0; i < n; i++)
+            order[i] = (kn_sort_record){kn_bitset_count(list->sets + i * words, words), i};
+        st = kn_sort_records(list->ctx, order, n, tie, list, err);
+    }
+    if (st != KN_OK) {
+        kn_free(order);
+        kn_free(sorted);
+        return st;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *set = list->sets + order[i].id * words;
+        if (kept && memcmp(sorted + (kept - 1) * words, set, words * sizeof *set) == 0) continue;
+        memcpy(sorted + kept++ * words, set, words * sizeof *set);
+    }
+    kn_free(order);
+    kn_free(list->sets);
+    list->sets = sorted;
+    list->capacity = n * words;
+    list->count = (int64_t)kept;
     return KN_OK;
 }
 
-kn_status kn_sets_evaluate_list(const kn_sets_base *base, const uint64_t *sets, int64_t count, kn_sets_visit visit,
-                                void *arg, kn_error *err)
+kn_status kn_set_list_minimize(kn_set_list *list, kn_error *err)
 {
-    list_job job = {base, sets, visit, arg};
-    return kn_parallel_for(base->ctx, count, 1, evaluate_range, &job, err);
-}
-
-/* ---- All subsets ---- */
-
-typedef struct walk {
-    const kn_sets_base *base;
-    kn_sets_visit       visit;
-    void               *arg;
-    int                 order[MOST_COLUMNS]; /* columns, those with most values first */
-    int                 task_columns;
-} walk;
-
-/* Visits the set `have` and all its subsets that lack only columns order[from], order[from + 1], ... */
-static kn_status descend(const walk *w, const kn_freq *freq, uint64_t have, int from, kn_error *err)
-{
-    if (kn_cancelled(w->base->ctx)) return kn_fail_cancelled(err);
-    KN_TRY(visit_freq(w->base, have, freq, w->visit, w->arg, err));
-    kn_progress_add(w->base->ctx, 1);
-    for (int i = from; i < w->base->columns; i++) {
-        uint64_t without = have & ~((uint64_t)1 << w->order[i]);
-        kn_freq *projected = NULL;
-        KN_TRY(project(&projected, w->base, freq, have, without, err));
-        kn_status st = descend(w, projected, without, i + 1, err);
-        kn_freq_free(projected);
-        if (st != KN_OK) return st;
+    KN_TRY(kn_set_list_sort(list, err));
+    kn_set_trie trie;
+    kn_set_trie_init(&trie, list->ctx, list->words);
+    size_t  words = (size_t)list->words;
+    int64_t kept = 0;
+    for (int64_t i = 0; i < list->count; i++) {
+        const uint64_t *set = kn_set_list_get(list, i);
+        if (kn_set_trie_has_subset(&trie, set)) continue;
+        if (!kn_set_trie_add(&trie, set)) {
+            kn_set_trie_free(&trie);
+            return kn_fail_memory(err, list->ctx, "comparing attribute sets");
+        }
+        memmove(list->sets + (size_t)kept++ * words, set, words * sizeof *set);
     }
+    list->count = kept;
+    kn_set_trie_free(&trie);
     return KN_OK;
 }
 
-/* Task t drops those of the first columns (in order) whose bits are set in t. */
-static kn_status walk_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+/* ---- The trie ---- */
+
+typedef struct kn_set_trie_node {
+    int32_t  child, sibling; /* 0: none (the root is nobody's child) */
+    uint16_t column;
+    bool     end; /* a set ends here; nothing below it is ever needed */
+} node;
+
+void kn_set_trie_init(kn_set_trie *trie, kn_context *ctx, int words)
 {
-    (void)worker;
-    const walk *w = arg;
-    for (int64_t t = begin; t < end; t++) {
-        uint64_t have = all_columns(w->base);
-        for (int i = 0; i < w->task_columns; i++)
-            if (t >> i & 1) have &= ~((uint64_t)1 << w->order[i]);
-        kn_freq *freq = NULL;
-        if (have != all_columns(w->base)) KN_TRY(project(&freq, w->base, w->base->freq, all_columns(w->base), have, err));
-        kn_status st = descend(w, freq ? freq : w->base->freq, have, w->task_columns, err);
-        kn_freq_free(freq);
-        if (st != KN_OK) return st;
-    }
-    return KN_OK;
+    *trie = (kn_set_trie){.ctx = ctx, .words = words};
 }
 
-kn_status kn_sets_evaluate_all(const kn_sets_base *base, kn_sets_visit visit, void *arg, kn_error *err)
+void kn_set_trie_free(kn_set_trie *trie)
 {
-    walk w = {.base = base, .visit = visit, .arg = arg};
-    for (int c = 0; c < base->columns; c++) {
-        int at = c;
-        for (; at > 0 && base->freq->layout.fields[w.order[at - 1]].bits < base->freq->layout.fields[c].bits; at--)
-            w.order[at] = w.order[at - 1];
-        w.order[at] = c;
-    }
-    w.task_columns = base->columns < TASK_COLUMNS ? base->columns : TASK_COLUMNS;
-    return kn_parallel_for(base->ctx, (int64_t)1 << w.task_columns, 1, walk_range, &w, err);
+    kn_free(trie->nodes);
+    kn_set_trie_init(trie, trie->ctx, trie->words);
+}
+
+static int32_t new_node(kn_set_trie *trie, int column)
+{
+    void *nodes = trie->nodes;
+    if (trie->count >= INT32_MAX) return -1;
+    if (!kn_grow(trie->ctx, &nodes, &trie->capacity, (size_t)trie->count + 1, sizeof *trie->nodes)) return -1;
+    trie->nodes = nodes;
+    trie->nodes[trie->count] = (node){0, 0, (uint16_t)column, false};
+    return (int32_t)trie->count++;
+}
+
+static int32_t child_of(kn_set_trie *trie, int32_t parent, int column)
+{
+    int32_t child = trie->nodes[parent].child;
+    while (child && trie->nodes[child].column != column) child = trie->nodes[child].sibling;
+    if (child) return child;
+    child = new_node(trie, column);
+    if (child < 0) return child;
+    trie->nodes[child].sibling = trie->nodes[parent].child;
+    trie->nodes[parent].child = child;
+    return child;
+}
+
+bool kn_set_trie_add(kn_set_trie *trie, const uint64_t *set)
+{
+    if (trie->count == 0 && new_node(trie, 0) < 0) return false;
+    int32_t at = 0;
+    for (int w = 0; w < trie->words; w++)
+        for (uint64_t rest = set[w]; rest; rest &= rest - 1) {
+            at = child_of(trie, at, w * 64 + __builtin_ctzll(rest));
+            if (at < 0) return false;
+        }
+    trie->nodes[at].end = true;
+    return true;
+}
+
+static bool subset_below(const node *nodes, int32_t at, const uint64_t *set)
+{
+    if (nodes[at].end) return true;
+    for (int32_t child = nodes[at].child; child; child = nodes[child].sibling)
+        if (kn_bitset_test(set, nodes[child].column) && subset_below(nodes, child, set)) return true;
+    return false;
+}
+
+bool kn_set_trie_has_subset(const kn_set_trie *trie, const uint64_t *set)
+{
+    return trie->count > 0 && subset_below(trie->nodes, 0, set);
 }

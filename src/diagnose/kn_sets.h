@@ -1,36 +1,57 @@
-/* kn_sets.h: the class sizes of many attribute sets of one table.
+/* kn_sets.h: lists of sets of columns, and a trie that answers "is one of them inside this set?".
  *
- * A set is a bit mask over the columns of a base (at most 62 of them). The base is a frequency set of all columns, with
- * the entity column last where persons are counted.
+ * A set is a bitset of `words` 64-bit words (kn_bitset.h). Lists and tries belong to one thread while they change and may
+ * be read by any number of threads afterwards.
  */
 #ifndef KN_SETS_H
 #define KN_SETS_H
 
-#include "kn_freq.h"
+#include <kanon/context.h>
 
-typedef struct kn_sets_base {
-    kn_context    *ctx;
-    const kn_freq *freq;
-    int            columns;    /* without the entity column */
-    bool           has_entity; /* freq has one column more  */
-} kn_sets_base;
+typedef struct kn_set_list {
+    kn_context *ctx;
+    int         words;
+    int64_t     count;
+    size_t      capacity; /* in words */
+    uint64_t   *sets;     /* count × words */
+} kn_set_list;
 
-/* The classes of one set: sizes (rows or persons) and rows of each. Called by several workers at once. */
-typedef kn_status (*kn_sets_visit)(void *arg, uint64_t set, const int64_t *sizes, const int64_t *rows, int64_t classes,
-                                   kn_error *err);
+void kn_set_list_init(kn_set_list *list, kn_context *ctx, int words);
+void kn_set_list_free(kn_set_list *list); /* the list may be used again */
 
-/* Visits one set. */
-KN_CHECK kn_status kn_sets_evaluate(const kn_sets_base *base, uint64_t set, kn_sets_visit visit, void *arg,
-                                    kn_error *err);
+/* Appends; false: out of memory, nothing changed. */
+KN_CHECK bool kn_set_list_add(kn_set_list *list, const uint64_t *set);
+KN_CHECK bool kn_set_list_add_all(kn_set_list *list, const kn_set_list *more, int64_t most);
 
-/* Visits every set of a list, in parallel, in any order. */
-KN_CHECK kn_status kn_sets_evaluate_list(const kn_sets_base *base, const uint64_t *sets, int64_t count,
-                                         kn_sets_visit visit, void *arg, kn_error *err);
+static inline const uint64_t *kn_set_list_get(const kn_set_list *list, int64_t i)
+{
+    return list->sets + i * list->words;
+}
 
-/* Visits every subset of the columns, the empty one included, each projected from a set with one column more. */
-KN_CHECK kn_status kn_sets_evaluate_all(const kn_sets_base *base, kn_sets_visit visit, void *arg, kn_error *err);
+/* Smaller sets first, those of one size as sequences of ascending columns: {7}, {0,1}, {0,2}, {1,2}. */
+int kn_set_compare(const uint64_t *a, const uint64_t *b, int words);
 
-/* The smallest size, 0 without classes. */
-int64_t kn_sets_smallest(const int64_t *sizes, int64_t classes);
+/* Sorts in that order and drops repetitions. */
+KN_CHECK kn_status kn_set_list_sort(kn_set_list *list, kn_error *err);
+
+/* Keeps only the sets that contain no other one of the list; leaves it sorted. */
+KN_CHECK kn_status kn_set_list_minimize(kn_set_list *list, kn_error *err);
+
+/* One node per distinct prefix of the sets written in ascending order; siblings are linked. */
+typedef struct kn_set_trie {
+    kn_context              *ctx;
+    int                      words;
+    int64_t                  count;
+    size_t                   capacity;
+    struct kn_set_trie_node *nodes; /* the first is the root, made by the first insertion */
+} kn_set_trie;
+
+void kn_set_trie_init(kn_set_trie *trie, kn_context *ctx, int words);
+void kn_set_trie_free(kn_set_trie *trie);
+
+KN_CHECK bool kn_set_trie_add(kn_set_trie *trie, const uint64_t *set); /* false: out of memory */
+
+/* Is some set of the trie a subset of `set` (or equal to it)? At most min(2^|set|, nodes) steps. */
+bool kn_set_trie_has_subset(const kn_set_trie *trie, const uint64_t *set);
 
 #endif

@@ -1,0 +1,55 @@
+/* diagnose.h: what the files of `kanon diagnose` share: cmd_diagnose.c reads the options, diagnose_set.c answers for a
+ * given set of attributes, diagnose_over.c for all subsets of a list. */
+#ifndef CLI_DIAGNOSE_H
+#define CLI_DIAGNOSE_H
+
+#include <kanon/questions.h>
+
+#include "cli.h"
+#include "json.h"
+
+/* Wall and processor time. */
+typedef struct cli_moment {
+    double wall, cpu;
+} cli_moment;
+
+cli_moment cli_now(void);
+
+/* Everything one run of the command knows. */
+typedef struct cli_diagnosing {
+    cli_common        common;
+    cli_table_options input;
+    cli_list          qi, over;
+    int64_t           k; /* 0: not given */
+    bool              at_most;
+    kn_suppress_mode  suppress_mode;
+    kn_fraction       suppress;
+    const char       *entity;
+    kn_missing        missing;
+    kn_set_algorithm  algorithm;
+    int64_t           max_size;
+    double            time_limit;
+    const char       *write_suppressed; /* a path, or NULL */
+    bool              timings;
+    kn_context       *ctx;
+    kn_table         *table;
+    cli_moment        start, read, end;
+} cli_diagnosing;
+
+/* Answer and print; the exit code. */
+int cli_diagnose_set(cli_diagnosing *d);
+int cli_diagnose_over(cli_diagnosing *d);
+
+/* Adds "seconds", "cpu_seconds" and "memory" with --timings. */
+void cli_diagnose_timings(const cli_diagnosing *d, json_t *object);
+void cli_diagnose_print_timings(const cli_diagnosing *d);
+
+/* "1 row", "2,345 rows". */
+typedef struct cli_phrase {
+    char text[CLI_NUMBER_SIZE + 16];
+} cli_phrase;
+
+cli_phrase cli_count_of(int64_t n, const char *one, const char *many);
+cli_phrase cli_rows_of(int64_t n);
+
+#endif

@@ -1,0 +1,205 @@
+/* diagnose_over.c: `kanon diagnose --over C`: questions 3, 4, 7, 8, 10 and 12, for all subsets of a list of columns. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose.h"
+
+enum { MOST_LINES = 40 };
+
+/* ---- JSON ---- */
+
+static json_t *set_json(const cli_diagnosing *s, kn_column_set set)
+{
+    json_t *names = cli_json_array();
+    for (int i = 0; i < set.count; i++) {
+        const char *name = s->over.items[set.columns[i]];
+        cli_json_append(names, cli_json_text(name, strlen(name)));
+    }
+    return names;
+}
+
+static json_t *border_json(const cli_diagnosing *s, const kn_column_set *sets, int64_t count)
+{
+    json_t *list = cli_json_array();
+    for (int64_t i = 0; i < count; i++) cli_json_append(list, set_json(s, sets[i]));
+    return list;
+}
+
+static json_t *answer_json(const cli_diagnosing *s, const kn_set_answer *a)
+{
+    json_t *o = cli_json_object();
+    cli_json_set(o, "attributes", set_json(s, a->set));
+    cli_json_set(o, "k", json_integer(a->k));
+    if (s->suppress_mode == KN_SUPPRESS_GIVEN || (s->suppress_mode == KN_SUPPRESS_ASKED && s->k > 0))
+        cli_json_set(o, "removed", a->removed < 0 ? json_null() : json_integer(a->removed));
+    if (s->suppress_mode == KN_SUPPRESS_ASKED && s->k == 0) {
+        json_t *steps = cli_json_array();
+        for (int64_t i = 0; i < a->step_count; i++) {
+            json_t *one = cli_json_object();
+            cli_json_set(one, "k", json_integer(a->steps[i].k));
+            cli_json_set(one, "removed", json_integer(a->steps[i].removed));
+            cli_json_append(steps, one);
+        }
+        cli_json_set(o, "staircase", steps);
+    }
+    return o;
+}
+
+static void print_json(const cli_diagnosing *s, const kn_sets_diagnosis *d, bool holds)
+{
+    json_t *o = cli_json_object(), *over = cli_json_array();
+    for (int i = 0; i < s->over.count; i++)
+        cli_json_append(over, cli_json_text(s->over.items[i], strlen(s->over.items[i])));
+    cli_json_set(o, "rows", json_integer(d->rows));
+    cli_json_set(o, "over", over);
+    if (s->entity) cli_json_set(o, "entity", cli_json_text(s->entity, strlen(s->entity)));
+    cli_json_set(o, "missing", json_string("value"));
+    if (s->k > 0) {
+        cli_json_set(o, "requested", json_integer(s->k));
+        cli_json_set(o, "reading", json_string(s->at_most ? "at most" : "at least"));
+    }
+    if (s->suppress_mode == KN_SUPPRESS_GIVEN) cli_json_set(o, "budget", json_integer(d->budget));
+    if (s->k > 0 && s->suppress_mode != KN_SUPPRESS_ASKED) {
+        cli_json_set(o, "maximal", border_json(s, d->maximal, d->maximal_count));
+        cli_json_set(o, "minimal_violating", border_json(s, d->minimal_violating, d->minimal_count));
+        cli_json_set(o, "holds", json_boolean(holds));
+    } else {
+        json_t *sets = cli_json_array();
+        for (int64_t i = 0; i < d->set_count; i++) cli_json_append(sets, answer_json(s, &d->sets[i]));
+        cli_json_set(o, "sets", sets);
+    }
+    cli_json_set(o, "calls", json_integer(d->calls));
+    cli_json_set(o, "complete", json_boolean(d->complete));
+    if (!d->complete) cli_json_set(o, "why_partial", json_string(d->why_partial));
+    cli_diagnose_timings(s, o);
+    cli_json_print(o);
+}
+
+/* ---- Text ---- */
+
+/* The names of a set, joined; free it. */
+static char *set_text(const cli_diagnosing *s, kn_column_set set)
+{
+    size_t size = 16;
+    for (int i = 0; i < set.count; i++) size += strlen(s->over.items[set.columns[i]]) + 2;
+    char *text = cli_alloc(size);
+    strcpy(text, set.count ? "" : "(no column at all)");
+    if (set.count == 0) return text;
+    for (int i = 0; i < set.count; i++) {
+        if (i) strcat(text, ", ");
+        strcat(text, s->over.items[set.columns[i]]);
+    }
+    return text;
+}
+
+static void print_border(const cli_diagnosing *s, const kn_column_set *sets, int64_t count)
+{
+    for (int64_t i = 0; i < count && i < MOST_LINES; i++) {
+        char *names = set_text(s, sets[i]);
+        char *safe = cli_escape(names, strlen(names));
+        printf("  %s\n", safe);
+        free(safe);
+        free(names);
+    }
+    if (count > MOST_LINES)
+        printf("  ... and %s; --json lists all\n", cli_count_of(count - MOST_LINES, "more set", "more sets").text);
+    if (count == 0) printf("  none\n");
+}
+
+static void print_borders(const cli_diagnosing *s, const kn_sets_diagnosis *d)
+{
+    char k[CLI_NUMBER_SIZE];
+    cli_format_integer(k, s->k);
+    const char *after = s->suppress_mode == KN_SUPPRESS_GIVEN ? " after suppression" : "";
+    if (s->at_most)
+        printf("The smallest sets on which the table is at most %s-anonymous%s (adding a column changes nothing):\n\n", k, after);
+    else
+        printf("What threatens it: the smallest sets of columns on which the table is not %s-anonymous%s\n"
+               "(whoever knows all columns of one of them is a threat):\n\n", k, after);
+    print_border(s, d->minimal_violating, d->minimal_count);
+    printf("\nThe largest sets on which it is %s %s-anonymous%s:\n\n", s->at_most ? "more than" : "still", k, after);
+    print_border(s, d->maximal, d->maximal_count);
+}
+
+/* Question 12 has a staircase per set; a line shows its first steps. */
+static void add_steps(cli_text_table *t, const kn_set_answer *a)
+{
+    char   line[160];
+    size_t n = 0;
+    line[0] = '\0';
+    for (int64_t i = 0; i < a->step_count && n < 60; i++)
+        n += (size_t)snprintf(line + n, sizeof line - n, "%sk=%lld: %lld", i ? "  " : "", (long long)a->steps[i].k,
+                              (long long)a->steps[i].removed);
+    if (n >= 60) snprintf(line + n, sizeof line - n, "  ...");
+    cli_text_table_text(t, line);
+}
+
+static void print_sets(const cli_diagnosing *s, const kn_sets_diagnosis *d)
+{
+    const char *removed = s->suppress_mode == KN_SUPPRESS_ASKED && s->k == 0 ? "rows to remove" : "removed";
+    const char *titles[] = {"k", "columns", removed};
+    const cli_align aligns[] = {CLI_RIGHT, CLI_LEFT, CLI_LEFT};
+    cli_text_table *t = cli_text_table_new(s->suppress_mode == KN_SUPPRESS_NONE ? 2 : 3, titles, aligns);
+    for (int64_t i = 0; i < d->set_count && i < 8 * MOST_LINES; i++) {
+        const kn_set_answer *a = &d->sets[i];
+        char                *names = set_text(s, a->set);
+        cli_text_table_integer(t, a->k);
+        cli_text_table_text(t, names);
+        free(names);
+        if (s->suppress_mode == KN_SUPPRESS_NONE) continue;
+        if (s->suppress_mode == KN_SUPPRESS_ASKED && s->k == 0)
+            add_steps(t, a);
+        else if (a->removed < 0)
+            cli_text_table_text(t, "impossible");
+        else
+            cli_text_table_integer(t, a->removed);
+    }
+    cli_text_table_print(t, stdout, 2);
+    cli_text_table_free(t);
+    if (d->set_count > 8 * MOST_LINES)
+        printf("  ... and %s; --json lists all\n", cli_count_of(d->set_count - 8 * MOST_LINES, "more set", "more sets").text);
+}
+
+static void print_text(const cli_diagnosing *s, const kn_sets_diagnosis *d)
+{
+    printf("%s, all subsets of %s\n", cli_rows_of(d->rows).text, cli_count_of(s->over.count, "column", "columns").text);
+    if (s->suppress_mode == KN_SUPPRESS_GIVEN) printf("At most %s may be removed.\n", cli_rows_of(d->budget).text);
+    printf("Missing cells count as a value of their own.\n\n");
+    if (s->k > 0 && s->suppress_mode != KN_SUPPRESS_ASKED)
+        print_borders(s, d);
+    else
+        print_sets(s, d);
+    printf("\nThe k of a set was computed %s.\n", cli_count_of(d->calls, "time", "times").text);
+    if (!d->complete) printf("This answer is partial: %s.\n", d->why_partial);
+    cli_diagnose_print_timings(s);
+}
+
+int cli_diagnose_over(cli_diagnosing *s)
+{
+    kn_sets_options o = KN_SETS_OPTIONS_INIT;
+    o.over = (const char *const *)s->over.items;
+    o.over_count = s->over.count;
+    o.entity = s->entity;
+    o.k = s->k;
+    o.at_most = s->at_most;
+    o.suppress_mode = s->suppress_mode;
+    o.suppress = s->suppress;
+    o.algorithm = s->algorithm;
+    o.max_size = (int)s->max_size;
+    o.time_limit = s->time_limit;
+    kn_error           err = KN_ERROR_INIT;
+    kn_sets_diagnosis *d = NULL;
+    if (kn_diagnose_sets(&d, s->ctx, s->table, &o, &err) != KN_OK) return cli_fail(&err);
+    s->end = cli_now();
+    /* With k, "it holds" means on all columns together, hence on every set. */
+    bool holds = true;
+    if (s->k > 0 && s->suppress_mode != KN_SUPPRESS_ASKED)
+        holds = s->at_most ? d->maximal_count == 0 || d->maximal[d->maximal_count - 1].count < s->over.count
+                           : d->minimal_count == 0 && d->complete;
+    if (s->common.json)
+        print_json(s, d, holds);
+    else
+        print_text(s, d);
+    kn_sets_diagnosis_free(d);
+    return holds ? 0 : 1;
+}

@@ -1,0 +1,245 @@
+/* diagnose_set.c: `kanon diagnose --qi S`: questions 1, 2, 5, 6, 9 and 11, for a given set of attributes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose.h"
+
+/* ---- JSON ---- */
+
+static json_t *staircase_json(const kn_diagnosis *d)
+{
+    json_t *steps = cli_json_array();
+    for (int64_t i = 0; i < kn_diagnosis_steps(d); i++) {
+        kn_step step = kn_diagnosis_step(d, i);
+        json_t *one = cli_json_object();
+        cli_json_set(one, "k", json_integer(step.k));
+        cli_json_set(one, "removed", json_integer(step.removed));
+        cli_json_append(steps, one);
+    }
+    return steps;
+}
+
+static json_t *histogram_json(const kn_diagnosis *d)
+{
+    json_t *histogram = cli_json_array();
+    for (int64_t i = 0; i < d->size_count; i++) {
+        json_t *bar = cli_json_object();
+        cli_json_set(bar, "size", json_integer(d->sizes[i].size));
+        cli_json_set(bar, "classes", json_integer(d->sizes[i].classes));
+        cli_json_set(bar, "rows", json_integer(d->sizes[i].rows));
+        cli_json_append(histogram, bar);
+    }
+    return histogram;
+}
+
+static void add_missing(const cli_diagnosing *s, const kn_diagnosis *d, json_t *o)
+{
+    cli_json_set(o, "missing", json_string(kn_missing_name(s->missing)));
+    cli_json_set(o, "missing_rows", json_integer(d->missing_rows));
+    cli_json_set(o, "dropped", json_integer(d->dropped));
+}
+
+static void print_json(const cli_diagnosing *s, const kn_diagnosis *d, bool holds)
+{
+    json_t *o = cli_json_object(), *quasi = cli_json_array();
+    for (int i = 0; i < s->qi.count; i++) cli_json_append(quasi, cli_json_text(s->qi.items[i], strlen(s->qi.items[i])));
+    cli_json_set(o, "rows", json_integer(d->rows));
+    cli_json_set(o, "quasi", quasi);
+    if (s->entity) {
+        cli_json_set(o, "entity", cli_json_text(s->entity, strlen(s->entity)));
+        cli_json_set(o, "persons", json_integer(d->persons));
+    }
+    add_missing(s, d, o);
+    cli_json_set(o, "k", json_integer(d->k));
+    cli_json_set(o, "classes", json_integer(d->classes));
+    cli_json_set(o, "unique_rows", json_integer(d->unique_rows));
+    cli_json_set(o, "histogram", histogram_json(d));
+    if (s->k > 0) {
+        cli_json_set(o, "requested", json_integer(s->k));
+        cli_json_set(o, "reading", json_string(s->at_most ? "at most" : "at least"));
+        cli_json_set(o, "below_classes", json_integer(d->below_classes));
+        cli_json_set(o, "below_rows", json_integer(d->below_rows));
+    }
+    cli_json_set(o, "suppressed", json_integer(d->suppressed));
+    if (s->suppress_mode == KN_SUPPRESS_GIVEN) {
+        cli_json_set(o, "budget", json_integer(d->budget));
+        cli_json_set(o, "suppressed_classes", json_integer(d->suppressed_classes));
+        cli_json_set(o, "k_after", json_integer(d->k_after));
+    }
+    if (s->suppress_mode == KN_SUPPRESS_ASKED) {
+        cli_json_set(o, "staircase", staircase_json(d));
+        if (s->k > 0) {
+            int64_t removed = kn_diagnosis_removal(d, s->k, s->at_most);
+            cli_json_set(o, "removed", removed < 0 ? json_null() : json_integer(removed));
+        }
+    }
+    cli_json_set(o, "holds", s->k > 0 ? json_boolean(holds) : json_null());
+    cli_diagnose_timings(s, o);
+    cli_json_print(o);
+}
+
+/* ---- Text ---- */
+
+/* Class sizes in powers of two, as a person wants to see them. */
+static void print_histogram(const kn_diagnosis *d, const char *of)
+{
+    static const cli_align aligns[] = {CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT};
+    const char            *titles[] = {of, "classes", "rows", "share", ""};
+    cli_text_table        *t = cli_text_table_new(5, titles, aligns);
+    int64_t                total = 0;
+    for (int64_t i = 0; i < d->size_count; i++) total += d->sizes[i].rows;
+    int64_t i = 0;
+    for (int64_t low = 1; i < d->size_count; low *= 2) {
+        int64_t classes = 0, rows = 0;
+        for (; i < d->size_count && d->sizes[i].size < low * 2; i++) {
+            classes += d->sizes[i].classes;
+            rows += d->sizes[i].rows;
+        }
+        if (classes == 0) continue;
+        char   from[CLI_NUMBER_SIZE], to[CLI_NUMBER_SIZE];
+        double share = (double)rows / (double)total;
+        if (low == 1)
+            cli_text_table_text(t, "1");
+        else
+            cli_text_table_format(t, "%s-%s", cli_format_integer(from, low), cli_format_integer(to, low * 2 - 1));
+        cli_text_table_integer(t, classes);
+        cli_text_table_integer(t, rows);
+        cli_text_table_format(t, "%.1f %%", 100 * share);
+        cli_text_table_bar(t, share, 30);
+    }
+    cli_text_table_print(t, stdout, 2);
+    cli_text_table_free(t);
+}
+
+static void print_missing(const cli_diagnosing *s, const kn_diagnosis *d)
+{
+    if (d->missing_rows == 0) {
+        printf("Missing cells: none among the quasi-identifiers.\n");
+        return;
+    }
+    static const char *const meaning[] = {"count as a value of their own", "agree with any value",
+                                          "set their rows aside"};
+    printf("Missing cells: %s with one among the quasi-identifiers; missing cells %s.\n", cli_rows_of(d->missing_rows).text,
+           meaning[s->missing]);
+}
+
+static void print_suppression(const kn_diagnosis *d)
+{
+    char                before[CLI_NUMBER_SIZE], after[CLI_NUMBER_SIZE];
+    cli_format_integer(before, d->k);
+    cli_format_integer(after, d->k_after);
+    if (d->suppressed == 0)
+        printf("\nAt most %s may be removed: too few to take out all classes of the smallest size; k stays %s.\n",
+               cli_rows_of(d->budget).text, before);
+    else
+        printf("\nRemoving %s (of at most %s) raises k from %s to %s.\n", cli_rows_of(d->suppressed).text,
+               cli_rows_of(d->budget).text, before, after);
+}
+
+/* Questions 9 and 11. */
+static void print_staircase(const cli_diagnosing *s, const kn_diagnosis *d)
+{
+    static const cli_align   aligns[] = {CLI_RIGHT, CLI_RIGHT, CLI_RIGHT};
+    static const char *const titles[] = {"k", "rows to remove", "share"};
+    enum { MOST_STEPS = 20 };
+    if (s->k > 0) {
+        int64_t removed = kn_diagnosis_removal(d, s->k, s->at_most);
+        if (removed < 0)
+            printf("\n%s\n", s->at_most ? "It is more than k-anonymous as it is: removing rows does not change that."
+                                        : "No class is that large: only an empty table would be.");
+        else if (s->at_most)
+            printf("\nIt stays at most so anonymous while no more than %s may be removed.\n", cli_rows_of(removed).text);
+        else
+            printf("\nRemoving %s is enough, and fewer are not (%.6g of all rows).\n", cli_rows_of(removed).text,
+                   d->rows > 0 ? (double)removed / (double)d->rows : 0.0);
+        return;
+    }
+    printf("\nWhat removing the smallest classes reaches:\n\n");
+    cli_text_table *t = cli_text_table_new(3, titles, aligns);
+    int64_t         steps = kn_diagnosis_steps(d);
+    for (int64_t i = 0; i < steps && i < MOST_STEPS; i++) {
+        kn_step step = kn_diagnosis_step(d, i);
+        cli_text_table_integer(t, step.k);
+        cli_text_table_integer(t, step.removed);
+        cli_text_table_format(t, "%.2f %%", d->rows > 0 ? 100.0 * (double)step.removed / (double)d->rows : 0.0);
+    }
+    cli_text_table_print(t, stdout, 2);
+    cli_text_table_free(t);
+    if (steps > MOST_STEPS) printf("  ... and %s; --json lists all\n", cli_count_of(steps - MOST_STEPS, "more step", "more steps").text);
+}
+
+static void print_verdict(const cli_diagnosing *s, const kn_diagnosis *d, bool holds)
+{
+    char                k[CLI_NUMBER_SIZE];
+    const char         *removed = d->suppressed > 0 ? " once those rows are removed" : "";
+    printf("\n%s%s%s: the table is %s%s%s-anonymous on these columns%s.\n",
+           cli_style_on(stdout, holds ? CLI_GREEN : CLI_RED), holds ? "YES" : "NO",
+           cli_style_on(stdout, CLI_PLAIN), holds ? "" : "not ", s->at_most ? "at most " : "", cli_format_integer(k, s->k), removed);
+    if (d->below_rows > 0)
+        printf("%s in %s smaller than %s%s.\n", cli_rows_of(d->below_rows).text,
+               cli_count_of(d->below_classes, "class", "classes").text, k,
+               s->suppress_mode == KN_SUPPRESS_GIVEN ? ", before any is removed" : "");
+}
+
+static void print_heading(const cli_diagnosing *s, const kn_diagnosis *d)
+{
+    char                k[CLI_NUMBER_SIZE];
+    printf("%s, %s by ", cli_rows_of(d->rows).text, cli_count_of(d->classes, "class", "classes").text);
+    for (int i = 0; i < s->qi.count; i++) {
+        char *name = cli_escape(s->qi.items[i], strlen(s->qi.items[i]));
+        printf("%s%s", i ? ", " : "", name);
+        free(name);
+    }
+    printf("\n%sk = %s%s: ", cli_style_on(stdout, CLI_BOLD), cli_format_integer(k, d->k),
+           cli_style_on(stdout, CLI_PLAIN));
+    if (d->size_count == 0)
+        printf("there are no rows to look at.\n");
+    else if (d->k == 1)
+        printf("%s alone; whoever knows these columns finds them.\n",
+               cli_count_of(d->unique_rows, "row stands", "rows stand").text);
+    else
+        printf("everybody is hidden among at least %s %s.\n", k, s->entity ? "persons" : "rows");
+}
+
+static void print_text(const cli_diagnosing *s, const kn_diagnosis *d, bool holds)
+{
+    print_heading(s, d);
+    print_missing(s, d);
+    printf("\n");
+    print_histogram(d, s->missing == KN_MISSING_WILDCARD ? "crowd size" : s->entity ? "persons" : "class size");
+    if (s->suppress_mode == KN_SUPPRESS_GIVEN) print_suppression(d);
+    if (s->k > 0 && s->suppress_mode != KN_SUPPRESS_ASKED) print_verdict(s, d, holds);
+    if (s->suppress_mode == KN_SUPPRESS_ASKED) print_staircase(s, d);
+    cli_diagnose_print_timings(s);
+}
+
+/* Yes or no, in the reading asked for. */
+static bool judge(const cli_diagnosing *s, const kn_diagnosis *d)
+{
+    if (s->k == 0) return true;
+    if (s->suppress_mode == KN_SUPPRESS_ASKED) return kn_diagnosis_removal(d, s->k, s->at_most) >= 0;
+    return s->at_most ? d->k_after <= s->k : d->holds;
+}
+
+int cli_diagnose_set(cli_diagnosing *s)
+{
+    kn_diagnose_options o = KN_DIAGNOSE_OPTIONS_INIT;
+    o.quasi = (const char *const *)s->qi.items;
+    o.quasi_count = s->qi.count;
+    o.entity = s->entity;
+    o.missing = s->missing;
+    o.k = s->k;
+    o.suppressing = s->suppress_mode == KN_SUPPRESS_GIVEN;
+    o.suppress = s->suppress;
+    kn_error      err = KN_ERROR_INIT;
+    kn_diagnosis *d = NULL;
+    if (kn_diagnose(&d, s->ctx, s->table, &o, &err) != KN_OK) return cli_fail(&err);
+    s->end = cli_now();
+    bool holds = judge(s, d);
+    if (s->common.json)
+        print_json(s, d, holds);
+    else
+        print_text(s, d, holds);
+    kn_diagnosis_free(d);
+    return holds ? 0 : 1;
+}
