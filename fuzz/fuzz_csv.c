@@ -20,7 +20,7 @@
 #include "kn_table.h"
 #include "kn_utf8.h"
 
-enum { MAX_FILE = 1 << 15, WHOLE = 1 << 16, MAX_UNPACKED = 1 << 18 };
+enum { MAX_FILE = 1 << 14, WHOLE = 1 << 12, MAX_UNPACKED = 1 << 18 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -41,6 +41,11 @@ KN_API kn_step kn_diagnosis_step(const kn_diagnosis *diagnosis, int64_t i);
  * now. */
 KN_API int64_t kn_diagnosis_removal(const kn_diagnosis *diagnosis, int64_t k, bool at_most);
 
+/* The rows that the suppression asked for by these options removes (questions 5 to 9): those in classes smaller than `k`,
+ * the k_after of the diagnosis. Freed by kn_row_list_free. */
+KN_API KN_CHECK kn_status kn_suppressed_rows(kn_row_list **out, kn_context *ctx, const kn_table *table,
+                                             const kn_diagnose_options *options, int64_t k, kn_error *err);
+
 typedef enum kn_suppress_mode {
     KN_SUPPRESS_NONE = 0, /* questions 3 and 4  */
     KN_SUPPRESS_GIVEN,    /* questions 7 and 8  */

@@ -72,6 +72,19 @@ KN_API KN_CHECK kn_status kn_table_read_csv_files(kn_table **out, kn_context *ct
 KN_API KN_CHECK kn_status kn_table_write_csv(const kn_table *table, kn_context *ctx, const char *path, char delimiter,
                                              kn_error *err);
 
+/* Some rows of a table: 0-based, ascending. */
+typedef struct kn_row_list {
+    int64_t  count;
+    int64_t *rows;
+} kn_row_list;
+
+KN_API void kn_row_list_free(kn_row_list *list);
+
+/* Writes only these rows, with their numbers (1-based) in a first column named "row". The file is readable by its owner
+ * alone: it is meant for the people who hold the data. */
+KN_API KN_CHECK kn_status kn_table_write_rows_csv(const kn_table *table, kn_context *ctx, const char *path, char delimiter,
+                                                  const kn_row_list *rows, kn_error *err);
+
 KN_API void kn_table_free(kn_table *table);
 
 KN_API int64_t     kn_table_rows(const kn_table *table);

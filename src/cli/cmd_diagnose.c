@@ -31,6 +31,9 @@ static const char help[] =
     "                           privacy diagnosis centre as published, counting their calls\n"
     "      --max-size N         for --over: sets of at most N columns; a partial answer\n"
     "      --time-limit SECONDS for --over with -k: then a partial answer\n"
+    "      --write-suppressed FILE\n"
+    "                           for --qi with --suppress: the rows that would be removed, with\n"
+    "                           their row numbers (people's data: readable by you alone)\n"
     "      --timings            add times and memory to the answer\n"
     "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
@@ -139,10 +142,14 @@ static int check(cli_diagnosing *d, const words *w, int files)
     if (w->algorithm && strcmp(w->algorithm, "fast") != 0 && strcmp(w->algorithm, "paper") != 0)
         return cli_usage(&cli_diagnose, "--algorithm: 'fast' or 'paper'");
     d->algorithm = w->algorithm && w->algorithm[0] == 'p' ? KN_SETS_PAPER : KN_SETS_FAST;
+    if (d->write_suppressed && (!w->suppress || d->over.count > 0))
+        return cli_usage(&cli_diagnose, "--write-suppressed goes with --qi and --suppress");
     if (!w->suppress) return 0;
     d->suppress_mode = strcmp(w->suppress, "any") == 0 ? KN_SUPPRESS_ASKED : KN_SUPPRESS_GIVEN;
     if (d->suppress_mode == KN_SUPPRESS_GIVEN && !kn_fraction_parse(w->suppress, &d->suppress))
         return cli_usage(&cli_diagnose, "--suppress: a share between 0 and 1, like 0.05 or 5%%, or 'any'");
+    if (d->write_suppressed && d->suppress_mode == KN_SUPPRESS_ASKED && d->k == 0)
+        return cli_usage(&cli_diagnose, "--write-suppressed with --suppress any needs -k: which k is to be reached?");
     if (d->suppress_mode == KN_SUPPRESS_ASKED && d->missing == KN_MISSING_WILDCARD)
         return cli_usage(&cli_diagnose, "--suppress: wildcards cannot be combined with suppression, since crowds overlap");
     return 0;
@@ -175,6 +182,7 @@ static int run(int argc, char **argv)
                                   {"--algorithm", CLI_TEXT, &w.algorithm},
                                   {"--max-size", CLI_INTEGER, &w.max_size},
                                   {"--time-limit", CLI_NUMBER, &w.time_limit},
+                                  {"--write-suppressed", CLI_TEXT, &d.write_suppressed},
                                   {"--timings", CLI_FLAG, &d.timings},
                                   CLI_TABLE_OPTIONS(d.input),
                                   {0}};

@@ -221,6 +221,23 @@ static bool judge(const cli_diagnosing *s, const kn_diagnosis *d)
     return s->at_most ? d->k_after <= s->k : d->holds;
 }
 
+/* The rows that go, into a file of their own. */
+static int write_suppressed(const cli_diagnosing *s, const kn_diagnose_options *o, const kn_diagnosis *d)
+{
+    kn_error     err = KN_ERROR_INIT;
+    kn_row_list *rows = NULL;
+    int64_t      k = s->suppress_mode == KN_SUPPRESS_GIVEN ? d->k_after : s->k;
+    if (kn_suppressed_rows(&rows, s->ctx, s->table, o, k, &err) != KN_OK) return cli_fail(&err);
+    int       code = 0;
+    kn_status st = kn_table_write_rows_csv(s->table, s->ctx, s->write_suppressed, kn_table_delimiter(s->table), rows, &err);
+    if (st != KN_OK)
+        code = cli_fail(&err);
+    else
+        cli_note(&s->common, "%s written to %s", cli_rows_of(rows->count).text, s->write_suppressed);
+    kn_row_list_free(rows);
+    return code;
+}
+
 int cli_diagnose_set(cli_diagnosing *s)
 {
     kn_diagnose_options o = KN_DIAGNOSE_OPTIONS_INIT;
@@ -240,6 +257,7 @@ int cli_diagnose_set(cli_diagnosing *s)
         print_json(s, d, holds);
     else
         print_text(s, d, holds);
+    int code = s->write_suppressed ? write_suppressed(s, &o, d) : 0;
     kn_diagnosis_free(d);
-    return holds ? 0 : 1;
+    return code ? code : holds ? 0 : 1;
 }

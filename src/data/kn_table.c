@@ -36,6 +36,13 @@ void kn_table_free(kn_table *table)
     kn_free(table);
 }
 
+void kn_row_list_free(kn_row_list *list)
+{
+    if (!list) return;
+    kn_free(list->rows);
+    kn_free(list);
+}
+
 int64_t kn_table_rows(const kn_table *table)
 {
     return table->rows;

@@ -14,6 +14,7 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_freq.h"
+#include "kn_parallel.h"
 #include "kn_suppression.h"
 #include "kn_wildcard.h"
 
@@ -150,8 +151,8 @@ static kn_status judge(kn_diagnosis *d, kn_context *ctx, const classes *c, const
     return KN_OK;
 }
 
-static kn_status diagnose(kn_diagnosis *d, classes *c, kn_context *ctx, const kn_table *table,
-                          const kn_diagnose_options *o, kn_error *err)
+static kn_status group_classes(kn_diagnosis *d, classes *c, kn_context *ctx, const kn_table *table,
+                               const kn_diagnose_options *o, kn_error *err)
 {
     KN_TRY(find_columns(c, ctx, table, o, err));
     d->rows = table->rows;
@@ -162,7 +163,15 @@ static kn_status diagnose(kn_diagnosis *d, classes *c, kn_context *ctx, const kn
     set_missing_aside(c, d, o->quasi_count, o->missing == KN_MISSING_DROP);
     d->persons = o->entity ? table->columns[c->entity].dict.count : c->freq->rows;
     if (o->missing == KN_MISSING_WILDCARD) KN_TRY(kn_wildcard_sizes(&c->sizes, c->freq, c->missing, err));
-    return judge(d, ctx, c, o, err);
+    return KN_OK;
+}
+
+static void free_classes(classes *c)
+{
+    kn_freq_free(c->freq);
+    kn_free(c->sizes);
+    kn_free(c->missing);
+    kn_free(c->columns);
 }
 
 kn_status kn_diagnose(kn_diagnosis **out, kn_context *ctx, const kn_table *table, const kn_diagnose_options *options,
@@ -173,11 +182,9 @@ kn_status kn_diagnose(kn_diagnosis **out, kn_context *ctx, const kn_table *table
     kn_diagnosis *d = kn_alloc_zero(ctx, sizeof *d);
     if (!d) return kn_fail_memory(err, ctx, "diagnosing");
     classes   c = {NULL, NULL, NULL, NULL, -1};
-    kn_status st = diagnose(d, &c, ctx, table, options, err);
-    kn_freq_free(c.freq);
-    kn_free(c.sizes);
-    kn_free(c.missing);
-    kn_free(c.columns);
+    kn_status st = group_classes(d, &c, ctx, table, options, err);
+    if (st == KN_OK) st = judge(d, ctx, &c, options, err);
+    free_classes(&c);
     if (st != KN_OK) {
         kn_diagnosis_free(d);
         return st;
@@ -191,4 +198,61 @@ void kn_diagnosis_free(kn_diagnosis *diagnosis)
     if (!diagnosis) return;
     kn_free(diagnosis->sizes);
     kn_free(diagnosis);
+}
+
+/* ---- Which rows go ---- */
+
+typedef struct rows_job {
+    const classes  *c;
+    const kn_table *table;
+    int64_t         k;
+    uint8_t        *below; /* per row */
+} rows_job;
+
+static kn_status mark_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    rows_job      *job = arg;
+    const int64_t *sizes = job->c->sizes ? job->c->sizes : job->c->freq->counts;
+    int64_t       *class_of = kn_alloc_array(job->c->freq->ctx, (size_t)(end - begin), sizeof *class_of);
+    if (!class_of) return kn_fail_memory(err, job->c->freq->ctx, "finding the rows to suppress");
+    kn_status st = kn_freq_classify(job->c->freq, job->table, job->c->columns, begin, end - begin, class_of, err);
+    for (int64_t i = 0; i < end - begin && st == KN_OK; i++)
+        job->below[begin + i] = class_of[i] >= 0 && sizes[class_of[i]] < job->k;
+    kn_free(class_of);
+    return st;
+}
+
+static kn_status list_rows(kn_row_list *list, kn_context *ctx, const uint8_t *below, int64_t rows, kn_error *err)
+{
+    for (int64_t r = 0; r < rows; r++) list->count += below[r];
+    list->rows = kn_alloc_array(ctx, (size_t)list->count, sizeof *list->rows);
+    if (!list->rows) return kn_fail_memory(err, ctx, "finding the rows to suppress");
+    int64_t at = 0;
+    for (int64_t r = 0; r < rows; r++)
+        if (below[r]) list->rows[at++] = r;
+    return KN_OK;
+}
+
+kn_status kn_suppressed_rows(kn_row_list **out, kn_context *ctx, const kn_table *table,
+                             const kn_diagnose_options *options, int64_t k, kn_error *err)
+{
+    *out = NULL;
+    KN_TRY(check_options(options, err));
+    classes      c = {NULL, NULL, NULL, NULL, -1};
+    kn_diagnosis d = {0};
+    kn_row_list *list = kn_alloc_zero(ctx, sizeof *list);
+    uint8_t     *below = kn_alloc_zero(ctx, (size_t)table->rows);
+    kn_status    st = list && below ? group_classes(&d, &c, ctx, table, options, err)
+                                    : kn_fail_memory(err, ctx, "finding the rows to suppress");
+    rows_job job = {&c, table, k, below};
+    if (st == KN_OK) st = kn_parallel_for(ctx, table->rows, 1 << 16, mark_range, &job, err);
+    if (st == KN_OK) st = list_rows(list, ctx, below, table->rows, err);
+    free_classes(&c);
+    kn_free(below);
+    if (st == KN_OK)
+        *out = list;
+    else
+        kn_row_list_free(list);
+    return st;
 }

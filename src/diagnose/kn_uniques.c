@@ -92,25 +92,25 @@ static double log_gap(double y)
     return sum;
 }
 
+/* θ is handed on as t = θ + α > 0, which stays exact where θ is close to −α. */
+
 /* Σ_{i=1}^{m} 1/(θ + iα) */
-static double sum_openings(double theta, double alpha, double m)
+static double sum_openings(double t, double alpha, double m)
 {
-    if (alpha <= 0) return m / theta;
-    /* Far out the terms are nearly equal: adding them like this does not divide by a tiny α. */
-    return harmonic(theta / alpha + 1, m) / alpha;
+    return alpha > 0 ? harmonic(t / alpha, m) / alpha : m / t;
 }
 
 /* Σ_{i=1}^{m} i/(θ + iα) */
-static double sum_weighted_openings(double theta, double alpha, double m)
+static double sum_weighted_openings(double t, double alpha, double m)
 {
-    if (alpha <= 0) return m * (m + 1) / 2 / theta;
+    if (alpha <= 0) return m * (m + 1) / 2 / t;
     double sum = 0, i = 0;
     while (i < DIRECT && i < m) {
+        sum += (i + 1) / (t + i * alpha);
         i++;
-        sum += i / (theta + i * alpha);
     }
     if (i >= m) return sum;
-    double x = theta / alpha, a = x + i, b = x + m, y = (m - i) / a;
+    double x = t / alpha - 1, a = x + i, b = x + m, y = (m - i) / a;
     double tail = i * y + x * log_gap(y);
     tail += (m / b - i / a) / 2 + (x / (b * b) - x / (a * a)) / 12 - (x / (b * b * b * b) - x / (a * a * a * a)) / 120;
     return sum + tail / alpha;
@@ -134,9 +134,9 @@ typedef struct pitman {
     double                   n, u;
 } pitman;
 
-static double slope_theta(const pitman *p, double theta, double alpha)
+static double slope_theta(const pitman *p, double t, double alpha)
 {
-    return sum_openings(theta, alpha, p->u - 1) - harmonic(theta + 1, p->n - 1);
+    return sum_openings(t, alpha, p->u - 1) - harmonic(t + 1 - alpha, p->n - 1);
 }
 
 static double sum_joins(const pitman *p, double alpha)
@@ -147,50 +147,51 @@ static double sum_joins(const pitman *p, double alpha)
     return sum;
 }
 
-static double slope_alpha(const pitman *p, double theta, double alpha)
+static double slope_alpha(const pitman *p, double t, double alpha)
 {
-    return sum_weighted_openings(theta, alpha, p->u - 1) - sum_joins(p, alpha);
+    return sum_weighted_openings(t, alpha, p->u - 1) - sum_joins(p, alpha);
 }
 
-/* The best θ for an α: with 1 < u < n the slope falls from +∞ at θ = −α to below 0. NaN if it does not. */
-static double best_theta(const pitman *p, double alpha)
+/* The best t = θ + α for an α: with 1 < u < n the slope falls from +∞ at 0 to below 0. NaN if it does not. */
+static double best_t(const pitman *p, double alpha)
 {
-    double low = log(1e-15), high = log(1e30); /* of θ + α */
-    if (!(slope_theta(p, exp(low) - alpha, alpha) > 0) || !(slope_theta(p, exp(high) - alpha, alpha) < 0)) return NAN;
-    for (int i = 0; i < 200; i++) {
+    double low = log(1e-15), high = log(1e30);
+    if (!(slope_theta(p, exp(low), alpha) > 0) || !(slope_theta(p, exp(high), alpha) < 0)) return NAN;
+    for (int i = 0; i < 100; i++) {
         double middle = (low + high) / 2;
         if (middle <= low || middle >= high) break;
-        if (slope_theta(p, exp(middle) - alpha, alpha) > 0)
+        if (slope_theta(p, exp(middle), alpha) > 0)
             low = middle;
         else
             high = middle;
     }
-    return exp((low + high) / 2) - alpha;
+    return exp((low + high) / 2);
 }
 
 /* A maximum of the likelihood, or DIVERGED. */
 static kn_estimate_status maximize(const pitman *p, double *theta, double *alpha)
 {
     *alpha = 0;
-    *theta = best_theta(p, 0);
-    if (isnan(*theta)) return KN_ESTIMATE_DIVERGED;
-    if (slope_alpha(p, *theta, 0) <= 0) return KN_ESTIMATE_OK; /* Ewens' model fits best */
+    double t = *theta = best_t(p, 0);
+    if (isnan(t)) return KN_ESTIMATE_DIVERGED;
+    if (slope_alpha(p, t, 0) <= 0) return KN_ESTIMATE_OK; /* Ewens' model fits best */
     double low = 0, high = 1 - 1e-12;
     for (int i = 0; i < 100; i++) {
-        double middle = (low + high) / 2, at = best_theta(p, middle);
-        if (isnan(at)) return KN_ESTIMATE_DIVERGED;
+        double middle = (low + high) / 2;
         if (middle <= low || middle >= high) break;
-        if (slope_alpha(p, at, middle) > 0)
+        t = best_t(p, middle);
+        if (isnan(t)) return KN_ESTIMATE_DIVERGED;
+        if (slope_alpha(p, t, middle) > 0)
             low = middle;
         else
             high = middle;
     }
     *alpha = (low + high) / 2;
-    *theta = best_theta(p, *alpha);
-    double joins = sum_joins(p, *alpha);
-    /* Both slopes must vanish, measured by what they are a difference of. */
-    bool flat = fabs(slope_theta(p, *theta, *alpha)) <= 1e-6 * harmonic(*theta + 1, p->n - 1) &&
-                fabs(slope_alpha(p, *theta, *alpha)) <= 1e-6 * joins;
+    t = best_t(p, *alpha);
+    *theta = t - *alpha;
+    /* Both slopes must vanish, measured by what they are a difference of; NaN fails. */
+    bool flat = fabs(slope_theta(p, t, *alpha)) <= 1e-6 * sum_openings(t, *alpha, p->u - 1) &&
+                fabs(slope_alpha(p, t, *alpha)) <= 1e-6 * sum_joins(p, *alpha);
     return flat ? KN_ESTIMATE_OK : KN_ESTIMATE_DIVERGED;
 }
 

@@ -86,25 +86,6 @@ static kn_status split(wildcard *w, const uint32_t *missing, kn_error *err)
     return KN_OK;
 }
 
-/* The count of `key` in a sorted set; 0 if it is not there. */
-static int64_t look_up(const kn_freq *set, const uint64_t *key)
-{
-    int     words = set->layout.words;
-    int64_t low = 0, high = set->classes;
-    while (low < high) {
-        int64_t         middle = low + (high - low) / 2;
-        const uint64_t *at = set->keys + middle * words;
-        int             w = 0;
-        while (w < words && at[w] == key[w]) w++;
-        if (w == words) return set->counts[middle];
-        if (at[w] < key[w])
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return 0;
-}
-
 /* Adds to each class of p the rows of q that it agrees with. */
 static kn_status add_pair(wildcard *w, const pattern *p, const pattern *q, kn_rollup *by, uint64_t *key, kn_error *err)
 {
@@ -121,7 +102,8 @@ static kn_status add_pair(wildcard *w, const pattern *p, const pattern *q, kn_ro
             kn_field f = sums->layout.fields[to++];
             key[f.word] |= (uint64_t)kn_freq_code(&p->part, i, c) << f.shift;
         }
-        w->sizes[p->index[i]] += look_up(sums, key);
+        int64_t at = kn_freq_find(sums, key);
+        if (at >= 0) w->sizes[p->index[i]] += sums->counts[at];
     }
     kn_freq_free(sums);
     return KN_OK;

@@ -149,6 +149,40 @@ kn_status kn_freq_of_table(kn_freq **out, kn_context *ctx, const kn_table *table
     return kn_freq_of_table_with(out, ctx, table, columns, column_count, NULL, err);
 }
 
+int64_t kn_freq_find(const kn_freq *freq, const uint64_t *key)
+{
+    int     words = freq->layout.words;
+    int64_t low = 0, high = freq->classes;
+    while (low < high) {
+        int64_t         middle = low + (high - low) / 2;
+        const uint64_t *at = freq->keys + middle * words;
+        int             w = 0;
+        while (w < words && at[w] == key[w]) w++;
+        if (w == words) return middle;
+        if (at[w] < key[w])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return -1;
+}
+
+kn_status kn_freq_classify(const kn_freq *freq, const kn_table *table, const int *columns, int64_t begin, int64_t n,
+                           int64_t *classes, kn_error *err)
+{
+    table_keys from = {table, columns, &freq->layout};
+    int        words = freq->layout.words;
+    uint64_t  *keys = kn_alloc_array(freq->ctx, (size_t)(KN_GROUP_BLOCK * words), sizeof *keys);
+    if (!keys) return no_memory(freq->ctx, err);
+    for (int64_t done = 0; done < n; done += KN_GROUP_BLOCK) {
+        int block = n - done < KN_GROUP_BLOCK ? (int)(n - done) : KN_GROUP_BLOCK;
+        fill_from_table(&from, begin + done, block, keys);
+        for (int i = 0; i < block; i++) classes[done + i] = kn_freq_find(freq, keys + i * words);
+    }
+    kn_free(keys);
+    return KN_OK;
+}
+
 /* ---- From a finer set ---- */
 
 typedef struct rollup_keys {

@@ -50,6 +50,14 @@ void kn_freq_free(kn_freq *freq); /* NULL is fine */
 KN_CHECK kn_status kn_freq_of_table(kn_freq **out, kn_context *ctx, const kn_table *table, const int *columns,
                                     int column_count, kn_error *err);
 
+/* The class of each row [begin, begin + n) of the table the set was made from, by the same columns. -1: none (the class
+ * was taken out of the set). Any worker. */
+KN_CHECK kn_status kn_freq_classify(const kn_freq *freq, const kn_table *table, const int *columns, int64_t begin,
+                                    int64_t n, int64_t *classes, kn_error *err);
+
+/* The class with this key; -1: none. */
+int64_t kn_freq_find(const kn_freq *freq, const uint64_t *key);
+
 /* What becomes of one column when a finer set is summed up into a coarser one. */
 typedef struct kn_rollup {
     bool            drop;     /* projection: the column goes                          */

@@ -21,7 +21,8 @@ enum {
     SNIFF_SIZE = 1 << 20,
     BATCH = 1024,          /* records that are interned at a time ... */
     BATCH_CELLS = 1 << 20, /* ... and at most so many cells           */
-    MIN_BATCH = 8
+    MIN_BATCH = 8,
+    FIRST_CELLS = 128 /* of the first record, to begin with */
 };
 
 static const char *const default_na[] = {"",     "NA",  "N/A", "n/a",  "NULL", "null",
@@ -155,7 +156,8 @@ static kn_status bad_first_record(kn_csv_reader *r, kn_csv_result result, size_t
 /* The first record of a file: its cells, as they stand in the buffer, and where it begins and ends. */
 typedef struct first_row {
     kn_csv_field *fields; /* owned */
-    size_t        count;  /* 0: the file has none */
+    size_t        capacity;
+    size_t        count; /* 0: the file has none */
     size_t        begin, end;
     uint64_t      end_line; /* line ends before `end` */
 } first_row;
@@ -166,19 +168,35 @@ static size_t cell_begin(const kn_csv_reader *r, kn_csv_field field)
     return field.begin > r->at && r->buffer[field.begin - 1] == '"' ? field.begin - 1 : field.begin;
 }
 
+/* Makes room for more cells of the first record. */
+static kn_status grow_first_row(kn_csv_reader *r, first_row *row, kn_error *err)
+{
+    size_t capacity = row->capacity ? row->capacity * 8 : FIRST_CELLS;
+    if (capacity > KN_CSV_MAX_COLUMNS) capacity = KN_CSV_MAX_COLUMNS;
+    void *fields = kn_realloc_array(r->ctx, row->fields, capacity, sizeof *row->fields);
+    if (!fields) return kn_csv_fail_memory(r, err);
+    row->fields = fields;
+    row->capacity = capacity;
+    return KN_OK;
+}
+
 /* Fills the buffer until the first record is whole. */
 static kn_status find_first_row(kn_csv_reader *r, first_row *row, kn_error *err)
 {
-    row->fields = kn_alloc_array(r->ctx, KN_CSV_MAX_COLUMNS, sizeof *row->fields);
     kn_csv_scanner *s = kn_alloc(r->ctx, sizeof *s);
-    kn_status       st = row->fields && s ? KN_OK : kn_csv_fail_memory(r, err);
+    kn_status       st = s ? grow_first_row(r, row, err) : kn_csv_fail_memory(r, err);
     while (st == KN_OK) {
         kn_csv_scanner_init(s, r->buffer, r->filled, r->ended, r->delimiter, r->at);
-        kn_csv_result result = kn_csv_scan_any(s, row->fields, KN_CSV_MAX_COLUMNS, &row->count);
+        kn_csv_result result = kn_csv_scan_any(s, row->fields, row->capacity, &row->count);
         row->end = s->at;
         row->end_line = s->lines;
         if (result == KN_CSV_OK) break;
-        st = result == KN_CSV_MORE ? kn_csv_fill(r, err) : bad_first_record(r, result, s->error_at, err);
+        if (result == KN_CSV_MORE)
+            st = kn_csv_fill(r, err);
+        else if (result == KN_CSV_TOO_MANY && row->capacity < KN_CSV_MAX_COLUMNS)
+            st = grow_first_row(r, row, err);
+        else
+            st = bad_first_record(r, result, s->error_at, err);
     }
     if (st == KN_OK && row->count > 0) row->begin = cell_begin(r, row->fields[0]);
     kn_free(s);
@@ -273,7 +291,7 @@ static kn_status same_header(kn_csv_reader *r, const first_row *row, kn_error *e
 /* Reads the names, or checks them, and leaves r->at at the first row of data. */
 static kn_status read_header(kn_csv_reader *r, bool first, kn_error *err)
 {
-    first_row row = {NULL, 0, 0, 0, 0};
+    first_row row = {0};
     kn_status st = find_first_row(r, &row, err);
     if (st == KN_OK && row.count == 0)
         st = kn_fail(err, KN_INPUT, "%s: the file has nothing but blank lines", kn_source_name(r->source));

@@ -8,6 +8,7 @@
  */
 #include "kn_csv_write.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "kn_alloc.h"
@@ -74,7 +75,13 @@ typedef struct table_writer {
     kn_context     *ctx;
     char            delimiter;
     bool           *quotes; /* per column: some value needs quotes */
+    const kn_row_list *only; /* NULL: all rows */
 } table_writer;
+
+static int64_t rows_to_write(const table_writer *w)
+{
+    return w->only ? w->only->count : w->table->rows;
+}
 
 static kn_status find_quotes(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
@@ -108,8 +115,10 @@ static kn_status table_piece(void *arg, int64_t piece, kn_buffer *to, kn_error *
 {
     table_writer *w = arg;
     int64_t       first = piece * PIECE_ROWS, end = first + PIECE_ROWS;
-    if (end > w->table->rows) end = w->table->rows;
-    for (int64_t row = first; row < end; row++) {
+    if (end > rows_to_write(w)) end = rows_to_write(w);
+    for (int64_t i = first; i < end; i++) {
+        int64_t row = w->only ? w->only->rows[i] : i;
+        if (w->only) kn_buffer_format(to, "%" PRId64 "%c", row + 1, w->delimiter);
         for (int c = 0; c < w->table->column_count; c++) {
             if (c > 0) kn_buffer_char(to, w->delimiter);
             table_cell(w, c, row, to);
@@ -125,6 +134,7 @@ static kn_status write_header(const table_writer *w, kn_output *output, kn_error
 {
     kn_buffer line;
     kn_buffer_init(&line, w->ctx);
+    if (w->only) kn_buffer_format(&line, "row%c", w->delimiter);
     for (int c = 0; c < w->table->column_count; c++) {
         kn_string name = kn_string_of(w->table->columns[c].name);
         if (c > 0) kn_buffer_char(&line, w->delimiter);
@@ -140,7 +150,7 @@ static kn_status write_header(const table_writer *w, kn_output *output, kn_error
 
 static kn_status write_rows(table_writer *w, kn_output *output, kn_error *err)
 {
-    int64_t rows = w->table->rows;
+    int64_t rows = rows_to_write(w);
     KN_TRY(kn_parallel_for(w->ctx, w->table->column_count, 1, find_quotes, w, err));
     KN_TRY(write_header(w, output, err));
     kn_progress_begin(w->ctx, "writing", "rows", (uint64_t)rows);
@@ -149,15 +159,16 @@ static kn_status write_rows(table_writer *w, kn_output *output, kn_error *err)
     return st;
 }
 
-kn_status kn_table_write_csv(const kn_table *table, kn_context *ctx, const char *path, char delimiter, kn_error *err)
+static kn_status write_table(const kn_table *table, kn_context *ctx, const char *path, char delimiter,
+                             const kn_row_list *only, const kn_output_options *options, kn_error *err)
 {
     if (!kn_csv_delimiter_ok(delimiter)) return kn_fail(err, KN_USAGE, "this character cannot be a CSV delimiter");
     if (table->column_count < 1) return kn_fail(err, KN_USAGE, "a table without columns cannot be written as CSV");
-    table_writer w = {.table = table, .ctx = ctx, .delimiter = delimiter};
+    table_writer w = {.table = table, .ctx = ctx, .delimiter = delimiter, .only = only};
     w.quotes = kn_alloc_array(ctx, (size_t)table->column_count, sizeof *w.quotes);
     if (!w.quotes) return kn_fail_memory(err, ctx, "writing a table");
     kn_output *output = NULL;
-    kn_status  st = kn_output_open(&output, ctx, path, NULL, err);
+    kn_status  st = kn_output_open(&output, ctx, path, options, err);
     if (st == KN_OK) {
         st = write_rows(&w, output, err);
         if (st == KN_OK)
@@ -167,4 +178,16 @@ kn_status kn_table_write_csv(const kn_table *table, kn_context *ctx, const char 
     }
     kn_free(w.quotes);
     return st;
+}
+
+kn_status kn_table_write_csv(const kn_table *table, kn_context *ctx, const char *path, char delimiter, kn_error *err)
+{
+    return write_table(table, ctx, path, delimiter, NULL, NULL, err);
+}
+
+kn_status kn_table_write_rows_csv(const kn_table *table, kn_context *ctx, const char *path, char delimiter,
+                                  const kn_row_list *rows, kn_error *err)
+{
+    const kn_output_options private = {.mode = 0600};
+    return write_table(table, ctx, path, delimiter, rows, &private, err);
 }
