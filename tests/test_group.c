@@ -183,7 +183,7 @@ static void every_path_equals_a_naive_count(void **state)
             kn_context *ctx = testing_context(thread_counts[i]);
             for (int path = KN_GROUP_AUTO; path <= KN_GROUP_BUCKETS; path++) {
                 for (int collide = 0; collide < 2; collide++) {
-                    kn_group_options options = {collide ? always_zero : NULL, (kn_group_path)path};
+                    kn_group_options options = {.hash = collide ? always_zero : NULL, .path = (kn_group_path)path};
                     kn_error         err = KN_ERROR_INIT;
                     kn_freq         *freq = NULL;
                     assert_ok(kn_freq_of_table_with(&freq, ctx, s.table, chosen, width, &options, &err), err);
@@ -219,6 +219,11 @@ static void many_rows_on_many_threads(void **state)
             kn_freq    *freq = NULL;
             assert_ok(kn_freq_of_table(&freq, ctx, s.table, all, s.columns, &err), err);
             assert_same(freq, &t, &s, all, s.columns);
+            int64_t classes[5000];
+            assert_ok(kn_freq_classify(freq, s.table, all, 1234, 5000, classes, &err), err);
+            for (int r = 0; r < 5000; r++)
+                for (int c = 0; c < s.columns; c++)
+                    assert_int_equal(kn_freq_code(freq, classes[r], c), kn_table_code(s.table, c, 1234 + r));
             kn_freq_free(freq);
             testing_context_free(ctx);
         }
@@ -274,6 +279,16 @@ static void rolling_up_equals_counting_again(void **state)
                 assert_int_equal(value, t.values[i * kept_count + c]);
             }
         }
+        kn_freq *loose = NULL; /* the same classes in any order */
+        assert_ok(kn_freq_rollup_unsorted(&loose, fine, by, &err), err);
+        assert_int_equal(loose->classes, up->classes);
+        assert_int_equal(loose->rows, up->rows);
+        for (int64_t i = 0; i < loose->classes; i++) {
+            int64_t at = kn_freq_find(up, loose->keys + i * loose->layout.words);
+            assert_true(at >= 0);
+            assert_int_equal(loose->counts[i], up->counts[at]);
+        }
+        kn_freq_free(loose);
         twin_free(&t);
         for (int c = 0; c < columns; c++) free(maps[c]);
         kn_freq_free(fine);
@@ -406,7 +421,7 @@ static void a_refused_allocation_frees_all_others(void **state)
             kn_error    err = KN_ERROR_INIT;
             assert_ok(kn_context_create(&ctx, &options, &err), err);
             kn_freq         *freq = NULL;
-            kn_group_options how = {NULL, (kn_group_path)path};
+            kn_group_options how = {.path = (kn_group_path)path};
             kn_status        st = kn_freq_of_table_with(&freq, ctx, s.table, all, 4, &how, &err);
             kn_freq_free(freq);
             kn_context_free(ctx);

@@ -128,6 +128,7 @@ void kn_builder_write(kn_builder *b, int column_index, int64_t first_row, const 
 {
     kn_builder_column *column = &b->columns[column_index];
     int64_t            missing = 0;
+    if (rows == 0) return;
     if (column->width == 1) {
         uint8_t *to = (uint8_t *)column->ids + first_row;
         for (int64_t i = 0; i < rows; i++) to[i] = (uint8_t)ids[i];

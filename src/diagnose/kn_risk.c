@@ -48,10 +48,9 @@ typedef struct scene {
     const kn_risk_options *o;
     int                   *columns;
     kn_freq               *freq;
-    double                *sums;  /* of weights, per class; or NULL                     */
-    int64_t               *sizes; /* distinct persons, per class; or NULL: freq->counts */
-    int64_t               *crowd; /* per person: the smallest class it has a row in; or NULL */
-    int64_t                persons; /* length of crowd */
+    double                *sums;    /* of weights, per class; or NULL                          */
+    int64_t               *crowd;   /* per person: the smallest class it has a row in; or NULL */
+    int64_t                persons; /* length of crowd                                         */
 } scene;
 
 /* ---- Options ---- */
@@ -119,9 +118,8 @@ static kn_status group_persons(scene *s, kn_risk *r, kn_error *err)
             int64_t *crowd = &s->crowd[kn_freq_code(fine, j, n)];
             if (*crowd == 0 || size < *crowd) *crowd = size;
         }
-        starts[i] = size; /* never needed again: starts become sizes */
     }
-    s->sizes = starts;
+    kn_free(starts);
     kn_freq_free(fine);
     return st;
 }
@@ -305,7 +303,6 @@ kn_status kn_risk_measure(kn_risk **out, kn_context *ctx, const kn_table *table,
     kn_free(s.columns);
     kn_freq_free(s.freq);
     kn_free(s.sums);
-    kn_free(s.sizes);
     kn_free(s.crowd);
     if (st != KN_OK) {
         kn_risk_free(r);

@@ -47,7 +47,8 @@ static kn_status project(kn_freq **out, const kn_subsets_base *base, const kn_fr
     int       at = 0;
     for (int c = 0; c < base->columns; c++)
         if (have >> c & 1) by[at++].drop = !(keep >> c & 1);
-    return kn_freq_rollup(out, from, by, err);
+    /* Persons are counted by folding, which needs order; rows do not. */
+    return base->has_entity ? kn_freq_rollup(out, from, by, err) : kn_freq_rollup_unsorted(out, from, by, err);
 }
 
 static uint64_t all_columns(const kn_subsets_base *base)

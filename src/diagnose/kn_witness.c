@@ -161,7 +161,10 @@ static kn_status collect_rows(const engine *e, worker *w, int64_t witness, int64
     w->kept.count = 0;
     sort_by_distance(e, w, witness);
     for (int64_t i = 1; i < freq->classes; i++) { /* the first is the witness itself */
-        if (i % 65536 == 0 && kn_cancelled(e->search->ctx)) return kn_fail_cancelled(err);
+        if (i % 4096 == 0) {
+            if (kn_cancelled(e->search->ctx)) return kn_fail_cancelled(err);
+            if (kn_deadline_passed(&e->search->deadline)) return KN_OK; /* the search will not start */
+        }
         int64_t         row = w->order[i];
         const uint64_t *key = freq->keys + row * words;
         uint64_t        flags[MOST_WORDS];

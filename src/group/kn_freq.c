@@ -210,7 +210,8 @@ static void fill_from_finer(const void *arg, int64_t begin, int n, uint64_t *key
     }
 }
 
-kn_status kn_freq_rollup(kn_freq **out, const kn_freq *from, const kn_rollup *by, kn_error *err)
+static kn_status roll_up(kn_freq **out, const kn_freq *from, const kn_rollup *by, const kn_group_options *options,
+                         kn_error *err)
 {
     *out = NULL;
     kn_context *ctx = from->ctx;
@@ -230,13 +231,24 @@ kn_status kn_freq_rollup(kn_freq **out, const kn_freq *from, const kn_rollup *by
     kn_key_source source = {fill_from_finer, &keys,
                             from->classes,   from->counts,
                             freq->layout.words, layout_bits(&freq->layout)};
-    st = kn_group_run(freq, &source, NULL, err);
+    st = kn_group_run(freq, &source, options, err);
     if (st != KN_OK) {
         kn_freq_free(freq);
         return st;
     }
     *out = freq;
     return KN_OK;
+}
+
+kn_status kn_freq_rollup(kn_freq **out, const kn_freq *from, const kn_rollup *by, kn_error *err)
+{
+    return roll_up(out, from, by, NULL, err);
+}
+
+kn_status kn_freq_rollup_unsorted(kn_freq **out, const kn_freq *from, const kn_rollup *by, kn_error *err)
+{
+    const kn_group_options options = {.unsorted = true};
+    return roll_up(out, from, by, &options, err);
 }
 
 /* Masks that keep the first `columns` columns of a key, word by word. */

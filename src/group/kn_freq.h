@@ -68,6 +68,10 @@ typedef struct kn_rollup {
 /* Sums a set up; `by` has one entry per column of `from`. */
 KN_CHECK kn_status kn_freq_rollup(kn_freq **out, const kn_freq *from, const kn_rollup *by, kn_error *err);
 
+/* The same without sorting: good for class sizes and for further sums, where the order of the classes does not matter;
+ * neither valid (kn_freq_validate) nor to be folded or searched. */
+KN_CHECK kn_status kn_freq_rollup_unsorted(kn_freq **out, const kn_freq *from, const kn_rollup *by, kn_error *err);
+
 /* A set of the first `columns` columns of `fine`, and where each of its classes begins among the fine ones: class i is
  * fine classes starts[i] to starts[i + 1] - 1. One linear pass, since equal prefixes stand together. This is how
  * histograms of sensitive columns, distinct persons and weights come out of one kernel: group by (QI, X), then fold. */
@@ -127,6 +131,7 @@ typedef enum kn_group_path {
 typedef struct kn_group_options {
     kn_key_hash   hash;
     kn_group_path path;
+    bool          unsorted; /* see kn_freq_rollup_unsorted */
 } kn_group_options;
 
 KN_CHECK kn_status kn_freq_of_table_with(kn_freq **out, kn_context *ctx, const kn_table *table, const int *columns,

@@ -62,10 +62,12 @@ typedef struct grouping {
     kn_context          *ctx;
     const kn_key_source *source;
     kn_key_hash          hash; /* NULL: the built-in one */
+    bool                 unsorted;
     int                  words;
     int                  stride; /* words + 1 */
     int                  part_slots;
     bucket              *buckets;
+    int                  bucket_count; /* BUCKETS, or 1 on the single path */
     worker_table        *workers;
     int                  worker_count;
     int64_t            **dense; /* per worker */
@@ -155,7 +157,8 @@ static kn_status run_single(grouping *g, kn_error *err)
     const kn_key_source *s = g->source;
     bucket              *b = &g->buckets[0];
     uint64_t            *keys = kn_alloc_array(g->ctx, KN_GROUP_BLOCK * (size_t)g->words, sizeof *keys);
-    if (!keys || !table_init(g, &b->table, 256)) {
+    /* Room for all items to be distinct: clearing it costs less than growing into it. */
+    if (!keys || !table_init(g, &b->table, (uint64_t)s->items + (uint64_t)s->items / 3 + 64)) {
         kn_free(keys);
         return no_memory(g->ctx, err);
     }
@@ -325,7 +328,7 @@ static kn_status sort_narrow(grouping *g, kn_error *err)
     size_t          n = (size_t)f->classes;
     kn_sort_record *records = (kn_sort_record *)(void *)g->sorted;
     static_assert(sizeof *records == 2 * sizeof *g->sorted, "a record is a key and a count");
-    KN_TRY(kn_sort_records(g->ctx, records, n, NULL, NULL, err));
+    if (!g->unsorted) KN_TRY(kn_sort_records(g->ctx, records, n, NULL, NULL, err));
     f->counts = kn_alloc_array(g->ctx, n, sizeof *f->counts);
     if (!f->counts) return no_memory(g->ctx, err);
     for (size_t i = 0; i < n; i++) f->counts[i] = (int64_t)g->sorted[2 * i + 1];
@@ -354,7 +357,7 @@ static kn_status sort_wide(grouping *g, kn_error *err)
     kn_status       st = order ? KN_OK : no_memory(g->ctx, err);
     if (st == KN_OK) {
         for (size_t i = 0; i < n; i++) order[i] = (kn_sort_record){g->sorted[i * (words + 1)], i};
-        st = kn_sort_records(g->ctx, order, n, by_later_words, g, err);
+        if (!g->unsorted) st = kn_sort_records(g->ctx, order, n, by_later_words, g, err);
     }
     if (st == KN_OK) {
         f->keys = kn_alloc_array(g->ctx, n * words, sizeof *f->keys);
@@ -374,7 +377,7 @@ static kn_status gather(grouping *g, kn_error *err)
 {
     uint64_t total = 0;
     uint64_t offsets[BUCKETS];
-    for (int b = 0; b < BUCKETS; b++) {
+    for (int b = 0; b < g->bucket_count; b++) {
         offsets[b] = total;
         total += g->buckets[b].table.used;
     }
@@ -382,7 +385,7 @@ static kn_status gather(grouping *g, kn_error *err)
     g->freq->classes = (int64_t)total;
     g->sorted = kn_alloc_array(g->ctx, total * (uint64_t)g->stride, sizeof *g->sorted);
     if (!g->sorted) return no_memory(g->ctx, err);
-    kn_status st = kn_parallel_for(g->ctx, BUCKETS, 8, gather_range, g, err);
+    kn_status st = kn_parallel_for(g->ctx, g->bucket_count, 8, gather_range, g, err);
     g->offsets = NULL;
     if (st == KN_OK) st = g->words == 1 ? sort_narrow(g, err) : sort_wide(g, err);
     kn_free(g->sorted);
@@ -392,7 +395,7 @@ static kn_status gather(grouping *g, kn_error *err)
 
 static void free_buckets(grouping *g)
 {
-    for (int b = 0; b < BUCKETS; b++) {
+    for (int b = 0; b < g->bucket_count; b++) {
         kn_free(g->buckets[b].table.records);
         pthread_mutex_destroy(&g->buckets[b].lock);
     }
@@ -401,9 +404,10 @@ static void free_buckets(grouping *g)
 
 static kn_status run_hashed(grouping *g, bool single, kn_error *err)
 {
-    g->buckets = kn_alloc_array_zero(g->ctx, BUCKETS, sizeof *g->buckets);
+    g->bucket_count = single ? 1 : BUCKETS;
+    g->buckets = kn_alloc_array_zero(g->ctx, (size_t)g->bucket_count, sizeof *g->buckets);
     if (!g->buckets) return no_memory(g->ctx, err);
-    for (int b = 0; b < BUCKETS; b++) pthread_mutex_init(&g->buckets[b].lock, NULL);
+    for (int b = 0; b < g->bucket_count; b++) pthread_mutex_init(&g->buckets[b].lock, NULL);
     kn_status st = single ? run_single(g, err) : run_buckets(g, err);
     if (st == KN_OK) st = gather(g, err);
     free_buckets(g);
@@ -484,6 +488,7 @@ kn_status kn_group_run(kn_freq *freq, const kn_key_source *source, const kn_grou
     grouping g = {.ctx = freq->ctx,
                   .source = source,
                   .hash = options ? options->hash : NULL,
+                  .unsorted = options && options->unsorted,
                   .words = source->words,
                   .stride = source->words + 1,
                   .freq = freq};

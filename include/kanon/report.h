@@ -1,0 +1,83 @@
+/* kanon/report.h: a diagnosis as one self-contained HTML page with pictures, for readers who know nothing of k-anonymity.
+ *
+ * The page makes no request, runs no script and holds no value of the data: column names, file names and counts only.
+ * Equal input gives equal bytes. docs/report.md tells what each picture says.
+ */
+#ifndef KANON_REPORT_H
+#define KANON_REPORT_H
+
+#include <kanon/questions.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One line of a table of figures: what is it, how much, what does it mean. `meaning` may be NULL. */
+typedef struct kn_report_figure {
+    const char *name;
+    const char *value;
+    const char *meaning;
+} kn_report_figure;
+
+/* More figures under a heading of their own: risk, models, whatever the caller measured. `intro` may be NULL. */
+typedef struct kn_report_section {
+    const char             *title;
+    const char             *intro;
+    const kn_report_figure *figures;
+    int                     figure_count;
+} kn_report_section;
+
+/* All pointers are borrowed for the length of the call. Names may hold any bytes: they are escaped. */
+typedef struct kn_report_input {
+    size_t             size;   /* sizeof(kn_report_input), set by the initializer                        */
+    const char        *title;  /* NULL: "Privacy report"                                                 */
+    const char        *version; /* of the program, for the last line; NULL: left out                     */
+    const char *const *inputs; /* files; their folders are not shown, "-" is standard input              */
+    int                input_count;
+    /* What was asked, as in kn_diagnose_options and kn_sets_options. */
+    const char *const *quasi;
+    int                quasi_count;
+    const char *const *over;
+    int                over_count;
+    const char        *entity;
+    kn_missing         missing;
+    int64_t            k; /* 0: not asked */
+    bool               at_most;
+    kn_suppress_mode   suppress_mode;
+    /* The answers; at least one of the two. */
+    const kn_diagnosis      *diagnosis; /* on `quasi`            */
+    const kn_sets_diagnosis *sets;      /* on the subsets of `over` */
+    const kn_report_section *sections;
+    int                      section_count;
+} kn_report_input;
+
+#define KN_REPORT_INPUT_INIT                                                                                           \
+    {sizeof(kn_report_input),                                                                                          \
+     NULL,                                                                                                             \
+     NULL,                                                                                                             \
+     NULL,                                                                                                             \
+     0,                                                                                                                \
+     NULL,                                                                                                             \
+     0,                                                                                                                \
+     NULL,                                                                                                             \
+     0,                                                                                                                \
+     NULL,                                                                                                             \
+     KN_MISSING_VALUE,                                                                                                 \
+     0,                                                                                                                \
+     false,                                                                                                            \
+     KN_SUPPRESS_NONE,                                                                                                 \
+     NULL,                                                                                                             \
+     NULL,                                                                                                             \
+     NULL,                                                                                                             \
+     0}
+
+/* Writes the page to `path` ("-": standard output); the file appears whole or not at all. KN_USAGE: neither answer is
+ * given, or one without the names of its columns. */
+KN_API KN_CHECK kn_status kn_report_write(kn_context *ctx, const char *path, const kn_report_input *input,
+                                          kn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
