@@ -319,6 +319,25 @@ static void reads_without_header(void **unused)
     testing_context_free(ctx);
 }
 
+/* The first bytes that are looked at may be nothing but blank lines. */
+static void reads_behind_blank_lines(void **unused)
+{
+    (void)unused;
+    kn_context *ctx = testing_context(1);
+    for (int blanks = 0; blanks < 40; blanks++) {
+        char text[64];
+        memset(text, '\n', sizeof text);
+        memcpy(text + blanks, "a,b\n1,2", 7);
+        for (size_t piece = 1; piece < 4; piece++) { /* buffers of 8, 16 and 24 bytes */
+            kn_table *t = read_path(ctx, testing_file("blank.csv", text, (size_t)blanks + 7), &comma, piece);
+            assert_int_equal(kn_table_rows(t), 1);
+            assert_cell(t, 1, 0, "2");
+            kn_table_free(t);
+        }
+    }
+    testing_context_free(ctx);
+}
+
 static void reads_a_header_alone(void **unused)
 {
     (void)unused;
@@ -751,6 +770,7 @@ int main(void)
         cmocka_unit_test(reads_plain),
         cmocka_unit_test(reads_quotes),
         cmocka_unit_test(reads_without_header),
+        cmocka_unit_test(reads_behind_blank_lines),
         cmocka_unit_test(reads_a_header_alone),
         cmocka_unit_test(reads_some_columns),
         cmocka_unit_test(reads_missing),

@@ -31,6 +31,22 @@ static const char help[] =
     "                           privacy diagnosis centre as published, counting their calls\n"
     "      --max-size N         for --over: sets of at most N columns; a partial answer\n"
     "      --time-limit SECONDS for --over with -k: then a partial answer\n"
+    "      --sensitive COLUMNS  beyond identity: what does a class tell about these?\n"
+    "      --require MODEL      a privacy model that must hold; repeatable:\n"
+    "                           l-diversity:kind=distinct,l=3 (or entropy; recursive with c=),\n"
+    "                           t-closeness:distance=equal,t=0.2 (or ordered, hierarchical),\n"
+    "                           alpha-k:alpha=0.5,k=5, beta-likeness:kind=basic,beta=2,\n"
+    "                           delta-disclosure:delta=1; attribute=NAME says of which column\n"
+    "      --hierarchy COLUMN:FILE\n"
+    "                           of a sensitive column, for the hierarchical distance; repeatable\n"
+    "      --risk               for --qi: prosecutor, journalist and marketer risk\n"
+    "      --population FILE    for --risk: everybody the table may be about\n"
+    "      --sampling SHARE     for --risk: the table is a random sample of so many\n"
+    "      --weight COLUMN      for --risk: sampling weights\n"
+    "      --threshold RISK     for --risk: who counts as at risk (default 0.2)\n"
+    "      --suda               for --qi: what makes a row special (SUDA scores);\n"
+    "                           --max-size limits the sets looked at\n"
+    "      --report FILE        also write the answer as an HTML page with pictures\n"
     "      --write-suppressed FILE\n"
     "                           for --qi with --suppress: the rows that would be removed, with\n"
     "                           their row numbers (people's data: readable by you alone)\n"
@@ -106,6 +122,13 @@ static bool empty_list(const cli_list *list)
     return list->count == 0 || (list->count == 1 && !list->items[0][0]);
 }
 
+static int check_size(const words *w)
+{
+    if (w->max_size != INT64_MIN && (w->max_size < 1 || w->max_size > INT32_MAX))
+        return cli_usage(&cli_diagnose, "--max-size: at least 1");
+    return 0;
+}
+
 static int check_names(const cli_diagnosing *d, const words *w, int files)
 {
     if (files == 0) return cli_usage(&cli_diagnose, "name a file to diagnose");
@@ -116,14 +139,27 @@ static int check_names(const cli_diagnosing *d, const words *w, int files)
         if (strcmp(list->items[i], d->entity) == 0)
             return cli_usage(&cli_diagnose, "--entity: \"%s\" is also a quasi-identifier", d->entity);
     if (d->over.count == 0) {
-        if (w->algorithm || w->max_size != INT64_MIN || w->time_limit >= 0)
+        if (w->algorithm || w->time_limit >= 0 || (w->max_size != INT64_MIN && !d->suda))
             return cli_usage(&cli_diagnose, "--algorithm, --max-size and --time-limit go with --over");
-        return 0;
+        return check_size(w);
     }
+    if (d->risk || d->suda) return cli_usage(&cli_diagnose, "--risk and --suda go with --qi");
     if (w->missing && d->missing != KN_MISSING_VALUE)
         return cli_usage(&cli_diagnose, "--missing: with --over, missing cells are a value of their own");
-    if (w->max_size != INT64_MIN && (w->max_size < 1 || w->max_size > INT32_MAX))
-        return cli_usage(&cli_diagnose, "--max-size: at least 1");
+    return check_size(w);
+}
+
+static int check_more(const cli_diagnosing *d)
+{
+    if ((d->require.count > 0 || d->hierarchies.count > 0) && d->sensitive.count == 0)
+        return cli_usage(&cli_diagnose, "--require and --hierarchy go with --sensitive");
+    if ((d->population || d->sampling || d->weight || d->threshold) && !d->risk)
+        return cli_usage(&cli_diagnose, "--population, --sampling, --weight and --threshold go with --risk");
+    const cli_list *quasi = d->over.count > 0 ? &d->over : &d->qi;
+    for (int i = 0; i < d->sensitive.count; i++)
+        for (int j = 0; j < quasi->count; j++)
+            if (strcmp(d->sensitive.items[i], quasi->items[j]) == 0)
+                return cli_usage(&cli_diagnose, "--sensitive: \"%s\" is also a quasi-identifier", d->sensitive.items[i]);
     return 0;
 }
 
@@ -133,6 +169,7 @@ static int check(cli_diagnosing *d, const words *w, int files)
     if (w->missing && !kn_missing_parse(w->missing, &d->missing))
         return cli_usage(&cli_diagnose, "--missing: 'value', 'wildcard' or 'drop'");
     int code = check_names(d, w, files);
+    if (code == 0) code = check_more(d);
     if (code) return code;
     if (w->k != INT64_MIN && w->k < 1) return cli_usage(&cli_diagnose, "-k: k must be at least 1");
     d->k = w->k == INT64_MIN ? 0 : w->k;
@@ -155,17 +192,52 @@ static int check(cli_diagnosing *d, const words *w, int files)
     return 0;
 }
 
+/* Adds a column unless it is there already. */
+static void want(const char **columns, int *count, const char *name)
+{
+    for (int i = 0; i < *count; i++)
+        if (strcmp(columns[i], name) == 0) return;
+    columns[(*count)++] = name;
+}
+
 /* Reads only the columns it needs. */
-static bool read_table(cli_diagnosing *d, char **files, int count, int *code)
+static bool read_table(cli_diagnosing *d, int *code)
 {
     const cli_list *list = d->over.count > 0 ? &d->over : &d->qi;
-    int             n = list->count + (d->entity != NULL);
-    const char    **columns = cli_alloc((size_t)n * sizeof *columns);
-    for (int i = 0; i < list->count; i++) columns[i] = list->items[i];
-    if (d->entity) columns[list->count] = d->entity;
-    bool fine = cli_table_read(&d->table, d->ctx, &d->input, files, count, columns, n, code);
+    const char    **columns = cli_alloc((size_t)(list->count + d->sensitive.count + 2) * sizeof *columns);
+    int             n = list->count;
+    for (int i = 0; i < n; i++) columns[i] = list->items[i]; /* one named twice is an error */
+    for (int i = 0; i < d->sensitive.count; i++) want(columns, &n, d->sensitive.items[i]);
+    if (d->entity) want(columns, &n, d->entity);
+    if (d->weight) want(columns, &n, d->weight);
+    bool fine = cli_table_read(&d->table, d->ctx, &d->input, d->files, d->file_count, columns, n, code);
     free(columns);
     return fine;
+}
+
+int cli_diagnose_report(const cli_diagnosing *d, const kn_diagnosis *one, const kn_sets_diagnosis *all)
+{
+    kn_report_input in = KN_REPORT_INPUT_INIT;
+    kn_error        err = KN_ERROR_INIT;
+    in.version = KANON_VERSION;
+    in.inputs = (const char *const *)d->files;
+    in.input_count = d->file_count;
+    in.quasi = (const char *const *)d->qi.items;
+    in.quasi_count = d->qi.count;
+    in.over = (const char *const *)d->over.items;
+    in.over_count = d->over.count;
+    in.entity = d->entity;
+    in.missing = d->missing;
+    in.k = d->k;
+    in.at_most = d->at_most;
+    in.suppress_mode = d->suppress_mode;
+    in.diagnosis = one;
+    in.sets = all;
+    in.sections = d->figures.sections;
+    in.section_count = d->figures.count;
+    if (kn_report_write(d->ctx, d->report, &in, &err) != KN_OK) return cli_fail(&err);
+    cli_note(&d->common, "report written to %s", d->report);
+    return 0;
 }
 
 static int run(int argc, char **argv)
@@ -182,6 +254,16 @@ static int run(int argc, char **argv)
                                   {"--algorithm", CLI_TEXT, &w.algorithm},
                                   {"--max-size", CLI_INTEGER, &w.max_size},
                                   {"--time-limit", CLI_NUMBER, &w.time_limit},
+                                  {"--sensitive", CLI_LIST, &d.sensitive},
+                                  {"--require", CLI_REPEAT, &d.require},
+                                  {"--hierarchy", CLI_REPEAT, &d.hierarchies},
+                                  {"--risk", CLI_FLAG, &d.risk},
+                                  {"--population", CLI_TEXT, &d.population},
+                                  {"--sampling", CLI_TEXT, &d.sampling},
+                                  {"--weight", CLI_TEXT, &d.weight},
+                                  {"--threshold", CLI_TEXT, &d.threshold},
+                                  {"--suda", CLI_FLAG, &d.suda},
+                                  {"--report", CLI_TEXT, &d.report},
                                   {"--write-suppressed", CLI_TEXT, &d.write_suppressed},
                                   {"--timings", CLI_FLAG, &d.timings},
                                   CLI_TABLE_OPTIONS(d.input),
@@ -191,7 +273,9 @@ static int run(int argc, char **argv)
     int code = check(&d, &w, argc);
     if (code == 0 && !(d.ctx = cli_context(&d.common))) code = 3;
     d.start = cli_now();
-    if (code == 0 && read_table(&d, argv, argc, &code)) {
+    d.files = argv;
+    d.file_count = argc;
+    if (code == 0 && read_table(&d, &code)) {
         d.read = cli_now();
         cli_table_notes(&d.common, d.table);
         code = d.over.count > 0 ? cli_diagnose_over(&d) : cli_diagnose_set(&d);
@@ -200,6 +284,11 @@ static int run(int argc, char **argv)
     cli_context_free(d.ctx);
     cli_list_free(&d.qi);
     cli_list_free(&d.over);
+    cli_list_free(&d.sensitive);
+    cli_list_free(&d.require);
+    cli_list_free(&d.hierarchies);
+    cli_figures_free(&d.figures);
+    cli_figures_free(&d.rows);
     cli_table_options_free(&d.input);
     return code;
 }

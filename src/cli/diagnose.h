@@ -1,11 +1,13 @@
 /* diagnose.h: what the files of `kanon diagnose` share: cmd_diagnose.c reads the options, diagnose_set.c answers for a
- * given set of attributes, diagnose_over.c for all subsets of a list. */
+ * given set of attributes, diagnose_over.c for all subsets of a list; diagnose_models.c and diagnose_risk.c add what goes
+ * beyond identity. */
 #ifndef CLI_DIAGNOSE_H
 #define CLI_DIAGNOSE_H
 
 #include <kanon/questions.h>
 
 #include "cli.h"
+#include "figures.h"
 #include "json.h"
 
 /* Wall and processor time. */
@@ -30,7 +32,15 @@ typedef struct cli_diagnosing {
     int64_t           max_size;
     double            time_limit;
     const char       *write_suppressed; /* a path, or NULL */
+    cli_list          sensitive, require, hierarchies;
+    bool              risk, suda;
+    const char       *population, *sampling, *weight, *threshold;
+    const char       *report; /* a path, or NULL */
+    char            **files;
+    int               file_count;
     bool              timings;
+    cli_figures       figures; /* of models, risk and special uniques */
+    cli_figures       rows;    /* about single rows: on the terminal, never in the report */
     kn_context       *ctx;
     kn_table         *table;
     cli_moment        start, read, end;
@@ -39,6 +49,18 @@ typedef struct cli_diagnosing {
 /* Answer and print; the exit code. */
 int cli_diagnose_set(cli_diagnosing *d);
 int cli_diagnose_over(cli_diagnosing *d);
+
+/* Measure, add sections to d->figures and members to `object` (NULL: text is asked for). The exit code: 1 where something
+ * required does not hold. */
+int cli_diagnose_models(cli_diagnosing *d, json_t *object);
+int cli_diagnose_risk(cli_diagnosing *d, json_t *object);
+int cli_diagnose_suda(cli_diagnosing *d, json_t *object);
+
+/* Writes the HTML report; either answer may be NULL. 0 or the exit code. */
+int cli_diagnose_report(const cli_diagnosing *d, const kn_diagnosis *one, const kn_sets_diagnosis *all);
+
+/* The names of a set, joined by commas; free it. */
+char *cli_mask_text(const cli_list *names, uint64_t set);
 
 /* Adds "seconds", "cpu_seconds" and "memory" with --timings. */
 void cli_diagnose_timings(const cli_diagnosing *d, json_t *object);

@@ -45,7 +45,7 @@ static json_t *answer_json(const cli_diagnosing *s, const kn_set_answer *a)
     return o;
 }
 
-static void print_json(const cli_diagnosing *s, const kn_sets_diagnosis *d, bool holds)
+static json_t *sets_json(const cli_diagnosing *s, const kn_sets_diagnosis *d, bool holds)
 {
     json_t *o = cli_json_object(), *over = cli_json_array();
     for (int i = 0; i < s->over.count; i++)
@@ -71,8 +71,7 @@ static void print_json(const cli_diagnosing *s, const kn_sets_diagnosis *d, bool
     cli_json_set(o, "calls", json_integer(d->calls));
     cli_json_set(o, "complete", json_boolean(d->complete));
     if (!d->complete) cli_json_set(o, "why_partial", json_string(d->why_partial));
-    cli_diagnose_timings(s, o);
-    cli_json_print(o);
+    return o;
 }
 
 /* ---- Text ---- */
@@ -171,7 +170,20 @@ static void print_text(const cli_diagnosing *s, const kn_sets_diagnosis *d)
         print_sets(s, d);
     printf("\nThe k of a set was computed %s.\n", cli_count_of(d->calls, "time", "times").text);
     if (!d->complete) printf("This answer is partial: %s.\n", d->why_partial);
-    cli_diagnose_print_timings(s);
+}
+
+char *cli_mask_text(const cli_list *names, uint64_t set)
+{
+    size_t size = 1;
+    for (int i = 0; i < names->count; i++) size += strlen(names->items[i]) + 2;
+    char *text = cli_alloc(size);
+    text[0] = '\0';
+    for (int i = 0; i < names->count && i < 64; i++) {
+        if (!(set >> i & 1)) continue;
+        if (text[0]) strcat(text, ", ");
+        strcat(text, names->items[i]);
+    }
+    return text;
 }
 
 int cli_diagnose_over(cli_diagnosing *s)
@@ -190,16 +202,28 @@ int cli_diagnose_over(cli_diagnosing *s)
     kn_error           err = KN_ERROR_INIT;
     kn_sets_diagnosis *d = NULL;
     if (kn_diagnose_sets(&d, s->ctx, s->table, &o, &err) != KN_OK) return cli_fail(&err);
-    s->end = cli_now();
     /* With k, "it holds" means on all columns together, hence on every set. */
     bool holds = true;
     if (s->k > 0 && s->suppress_mode != KN_SUPPRESS_ASKED)
         holds = s->at_most ? d->maximal_count == 0 || d->maximal[d->maximal_count - 1].count < s->over.count
                            : d->minimal_count == 0 && d->complete;
-    if (s->common.json)
-        print_json(s, d, holds);
-    else
-        print_text(s, d);
+    json_t *object = s->common.json ? sets_json(s, d, holds) : NULL;
+    int     code = 0;
+    if (!object) print_text(s, d);
+    if (s->sensitive.count > 0) code = cli_diagnose_models(s, object);
+    s->end = cli_now();
+    if (object && code < 2) {
+        cli_diagnose_timings(s, object);
+        cli_json_print(object);
+        object = NULL;
+    }
+    if (!s->common.json) cli_diagnose_print_timings(s);
+    if (code < 2 && s->report) {
+        int written = cli_diagnose_report(s, NULL, d);
+        if (written) code = written;
+    }
+    json_decref(object);
     kn_sets_diagnosis_free(d);
+    if (code) return code;
     return holds ? 0 : 1;
 }

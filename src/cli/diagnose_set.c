@@ -39,7 +39,7 @@ static void add_missing(const cli_diagnosing *s, const kn_diagnosis *d, json_t *
     cli_json_set(o, "dropped", json_integer(d->dropped));
 }
 
-static void print_json(const cli_diagnosing *s, const kn_diagnosis *d, bool holds)
+static json_t *answer_json(const cli_diagnosing *s, const kn_diagnosis *d, bool holds)
 {
     json_t *o = cli_json_object(), *quasi = cli_json_array();
     for (int i = 0; i < s->qi.count; i++) cli_json_append(quasi, cli_json_text(s->qi.items[i], strlen(s->qi.items[i])));
@@ -74,8 +74,7 @@ static void print_json(const cli_diagnosing *s, const kn_diagnosis *d, bool hold
         }
     }
     cli_json_set(o, "holds", s->k > 0 ? json_boolean(holds) : json_null());
-    cli_diagnose_timings(s, o);
-    cli_json_print(o);
+    return o;
 }
 
 /* ---- Text ---- */
@@ -210,7 +209,6 @@ static void print_text(const cli_diagnosing *s, const kn_diagnosis *d, bool hold
     if (s->suppress_mode == KN_SUPPRESS_GIVEN) print_suppression(d);
     if (s->k > 0 && s->suppress_mode != KN_SUPPRESS_ASKED) print_verdict(s, d, holds);
     if (s->suppress_mode == KN_SUPPRESS_ASKED) print_staircase(s, d);
-    cli_diagnose_print_timings(s);
 }
 
 /* Yes or no, in the reading asked for. */
@@ -238,7 +236,23 @@ static int write_suppressed(const cli_diagnosing *s, const kn_diagnose_options *
     return code;
 }
 
-int cli_diagnose_set(cli_diagnosing *s)
+/* Models, risk and special uniques, where they were asked for: the worst exit code. */
+static int measure_more(cli_diagnosing *s, json_t *object)
+{
+    int code = 0;
+    if (s->sensitive.count > 0) code = cli_diagnose_models(s, object);
+    if (s->risk && code < 2) {
+        int next = cli_diagnose_risk(s, object);
+        if (next > code) code = next;
+    }
+    if (s->suda && code < 2) {
+        int next = cli_diagnose_suda(s, object);
+        if (next > code) code = next;
+    }
+    return code;
+}
+
+static kn_diagnose_options options_of(const cli_diagnosing *s)
 {
     kn_diagnose_options o = KN_DIAGNOSE_OPTIONS_INIT;
     o.quasi = (const char *const *)s->qi.items;
@@ -248,16 +262,36 @@ int cli_diagnose_set(cli_diagnosing *s)
     o.k = s->k;
     o.suppressing = s->suppress_mode == KN_SUPPRESS_GIVEN;
     o.suppress = s->suppress;
-    kn_error      err = KN_ERROR_INIT;
-    kn_diagnosis *d = NULL;
+    return o;
+}
+
+int cli_diagnose_set(cli_diagnosing *s)
+{
+    kn_diagnose_options o = options_of(s);
+    kn_error            err = KN_ERROR_INIT;
+    kn_diagnosis       *d = NULL;
     if (kn_diagnose(&d, s->ctx, s->table, &o, &err) != KN_OK) return cli_fail(&err);
+    bool    holds = judge(s, d);
+    json_t *object = s->common.json ? answer_json(s, d, holds) : NULL;
+    int     code = measure_more(s, object);
     s->end = cli_now();
-    bool holds = judge(s, d);
-    if (s->common.json)
-        print_json(s, d, holds);
-    else
-        print_text(s, d, holds);
-    int code = s->write_suppressed ? write_suppressed(s, &o, d) : 0;
+    if (code < 2) { /* nothing is printed where something failed */
+        if (object) {
+            cli_diagnose_timings(s, object);
+            cli_json_print(object);
+            object = NULL;
+        } else {
+            print_text(s, d, holds);
+            cli_figures_print(&s->figures, stdout);
+            cli_figures_print(&s->rows, stdout);
+            cli_diagnose_print_timings(s);
+        }
+        int written = s->write_suppressed ? write_suppressed(s, &o, d) : 0;
+        if (written == 0 && s->report) written = cli_diagnose_report(s, d, NULL);
+        if (written) code = written;
+    }
+    json_decref(object);
     kn_diagnosis_free(d);
-    return code ? code : holds ? 0 : 1;
+    if (code) return code;
+    return holds ? 0 : 1;
 }

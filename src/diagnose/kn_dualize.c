@@ -357,7 +357,7 @@ kn_status kn_hitting_split(kn_set_list *out, kn_hitting *h, int64_t wanted, kn_e
 
 /* ---- All of them, in parallel ---- */
 
-enum { PARTS = 512, BATCH = 32 };
+enum { PARTS = 512, BATCH = 32, LOOKS = 256 };
 
 typedef struct dualizer {
     kn_context               *ctx;
@@ -376,7 +376,7 @@ typedef struct collector {
     kn_hitting  *h;
     kn_set_list *found;
     int          worker;
-    bool         full;
+    int64_t      looks; /* hitting sets shown to `keep` */
 } collector;
 
 static kn_status collect(void *arg, const uint64_t *set, const uint16_t *chosen, int size, uint64_t *edge, bool *more,
@@ -386,10 +386,14 @@ static kn_status collect(void *arg, const uint64_t *set, const uint16_t *chosen,
     collector                *c = arg;
     const kn_dualize_options *o = c->d->options;
     bool                      keep = true;
+    if (o->keep && c->looks++ == LOOKS) {
+        c->h->stop = true;
+        return KN_OK;
+    }
     if (o->keep) KN_TRY(o->keep(o->keep_arg, set, c->worker, &keep, err));
     if (!keep) return KN_OK;
     if (c->found->count >= c->d->room) {
-        c->full = c->h->stop = true;
+        c->h->stop = true;
         return KN_OK;
     }
     kn_progress_add(c->d->ctx, 1);
@@ -401,7 +405,7 @@ static kn_status run_parts(void *arg, int64_t begin, int64_t end, int worker, kn
     dualizer *d = arg;
     for (int64_t i = begin; i < end; i++) {
         kn_hitting *h = &d->workers[worker];
-        collector   c = {d, h, &d->found[i], worker, false};
+        collector   c = {d, h, &d->found[i], worker, 0};
         h->visitor = (kn_hitting_visitor){&c, NULL, collect};
         h->cut = false;
         int64_t part = 2 * (d->first + i);

@@ -69,7 +69,8 @@ KN_CHECK kn_status kn_hitting_search(kn_hitting *h, const uint64_t *set, const u
  * pairs (set, candidates). At least `wanted` parts where there are that many. Depends on the edges only. */
 KN_CHECK kn_status kn_hitting_split(kn_set_list *out, kn_hitting *h, int64_t wanted, kn_error *err);
 
-/* A last look at a hitting set before it is listed: is it to be kept? Called by any worker. */
+/* A last look at a hitting set before it is listed: is it to be kept? Called by any worker, and only for the first few
+ * hundred sets of each of some hundred parts of the search: what is not kept costs time without end. */
 typedef kn_status (*kn_dualize_keep)(void *arg, const uint64_t *set, int worker, bool *keep, kn_error *err);
 
 typedef struct kn_dualize_options {

@@ -36,7 +36,8 @@ static kn_status find_columns(int *out, const kn_table *table, const char *const
         out[i] = kn_table_find(table, names[i]);
         if (out[i] < 0) return kn_fail(err, KN_INPUT, "there is no column \"%s\"", names[i]);
         for (int j = 0; j < i; j++)
-            if (out[j] == out[i]) return kn_fail(err, KN_USAGE, "column \"%s\" is named twice among the %s", names[i], what);
+            if (out[j] == out[i])
+                return kn_fail(err, KN_USAGE, "column \"%s\" is named twice among the %s", names[i], what);
     }
     return KN_OK;
 }

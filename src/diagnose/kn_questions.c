@@ -15,6 +15,7 @@
 #include "kn_alloc.h"
 #include "kn_apriori.h"
 #include "kn_arena.h"
+#include "kn_borders.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_subsets.h"
@@ -217,6 +218,22 @@ static kn_status borders_by_level(question *q, kn_error *err)
     return st;
 }
 
+static kn_status borders_by_dualization(question *q, kn_error *err)
+{
+    kn_sets_diagnosis *d = &q->out->public;
+    kn_borders_options o = {.k = q->k, .budget = d->budget, .max_size = q->opt->max_size, .time_limit = q->opt->time_limit};
+    kn_borders         b;
+    KN_TRY(kn_borders_find(&b, q->ctx, q->freq, &o, err));
+    kn_status st = keep_sets(q, &d->maximal, &d->maximal_count, b.maximal.sets, b.maximal.count, b.maximal.words, err);
+    if (st == KN_OK)
+        st = keep_sets(q, &d->minimal_violating, &d->minimal_count, b.minimal_violating.sets, b.minimal_violating.count,
+                       b.minimal_violating.words, err);
+    atomic_fetch_add(&q->calls, b.evaluations);
+    if (!b.complete) cut_short(q, b.why_partial);
+    kn_borders_free(&b);
+    return st;
+}
+
 /* The empty set has one class, the whole table: if even that is smaller than k, nothing holds. */
 static kn_status find_borders(question *q, kn_error *err)
 {
@@ -230,7 +247,9 @@ static kn_status find_borders(question *q, kn_error *err)
         d->minimal_count = 1;
         return KN_OK;
     }
-    return borders_by_level(q, err);
+    /* Dualization counts rows; persons go level by level on projections. */
+    if (q->opt->algorithm == KN_SETS_PAPER || persons) return borders_by_level(q, err);
+    return borders_by_dualization(q, err);
 }
 
 /* ---- Questions 4, 8, 10 and 12: a figure for every set ---- */

@@ -22,7 +22,7 @@
  * Cost: per set the rows that share its prefix with a candidate. Memory: bitmaps of the sets of one size (candidates/8
  * bytes each), keys of the distinct rows, partitions per worker. Limit: 2^32 − 2 distinct rows, 65,535 columns.
  */
-#include <kanon/risk.h>
+#include "kn_suda.h"
 
 #include <string.h>
 
@@ -36,7 +36,7 @@
 
 #define NONE UINT32_MAX
 
-enum { ALL_SIZES_UP_TO = 10, DEFAULT_SIZE = 3, BATCH_BYTES = 32 << 20 };
+enum { ALL_SIZES_UP_TO = 10, DEFAULT_SIZE = 3, BATCH_BYTES = 8 << 20 };
 
 /* Sets of one size, in lexicographic order, and the candidates that are unique on each. */
 typedef struct level {
@@ -92,8 +92,10 @@ typedef struct search {
     level       *now;
     int64_t     *heads; /* first set of each run with one prefix */
     int64_t      runs;
+    size_t       batch_bytes;
     int64_t      first, last; /* sets of the batch */
-    uint64_t    *msu;         /* per set of the batch */
+    int64_t      first_run;   /* that has sets in the batch */
+    uint64_t    *msu;         /* per set of the batch: its MSUs, and uniques that are none */
 } search;
 
 static kn_status no_memory(const search *s, kn_error *err)
@@ -288,10 +290,9 @@ static kn_status search_runs(void *arg, int64_t begin, int64_t end, int worker_i
 {
     search *s = arg;
     worker *w = &s->workers[worker_index];
-    for (int64_t run = begin; run < end; run++) {
+    for (int64_t run = s->first_run + begin; run < s->first_run + end; run++) {
         int64_t from = s->heads[run] > s->first ? s->heads[run] : s->first;
         int64_t to = s->heads[run + 1] < s->last ? s->heads[run + 1] : s->last;
-        if (from >= to) continue;
         KN_TRY(walk_to(s, w, s->now->sets + from * s->now->size, s->now->size - 1, err));
         for (int64_t i = from; i < to; i++) {
             if (kn_cancelled(s->ctx)) return kn_fail_cancelled(err);
@@ -371,16 +372,18 @@ static void drop_finished(search *s)
 
 static kn_status search_batches(search *s, kn_error *err)
 {
-    int64_t batch = (int64_t)(BATCH_BYTES / (s->words * 2 * sizeof *s->msu)) + 1;
+    int64_t batch = (int64_t)(s->batch_bytes / (s->words * 2 * sizeof *s->msu)) + 1;
     if (batch > s->now->count) batch = s->now->count;
     s->msu = kn_alloc_array(s->ctx, (size_t)batch * s->words * 2, sizeof *s->msu);
     if (!s->msu) return no_memory(s, err);
-    int64_t run = 0;
+    s->first_run = 0;
     for (s->first = 0; s->first < s->now->count; s->first = s->last) {
         s->last = s->first + batch < s->now->count ? s->first + batch : s->now->count;
-        KN_TRY(kn_parallel_for(s->ctx, s->runs, 1, search_runs, s, err));
+        int64_t end = s->first_run;
+        while (end < s->runs && s->heads[end] < s->last) end++;
+        KN_TRY(kn_parallel_for(s->ctx, end - s->first_run, 1, search_runs, s, err));
         KN_TRY(kn_parallel_for(s->ctx, (int64_t)s->words, 16, add_up, s, err));
-        while (run < s->runs && s->heads[run + 1] <= s->last) run++;
+        s->first_run = s->heads[end] > s->last ? end - 1 : end; /* the last run may go on */
     }
     return KN_OK;
 }
@@ -613,11 +616,18 @@ static kn_status check_options(const kn_suda_options *o, kn_error *err)
 kn_status kn_suda_search(kn_suda **out, kn_context *ctx, const kn_table *table, const kn_suda_options *options,
                          kn_error *err)
 {
+    return kn_suda_search_with(out, ctx, table, options, BATCH_BYTES, err);
+}
+
+kn_status kn_suda_search_with(kn_suda **out, kn_context *ctx, const kn_table *table, const kn_suda_options *options,
+                              size_t batch_bytes, kn_error *err)
+{
     *out = NULL;
     KN_TRY(check_options(options, err));
     int n = options->quasi_count, most = options->max_size;
     if (most == 0) most = n <= ALL_SIZES_UP_TO ? n : DEFAULT_SIZE;
     search s = {.ctx = ctx, .table = table, .n = n, .max_size = most < n ? most : n};
+    s.batch_bytes = batch_bytes;
     s.worker_count = kn_context_threads(ctx);
     s.suda = kn_alloc_zero(ctx, sizeof *s.suda);
     if (!s.suda) return no_memory(&s, err);

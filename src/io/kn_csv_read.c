@@ -190,8 +190,8 @@ static kn_status find_first_row(kn_csv_reader *r, first_row *row, kn_error *err)
         kn_csv_result result = kn_csv_scan_any(s, row->fields, row->capacity, &row->count);
         row->end = s->at;
         row->end_line = s->lines;
-        if (result == KN_CSV_OK) break;
-        if (result == KN_CSV_MORE)
+        if (result == KN_CSV_OK && (row->count > 0 || r->ended)) break;
+        if (result == KN_CSV_OK || result == KN_CSV_MORE) /* OK: nothing but blank lines so far */
             st = kn_csv_fill(r, err);
         else if (result == KN_CSV_TOO_MANY && row->capacity < KN_CSV_MAX_COLUMNS)
             st = grow_first_row(r, row, err);

@@ -119,8 +119,8 @@ kn_quotient kn_t_ordered_reached(const kn_histogram *h, const kn_reference *r, k
     kn_u128 apart = (kn_u128)(fuller < 0 ? -fuller : fuller), whole = product(h->rows, r->rows);
     if (r->values < 2) return (kn_quotient){apart, whole};
     kn_u128 steps = r->values - 1;
-    kn_u128 sum = fuller == 0 ? along_the_line(h, r)
-                              : least_errors(h, r, fuller > 0 ? 1 : -1, (kn_i128)apart, scratch->heap);
+    kn_u128 sum =
+        fuller == 0 ? along_the_line(h, r) : least_errors(h, r, fuller > 0 ? 1 : -1, (kn_i128)apart, scratch->heap);
     return (kn_quotient){apart * steps + sum, whole * steps};
 }
 

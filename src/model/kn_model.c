@@ -197,8 +197,7 @@ bool kn_model_satisfied(const kn_model *m, const kn_histogram *h, const kn_refer
     case KN_MODEL_K: return h->rows >= m->k;
     case KN_MODEL_DISTINCT: return (uint64_t)kn_distinct_reached(h) >= whole_l(m);
     case KN_MODEL_ENTROPY: return kn_entropy_reached(h) >= ratio_double(m->l);
-    case KN_MODEL_RECURSIVE:
-        return kn_quotient_compare(kn_recursive_reached(h, whole_l(m)), kn_quotient_of(m->c)) < 0;
+    case KN_MODEL_RECURSIVE: return kn_quotient_compare(kn_recursive_reached(h, whole_l(m)), kn_quotient_of(m->c)) < 0;
     case KN_MODEL_T_EQUAL: return at_most(kn_t_equal_reached(h, r), m->bound);
     case KN_MODEL_T_ORDERED: return at_most(kn_t_ordered_reached(h, r, scratch), m->bound);
     case KN_MODEL_T_HIERARCHICAL: return at_most(kn_t_hierarchical_reached(h, r, scratch), m->bound);

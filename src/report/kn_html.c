@@ -54,9 +54,12 @@ static size_t escape_one(piece *out, const char *text)
         out->size = (size_t)n;
         out->width = utf8proc_charwidth(c);
     } else {
-        const char *format = c < 0x80 ? "\\x%02X" : c > 0xFFFF ? "\\U%06X" : "\\u%04X";
-        unsigned    shown = c < 0x80 ? (unsigned char)text[0] : (unsigned)c;
-        out->size = (size_t)snprintf(out->text, sizeof out->text, c < 0x80 ? "\\x%02X" : format, shown);
+        if (c < 0x80)
+            out->size = (size_t)snprintf(out->text, sizeof out->text, "\\x%02X", (unsigned)(unsigned char)text[0]);
+        else if (c <= 0xFFFF)
+            out->size = (size_t)snprintf(out->text, sizeof out->text, "\\u%04X", (unsigned)c);
+        else
+            out->size = (size_t)snprintf(out->text, sizeof out->text, "\\U%06X", (unsigned)c);
         out->width = (int)out->size;
     }
     return (size_t)n;
@@ -150,7 +153,7 @@ void kn_html_share(kn_buffer *to, int64_t part, int64_t whole)
     else if (part == 0 || part == whole)
         kn_html_decimal(to, percent, 0);
     else
-        kn_html_decimal(to, percent, percent < 1 || percent > 99 ? 2 : 1);
+        kn_html_decimal(to, percent, percent < 0.995 || percent > 99 ? 2 : 1);
     kn_buffer_add(to, "\u00A0%");
 }
 
@@ -182,7 +185,7 @@ static const char layout[] =
     "h3{font-size:15px;margin:22px 0 8px}"
     "p{margin:0 0 12px;max-width:72ch}"
     "p:last-child{margin-bottom:0}"
-    ".about{color:var(--muted);margin-bottom:22px;overflow-wrap:anywhere}"
+    "p.about{color:var(--muted);margin-bottom:22px!important;overflow-wrap:anywhere}"
     ".name{font-weight:600;overflow-wrap:anywhere}"
     "section,.verdict{background:var(--card);border:1px solid var(--line);border-radius:14px;padding:24px 28px;margin:0 0 18px}"
     ".verdict{border-left:6px solid var(--muted);padding-left:24px}"
@@ -195,9 +198,9 @@ static const char layout[] =
 static const char parts[] =
     ".tiles{display:grid;grid-template-columns:repeat(4,1fr);gap:14px;margin:0 0 18px;padding:0}"
     ".tile{background:var(--card);border:1px solid var(--line);border-radius:14px;padding:16px 18px;display:flex;"
-    "flex-direction:column-reverse;justify-content:flex-end}"
+    "flex-direction:column;justify-content:space-between;gap:2px}"
     ".tile dt{color:var(--muted);font-size:14px;line-height:1.4}"
-    ".tile dd{margin:0 0 2px;font-size:27px;font-weight:650;letter-spacing:-.02em;line-height:1.2;overflow-wrap:anywhere}"
+    ".tile dd{margin:0;font-size:27px;font-weight:650;letter-spacing:-.02em;line-height:1.2;overflow-wrap:anywhere}"
     ".words{display:grid;grid-template-columns:max-content 1fr;gap:8px 22px;margin:0}"
     ".words dt{font-weight:650}.words dd{margin:0;max-width:66ch;color:var(--ink)}"
     "figure{margin:18px 0 0}figcaption{color:var(--muted);font-size:14px;line-height:1.5;margin-top:12px;max-width:76ch}"
@@ -224,7 +227,7 @@ static const char lists[] =
     "svg .i4{fill:var(--s4-ink)}"
     ".key{display:flex;flex-wrap:wrap;gap:6px 20px;list-style:none;margin:14px 0 0;padding:0;font-size:14px}"
     ".key li{display:flex;align-items:center;gap:8px;min-width:0}.key svg{width:16px;height:16px;flex:none}"
-    ".key b{display:inline-block;min-width:1.1em}"
+    ".key.narrow{display:none;max-width:none}.key b{display:inline-block;min-width:1.1em}"
     ".sets{display:flex;flex-wrap:wrap;gap:8px;list-style:none;margin:0;padding:0}"
     ".sets li{border:1px solid var(--line);border-radius:999px;padding:3px 13px;font-size:14px;max-width:100%;"
     "background:var(--note-soft)}"
@@ -237,8 +240,8 @@ static const char lists[] =
     "th{font-size:13px;font-weight:600;color:var(--muted);vertical-align:bottom}"
     "td:last-child,th:last-child{padding-right:0}"
     "tr:last-child td{border-bottom:0}"
-    ".r{text-align:right;white-space:nowrap}"
-    "td.w{color:var(--muted);max-width:56ch}"
+    ".r{text-align:right}td.r{white-space:nowrap}"
+    "td.w{color:var(--muted);max-width:56ch;min-width:17ch}"
     "details{margin-top:16px}summary{cursor:pointer;color:var(--muted);font-size:14px}"
     "footer{color:var(--muted);font-size:13px;margin:22px 4px 0}footer p{max-width:none}";
 
@@ -247,12 +250,12 @@ static const char devices[] =
     "main{padding:22px 12px 20px}h1{font-size:25px}section,.verdict{padding:18px 16px}.verdict{padding-left:14px}"
     ".verdict .answer{font-size:20px}.tiles{grid-template-columns:1fr 1fr;gap:10px}.tile{padding:12px 14px}"
     ".tile dd{font-size:22px}.words{grid-template-columns:1fr;gap:2px}.words dd{margin-bottom:10px}"
-    ".wide{display:none}.narrow{display:block}svg.keep{min-width:740px}th,td{padding-right:14px}}"
+    ".wide{display:none}.narrow{display:block}.key.narrow{display:flex}svg.keep{min-width:740px}th,td{padding-right:14px}}"
     "@media print{"
     "@page{margin:16mm}body{background:#fff;font-size:11pt}main{max-width:none;padding:0}"
     "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}"
     "section,.verdict,.tile,figure{break-inside:avoid}h2,h3{break-after:avoid}.scroll{overflow:visible}"
-    ".wide{display:block}.narrow{display:none}svg.keep{min-width:0}.tiles{grid-template-columns:repeat(4,1fr)}"
+    ".wide{display:block}.narrow,.key.narrow{display:none}svg.keep{min-width:0}.tiles{grid-template-columns:repeat(4,1fr)}"
     ":root{color-scheme:light}}";
 
 void kn_html_begin(kn_buffer *to, const char *title)
@@ -292,31 +295,30 @@ void kn_html_section_end(kn_buffer *to)
 
 static void close_row(kn_html_table *table)
 {
+    if (!table->in_row) return;
     if (table->column >= 0) kn_buffer_add(table->to, "</td>");
     kn_buffer_add(table->to, "</tr>\n");
+    table->in_row = false;
     table->column = -1;
 }
 
 void kn_html_table_begin(kn_html_table *table, kn_buffer *to, const char *aligns, const char *const *titles)
 {
-    *table = (kn_html_table){to, aligns, -1};
+    *table = (kn_html_table){to, aligns, false, -1};
     kn_buffer_add(to, "<div class=\"scroll\"><table>\n<thead><tr>");
     for (int i = 0; aligns[i]; i++) {
         kn_buffer_add(to, aligns[i] == 'r' ? "<th scope=\"col\" class=\"r\">" : "<th scope=\"col\">");
         kn_html_text(to, titles[i]);
         kn_buffer_add(to, "</th>");
     }
-    kn_buffer_add(to, "</tr></thead>\n<tbody");
+    kn_buffer_add(to, "</tr></thead>\n<tbody>\n");
 }
 
 void kn_html_table_row(kn_html_table *table)
 {
-    /* The first row finds the opening tag of the body unfinished. */
-    if (table->to->size > 0 && !table->to->failed && table->to->data[table->to->size - 1] == 'y')
-        kn_buffer_add(table->to, ">\n");
-    else
-        close_row(table);
+    close_row(table);
     kn_buffer_add(table->to, "<tr>");
+    table->in_row = true;
 }
 
 void kn_html_table_cell(kn_html_table *table)

@@ -35,11 +35,12 @@ void kn_html_end(kn_buffer *to);
 void kn_html_section(kn_buffer *to, const char *title);
 void kn_html_section_end(kn_buffer *to);
 
-/* A table: `titles` are plain text, aligns holds one of 'l' and 'r' per column. Rows are written cell by cell: open,
+/* A table: `titles` are plain text, `aligns` holds one letter per column: 'l'eft, 'r'ight, or 'w' for a column of words. Rows are written cell by cell: open,
  * append escaped content, and the next opening closes the last one. */
 typedef struct kn_html_table {
     kn_buffer  *to;
     const char *aligns;
+    bool        in_row;
     int         column; /* of the open cell; -1: none */
 } kn_html_table;
 

@@ -1,0 +1,295 @@
+/* diagnose_models.c: `kanon diagnose --sensitive`: beyond identity. What does knowing somebody's class tell about the
+ * sensitive columns? For a given set of attributes, and over all subsets of a list. */
+#include <kanon/models.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose.h"
+
+/* ---- Requirements: NAME:key=value,key=value ---- */
+
+static int bad_requirement(const char *text, const char *why)
+{
+    return cli_usage(&cli_diagnose, "--require '%s': %s", text, why);
+}
+
+/* What one requirement says, before it is understood. */
+typedef struct requirement {
+    char       *name; /* owns the text that all others point into */
+    const char *variant;
+    kn_model    model;
+} requirement;
+
+static int read_parameter(requirement *r, const char *text, const char *key, const char *value)
+{
+    kn_ratio ratio = {0, 1};
+    bool     number = kn_ratio_parse(value, &ratio);
+    if (strcmp(key, "attribute") == 0)
+        r->model.attribute = value;
+    else if (strcmp(key, "kind") == 0 || strcmp(key, "distance") == 0)
+        r->variant = value;
+    else if (!number)
+        return bad_requirement(text, "a number was expected");
+    else if (strcmp(key, "k") == 0 && ratio.denominator == 1)
+        r->model.k = (int64_t)ratio.numerator;
+    else if (strcmp(key, "l") == 0)
+        r->model.l = ratio;
+    else if (strcmp(key, "c") == 0)
+        r->model.c = ratio;
+    else if (strcmp(key, "t") == 0 || strcmp(key, "alpha") == 0 || strcmp(key, "beta") == 0 || strcmp(key, "delta") == 0)
+        r->model.bound = ratio;
+    else
+        return bad_requirement(text, "known keys are attribute, kind, distance, k, l, c, t, alpha, beta and delta");
+    return 0;
+}
+
+/* "l-diversity:kind=distinct,l=3,attribute=disease"; the attribute may be left out where there is one sensitive column. */
+static int read_requirement(requirement *r, const char *text, const cli_list *sensitive)
+{
+    const kn_model plain = KN_MODEL_INIT;
+    *r = (requirement){.name = cli_strndup(text, strlen(text)), .model = plain};
+    char *rest = strchr(r->name, ':');
+    if (!rest) return bad_requirement(text, "write it like l-diversity:kind=distinct,l=3");
+    *rest++ = '\0';
+    while (rest && *rest) {
+        char *key = rest, *value = strchr(rest, '='), *next = strchr(rest, ',');
+        if (!value || (next && next < value)) return bad_requirement(text, "write parameters like l=3,attribute=disease");
+        *value++ = '\0';
+        if (next) *next++ = '\0';
+        int code = read_parameter(r, text, key, value);
+        if (code) return code;
+        rest = next;
+    }
+    if (!kn_model_parse(r->name, r->variant, &r->model.kind))
+        return bad_requirement(text, "known models are l-diversity (kind=distinct, entropy or recursive), t-closeness "
+                                     "(distance=equal, ordered or hierarchical), alpha-k, beta-likeness (kind=basic or "
+                                     "enhanced), delta-disclosure and k");
+    if (r->model.kind != KN_MODEL_K && !r->model.attribute) {
+        if (sensitive->count != 1) return bad_requirement(text, "say which sensitive column: attribute=NAME");
+        r->model.attribute = sensitive->items[0];
+    }
+    return 0;
+}
+
+/* ---- Hierarchies of sensitive columns: COLUMN:FILE ---- */
+
+static int read_hierarchy(kn_hierarchy **out, const cli_diagnosing *s, const char *text, int *which)
+{
+    const char *colon = strrchr(text, ':');
+    for (*which = 0; colon && *which < s->sensitive.count; ++*which) {
+        const char *name = s->sensitive.items[*which];
+        if (strlen(name) == (size_t)(colon - text) && strncmp(name, text, strlen(name)) == 0) break;
+    }
+    if (!colon || *which == s->sensitive.count)
+        return cli_usage(&cli_diagnose, "--hierarchy: write COLUMN:FILE, with a column named by --sensitive");
+    kn_hierarchy_spec spec = KN_HIERARCHY_SPEC_INIT;
+    kn_error          err = KN_ERROR_INIT;
+    char              decimal = s->input.decimal ? s->input.decimal[0] : '.';
+    spec.path = colon + 1;
+    spec.decimal = decimal;
+    int column = kn_table_find(s->table, s->sensitive.items[*which]);
+    if (kn_hierarchy_read(out, s->ctx, &spec, &err) != KN_OK) return cli_fail(&err);
+    if (kn_hierarchy_bind(*out, s->table, column, decimal, false, &err) != KN_OK) return cli_fail(&err);
+    return 0;
+}
+
+/* ---- What was measured ---- */
+
+static json_t *figures_json(const kn_model_figures *f)
+{
+    json_t *o = cli_json_object();
+    cli_json_set(o, "distinct_l", json_integer(f->distinct_l));
+    cli_json_set(o, "entropy_l", cli_json_number(f->entropy_l));
+    cli_json_set(o, "recursive_c2", cli_json_number(f->recursive_c2));
+    cli_json_set(o, "recursive_c3", cli_json_number(f->recursive_c3));
+    cli_json_set(o, "t_equal", cli_json_number(f->t_equal));
+    cli_json_set(o, "t_ordered", cli_json_number(f->t_ordered));
+    cli_json_set(o, "t_hierarchical", cli_json_number(f->t_hierarchical));
+    cli_json_set(o, "alpha", cli_json_number(f->alpha));
+    cli_json_set(o, "beta", cli_json_number(f->beta));
+    cli_json_set(o, "beta_enhanced", cli_json_number(f->beta_enhanced));
+    cli_json_set(o, "delta", cli_json_number(f->delta));
+    cli_json_set(o, "delta_present", cli_json_number(f->delta_present));
+    return o;
+}
+
+static json_t *verdicts_json(const cli_diagnosing *s, const kn_model_verdict *verdicts)
+{
+    json_t *list = cli_json_array();
+    for (int i = 0; i < s->require.count; i++) {
+        json_t *o = cli_json_object();
+        cli_json_set(o, "requirement", cli_json_text(s->require.items[i], strlen(s->require.items[i])));
+        cli_json_set(o, "reached", cli_json_number(verdicts[i].reached));
+        cli_json_set(o, "classes", json_integer(verdicts[i].classes));
+        cli_json_set(o, "rows", json_integer(verdicts[i].rows));
+        cli_json_set(o, "holds", json_boolean(verdicts[i].holds));
+        cli_json_append(list, o);
+    }
+    return list;
+}
+
+static void add_figures(cli_figures *to, const kn_sensitive_report *r)
+{
+    const kn_model_figures *f = &r->figures;
+    char                    title[300];
+    snprintf(title, sizeof title, "What a class tells about \"%s\"", r->name);
+    cli_figures_section(to, title, "The figure of the worst class. Small l, and large t, alpha, beta and delta, tell much.");
+    cli_figures_add(to, "distinct l", "different values in every class, at least", "%lld", (long long)f->distinct_l);
+    cli_figures_number(to, "entropy l", "values in every class, counted by how evenly they occur", f->entropy_l);
+    cli_figures_number(to, "recursive c, l = 2", "(c,2)-diverse for every larger c", f->recursive_c2);
+    cli_figures_number(to, "recursive c, l = 3", "(c,3)-diverse for every larger c", f->recursive_c3);
+    cli_figures_number(to, "t, equal distance", "how far a class is from the whole table: 0 the same, 1 nothing in common", f->t_equal);
+    cli_figures_number(to, "t, ordered distance", "the same, where near values count as near", f->t_ordered);
+    if (f->t_hierarchical == f->t_hierarchical)
+        cli_figures_number(to, "t, hierarchical distance", "the same, where values of one group count as near", f->t_hierarchical);
+    cli_figures_number(to, "alpha", "share of the most frequent value in a class, at most", f->alpha);
+    cli_figures_number(to, "beta, basic", "how much more likely a value becomes by knowing the class, at most", f->beta);
+    cli_figures_number(to, "beta, enhanced", "the same, with a bound for rare values", f->beta_enhanced);
+    cli_figures_number(to, "delta", "how far any value's share moves (logarithm); no bound where a class lacks a value", f->delta);
+}
+
+static void add_verdicts(cli_figures *to, const cli_diagnosing *s, const kn_model_report *r)
+{
+    if (r->requirement_count == 0) return;
+    cli_figures_section(to, "What was required", NULL);
+    for (int i = 0; i < r->requirement_count; i++) {
+        const kn_model_verdict *v = &r->verdicts[i];
+        char                    meaning[192];
+        snprintf(meaning, sizeof meaning, "%s in %s violate it; reached: %.6g", cli_rows_of(v->rows).text,
+                 cli_count_of(v->classes, "class", "classes").text, v->reached);
+        cli_figures_add(to, s->require.items[i], v->holds ? "holds in every class" : meaning, "%s", v->holds ? "YES" : "NO");
+    }
+}
+
+static void report_set(cli_diagnosing *s, const kn_model_report *r, json_t *object)
+{
+    for (int i = 0; i < r->sensitive_count; i++) add_figures(&s->figures, &r->sensitive[i]);
+    add_verdicts(&s->figures, s, r);
+    if (!object) return;
+    json_t *models = cli_json_object(), *columns = cli_json_array();
+    for (int i = 0; i < r->sensitive_count; i++) {
+        json_t *one = figures_json(&r->sensitive[i].figures);
+        cli_json_set(one, "attribute", cli_json_text(r->sensitive[i].name, strlen(r->sensitive[i].name)));
+        cli_json_append(columns, one);
+    }
+    cli_json_set(models, "sensitive", columns);
+    cli_json_set(models, "requirements", verdicts_json(s, r->verdicts));
+    cli_json_set(models, "holds", json_boolean(r->holds));
+    cli_json_set(object, "models", models);
+}
+
+static void print_sets(const cli_diagnosing *s, const kn_model_sets *m)
+{
+    const char     *titles[] = {"columns", "k", "distinct l", "entropy l", "t equal", "alpha", "beta"};
+    const cli_align aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT};
+    enum { MOST_SETS = 320 };
+    for (int a = 0; a < m->sensitive_count; a++) {
+        char *name = cli_escape(s->sensitive.items[a], strlen(s->sensitive.items[a]));
+        printf("\n%sWhat a class tells about \"%s\"%s\n\n", cli_style_on(stdout, CLI_BOLD), name, cli_style_on(stdout, CLI_PLAIN));
+        free(name);
+        cli_text_table *t = cli_text_table_new(7, titles, aligns);
+        for (int64_t i = 0; i < m->count && i < MOST_SETS; i++) {
+            const kn_model_figures *f = &m->sets[i].figures[a];
+            char                   *set = cli_mask_text(&s->over, m->sets[i].columns);
+            cli_text_table_text(t, set);
+            free(set);
+            cli_text_table_integer(t, m->sets[i].k);
+            cli_text_table_integer(t, f->distinct_l);
+            cli_text_table_format(t, "%.4g", f->entropy_l);
+            cli_text_table_format(t, "%.4g", f->t_equal);
+            cli_text_table_format(t, "%.4g", f->alpha);
+            cli_text_table_format(t, "%.4g", f->beta);
+        }
+        cli_text_table_print(t, stdout, 2);
+        cli_text_table_free(t);
+        if (m->count > MOST_SETS)
+            printf("  ... and %s; --json lists all\n", cli_count_of(m->count - MOST_SETS, "more set", "more sets").text);
+    }
+}
+
+static void report_sets(cli_diagnosing *s, const kn_model_sets *m, json_t *object)
+{
+    if (!object) {
+        print_sets(s, m);
+        return;
+    }
+    json_t *sets = cli_json_array();
+    for (int64_t i = 0; i < m->count; i++) {
+        json_t *one = cli_json_object(), *columns = cli_json_array(), *names = cli_json_array();
+        for (int c = 0; c < s->over.count; c++)
+            if (m->sets[i].columns >> c & 1) cli_json_append(names, cli_json_text(s->over.items[c], strlen(s->over.items[c])));
+        for (int a = 0; a < m->sensitive_count; a++) {
+            json_t *figures = figures_json(&m->sets[i].figures[a]);
+            cli_json_set(figures, "attribute", cli_json_text(s->sensitive.items[a], strlen(s->sensitive.items[a])));
+            cli_json_append(columns, figures);
+        }
+        cli_json_set(one, "attributes", names);
+        cli_json_set(one, "k", json_integer(m->sets[i].k));
+        cli_json_set(one, "sensitive", columns);
+        cli_json_set(one, "requirements", verdicts_json(s, m->sets[i].verdicts));
+        cli_json_set(one, "holds", json_boolean(m->sets[i].holds));
+        cli_json_append(sets, one);
+    }
+    cli_json_set(object, "models", sets);
+}
+
+/* Measures one set, or all subsets of --over. */
+static int measure(cli_diagnosing *s, const kn_model_options *o, json_t *object)
+{
+    kn_error err = KN_ERROR_INIT;
+    bool     holds = true;
+    if (s->over.count > 0) {
+        kn_model_sets *m = NULL;
+        if (kn_model_over_sets(&m, s->ctx, s->table, o, NULL, 0, &err) != KN_OK) return cli_fail(&err);
+        report_sets(s, m, object);
+        for (int64_t i = 0; i < m->count; i++) holds = holds && m->sets[i].holds;
+        kn_model_sets_free(m);
+    } else {
+        kn_model_report *r = NULL;
+        if (kn_diagnose_models(&r, s->ctx, s->table, o, &err) != KN_OK) return cli_fail(&err);
+        report_set(s, r, object);
+        holds = r->holds;
+        kn_model_report_free(r);
+    }
+    return holds ? 0 : 1;
+}
+
+int cli_diagnose_models(cli_diagnosing *s, json_t *object)
+{
+    const cli_list  *quasi = s->over.count > 0 ? &s->over : &s->qi;
+    kn_model_options o = KN_MODEL_OPTIONS_INIT;
+    size_t           sensitive = (size_t)s->sensitive.count, required = (size_t)s->require.count;
+    kn_hierarchy   **hierarchies = cli_alloc((sensitive + 1) * sizeof *hierarchies);
+    requirement     *requirements = cli_alloc((required + 1) * sizeof *requirements);
+    kn_model        *models = cli_alloc((required + 1) * sizeof *models);
+    int              code = 0, read = 0;
+    memset(hierarchies, 0, (sensitive + 1) * sizeof *hierarchies);
+    for (; read < s->require.count && code == 0; read++) {
+        code = read_requirement(&requirements[read], s->require.items[read], &s->sensitive);
+        models[read] = requirements[read].model;
+    }
+    for (int i = 0; i < s->hierarchies.count && code == 0; i++) {
+        int           which = 0;
+        kn_hierarchy *h = NULL;
+        code = read_hierarchy(&h, s, s->hierarchies.items[i], &which);
+        if (code == 0 && !hierarchies[which])
+            hierarchies[which] = h;
+        else
+            kn_hierarchy_free(h);
+    }
+    o.quasi = (const char *const *)quasi->items;
+    o.quasi_count = quasi->count;
+    o.sensitive = (const char *const *)s->sensitive.items;
+    o.sensitive_count = s->sensitive.count;
+    o.hierarchies = (const kn_hierarchy *const *)hierarchies;
+    o.requirements = models;
+    o.requirement_count = s->require.count;
+    o.missing = s->missing;
+    if (code == 0) code = measure(s, &o, object);
+    for (size_t i = 0; i < sensitive; i++) kn_hierarchy_free(hierarchies[i]);
+    for (int i = 0; i < read; i++) free(requirements[i].name);
+    free(hierarchies);
+    free(requirements);
+    free(models);
+    return code;
+}

@@ -1,0 +1,231 @@
+/* diagnose_risk.c: `kanon diagnose --risk` and `--suda`: how likely is it that somebody is found, and what makes a row
+ * special? */
+#include <kanon/risk.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose.h"
+
+/* ---- Risk ---- */
+
+static json_t *summary_json(const kn_risk_summary *r)
+{
+    json_t *o = cli_json_object();
+    cli_json_set(o, "highest", cli_json_number(r->highest));
+    cli_json_set(o, "average", cli_json_number(r->average));
+    cli_json_set(o, "expected", cli_json_number(r->expected));
+    cli_json_set(o, "at_risk", json_integer(r->at_risk));
+    cli_json_set(o, "at_risk_share", cli_json_number(r->at_risk_share));
+    return o;
+}
+
+static json_t *risk_json(const kn_risk *r)
+{
+    json_t *o = cli_json_object();
+    cli_json_set(o, "records", json_integer(r->records));
+    cli_json_set(o, "sample_uniques", json_integer(r->sample_uniques));
+    cli_json_set(o, "prosecutor", summary_json(&r->prosecutor));
+    cli_json_set(o, "marketer", cli_json_number(r->marketer));
+    if (r->has_population) {
+        cli_json_set(o, "journalist", summary_json(&r->journalist));
+        cli_json_set(o, "population_rows", json_integer(r->population_rows));
+        cli_json_set(o, "population_uniques", json_integer(r->population_uniques));
+        cli_json_set(o, "shared_uniques", json_integer(r->shared_uniques));
+        cli_json_set(o, "absent_rows", json_integer(r->absent_rows));
+        cli_json_set(o, "exceeding_rows", json_integer(r->exceeding_rows));
+    }
+    if (r->sampled) {
+        json_t *estimates = cli_json_array();
+        for (int i = 0; i < 2; i++) {
+            json_t *e = cli_json_object();
+            cli_json_set(e, "estimator", json_string(kn_uniques_model_name(r->estimates[i].model)));
+            cli_json_set(e, "uniques", cli_json_number(r->estimates[i].uniques));
+            cli_json_set(e, "share", cli_json_number(r->estimates[i].share));
+            cli_json_set(e, "status", json_string(kn_estimate_status_text(r->estimates[i].status)));
+            cli_json_append(estimates, e);
+        }
+        cli_json_set(o, "population_size", json_integer(r->population_size));
+        cli_json_set(o, "population_uniques_estimated", estimates);
+        cli_json_set(o, "recommended", json_string(kn_uniques_model_name(r->recommended)));
+        cli_json_set(o, "intrusion", cli_json_number(r->intrusion));
+    }
+    if (r->weighted) {
+        cli_json_set(o, "weight_sum", cli_json_number(r->weight_sum));
+        cli_json_set(o, "individual", summary_json(&r->individual));
+    }
+    return o;
+}
+
+static void add_summary(cli_figures *to, const kn_risk_summary *r, const char *who)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s, highest", who);
+    cli_figures_number(to, name, "chance that the easiest person is found", r->highest);
+    snprintf(name, sizeof name, "%s, average", who);
+    cli_figures_number(to, name, "the same for a person picked at random", r->average);
+    snprintf(name, sizeof name, "%s, at risk", who);
+    cli_figures_add(to, name, "records whose chance is above the threshold", "%lld (%.1f %%)", (long long)r->at_risk,
+                    100 * r->at_risk_share);
+}
+
+static void add_risk(cli_figures *to, const kn_risk *r)
+{
+    cli_figures_section(to, "How likely is it that somebody is found?",
+                        "The prosecutor knows that the person is in the table; the journalist does not.");
+    cli_figures_add(to, "sample uniques", "records alone in their class", "%lld", (long long)r->sample_uniques);
+    add_summary(to, &r->prosecutor, "prosecutor");
+    if (r->has_population) {
+        add_summary(to, &r->journalist, "journalist");
+        cli_figures_add(to, "population uniques", "rows alone in their class in the population", "%lld", (long long)r->population_uniques);
+        cli_figures_add(to, "shared uniques", "sample uniques that are alone in the population too", "%lld", (long long)r->shared_uniques);
+        if (r->absent_rows + r->exceeding_rows > 0)
+            cli_figures_add(to, "not in the population", "rows the population should hold, but does not", "%lld",
+                            (long long)(r->absent_rows + r->exceeding_rows));
+    }
+    cli_figures_number(to, "marketer", "share of all records expected to be found", r->marketer);
+    for (int i = 0; i < 2 && r->sampled; i++) {
+        char name[64], meaning[160];
+        snprintf(name, sizeof name, "population uniques, %s", kn_uniques_model_name(r->estimates[i].model));
+        snprintf(meaning, sizeof meaning, "estimated share of the population that is unique in it%s%s%s",
+                 r->estimates[i].model == r->recommended ? "; the one to believe here" : "",
+                 r->estimates[i].status == KN_ESTIMATE_OK ? "" : "; ",
+                 r->estimates[i].status == KN_ESTIMATE_OK ? "" : kn_estimate_status_text(r->estimates[i].status));
+        cli_figures_number(to, name, meaning, r->estimates[i].share);
+    }
+    if (r->sampled) cli_figures_number(to, "a unique match is right", "probability (data intrusion simulation)", r->intrusion);
+    if (r->weighted) add_summary(to, &r->individual, "individual (weights)");
+}
+
+/* Understands the words of the risk options; 0 or the exit code. */
+static int read_options(kn_risk_options *o, const cli_diagnosing *s)
+{
+    o->quasi = (const char *const *)s->qi.items;
+    o->quasi_count = s->qi.count;
+    o->entity = s->entity;
+    o->missing = s->missing;
+    o->weight = s->weight;
+    if (s->threshold && !kn_fraction_parse(s->threshold, &o->threshold))
+        return cli_usage(&cli_diagnose, "--threshold: a number between 0 and 1");
+    if (s->sampling) {
+        if (!kn_fraction_parse(s->sampling, &o->sampling) || o->sampling.numerator == 0)
+            return cli_usage(&cli_diagnose, "--sampling: a share above 0 and up to 1");
+        o->sampled = true;
+    }
+    return 0;
+}
+
+int cli_diagnose_risk(cli_diagnosing *s, json_t *object)
+{
+    kn_risk_options o = KN_RISK_OPTIONS_INIT;
+    kn_table       *population = NULL;
+    kn_risk        *r = NULL;
+    kn_error        err = KN_ERROR_INIT;
+    int             code = read_options(&o, s);
+    if (code) return code;
+    if (s->population) {
+        char *paths[] = {(char *)(uintptr_t)s->population};
+        if (!cli_table_read(&population, s->ctx, &s->input, paths, 1, o.quasi, o.quasi_count, &code)) return code;
+        o.population = population;
+    }
+    if (kn_risk_measure(&r, s->ctx, s->table, &o, &err) != KN_OK) {
+        code = cli_fail(&err);
+    } else {
+        add_risk(&s->figures, r);
+        if (object) cli_json_set(object, "risk", risk_json(r));
+    }
+    kn_risk_free(r);
+    kn_table_free(population);
+    return code;
+}
+
+/* ---- Special uniques ---- */
+
+static json_t *suda_json(const cli_diagnosing *s, const kn_suda *r)
+{
+    json_t *o = cli_json_object(), *sizes = cli_json_array(), *columns = cli_json_array(), *rows = cli_json_array();
+    for (int i = 1; i <= r->max_size; i++) cli_json_append(sizes, json_integer(r->msus_by_size[i]));
+    for (int c = 0; c < r->columns; c++) {
+        json_t *one = cli_json_object();
+        cli_json_set(one, "attribute", cli_json_text(s->qi.items[c], strlen(s->qi.items[c])));
+        cli_json_set(one, "msus", json_integer(r->column_msus[c]));
+        cli_json_set(one, "share", cli_json_number(r->column_share[c]));
+        cli_json_append(columns, one);
+    }
+    for (int64_t i = 0; i < r->special_count; i++) {
+        const kn_special_row *special = &r->special[i];
+        json_t               *one = cli_json_object(), *shares = cli_json_array();
+        for (int c = 0; c < r->columns && r->row_columns; c++)
+            cli_json_append(shares, cli_json_number(r->row_columns[i * r->columns + c]));
+        cli_json_set(one, "row", json_integer(special->row + 1));
+        cli_json_set(one, "score", cli_json_number(special->score));
+        cli_json_set(one, "msus", json_integer(special->msus));
+        cli_json_set(one, "smallest", json_integer(special->smallest));
+        cli_json_set(one, "columns", shares);
+        cli_json_append(rows, one);
+    }
+    cli_json_set(o, "max_size", json_integer(r->max_size));
+    cli_json_set(o, "complete", json_boolean(!r->partial));
+    cli_json_set(o, "msus_by_size", sizes);
+    cli_json_set(o, "columns", columns);
+    cli_json_set(o, "rows", rows);
+    return o;
+}
+
+static void add_suda(cli_figures *to, const cli_diagnosing *s, const kn_suda *r)
+{
+    char text[160];
+    cli_figures_section(to, "What makes a row special?",
+                        "A minimal sample unique is a smallest set of columns on which a row differs from all others.");
+    cli_figures_add(to, "special rows", "rows with at least one", "%lld", (long long)r->special_count);
+    for (int i = 1; i <= r->max_size; i++) {
+        snprintf(text, sizeof text, "of %d column%s", i, i == 1 ? "" : "s");
+        cli_figures_add(to, text, "minimal sample uniques of that size", "%lld", (long long)r->msus_by_size[i]);
+    }
+    for (int c = 0; c < r->columns; c++) {
+        snprintf(text, sizeof text, "column %s", s->qi.items[c]);
+        cli_figures_add(to, text, "share of all scores that it has a part in", "%.1f %%", 100 * r->column_share[c]);
+    }
+    if (r->partial) cli_figures_add(to, "partial", "larger sets were not looked at", "up to %d columns", r->max_size);
+}
+
+/* The most special rows, by their numbers: for who holds the table, not for the report. */
+static void add_rows(cli_figures *to, const kn_suda *r)
+{
+    enum { MOST = 5 };
+    int64_t top[MOST];
+    int     n = 0;
+    for (int64_t i = 0; i < r->special_count; i++) {
+        int at = n < MOST ? n++ : MOST;
+        while (at > 0 && r->special[top[at - 1]].score < r->special[i].score) {
+            if (at < MOST) top[at] = top[at - 1];
+            at--;
+        }
+        if (at < MOST) top[at] = i;
+    }
+    if (n == 0) return;
+    cli_figures_section(to, "The most special rows", "By row number; --json lists all, with what each column adds.");
+    for (int i = 0; i < n; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "row %lld", (long long)r->special[top[i]].row + 1);
+        cli_figures_number(to, text, "score", r->special[top[i]].score);
+    }
+}
+
+int cli_diagnose_suda(cli_diagnosing *s, json_t *object)
+{
+    kn_suda_options o = KN_SUDA_OPTIONS_INIT;
+    o.quasi = (const char *const *)s->qi.items;
+    o.quasi_count = s->qi.count;
+    o.missing = s->missing;
+    o.max_size = (int)s->max_size;
+    o.row_columns = object != NULL;
+    kn_error err = KN_ERROR_INIT;
+    kn_suda *r = NULL;
+    if (kn_suda_search(&r, s->ctx, s->table, &o, &err) != KN_OK) return cli_fail(&err);
+    add_suda(&s->figures, s, r);
+    add_rows(&s->rows, r);
+    if (object) cli_json_set(object, "suda", suda_json(s, r));
+    kn_suda_free(r);
+    return 0;
+}

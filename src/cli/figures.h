@@ -1,0 +1,28 @@
+/* figures.h: named figures with their meaning, for the terminal and for the report. */
+#ifndef CLI_FIGURES_H
+#define CLI_FIGURES_H
+
+#include <kanon/report.h>
+
+#include "cli.h"
+
+/* A list of sections; all text is copied. Start from {0}, end with cli_figures_free. */
+typedef struct cli_figures {
+    kn_report_section *sections;
+    int                count;
+} cli_figures;
+
+void cli_figures_section(cli_figures *figures, const char *title, const char *intro); /* intro may be NULL */
+
+/* Adds a figure to the last section; `meaning` may be NULL. */
+void cli_figures_add(cli_figures *figures, const char *name, const char *meaning, const char *format, ...)
+    KN_PRINTF(4, 5);
+
+/* The same for a number, "none" for NaN and "no bound" for infinity. */
+void cli_figures_number(cli_figures *figures, const char *name, const char *meaning, double value);
+
+/* Prints the sections behind each other. */
+void cli_figures_print(const cli_figures *figures, FILE *file);
+void cli_figures_free(cli_figures *figures);
+
+#endif

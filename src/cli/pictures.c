@@ -1,0 +1,2 @@
+/* pictures.c: placeholder while it is written. */
+#include "cli.h"

@@ -1,0 +1,25 @@
+/* kn_job_report.c: the public function of kanon/report.h: the page is rendered in memory, then written at once, so that
+ * the file appears whole or not at all. Memory: the page, some tens of kilobytes. */
+#include <kanon/report.h>
+
+#include "kn_output.h"
+#include "kn_report.h"
+
+static kn_status write_page(kn_context *ctx, const char *path, const kn_buffer *page, kn_error *err)
+{
+    kn_output *output = NULL;
+    kn_status  st = kn_output_open(&output, ctx, path, NULL, err);
+    if (st != KN_OK) return st;
+    kn_output_write(output, page->data, page->size);
+    return kn_output_commit(output, err);
+}
+
+kn_status kn_report_write(kn_context *ctx, const char *path, const kn_report_input *input, kn_error *err)
+{
+    kn_buffer page;
+    kn_buffer_init(&page, ctx);
+    kn_status st = kn_report_render(&page, input, err);
+    if (st == KN_OK) st = write_page(ctx, path, &page, err);
+    kn_buffer_free(&page);
+    return st;
+}

@@ -1,0 +1,184 @@
+/* samples.c: writes reports of many kinds into a folder, for a browser to look at: samples FOLDER.
+ *
+ * The tables are generated, so the reports are the same in every run.
+ */
+#include <kanon/generate.h>
+#include <kanon/report.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static kn_context *ctx;
+static const char *folder;
+static kn_error    err = KN_ERROR_INIT;
+
+static void must(kn_status status)
+{
+    if (status == KN_OK) return;
+    fprintf(stderr, "samples: %s\n", err.message);
+    exit(1);
+}
+
+static void write_report(const char *name, const kn_report_input *input)
+{
+    char path[1000];
+    snprintf(path, sizeof path, "%s/%s.html", folder, name);
+    must(kn_report_write(ctx, path, input, &err));
+}
+
+static kn_table *generated(int64_t rows)
+{
+    kn_generate_options o = KN_GENERATE_OPTIONS_INIT;
+    kn_table           *table = NULL;
+    o.rows = rows;
+    must(kn_generate_table(&table, ctx, &o, &err));
+    return table;
+}
+
+static const char *const names[] = {"sex",           "race",      "age",       "education",
+                                    "marital-status", "workclass", "occupation", "native-country"};
+static const char *const files[] = {"some/folder/people.csv"};
+
+static kn_report_input start(int quasi, int over)
+{
+    kn_report_input in = KN_REPORT_INPUT_INIT;
+    in.version = "0.0.0";
+    in.inputs = files;
+    in.input_count = 1;
+    in.quasi = names;
+    in.quasi_count = quasi;
+    in.over = names;
+    in.over_count = over;
+    return in;
+}
+
+/* Diagnoses the first `quasi` columns and the subsets of the first `over` ones, either may be 0, and reports. */
+static void sample(const char *name, const kn_table *table, int quasi, int over, int64_t k, kn_suppress_mode mode,
+                   const kn_report_section *sections, int section_count)
+{
+    kn_report_input    in = start(quasi, over);
+    kn_diagnosis      *d = NULL;
+    kn_sets_diagnosis *s = NULL;
+    kn_fraction        five = {5, 100};
+    if (quasi > 0) {
+        kn_diagnose_options o = KN_DIAGNOSE_OPTIONS_INIT;
+        o.quasi = names;
+        o.quasi_count = quasi;
+        o.k = k;
+        o.suppressing = mode == KN_SUPPRESS_GIVEN;
+        o.suppress = five;
+        must(kn_diagnose(&d, ctx, table, &o, &err));
+    }
+    if (over > 0) {
+        kn_sets_options o = KN_SETS_OPTIONS_INIT;
+        o.over = names;
+        o.over_count = over;
+        o.k = k;
+        o.suppress_mode = mode;
+        o.suppress = five;
+        must(kn_diagnose_sets(&s, ctx, table, &o, &err));
+    }
+    in.k = k;
+    in.suppress_mode = mode;
+    in.diagnosis = d;
+    in.sets = s;
+    in.sections = sections;
+    in.section_count = section_count;
+    write_report(name, &in);
+    kn_diagnosis_free(d);
+    kn_sets_diagnosis_free(s);
+}
+
+/* Borders over 60 columns, with names that try to break out of the page. */
+static void nasty(void)
+{
+    static const char *const tries[] = {"<script>alert(1)</script>", "\"onload=\"alert(1)", "a\x01\x1b[31mb", "]]><!--",
+                                        "evil \xE2\x80\xAEtxet\xE2\x80\xAC", "عمر", "年齢",
+                                        "a very long name of a column that does not end for quite some time indeed, and then some"};
+    static char        texts[60][120];
+    static const char *all[60];
+    static int         members[60][3];
+    static kn_column_set minimal[90], maximal[12];
+    for (int i = 0; i < 60; i++) {
+        snprintf(texts[i], sizeof texts[i], "%s%s", i < 8 ? tries[i] : "column ", "");
+        if (i >= 8) snprintf(texts[i], sizeof texts[i], "column %d", i);
+        all[i] = texts[i];
+    }
+    for (int i = 0; i < 60; i++) {
+        members[i][0] = i / 3;
+        members[i][1] = 20 + i % 20;
+        members[i][2] = 40 + i % 20;
+        minimal[i] = (kn_column_set){2 + i % 2, members[i]};
+    }
+    for (int i = 60; i < 90; i++) minimal[i] = minimal[i - 60];
+    for (int i = 0; i < 12; i++) maximal[i] = (kn_column_set){3, members[i * 5]};
+    kn_sets_diagnosis s = {.rows = 100000, .maximal_count = 12, .minimal_count = 90, .maximal = maximal,
+                           .minimal_violating = minimal, .why_partial = "stopped by the time limit"};
+    kn_report_input   in = KN_REPORT_INPUT_INIT;
+    in.title = "Report on <b>\"sixty\"</b> & more columns";
+    in.over = all;
+    in.over_count = 60;
+    in.k = 2;
+    in.sets = &s;
+    write_report("nasty-60", &in);
+    s.minimal_count = s.maximal_count = 2;
+    minimal[0] = (kn_column_set){1, members[0]};
+    in.over_count = 4;
+    members[0][0] = 0;
+    members[1][0] = 1;
+    members[1][1] = 3;
+    maximal[0] = (kn_column_set){1, members[1] + 1};
+    s.complete = true;
+    s.maximal_count = 1;
+    minimal[1] = (kn_column_set){2, members[1]};
+    write_report("nasty-4", &in);
+}
+
+static void degenerate(void)
+{
+    kn_report_input in = start(2, 0);
+    kn_diagnosis    empty = {.holds = true};
+    in.diagnosis = &empty;
+    write_report("empty", &in);
+    kn_size_count one[] = {{7, 3, 21}};
+    kn_diagnosis  d = {.rows = 21, .persons = 21, .classes = 3, .k = 7, .k_after = 7, .holds = true, .size_count = 1, .sizes = one};
+    in.diagnosis = &d;
+    in.k = 5;
+    write_report("one-size", &in);
+    kn_size_count two[] = {{1, 1, 1}, {1000000, 3, 3000000}};
+    kn_diagnosis  far = {.rows = 3000001, .persons = 3000001, .classes = 4, .k = 1, .unique_rows = 1, .below_rows = 1,
+                         .below_classes = 1, .k_after = 1, .size_count = 2, .sizes = two};
+    in.diagnosis = &far;
+    write_report("far-apart", &in);
+}
+
+int main(int argc, char **argv)
+{
+    static const kn_report_figure risk[] = {
+        {"Highest risk", "1 in 1", "Somebody can be found for sure."},
+        {"Average risk", "12.4 %", "Of a hundred persons looked for, about twelve would be found."},
+        {"Records at risk", "1,204 (4.0 %)", "Their chance of being found is above one in five."}};
+    static const kn_report_section sections[] = {
+        {"How likely is it that somebody is found?", "Risk, as seen by three kinds of people who might look.", risk, 3}};
+    if (argc != 2) {
+        fputs("usage: samples FOLDER\n", stderr);
+        return 2;
+    }
+    folder = argv[1];
+    must(kn_context_create(&ctx, NULL, &err));
+    kn_table *table = generated(30000);
+    sample("full", table, 4, 4, 5, KN_SUPPRESS_GIVEN, sections, 1);
+    sample("unasked", table, 6, 6, 0, KN_SUPPRESS_NONE, NULL, 0);
+    sample("borders-6", table, 6, 6, 2, KN_SUPPRESS_NONE, NULL, 0);
+    sample("borders-8", table, 2, 8, 2, KN_SUPPRESS_ASKED, NULL, 0);
+    sample("levels-8", table, 8, 8, 3, KN_SUPPRESS_NONE, NULL, 0);
+    sample("k-5", table, 5, 5, 0, KN_SUPPRESS_NONE, NULL, 0);
+    sample("k-4", table, 0, 4, 0, KN_SUPPRESS_NONE, NULL, 0);
+    sample("removal-4", table, 4, 4, 5, KN_SUPPRESS_ASKED, NULL, 0);
+    sample("holds", table, 1, 1, 2, KN_SUPPRESS_NONE, NULL, 0);
+    kn_table_free(table);
+    nasty();
+    degenerate();
+    kn_context_free(ctx);
+    return 0;
+}
