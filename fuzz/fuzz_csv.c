@@ -101,7 +101,7 @@ static void read_again(const kn_table *table, kn_context *ctx, kn_csv_options op
 {
     kn_buffer  text;
     int        columns = table->column_count;
-    kn_string *row = calloc((size_t)columns, sizeof *row);
+    kn_string *row = calloc((size_t)columns & INT32_MAX, sizeof *row);
     demand(row != NULL, "no memory");
     kn_buffer_init(&text, ctx);
     for (int c = 0; c < columns; c++) row[c] = kn_string_of(kn_table_name(table, c));

@@ -586,7 +586,7 @@ static void limits(void **state)
 
 static void cancel_soon(void *user, const kn_progress *progress)
 {
-    if (progress->done > 0) kn_context_cancel(*(kn_context **)user);
+    if (!progress->finished) kn_context_cancel(*(kn_context **)user);
 }
 
 static void cancellation(void **state)

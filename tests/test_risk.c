@@ -224,10 +224,10 @@ static void every_figure_equals_nested_loops(void **state)
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 1);
     for (int round = 0; round < 500; round++) {
-        kn_context     *ctx = testing_context(1 << round % 4);
-        int             values = 1 + (int)kn_rng_below(&rng, 9);
-        sheet           s = random_sheet(&rng, round % 3 > 0, values), p = random_sheet(&rng, round % 2 > 0, values + 2);
-        kn_table       *table = read_sheet(ctx, &s), *population = read_sheet(ctx, &p);
+        kn_context *ctx = testing_context(1 << round % 4);
+        int         values = 1 + (int)kn_rng_below(&rng, 9);
+        sheet       s = random_sheet(&rng, round % 3 > 0, values), p = random_sheet(&rng, round % 2 > 0, values + 2);
+        kn_table   *table = read_sheet(ctx, &s), *population = read_sheet(ctx, &p);
         kn_risk_options o = KN_RISK_OPTIONS_INIT;
         kn_risk        *r = NULL;
         kn_error        err = KN_ERROR_INIT;
@@ -282,16 +282,37 @@ static void the_threshold_is_exact(void **state)
     testing_context_free(ctx);
 }
 
+/* Nearly all of a class drawn: its risk is close to 1/f, and the closed forms lose all their digits. */
+static void almost_a_census(void **state)
+{
+    (void)state;
+    static const char text[] = "a,w\nx,1.0000000000037\nx,1.0000000000037\ny,1.0000000000037\n";
+    kn_context       *ctx = testing_context(1);
+    kn_table         *table = read_text(ctx, text, strlen(text));
+    kn_risk_options   o = KN_RISK_OPTIONS_INIT;
+    kn_risk          *r = NULL;
+    kn_error          err = KN_ERROR_INIT;
+    o.quasi = names;
+    o.quasi_count = 1;
+    o.weight = "w";
+    assert_ok(kn_risk_measure(&r, ctx, table, &o, &err), err);
+    assert_true(fabs(r->individual.expected - 2) < 1e-7);
+    assert_true(r->individual.highest <= 1 && r->individual.highest > 1 - 1e-7);
+    kn_risk_free(r);
+    kn_table_free(table);
+    testing_context_free(ctx);
+}
+
 /* Codes differ between the tables; so may spellings of numbers and dates. */
 static void values_match_across_tables(void **state)
 {
     (void)state;
     static const char sample[] = "a,b,c\n1.5,2020-03-01,x\n2,2020-03-02,7\n3,2020-03-03,y\n";
     static const char people[] = "c,b,a,d\n"
-                                 "7,02.03.2020,2.00,q\n7,02.03.2020,2,q\nx,01.03.2020,1.50,q\n"
-                                 "x,01.03.2020,1.5,q\nx,01.03.2020,1.500,q\nz,28.03.2020,9,q\n";
-    kn_context     *ctx = testing_context(1);
-    kn_table       *table = read_text(ctx, sample, strlen(sample)), *population = read_text(ctx, people, strlen(people));
+                                 "7,02.03.2020,2.00,q\n7,02.03.2020,2.00,q\nx,01.03.2020,1.50,q\n"
+                                 "x,01.03.2020,1.50,q\nx,01.03.2020,1.500,q\nz,28.03.2020,9,q\n";
+    kn_context       *ctx = testing_context(1);
+    kn_table *table = read_text(ctx, sample, strlen(sample)), *population = read_text(ctx, people, strlen(people));
     kn_risk_options o = KN_RISK_OPTIONS_INIT;
     kn_risk        *r = NULL;
     kn_error        err = KN_ERROR_INIT;
@@ -552,7 +573,8 @@ static void a_sampled_table_is_estimated(void **state)
 
 /* ---- Refusals ---- */
 
-static void refused(kn_context *ctx, const kn_table *table, const kn_risk_options *o, kn_status status, const char *words)
+static void refused(kn_context *ctx, const kn_table *table, const kn_risk_options *o, kn_status status,
+                    const char *words)
 {
     kn_risk  *r = NULL;
     kn_error  err = KN_ERROR_INIT;
@@ -565,11 +587,11 @@ static void refused(kn_context *ctx, const kn_table *table, const kn_risk_option
 static void bad_questions_are_refused(void **state)
 {
     (void)state;
-    static const char text[] = "a,b,c,w,neg,none\n1,x,1,2,-1,\n2,x,1,3,4,1\n", fewer[] = "a,c\n1,1\n2,2\n";
+    static const char        text[] = "a,b,c,w,neg,none\n1,x,1,2,-1,\n2,x,1,3,4,1\n", fewer[] = "a,c\n1,1\n2,2\n";
     static const char *const twice[] = {"a", "a"}, *const unknown[] = {"a", "nowhere"};
-    kn_context              *ctx = testing_context(1);
-    kn_table                *table = read_text(ctx, text, strlen(text)), *people = read_text(ctx, fewer, strlen(fewer));
-    kn_risk_options          plain = KN_RISK_OPTIONS_INIT, o = plain;
+    kn_context     *ctx = testing_context(1);
+    kn_table       *table = read_text(ctx, text, strlen(text)), *people = read_text(ctx, fewer, strlen(fewer));
+    kn_risk_options plain = KN_RISK_OPTIONS_INIT, o = plain;
     refused(ctx, table, NULL, KN_USAGE, "size");
     refused(ctx, table, &o, KN_USAGE, "empty");
     plain.quasi = names;
@@ -685,6 +707,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_figure_equals_nested_loops),
         cmocka_unit_test(the_threshold_is_exact),
+        cmocka_unit_test(almost_a_census),
         cmocka_unit_test(values_match_across_tables),
         cmocka_unit_test(estimates_equal_their_formulas),
         cmocka_unit_test(estimates_come_close_on_known_populations),

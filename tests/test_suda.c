@@ -236,8 +236,8 @@ static void adult_like(kn_context *ctx, kn_table **table)
     assert_ok(kn_generate_table(table, ctx, &g, &err), err);
 }
 
-static const char *const adult[] = {"sex",       "age",            "race",      "marital-status",
-                                    "education", "native-country", "workclass", "occupation"};
+static const char *const adult[] = {"sex",       "age",       "race", "marital-status", "education", "native-country",
+                                    "workclass", "occupation"};
 
 static void threads_do_not_matter(void **state)
 {
@@ -276,11 +276,11 @@ static void bad_questions_are_refused(void **state)
     (void)state;
     static const char        text[] = "a,b\n1,2\n1,3\n";
     static const char *const ab[] = {"a", "b"}, *const twice[] = {"a", "a"}, *const unknown[] = {"a", "nowhere"};
-    kn_context              *ctx = testing_context(1);
-    kn_table                *table = NULL;
-    kn_suda                 *r = NULL;
-    kn_error                 err = KN_ERROR_INIT;
-    kn_suda_options          o = KN_SUDA_OPTIONS_INIT;
+    kn_context     *ctx = testing_context(1);
+    kn_table       *table = NULL;
+    kn_suda        *r = NULL;
+    kn_error        err = KN_ERROR_INIT;
+    kn_suda_options o = KN_SUDA_OPTIONS_INIT;
     assert_ok(kn_table_read_csv(&table, ctx, testing_file("two.csv", text, strlen(text)), NULL, &err), err);
     assert_int_equal(kn_suda_search(&r, ctx, table, NULL, &err), KN_USAGE);
     assert_int_equal(kn_suda_search(&r, ctx, table, &o, &err), KN_USAGE); /* no columns */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "diagnose.h"
+#include "pictures.h"
 
 enum { MOST_LINES = 40 };
 
@@ -168,6 +169,10 @@ static void print_text(const cli_diagnosing *s, const kn_sets_diagnosis *d)
         print_borders(s, d);
     else
         print_sets(s, d);
+    if (s->suppress_mode != KN_SUPPRESS_ASKED) {
+        printf("\n");
+        cli_picture_lattice(d, (const char *const *)s->over.items, s->over.count, s->at_most ? s->k + 1 : s->k, stdout);
+    }
     printf("\nThe k of a set was computed %s.\n", cli_count_of(d->calls, "time", "times").text);
     if (!d->complete) printf("This answer is partial: %s.\n", d->why_partial);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "diagnose.h"
+#include "pictures.h"
 
 /* ---- JSON ---- */
 
@@ -154,6 +155,8 @@ static void print_staircase(const cli_diagnosing *s, const kn_diagnosis *d)
         return;
     }
     printf("\nWhat removing the smallest classes reaches:\n\n");
+    cli_picture_staircase(d, stdout);
+    printf("\n");
     cli_text_table *t = cli_text_table_new(3, titles, aligns);
     int64_t         steps = kn_diagnosis_steps(d);
     for (int64_t i = 0; i < steps && i < MOST_STEPS; i++) {

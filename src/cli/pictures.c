@@ -1,2 +1,339 @@
-/* pictures.c: placeholder while it is written. */
-#include "cli.h"
+/* pictures.c: pictures of a diagnosis as text (pictures.h).
+ *
+ * The staircase is drawn column by column on a grid of characters; the subsets of a list are told as lines of letters.
+ * What is known of a set comes from the list of sets or follows from the borders: what breaks breaks with more columns,
+ * what holds holds with fewer. Cost: one pass over the class sizes; 2^n sets for up to twenty columns,
+ * beyond that only the borders are counted.
+ */
+#include "pictures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Staircase ---- */
+
+enum { HEIGHT = 10, MOST_WIDTH = 64 };
+
+typedef struct plot {
+    int  width;
+    int  row[MOST_WIDTH];             /* where the line is in each column; 0 is the top */
+    char cell[HEIGHT][MOST_WIDTH];    /* ' ', '-', '|', '/' (up: end of a rise), 'J' (its begin) */
+    double low, high;                 /* log k */
+    double most;                      /* share at the right edge */
+} plot;
+
+static int row_of(const plot *p, double k)
+{
+    double up = (log(k) - p->low) / (p->high - p->low) * (HEIGHT - 1);
+    return HEIGHT - 1 - (int)lround(up);
+}
+
+static void draw_plot(plot *p, const kn_diagnosis *d, int64_t last)
+{
+    int64_t size = 0, removed = d->sizes[0].rows; /* the step the line is on, and what the next one costs */
+    memset(p->cell, ' ', sizeof p->cell);
+    for (int x = 0; x < p->width; x++) {
+        /* The last column is the last step exactly. */
+        double removable = x + 1 == p->width ? (double)last : (double)last * x / (p->width - 1);
+        while (size + 1 < d->size_count && (double)removed <= removable) removed += d->sizes[++size].rows;
+        p->row[x] = row_of(p, (double)d->sizes[size].size);
+        int before = x > 0 ? p->row[x - 1] : p->row[x];
+        p->cell[p->row[x]][x] = '-';
+        if (before <= p->row[x]) continue;
+        p->cell[before][x] = 'J';
+        for (int y = p->row[x] + 1; y < before; y++) p->cell[y][x] = '|';
+        p->cell[p->row[x]][x] = '/';
+    }
+}
+
+static void print_cells(const plot *p, int y, bool utf8, FILE *out)
+{
+    int end = p->width;
+    while (end > 0 && p->cell[y][end - 1] == ' ') end--;
+    for (int x = 0; x < end; x++) switch (p->cell[y][x]) {
+        case '-': fputs(utf8 ? "─" : "-", out); break;
+        case '|': fputs(utf8 ? "│" : "|", out); break;
+        case '/': fputs(utf8 ? "┌" : "+", out); break;
+        case 'J': fputs(utf8 ? "┘" : "+", out); break;
+        default: fputc(' ', out);
+        }
+}
+
+/* "12 %", with as many decimals as it takes to be more than 0. */
+static int percent(char *text, size_t size, double share)
+{
+    double value = 100 * share;
+    int    digits = value <= 0 || value >= 10 ? 0 : value >= 1 ? 1 : value >= 0.1 ? 2 : 4;
+    return snprintf(text, size, "%.*f %%", digits, value);
+}
+
+static void print_axis(const plot *p, int margin, bool utf8, FILE *out)
+{
+    char left[32], middle[32], right[32];
+    int  a = percent(left, sizeof left, 0), b = percent(middle, sizeof middle, p->most / 2),
+        c = percent(right, sizeof right, p->most);
+    fprintf(out, "  %*s %s", margin, "", utf8 ? "└" : "+");
+    for (int x = 0; x < p->width; x++) fputs(utf8 ? "─" : "-", out);
+    int half = p->width / 2 - b / 2, end = p->width - c;
+    fprintf(out, "\n  %*s  %s", margin, "", left);
+    if (half > a + 1 && half + b + 1 < end)
+        fprintf(out, "%*s%s%*s%s\n", half - a, "", middle, end - half - b, "", right);
+    else
+        fprintf(out, "%*s%s\n", end > a ? end - a : 1, "", right);
+    fprintf(out, "  %*s  share of the rows removed\n", margin, "");
+}
+
+/* Where a k is written beside the axis: the ends, and round numbers that stand clear of them. */
+static void label_rows(int64_t *labels, const plot *p, int64_t low, int64_t high)
+{
+    for (int y = 0; y < HEIGHT; y++) labels[y] = 0;
+    labels[0] = high;
+    labels[HEIGHT - 1] = low;
+    for (int64_t power = 1; power <= high; power *= 10) {
+        int y = power > low ? row_of(p, (double)power) : 0;
+        if (y > 1 && y < HEIGHT - 2) labels[y] = power;
+        if (power > INT64_MAX / 10) break;
+    }
+}
+
+void cli_picture_staircase(const kn_diagnosis *d, FILE *out)
+{
+    if (d->size_count < 2) return;
+    bool    utf8 = cli_utf8();
+    int64_t rows = 0, labels[HEIGHT], low = d->sizes[0].size, high = d->sizes[d->size_count - 1].size;
+    for (int64_t i = 0; i < d->size_count; i++) rows += d->sizes[i].rows;
+    int64_t last = rows - d->sizes[d->size_count - 1].rows;
+    char    number[CLI_NUMBER_SIZE];
+    int     margin = (int)strlen(cli_format_integer(number, high)), room = cli_terminal_width(out) - margin - 5;
+    plot    p = {.width = room > MOST_WIDTH ? MOST_WIDTH : room, .low = log((double)low), .high = log((double)high)};
+    if (p.width < 10) p.width = 10;
+    p.most = (double)last / (double)rows;
+    draw_plot(&p, d, last);
+    label_rows(labels, &p, low, high);
+    fprintf(out, "  %*s\n", margin, "k");
+    for (int y = 0; y < HEIGHT; y++) {
+        fprintf(out, "  %*s %s", margin, labels[y] ? cli_format_integer(number, labels[y]) : "",
+                utf8 ? (labels[y] ? "┤" : "│") : "|");
+        print_cells(&p, y, utf8, out);
+        fputc('\n', out);
+    }
+    print_axis(&p, margin, utf8, out);
+}
+
+/* ---- Attribute sets ---- */
+
+enum { PICTURE_COLUMNS = 6, MAP_COLUMNS = 20 };
+typedef enum state { UNKNOWN, HOLDS, BREAKS } state;
+
+typedef struct map {
+    const kn_sets_diagnosis *d;
+    int                      n;
+    int64_t                  k; /* sets hold from here on */
+    bool                     figures;
+    unsigned char           *state;
+    int64_t                 *value; /* k, or rows to remove; INT64_MIN: not known */
+} map;
+
+static uint32_t mask_of(kn_column_set set)
+{
+    uint32_t mask = 0;
+    for (int i = 0; i < set.count; i++) mask |= (uint32_t)1 << set.columns[i];
+    return mask;
+}
+
+static map make_map(const kn_sets_diagnosis *d, int n, int64_t k)
+{
+    size_t count = (size_t)1 << n;
+    map    m = {d, n, k > 0 ? k : 2, d->set_count > 0, cli_alloc(count), cli_alloc(count * sizeof(int64_t))};
+    memset(m.state, UNKNOWN, count);
+    for (size_t i = 0; i < count; i++) m.value[i] = INT64_MIN;
+    for (int64_t i = 0; i < d->set_count; i++) {
+        const kn_set_answer *a = &d->sets[i];
+        uint32_t             set = mask_of(a->set);
+        /* With a k and a list, the question was how many rows would have to go. */
+        m.value[set] = k > 0 ? a->removed : a->k == 0 && a->step_count > 0 ? a->steps[0].k : a->k;
+        m.state[set] = (k > 0 ? a->removed == 0 : m.value[set] >= m.k) ? HOLDS : BREAKS;
+    }
+    for (int64_t i = 0; i < d->maximal_count; i++) m.state[mask_of(d->maximal[i])] = HOLDS;
+    for (int64_t i = 0; i < d->minimal_count; i++) m.state[mask_of(d->minimal_violating[i])] = BREAKS;
+    for (uint32_t set = 1; set < count; set++)
+        for (int c = 0; c < n; c++)
+            if ((set >> c & 1) && m.state[set ^ (uint32_t)1 << c] == BREAKS) m.state[set] = BREAKS;
+    for (uint32_t set = (uint32_t)count; set-- > 0;)
+        for (int c = 0; c < n; c++)
+            if (!(set >> c & 1) && m.state[set | (uint32_t)1 << c] == HOLDS) m.state[set] = HOLDS;
+    return m;
+}
+
+static void free_map(map *m)
+{
+    free(m->state);
+    free(m->value);
+}
+
+/* The smallest that break and the largest that hold. */
+static bool on_border(const map *m, uint32_t set)
+{
+    state s = (state)m->state[set];
+    if (s == UNKNOWN) return false;
+    for (int c = 0; c < m->n; c++) {
+        uint32_t bit = (uint32_t)1 << c, other = set ^ bit;
+        if (s == BREAKS && (set & bit) && m->state[other] != HOLDS && (other != 0 || m->state[0] == BREAKS)) return false;
+        if (s == HOLDS && !(set & bit) && m->state[other] != BREAKS) return false;
+    }
+    return true;
+}
+
+static const char *mark_of(state s, bool utf8)
+{
+    static const char *const marks[2][3] = {{"?", "+", "-"}, {"?", "●", "○"}};
+    return marks[utf8][s];
+}
+
+/* One set: "●ABC", its figure where it has one, brackets on the border. Returns its width; prints with `out`. */
+static int print_set(const map *m, uint32_t set, bool utf8, FILE *out)
+{
+    static const cli_style styles[] = {CLI_DIM, CLI_GREEN, CLI_RED};
+    char                   text[64], number[CLI_NUMBER_SIZE];
+    int                    width = 0;
+    bool                   border = on_border(m, set);
+    if (border) text[width++] = '[';
+    for (int c = 0; c < m->n; c++)
+        if (set >> c & 1) text[width++] = (char)('A' + c);
+    if (m->value[set] != INT64_MIN)
+        width += snprintf(text + width, sizeof text - (size_t)width, ":%s",
+                          m->value[set] < 0 ? "all" : cli_format_integer(number, m->value[set]));
+    if (border) text[width++] = ']';
+    text[width] = '\0';
+    if (out)
+        fprintf(out, "%s%s%s%s", cli_style_on(out, styles[m->state[set]]), mark_of((state)m->state[set], utf8), text,
+                cli_style_on(out, CLI_PLAIN));
+    return width + 1;
+}
+
+/* The sets of a level in the order A, AB, ABC, ...: by their columns. */
+static int compare_sets(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b, differ = x ^ y;
+    if (differ == 0) return 0;
+    return x & differ & (~differ + 1) ? -1 : 1;
+}
+
+static void print_level(const map *m, int level, bool utf8, FILE *out)
+{
+    uint32_t sets[1 << PICTURE_COLUMNS];
+    int      count = 0, column = 12, room = cli_terminal_width(out);
+    for (uint32_t set = 1; set < (uint32_t)1 << m->n; set++)
+        if (__builtin_popcount(set) == level) sets[count++] = set;
+    qsort(sets, (size_t)count, sizeof *sets, compare_sets);
+    fprintf(out, "  %d %-8s", level, level == 1 ? "column" : "columns");
+    for (int i = 0; i < count; i++) {
+        int width = print_set(m, sets[i], utf8, NULL);
+        if (i > 0 && column + 1 + width > room) {
+            fprintf(out, "\n%*s", 12, "");
+            column = 12;
+        }
+        fputc(' ', out);
+        print_set(m, sets[i], utf8, out);
+        column += 1 + width;
+    }
+    fputc('\n', out);
+}
+
+/* Which letter is which column. */
+static void print_letters(const char *const *names, int n, FILE *out)
+{
+    int room = cli_terminal_width(out), column = 0;
+    for (int c = 0; c < n; c++) {
+        char *name = cli_escape(names[c], strlen(names[c]));
+        int   width = cli_text_width(name) + 4;
+        if (c > 0 && column + 2 + width > room) {
+            fputc('\n', out);
+            column = 0;
+        }
+        fprintf(out, "  %c %s", 'A' + c, name);
+        column += width;
+        free(name);
+    }
+    fputs("\n\n", out);
+}
+
+static void print_legend(const map *m, int64_t k, bool utf8, FILE *out)
+{
+    char number[CLI_NUMBER_SIZE];
+    bool unknown = false;
+    for (uint32_t set = 1; set < (uint32_t)1 << m->n; set++) unknown |= m->state[set] == UNKNOWN;
+    cli_format_integer(number, m->k);
+    if (m->figures && k == 0)
+        fprintf(out, "\n  %s nobody stands alone   %s somebody does   the number is k", mark_of(HOLDS, utf8),
+                mark_of(BREAKS, utf8));
+    else if (m->figures)
+        fprintf(out, "\n  %s at least %s   %s not   the number is the rows to remove", mark_of(HOLDS, utf8), number,
+                mark_of(BREAKS, utf8));
+    else
+        fprintf(out, "\n  %s at least %s   %s fewer", mark_of(HOLDS, utf8), number, mark_of(BREAKS, utf8));
+    fprintf(out, "%s\n  [ ] the border: the largest that hold, the smallest that do not\n", unknown ? "   ? not known" : "");
+}
+
+/* More columns than a picture has room for: how many sets of each size hold. */
+static void print_counts(const map *m, bool asked, FILE *out)
+{
+    const char *const titles[] = {"columns", "sets", asked ? "hold" : "nobody alone", asked ? "break" : "somebody alone",
+                                  "not known", ""};
+    static const cli_align   aligns[] = {CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT};
+    int64_t                  counts[MAP_COLUMNS + 1][3] = {{0}};
+    for (uint32_t set = 1; set < (uint32_t)1 << m->n; set++) counts[__builtin_popcount(set)][m->state[set]]++;
+    cli_text_table *t = cli_text_table_new(6, titles, aligns);
+    for (int level = 1; level <= m->n; level++) {
+        const int64_t *c = counts[level];
+        int64_t        all = c[UNKNOWN] + c[HOLDS] + c[BREAKS];
+        cli_text_table_integer(t, level);
+        cli_text_table_integer(t, all);
+        cli_text_table_integer(t, c[HOLDS]);
+        cli_text_table_integer(t, c[BREAKS]);
+        cli_text_table_integer(t, c[UNKNOWN]);
+        cli_text_table_bar(t, (double)c[HOLDS] / (double)all, 24);
+    }
+    cli_text_table_print(t, out, 2);
+    cli_text_table_free(t);
+}
+
+/* Too many columns to count sets: how large the sets of the borders are. */
+static void print_border_sizes(const kn_sets_diagnosis *d, int n, FILE *out)
+{
+    static const char *const titles[] = {"columns", "smallest that break", "largest that hold"};
+    static const cli_align   aligns[] = {CLI_RIGHT, CLI_RIGHT, CLI_RIGHT};
+    int64_t                 *counts = cli_alloc(2 * ((size_t)n + 1) * sizeof *counts);
+    memset(counts, 0, 2 * ((size_t)n + 1) * sizeof *counts);
+    for (int64_t i = 0; i < d->minimal_count; i++) counts[2 * d->minimal_violating[i].count]++;
+    for (int64_t i = 0; i < d->maximal_count; i++) counts[2 * d->maximal[i].count + 1]++;
+    cli_text_table *t = cli_text_table_new(3, titles, aligns);
+    for (int size = 0; size <= n; size++) {
+        if (counts[2 * size] == 0 && counts[2 * size + 1] == 0) continue;
+        cli_text_table_integer(t, size);
+        cli_text_table_integer(t, counts[2 * size]);
+        cli_text_table_integer(t, counts[2 * size + 1]);
+    }
+    cli_text_table_print(t, out, 2);
+    cli_text_table_free(t);
+    free(counts);
+}
+
+void cli_picture_lattice(const kn_sets_diagnosis *d, const char *const *names, int n, int64_t k, FILE *out)
+{
+    if (n > MAP_COLUMNS) {
+        if (d->set_count == 0) print_border_sizes(d, n, out);
+        return;
+    }
+    bool utf8 = cli_utf8();
+    map  m = make_map(d, n, k);
+    if (n > PICTURE_COLUMNS) {
+        print_counts(&m, k > 0, out);
+    } else {
+        print_letters(names, n, out);
+        for (int level = 1; level <= n; level++) print_level(&m, level, utf8, out);
+        print_legend(&m, k, utf8, out);
+    }
+    free_map(&m);
+}

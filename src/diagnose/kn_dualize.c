@@ -368,16 +368,25 @@ typedef struct dualizer {
     kn_hitting               *workers;
     int                       threads;
     kn_set_list               found[BATCH];
+    _Atomic int64_t           counts[BATCH]; /* of them, for the others to see */
     bool                      whole[BATCH];
 } dualizer;
 
 typedef struct collector {
     dualizer    *d;
     kn_hitting  *h;
-    kn_set_list *found;
+    int64_t      part; /* in the batch */
     int          worker;
     int64_t      looks; /* hitting sets shown to `keep` */
 } collector;
+
+/* Have the parts before this one found all that can be listed? Then it has nothing to add. */
+static bool too_late(const collector *c)
+{
+    int64_t before = 0;
+    for (int64_t i = 0; i < c->part; i++) before += atomic_load_explicit(&c->d->counts[i], memory_order_relaxed);
+    return before >= c->d->room;
+}
 
 static kn_status collect(void *arg, const uint64_t *set, const uint16_t *chosen, int size, uint64_t *edge, bool *more,
                          kn_error *err)
@@ -392,12 +401,15 @@ static kn_status collect(void *arg, const uint64_t *set, const uint16_t *chosen,
     }
     if (o->keep) KN_TRY(o->keep(o->keep_arg, set, c->worker, &keep, err));
     if (!keep) return KN_OK;
-    if (c->found->count >= c->d->room) {
+    kn_set_list *found = &c->d->found[c->part];
+    if (found->count >= c->d->room || (found->count % 256 == 0 && too_late(c))) {
         c->h->stop = true;
         return KN_OK;
     }
     kn_progress_add(c->d->ctx, 1);
-    return kn_set_list_add(c->found, set) ? KN_OK : no_memory(c->h, err);
+    if (!kn_set_list_add(found, set)) return no_memory(c->h, err);
+    atomic_store_explicit(&c->d->counts[c->part], found->count, memory_order_relaxed);
+    return KN_OK;
 }
 
 static kn_status run_parts(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
@@ -405,7 +417,7 @@ static kn_status run_parts(void *arg, int64_t begin, int64_t end, int worker, kn
     dualizer *d = arg;
     for (int64_t i = begin; i < end; i++) {
         kn_hitting *h = &d->workers[worker];
-        collector   c = {d, h, &d->found[i], worker, 0};
+        collector   c = {d, h, i, worker, 0};
         h->visitor = (kn_hitting_visitor){&c, NULL, collect};
         h->cut = false;
         int64_t part = 2 * (d->first + i);
@@ -444,6 +456,7 @@ static kn_status run_batches(kn_set_list *out, bool *all, dualizer *d, kn_error 
             if (!kn_set_list_add_all(out, &d->found[i], room))
                 return kn_fail_memory(err, d->ctx, "listing attribute sets");
             kn_set_list_free(&d->found[i]);
+            atomic_store(&d->counts[i], 0);
         }
         if (kn_deadline_passed(d->options->deadline) && d->first + count < parts) *all = false;
         if (!*all && (out->count - start >= d->options->max_sets || kn_deadline_passed(d->options->deadline))) break;

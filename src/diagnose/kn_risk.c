@@ -65,13 +65,16 @@ static kn_status check_options(const kn_risk_options *o, kn_error *err)
     if (!o || o->size < sizeof *o) return kn_fail(err, KN_USAGE, "risk options: the size field is not set");
     if (o->quasi_count < 1) return kn_fail(err, KN_USAGE, "the set of quasi-identifiers is empty");
     if (o->missing == KN_MISSING_WILDCARD)
-        return kn_fail(err, KN_USAGE, "risk is not measured with missing cells as wildcards: choose \"value\" or \"drop\"");
+        return kn_fail(err, KN_USAGE,
+                       "risk is not measured with missing cells as wildcards: choose \"value\" or \"drop\"");
     if (bad_fraction(o->threshold)) return kn_fail(err, KN_USAGE, "the risk threshold must lie between 0 and 1");
     if (o->sampled && (bad_fraction(o->sampling) || o->sampling.numerator == 0))
         return kn_fail(err, KN_USAGE, "the sampling fraction must be greater than 0 and at most 1");
     if (o->entity && (o->population || o->sampled || o->weight))
         return kn_fail(err, KN_USAGE, "an entity column cannot be combined with %s: those count rows as persons",
-                       o->population ? "a population" : o->sampled ? "a sampling fraction" : "sampling weights");
+                       o->population ? "a population"
+                       : o->sampled  ? "a sampling fraction"
+                                     : "sampling weights");
     return KN_OK;
 }
 
@@ -132,7 +135,8 @@ static kn_status group_weighted(scene *s, kn_error *err)
     if (column->type != KN_TYPE_INTEGER && column->type != KN_TYPE_DECIMAL)
         return kn_fail(err, KN_INPUT, "column \"%s\" cannot be a weight: it is not a number", column->name);
     /* Values stand in their own order: the first is the smallest. */
-    if (column->dict.count > 0 && (column->dict.integers ? (double)column->dict.integers[0] : column->dict.decimals[0]) <= 0)
+    if (column->dict.count > 0 &&
+        (column->dict.integers ? (double)column->dict.integers[0] : column->dict.decimals[0]) <= 0)
         return kn_fail(err, KN_INPUT, "the weight column \"%s\" has a weight that is not greater than 0", column->name);
     return kn_freq_weights(&s->freq, &s->sums, s->ctx, s->table, s->columns, s->o->quasi_count, weight, err);
 }
@@ -262,7 +266,7 @@ static kn_status estimate(const scene *s, kn_risk *r, kn_error *err)
 {
     kn_fraction       f = s->o->sampling;
     kn_size_histogram h;
-    kn_u128 population = ((kn_u128)(uint64_t)r->records * f.denominator + f.numerator / 2) / f.numerator;
+    kn_u128           population = ((kn_u128)(uint64_t)r->records * f.denominator + f.numerator / 2) / f.numerator;
     if (population > ((kn_u128)1 << 53)) return kn_fail(err, KN_USAGE, "the sampling fraction is too small");
     KN_TRY(kn_size_histogram_make(&h, s->ctx, s->freq->counts, s->freq->counts, s->freq->classes, err));
     r->sampled = true;

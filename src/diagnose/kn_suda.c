@@ -74,7 +74,8 @@ typedef struct worker {
 typedef struct search {
     kn_context     *ctx;
     const kn_table *table;
-    int            *columns; /* of the table */
+    int            *columns; /* of the table, those with most values first: their partitions are the smallest */
+    int            *asked;   /* where each of them stood among the names */
     int             n, max_size;
     kn_freq        *freq;
     uint32_t       *candidate; /* per item: its number among the candidates, or NONE */
@@ -248,7 +249,8 @@ static kn_status walk_to(const search *s, worker *w, const uint16_t *prefix, int
 }
 
 /* Marks the candidates that are alone in their group with their code, unless `known` already holds them. */
-static void mark_unique(const search *s, worker *w, const partition *p, int column, const uint64_t *known, uint64_t *msu)
+static void mark_unique(const search *s, worker *w, const partition *p, int column, const uint64_t *known,
+                        uint64_t *msu)
 {
     for (uint32_t g = 0; g < p->groups; g++) {
         const uint32_t *items = p->items + p->starts[g];
@@ -347,8 +349,8 @@ static void collect_counts(search *s)
             msus += s->workers[i].column_msus[c];
             s->workers[i].column_msus[c] = 0;
         }
-        s->suda->column_msus[c] += msus;
-        s->suda->column_share[c] += points * (double)msus;
+        s->suda->column_msus[s->asked[c]] += msus;
+        s->suda->column_share[s->asked[c]] += points * (double)msus;
     }
 }
 
@@ -431,12 +433,17 @@ static kn_status search_levels(search *s, kn_error *err)
 
 /* ---- Before and after ---- */
 
-static kn_status make_worker(search *s, worker *w, uint32_t most_codes, kn_error *err)
+static uint32_t codes_of(const search *s, int column)
 {
-    size_t items = (size_t)s->freq->classes;
+    return kn_column_cardinality(&s->table->columns[column]);
+}
+
+static kn_status make_worker(search *s, worker *w, kn_error *err)
+{
+    size_t items = (size_t)s->freq->classes, most_codes = codes_of(s, s->columns[0]);
     w->path = kn_alloc_array_zero(s->ctx, (size_t)s->max_size + 1, sizeof *w->path);
     w->prefix = kn_alloc_array(s->ctx, (size_t)s->max_size + 1, sizeof *w->prefix);
-    w->slots = kn_alloc_array_zero(s->ctx, (size_t)most_codes + 1, sizeof *w->slots);
+    w->slots = kn_alloc_array_zero(s->ctx, most_codes + 1, sizeof *w->slots);
     w->codes = kn_alloc_array(s->ctx, items + 1, sizeof *w->codes);
     w->column_msus = kn_alloc_array_zero(s->ctx, (size_t)s->n, sizeof *w->column_msus);
     if (!w->path || !w->prefix || !w->slots || !w->codes || !w->column_msus) return no_memory(s, err);
@@ -464,11 +471,9 @@ static void free_worker(const search *s, worker *w)
 
 static kn_status prepare(search *s, bool row_columns, kn_error *err)
 {
-    uint32_t most_codes = 0;
     s->candidate = kn_alloc_array(s->ctx, (size_t)s->freq->classes + 1, sizeof *s->candidate);
     if (!s->candidate) return no_memory(s, err);
-    for (int64_t i = 0; i < s->freq->classes; i++)
-        s->candidate[i] = s->freq->counts[i] == 1 ? s->candidates++ : NONE;
+    for (int64_t i = 0; i < s->freq->classes; i++) s->candidate[i] = s->freq->counts[i] == 1 ? s->candidates++ : NONE;
     s->suda->unique_rows = s->candidates;
     size_t n = (size_t)s->candidates;
     s->words = (n + 63) / 64;
@@ -477,12 +482,25 @@ static kn_status prepare(search *s, bool row_columns, kn_error *err)
     s->smallest = kn_alloc_array_zero(s->ctx, n + 1, sizeof *s->smallest);
     if (row_columns) s->shares = kn_alloc_array_zero(s->ctx, (n + 1) * (size_t)s->n, sizeof *s->shares);
     s->workers = kn_alloc_array_zero(s->ctx, (size_t)s->worker_count, sizeof *s->workers);
-    if (!s->scores || !s->counts || !s->smallest || !s->workers || (row_columns && !s->shares)) return no_memory(s, err);
-    for (int q = 0; q < s->n; q++) {
-        uint32_t codes = kn_column_cardinality(&s->table->columns[s->columns[q]]);
-        if (codes > most_codes) most_codes = codes;
+    if (!s->scores || !s->counts || !s->smallest || !s->workers || (row_columns && !s->shares))
+        return no_memory(s, err);
+    for (int i = 0; i < s->worker_count; i++) KN_TRY(make_worker(s, &s->workers[i], err));
+    return KN_OK;
+}
+
+static kn_status order_columns(search *s, kn_error *err)
+{
+    s->asked = kn_alloc_array(s->ctx, (size_t)s->n, sizeof *s->asked);
+    if (!s->asked) return no_memory(s, err);
+    for (int i = 0; i < s->n; i++) { /* by insertion: stable, and columns are few */
+        int column = s->columns[i], at = i;
+        for (; at > 0 && codes_of(s, s->columns[at - 1]) < codes_of(s, column); at--) {
+            s->columns[at] = s->columns[at - 1];
+            s->asked[at] = s->asked[at - 1];
+        }
+        s->columns[at] = column;
+        s->asked[at] = i;
     }
-    for (int i = 0; i < s->worker_count; i++) KN_TRY(make_worker(s, &s->workers[i], most_codes, err));
     return KN_OK;
 }
 
@@ -580,7 +598,7 @@ static kn_status write_rows(search *s, const uint32_t *of_row, kn_error *err)
         r->scores[row] = s->scores[c];
         r->special[at] = (kn_special_row){row, s->scores[c], s->counts[c], s->smallest[c]};
         for (size_t q = 0; s->shares && q < n; q++)
-            r->row_columns[at * n + q] = s->shares[(size_t)c * n + q] / s->scores[c];
+            r->row_columns[at * n + (size_t)s->asked[q]] = s->shares[(size_t)c * n + q] / s->scores[c];
         at++;
     }
     for (size_t q = 0; q < n && r->total > 0; q++) r->column_share[q] /= r->total;
@@ -590,6 +608,7 @@ static kn_status write_rows(search *s, const uint32_t *of_row, kn_error *err)
 static kn_status run(search *s, const kn_suda_options *o, kn_error *err)
 {
     KN_TRY(kn_quasi_find(&s->columns, s->ctx, s->table, "", o->quasi, o->quasi_count, err));
+    KN_TRY(order_columns(s, err));
     KN_TRY(make_result(s, o, err));
     KN_TRY(prepare(s, o->row_columns, err));
     if (s->candidates > 0) KN_TRY(search_levels(s, err));
@@ -608,8 +627,9 @@ static kn_status check_options(const kn_suda_options *o, kn_error *err)
     if (o->quasi_count > UINT16_MAX) return kn_fail(err, KN_USAGE, "too many columns to search for special uniques");
     if (o->max_size < 0) return kn_fail(err, KN_USAGE, "the largest size of a set must be at least 1");
     if (o->missing == KN_MISSING_WILDCARD)
-        return kn_fail(err, KN_USAGE, "special uniques are not searched with missing cells as wildcards: choose "
-                                      "\"value\" or \"drop\"");
+        return kn_fail(err, KN_USAGE,
+                       "special uniques are not searched with missing cells as wildcards: choose "
+                       "\"value\" or \"drop\"");
     return KN_OK;
 }
 
@@ -635,6 +655,7 @@ kn_status kn_suda_search_with(kn_suda **out, kn_context *ctx, const kn_table *ta
     for (int i = 0; i < s.worker_count && s.workers; i++) free_worker(&s, &s.workers[i]);
     kn_free(s.workers);
     kn_free(s.columns);
+    kn_free(s.asked);
     kn_free(s.candidate);
     kn_free(s.scores);
     kn_free(s.counts);

@@ -238,7 +238,7 @@ static kn_status leaf(void *arg, const uint64_t *set, const uint16_t *chosen, in
     visit  *v = arg;
     worker *w = v->w;
     int64_t rows = 0;
-    v->evaluations++;
+    if (++v->evaluations % 256 == 0) kn_progress_add(v->e->search->ctx, 0); /* one row can take long: a sign of life */
     for (int64_t i = 0; i < w->kept.count && rows < v->need; i++)
         if (!hits(kn_set_list_get(&w->kept, i), set, w->kept.words)) rows += w->rows[i];
     *more = rows >= v->need;

@@ -147,9 +147,9 @@ void kn_html_share(kn_buffer *to, int64_t part, int64_t whole)
 {
     double percent = whole > 0 ? 100.0 * (double)part / (double)whole : 0;
     if (part > 0 && percent < 0.01)
-        kn_buffer_add(to, "under 0.01");
+        kn_buffer_add(to, "&lt;\u00A00.01");
     else if (part < whole && percent > 99.99)
-        kn_buffer_add(to, "over 99.99");
+        kn_buffer_add(to, "&gt;\u00A099.99");
     else if (part == 0 || part == whole)
         kn_html_decimal(to, percent, 0);
     else
@@ -217,7 +217,7 @@ static const char parts[] =
     "svg .asktext{fill:var(--risk)}"
     "svg .e{stroke:var(--edge);stroke-width:1;opacity:.75}"
     "svg .n rect{stroke:transparent;stroke-width:3}svg .n text{text-anchor:middle;unicode-bidi:isolate}"
-    "svg .border rect{stroke:var(--ink)}"
+    "svg .small text{font-size:11.5px}svg .border rect{stroke:var(--ink)}"
     "svg .u rect{fill:var(--card);stroke:var(--edge);stroke-width:1.5;stroke-dasharray:4 3}"
     ".narrow{display:none;max-width:480px}";
 

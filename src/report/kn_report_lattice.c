@@ -92,7 +92,7 @@ static void place(picture *p)
     double y = 8, room = p->width - p->left;
     for (int level = 1; level <= n; level++) {
         int    count = sets_of_size(n, level);
-        double pitch = room / count, gap = p->wide ? 6 : 4;
+        double pitch = room / count, gap = p->wide ? 6 : 5;
         double height = (p->named ? level : 1) * LINE + (has_figure(p->map) ? LINE - 2 : 0) + 12;
         double width = p->named ? 150 : p->wide ? 20 + 11.0 * level : 16 + 9.0 * level;
         if (width < 54 && has_figure(p->map)) width = 54;
@@ -171,7 +171,8 @@ static void draw_box(kn_buffer *to, const picture *p, uint32_t set)
     const box        *b = &p->boxes[set];
     int               step = kn_set_map_step(map, set);
     const char       *ink = ink_of(step, false);
-    kn_buffer_format(to, "<g class=\"n%s%s\">", step < 0 ? " u" : "", kn_set_map_border(map, set) ? " border" : "");
+    kn_buffer_format(to, "<g class=\"n%s%s%s\">", step < 0 ? " u" : "", kn_set_map_border(map, set) ? " border" : "",
+                     p->wide ? "" : " small");
     box_title(to, map, set);
     kn_svg_rect(to, fill_of(step), b->x - b->width / 2, b->y, b->width, b->height, p->named ? 9 : 8);
     double y = b->y + 19;

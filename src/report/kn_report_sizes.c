@@ -132,7 +132,7 @@ static void draw_bin(kn_buffer *to, const kn_report_input *in, const histogram *
 static void draw_row(kn_buffer *to, const kn_report_input *in, const histogram *h, const bin *b, double y, double left,
                      double width, bool wide)
 {
-    double end = width - (wide ? 190 : 66);
+    double end = width - (wide ? 190 : 76);
     kn_svg_text(to, b->classes ? NULL : "m", KN_SVG_END, left - 10, y + 14);
     bin_label(to, b);
     kn_svg_text_end(to);
@@ -251,7 +251,7 @@ enum { MOST_POINTS = 1200, MOST_TICKS = 8 };
 
 /* The picture's frame: share of rows removed to the right, k upwards, k on a logarithmic scale. */
 typedef struct frame {
-    double left, right, top, bottom;
+    double width, left, right, top, bottom;
     double most;  /* share at the right edge */
     double step;  /* between ticks           */
     double low, high; /* log k at the bottom and the top */
@@ -283,7 +283,7 @@ static double round_step(double most)
 static frame make_frame(const kn_report_input *in, double width, double height, bool wide)
 {
     const kn_diagnosis *d = in->diagnosis;
-    frame   f = {.left = wide ? 66 : 46, .right = width - (wide ? 84 : 14), .top = 30, .bottom = height - 50,
+    frame   f = {.width = width, .left = wide ? 66 : 46, .right = width - (wide ? 84 : 14), .top = 30, .bottom = height - 50,
                  .rows = kn_report_rows(d), .wide = wide};
     int64_t last = f.rows - d->sizes[d->size_count - 1].rows, top = d->sizes[d->size_count - 1].size;
     if (in->suppress_mode == KN_SUPPRESS_GIVEN && d->budget > last) last = d->budget;
@@ -292,6 +292,10 @@ static frame make_frame(const kn_report_input *in, double width, double height, 
     f.step = round_step(share > 1e-5 ? share : 1e-5);
     f.most = ceil(share / f.step - 1e-9) * f.step;
     if (f.most < f.step) f.most = f.step;
+    /* Room for the numbers on both sides. */
+    double number = kn_svg_text_width(digits_of(top));
+    if (number + 18 > f.left) f.left = number + 18;
+    if (wide && number + 58 > width - f.right) f.right = width - number - 58;
     f.low = log((double)d->sizes[0].size);
     f.high = log((double)top);
     if (f.high - f.low < 0.1) f.high = f.low + 0.1;
@@ -340,7 +344,7 @@ static void draw_k_axis(kn_buffer *to, const frame *f, const kn_diagnosis *d)
         kn_svg_text_end(to);
     }
     kn_svg_label(to, "m s", KN_SVG_START, 0, 12, "Smallest crowd left (k)");
-    if (f->wide) kn_svg_label(to, "m s", KN_SVG_END, f->right + 84, 12, "Highest risk left");
+    if (f->wide) kn_svg_label(to, "m s", KN_SVG_END, f->width, 12, "Highest risk left");
 }
 
 static void draw_share_axis(kn_buffer *to, const frame *f)
@@ -353,7 +357,7 @@ static void draw_share_axis(kn_buffer *to, const frame *f)
         double x = f->left + (f->right - f->left) * i / count;
         kn_svg_line(to, "axis", x, f->bottom, x, f->bottom + 5);
         kn_svg_text(to, "m", KN_SVG_MIDDLE, x, f->bottom + 20);
-        kn_html_decimal(to, i * f->step * 100, digits);
+        kn_html_decimal(to, i * f->step * 100, i == 0 ? 0 : digits);
         kn_buffer_add(to, "\u00A0%");
         kn_svg_text_end(to);
     }
@@ -383,7 +387,7 @@ static void dot_label(kn_buffer *to, const frame *f, double x, double y, bool ok
     if (at + length > f->right) at = x - 12 - length >= f->left ? x - 12 - length : f->right - length;
     if (at < f->left) at = f->left;
     kn_svg_circle(to, ok ? "dot ok" : "dot", x, y, 5.5);
-    kn_svg_text(to, "b halo", KN_SVG_START, at, y + 26 > f->bottom ? y - 10 : y + 21);
+    kn_svg_text(to, "b halo", KN_SVG_START, at, y + 26 > f->bottom ? y - 28 : y + 21);
     kn_buffer_add(to, "remove ");
     kn_html_count(to, removed, "row", "rows");
     kn_buffer_add(to, " (");
