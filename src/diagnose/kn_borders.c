@@ -5,7 +5,7 @@
  *     sets (kn_dualize.c) are the complements of the maximal sets that hold. Without a budget, and best where few rows
  *     are at risk over all columns: the minimal sets come out even where the maximal ones are too many to list.
  *   - advance (kn_advance.c): both borders at once, each feeding the other. With a budget, which no single row decides;
- *     and where nearly every row is a witness.
+ *     where nearly every row is a witness; and where the witnesses have too many sets of their own.
  *
  * What a limit leaves: with a largest size the minimal sets up to it are all there, and maximal sets are listed after an
  * evaluation each. After a deadline, or with too many sets, a violating set of the witness method is listed only if all
@@ -23,11 +23,10 @@
 
 enum { MOST_COLUMNS = 256, DEFAULT_SETS = 1000000, MOST_PROVEN = 10000 };
 
-/* Below so many columns all subsets together are less work than a scan per row. */
-enum { FEW_COLUMNS = 12 };
-
-/* Words of keys to compare, up to which the witness method is worth its scans. */
-static const double most_scanned = 2e11;
+/* Left to itself the search tries witnesses first if there are columns enough, at most every eighth combination is a
+ * witness, and their scans compare no more than so many words of keys; and gives up on them after so many hitting sets. */
+enum { FEW_COLUMNS = 12, WITNESS_SHARE = 8, MOST_LOOKS = 200000 };
+static const double most_scanned = 2e10;
 
 static const char *const partial_late = "the time limit was reached";
 static const char *const partial_full = "there are more sets than may be listed";
@@ -48,14 +47,13 @@ static kn_status check(const kn_freq *freq, const kn_borders_options *o, kn_erro
     return KN_OK;
 }
 
-static kn_borders_method choose_method(const kn_freq *freq, const kn_borders_options *o)
+static bool try_witnesses(const kn_freq *freq, const kn_borders_options *o)
 {
-    if (o->method != KN_BORDERS_AUTO) return o->method;
-    if (o->budget > 0 || freq->layout.columns <= FEW_COLUMNS) return KN_BORDERS_ADVANCE;
-    double witnesses = 0;
+    if (o->budget > 0 || freq->layout.columns <= FEW_COLUMNS) return false;
+    int64_t witnesses = 0;
     for (int64_t i = 0; i < freq->classes; i++) witnesses += freq->counts[i] < o->k;
-    double scanned = witnesses * (double)freq->classes * freq->layout.words;
-    return scanned <= most_scanned ? KN_BORDERS_WITNESS : KN_BORDERS_ADVANCE;
+    return witnesses <= freq->classes / WITNESS_SHARE &&
+           (double)witnesses * (double)freq->classes * freq->layout.words <= most_scanned;
 }
 
 static kn_status no_memory(const kn_border_search *s, kn_error *err)
@@ -148,12 +146,22 @@ static kn_status find_maximal(kn_border_search *s, bool proven, bool *all, kn_er
     return st;
 }
 
-static kn_status by_witnesses(kn_borders *out, kn_border_search *s, double time_limit, kn_error *err)
+/* Time is in shares: `spend` of what was given for the witnesses, the rest for proofs and the other border. *done is
+ * false where the witnesses were not all looked at and nothing was proven yet. */
+static kn_status by_witnesses(kn_borders *out, kn_border_search *s, double time_limit, bool give_up, bool *done,
+                              kn_error *err)
 {
-    kn_deadline_start(&s->deadline, time_limit * 0.6); /* the rest is for the other border and for proofs */
+    kn_deadline whole;
+    kn_deadline_start(&whole, time_limit);
+    kn_deadline_start(&s->deadline, time_limit * (give_up ? 0.3 : 0.5));
+    s->max_looks = give_up ? MOST_LOOKS : INT64_MAX;
+    out->method = KN_BORDERS_WITNESS;
     KN_TRY(kn_witness_search(s, err));
     bool all = true, listed = !s->late && !s->full;
-    kn_deadline_start(&s->deadline, time_limit * 0.4);
+    *done = listed || !give_up;
+    if (!*done) return KN_OK;
+    s->deadline.end_ns = whole.end_ns;
+    atomic_store(&s->deadline.passed, false);
     if (!listed) KN_TRY(prove_minimal(s, err));
     out->minimal_complete = listed && !s->cut;
     out->minimal_up_to = !listed ? 0 : s->cut ? s->max_size : s->columns;
@@ -167,6 +175,7 @@ static kn_status by_witnesses(kn_borders *out, kn_border_search *s, double time_
 static kn_status by_advancing(kn_borders *out, kn_border_search *s, double time_limit, kn_error *err)
 {
     kn_deadline_start(&s->deadline, time_limit);
+    out->method = KN_BORDERS_ADVANCE;
     KN_TRY(kn_advance_search(s, err));
     bool listed = !s->late && !s->full;
     out->minimal_complete = out->maximal_complete = listed && !s->cut;
@@ -224,17 +233,26 @@ static kn_status answer_at_once(kn_borders *out, kn_border_search *s, bool *answ
     return kn_set_list_add(nothing ? &s->minimal : &s->edges, none) ? KN_OK : no_memory(s, err);
 }
 
+static kn_status search(kn_borders *out, kn_border_search *s, const kn_borders_options *o, kn_error *err)
+{
+    double left = o->time_limit;
+    bool   given = o->method == KN_BORDERS_WITNESS, done = false;
+    if (given || (o->method == KN_BORDERS_AUTO && try_witnesses(s->freq, o))) {
+        KN_TRY(by_witnesses(out, s, o->time_limit, !given, &done, err));
+        if (done) return KN_OK;
+        /* Sets that single rows have in great numbers: from both sides, then. */
+        s->minimal.count = 0;
+        s->cut = s->late = s->full = false;
+        left *= 0.7;
+    }
+    return by_advancing(out, s, left, err);
+}
+
 static kn_status find(kn_borders *out, kn_border_search *s, const kn_borders_options *o, kn_error *err)
 {
     bool answered = false;
     KN_TRY(answer_at_once(out, s, &answered, err));
-    if (!answered) {
-        out->method = choose_method(s->freq, o);
-        if (out->method == KN_BORDERS_WITNESS)
-            KN_TRY(by_witnesses(out, s, o->time_limit, err));
-        else
-            KN_TRY(by_advancing(out, s, o->time_limit, err));
-    }
+    if (!answered) KN_TRY(search(out, s, o, err));
     return finish(out, s, err);
 }
 

@@ -39,7 +39,7 @@ typedef struct kn_borders {
     bool              maximal_complete, minimal_complete;
     int               minimal_up_to;    /* no minimal violating set of up to so many columns is missing      */
     int64_t           evaluations;      /* sets looked at; with the witness method, per row                  */
-    kn_borders_method method;           /* the one taken                                                     */
+    kn_borders_method method;           /* the one that gave the answer                                      */
     const char       *why_partial;      /* NULL when complete; static                                        */
 } kn_borders;
 

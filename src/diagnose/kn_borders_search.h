@@ -14,12 +14,13 @@ typedef struct kn_border_search {
     int            columns, words;
     int            max_size; /* < 0: none */
     int64_t        max_sets;
+    int64_t        max_looks; /* hitting sets to look at for all rows together, roughly */
     kn_deadline    deadline;
     kn_set_list    minimal; /* minimal violating sets, or all that was found that violates */
     kn_set_list    edges;   /* complements of maximal sets */
     bool           cut;     /* larger sets were not looked at           */
     bool           late;    /* the deadline ended the search            */
-    bool           full;    /* there are more sets than may be listed   */
+    bool           full;    /* there are more sets than may be listed, or looked at */
     _Atomic int64_t evaluations;
 } kn_border_search;
 

@@ -15,6 +15,7 @@
 #include "kn_error.h"
 #include "kn_freq.h"
 #include "kn_parallel.h"
+#include "kn_quasi.h"
 #include "kn_suppression.h"
 #include "kn_wildcard.h"
 
@@ -37,17 +38,15 @@ bool kn_missing_parse(const char *name, kn_missing *out)
 
 /* The classes of the table by S, with sizes that may differ from the number of rows. */
 typedef struct classes {
-    kn_freq  *freq;
-    int64_t  *sizes;   /* owned; NULL: freq->counts */
-    uint32_t *missing; /* per column of S: the code of a missing cell, or UINT32_MAX */
-    int      *columns;
-    int       entity;
+    kn_freq *freq;
+    int64_t *sizes; /* owned; NULL: freq->counts */
+    int     *columns;
+    int      entity; /* -1: none */
 } classes;
 
 static kn_status check_options(const kn_diagnose_options *o, kn_error *err)
 {
     if (!o || o->size < sizeof *o) return kn_fail(err, KN_USAGE, "diagnose options: the size field is not set");
-    if (o->quasi_count < 1) return kn_fail(err, KN_USAGE, "the set of quasi-identifiers is empty");
     if (o->k < 0) return kn_fail(err, KN_USAGE, "k must be at least 1");
     if (o->missing == KN_MISSING_WILDCARD && o->entity)
         return kn_fail(err, KN_USAGE, "missing cells as wildcards cannot be combined with an entity column");
@@ -57,30 +56,14 @@ static kn_status check_options(const kn_diagnose_options *o, kn_error *err)
     return KN_OK;
 }
 
-static kn_status find_column(int *out, const kn_table *table, const char *name, kn_error *err)
-{
-    *out = kn_table_find(table, name);
-    return *out >= 0 ? KN_OK : kn_fail(err, KN_INPUT, "there is no column \"%s\"", name);
-}
-
 static kn_status find_columns(classes *c, kn_context *ctx, const kn_table *table, const kn_diagnose_options *o,
                               kn_error *err)
 {
-    size_t n = (size_t)o->quasi_count;
-    c->columns = kn_alloc_array(ctx, n, sizeof *c->columns);
-    c->missing = kn_alloc_array(ctx, n, sizeof *c->missing);
-    if (!c->columns || !c->missing) return kn_fail_memory(err, ctx, "diagnosing");
-    for (int i = 0; i < o->quasi_count; i++) {
-        KN_TRY(find_column(&c->columns[i], table, o->quasi[i], err));
-        for (int j = 0; j < i; j++)
-            if (c->columns[j] == c->columns[i])
-                return kn_fail(err, KN_USAGE, "column \"%s\" is named twice among the quasi-identifiers", o->quasi[i]);
-        const kn_column *column = &table->columns[c->columns[i]];
-        c->missing[i] = column->missing > 0 ? column->dict.count : UINT32_MAX;
-    }
+    KN_TRY(kn_quasi_find(&c->columns, ctx, table, "", o->quasi, o->quasi_count, err));
     c->entity = -1;
     if (!o->entity) return KN_OK;
-    KN_TRY(find_column(&c->entity, table, o->entity, err));
+    c->entity = kn_table_find(table, o->entity);
+    if (c->entity < 0) return kn_fail(err, KN_INPUT, "there is no column \"%s\"", o->entity);
     for (int i = 0; i < o->quasi_count; i++)
         if (c->columns[i] == c->entity)
             return kn_fail(err, KN_USAGE, "column \"%s\" cannot be both the entity and a quasi-identifier", o->entity);
@@ -90,35 +73,18 @@ static kn_status find_columns(classes *c, kn_context *ctx, const kn_table *table
     return KN_OK;
 }
 
-static bool has_missing(const classes *c, int64_t i, int columns)
+/* Sizes of crowds instead of classes: missing cells agree with anything. */
+static kn_status use_wildcards(classes *c, kn_context *ctx, const kn_table *table, int count, kn_error *err)
 {
-    for (int q = 0; q < columns; q++)
-        if (c->missing[q] != UINT32_MAX && kn_freq_code(c->freq, i, q) == c->missing[q]) return true;
-    return false;
-}
-
-/* Counts rows with a missing quasi-identifier and, with `drop`, takes their classes out. */
-static void set_missing_aside(classes *c, kn_diagnosis *d, int columns, bool drop)
-{
-    kn_freq *f = c->freq;
-    bool     any = false;
-    for (int q = 0; q < columns; q++) any |= c->missing[q] != UINT32_MAX;
-    if (!any) return;
-    int     words = f->layout.words;
-    int64_t kept = 0;
-    for (int64_t i = 0; i < f->classes; i++) {
-        bool out = has_missing(c, i, columns);
-        if (out) d->missing_rows += f->counts[i];
-        if (out && drop) continue;
-        memmove(f->keys + kept * words, f->keys + i * words, (size_t)words * sizeof *f->keys);
-        f->counts[kept] = f->counts[i];
-        if (c->sizes) c->sizes[kept] = c->sizes[i];
-        kept++;
+    uint32_t *missing = kn_alloc_array(ctx, (size_t)count, sizeof *missing);
+    if (!missing) return kn_fail_memory(err, ctx, "diagnosing");
+    for (int i = 0; i < count; i++) {
+        const kn_column *column = &table->columns[c->columns[i]];
+        missing[i] = column->missing > 0 ? column->dict.count : UINT32_MAX;
     }
-    f->classes = kept;
-    if (!drop) return;
-    d->dropped = d->missing_rows;
-    f->rows -= d->dropped;
+    kn_status st = kn_wildcard_sizes(&c->sizes, c->freq, missing, err);
+    kn_free(missing);
+    return st;
 }
 
 /* Removes the smallest sizes within the budget. */
@@ -160,17 +126,17 @@ static kn_status group_classes(kn_diagnosis *d, classes *c, kn_context *ctx, con
         KN_TRY(kn_freq_distinct(&c->freq, &c->sizes, ctx, table, c->columns, o->quasi_count, c->entity, err));
     else
         KN_TRY(kn_freq_of_table(&c->freq, ctx, table, c->columns, o->quasi_count, err));
-    set_missing_aside(c, d, o->quasi_count, o->missing == KN_MISSING_DROP);
+    bool drop = o->missing == KN_MISSING_DROP;
+    d->missing_rows = kn_quasi_missing(c->freq, table, c->columns, o->quasi_count, drop, c->sizes, NULL);
+    d->dropped = drop ? d->missing_rows : 0;
     d->persons = o->entity ? table->columns[c->entity].dict.count : c->freq->rows;
-    if (o->missing == KN_MISSING_WILDCARD) KN_TRY(kn_wildcard_sizes(&c->sizes, c->freq, c->missing, err));
-    return KN_OK;
+    return o->missing == KN_MISSING_WILDCARD ? use_wildcards(c, ctx, table, o->quasi_count, err) : KN_OK;
 }
 
 static void free_classes(classes *c)
 {
     kn_freq_free(c->freq);
     kn_free(c->sizes);
-    kn_free(c->missing);
     kn_free(c->columns);
 }
 
@@ -181,7 +147,7 @@ kn_status kn_diagnose(kn_diagnosis **out, kn_context *ctx, const kn_table *table
     KN_TRY(check_options(options, err));
     kn_diagnosis *d = kn_alloc_zero(ctx, sizeof *d);
     if (!d) return kn_fail_memory(err, ctx, "diagnosing");
-    classes   c = {NULL, NULL, NULL, NULL, -1};
+    classes   c = {NULL, NULL, NULL, -1};
     kn_status st = group_classes(d, &c, ctx, table, options, err);
     if (st == KN_OK) st = judge(d, ctx, &c, options, err);
     free_classes(&c);
@@ -239,7 +205,7 @@ kn_status kn_suppressed_rows(kn_row_list **out, kn_context *ctx, const kn_table 
 {
     *out = NULL;
     KN_TRY(check_options(options, err));
-    classes      c = {NULL, NULL, NULL, NULL, -1};
+    classes      c = {NULL, NULL, NULL, -1};
     kn_diagnosis d = {0};
     kn_row_list *list = kn_alloc_zero(ctx, sizeof *list);
     uint8_t     *below = kn_alloc_zero(ctx, (size_t)table->rows);

@@ -166,7 +166,7 @@ static kn_status match(kn_population *p, translation *t, kn_context *ctx, const 
     for (int q = 0; q < t->columns; q++)
         KN_TRY(translate_column(&t->maps[q], ctx, &table->columns[columns[q]], &population->columns[others[q]], err));
     KN_TRY(kn_freq_of_table(&freq, ctx, population, others, t->columns, err));
-    int64_t missing = kn_quasi_missing(freq, population, others, t->columns, drop, NULL);
+    int64_t missing = kn_quasi_missing(freq, population, others, t->columns, drop, NULL, NULL);
     p->rows = freq->rows;
     p->dropped = drop ? missing : 0;
     p->classes = freq->classes;

@@ -13,7 +13,7 @@ kn_status kn_quasi_find(int **columns, kn_context *ctx, const kn_table *table, c
     *columns = NULL;
     if (count < 1) return kn_fail(err, KN_USAGE, "the set of quasi-identifiers is empty");
     int *found = kn_alloc_array(ctx, (size_t)count, sizeof *found);
-    if (!found) return kn_fail_memory(err, ctx, "measuring risk");
+    if (!found) return kn_fail_memory(err, ctx, "finding columns");
     kn_status st = KN_OK;
     for (int i = 0; i < count && st == KN_OK; i++) {
         found[i] = kn_table_find(table, names[i]);
@@ -38,7 +38,8 @@ static bool has_missing(const kn_freq *freq, int64_t i, const kn_table *table, c
     return false;
 }
 
-int64_t kn_quasi_missing(kn_freq *freq, const kn_table *table, const int *columns, int count, bool drop, double *sums)
+int64_t kn_quasi_missing(kn_freq *freq, const kn_table *table, const int *columns, int count, bool drop, int64_t *sizes,
+                         double *sums)
 {
     bool any = false;
     for (int q = 0; q < count; q++) any |= table->columns[columns[q]].missing > 0;
@@ -51,6 +52,7 @@ int64_t kn_quasi_missing(kn_freq *freq, const kn_table *table, const int *column
         if (out && drop) continue;
         memmove(freq->keys + kept * words, freq->keys + i * words, (size_t)words * sizeof *freq->keys);
         freq->counts[kept] = freq->counts[i];
+        if (sizes) sizes[kept] = sizes[i];
         if (sums) sums[kept] = sums[i];
         kept++;
     }

@@ -1,4 +1,4 @@
-/* kn_quasi.h: from the names of quasi-identifiers to columns and classes; shared by the measures of risk. */
+/* kn_quasi.h: from the names of quasi-identifiers to columns and classes; shared by all that looks at a given set. */
 #ifndef KN_QUASI_H
 #define KN_QUASI_H
 
@@ -10,7 +10,8 @@ KN_CHECK kn_status kn_quasi_find(int **columns, kn_context *ctx, const kn_table 
                                  const char *const *names, int count, kn_error *err);
 
 /* The rows of a set with a missing cell in one of its first `count` columns; with `drop` their classes are taken out, and
- * so are their entries of `sums` (may be NULL). */
-int64_t kn_quasi_missing(kn_freq *freq, const kn_table *table, const int *columns, int count, bool drop, double *sums);
+ * so are their entries of `sizes` and `sums` (each may be NULL). */
+int64_t kn_quasi_missing(kn_freq *freq, const kn_table *table, const int *columns, int count, bool drop, int64_t *sizes,
+                         double *sums);
 
 #endif

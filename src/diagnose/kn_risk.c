@@ -108,7 +108,7 @@ static kn_status group_persons(scene *s, kn_risk *r, kn_error *err)
     kn_status st = kn_freq_of_table(&fine, s->ctx, s->table, all, n + 1, err);
     kn_free(all);
     if (st != KN_OK) return st;
-    r->missing_rows = kn_quasi_missing(fine, s->table, s->columns, n, s->o->missing == KN_MISSING_DROP, NULL);
+    r->missing_rows = kn_quasi_missing(fine, s->table, s->columns, n, s->o->missing == KN_MISSING_DROP, NULL, NULL);
     st = kn_freq_fold(&s->freq, &starts, fine, n, err);
     s->persons = s->table->columns[entity].dict.count;
     if (st == KN_OK) {
@@ -151,7 +151,7 @@ static kn_status group(scene *s, kn_risk *r, kn_error *err)
             KN_TRY(group_weighted(s, err));
         else
             KN_TRY(kn_freq_of_table(&s->freq, s->ctx, s->table, s->columns, s->o->quasi_count, err));
-        r->missing_rows = kn_quasi_missing(s->freq, s->table, s->columns, s->o->quasi_count, drop, s->sums);
+        r->missing_rows = kn_quasi_missing(s->freq, s->table, s->columns, s->o->quasi_count, drop, NULL, s->sums);
     }
     r->rows = s->table->rows;
     r->dropped = drop ? r->missing_rows : 0;

@@ -523,7 +523,7 @@ static kn_status make_result(search *s, const kn_suda_options *o, kn_error *err)
         for (int i = size; i <= last; i++) r->points[size] *= s->n - i;
     }
     KN_TRY(kn_freq_of_table(&s->freq, s->ctx, s->table, s->columns, s->n, err));
-    int64_t missing = kn_quasi_missing(s->freq, s->table, s->columns, s->n, o->missing == KN_MISSING_DROP, NULL);
+    int64_t missing = kn_quasi_missing(s->freq, s->table, s->columns, s->n, o->missing == KN_MISSING_DROP, NULL, NULL);
     r->dropped = o->missing == KN_MISSING_DROP ? missing : 0;
     if (s->freq->classes >= (int64_t)UINT32_MAX)
         return kn_fail(err, KN_USAGE, "there are too many distinct rows to search for special uniques");

@@ -238,6 +238,10 @@ static kn_status leaf(void *arg, const uint64_t *set, const uint16_t *chosen, in
     visit  *v = arg;
     worker *w = v->w;
     int64_t rows = 0;
+    if (v->evaluations >= v->e->search->max_looks) {
+        v->full = w->hitting.stop = true;
+        return KN_OK;
+    }
     if (++v->evaluations % 256 == 0) kn_progress_add(v->e->search->ctx, 0); /* one row can take long: a sign of life */
     for (int64_t i = 0; i < w->kept.count && rows < v->need; i++)
         if (!hits(kn_set_list_get(&w->kept, i), set, w->kept.words)) rows += w->rows[i];
@@ -290,6 +294,7 @@ static kn_status merge(engine *e, int64_t count, kn_error *err)
         }
         kn_set_list_free(found);
     }
+    s->full |= atomic_load(&s->evaluations) > s->max_looks;
     if (s->minimal.count <= s->max_sets) return KN_OK;
     KN_TRY(kn_set_list_minimize(&s->minimal, err));
     s->full |= s->minimal.count > s->max_sets;
