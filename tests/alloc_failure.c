@@ -1,7 +1,7 @@
 /* alloc_failure.c: a small whole job through the public API, run again and again with one more allocation refused.
  *
- * The job reads a table, makes and binds hierarchies, profiles and diagnoses the table, sends it through Arrow, generates
- * another and writes. For N = 0, 1, 2, ... the context's allocator refuses the N-th request, once alone (a passing
+ * The job reads a table, makes and binds hierarchies, profiles and diagnoses the table in every way, sends it through
+ * Arrow, generates another and writes. For N = 0, 1, 2, ... the context's allocator refuses the N-th request, once alone (a passing
  * shortage) and once with all that follow (memory is gone), until the job asks for fewer. Every run must end with the
  * right answer or with KN_MEMORY and a message, hand back every block and leave no temporary file behind. The same with
  * two threads.
@@ -14,6 +14,9 @@
 #include <kanon/diagnose.h>
 #include <kanon/generate.h>
 #include <kanon/hierarchy.h>
+#include <kanon/models.h>
+#include <kanon/report.h>
+#include <kanon/risk.h>
 #include <kanon/table.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -72,6 +75,13 @@ typedef struct job {
     kn_hierarchy *ages, *zips, *cities;
     kn_profile   *profile;
     kn_diagnosis *diagnosis, *wildcards;
+
+    kn_row_list       *rows;
+    kn_sets_diagnosis *borders, *figures;
+    kn_model_report   *models;
+    kn_model_sets     *model_sets;
+    kn_risk           *risk;
+    kn_suda           *suda;
 } job;
 
 static const char *table_path, *city_path; /* made once, read only */
@@ -141,6 +151,75 @@ static kn_status diagnose(job *j, kn_error *err)
     return kn_diagnose(&j->wildcards, j->ctx, j->table, &options, err);
 }
 
+static const char *const searched[] = {"age", "zip", "city"};
+
+static kn_status search_sets(job *j, kn_error *err)
+{
+    kn_sets_options options = KN_SETS_OPTIONS_INIT;
+    options.over = searched;
+    options.over_count = 3;
+    options.k = 2;
+    kn_status st = kn_diagnose_sets(&j->borders, j->ctx, j->table, &options, err);
+    if (st != KN_OK) return st;
+    options.k = 0;
+    options.suppress_mode = KN_SUPPRESS_ASKED;
+    options.entity = "person";
+    return kn_diagnose_sets(&j->figures, j->ctx, j->table, &options, err);
+}
+
+static kn_status find_rows(job *j, kn_error *err)
+{
+    kn_diagnose_options options = KN_DIAGNOSE_OPTIONS_INIT;
+    options.quasi = searched;
+    options.quasi_count = 3;
+    return kn_suppressed_rows(&j->rows, j->ctx, j->table, &options, 2, err);
+}
+
+static kn_status measure_models(job *j, kn_error *err)
+{
+    static const char *const sensitive[] = {"born", "city"};
+    const kn_hierarchy      *hierarchies[] = {NULL, j->cities};
+    kn_model_options         options = KN_MODEL_OPTIONS_INIT;
+    options.quasi = searched;
+    options.quasi_count = 2;
+    options.sensitive = sensitive;
+    options.sensitive_count = 2;
+    options.hierarchies = hierarchies;
+    kn_status st = kn_diagnose_models(&j->models, j->ctx, j->table, &options, err);
+    if (st != KN_OK) return st;
+    return kn_model_over_sets(&j->model_sets, j->ctx, j->table, &options, NULL, 0, err);
+}
+
+static kn_status measure_risk(job *j, kn_error *err)
+{
+    kn_risk_options options = KN_RISK_OPTIONS_INIT;
+    options.quasi = searched;
+    options.quasi_count = 3;
+    options.population = j->table;
+    kn_status st = kn_risk_measure(&j->risk, j->ctx, j->table, &options, err);
+    if (st != KN_OK) return st;
+    kn_suda_options special = KN_SUDA_OPTIONS_INIT;
+    special.quasi = searched;
+    special.quasi_count = 3;
+    return kn_suda_search(&j->suda, j->ctx, j->table, &special, err);
+}
+
+static kn_status write_report(job *j, kn_error *err)
+{
+    kn_report_input input = KN_REPORT_INPUT_INIT;
+    input.quasi = input.over = searched;
+    input.quasi_count = input.over_count = 3;
+    input.k = 2;
+    input.diagnosis = j->diagnosis;
+    input.sets = j->borders;
+    return kn_report_write(j->ctx, output_path, &input, err);
+}
+
+static kn_status write_some_rows(job *j, kn_error *err)
+{
+    return kn_table_write_rows_csv(j->table, j->ctx, output_path, ',', j->rows, err);
+}
+
 static kn_status through_arrow(job *j, kn_error *err)
 {
     struct ArrowArrayStream stream;
@@ -162,8 +241,8 @@ static kn_status generate(job *j, kn_error *err)
 
 /* Writing is last: it waits for the disk, and most runs do not come that far. */
 static kn_status (*const steps[])(job *, kn_error *) = {
-    read_table,   make_ranges, make_mask,     read_hierarchy, bind_hierarchy,
-    make_profile, diagnose,    through_arrow, generate,       write_table,
+    read_table,     make_ranges,  make_mask,     read_hierarchy, bind_hierarchy,  make_profile, diagnose,    search_sets, find_rows,
+    measure_models, measure_risk, through_arrow, generate,       write_some_rows, write_report, write_table,
 };
 
 static uint64_t mix_table(const kn_table *table)
@@ -181,6 +260,9 @@ static uint64_t answer(const job *j)
     uint64_t sum = mix_table(j->table) * 31 + mix_table(j->generated);
     sum = sum * 31 + (uint64_t)(j->diagnosis->classes * 100 + j->diagnosis->persons + j->wildcards->k_after);
     for (int c = 0; c < j->profile->columns; c++) sum = sum * 31 + (uint64_t)j->profile->column[c].unique_rows;
+    sum = sum * 31 + (uint64_t)(j->rows->count * 10000 + j->borders->minimal_count * 100 + j->figures->sets[0].step_count);
+    sum = sum * 31 + (uint64_t)(j->models->classes * 1000 + j->model_sets->count + j->suda->msus * 100000);
+    sum = sum * 31 + (uint64_t)j->risk->sample_uniques;
     return sum * 31 + kn_hierarchy_nodes(j->ages) + kn_hierarchy_nodes(j->zips) * 100 +
            kn_hierarchy_nodes(j->cities) * 10000;
 }
@@ -198,6 +280,13 @@ static kn_status run(refusal *state, int threads, uint64_t *result, kn_error *er
     kn_profile_free(j.profile);
     kn_diagnosis_free(j.diagnosis);
     kn_diagnosis_free(j.wildcards);
+    kn_row_list_free(j.rows);
+    kn_sets_diagnosis_free(j.borders);
+    kn_sets_diagnosis_free(j.figures);
+    kn_model_report_free(j.models);
+    kn_model_sets_free(j.model_sets);
+    kn_risk_free(j.risk);
+    kn_suda_free(j.suda);
     kn_hierarchy_free(j.ages);
     kn_hierarchy_free(j.zips);
     kn_hierarchy_free(j.cities);

@@ -383,6 +383,38 @@ static void planted_tables(void **state)
     }
 }
 
+/* The sizes the benchmark has: 60 columns and 100,000 rows, 100 columns and 20,000 rows. */
+static void full_size(void **state)
+{
+    (void)state;
+    static const wide_options shapes[] = {
+        {.rows = 100000, .columns = 60, .k = 5, .planted = 60, .values = 12, .copies = 9},
+        {.rows = 20000, .columns = 100, .k = 3, .planted = 80, .values = 12, .copies = 5},
+    };
+    uint64_t seed = testing_seed();
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        kn_error           err = KN_ERROR_INIT;
+        kn_context        *ctx = testing_context(2);
+        wide_options       shape = shapes[i];
+        kn_borders_options o = {.k = shape.k, .max_sets = 1000};
+        wide_table         t;
+        kn_borders         b;
+        shape.seed = seed + i;
+        assert_true(wide_table_make(&t, &shape));
+        kn_freq    *freq = freq_of(ctx, t.values, t.rows, t.columns);
+        kn_set_list planted = planted_sets(ctx, &t);
+        assert_ok(kn_borders_find(&b, ctx, freq, &o, &err), err);
+        assert_same(&b.minimal_violating, &planted, "planted");
+        assert_true(b.minimal_complete && b.maximal.count > 0);
+        check_maximal(&b.maximal, &planted, t.columns);
+        kn_borders_free(&b);
+        kn_set_list_free(&planted);
+        kn_freq_free(freq);
+        wide_table_free(&t);
+        testing_context_free(ctx);
+    }
+}
+
 /* ---- Hitting sets ---- */
 
 static void hitting_sets(void **state)
@@ -582,6 +614,35 @@ static void limits(void **state)
     testing_context_free(ctx);
 }
 
+/* Few rows at risk, but each in very many ways: witnesses are tried first and given up. */
+static void second_thoughts(void **state)
+{
+    (void)state;
+    enum { ROWS = 6000, COLUMNS = 60, K = 3, SINGLE = 20 };
+    kn_rng      rng;
+    kn_error    err = KN_ERROR_INIT;
+    kn_context *ctx = testing_context(2);
+    int        *values = malloc(sizeof *values * ROWS * COLUMNS);
+    assert_non_null(values);
+    kn_rng_init(&rng, testing_seed(), 5);
+    for (int r = 0; r < ROWS; r++)
+        for (int c = 0; c < COLUMNS; c++)
+            values[r * COLUMNS + c] = r < SINGLE || (r - SINGLE) % K == 0 ? (int)kn_rng_below(&rng, 4)
+                                                                         : values[(r - 1) * COLUMNS + c];
+    kn_freq           *freq = freq_of(ctx, values, ROWS - (ROWS - SINGLE) % K, COLUMNS);
+    kn_borders_options o = {.k = K, .time_limit = 1};
+    kn_borders         b;
+    assert_ok(kn_borders_find(&b, ctx, freq, &o, &err), err);
+    assert_int_equal(b.method, KN_BORDERS_ADVANCE);
+    assert_false(b.complete);
+    assert_true(b.maximal.count > 0);
+    check_proven(&b, freq, K);
+    kn_borders_free(&b);
+    kn_freq_free(freq);
+    free(values);
+    testing_context_free(ctx);
+}
+
 /* ---- Cancellation and memory ---- */
 
 static void cancel_soon(void *user, const kn_progress *progress)
@@ -659,9 +720,10 @@ static void failing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hitting_sets),   cmocka_unit_test(degenerate),   cmocka_unit_test(small_tables),
-        cmocka_unit_test(medium_tables),  cmocka_unit_test(planted_tables), cmocka_unit_test(refusals),
-        cmocka_unit_test(limits),         cmocka_unit_test(cancellation), cmocka_unit_test(failing_memory),
+        cmocka_unit_test(hitting_sets),   cmocka_unit_test(degenerate), cmocka_unit_test(small_tables),
+        cmocka_unit_test(medium_tables),  cmocka_unit_test(planted_tables), cmocka_unit_test(full_size),
+        cmocka_unit_test(refusals),       cmocka_unit_test(limits), cmocka_unit_test(second_thoughts),
+        cmocka_unit_test(cancellation),   cmocka_unit_test(failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,25 +110,6 @@ static kn_status translate_column(uint32_t **out, kn_context *ctx, const kn_colu
 
 /* ---- All classes ---- */
 
-/* The class of the sample with this key, or -1. */
-static int64_t find_class(const kn_freq *freq, const uint64_t *key)
-{
-    int     words = freq->layout.words;
-    int64_t low = 0, high = freq->classes;
-    while (low < high) {
-        int64_t         middle = low + (high - low) / 2;
-        const uint64_t *at = freq->keys + middle * words;
-        int             w = 0;
-        while (w < words && at[w] == key[w]) w++;
-        if (w == words) return middle;
-        if (at[w] < key[w])
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return -1;
-}
-
 static bool translate_key(uint64_t *key, const kn_layout *layout, const translation *t, const kn_freq *other, int64_t i)
 {
     for (int w = 0; w < layout->words; w++) key[w] = 0;
@@ -150,7 +131,7 @@ static kn_status look_up(kn_population *p, kn_context *ctx, const kn_freq *sampl
         if (i % 65536 == 0 && kn_cancelled(ctx)) st = kn_fail_cancelled(err);
         p->uniques += other->counts[i] == 1;
         if (!translate_key(key, &sample->layout, t, other, i)) continue;
-        int64_t found = find_class(sample, key);
+        int64_t found = kn_freq_find(sample, key);
         if (found >= 0) p->sizes[found] += other->counts[i];
     }
     kn_free(key);

@@ -300,7 +300,7 @@ static void count_levels(level *levels, const kn_set_map *map)
     }
 }
 
-static void level_figure(kn_buffer *to, const kn_set_map *map, const level *l)
+static void level_figure(kn_buffer *to, const kn_set_map *map, const level *l, bool wide)
 {
     if (map->value && l->steps[5] == l->sets) {
         kn_buffer_add(to, "not known");
@@ -311,7 +311,7 @@ static void level_figure(kn_buffer *to, const kn_set_map *map, const level *l)
             kn_buffer_add(to, "–");
             kn_html_integer(to, l->high == INT64_MAX ? map->in->sets->rows : l->high);
         }
-        if (map->by_removal) kn_buffer_add(to, " rows");
+        if (map->by_removal && wide) kn_buffer_add(to, " rows");
     } else {
         kn_html_integer(to, l->steps[3]);
         kn_buffer_add(to, " of ");
@@ -352,7 +352,7 @@ static void draw_bars(kn_buffer *to, const kn_set_map *map, const level *levels,
         kn_svg_label(to, NULL, KN_SVG_END, left - 10, y + 15, text);
         draw_level(to, &levels[i], left, end, y);
         kn_svg_text(to, "m", KN_SVG_START, end + 12, y + 15);
-        level_figure(to, map, &levels[i]);
+        level_figure(to, map, &levels[i], wide);
         kn_svg_text_end(to);
     }
     kn_svg_end(to);

@@ -356,7 +356,9 @@ static void draw_share_axis(kn_buffer *to, const frame *f)
     for (int i = 0; i <= count; i += every) {
         double x = f->left + (f->right - f->left) * i / count;
         kn_svg_line(to, "axis", x, f->bottom, x, f->bottom + 5);
-        kn_svg_text(to, "m", KN_SVG_MIDDLE, x, f->bottom + 20);
+        /* On a narrow screen the last label leans against the edge. */
+        bool edge = i == count && !f->wide;
+        kn_svg_text(to, "m", edge ? KN_SVG_END : KN_SVG_MIDDLE, edge ? f->width : x, f->bottom + 20);
         kn_html_decimal(to, i * f->step * 100, i == 0 ? 0 : digits);
         kn_buffer_add(to, "\u00A0%");
         kn_svg_text_end(to);
