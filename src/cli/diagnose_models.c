@@ -1,6 +1,7 @@
 /* diagnose_models.c: `kanon diagnose --sensitive`: beyond identity. What does knowing somebody's class tell about the
  * sensitive columns? For a given set of attributes, and over all subsets of a list. */
 #include <kanon/models.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,14 @@ static json_t *verdicts_json(const cli_diagnosing *s, const kn_model_verdict *ve
     return list;
 }
 
+static void add_recursive(cli_figures *to, const char *name, double c)
+{
+    if (isinf(c))
+        cli_figures_add(to, name, "(c,l)-diverse for no c at all: a class has fewer than l values", "none");
+    else
+        cli_figures_number(to, name, "(c,l)-diverse for every larger c", c);
+}
+
 static void add_figures(cli_figures *to, const kn_sensitive_report *r)
 {
     const kn_model_figures *f = &r->figures;
@@ -136,11 +145,11 @@ static void add_figures(cli_figures *to, const kn_sensitive_report *r)
     cli_figures_section(to, title, "The figure of the worst class. Small l, and large t, alpha, beta and delta, tell much.");
     cli_figures_add(to, "distinct l", "different values in every class, at least", "%lld", (long long)f->distinct_l);
     cli_figures_number(to, "entropy l", "values in every class, counted by how evenly they occur", f->entropy_l);
-    cli_figures_number(to, "recursive c, l = 2", "(c,2)-diverse for every larger c", f->recursive_c2);
-    cli_figures_number(to, "recursive c, l = 3", "(c,3)-diverse for every larger c", f->recursive_c3);
+    add_recursive(to, "recursive c, l = 2", f->recursive_c2);
+    add_recursive(to, "recursive c, l = 3", f->recursive_c3);
     cli_figures_number(to, "t, equal distance", "how far a class is from the whole table: 0 the same, 1 nothing in common", f->t_equal);
     cli_figures_number(to, "t, ordered distance", "the same, where near values count as near", f->t_ordered);
-    if (f->t_hierarchical == f->t_hierarchical)
+    if (!isnan(f->t_hierarchical))
         cli_figures_number(to, "t, hierarchical distance", "the same, where values of one group count as near", f->t_hierarchical);
     cli_figures_number(to, "alpha", "share of the most frequent value in a class, at most", f->alpha);
     cli_figures_number(to, "beta, basic", "how much more likely a value becomes by knowing the class, at most", f->beta);
