@@ -39,6 +39,12 @@ tsan: ## run the threaded tests under the thread sanitizer
 	@scripts/setup test
 	@scripts/test tsan
 
+.PHONY: test-browser
+test-browser: all ## look at reports in headless Chromium; pages and screenshots stay in build/browser
+	@scripts/setup browser
+	@ninja -C build --quiet tests/report_samples
+	@tests/browser/run build/tests/report_samples build/browser
+
 .PHONY: golden
 golden: all ## write the expected output of the command-line tests anew; read the difference before committing it
 	@tests/cli/run --update build/kanon
@@ -68,6 +74,7 @@ fuzz: ## fuzz one target: make fuzz TARGET=fuzz_csv SECONDS=60
 
 .PHONY: bench
 bench: all ## time the program beside its peers
+	@scripts/setup bench
 	@bench/run
 
 .PHONY: install

@@ -2,8 +2,8 @@
  *
  *     bench_wide [--threads N] [--limit SECONDS] [--seed N] [--csv NAME FILE]
  *
- * Tables come from tests/wide_table.c, which knows the minimal violating sets by construction. Prints one line of JSON per
- * table. --csv writes one table as a file instead. Exit code 1: a set was missed, or a false one found.
+ * Tables come from tests/wide_table.c, which knows the minimal violating sets by construction. Prints one line of JSON
+ * per table. --csv writes one table as a file instead. Exit code 1: a set was missed, or a false one found.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,8 +87,7 @@ static bool holds(const kn_freq *freq, const uint64_t *set, int64_t k)
     kn_rollup by[256];
     kn_freq  *sum = NULL;
     bool      all = true;
-    for (int c = 0; c < freq->layout.columns; c++)
-        by[c] = (kn_rollup){.drop = !kn_bitset_test(set, (size_t)c)};
+    for (int c = 0; c < freq->layout.columns; c++) by[c] = (kn_rollup){.drop = !kn_bitset_test(set, (size_t)c)};
     if (kn_freq_rollup(&sum, freq, by, &err) != KN_OK) die(err.message);
     for (int64_t i = 0; i < sum->classes; i++) all = all && sum->counts[i] >= k;
     kn_freq_free(sum);
@@ -96,9 +95,9 @@ static bool holds(const kn_freq *freq, const uint64_t *set, int64_t k)
 }
 
 /* Evaluates the sets that extend those of one level by a later column; false: the time is over. A set that contains a
- * known violating one is not evaluated, which is what joining two sets of the level and checking the others comes to. */
-static bool next_level(kn_set_list *next, const kn_set_list *level, kn_set_trie *violating, const kn_freq *freq, int64_t k,
-                       levels *out, double end)
+ * known violating one is not evaluated: the same as joining two sets of the level and checking the others. */
+static bool next_level(kn_set_list *next, const kn_set_list *level, kn_set_trie *violating, const kn_freq *freq,
+                       int64_t k, levels *out, double end)
 {
     for (int64_t i = 0; i < level->count; i++) {
         uint64_t set[4] = {0};
@@ -187,15 +186,16 @@ static bool run(const shape *s, const settings *set)
     int64_t missed = missing(planted.sets, planted.count, b.minimal_violating.sets, found, words);
     int64_t wrong = missing(b.minimal_violating.sets, found, planted.sets, planted.count, words);
     levels  l = level_wise(ctx, freq, o.k, set->limit);
-    printf("{\"table\": \"%s\", \"rows\": %d, \"columns\": %d, \"k\": %lld, \"combinations\": %lld, \"witnesses\": %lld, "
-           "\"planted\": %lld, \"found\": %lld, \"missed\": %lld, \"false\": %lld, \"minimal_complete\": %s, "
-           "\"maximal\": %lld, \"maximal_complete\": %s, \"threads\": %d, \"grouping_seconds\": %.3f, \"seconds\": %.3f, "
-           "\"level_wise\": {\"seconds\": %.1f, \"done\": %s, \"levels\": %d, \"evaluated\": %lld, \"found\": %lld}}\n",
-           s->name, t.rows, t.columns, (long long)o.k, (long long)freq->classes, (long long)witnesses(freq, o.k),
-           (long long)planted.count, (long long)found, (long long)missed, (long long)wrong,
-           b.minimal_complete ? "true" : "false", (long long)b.maximal.count, b.maximal_complete ? "true" : "false",
-           kn_context_threads(ctx), grouped - start, end - grouped, l.seconds, l.done ? "true" : "false", l.level,
-           (long long)l.evaluated, (long long)l.minimal);
+    printf(
+        "{\"table\": \"%s\", \"rows\": %d, \"columns\": %d, \"k\": %lld, \"combinations\": %lld, \"witnesses\": %lld, "
+        "\"planted\": %lld, \"found\": %lld, \"missed\": %lld, \"false\": %lld, \"minimal_complete\": %s, "
+        "\"maximal\": %lld, \"maximal_complete\": %s, \"threads\": %d, \"grouping_seconds\": %.3f, \"seconds\": %.3f, "
+        "\"level_wise\": {\"seconds\": %.1f, \"done\": %s, \"levels\": %d, \"evaluated\": %lld, \"found\": %lld}}\n",
+        s->name, t.rows, t.columns, (long long)o.k, (long long)freq->classes, (long long)witnesses(freq, o.k),
+        (long long)planted.count, (long long)found, (long long)missed, (long long)wrong,
+        b.minimal_complete ? "true" : "false", (long long)b.maximal.count, b.maximal_complete ? "true" : "false",
+        kn_context_threads(ctx), grouped - start, end - grouped, l.seconds, l.done ? "true" : "false", l.level,
+        (long long)l.evaluated, (long long)l.minimal);
     fflush(stdout);
     kn_set_list_free(&planted);
     kn_borders_free(&b);
@@ -230,9 +230,12 @@ int main(int argc, char **argv)
     settings set = {.limit = 60, .seed = 1};
     for (int i = 1; i < argc; i += 2) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (value && strcmp(argv[i], "--threads") == 0) set.threads = atoi(value);
-        else if (value && strcmp(argv[i], "--limit") == 0) set.limit = atof(value);
-        else if (value && strcmp(argv[i], "--seed") == 0) set.seed = strtoull(value, NULL, 10);
+        if (value && strcmp(argv[i], "--threads") == 0)
+            set.threads = atoi(value);
+        else if (value && strcmp(argv[i], "--limit") == 0)
+            set.limit = atof(value);
+        else if (value && strcmp(argv[i], "--seed") == 0)
+            set.seed = strtoull(value, NULL, 10);
         else if (i + 2 < argc && strcmp(argv[i], "--csv") == 0) {
             set.name = value;
             set.file = argv[++i + 1];

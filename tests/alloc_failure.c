@@ -241,8 +241,9 @@ static kn_status generate(job *j, kn_error *err)
 
 /* Writing is last: it waits for the disk, and most runs do not come that far. */
 static kn_status (*const steps[])(job *, kn_error *) = {
-    read_table,     make_ranges,  make_mask,     read_hierarchy, bind_hierarchy,  make_profile, diagnose,    search_sets, find_rows,
-    measure_models, measure_risk, through_arrow, generate,       write_some_rows, write_report, write_table,
+    read_table, make_ranges,     make_mask,    read_hierarchy, bind_hierarchy, make_profile,
+    diagnose,   search_sets,     find_rows,    measure_models, measure_risk,   through_arrow,
+    generate,   write_some_rows, write_report, write_table,
 };
 
 static uint64_t mix_table(const kn_table *table)
@@ -260,7 +261,8 @@ static uint64_t answer(const job *j)
     uint64_t sum = mix_table(j->table) * 31 + mix_table(j->generated);
     sum = sum * 31 + (uint64_t)(j->diagnosis->classes * 100 + j->diagnosis->persons + j->wildcards->k_after);
     for (int c = 0; c < j->profile->columns; c++) sum = sum * 31 + (uint64_t)j->profile->column[c].unique_rows;
-    sum = sum * 31 + (uint64_t)(j->rows->count * 10000 + j->borders->minimal_count * 100 + j->figures->sets[0].step_count);
+    sum = sum * 31 +
+          (uint64_t)(j->rows->count * 10000 + j->borders->minimal_count * 100 + j->figures->sets[0].step_count);
     sum = sum * 31 + (uint64_t)(j->models->classes * 1000 + j->model_sets->count + j->suda->msus * 100000);
     sum = sum * 31 + (uint64_t)j->risk->sample_uniques;
     return sum * 31 + kn_hierarchy_nodes(j->ages) + kn_hierarchy_nodes(j->zips) * 100 +

@@ -173,11 +173,11 @@ static void check_sized(kn_context *ctx, const kn_freq *freq, const kn_borders_o
 static void small_tables(void **state)
 {
     (void)state;
-    kn_rng       rng;
-    static twin  t;
-    static bool  holds[1024];
-    static int   values[64 * 10];
-    kn_context  *contexts[3];
+    kn_rng      rng;
+    static twin t;
+    static bool holds[1024];
+    static int  values[64 * 10];
+    kn_context *contexts[3];
     kn_rng_init(&rng, testing_seed(), 1);
     for (int i = 0; i < 3; i++) contexts[i] = testing_context(thread_counts[i]);
     for (int round = 0; round < 60; round++) {
@@ -368,8 +368,8 @@ static void planted_tables(void **state)
                 assert_non_null(first.maximal.sets);
                 memcpy(first.maximal.sets, b.maximal.sets, size);
             } else {
-                kn_set_list want = {.words = first.maximal.words, .count = first.maximal.count,
-                                    .sets = first.maximal.sets};
+                kn_set_list want = {
+                    .words = first.maximal.words, .count = first.maximal.count, .sets = first.maximal.sets};
                 assert_same(&b.maximal, &want, "maximal, other threads");
                 assert_int_equal(b.evaluations, first.evaluations);
             }
@@ -498,10 +498,10 @@ static void degenerate(void **state)
     kn_context *ctx = testing_context(2);
     static int  equal[20 * 70], distinct[20 * 70];
     for (int i = 0; i < 20 * 70; i++) distinct[i] = i / 70;
-    expect_one(ctx, equal, 0, 3, 5, true);      /* nobody can be found */
+    expect_one(ctx, equal, 0, 3, 5, true); /* nobody can be found */
     expect_one(ctx, equal, 1, 3, 1, true);
-    expect_one(ctx, equal, 1, 3, 2, false);     /* k > rows: {} violates */
-    expect_one(ctx, equal, 20, 70, 20, true);   /* all equal */
+    expect_one(ctx, equal, 1, 3, 2, false);   /* k > rows: {} violates */
+    expect_one(ctx, equal, 20, 70, 20, true); /* all equal */
     expect_one(ctx, equal, 20, 64, 21, false);
     expect_one(ctx, distinct, 20, 70, 1, true); /* k = 1 always holds */
     /* All distinct in every column: each single column violates, only {} holds. */
@@ -524,13 +524,18 @@ static void degenerate(void **state)
 static void refusals(void **state)
 {
     (void)state;
-    static int  values[2 * 257];
-    kn_context *ctx = testing_context(1);
-    kn_freq    *freq = freq_of(ctx, values, 2, 3);
-    kn_borders  b;
+    static int                      values[2 * 257];
+    kn_context                     *ctx = testing_context(1);
+    kn_freq                        *freq = freq_of(ctx, values, 2, 3);
+    kn_borders                      b;
     static const kn_borders_options wrong[] = {
-        {.k = 0}, {.k = -1}, {.k = 2, .budget = -1}, {.k = 2, .max_size = -1}, {.k = 2, .time_limit = -1},
-        {.k = 2, .max_sets = -1}, {.k = 2, .budget = 1, .method = KN_BORDERS_WITNESS},
+        {.k = 0},
+        {.k = -1},
+        {.k = 2, .budget = -1},
+        {.k = 2, .max_size = -1},
+        {.k = 2, .time_limit = -1},
+        {.k = 2, .max_sets = -1},
+        {.k = 2, .budget = 1, .method = KN_BORDERS_WITNESS},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         kn_error err = KN_ERROR_INIT;
@@ -627,8 +632,8 @@ static void second_thoughts(void **state)
     kn_rng_init(&rng, testing_seed(), 5);
     for (int r = 0; r < ROWS; r++)
         for (int c = 0; c < COLUMNS; c++)
-            values[r * COLUMNS + c] = r < SINGLE || (r - SINGLE) % K == 0 ? (int)kn_rng_below(&rng, 4)
-                                                                         : values[(r - 1) * COLUMNS + c];
+            values[r * COLUMNS + c] =
+                r < SINGLE || (r - SINGLE) % K == 0 ? (int)kn_rng_below(&rng, 4) : values[(r - 1) * COLUMNS + c];
     kn_freq           *freq = freq_of(ctx, values, ROWS - (ROWS - SINGLE) % K, COLUMNS);
     kn_borders_options o = {.k = K, .time_limit = 1};
     kn_borders         b;
@@ -720,10 +725,10 @@ static void failing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hitting_sets),   cmocka_unit_test(degenerate), cmocka_unit_test(small_tables),
-        cmocka_unit_test(medium_tables),  cmocka_unit_test(planted_tables), cmocka_unit_test(full_size),
-        cmocka_unit_test(refusals),       cmocka_unit_test(limits), cmocka_unit_test(second_thoughts),
-        cmocka_unit_test(cancellation),   cmocka_unit_test(failing_memory),
+        cmocka_unit_test(hitting_sets),  cmocka_unit_test(degenerate),     cmocka_unit_test(small_tables),
+        cmocka_unit_test(medium_tables), cmocka_unit_test(planted_tables), cmocka_unit_test(full_size),
+        cmocka_unit_test(refusals),      cmocka_unit_test(limits),         cmocka_unit_test(second_thoughts),
+        cmocka_unit_test(cancellation),  cmocka_unit_test(failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static kn_table *read_sheet(kn_context *ctx, const sheet *s)
             n += s->cell[r][c] < 0 ? (size_t)sprintf(text + n, ",") : (size_t)sprintf(text + n, "v%d,", s->cell[r][c]);
         n += (size_t)sprintf(text + n, "p%d\n", s->person[r]);
     }
-    char name[32];
+    char       name[32];
     static int serial;
     snprintf(name, sizeof name, "sheet%d.csv", serial++ % 50);
     const char *path = testing_file(name, text, n);
@@ -170,9 +170,9 @@ static void every_answer_equals_counting_row_by_row(void **state)
 static void bad_questions_are_refused(void **state)
 {
     (void)state;
-    kn_context         *ctx = testing_context(1);
-    kn_error            err = KN_ERROR_INIT;
-    kn_rng              rng;
+    kn_context *ctx = testing_context(1);
+    kn_error    err = KN_ERROR_INIT;
+    kn_rng      rng;
     kn_rng_init(&rng, 7, 7);
     sheet s = random_sheet(&rng, true);
     while (s.rows < MOST_ROWS / 2) s = random_sheet(&rng, true); /* enough to have missing cells everywhere */
@@ -224,8 +224,9 @@ static void shares_are_exact(void **state)
     assert_true(kn_fraction_parse(".1", &f));
     assert_int_equal(kn_fraction_of(f, 19), 1);
     assert_true(kn_fraction_parse("0.000000000000000001", &f) == false || kn_fraction_of(f, INT64_MAX) == 9);
-    static const char *const bad[] = {"", "1.01", "-0.1", "101%", "0,5", "1e-3", "0.1.2", "%", ".", " 0.1", "0.1x",
-                                      "0.00000000000000000000001", "nan"};
+    static const char *const bad[] = {"",      "1.01", "-0.1", "101%", "0,5",  "1e-3",
+                                      "0.1.2", "%",    ".",    " 0.1", "0.1x", "0.00000000000000000000001",
+                                      "nan"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(kn_fraction_parse(bad[i], &f));
     for (int percent = 0; percent <= 100; percent++) { /* never one less, never one more */
         char text[16];
@@ -243,10 +244,10 @@ static void profiles_count_right(void **state)
                                "2,30,02139,x,flu,A\n"
                                "3,41,02139,NA,gout,A\n"
                                "4,55,02139,x,flu,A\n";
-    kn_context *ctx = testing_context(1);
-    kn_table   *table = NULL;
-    kn_profile *p = NULL;
-    kn_error    err = KN_ERROR_INIT;
+    kn_context       *ctx = testing_context(1);
+    kn_table         *table = NULL;
+    kn_profile       *p = NULL;
+    kn_error          err = KN_ERROR_INIT;
     assert_ok(kn_table_read_csv(&table, ctx, testing_file("profile.csv", text, strlen(text)), NULL, &err), err);
     assert_ok(kn_profile_table(&p, ctx, table, &err), err);
     assert_int_equal(p->rows, 4);

@@ -100,7 +100,8 @@ static twin twin_count(const sample *s, const int *columns, int width)
 {
     int  *projected = malloc(((size_t)s->rows + 1) * (size_t)width * sizeof *projected);
     int **rows = malloc(((size_t)s->rows + 1) * sizeof *rows);
-    twin  t = {0, malloc(((size_t)s->rows + 1) * (size_t)width * sizeof(int)), malloc(((size_t)s->rows + 1) * sizeof(int))};
+    twin  t = {0, malloc(((size_t)s->rows + 1) * (size_t)width * sizeof(int)),
+               malloc(((size_t)s->rows + 1) * sizeof(int))};
     assert_true(projected && rows && t.values && t.counts);
     for (int r = 0; r < s->rows; r++) {
         rows[r] = projected + r * width;
@@ -209,8 +210,8 @@ static void many_rows_on_many_threads(void **state)
         kn_context *build_ctx = testing_context(2);
         /* few, many and very many classes; the last with keys of several words */
         static const int widths[] = {2, 4, 5, 12};
-        sample           s = sample_make(build_ctx, &rng, widths[round], 300000, round == 0 ? 20 : round == 1 ? 60 : 3000);
-        int              all[MOST_COLUMNS];
+        sample s = sample_make(build_ctx, &rng, widths[round], 300000, round == 0 ? 20 : round == 1 ? 60 : 3000);
+        int    all[MOST_COLUMNS];
         for (int c = 0; c < s.columns; c++) all[c] = c;
         twin t = twin_count(&s, all, s.columns);
         for (int i = 0; i < 3; i++) {
@@ -438,12 +439,9 @@ static void a_refused_allocation_frees_all_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_path_equals_a_naive_count),
-        cmocka_unit_test(many_rows_on_many_threads),
-        cmocka_unit_test(rolling_up_equals_counting_again),
-        cmocka_unit_test(persons_weights_and_histograms),
-        cmocka_unit_test(class_sizes_are_counted),
-        cmocka_unit_test(a_refused_allocation_frees_all_others),
+        cmocka_unit_test(every_path_equals_a_naive_count),  cmocka_unit_test(many_rows_on_many_threads),
+        cmocka_unit_test(rolling_up_equals_counting_again), cmocka_unit_test(persons_weights_and_histograms),
+        cmocka_unit_test(class_sizes_are_counted),          cmocka_unit_test(a_refused_allocation_frees_all_others),
     };
     return cmocka_run_group_tests_name("group", tests, NULL, NULL);
 }

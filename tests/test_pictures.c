@@ -136,15 +136,20 @@ static void many_staircases(void **state)
 
 /* ---- Attribute sets ---- */
 
-static int           columns[] = {0, 1, 2, 3, 4, 5};
-static int           ac[] = {0, 2};
+static int               columns[] = {0, 1, 2, 3, 4, 5};
+static int               ac[] = {0, 2};
 static const char *const given[] = {"sex", "race", "a\x1b[1mge", "zip", "work", "town", "more", "and more"};
 
 static void small_lattice(void **state)
 {
     (void)state;
     kn_column_set     minimal[] = {{1, columns + 1}, {2, ac}}, maximal[] = {{1, columns}, {1, columns + 2}};
-    kn_sets_diagnosis d = {.rows = 9, .complete = true, .minimal_count = 2, .maximal_count = 2, .minimal_violating = minimal, .maximal = maximal};
+    kn_sets_diagnosis d = {.rows = 9,
+                           .complete = true,
+                           .minimal_count = 2,
+                           .maximal_count = 2,
+                           .minimal_violating = minimal,
+                           .maximal = maximal};
     locale("C");
     char *text = lattice(&d, given, 3, 5);
     assert_string_equal(text, "  A sex  B race  C a\\x1B[1mge\n\n"
@@ -172,8 +177,9 @@ static void small_lattice(void **state)
 static void listed_lattice(void **state)
 {
     (void)state;
-    kn_step           steps[] = {{1, 0}, {4, 7}};
-    kn_set_answer     answers[] = {{{1, columns}, 1234, 0, 0, NULL}, {{1, columns + 1}, 12, 3, 0, NULL}, {{2, columns}, 0, -1, 2, steps}};
+    kn_step       steps[] = {{1, 0}, {4, 7}};
+    kn_set_answer answers[] = {
+        {{1, columns}, 1234, 0, 0, NULL}, {{1, columns + 1}, 12, 3, 0, NULL}, {{2, columns}, 0, -1, 2, steps}};
     kn_sets_diagnosis d = {.rows = 9000, .complete = true, .set_count = 3, .sets = answers};
     locale("C");
     char *text = lattice(&d, given, 2, 0);
@@ -208,7 +214,8 @@ static void all_widths(void **state)
         /* Sets break when they hold columns f and f + 1, or the last one. */
         int               f = n > 2 ? (int)kn_rng_below(&rng, (uint64_t)n - 2) : 0;
         kn_column_set     minimal[] = {{1, members + n - 1}, {2, members + f}};
-        kn_sets_diagnosis d = {.rows = 9, .complete = false, .minimal_count = n > 2 ? 2 : 1, .minimal_violating = minimal};
+        kn_sets_diagnosis d = {
+            .rows = 9, .complete = false, .minimal_count = n > 2 ? 2 : 1, .minimal_violating = minimal};
         locale("C.UTF-8");
         char *text = lattice(&d, many, n, 3);
         check_lines(text, false);

@@ -126,8 +126,11 @@ static const char *not_well_formed(const char *page, const char **where)
 static void checker_checks(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {"<a>", "<a></b>", "</a>", "<a b></a>", "<a b=c></a>", "<a b=\"<\"></a>", "<a>&nbsp;</a>",
-                                        "<a>&</a>", "<a b=\"1\" b=\"2\"></a>", "<a>\x01</a>", "<!-- x -->", "<a", "<a>< </a>"};
+    static const char *const wrong[] = {"<a>",           "<a></b>",     "</a>",
+                                        "<a b></a>",     "<a b=c></a>", "<a b=\"<\"></a>",
+                                        "<a>&nbsp;</a>", "<a>&</a>",    "<a b=\"1\" b=\"2\"></a>",
+                                        "<a>\x01</a>",   "<!-- x -->",  "<a",
+                                        "<a>< </a>"};
     static const char *const right[] = {"<a></a>", "<a b=\"1\" c=\"&lt;\"/>", "<a><b>x &amp; y</b></a>\n"};
     const char              *where;
     char                     page[200];
@@ -146,9 +149,10 @@ static void checker_checks(void **state)
 /* The page as a new string (free it), after the checks that hold for every page. */
 static char *render(kn_context *ctx, const kn_report_input *in)
 {
-    static const char *const never[] = {"<script", "javascript:", "url(", " src=", " href=", "@import", "onload=\"", "nan", "inf\""};
-    kn_buffer                b;
-    kn_error                 err = KN_ERROR_INIT;
+    static const char *const never[] = {
+        "<script", "javascript:", "url(", " src=", " href=", "@import", "onload=\"", "nan", "inf\""};
+    kn_buffer b;
+    kn_error  err = KN_ERROR_INIT;
     kn_buffer_init(&b, ctx);
     assert_ok(kn_report_render(&b, in, &err), err);
     const char *text = kn_buffer_text(&b), *where = NULL;
@@ -219,7 +223,7 @@ static void escaping(void **state)
                  {"<script>alert(\"1\" & '2')</script>",
                   "&lt;script&gt;alert(&quot;1&quot; &amp; &#39;2&#39;)&lt;/script&gt;", 33},
                  {"a\nb\tc\x01\x1b", "a\\nb\\tc\\x01\\x1B", 15},
-                 {"\x7f\xC2\x85", "\\x7F\\u0085", 10},
+                 {"\x7f\xC2\x85\xD8\x9C\xE2\x80\x8F", "\\x7F\\u0085\\u061C\\u200F", 22},
                  {"x\xE2\x80\xAEy\xE2\x81\xA6", "x\\u202Ey\\u2066", 14},
                  {"\xEF\xBB\xBF\xEF\xBF\xBF\xF0\x9F\xBF\xBF", "\\uFEFF\\uFFFF\\U01FFFF", 20},
                  {"\xFF\xC3(\xED\xA0\x80\xE2\x82", "\\xFF\\xC3(\\xED\\xA0\\x80\\xE2\\x82", 29},
@@ -251,9 +255,14 @@ static void numbers(void **state)
     static const struct {
         int64_t     part, whole;
         const char *shown;
-    } shares[] = {{0, 10, "0\u00A0%"},        {10, 10, "100\u00A0%"},       {0, 0, "0\u00A0%"},
-                  {1, 3, "33.3\u00A0%"},      {1, 1000, "0.10\u00A0%"},     {1, 100, "1.0\u00A0%"},
-                  {1, 100001, "&lt;\u00A00.01\u00A0%"}, {100000, 100001, "&gt;\u00A099.99\u00A0%"}};
+    } shares[] = {{0, 10, "0\u00A0%"},
+                  {10, 10, "100\u00A0%"},
+                  {0, 0, "0\u00A0%"},
+                  {1, 3, "33.3\u00A0%"},
+                  {1, 1000, "0.10\u00A0%"},
+                  {1, 100, "1.0\u00A0%"},
+                  {1, 100001, "&lt;\u00A00.01\u00A0%"},
+                  {100000, 100001, "&gt;\u00A099.99\u00A0%"}};
     kn_context *ctx = testing_context(1);
     kn_buffer   b;
     kn_buffer_init(&b, ctx);
@@ -384,8 +393,14 @@ static void usage(void **state)
 static void nasty_names(void **state)
 {
     (void)state;
-    static const char *const names[] = {"<script>alert(1)</script>", "\" onload=\"x", "' & </style></svg></html>",
-                                        "\x01\x02\x1b[0m\r\n", "\xE2\x80\xAE\xD8\xB9\xE2\x80\xAC", "\xFF\xFE ]]>", "", "-->"};
+    static const char *const names[] = {"<script>alert(1)</script>",
+                                        "\" onload=\"x",
+                                        "' & </style></svg></html>",
+                                        "\x01\x02\x1b[0m\r\n",
+                                        "\xE2\x80\xAE\xD8\xB9\xE2\x80\xAC",
+                                        "\xFF\xFE ]]>",
+                                        "",
+                                        "-->"};
     kn_context              *ctx = testing_context(1);
     static int               columns[] = {0, 1, 2, 3, 4, 5, 6, 7};
     kn_column_set            minimal[] = {{1, columns}, {2, columns + 1}, {3, columns}}, maximal[] = {{1, columns + 1}};
@@ -394,8 +409,15 @@ static void nasty_names(void **state)
     for (int n = 3; n <= 8; n++)
         for (int listed = 0; listed < 2; listed++) {
             kn_set_answer     answers[] = {{{1, columns}, 1, 5, 0, NULL}, {{2, columns}, 1, -1, 0, NULL}};
-            kn_sets_diagnosis s = {.rows = 5, .complete = false, .why_partial = "<cut> & short", .maximal_count = 1, .minimal_count = 3,
-                                   .maximal = maximal, .minimal_violating = minimal, .set_count = listed ? 2 : 0, .sets = answers};
+            kn_sets_diagnosis s = {.rows = 5,
+                                   .complete = false,
+                                   .why_partial = "<cut> & short",
+                                   .maximal_count = 1,
+                                   .minimal_count = 3,
+                                   .maximal = maximal,
+                                   .minimal_violating = minimal,
+                                   .set_count = listed ? 2 : 0,
+                                   .sets = answers};
             kn_report_input   in = KN_REPORT_INPUT_INIT;
             in.title = names[2];
             in.version = names[0];
@@ -602,7 +624,8 @@ static void make_family(family *f, kn_rng *rng, int n)
     for (int i = 0; i < f->maximal_count; i++) f->maximal_sets[i] = to_columns(f, f->maximal[i]);
 }
 
-static const char *const many_names[] = {"c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11", "c12"};
+static const char *const many_names[] = {"c0", "c1", "c2", "c3",  "c4",  "c5", "c6",
+                                         "c7", "c8", "c9", "c10", "c11", "c12"};
 
 /* The map, the outlines and the counts per level, against asking every set by itself. */
 static void random_borders(void **state)
@@ -616,8 +639,12 @@ static void random_borders(void **state)
     for (int round = 0; round < 150; round++) {
         int n = 1 + (int)kn_rng_below(&rng, 12);
         make_family(f, &rng, n);
-        kn_sets_diagnosis s = {.rows = 99, .complete = true, .minimal_count = f->minimal_count, .maximal_count = f->maximal_count,
-                               .minimal_violating = f->minimal_sets, .maximal = f->maximal_sets};
+        kn_sets_diagnosis s = {.rows = 99,
+                               .complete = true,
+                               .minimal_count = f->minimal_count,
+                               .maximal_count = f->maximal_count,
+                               .minimal_violating = f->minimal_sets,
+                               .maximal = f->maximal_sets};
         kn_report_input   in = KN_REPORT_INPUT_INIT;
         in.over = many_names;
         in.over_count = n;
@@ -664,13 +691,15 @@ static void listed_sets(void **state)
     (void)state;
     static int        columns[] = {0, 1, 2};
     static int        ac[] = {0, 2};
-    kn_set_answer     answers[] = {{{1, columns}, 60, 0, 0, NULL}, {{1, columns + 1}, 12, 0, 0, NULL}, {{1, columns + 2}, 7, 0, 0, NULL},
-                                   {{2, columns}, 3, 0, 0, NULL},  {{2, ac}, 1, 0, 0, NULL},           {{2, columns + 1}, 2, 0, 0, NULL}};
-    kn_sets_diagnosis s = {.rows = 99, .set_count = 6, .sets = answers, .complete = false, .why_partial = "sets of at most 2 columns"};
-    kn_report_input   in = KN_REPORT_INPUT_INIT;
-    kn_context       *ctx = testing_context(1);
-    kn_set_map        map;
-    kn_error          err = KN_ERROR_INIT;
+    kn_set_answer     answers[] = {{{1, columns}, 60, 0, 0, NULL},    {{1, columns + 1}, 12, 0, 0, NULL},
+                                   {{1, columns + 2}, 7, 0, 0, NULL}, {{2, columns}, 3, 0, 0, NULL},
+                                   {{2, ac}, 1, 0, 0, NULL},          {{2, columns + 1}, 2, 0, 0, NULL}};
+    kn_sets_diagnosis s = {
+        .rows = 99, .set_count = 6, .sets = answers, .complete = false, .why_partial = "sets of at most 2 columns"};
+    kn_report_input in = KN_REPORT_INPUT_INIT;
+    kn_context     *ctx = testing_context(1);
+    kn_set_map      map;
+    kn_error        err = KN_ERROR_INIT;
     in.over = plain_names;
     in.over_count = 3;
     in.sets = &s;
@@ -700,11 +729,11 @@ static void listed_sets(void **state)
 static void wide_table(void **state)
 {
     (void)state;
-    static char       texts[60][8];
+    static char        texts[60][8];
     static const char *names[60];
-    static int        members[60];
-    kn_column_set     minimal[300], maximal[1];
-    kn_context       *ctx = testing_context(1);
+    static int         members[60];
+    kn_column_set      minimal[300], maximal[1];
+    kn_context        *ctx = testing_context(1);
     for (int i = 0; i < 60; i++) {
         snprintf(texts[i], sizeof texts[i], "q%d", i);
         names[i] = texts[i];
@@ -712,7 +741,11 @@ static void wide_table(void **state)
     }
     for (int i = 0; i < 300; i++) minimal[i] = (kn_column_set){1 + i % 5, members + i % 55};
     maximal[0] = (kn_column_set){60, members};
-    kn_sets_diagnosis s = {.rows = 1000, .complete = true, .minimal_count = 300, .maximal_count = 1, .minimal_violating = minimal,
+    kn_sets_diagnosis s = {.rows = 1000,
+                           .complete = true,
+                           .minimal_count = 300,
+                           .maximal_count = 1,
+                           .minimal_violating = minimal,
                            .maximal = maximal};
     kn_report_input   in = KN_REPORT_INPUT_INIT;
     in.over = names;
@@ -746,7 +779,8 @@ static char *page_of_table(int threads)
     size += (size_t)sprintf(csv, "town,job,age,pet\n");
     for (int i = 0; i < 5000; i++)
         size += (size_t)sprintf(csv + size, "Zqplanted%d,Xwplanted%d,%d,%s\n", (int)kn_rng_below(&rng, 9),
-                                (int)kn_rng_below(&rng, 30), 777000 + (int)kn_rng_below(&rng, 60), kn_rng_below(&rng, 9) ? "Vvplanted" : "");
+                                (int)kn_rng_below(&rng, 30), 777000 + (int)kn_rng_below(&rng, 60),
+                                kn_rng_below(&rng, 9) ? "Vvplanted" : "");
     const char *path = testing_file("planted.csv", csv, size);
     free(csv);
     kn_csv_options o = KN_CSV_OPTIONS_INIT;
@@ -799,7 +833,11 @@ static void memory_runs_out(void **state)
     (void)state;
     static int        columns[] = {0, 1, 2, 3, 4, 5, 6};
     kn_column_set     minimal[] = {{1, columns}, {2, columns + 1}, {3, columns + 3}}, maximal[] = {{1, columns + 1}};
-    kn_sets_diagnosis s = {.rows = 5, .complete = true, .minimal_count = 3, .maximal_count = 1, .minimal_violating = minimal,
+    kn_sets_diagnosis s = {.rows = 5,
+                           .complete = true,
+                           .minimal_count = 3,
+                           .maximal_count = 1,
+                           .minimal_violating = minimal,
                            .maximal = maximal};
     kn_size_count     sizes[] = {{1, 2, 0}, {3, 1, 0}};
     kn_diagnosis      d = diagnosis_of(sizes, 2);
@@ -840,11 +878,13 @@ static void memory_runs_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(checker_checks), cmocka_unit_test(escaping),       cmocka_unit_test(numbers),
-        cmocka_unit_test(verdicts),       cmocka_unit_test(sections),       cmocka_unit_test(usage),
-        cmocka_unit_test(nasty_names),    cmocka_unit_test(degenerate),     cmocka_unit_test(many_sizes),
-        cmocka_unit_test(random_sizes),   cmocka_unit_test(random_borders), cmocka_unit_test(listed_sets),
-        cmocka_unit_test(wide_table),     cmocka_unit_test(same_bytes_no_values),
+        cmocka_unit_test(checker_checks),  cmocka_unit_test(escaping),
+        cmocka_unit_test(numbers),         cmocka_unit_test(verdicts),
+        cmocka_unit_test(sections),        cmocka_unit_test(usage),
+        cmocka_unit_test(nasty_names),     cmocka_unit_test(degenerate),
+        cmocka_unit_test(many_sizes),      cmocka_unit_test(random_sizes),
+        cmocka_unit_test(random_borders),  cmocka_unit_test(listed_sets),
+        cmocka_unit_test(wide_table),      cmocka_unit_test(same_bytes_no_values),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,8 +41,8 @@ static int compare_ints(const void *a, const void *b)
 
 static bool write_family(maker *m, int family)
 {
-    int row[MOST_COLUMNS];
-    int size = 2 + (int)kn_rng_below(&m->rng, WIDE_LARGEST - 1);
+    int  row[MOST_COLUMNS];
+    int  size = 2 + (int)kn_rng_below(&m->rng, WIDE_LARGEST - 1);
     int *set = m->t->planted[family];
     random_row(m, row);
     for (int n = 0; n < size;) {
@@ -83,7 +83,8 @@ bool wide_table_make(wide_table *out, const wide_options *options)
     out->values = malloc(((size_t)options->rows * (size_t)options->columns + 1) * sizeof *out->values);
     if (!out->values) return false;
     kn_rng_init(&m.rng, options->seed, 0);
-    for (int c = 0; c < options->columns; c++) m.values[c] = 2 + (int)kn_rng_below(&m.rng, (uint64_t)options->values - 1);
+    for (int c = 0; c < options->columns; c++)
+        m.values[c] = 2 + (int)kn_rng_below(&m.rng, (uint64_t)options->values - 1);
     for (int f = 0; f < options->planted; f++)
         if (!write_family(&m, f)) return false;
     while (m.next < options->rows) {

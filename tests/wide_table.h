@@ -1,10 +1,10 @@
 /* wide_table.h: tables with many columns whose minimal violating sets are known by construction.
  *
- * Every ordinary row has at least k copies over all columns, so it can never be at risk. For each planted set T of columns
- * there is a family of rows: one planted row with 1 to k - 1 copies and, for each column t of T, a row with k copies that
- * differs from the planted one in t only. In the columns of T the planted row has values that only its family has. A set
- * of columns that misses some t leaves the planted row k companions; one that contains T leaves it none. So the minimal
- * violating sets are the minimal ones of the planted sets.
+ * Every ordinary row has at least k copies over all columns, so it can never be at risk. For each planted set T of
+ * columns there is a family of rows: one planted row with 1 to k - 1 copies and, for each column t of T, a row with k
+ * copies that differs from the planted one in t only. In the columns of T the planted row has values that only its
+ * family has. A set of columns that misses some t leaves the planted row k companions; one that contains T leaves it
+ * none. So the minimal violating sets are the minimal ones of the planted sets.
  */
 #ifndef WIDE_TABLE_H
 #define WIDE_TABLE_H

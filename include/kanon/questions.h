@@ -100,7 +100,8 @@ typedef struct kn_sets_diagnosis {
     int64_t        set_count;
     kn_set_answer *sets;
     int64_t        calls;    /* how often the k of a set was computed     */
-    bool           complete; /* false: cut short by max_size or time_limit */
+    bool           complete; /* false: cut short by max_size, time_limit or too many maximal sets to list  */
+    bool           minimal_complete; /* is `minimal_violating` complete at least? (every set listed is right) */
     const char    *why_partial; /* static; NULL when complete */
 } kn_sets_diagnosis;
 

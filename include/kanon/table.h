@@ -32,7 +32,7 @@ KN_API bool kn_type_parse(const char *name, kn_type *out);
 
 typedef enum kn_encoding { KN_ENCODING_UTF8 = 0, KN_ENCODING_WINDOWS_1252, KN_ENCODING_LATIN_1 } kn_encoding;
 
-/* The user's word on one column's type. `format` is for dates: a strptime-like pattern, or NULL (see docs/tables.md). */
+/* The user's word on one column's type. `format` is for dates: a strptime-like pattern, or NULL (see docs/types.md). */
 typedef struct kn_column_type {
     const char *column;
     kn_type     type;

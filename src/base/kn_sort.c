@@ -136,8 +136,8 @@ typedef struct radix_job {
     kn_sort_record *from, *to; /* the records, and room for as many */
     size_t          count;
     int             shift; /* of the first digit: the highest 8 bits in use */
-    size_t        (*chunk_counts)[DIGITS];
-    size_t          starts[DIGITS + 1];
+    size_t (*chunk_counts)[DIGITS];
+    size_t starts[DIGITS + 1];
 } radix_job;
 
 static inline size_t digit(uint64_t key, int shift)

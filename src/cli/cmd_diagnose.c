@@ -132,7 +132,8 @@ static int check_size(const words *w)
 static int check_names(const cli_diagnosing *d, const words *w, int files)
 {
     if (files == 0) return cli_usage(&cli_diagnose, "name a file to diagnose");
-    if (d->qi.count > 0 && d->over.count > 0) return cli_usage(&cli_diagnose, "--qi and --over are two questions; ask one");
+    if (d->qi.count > 0 && d->over.count > 0)
+        return cli_usage(&cli_diagnose, "--qi and --over are two questions; ask one");
     const cli_list *list = d->over.count > 0 ? &d->over : &d->qi;
     if (empty_list(list)) return cli_usage(&cli_diagnose, "--qi (or --over): name at least one column");
     for (int i = 0; i < list->count && d->entity; i++)
@@ -159,7 +160,8 @@ static int check_more(const cli_diagnosing *d)
     for (int i = 0; i < d->sensitive.count; i++)
         for (int j = 0; j < quasi->count; j++)
             if (strcmp(d->sensitive.items[i], quasi->items[j]) == 0)
-                return cli_usage(&cli_diagnose, "--sensitive: \"%s\" is also a quasi-identifier", d->sensitive.items[i]);
+                return cli_usage(&cli_diagnose, "--sensitive: \"%s\" is also a quasi-identifier",
+                                 d->sensitive.items[i]);
     return 0;
 }
 
@@ -188,7 +190,8 @@ static int check(cli_diagnosing *d, const words *w, int files)
     if (d->write_suppressed && d->suppress_mode == KN_SUPPRESS_ASKED && d->k == 0)
         return cli_usage(&cli_diagnose, "--write-suppressed with --suppress any needs -k: which k is to be reached?");
     if (d->suppress_mode == KN_SUPPRESS_ASKED && d->missing == KN_MISSING_WILDCARD)
-        return cli_usage(&cli_diagnose, "--suppress: wildcards cannot be combined with suppression, since crowds overlap");
+        return cli_usage(&cli_diagnose,
+                         "--suppress: wildcards cannot be combined with suppression, since crowds overlap");
     return 0;
 }
 

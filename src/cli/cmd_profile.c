@@ -6,19 +6,18 @@
 #include "cli.h"
 #include "json.h"
 
-static const char help[] =
-    "Usage: kanon profile FILE... [--show-values]\n"
-    "\n"
-    "A look at each column: its type, how many different values it has, how many cells\n"
-    "are missing, how telling it is (entropy, in bits; the share of rows with a value of\n"
-    "their own), and the role it probably has in a release, with the reason.\n"
-    "\n"
-    "      --show-values        also show each column's most common value and its share:\n"
-    "                           the output then holds people's data\n"
-    "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
-    "Examples:\n"
-    "  $ kanon generate patients --rows 500 --output patients.csv\n"
-    "  $ kanon profile patients.csv\n";
+static const char help[] = "Usage: kanon profile FILE... [--show-values]\n"
+                           "\n"
+                           "A look at each column: its type, how many different values it has, how many cells\n"
+                           "are missing, how telling it is (entropy, in bits; the share of rows with a value of\n"
+                           "their own), and the role it probably has in a release, with the reason.\n"
+                           "\n"
+                           "      --show-values        also show each column's most common value and its share:\n"
+                           "                           the output then holds people's data\n"
+                           "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
+                           "Examples:\n"
+                           "  $ kanon generate patients --rows 500 --output patients.csv\n"
+                           "  $ kanon profile patients.csv\n";
 
 static double unique_share(const kn_profile *p, const kn_column_profile *c)
 {
@@ -57,7 +56,8 @@ static void print_json(const kn_profile *p, const kn_table *table, bool values)
 
 static void print_text(const kn_profile *p, const kn_table *table, bool values)
 {
-    const char *titles[] = {"column", "type", "distinct", "missing", "entropy", "unique", "role", "reason", "most common", "share"};
+    const char     *titles[] = {"column", "type", "distinct", "missing",     "entropy",
+                                "unique", "role", "reason",   "most common", "share"};
     const cli_align aligns[] = {CLI_LEFT,  CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT,
                                 CLI_RIGHT, CLI_LEFT, CLI_LEFT,  CLI_LEFT,  CLI_RIGHT};
     char            rows[CLI_NUMBER_SIZE];
@@ -84,7 +84,8 @@ static void print_text(const kn_profile *p, const kn_table *table, bool values)
     }
     cli_text_table_print(t, stdout, 0);
     cli_text_table_free(t);
-    printf("\nMissing cells are empty or spelled NA, N/A, NULL, NaN or ? unless --na says otherwise; they count as a value\n"
+    printf("\nMissing cells are empty or spelled NA, N/A, NULL, NaN or ? unless --na says otherwise; they count as a "
+           "value\n"
            "of their own in the entropy. Roles are suggestions: only you know what others may know.\n");
 }
 

@@ -37,7 +37,8 @@ static int read_parameter(requirement *r, const char *text, const char *key, con
         r->model.l = ratio;
     else if (strcmp(key, "c") == 0)
         r->model.c = ratio;
-    else if (strcmp(key, "t") == 0 || strcmp(key, "alpha") == 0 || strcmp(key, "beta") == 0 || strcmp(key, "delta") == 0)
+    else if (strcmp(key, "t") == 0 || strcmp(key, "alpha") == 0 || strcmp(key, "beta") == 0 ||
+             strcmp(key, "delta") == 0)
         r->model.bound = ratio;
     else
         return bad_requirement(text, "known keys are attribute, kind, distance, k, l, c, t, alpha, beta and delta");
@@ -54,7 +55,8 @@ static int read_requirement(requirement *r, const char *text, const cli_list *se
     *rest++ = '\0';
     while (rest && *rest) {
         char *key = rest, *value = strchr(rest, '='), *next = strchr(rest, ',');
-        if (!value || (next && next < value)) return bad_requirement(text, "write parameters like l=3,attribute=disease");
+        if (!value || (next && next < value))
+            return bad_requirement(text, "write parameters like l=3,attribute=disease");
         *value++ = '\0';
         if (next) *next++ = '\0';
         int code = read_parameter(r, text, key, value);
@@ -142,19 +144,24 @@ static void add_figures(cli_figures *to, const kn_sensitive_report *r)
     const kn_model_figures *f = &r->figures;
     char                    title[300];
     snprintf(title, sizeof title, "What a class tells about \"%s\"", r->name);
-    cli_figures_section(to, title, "The figure of the worst class. Small l, and large t, alpha, beta and delta, tell much.");
+    cli_figures_section(to, title,
+                        "The figure of the worst class. Small l, and large t, alpha, beta and delta, tell much.");
     cli_figures_add(to, "distinct l", "different values in every class, at least", "%lld", (long long)f->distinct_l);
     cli_figures_number(to, "entropy l", "values in every class, counted by how evenly they occur", f->entropy_l);
     add_recursive(to, "recursive c, l = 2", f->recursive_c2);
     add_recursive(to, "recursive c, l = 3", f->recursive_c3);
-    cli_figures_number(to, "t, equal distance", "how far a class is from the whole table: 0 the same, 1 nothing in common", f->t_equal);
+    cli_figures_number(to, "t, equal distance",
+                       "how far a class is from the whole table: 0 the same, 1 nothing in common", f->t_equal);
     cli_figures_number(to, "t, ordered distance", "the same, where near values count as near", f->t_ordered);
     if (!isnan(f->t_hierarchical))
-        cli_figures_number(to, "t, hierarchical distance", "the same, where values of one group count as near", f->t_hierarchical);
+        cli_figures_number(to, "t, hierarchical distance", "the same, where values of one group count as near",
+                           f->t_hierarchical);
     cli_figures_number(to, "alpha", "share of the most frequent value in a class, at most", f->alpha);
-    cli_figures_number(to, "beta, basic", "how much more likely a value becomes by knowing the class, at most", f->beta);
+    cli_figures_number(to, "beta, basic", "how much more likely a value becomes by knowing the class, at most",
+                       f->beta);
     cli_figures_number(to, "beta, enhanced", "the same, with a bound for rare values", f->beta_enhanced);
-    cli_figures_number(to, "delta", "how far any value's share moves (logarithm); no bound where a class lacks a value", f->delta);
+    cli_figures_number(to, "delta", "how far any value's share moves (logarithm); no bound where a class lacks a value",
+                       f->delta);
 }
 
 static void add_verdicts(cli_figures *to, const cli_diagnosing *s, const kn_model_report *r)
@@ -166,7 +173,8 @@ static void add_verdicts(cli_figures *to, const cli_diagnosing *s, const kn_mode
         char                    meaning[192];
         snprintf(meaning, sizeof meaning, "%s in %s violate it; reached: %.6g", cli_rows_of(v->rows).text,
                  cli_count_of(v->classes, "class", "classes").text, v->reached);
-        cli_figures_add(to, s->require.items[i], v->holds ? "holds in every class" : meaning, "%s", v->holds ? "YES" : "NO");
+        cli_figures_add(to, s->require.items[i], v->holds ? "holds in every class" : meaning, "%s",
+                        v->holds ? "YES" : "NO");
     }
 }
 
@@ -194,7 +202,8 @@ static void print_sets(const cli_diagnosing *s, const kn_model_sets *m)
     enum { MOST_SETS = 320 };
     for (int a = 0; a < m->sensitive_count; a++) {
         char *name = cli_escape(s->sensitive.items[a], strlen(s->sensitive.items[a]));
-        printf("\n%sWhat a class tells about \"%s\"%s\n\n", cli_style_on(stdout, CLI_BOLD), name, cli_style_on(stdout, CLI_PLAIN));
+        printf("\n%sWhat a class tells about \"%s\"%s\n\n", cli_style_on(stdout, CLI_BOLD), name,
+               cli_style_on(stdout, CLI_PLAIN));
         free(name);
         cli_text_table *t = cli_text_table_new(7, titles, aligns);
         for (int64_t i = 0; i < m->count && i < MOST_SETS; i++) {
@@ -212,7 +221,8 @@ static void print_sets(const cli_diagnosing *s, const kn_model_sets *m)
         cli_text_table_print(t, stdout, 2);
         cli_text_table_free(t);
         if (m->count > MOST_SETS)
-            printf("  ... and %s; --json lists all\n", cli_count_of(m->count - MOST_SETS, "more set", "more sets").text);
+            printf("  ... and %s; --json lists all\n",
+                   cli_count_of(m->count - MOST_SETS, "more set", "more sets").text);
     }
 }
 
@@ -226,7 +236,8 @@ static void report_sets(cli_diagnosing *s, const kn_model_sets *m, json_t *objec
     for (int64_t i = 0; i < m->count; i++) {
         json_t *one = cli_json_object(), *columns = cli_json_array(), *names = cli_json_array();
         for (int c = 0; c < s->over.count; c++)
-            if (m->sets[i].columns >> c & 1) cli_json_append(names, cli_json_text(s->over.items[c], strlen(s->over.items[c])));
+            if (m->sets[i].columns >> c & 1)
+                cli_json_append(names, cli_json_text(s->over.items[c], strlen(s->over.items[c])));
         for (int a = 0; a < m->sensitive_count; a++) {
             json_t *figures = figures_json(&m->sets[i].figures[a]);
             cli_json_set(figures, "attribute", cli_json_text(s->sensitive.items[a], strlen(s->sensitive.items[a])));

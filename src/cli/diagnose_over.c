@@ -71,6 +71,8 @@ static json_t *sets_json(const cli_diagnosing *s, const kn_sets_diagnosis *d, bo
     }
     cli_json_set(o, "calls", json_integer(d->calls));
     cli_json_set(o, "complete", json_boolean(d->complete));
+    if (s->k > 0 && s->suppress_mode != KN_SUPPRESS_ASKED)
+        cli_json_set(o, "minimal_violating_complete", json_boolean(d->minimal_complete));
     if (!d->complete) cli_json_set(o, "why_partial", json_string(d->why_partial));
     return o;
 }
@@ -112,10 +114,12 @@ static void print_borders(const cli_diagnosing *s, const kn_sets_diagnosis *d)
     cli_format_integer(k, s->k);
     const char *after = s->suppress_mode == KN_SUPPRESS_GIVEN ? " after suppression" : "";
     if (s->at_most)
-        printf("The smallest sets on which the table is at most %s-anonymous%s (adding a column changes nothing):\n\n", k, after);
+        printf("The smallest sets on which the table is at most %s-anonymous%s (adding a column changes nothing):\n\n",
+               k, after);
     else
         printf("What threatens it: the smallest sets of columns on which the table is not %s-anonymous%s\n"
-               "(whoever knows all columns of one of them is a threat):\n\n", k, after);
+               "(whoever knows all columns of one of them is a threat):\n\n",
+               k, after);
     print_border(s, d->minimal_violating, d->minimal_count);
     printf("\nThe largest sets on which it is %s %s-anonymous%s:\n\n", s->at_most ? "more than" : "still", k, after);
     print_border(s, d->maximal, d->maximal_count);
@@ -136,8 +140,8 @@ static void add_steps(cli_text_table *t, const kn_set_answer *a)
 
 static void print_sets(const cli_diagnosing *s, const kn_sets_diagnosis *d)
 {
-    const char *removed = s->suppress_mode == KN_SUPPRESS_ASKED && s->k == 0 ? "rows to remove" : "removed";
-    const char *titles[] = {"k", "columns", removed};
+    const char     *removed = s->suppress_mode == KN_SUPPRESS_ASKED && s->k == 0 ? "rows to remove" : "removed";
+    const char     *titles[] = {"k", "columns", removed};
     const cli_align aligns[] = {CLI_RIGHT, CLI_LEFT, CLI_LEFT};
     cli_text_table *t = cli_text_table_new(s->suppress_mode == KN_SUPPRESS_NONE ? 2 : 3, titles, aligns);
     for (int64_t i = 0; i < d->set_count && i < 8 * MOST_LINES; i++) {
@@ -157,7 +161,8 @@ static void print_sets(const cli_diagnosing *s, const kn_sets_diagnosis *d)
     cli_text_table_print(t, stdout, 2);
     cli_text_table_free(t);
     if (d->set_count > 8 * MOST_LINES)
-        printf("  ... and %s; --json lists all\n", cli_count_of(d->set_count - 8 * MOST_LINES, "more set", "more sets").text);
+        printf("  ... and %s; --json lists all\n",
+               cli_count_of(d->set_count - 8 * MOST_LINES, "more set", "more sets").text);
 }
 
 static void print_text(const cli_diagnosing *s, const kn_sets_diagnosis *d)
@@ -175,6 +180,7 @@ static void print_text(const cli_diagnosing *s, const kn_sets_diagnosis *d)
     }
     printf("\nThe k of a set was computed %s.\n", cli_count_of(d->calls, "time", "times").text);
     if (!d->complete) printf("This answer is partial: %s.\n", d->why_partial);
+    if (!d->complete && d->minimal_complete) printf("The list of the smallest sets is complete all the same.\n");
 }
 
 char *cli_mask_text(const cli_list *names, uint64_t set)

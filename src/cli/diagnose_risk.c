@@ -77,8 +77,10 @@ static void add_risk(cli_figures *to, const kn_risk *r)
     add_summary(to, &r->prosecutor, "prosecutor");
     if (r->has_population) {
         add_summary(to, &r->journalist, "journalist");
-        cli_figures_add(to, "population uniques", "rows alone in their class in the population", "%lld", (long long)r->population_uniques);
-        cli_figures_add(to, "shared uniques", "sample uniques that are alone in the population too", "%lld", (long long)r->shared_uniques);
+        cli_figures_add(to, "population uniques", "rows alone in their class in the population", "%lld",
+                        (long long)r->population_uniques);
+        cli_figures_add(to, "shared uniques", "sample uniques that are alone in the population too", "%lld",
+                        (long long)r->shared_uniques);
         if (r->absent_rows + r->exceeding_rows > 0)
             cli_figures_add(to, "not in the population", "rows the population should hold, but does not", "%lld",
                             (long long)(r->absent_rows + r->exceeding_rows));
@@ -93,7 +95,8 @@ static void add_risk(cli_figures *to, const kn_risk *r)
                  r->estimates[i].status == KN_ESTIMATE_OK ? "" : kn_estimate_status_text(r->estimates[i].status));
         cli_figures_number(to, name, meaning, r->estimates[i].share);
     }
-    if (r->sampled) cli_figures_number(to, "a unique match is right", "probability (data intrusion simulation)", r->intrusion);
+    if (r->sampled)
+        cli_figures_number(to, "a unique match is right", "probability (data intrusion simulation)", r->intrusion);
     if (r->weighted) add_summary(to, &r->individual, "individual (weights)");
 }
 

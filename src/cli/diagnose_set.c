@@ -119,13 +119,13 @@ static void print_missing(const cli_diagnosing *s, const kn_diagnosis *d)
     }
     static const char *const meaning[] = {"count as a value of their own", "agree with any value",
                                           "set their rows aside"};
-    printf("Missing cells: %s with one among the quasi-identifiers; missing cells %s.\n", cli_rows_of(d->missing_rows).text,
-           meaning[s->missing]);
+    printf("Missing cells: %s with one among the quasi-identifiers; missing cells %s.\n",
+           cli_rows_of(d->missing_rows).text, meaning[s->missing]);
 }
 
 static void print_suppression(const kn_diagnosis *d)
 {
-    char                before[CLI_NUMBER_SIZE], after[CLI_NUMBER_SIZE];
+    char before[CLI_NUMBER_SIZE], after[CLI_NUMBER_SIZE];
     cli_format_integer(before, d->k);
     cli_format_integer(after, d->k_after);
     if (d->suppressed == 0)
@@ -148,7 +148,8 @@ static void print_staircase(const cli_diagnosing *s, const kn_diagnosis *d)
             printf("\n%s\n", s->at_most ? "It is more than k-anonymous as it is: removing rows does not change that."
                                         : "No class is that large: only an empty table would be.");
         else if (s->at_most)
-            printf("\nIt stays at most so anonymous while no more than %s may be removed.\n", cli_rows_of(removed).text);
+            printf("\nIt stays at most so anonymous while no more than %s may be removed.\n",
+                   cli_rows_of(removed).text);
         else
             printf("\nRemoving %s is enough, and fewer are not (%.6g of all rows).\n", cli_rows_of(removed).text,
                    d->rows > 0 ? (double)removed / (double)d->rows : 0.0);
@@ -167,16 +168,17 @@ static void print_staircase(const cli_diagnosing *s, const kn_diagnosis *d)
     }
     cli_text_table_print(t, stdout, 2);
     cli_text_table_free(t);
-    if (steps > MOST_STEPS) printf("  ... and %s; --json lists all\n", cli_count_of(steps - MOST_STEPS, "more step", "more steps").text);
+    if (steps > MOST_STEPS)
+        printf("  ... and %s; --json lists all\n", cli_count_of(steps - MOST_STEPS, "more step", "more steps").text);
 }
 
 static void print_verdict(const cli_diagnosing *s, const kn_diagnosis *d, bool holds)
 {
-    char                k[CLI_NUMBER_SIZE];
-    const char         *removed = d->suppressed > 0 ? " once those rows are removed" : "";
+    char        k[CLI_NUMBER_SIZE];
+    const char *removed = d->suppressed > 0 ? " once those rows are removed" : "";
     printf("\n%s%s%s: the table is %s%s%s-anonymous on these columns%s.\n",
-           cli_style_on(stdout, holds ? CLI_GREEN : CLI_RED), holds ? "YES" : "NO",
-           cli_style_on(stdout, CLI_PLAIN), holds ? "" : "not ", s->at_most ? "at most " : "", cli_format_integer(k, s->k), removed);
+           cli_style_on(stdout, holds ? CLI_GREEN : CLI_RED), holds ? "YES" : "NO", cli_style_on(stdout, CLI_PLAIN),
+           holds ? "" : "not ", s->at_most ? "at most " : "", cli_format_integer(k, s->k), removed);
     if (d->below_rows > 0)
         printf("%s in %s smaller than %s%s.\n", cli_rows_of(d->below_rows).text,
                cli_count_of(d->below_classes, "class", "classes").text, k,
@@ -185,7 +187,7 @@ static void print_verdict(const cli_diagnosing *s, const kn_diagnosis *d, bool h
 
 static void print_heading(const cli_diagnosing *s, const kn_diagnosis *d)
 {
-    char                k[CLI_NUMBER_SIZE];
+    char k[CLI_NUMBER_SIZE];
     printf("%s, %s by ", cli_rows_of(d->rows).text, cli_count_of(d->classes, "class", "classes").text);
     for (int i = 0; i < s->qi.count; i++) {
         char *name = cli_escape(s->qi.items[i], strlen(s->qi.items[i]));
@@ -230,7 +232,8 @@ static int write_suppressed(const cli_diagnosing *s, const kn_diagnose_options *
     int64_t      k = s->suppress_mode == KN_SUPPRESS_GIVEN ? d->k_after : s->k;
     if (kn_suppressed_rows(&rows, s->ctx, s->table, o, k, &err) != KN_OK) return cli_fail(&err);
     int       code = 0;
-    kn_status st = kn_table_write_rows_csv(s->table, s->ctx, s->write_suppressed, kn_table_delimiter(s->table), rows, &err);
+    kn_status st =
+        kn_table_write_rows_csv(s->table, s->ctx, s->write_suppressed, kn_table_delimiter(s->table), rows, &err);
     if (st != KN_OK)
         code = cli_fail(&err);
     else

@@ -16,11 +16,11 @@
 enum { HEIGHT = 10, MOST_WIDTH = 64 };
 
 typedef struct plot {
-    int  width;
-    int  row[MOST_WIDTH];             /* where the line is in each column; 0 is the top */
-    char cell[HEIGHT][MOST_WIDTH];    /* ' ', '-', '|', '/' (up: end of a rise), 'J' (its begin) */
-    double low, high;                 /* log k */
-    double most;                      /* share at the right edge */
+    int    width;
+    int    row[MOST_WIDTH];          /* where the line is in each column; 0 is the top */
+    char   cell[HEIGHT][MOST_WIDTH]; /* ' ', '-', '|', '/' (up: end of a rise), 'J' (its begin) */
+    double low, high;                /* log k */
+    double most;                     /* share at the right edge */
 } plot;
 
 static int row_of(const plot *p, double k)
@@ -179,7 +179,8 @@ static bool on_border(const map *m, uint32_t set)
     if (s == UNKNOWN) return false;
     for (int c = 0; c < m->n; c++) {
         uint32_t bit = (uint32_t)1 << c, other = set ^ bit;
-        if (s == BREAKS && (set & bit) && m->state[other] != HOLDS && (other != 0 || m->state[0] == BREAKS)) return false;
+        if (s == BREAKS && (set & bit) && m->state[other] != HOLDS && (other != 0 || m->state[0] == BREAKS))
+            return false;
         if (s == HOLDS && !(set & bit) && m->state[other] != BREAKS) return false;
     }
     return true;
@@ -273,16 +274,17 @@ static void print_legend(const map *m, int64_t k, bool utf8, FILE *out)
                 mark_of(BREAKS, utf8));
     else
         fprintf(out, "\n  %s at least %s   %s fewer", mark_of(HOLDS, utf8), number, mark_of(BREAKS, utf8));
-    fprintf(out, "%s\n  [ ] the border: the largest that hold, the smallest that do not\n", unknown ? "   ? not known" : "");
+    fprintf(out, "%s\n  [ ] the border: the largest that hold, the smallest that do not\n",
+            unknown ? "   ? not known" : "");
 }
 
 /* More columns than a picture has room for: how many sets of each size hold. */
 static void print_counts(const map *m, bool asked, FILE *out)
 {
-    const char *const titles[] = {"columns", "sets", asked ? "hold" : "nobody alone", asked ? "break" : "somebody alone",
-                                  "not known", ""};
-    static const cli_align   aligns[] = {CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT};
-    int64_t                  counts[MAP_COLUMNS + 1][3] = {{0}};
+    const char *const titles[] = {
+        "columns", "sets", asked ? "hold" : "nobody alone", asked ? "break" : "somebody alone", "not known", ""};
+    static const cli_align aligns[] = {CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT};
+    int64_t                counts[MAP_COLUMNS + 1][3] = {{0}};
     for (uint32_t set = 1; set < (uint32_t)1 << m->n; set++) counts[__builtin_popcount(set)][m->state[set]]++;
     cli_text_table *t = cli_text_table_new(6, titles, aligns);
     for (int level = 1; level <= m->n; level++) {

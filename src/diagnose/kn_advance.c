@@ -2,20 +2,20 @@
  *
  * A set violates exactly when it hits the complement of every maximal set that holds. So with some maximal sets known,
  * the minimal hitting sets of their complements are the candidates for minimal violating sets (Gunopulos, Khardon,
- * Mannila, Saluja, Toivonen, Sharma: "Discovering all most specific sentences", ACM TODS 28(2), 2003). A candidate that
- * violates is a minimal violating set, as every set below it lies in a known maximal set. A candidate that holds is
- * extended column by column to a new maximal set, whose complement is a new edge that the candidate does not hit. When no
- * candidate holds any more, both borders are complete.
+ * Mannila, Saluja, Toivonen, Sharma: "Discovering all most specific sentences", ACM TODS 28(2), 2003). A candidate
+ * that violates is a minimal violating set, as every set below it lies in a known maximal set. A candidate that holds
+ * is extended column by column to a new maximal set, whose complement is a new edge that the candidate does not hit.
+ * When no candidate holds any more, both borders are complete.
  *
  * Candidates are evaluated by partition refinement along the search's own path (kn_refine.c). The search is cut into
  * parts that run in parallel and add edges of their own as they go (kn_dualize.c). Afterwards all parts' edges are put
- * together and a new round begins; the round in which no part finds an edge has seen every candidate. A part ends early
- * when it has found its share of edges: others have better use for them than it has for more. What a round does depends
- * on what was known at its beginning only, hence not on the number of threads.
+ * together and a new round begins; the round in which no part finds an edge has seen every candidate. A part ends
+ * early when it has found its share of edges: others have better use for them than it has for more. What a round does
+ * depends on what was known at its beginning only, hence not on the number of threads.
  *
  * Cost: an evaluation for each minimal violating set, up to one per column for each maximal set, and a few searches.
- * Memory: the borders, and one refiner per worker. Limits: where the maximal sets are too many to list, the minimal sets
- * cannot all be found this way (kn_witness.c can).
+ * Memory: the borders, and one refiner per worker. Limits: where the maximal sets are too many to list, the minimal
+ * sets cannot all be found this way (kn_witness.c can).
  */
 #include <string.h>
 

@@ -83,7 +83,7 @@ typedef struct apriori {
     kn_context        *ctx;
     kn_apriori_result *out;
     kn_mask_list       level, next, candidates;
-    bool              *holds; /* of the candidates */
+    bool              *holds;    /* of the candidates */
     bool              *extended; /* of the level: a larger set holds */
     size_t             holds_capacity, extended_capacity;
 } apriori;
@@ -128,7 +128,8 @@ static kn_status search(apriori *a, int columns, int max_size, kn_apriori_test t
 {
     if (!push(a->ctx, &a->level, 0)) return kn_fail_memory(err, a->ctx, "searching attribute sets");
     for (int c = 0; c < columns; c++)
-        if (!push(a->ctx, &a->candidates, (uint64_t)1 << c)) return kn_fail_memory(err, a->ctx, "searching attribute sets");
+        if (!push(a->ctx, &a->candidates, (uint64_t)1 << c))
+            return kn_fail_memory(err, a->ctx, "searching attribute sets");
     for (int size = 1; a->level.count > 0; size++) {
         if (kn_cancelled(a->ctx)) return kn_fail_cancelled(err);
         if (max_size > 0 && size > max_size && a->candidates.count > 0) {
@@ -142,8 +143,8 @@ static kn_status search(apriori *a, int columns, int max_size, kn_apriori_test t
     return KN_OK;
 }
 
-kn_status kn_apriori(kn_apriori_result *out, kn_context *ctx, int columns, int max_size, kn_apriori_test test, void *arg,
-                     kn_error *err)
+kn_status kn_apriori(kn_apriori_result *out, kn_context *ctx, int columns, int max_size, kn_apriori_test test,
+                     void *arg, kn_error *err)
 {
     *out = (kn_apriori_result){.complete = true};
     apriori   a = {.ctx = ctx, .out = out};

@@ -1,15 +1,16 @@
 /* kn_borders.c: the border between the sets of columns that keep k and those that break it (kn_borders.h).
  *
  * Two ways lead there, and both end in exact lists or say that they did not:
- *   - witness (kn_witness.c): the minimal violating sets from the rows that can be at risk at all; their minimal hitting
- *     sets (kn_dualize.c) are the complements of the maximal sets that hold. Without a budget, and best where few rows
- *     are at risk over all columns: the minimal sets come out even where the maximal ones are too many to list.
- *   - advance (kn_advance.c): both borders at once, each feeding the other. With a budget, which no single row decides;
- *     where nearly every row is a witness; and where the witnesses have too many sets of their own.
+ *   - witness (kn_witness.c): the minimal violating sets from the rows that can be at risk at all; their minimal
+ *     hitting sets (kn_dualize.c) are the complements of the maximal sets that hold. Without a budget, and best where
+ *     few rows are at risk over all columns: the minimal sets come out even where the maximal ones are too many to
+ *     list.
+ *   - advance (kn_advance.c): both borders at once, each feeding the other. With a budget, which no single row
+ *     decides; where nearly every row is a witness; and where the witnesses have too many sets of their own.
  *
- * What a limit leaves: with a largest size the minimal sets up to it are all there, and maximal sets are listed after an
- * evaluation each. After a deadline, or with too many sets, a violating set of the witness method is listed only if all
- * its subsets with one column less were found to hold.
+ * What a limit leaves: with a largest size the minimal sets up to it are all there, and maximal sets are listed after
+ * an evaluation each. After a deadline, or with too many sets, a violating set of the witness method is listed only if
+ * all its subsets with one column less were found to hold.
  */
 #include "kn_borders.h"
 
@@ -24,7 +25,8 @@
 enum { MOST_COLUMNS = 256, DEFAULT_SETS = 1000000, MOST_PROVEN = 10000 };
 
 /* Left to itself the search tries witnesses first if there are columns enough, at most every eighth combination is a
- * witness, and their scans compare no more than so many words of keys; and gives up on them after so many hitting sets. */
+ * witness, and their scans compare no more than so many words of keys. It gives up on them after so many hitting
+ * sets. */
 enum { FEW_COLUMNS = 12, WITNESS_SHARE = 8, MOST_LOOKS = 200000 };
 static const double most_scanned = 2e10;
 
@@ -110,7 +112,7 @@ typedef struct prover {
     kn_refiner       *refiners; /* one per worker, made when first needed */
 } prover;
 
-/* Keeps a hitting set whose complement holds: it is then maximal, since each further column completes a violating set. */
+/* Keeps a hitting set whose complement holds: it is then maximal, as each further column completes a violating set. */
 static kn_status complement_holds(void *arg, const uint64_t *set, int worker, bool *keep, kn_error *err)
 {
     prover           *p = arg;

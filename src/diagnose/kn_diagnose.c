@@ -51,8 +51,9 @@ static kn_status check_options(const kn_diagnose_options *o, kn_error *err)
     if (o->missing == KN_MISSING_WILDCARD && o->entity)
         return kn_fail(err, KN_USAGE, "missing cells as wildcards cannot be combined with an entity column");
     if (o->missing == KN_MISSING_WILDCARD && o->suppressing)
-        return kn_fail(err, KN_USAGE, "missing cells as wildcards cannot be combined with suppression: crowds overlap, "
-                                      "and removing rows makes others stand out");
+        return kn_fail(err, KN_USAGE,
+                       "missing cells as wildcards cannot be combined with suppression: crowds overlap, "
+                       "and removing rows makes others stand out");
     return KN_OK;
 }
 
@@ -68,8 +69,8 @@ static kn_status find_columns(classes *c, kn_context *ctx, const kn_table *table
         if (c->columns[i] == c->entity)
             return kn_fail(err, KN_USAGE, "column \"%s\" cannot be both the entity and a quasi-identifier", o->entity);
     if (table->columns[c->entity].missing > 0)
-        return kn_fail(err, KN_INPUT, "the entity column \"%s\" has %lld missing cells: whose rows are they?", o->entity,
-                       (long long)table->columns[c->entity].missing);
+        return kn_fail(err, KN_INPUT, "the entity column \"%s\" has %lld missing cells: whose rows are they?",
+                       o->entity, (long long)table->columns[c->entity].missing);
     return KN_OK;
 }
 
@@ -211,7 +212,7 @@ kn_status kn_suppressed_rows(kn_row_list **out, kn_context *ctx, const kn_table 
     uint8_t     *below = kn_alloc_zero(ctx, (size_t)table->rows);
     kn_status    st = list && below ? group_classes(&d, &c, ctx, table, options, err)
                                     : kn_fail_memory(err, ctx, "finding the rows to suppress");
-    rows_job job = {&c, table, k, below};
+    rows_job     job = {&c, table, k, below};
     if (st == KN_OK) st = kn_parallel_for(ctx, table->rows, 1 << 16, mark_range, &job, err);
     if (st == KN_OK) st = list_rows(list, ctx, below, table->rows, err);
     free_classes(&c);

@@ -1,20 +1,20 @@
 /* kn_dualize.c: minimal hitting sets (transversals) of a family of edges (kn_dualize.h).
  *
- * The depth-first search MMCS of Murakami and Uno ("Efficient algorithms for dualizing large-scale hypergraphs", Discrete
- * Applied Mathematics 170, 2014). A set S grows one column at a time from an edge it does not hit yet, the one with the
- * fewest candidates. Every column of S must keep an edge that it alone hits: S is otherwise not minimal and neither is
- * any set above it, so the branch ends. After a column's branch it is open again for its later siblings: each minimal
- * hitting set is met once, in the branch of its last column of each edge.
+ * The depth-first search MMCS of Murakami and Uno ("Efficient algorithms for dualizing large-scale hypergraphs",
+ * Discrete Applied Mathematics 170, 2014). A set S grows one column at a time from an edge it does not hit yet, the
+ * one with the fewest candidates. Every column of S must keep an edge that it alone hits: S is otherwise not minimal
+ * and neither is any set above it, so the branch ends. After a column's branch it is open again for its later
+ * siblings: each minimal hitting set is met once, in the branch of its last column of each edge.
  *
- * Sets of edges are bitmaps. Per depth two of them are kept: the edges not hit, and the edges hit by exactly one column.
- * The edges that column u alone hits are "hit once" ∩ "having u". A step so costs |S| × edges / 64 words at most, and
- * mostly far less, since one common bit ends a test.
+ * Sets of edges are bitmaps. Per depth two of them are kept: the edges not hit, and the edges hit by exactly one
+ * column. The edges that column u alone hits are "hit once" ∩ "having u". A step so costs |S| × edges / 64 words at
+ * most, and mostly far less, since one common bit ends a test.
  *
  * A new edge found on the way is disjoint from S and thus not hit anywhere on the path: one bit per depth. The idea is
  * HPIValid's (Birnick, Bläsius, Friedrich, Naumann, Papenbrock, Schirneck: "Hitting set enumeration with partial
- * information for unique column combination discovery", PVLDB 13(11), 2020). A single search stays exact with edges that
- * arrive this way, because it visits S \ {u} before it can reject S for u; searches over parts of the tree do not see
- * each other's edges, so those who add edges in parallel must search until no part finds one (kn_advance.c).
+ * information for unique column combination discovery", PVLDB 13(11), 2020). A single search stays exact with edges
+ * that arrive this way, because it visits S \ {u} before it can reject S for u; searches over parts of the tree do not
+ * see each other's edges, so those who add edges in parallel must search until no part finds one (kn_advance.c).
  */
 #include "kn_dualize.h"
 
@@ -118,8 +118,8 @@ static kn_status make_room(kn_hitting *h, int depth, int64_t edges, kn_error *er
         h->edge_words = edge_words;
     }
     if (levels > h->level_capacity) {
-        uint64_t *longer = kn_realloc_array(h->ctx, h->levels, (size_t)levels * 2 * (size_t)edge_words + 1,
-                                            sizeof *longer);
+        uint64_t *longer =
+            kn_realloc_array(h->ctx, h->levels, (size_t)levels * 2 * (size_t)edge_words + 1, sizeof *longer);
         if (!longer) return no_memory(h, err);
         h->levels = longer;
         h->level_capacity = levels;
@@ -373,11 +373,11 @@ typedef struct dualizer {
 } dualizer;
 
 typedef struct collector {
-    dualizer    *d;
-    kn_hitting  *h;
-    int64_t      part; /* in the batch */
-    int          worker;
-    int64_t      looks; /* hitting sets shown to `keep` */
+    dualizer   *d;
+    kn_hitting *h;
+    int64_t     part; /* in the batch */
+    int         worker;
+    int64_t     looks; /* hitting sets shown to `keep` */
 } collector;
 
 /* Have the parts before this one found all that can be listed? Then it has nothing to add. */

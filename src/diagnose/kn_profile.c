@@ -28,18 +28,18 @@ typedef struct hint {
 } hint;
 
 static const hint hints[] = {
-    {"id", KN_ROLE_IDENTIFIER},        {"ids", KN_ROLE_IDENTIFIER},      {"ssn", KN_ROLE_IDENTIFIER},
-    {"name", KN_ROLE_IDENTIFIER},      {"surname", KN_ROLE_IDENTIFIER},  {"firstname", KN_ROLE_IDENTIFIER},
-    {"lastname", KN_ROLE_IDENTIFIER},  {"email", KN_ROLE_IDENTIFIER},    {"mail", KN_ROLE_IDENTIFIER},
-    {"phone", KN_ROLE_IDENTIFIER},     {"telephone", KN_ROLE_IDENTIFIER},{"mobile", KN_ROLE_IDENTIFIER},
-    {"address", KN_ROLE_IDENTIFIER},   {"street", KN_ROLE_IDENTIFIER},   {"passport", KN_ROLE_IDENTIFIER},
-    {"iban", KN_ROLE_IDENTIFIER},      {"diagnosis", KN_ROLE_SENSITIVE}, {"diagnoses", KN_ROLE_SENSITIVE},
-    {"disease", KN_ROLE_SENSITIVE},    {"illness", KN_ROLE_SENSITIVE},   {"condition", KN_ROLE_SENSITIVE},
-    {"treatment", KN_ROLE_SENSITIVE},  {"medication", KN_ROLE_SENSITIVE},{"drug", KN_ROLE_SENSITIVE},
-    {"salary", KN_ROLE_SENSITIVE},     {"income", KN_ROLE_SENSITIVE},    {"wage", KN_ROLE_SENSITIVE},
-    {"wages", KN_ROLE_SENSITIVE},      {"debt", KN_ROLE_SENSITIVE},      {"religion", KN_ROLE_SENSITIVE},
-    {"party", KN_ROLE_SENSITIVE},      {"hiv", KN_ROLE_SENSITIVE},       {"weight", KN_ROLE_WEIGHT},
-    {"fnlwgt", KN_ROLE_WEIGHT},        {"wgt", KN_ROLE_WEIGHT},
+    {"id", KN_ROLE_IDENTIFIER},       {"ids", KN_ROLE_IDENTIFIER},       {"ssn", KN_ROLE_IDENTIFIER},
+    {"name", KN_ROLE_IDENTIFIER},     {"surname", KN_ROLE_IDENTIFIER},   {"firstname", KN_ROLE_IDENTIFIER},
+    {"lastname", KN_ROLE_IDENTIFIER}, {"email", KN_ROLE_IDENTIFIER},     {"mail", KN_ROLE_IDENTIFIER},
+    {"phone", KN_ROLE_IDENTIFIER},    {"telephone", KN_ROLE_IDENTIFIER}, {"mobile", KN_ROLE_IDENTIFIER},
+    {"address", KN_ROLE_IDENTIFIER},  {"street", KN_ROLE_IDENTIFIER},    {"passport", KN_ROLE_IDENTIFIER},
+    {"iban", KN_ROLE_IDENTIFIER},     {"diagnosis", KN_ROLE_SENSITIVE},  {"diagnoses", KN_ROLE_SENSITIVE},
+    {"disease", KN_ROLE_SENSITIVE},   {"illness", KN_ROLE_SENSITIVE},    {"condition", KN_ROLE_SENSITIVE},
+    {"treatment", KN_ROLE_SENSITIVE}, {"medication", KN_ROLE_SENSITIVE}, {"drug", KN_ROLE_SENSITIVE},
+    {"salary", KN_ROLE_SENSITIVE},    {"income", KN_ROLE_SENSITIVE},     {"wage", KN_ROLE_SENSITIVE},
+    {"wages", KN_ROLE_SENSITIVE},     {"debt", KN_ROLE_SENSITIVE},       {"religion", KN_ROLE_SENSITIVE},
+    {"party", KN_ROLE_SENSITIVE},     {"hiv", KN_ROLE_SENSITIVE},        {"weight", KN_ROLE_WEIGHT},
+    {"fnlwgt", KN_ROLE_WEIGHT},       {"wgt", KN_ROLE_WEIGHT},
 };
 
 static const char *hint_reason(kn_role role)

@@ -27,7 +27,7 @@ static const int64_t most_sets = (int64_t)1 << 20;
 /* The answer and the arena its lists live in; the public part comes first. */
 typedef struct answer {
     kn_sets_diagnosis public;
-    kn_arena          arena;
+    kn_arena arena;
 } answer;
 
 typedef struct question {
@@ -38,9 +38,9 @@ typedef struct question {
     int                   *columns; /* of the table; the entity last, where there is one */
     int                    count;   /* without the entity                                */
     kn_freq               *freq;    /* the fast way: all columns                         */
-    kn_subsets_base           base;
-    int64_t                k;       /* sets hold from this k on                          */
-    uint64_t              *masks;   /* every set asked for: smaller ones first           */
+    kn_subsets_base        base;
+    int64_t                k;     /* sets hold from this k on                          */
+    uint64_t              *masks; /* every set asked for: smaller ones first           */
     _Atomic int64_t        calls;
 } question;
 
@@ -105,10 +105,11 @@ static kn_status scan(question *q, uint64_t set, kn_subsets_visit visit, void *a
     if (!columns) return no_memory(q, err);
     for (int c = 0; c < q->count; c++)
         if (set >> c & 1) columns[n++] = q->columns[c];
-    kn_freq *freq = NULL;
-    int64_t *persons = NULL;
-    kn_status st = q->opt->entity ? kn_freq_distinct(&freq, &persons, q->ctx, q->table, columns, n, q->columns[q->count], err)
-                                  : kn_freq_of_table(&freq, q->ctx, q->table, columns, n, err);
+    kn_freq  *freq = NULL;
+    int64_t  *persons = NULL;
+    kn_status st = q->opt->entity
+                       ? kn_freq_distinct(&freq, &persons, q->ctx, q->table, columns, n, q->columns[q->count], err)
+                       : kn_freq_of_table(&freq, q->ctx, q->table, columns, n, err);
     if (st == KN_OK) st = visit(arg, set, persons ? persons : freq->counts, freq->counts, freq->classes, err);
     kn_free(columns);
     kn_free(persons);
@@ -116,7 +117,8 @@ static kn_status scan(question *q, uint64_t set, kn_subsets_visit visit, void *a
     return st;
 }
 
-static kn_status evaluate(question *q, const uint64_t *sets, int64_t count, kn_subsets_visit visit, void *arg, kn_error *err)
+static kn_status evaluate(question *q, const uint64_t *sets, int64_t count, kn_subsets_visit visit, void *arg,
+                          kn_error *err)
 {
     atomic_fetch_add(&q->calls, count);
     if (q->opt->algorithm == KN_SETS_FAST) return kn_subsets_evaluate_list(&q->base, sets, count, visit, arg, err);
@@ -153,8 +155,8 @@ static int by_size_then_columns(const void *a, const void *b)
     return 0;
 }
 
-static kn_status keep_sets(question *q, kn_column_set **out, int64_t *count, const uint64_t *masks, int64_t n, int words,
-                           kn_error *err)
+static kn_status keep_sets(question *q, kn_column_set **out, int64_t *count, const uint64_t *masks, int64_t n,
+                           int words, kn_error *err)
 {
     kn_column_set *sets = kn_arena_alloc(&q->out->arena, ((size_t)n + 1) * sizeof *sets);
     if (!sets) return no_memory(q, err);
@@ -198,7 +200,7 @@ static kn_status test_level(void *arg, const uint64_t *sets, int64_t count, bool
 
 static void cut_short(question *q, const char *why)
 {
-    q->out->public.complete = false;
+    q->out->public.complete = q->out->public.minimal_complete = false;
     q->out->public.why_partial = why;
 }
 
@@ -212,7 +214,8 @@ static kn_status borders_by_level(question *q, kn_error *err)
     KN_TRY(kn_apriori(&r, q->ctx, q->count, q->opt->max_size, test_level, q, err));
     kn_status st = keep_sets(q, &d->maximal, &d->maximal_count, r.maximal.masks, r.maximal.count, 1, err);
     if (st == KN_OK)
-        st = keep_sets(q, &d->minimal_violating, &d->minimal_count, r.minimal_violating.masks, r.minimal_violating.count, 1, err);
+        st = keep_sets(q, &d->minimal_violating, &d->minimal_count, r.minimal_violating.masks,
+                       r.minimal_violating.count, 1, err);
     if (!r.complete) cut_short(q, "sets larger than the size asked for were not looked at");
     kn_apriori_free(&r);
     return st;
@@ -221,8 +224,9 @@ static kn_status borders_by_level(question *q, kn_error *err)
 static kn_status borders_by_dualization(question *q, kn_error *err)
 {
     kn_sets_diagnosis *d = &q->out->public;
-    kn_borders_options o = {.k = q->k, .budget = d->budget, .max_size = q->opt->max_size, .time_limit = q->opt->time_limit};
-    kn_borders         b;
+    kn_borders_options o = {
+        .k = q->k, .budget = d->budget, .max_size = q->opt->max_size, .time_limit = q->opt->time_limit};
+    kn_borders b;
     KN_TRY(kn_borders_find(&b, q->ctx, q->freq, &o, err));
     kn_status st = keep_sets(q, &d->maximal, &d->maximal_count, b.maximal.sets, b.maximal.count, b.maximal.words, err);
     if (st == KN_OK)
@@ -230,6 +234,7 @@ static kn_status borders_by_dualization(question *q, kn_error *err)
                        b.minimal_violating.words, err);
     atomic_fetch_add(&q->calls, b.evaluations);
     if (!b.complete) cut_short(q, b.why_partial);
+    d->minimal_complete = b.minimal_complete;
     kn_borders_free(&b);
     return st;
 }
@@ -314,14 +319,16 @@ static kn_status keep_steps(question *q, kn_set_answer *one, const kn_size_count
     return KN_OK;
 }
 
-static kn_status note_set(void *arg, uint64_t set, const int64_t *sizes, const int64_t *rows, int64_t classes, kn_error *err)
+static kn_status note_set(void *arg, uint64_t set, const int64_t *sizes, const int64_t *rows, int64_t classes,
+                          kn_error *err)
 {
     listing *l = arg;
     int64_t  i = index_of(l, set);
     if (i < 0) return KN_OK; /* the walk also visits the empty set */
     question      *q = l->q;
     kn_set_answer *one = &q->out->public.sets[i];
-    if (q->opt->suppress_mode != KN_SUPPRESS_ASKED) return reached(q, sizes, rows, classes, &one->k, &one->removed, err);
+    if (q->opt->suppress_mode != KN_SUPPRESS_ASKED)
+        return reached(q, sizes, rows, classes, &one->k, &one->removed, err);
     kn_size_count *counts = NULL;
     int64_t        n = 0;
     KN_TRY(kn_size_counts_make(&counts, &n, q->ctx, sizes, rows, classes, err));
@@ -373,12 +380,14 @@ static kn_status find_figures(question *q, kn_error *err)
     int                largest = q->opt->max_size > 0 && q->opt->max_size < q->count ? q->opt->max_size : q->count;
     int64_t            n = q->count <= MOST_COLUMNS ? count_sets(q->count, largest) : most_sets + 1;
     if (n > most_sets)
-        return kn_fail(err, KN_USAGE, "%d attributes have too many subsets to list; give k, fewer attributes or a smaller "
-                                      "largest size", q->count);
+        return kn_fail(err, KN_USAGE,
+                       "%d attributes have too many subsets to list; give k, fewer attributes or a smaller "
+                       "largest size",
+                       q->count);
     if (largest < q->count) cut_short(q, "sets larger than the size asked for were not looked at");
     d->sets = kn_alloc_array_zero(q->ctx, (size_t)n, sizeof *d->sets);
     q->masks = kn_alloc_array(q->ctx, (size_t)n, sizeof *q->masks);
-    listing l = {q, kn_alloc_array(q->ctx, (size_t)n, sizeof *l.places), n};
+    listing   l = {q, kn_alloc_array(q->ctx, (size_t)n, sizeof *l.places), n};
     kn_status st = d->sets && q->masks && l.places ? KN_OK : no_memory(q, err);
     if (st == KN_OK) {
         int64_t at = 0;
@@ -423,15 +432,15 @@ static kn_status answer_question(question *q, kn_error *err)
     return KN_OK;
 }
 
-kn_status kn_diagnose_sets(kn_sets_diagnosis **out, kn_context *ctx, const kn_table *table, const kn_sets_options *options,
-                           kn_error *err)
+kn_status kn_diagnose_sets(kn_sets_diagnosis **out, kn_context *ctx, const kn_table *table,
+                           const kn_sets_options *options, kn_error *err)
 {
     *out = NULL;
     KN_TRY(check_options(options, err));
     answer *a = kn_alloc_zero(ctx, sizeof *a);
     if (!a) return kn_fail_memory(err, ctx, "searching attribute sets");
     kn_arena_init(&a->arena, ctx);
-    a->public.complete = true;
+    a->public.complete = a->public.minimal_complete = true;
     question  q = {.ctx = ctx, .table = table, .opt = options, .out = a};
     kn_status st = answer_question(&q, err);
     kn_free(q.columns);

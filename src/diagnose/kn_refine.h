@@ -1,7 +1,7 @@
 /* kn_refine.h: how many rows are at risk (in classes smaller than k) for a set of columns, one column at a time.
  *
- * A kn_refiner holds a stack of partitions of a frequency set's combinations; it belongs to one thread. The frequency set
- * must outlive it.
+ * A kn_refiner holds a stack of partitions of a frequency set's combinations; it belongs to one thread. The frequency
+ * set must outlive it.
  */
 #ifndef KN_REFINE_H
 #define KN_REFINE_H

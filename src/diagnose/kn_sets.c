@@ -83,8 +83,7 @@ kn_status kn_set_list_sort(kn_set_list *list, kn_error *err)
     uint64_t       *sorted = kn_alloc_array(list->ctx, n * words, sizeof *sorted);
     kn_status       st = order && sorted ? KN_OK : kn_fail_memory(err, list->ctx, "sorting attribute sets");
     if (st == KN_OK) {
-        for (size_t i = 0; i < n; i++)
-            order[i] = (kn_sort_record){kn_bitset_count(list->sets + i * words, words), i};
+        for (size_t i = 0; i < n; i++) order[i] = (kn_sort_record){kn_bitset_count(list->sets + i * words, words), i};
         st = kn_sort_records(list->ctx, order, n, tie, list, err);
     }
     if (st != KN_OK) {

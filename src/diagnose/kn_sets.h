@@ -1,7 +1,7 @@
 /* kn_sets.h: lists of sets of columns, and a trie that answers "is one of them inside this set?".
  *
- * A set is a bitset of `words` 64-bit words (kn_bitset.h). Lists and tries belong to one thread while they change and may
- * be read by any number of threads afterwards.
+ * A set is a bitset of `words` 64-bit words (kn_bitset.h). Lists and tries belong to one thread while they change and
+ * may be read by any number of threads afterwards.
  */
 #ifndef KN_SETS_H
 #define KN_SETS_H

@@ -25,8 +25,8 @@ int64_t kn_subsets_smallest(const int64_t *sizes, int64_t classes)
 }
 
 /* Gives the visitor a set's classes; with an entity column, its distinct values are the sizes. */
-static kn_status visit_freq(const kn_subsets_base *base, uint64_t set, const kn_freq *freq, kn_subsets_visit visit, void *arg,
-                            kn_error *err)
+static kn_status visit_freq(const kn_subsets_base *base, uint64_t set, const kn_freq *freq, kn_subsets_visit visit,
+                            void *arg, kn_error *err)
 {
     if (!base->has_entity) return visit(arg, set, freq->counts, freq->counts, freq->classes, err);
     kn_freq *folded = NULL;
@@ -56,7 +56,8 @@ static uint64_t all_columns(const kn_subsets_base *base)
     return ((uint64_t)1 << base->columns) - 1;
 }
 
-kn_status kn_subsets_evaluate(const kn_subsets_base *base, uint64_t set, kn_subsets_visit visit, void *arg, kn_error *err)
+kn_status kn_subsets_evaluate(const kn_subsets_base *base, uint64_t set, kn_subsets_visit visit, void *arg,
+                              kn_error *err)
 {
     if (set == all_columns(base)) return visit_freq(base, set, base->freq, visit, arg, err);
     kn_freq *freq = NULL;
@@ -68,9 +69,9 @@ kn_status kn_subsets_evaluate(const kn_subsets_base *base, uint64_t set, kn_subs
 
 typedef struct list_job {
     const kn_subsets_base *base;
-    const uint64_t     *sets;
+    const uint64_t        *sets;
     kn_subsets_visit       visit;
-    void               *arg;
+    void                  *arg;
 } list_job;
 
 static kn_status evaluate_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
@@ -84,8 +85,8 @@ static kn_status evaluate_range(void *arg, int64_t begin, int64_t end, int worke
     return KN_OK;
 }
 
-kn_status kn_subsets_evaluate_list(const kn_subsets_base *base, const uint64_t *sets, int64_t count, kn_subsets_visit visit,
-                                void *arg, kn_error *err)
+kn_status kn_subsets_evaluate_list(const kn_subsets_base *base, const uint64_t *sets, int64_t count,
+                                   kn_subsets_visit visit, void *arg, kn_error *err)
 {
     list_job job = {base, sets, visit, arg};
     return kn_parallel_for(base->ctx, count, 1, evaluate_range, &job, err);
@@ -96,9 +97,9 @@ kn_status kn_subsets_evaluate_list(const kn_subsets_base *base, const uint64_t *
 typedef struct walk {
     const kn_subsets_base *base;
     kn_subsets_visit       visit;
-    void               *arg;
-    int                 order[MOST_COLUMNS]; /* columns, those with most values first */
-    int                 task_columns;
+    void                  *arg;
+    int                    order[MOST_COLUMNS]; /* columns, those with most values first */
+    int                    task_columns;
 } walk;
 
 /* Visits the set `have` and all its subsets that lack only columns order[from], order[from + 1], ... */
@@ -128,7 +129,8 @@ static kn_status walk_range(void *arg, int64_t begin, int64_t end, int worker, k
         for (int i = 0; i < w->task_columns; i++)
             if (t >> i & 1) have &= ~((uint64_t)1 << w->order[i]);
         kn_freq *freq = NULL;
-        if (have != all_columns(w->base)) KN_TRY(project(&freq, w->base, w->base->freq, all_columns(w->base), have, err));
+        if (have != all_columns(w->base))
+            KN_TRY(project(&freq, w->base, w->base->freq, all_columns(w->base), have, err));
         kn_status st = descend(w, freq ? freq : w->base->freq, have, w->task_columns, err);
         kn_freq_free(freq);
         if (st != KN_OK) return st;

@@ -14,8 +14,7 @@ kn_status kn_size_counts_make(kn_size_count **out, int64_t *count, kn_context *c
     kn_size_histogram h;
     KN_TRY(kn_size_histogram_make(&h, ctx, sizes, rows, classes, err));
     kn_size_count *counts = kn_alloc_array(ctx, (size_t)h.count, sizeof *counts);
-    for (int64_t i = 0; i < h.count && counts; i++)
-        counts[i] = (kn_size_count){h.sizes[i], h.classes[i], h.rows[i]};
+    for (int64_t i = 0; i < h.count && counts; i++) counts[i] = (kn_size_count){h.sizes[i], h.classes[i], h.rows[i]};
     *count = h.count;
     kn_size_histogram_free(&h);
     *out = counts;

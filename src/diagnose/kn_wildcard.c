@@ -18,8 +18,8 @@
 typedef struct pattern {
     uint64_t columns; /* bit c: column c is missing */
     int64_t  classes;
-    int64_t *index;   /* of its classes in the whole set */
-    kn_freq  part;    /* its classes as a set of their own; borrows the layout */
+    int64_t *index; /* of its classes in the whole set */
+    kn_freq  part;  /* its classes as a set of their own; borrows the layout */
 } pattern;
 
 typedef struct wildcard {
@@ -90,8 +90,7 @@ static kn_status split(wildcard *w, const uint32_t *missing, kn_error *err)
 static kn_status add_pair(wildcard *w, const pattern *p, const pattern *q, kn_rollup *by, uint64_t *key, kn_error *err)
 {
     int columns = w->freq->layout.columns;
-    for (int c = 0; c < columns; c++)
-        by[c] = (kn_rollup){.drop = (p->columns | q->columns) >> c & 1};
+    for (int c = 0; c < columns; c++) by[c] = (kn_rollup){.drop = (p->columns | q->columns) >> c & 1};
     kn_freq *sums = NULL;
     KN_TRY(kn_freq_rollup(&sums, &q->part, by, err));
     for (int64_t i = 0; i < p->classes; i++) {

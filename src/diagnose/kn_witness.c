@@ -1,24 +1,24 @@
 /* kn_witness.c: the minimal violating sets, row by row (budget 0).
  *
- * S violates k when some row has fewer than k rows, itself included, that agree with it on S. Such a row, a witness, has
- * fewer than k copies over all columns: every other row has its k companions whatever S is. So only those rows are looked
- * at, each against the whole table, and the minimal sets of all witnesses together, without those that contain another,
- * are the minimal violating sets. In a table that is k-anonymous but for a few rows this needs a few scans, however many
- * maximal sets there are.
+ * S violates k when some row has fewer than k rows, itself included, that agree with it on S. Such a row, a witness,
+ * has fewer than k copies over all columns: every other row has its k companions whatever S is. So only those rows are
+ * looked at, each against the whole table, and the minimal sets of all witnesses together, without those that contain
+ * another, are the minimal violating sets. In a table that is k-anonymous but for a few rows this needs a few scans,
+ * however many maximal sets there are.
  *
- * For one witness w with c copies: the columns in which a row differs from w are that row's difference set. S puts w at
- * risk when the rows whose difference sets S does not hit sum up to less than k - c. (k = 2: S hits all of them; these are
- * SUDA2's minimal sample uniques, Manning, Haglin, Keane 2008.)
+ * For one witness w with c copies: the columns in which a row differs from w are that row's difference set. S puts w
+ * at risk when the rows whose difference sets S does not hit sum up to less than k - c. (k = 2: S hits all of them;
+ * these are SUDA2's minimal sample uniques, Manning, Haglin, Keane 2008.)
  *   1. Difference sets, from the packed keys: one xor and an addition per word tell which fields differ.
  *   2. In order of size, a row is left out when rows kept before it whose difference sets lie inside its own sum up to
  *      k - c: whenever it agrees on S they do, and suffice. Few rows remain.
  *   3. Minimal hitting sets (kn_dualize.c) of the rows with k - c copies alone. Where the others can make up k - c
- *      together, a hitting set that still leaves them is answered with a new edge: the smallest union of difference sets,
- *      found greedily, inside which k - c rows lie. Its complement holds at w, so S has to hit it.
+ *      together, a hitting set that still leaves them is answered with a new edge: the smallest union of difference
+ *      sets, found greedily, inside which k - c rows lie. Its complement holds at w, so S has to hit it.
  * Branches that contain a set known from earlier witnesses are not followed.
  *
- * Witnesses are taken in batches, in parallel; a batch sees what the batches before it found, so that the work does not
- * depend on the number of threads. Cost: witnesses × combinations × words of a key, plus the hitting sets of each.
+ * Witnesses are taken in batches, in parallel; a batch sees what the batches before it found, so that the work does
+ * not depend on the number of threads. Cost: witnesses × combinations × words of a key, plus the hitting sets of each.
  * Memory: 6 bytes for each combination and worker.
  */
 #include <string.h>
@@ -38,8 +38,8 @@ typedef struct worker {
     uint16_t   *distance; /* columns in which each differs     */
     uint64_t   *flags;    /* kept difference sets, in key form */
     size_t      flag_capacity;
-    kn_set_list kept;     /* the same as sets of columns       */
-    int64_t    *rows;     /* of each                           */
+    kn_set_list kept; /* the same as sets of columns       */
+    int64_t    *rows; /* of each                           */
     size_t      row_capacity;
 } worker;
 
@@ -48,7 +48,7 @@ typedef struct engine {
     uint64_t          high[MOST_WORDS]; /* top bit of each field of a key */
     uint64_t          low[MOST_WORDS];  /* its other bits                 */
     kn_set_trie       known;
-    int64_t           batch[BATCH];     /* witnesses under way            */
+    int64_t           batch[BATCH]; /* witnesses under way            */
     kn_set_list       found[BATCH];
     bool              full[BATCH];
     worker           *workers;
@@ -100,8 +100,7 @@ static void sort_by_distance(const engine *e, worker *w, int64_t witness)
     for (int64_t i = 0; i < freq->classes; i++) {
         const uint64_t *key = freq->keys + i * words;
         int             n = 0;
-        for (int j = 0; j < words; j++)
-            n += __builtin_popcountll(differing(key[j], mine[j], e->high[j], e->low[j]));
+        for (int j = 0; j < words; j++) n += __builtin_popcountll(differing(key[j], mine[j], e->high[j], e->low[j]));
         w->distance[i] = (uint16_t)n;
         start[n + 1]++;
     }

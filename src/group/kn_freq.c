@@ -228,9 +228,8 @@ static kn_status roll_up(kn_freq **out, const kn_freq *from, const kn_rollup *by
     kn_free(cardinalities);
     if (st != KN_OK) return st;
     rollup_keys   keys = {from, by, &freq->layout};
-    kn_key_source source = {fill_from_finer, &keys,
-                            from->classes,   from->counts,
-                            freq->layout.words, layout_bits(&freq->layout)};
+    kn_key_source source = {fill_from_finer,           &keys, from->classes, from->counts, freq->layout.words,
+                            layout_bits(&freq->layout)};
     st = kn_group_run(freq, &source, options, err);
     if (st != KN_OK) {
         kn_freq_free(freq);
@@ -278,7 +277,8 @@ static void prefix_key(const kn_layout *fine, const kn_layout *coarse, const uin
     }
 }
 
-static kn_status fold_classes(kn_freq *freq, int64_t **starts, const kn_freq *fine, const uint64_t *masks, kn_error *err)
+static kn_status fold_classes(kn_freq *freq, int64_t **starts, const kn_freq *fine, const uint64_t *masks,
+                              kn_error *err)
 {
     int     words = fine->layout.words;
     int64_t classes = 0;

@@ -33,7 +33,7 @@ enum {
     DENSE_BITS = 16,
     SINGLE_ITEMS = 1 << 16,
     BUCKETS = 256,
-    PART_BYTES = 1024, /* of a worker's part per bucket */
+    PART_BYTES = 1024,  /* of a worker's part per bucket */
     LARGE_TABLE = 2048, /* slots: smaller tables double, larger ones grow by half */
     MOST_PART_SLOTS = PART_BYTES / 16,
     GRAIN = 1 << 16
@@ -72,7 +72,7 @@ typedef struct grouping {
     int                  worker_count;
     int64_t            **dense; /* per worker */
     kn_freq             *freq;
-    uint64_t            *sorted; /* single-word records gathered from the tables */
+    uint64_t            *sorted;  /* single-word records gathered from the tables */
     uint64_t            *offsets; /* of each bucket in the result */
 } grouping;
 
@@ -205,7 +205,8 @@ static bool empty_part(grouping *g, worker_table *w, int part)
     return fine;
 }
 
-static inline bool count_key(grouping *g, worker_table *w, const uint64_t *key, uint64_t hash, uint64_t count, int words)
+static inline bool count_key(grouping *g, worker_table *w, const uint64_t *key, uint64_t hash, uint64_t count,
+                             int words)
 {
     uint64_t  part = hash >> 56;
     uint64_t  slots = (uint64_t)g->part_slots;
@@ -485,13 +486,13 @@ static kn_group_path choose_path(const kn_key_source *source)
 
 kn_status kn_group_run(kn_freq *freq, const kn_key_source *source, const kn_group_options *options, kn_error *err)
 {
-    grouping g = {.ctx = freq->ctx,
-                  .source = source,
-                  .hash = options ? options->hash : NULL,
-                  .unsorted = options && options->unsorted,
-                  .words = source->words,
-                  .stride = source->words + 1,
-                  .freq = freq};
+    grouping      g = {.ctx = freq->ctx,
+                       .source = source,
+                       .hash = options ? options->hash : NULL,
+                       .unsorted = options && options->unsorted,
+                       .words = source->words,
+                       .stride = source->words + 1,
+                       .freq = freq};
     kn_group_path path = options && options->path != KN_GROUP_AUTO ? options->path : choose_path(source);
     if (path == KN_GROUP_DENSE && (source->words > 1 || source->bits > DENSE_BITS)) path = KN_GROUP_BUCKETS;
     KN_TRY(path == KN_GROUP_DENSE ? run_dense(&g, err) : run_hashed(&g, path == KN_GROUP_SINGLE, err));

@@ -71,11 +71,11 @@ void kn_csv_row(kn_buffer *to, const kn_string *cells, int count, char delimiter
 /* ---- Tables ---- */
 
 typedef struct table_writer {
-    const kn_table *table;
-    kn_context     *ctx;
-    char            delimiter;
-    bool           *quotes; /* per column: some value needs quotes */
-    const kn_row_list *only; /* NULL: all rows */
+    const kn_table    *table;
+    kn_context        *ctx;
+    char               delimiter;
+    bool              *quotes; /* per column: some value needs quotes */
+    const kn_row_list *only;   /* NULL: all rows */
 } table_writer;
 
 static int64_t rows_to_write(const table_writer *w)

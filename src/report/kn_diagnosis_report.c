@@ -117,8 +117,9 @@ static void write_footer(kn_buffer *to, const kn_report_input *in)
         kn_buffer_char(to, ' ');
         kn_html_text(to, in->version);
     }
-    kn_buffer_add(to, ". This page holds names of columns and counts, no value from the data; it loads nothing and sends "
-                      "nothing.</p></footer>\n");
+    kn_buffer_add(to,
+                  ". This page holds names of columns and counts, no value from the data; it loads nothing and sends "
+                  "nothing.</p></footer>\n");
 }
 
 kn_status kn_report_render(kn_buffer *to, const kn_report_input *input, kn_error *err)

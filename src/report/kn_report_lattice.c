@@ -101,8 +101,7 @@ static void place(picture *p)
         if (pitch > most) pitch = most;
         double   x = p->left + (room - pitch * count) / 2 + pitch / 2;
         uint32_t set = ((uint32_t)1 << level) - 1;
-        for (int i = 0; i < count; i++, set = next_set(set, n), x += pitch)
-            p->boxes[set] = (box){x, y, width, height};
+        for (int i = 0; i < count; i++, set = next_set(set, n), x += pitch) p->boxes[set] = (box){x, y, width, height};
         y += height + (p->named ? 44 : p->wide ? 58 : 46);
     }
     p->height = y - (p->named ? 44 : p->wide ? 58 : 46) + 8;
@@ -113,8 +112,8 @@ static void draw_lines(kn_buffer *to, const picture *p)
     uint32_t count = (uint32_t)1 << p->map->columns;
     for (uint32_t set = 1; set < count; set++)
         for (int c = 0; c < p->map->columns; c++) {
-            uint32_t    more = set | (uint32_t)1 << c;
-            const box  *a = &p->boxes[set], *b = &p->boxes[more];
+            uint32_t   more = set | (uint32_t)1 << c;
+            const box *a = &p->boxes[set], *b = &p->boxes[more];
             if (more != set) kn_svg_line(to, "e", a->x, a->y + a->height, b->x, b->y);
         }
 }
@@ -220,8 +219,10 @@ static void draw(kn_buffer *to, const kn_set_map *map, bool wide)
 
 static void key_item(kn_buffer *to, int step)
 {
-    kn_buffer_format(to, "<li><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><rect class=\"%s\" width=\"16\" "
-                         "height=\"16\" rx=\"4\"/></svg><span>", fill_of(step));
+    kn_buffer_format(to,
+                     "<li><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><rect class=\"%s\" width=\"16\" "
+                     "height=\"16\" rx=\"4\"/></svg><span>",
+                     fill_of(step));
 }
 
 static void colour_key(kn_buffer *to, const kn_set_map *map, bool borders)
@@ -229,11 +230,11 @@ static void colour_key(kn_buffer *to, const kn_set_map *map, bool borders)
     static const char *const by_k[] = {"1: somebody is one of a kind", "2 to 4", "5 to 9", "10 to 49", "50 or more"};
     static const char *const by_removal[] = {"more than 20\u00A0% of the rows", "up to 20\u00A0%", "up to 5\u00A0%",
                                              "up to 1\u00A0%", "no row"};
-    bool unknown = false;
-    for (uint32_t set = 1; set < (uint32_t)1 << map->columns && !unknown; set++) unknown = kn_set_map_step(map, set) < 0;
+    bool                     unknown = false;
+    for (uint32_t set = 1; set < (uint32_t)1 << map->columns && !unknown; set++)
+        unknown = kn_set_map_step(map, set) < 0;
     kn_buffer_add(to, "<ul class=\"key\">");
-    if (map->value)
-        kn_buffer_add(to, map->by_k ? "<li>Smallest crowd:</li>" : "<li>To be removed:</li>");
+    if (map->value) kn_buffer_add(to, map->by_k ? "<li>Smallest crowd:</li>" : "<li>To be removed:</li>");
     for (int step = 0; step <= 4; step++) {
         if (!map->value && step != 0 && step != 3) continue;
         key_item(to, step);
@@ -251,8 +252,9 @@ static void colour_key(kn_buffer *to, const kn_set_map *map, bool borders)
     }
     kn_buffer_add(to, "</ul>\n");
     if (borders)
-        kn_buffer_add(to, "<figcaption>A dark outline marks the border between the two: the largest combinations that are "
-                          "still safe and the smallest that are not.</figcaption>\n");
+        kn_buffer_add(to,
+                      "<figcaption>A dark outline marks the border between the two: the largest combinations that are "
+                      "still safe and the smallest that are not.</figcaption>\n");
 }
 
 static void letter_key(kn_buffer *to, const kn_set_map *map)
@@ -342,9 +344,10 @@ static void draw_bars(kn_buffer *to, const kn_set_map *map, const level *levels,
 {
     enum { PITCH = 30 };
     double width = wide ? 760 : 340, left = wide ? 96 : 26, end = width - (wide ? 170 : 124);
-    kn_svg_begin(to, wide ? "wide" : "narrow", width, map->columns * PITCH, "Combinations by their number of columns",
-                 "A bar for each number of columns; its parts are the combinations of so many columns, coloured by how safe "
-                 "they are.");
+    kn_svg_begin(
+        to, wide ? "wide" : "narrow", width, map->columns * PITCH, "Combinations by their number of columns",
+        "A bar for each number of columns; its parts are the combinations of so many columns, coloured by how safe "
+        "they are.");
     for (int i = 1; i <= map->columns; i++) {
         double y = (i - 1) * PITCH;
         char   text[32];

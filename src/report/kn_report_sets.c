@@ -171,7 +171,8 @@ static void draw_tally(kn_buffer *to, const kn_report_input *in, const tally *co
 {
     enum { PITCH = 27, HEIGHT = 18 };
     double width = wide ? 760 : 340, left = wide ? 190 : 120, end = width - 60;
-    kn_svg_begin(to, wide ? "wide" : "narrow", width, lines * PITCH, "The columns that occur in most of these combinations",
+    kn_svg_begin(to, wide ? "wide" : "narrow", width, lines * PITCH,
+                 "The columns that occur in most of these combinations",
                  "A bar for each column; its length is the number of combinations that hold it.");
     for (int i = 0; i < lines; i++) {
         double y = i * PITCH, length = (end - left) * (double)counts[i].sets / (double)counts[0].sets;
@@ -286,8 +287,8 @@ static void write_lists(kn_buffer *to, const kn_set_map *map)
 static void write_table(kn_buffer *to, const kn_set_map *map)
 {
     const kn_sets_diagnosis *d = map->in->sets;
-    const char   *titles[] = {"Columns", map->by_removal ? "Rows to remove" : "Smallest crowd (k)"};
-    kn_html_table t;
+    const char              *titles[] = {"Columns", map->by_removal ? "Rows to remove" : "Smallest crowd (k)"};
+    kn_html_table            t;
     if (d->set_count == 0 || d->set_count > 128) return;
     kn_buffer_add(to, "<details><summary>Every combination as a table</summary>\n");
     kn_html_table_begin(&t, to, "lr", titles);

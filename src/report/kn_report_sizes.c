@@ -158,7 +158,8 @@ static void draw_histogram(kn_buffer *to, const kn_report_input *in, const histo
     int         lines = 0;
     const char *what = in->missing == KN_MISSING_WILDCARD ? "Crowd size" : in->entity ? "Persons" : "Class size";
     for (int i = 0; i < h->count; i++) lines += !skipped(h, i);
-    kn_svg_begin(to, wide ? "wide" : "narrow", width, TOP + lines * PITCH, "How many rows stand in crowds of which size",
+    kn_svg_begin(to, wide ? "wide" : "narrow", width, TOP + lines * PITCH,
+                 "How many rows stand in crowds of which size",
                  "A bar for each range of class sizes; its length is the number of rows in such classes.");
     kn_svg_label(to, "m s", KN_SVG_END, left - 10, 14, what);
     if (wide) kn_svg_label(to, "m s", KN_SVG_END, width - 74, 14, "Rows");
@@ -177,8 +178,10 @@ static void draw_histogram(kn_buffer *to, const kn_report_input *in, const histo
 
 static void key_item(kn_buffer *to, const char *class_name)
 {
-    kn_buffer_format(to, "<li><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><rect class=\"%s\" width=\"16\" "
-                         "height=\"16\" rx=\"4\"/></svg><span>", class_name);
+    kn_buffer_format(to,
+                     "<li><svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><rect class=\"%s\" width=\"16\" "
+                     "height=\"16\" rx=\"4\"/></svg><span>",
+                     class_name);
 }
 
 static void histogram_key(kn_buffer *to, const kn_report_input *in, const histogram *h)
@@ -230,12 +233,14 @@ void kn_report_histogram(kn_buffer *to, const kn_report_input *in)
     if (h.count == 0) return;
     kn_html_section(to, "How large are the crowds?");
     if (in->missing == KN_MISSING_WILDCARD)
-        kn_buffer_add(to, "<p>A row’s crowd are all the rows it may be confused with: those that agree on every "
-                          "quasi-identifier, a missing cell agreeing with anything. The longer the bars at the top, the "
-                          "more rows can be told apart from almost everybody else.</p>\n");
+        kn_buffer_add(to,
+                      "<p>A row’s crowd are all the rows it may be confused with: those that agree on every "
+                      "quasi-identifier, a missing cell agreeing with anything. The longer the bars at the top, the "
+                      "more rows can be told apart from almost everybody else.</p>\n");
     else
-        kn_buffer_add(to, "<p>Rows that look the same on the quasi-identifiers form a class: a crowd to hide in. The longer "
-                          "the bars at the top, the more rows stand in small crowds and are easy to find.</p>\n");
+        kn_buffer_add(
+            to, "<p>Rows that look the same on the quasi-identifiers form a class: a crowd to hide in. The longer "
+                "the bars at the top, the more rows stand in small crowds and are easy to find.</p>\n");
     kn_buffer_add(to, "<figure>\n");
     draw_histogram(to, in, &h, true);
     draw_histogram(to, in, &h, false);
@@ -251,10 +256,10 @@ enum { MOST_POINTS = 1200, MOST_TICKS = 8 };
 
 /* The picture's frame: share of rows removed to the right, k upwards, k on a logarithmic scale. */
 typedef struct frame {
-    double width, left, right, top, bottom;
-    double most;  /* share at the right edge */
-    double step;  /* between ticks           */
-    double low, high; /* log k at the bottom and the top */
+    double  width, left, right, top, bottom;
+    double  most;      /* share at the right edge */
+    double  step;      /* between ticks           */
+    double  low, high; /* log k at the bottom and the top */
     int64_t rows;
     bool    wide;
 } frame;
@@ -283,9 +288,14 @@ static double round_step(double most)
 static frame make_frame(const kn_report_input *in, double width, double height, bool wide)
 {
     const kn_diagnosis *d = in->diagnosis;
-    frame   f = {.width = width, .left = wide ? 66 : 46, .right = width - (wide ? 84 : 14), .top = 30, .bottom = height - 50,
-                 .rows = kn_report_rows(d), .wide = wide};
-    int64_t last = f.rows - d->sizes[d->size_count - 1].rows, top = d->sizes[d->size_count - 1].size;
+    frame               f = {.width = width,
+                             .left = wide ? 66 : 46,
+                             .right = width - (wide ? 84 : 14),
+                             .top = 30,
+                             .bottom = height - 50,
+                             .rows = kn_report_rows(d),
+                             .wide = wide};
+    int64_t             last = f.rows - d->sizes[d->size_count - 1].rows, top = d->sizes[d->size_count - 1].size;
     if (in->suppress_mode == KN_SUPPRESS_GIVEN && d->budget > last) last = d->budget;
     if (in->k > top) top = in->k;
     double share = (double)last / (double)f.rows;
@@ -438,8 +448,9 @@ static void draw_staircase(kn_buffer *to, const kn_report_input *in, bool wide)
     frame        f = make_frame(in, width, height, wide);
     kn_svg_point points[MOST_POINTS];
     int64_t      count = thin_steps(points, &f, in->diagnosis);
-    kn_svg_begin(to, wide ? "wide" : "narrow", width, height, "What removing rows reaches",
-                 "A staircase: the more of the rows in small classes are removed, the larger is the smallest class left.");
+    kn_svg_begin(
+        to, wide ? "wide" : "narrow", width, height, "What removing rows reaches",
+        "A staircase: the more of the rows in small classes are removed, the larger is the smallest class left.");
     draw_k_axis(to, &f, in->diagnosis);
     draw_share_axis(to, &f);
     kn_svg_steps(to, "area", points, count, f.right, f.bottom);
@@ -493,16 +504,18 @@ void kn_report_staircase(kn_buffer *to, const kn_report_input *in)
     if (d->size_count == 0) return;
     kn_html_section(to, "What would removing rows reach?");
     if (in->missing == KN_MISSING_WILDCARD) {
-        kn_buffer_add(to, "<p>Not drawn: where missing cells agree with anything, crowds overlap, and removing some rows "
-                          "makes others stand out.</p>\n");
+        kn_buffer_add(to,
+                      "<p>Not drawn: where missing cells agree with anything, crowds overlap, and removing some rows "
+                      "makes others stand out.</p>\n");
     } else if (d->size_count == 1) {
         kn_buffer_add(to, "<p>Nothing: all classes have the same size, ");
         kn_html_count(to, d->k, kn_report_unit(in, 1), kn_report_unit(in, 2));
         kn_buffer_add(to, ". Removing some of them leaves the smallest crowd as it is.</p>\n");
     } else {
-        kn_buffer_add(to, "<p>Taking out the rows in the smallest crowds makes the smallest crowd left larger. Each step of "
-                          "the line is a class size: follow it to the right to see how many rows it costs to go up. Somebody "
-                          "who finds a crowd of k guesses right with a chance of 1 in k.</p>\n<figure>\n");
+        kn_buffer_add(
+            to, "<p>Taking out the rows in the smallest crowds makes the smallest crowd left larger. Each step of "
+                "the line is a class size: follow it to the right to see how many rows it costs to go up. Somebody "
+                "who finds a crowd of k guesses right with a chance of 1 in k.</p>\n<figure>\n");
         draw_staircase(to, in, true);
         draw_staircase(to, in, false);
         kn_buffer_add(to, "<figcaption>The scale on the left is logarithmic: equal distances mean equal "

@@ -84,7 +84,8 @@ static void at_least(kn_buffer *to, const kn_report_input *in)
     bool                priced = !now && in->suppress_mode == KN_SUPPRESS_ASKED && needed >= 0;
     open_verdict(to, now || after ? SAFE : RISK);
     if (now || after) {
-        kn_buffer_add(to, now ? "Yes: everybody hides among " : "Yes, with some rows removed: everybody left hides among ");
+        kn_buffer_add(to,
+                      now ? "Yes: everybody hides among " : "Yes, with some rows removed: everybody left hides among ");
         crowd_of(to, in, in->k);
         kn_buffer_add(to, ".</p>\n<p>");
         if (after) {
@@ -105,7 +106,8 @@ static void at_least(kn_buffer *to, const kn_report_input *in)
     kn_html_integer(to, in->k);
     kn_buffer_add(to, ".</p>\n<p>");
     if (needed < 0) {
-        kn_buffer_add(to, "No crowd is that large: removing rows does not help, the values themselves must be made coarser.");
+        kn_buffer_add(
+            to, "No crowd is that large: removing rows does not help, the values themselves must be made coarser.");
     } else {
         kn_buffer_add(to, priced ? "Removing them is enough, and fewer are not. " : "");
         if (in->suppress_mode == KN_SUPPRESS_GIVEN) {
@@ -158,13 +160,15 @@ static void listed_sets(kn_buffer *to, const kn_report_input *in)
         kn_html_count(to, s->set_count, "combination", "combinations");
         kn_buffer_add(to, " of columns hide everybody among ");
         crowd_of(to, in, in->k);
-        kn_buffer_add(to, " as the table is.</p>\n<p>For the others rows would have to go; how many is shown below.</p>\n");
+        kn_buffer_add(to,
+                      " as the table is.</p>\n<p>For the others rows would have to go; how many is shown below.</p>\n");
     } else {
         int64_t low = lowest_k(s);
         open_verdict(to, low == 1 ? RISK : PLAIN);
         if (low == 1)
-            kn_buffer_add(to, "Some combinations of these columns single somebody out.</p>\n<p>Whoever knows them of that "
-                              "person finds their row, and with it everything else that stands in it.</p>\n");
+            kn_buffer_add(to,
+                          "Some combinations of these columns single somebody out.</p>\n<p>Whoever knows them of that "
+                          "person finds their row, and with it everything else that stands in it.</p>\n");
         else {
             kn_buffer_add(to, "Whatever of these columns somebody knows, everybody hides among ");
             crowd_of(to, in, low);
@@ -290,17 +294,22 @@ void kn_report_words(kn_buffer *to, const kn_report_input *in)
     kn_html_section(to, "What the words mean");
     kn_buffer_add(to, "<dl class=\"words\">\n");
     word(to, "Quasi-identifiers",
-         "Columns that somebody else may know about a person: age, sex, place. None of them is a name, but together they can "
+         "Columns that somebody else may know about a person: age, sex, place. None of them is a name, but together "
+         "they can "
          "point to one person.");
-    word(to, in->missing == KN_MISSING_WILDCARD ? "Crowd" : "Class, crowd",
-         in->missing == KN_MISSING_WILDCARD
-             ? "All rows that a row may be confused with, judging by the quasi-identifiers."
-             : "All rows that look exactly the same on the quasi-identifiers. Somebody who knows only those cannot tell "
-               "them apart.");
-    word(to, "k", in->entity ? "The number of persons in the smallest crowd. A table is 5-anonymous when every crowd has at least 5 persons: "
-                               "whoever looks for one person is left with at least 5."
-                             : "The number of rows in the smallest crowd. A table is 5-anonymous when every crowd has at least 5 rows: "
-                               "whoever looks for one person is left with at least 5 rows to choose from.");
+    word(
+        to, in->missing == KN_MISSING_WILDCARD ? "Crowd" : "Class, crowd",
+        in->missing == KN_MISSING_WILDCARD
+            ? "All rows that a row may be confused with, judging by the quasi-identifiers."
+            : "All rows that look exactly the same on the quasi-identifiers. Somebody who knows only those cannot tell "
+              "them apart.");
+    word(to, "k",
+         in->entity
+             ? "The number of persons in the smallest crowd. A table is 5-anonymous when every crowd has at least 5 "
+               "persons: "
+               "whoever looks for one person is left with at least 5."
+             : "The number of rows in the smallest crowd. A table is 5-anonymous when every crowd has at least 5 rows: "
+               "whoever looks for one person is left with at least 5 rows to choose from.");
     word(to, "Risk", "The chance to pick the right row of a crowd: 1 in 5 in a crowd of 5, certainty in a crowd of 1.");
     if (in->sets) word(to, "Combination", "A set of columns that somebody might know, one or several of those listed.");
     kn_buffer_add(to, "</dl>\n");
