@@ -133,7 +133,12 @@ kn_status kn_freq_of_table_with(kn_freq **out, kn_context *ctx, const kn_table *
     kn_free(cardinalities);
     if (st != KN_OK) return st;
     table_keys    keys = {table, columns, &freq->layout};
-    kn_key_source source = {fill_from_table, &keys, table->rows, NULL, freq->layout.words, layout_bits(&freq->layout)};
+    kn_key_source source = {.fill = fill_from_table,
+                            .arg = &keys,
+                            .items = table->rows,
+                            .total = table->rows,
+                            .words = freq->layout.words,
+                            .bits = layout_bits(&freq->layout)};
     st = kn_group_run(freq, &source, options, err);
     if (st != KN_OK) {
         kn_freq_free(freq);
@@ -228,8 +233,13 @@ static kn_status roll_up(kn_freq **out, const kn_freq *from, const kn_rollup *by
     kn_free(cardinalities);
     if (st != KN_OK) return st;
     rollup_keys   keys = {from, by, &freq->layout};
-    kn_key_source source = {fill_from_finer,           &keys, from->classes, from->counts, freq->layout.words,
-                            layout_bits(&freq->layout)};
+    kn_key_source source = {.fill = fill_from_finer,
+                            .arg = &keys,
+                            .items = from->classes,
+                            .counts = from->counts,
+                            .total = from->rows,
+                            .words = freq->layout.words,
+                            .bits = layout_bits(&freq->layout)};
     st = kn_group_run(freq, &source, options, err);
     if (st != KN_OK) {
         kn_freq_free(freq);

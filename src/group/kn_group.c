@@ -35,11 +35,16 @@ enum {
     BUCKETS = 256,
     PART_BYTES = 1024,  /* of a worker's part per bucket */
     LARGE_TABLE = 2048, /* slots: smaller tables double, larger ones grow by half */
-    MOST_PART_SLOTS = PART_BYTES / 16,
+    MOST_PART_SLOTS = PART_BYTES / 8,
+    PACKED = 0,
+    DIGIT_BITS = 11, /* of the radix sort of packed records */
+    DIGIT_MASK = (1 << DIGIT_BITS) - 1,
     GRAIN = 1 << 16
 };
 
-/* A table of records: words of the key, then the count; a count of 0 marks a free slot. */
+/* A table of records; a count of 0 marks a free slot. A record is the words of the key, then the count. Where a key fits
+ * into 32 bits and so do all counts, both share one word: half the memory, twice the records per cache line. This packed
+ * form goes by the number of words 0. */
 typedef struct hash_table {
     uint64_t *records;
     uint64_t  slots;
@@ -63,8 +68,9 @@ typedef struct grouping {
     const kn_key_source *source;
     kn_key_hash          hash; /* NULL: the built-in one */
     bool                 unsorted;
-    int                  words;
-    int                  stride; /* words + 1 */
+    int                  words;     /* of a record's key; PACKED */
+    int                  key_words; /* of a key by itself        */
+    int                  stride;    /* words + 1                 */
     int                  part_slots;
     bucket              *buckets;
     int                  bucket_count; /* BUCKETS, or 1 on the single path */
@@ -83,24 +89,50 @@ static kn_status no_memory(kn_context *ctx, kn_error *err)
 
 static inline uint64_t hash_key(const grouping *g, const uint64_t *key)
 {
-    if (g->hash) return g->hash(key, g->words);
-    return g->words == 1 ? kn_hash_word(key[0]) : kn_hash_words(key, g->words);
+    if (g->hash) return g->hash(key, g->key_words);
+    return g->key_words == 1 ? kn_hash_word(key[0]) : kn_hash_words(key, g->key_words);
 }
 
-static inline bool same_key(const uint64_t *a, const uint64_t *b, int words)
+/* ---- Records. `words` is a constant wherever speed matters, so that the compiler sees one form only. ---- */
+
+static inline uint64_t count_in(const uint64_t *record, int words)
 {
-    if (a[0] != b[0]) return false;
-    for (int i = 1; i < words; i++)
-        if (a[i] != b[i]) return false;
+    return words == PACKED ? record[0] & UINT32_MAX : record[words];
+}
+
+static inline bool has_key(const uint64_t *record, const uint64_t *key, int words)
+{
+    if (words == PACKED) return record[0] >> 32 == key[0];
+    for (int i = 0; i < words; i++)
+        if (record[i] != key[i]) return false;
     return true;
 }
 
-/* The slot of a key among `slots` records, or the free one where it belongs; the search begins at slot `at`. */
+static inline void put(uint64_t *record, const uint64_t *key, uint64_t count, int words)
+{
+    if (words == PACKED) {
+        record[0] = key[0] << 32 | count;
+        return;
+    }
+    for (int i = 0; i < words; i++) record[i] = key[i];
+    record[words] = count;
+}
+
+/* The key of a record: in the record itself, or unpacked into `room`. */
+static inline const uint64_t *key_in(const uint64_t *record, int words, uint64_t *room)
+{
+    if (words != PACKED) return record;
+    *room = record[0] >> 32;
+    return room;
+}
+
+/* The slot of a key among `slots` records, or the free one where it belongs; the search begins at slot `at`. In both
+ * forms the count stands in the record's last word. */
 static inline uint64_t *find_slot(uint64_t *base, uint64_t slots, uint64_t at, const uint64_t *key, int words)
 {
     for (;;) {
         uint64_t *record = base + at * (uint64_t)(words + 1);
-        if (record[words] == 0 || same_key(record, key, words)) return record;
+        if (record[words] == 0 || has_key(record, key, words)) return record;
         if (++at == slots) at = 0;
     }
 }
@@ -125,11 +157,12 @@ static bool table_grow(grouping *g, hash_table *t)
     hash_table larger;
     if (!table_init(g, &larger, t->slots < LARGE_TABLE ? 2 * t->slots : t->slots + t->slots / 2)) return false;
     for (uint64_t i = 0; i < t->slots; i++) {
-        uint64_t *record = t->records + i * (uint64_t)g->stride;
+        const uint64_t *record = t->records + i * (uint64_t)g->stride;
         if (record[g->words] == 0) continue;
-        uint64_t  at = first_slot(hash_key(g, record), larger.slots);
-        uint64_t *to = find_slot(larger.records, larger.slots, at, record, g->words);
-        memcpy(to, record, (size_t)g->stride * sizeof *to);
+        uint64_t        room;
+        const uint64_t *key = key_in(record, g->words, &room);
+        uint64_t        at = first_slot(hash_key(g, key), larger.slots);
+        memcpy(find_slot(larger.records, larger.slots, at, key, g->words), record, (size_t)g->stride * sizeof *record);
     }
     larger.used = t->used;
     kn_free(t->records);
@@ -140,38 +173,44 @@ static bool table_grow(grouping *g, hash_table *t)
 static inline bool table_add(grouping *g, hash_table *t, const uint64_t *key, uint64_t hash, uint64_t count, int words)
 {
     uint64_t *record = find_slot(t->records, t->slots, first_slot(hash, t->slots), key, words);
-    if (record[words] == 0) {
-        for (int w = 0; w < words; w++) record[w] = key[w];
-        t->used++;
-        record[words] = count;
-        return t->used * 5 < t->slots * 4 || table_grow(g, t);
+    if (record[words]) {
+        record[words] += count;
+        return true;
     }
-    record[words] += count;
-    return true;
+    put(record, key, count, words);
+    t->used++;
+    return t->used * 5 < t->slots * 4 || table_grow(g, t);
 }
 
+/* The three forms of records, each compiled on its own. */
+#define BY_FORM(call, ...)                                                                                             \
+    (g->words == PACKED ? call(__VA_ARGS__, PACKED)                                                                    \
+     : g->words == 1    ? call(__VA_ARGS__, 1)                                                                         \
+                        : call(__VA_ARGS__, g->words))
+
 /* ---- One table, one thread ---- */
+
+static inline bool add_block(grouping *g, const uint64_t *keys, int64_t begin, int n, int words)
+{
+    const int64_t *counts = g->source->counts;
+    for (int i = 0; i < n; i++) {
+        const uint64_t *key = keys + i * (words == PACKED ? 1 : words);
+        uint64_t        count = counts ? (uint64_t)counts[begin + i] : 1;
+        if (!table_add(g, &g->buckets[0].table, key, hash_key(g, key), count, words)) return false;
+    }
+    return true;
+}
 
 static kn_status run_single(grouping *g, kn_error *err)
 {
     const kn_key_source *s = g->source;
-    bucket              *b = &g->buckets[0];
-    uint64_t            *keys = kn_alloc_array(g->ctx, KN_GROUP_BLOCK * (size_t)g->words, sizeof *keys);
+    uint64_t            *keys = kn_alloc_array(g->ctx, KN_GROUP_BLOCK * (size_t)g->key_words, sizeof *keys);
     /* Room for all items to be distinct: clearing it costs less than growing into it. */
-    if (!keys || !table_init(g, &b->table, (uint64_t)s->items + (uint64_t)s->items / 3 + 64)) {
-        kn_free(keys);
-        return no_memory(g->ctx, err);
-    }
-    bool fine = true;
+    bool fine = keys && table_init(g, &g->buckets[0].table, (uint64_t)s->items + (uint64_t)s->items / 3 + 64);
     for (int64_t begin = 0; begin < s->items && fine; begin += KN_GROUP_BLOCK) {
         int n = s->items - begin < KN_GROUP_BLOCK ? (int)(s->items - begin) : KN_GROUP_BLOCK;
         s->fill(s->arg, begin, n, keys);
-        for (int i = 0; i < n && fine; i++) {
-            const uint64_t *key = keys + i * g->words;
-            uint64_t        count = s->counts ? (uint64_t)s->counts[begin + i] : 1;
-            fine = g->words == 1 ? table_add(g, &b->table, key, hash_key(g, key), count, 1)
-                                 : table_add(g, &b->table, key, hash_key(g, key), count, g->words);
-        }
+        fine = BY_FORM(add_block, g, keys, begin, n);
     }
     kn_free(keys);
     return fine ? KN_OK : no_memory(g->ctx, err);
@@ -181,28 +220,33 @@ static kn_status run_single(grouping *g, kn_error *err)
 
 /* Moves a worker's part into its bucket and clears it. The slots are asked for ahead of their use: the bucket's table is
  * often not in the cache, and the requests overlap. */
-static bool empty_part(grouping *g, worker_table *w, int part)
+static inline bool move_part(grouping *g, uint64_t *part, hash_table *t, int words)
 {
-    bucket     *b = &g->buckets[part];
-    uint64_t   *records[MOST_PART_SLOTS], *record = w->records + (uint64_t)part * (uint64_t)(g->part_slots * g->stride);
-    uint64_t    hashes[MOST_PART_SLOTS];
-    int         n = 0;
-    hash_table *t = &b->table;
-    if (!t->records && !table_init(g, t, 64)) return false;
-    for (int i = 0; i < g->part_slots; i++, record += g->stride) {
-        if (record[g->words] == 0) continue;
-        hashes[n] = hash_key(g, record);
-        __builtin_prefetch(t->records + first_slot(hashes[n], t->slots) * (uint64_t)g->stride, 1);
+    uint64_t *records[MOST_PART_SLOTS], room;
+    uint64_t  hashes[MOST_PART_SLOTS];
+    int       n = 0;
+    for (int i = 0; i < g->part_slots; i++) {
+        uint64_t *record = part + i * (words + 1);
+        if (record[words] == 0) continue;
+        hashes[n] = hash_key(g, key_in(record, words, &room));
+        __builtin_prefetch(t->records + first_slot(hashes[n], t->slots) * (uint64_t)(words + 1), 1);
         records[n++] = record;
     }
     bool fine = true;
     for (int i = 0; i < n && fine; i++) {
-        fine = g->words == 1 ? table_add(g, t, records[i], hashes[i], records[i][1], 1)
-                             : table_add(g, t, records[i], hashes[i], records[i][g->words], g->words);
-        records[i][g->words] = 0;
+        fine = table_add(g, t, key_in(records[i], words, &room), hashes[i], count_in(records[i], words), words);
+        records[i][words] = 0;
     }
-    w->used[part] = 0;
     return fine;
+}
+
+static bool empty_part(grouping *g, worker_table *w, int part)
+{
+    hash_table *t = &g->buckets[part].table;
+    if (!t->records && !table_init(g, t, 64)) return false;
+    w->used[part] = 0;
+    uint64_t *records = w->records + (uint64_t)part * (uint64_t)(g->part_slots * g->stride);
+    return BY_FORM(move_part, g, records, t);
 }
 
 static inline bool count_key(grouping *g, worker_table *w, const uint64_t *key, uint64_t hash, uint64_t count,
@@ -216,8 +260,7 @@ static inline bool count_key(grouping *g, worker_table *w, const uint64_t *key, 
         record[words] += count;
         return true;
     }
-    for (int i = 0; i < words; i++) record[i] = key[i];
-    record[words] = count;
+    put(record, key, count, words);
     if (++w->used[part] * 4 < (uint32_t)g->part_slots * 3) return true;
     pthread_mutex_lock(&g->buckets[part].lock);
     bool fine = empty_part(g, w, (int)part);
@@ -230,7 +273,7 @@ static bool worker_start(grouping *g, worker_table *w)
     if (w->records) return true;
     w->records = kn_alloc_array_zero(g->ctx, (size_t)BUCKETS * (size_t)(g->part_slots * g->stride), sizeof *w->records);
     w->used = kn_alloc_array_zero(g->ctx, BUCKETS, sizeof *w->used);
-    w->keys = kn_alloc_array(g->ctx, KN_GROUP_BLOCK * (size_t)g->words, sizeof *w->keys);
+    w->keys = kn_alloc_array(g->ctx, KN_GROUP_BLOCK * (size_t)g->key_words, sizeof *w->keys);
     return w->records && w->used && w->keys;
 }
 
@@ -238,7 +281,7 @@ static inline bool count_block(grouping *g, worker_table *w, int64_t begin, int 
 {
     const int64_t *counts = g->source->counts;
     for (int i = 0; i < n; i++) {
-        const uint64_t *key = w->keys + i * words;
+        const uint64_t *key = w->keys + i * (words == PACKED ? 1 : words);
         uint64_t        hash = hash_key(g, key);
         if (!count_key(g, w, key, hash, counts ? (uint64_t)counts[begin + i] : 1, words)) return false;
     }
@@ -254,9 +297,7 @@ static kn_status count_range(void *arg, int64_t begin, int64_t end, int worker, 
     for (; begin < end; begin += KN_GROUP_BLOCK) {
         int n = end - begin < KN_GROUP_BLOCK ? (int)(end - begin) : KN_GROUP_BLOCK;
         g->source->fill(g->source->arg, begin, n, w->keys);
-        /* The one-word case is compiled on its own: no inner loops over words. */
-        bool fine = g->words == 1 ? count_block(g, w, begin, n, 1) : count_block(g, w, begin, n, g->words);
-        if (!fine) return no_memory(g->ctx, err);
+        if (!BY_FORM(count_block, g, w, begin, n)) return no_memory(g->ctx, err);
     }
     kn_progress_add(g->ctx, (uint64_t)items);
     return KN_OK;
@@ -319,6 +360,40 @@ static kn_status gather_range(void *arg, int64_t begin, int64_t end, int worker,
         kn_free(t->records);
         t->records = NULL;
     }
+    return KN_OK;
+}
+
+/* Packed records are sorted as they are, by the key's digits from the lowest, and unpacked. */
+static kn_status sort_packed(grouping *g, kn_error *err)
+{
+    kn_freq  *f = g->freq;
+    size_t    n = (size_t)f->classes;
+    uint64_t *room = g->unsorted ? NULL : kn_alloc_array(g->ctx, n, sizeof *room);
+    f->counts = kn_alloc_array(g->ctx, n, sizeof *f->counts);
+    if ((!room && !g->unsorted) || !f->counts) {
+        kn_free(room);
+        return no_memory(g->ctx, err);
+    }
+    for (int shift = 32; shift < 32 + g->source->bits && !g->unsorted; shift += DIGIT_BITS) {
+        size_t next[1 << DIGIT_BITS] = {0}, at = 0;
+        for (size_t i = 0; i < n; i++) next[g->sorted[i] >> shift & DIGIT_MASK]++;
+        for (size_t d = 0; d <= DIGIT_MASK; d++) {
+            size_t count = next[d];
+            next[d] = at;
+            at += count;
+        }
+        for (size_t i = 0; i < n; i++) room[next[g->sorted[i] >> shift & DIGIT_MASK]++] = g->sorted[i];
+        uint64_t *swap = g->sorted;
+        g->sorted = room;
+        room = swap;
+    }
+    for (size_t i = 0; i < n; i++) {
+        f->counts[i] = (int64_t)(g->sorted[i] & UINT32_MAX);
+        g->sorted[i] >>= 32;
+    }
+    kn_free(room);
+    f->keys = g->sorted;
+    g->sorted = NULL;
     return KN_OK;
 }
 
@@ -388,7 +463,8 @@ static kn_status gather(grouping *g, kn_error *err)
     if (!g->sorted) return no_memory(g->ctx, err);
     kn_status st = kn_parallel_for(g->ctx, g->bucket_count, 8, gather_range, g, err);
     g->offsets = NULL;
-    if (st == KN_OK) st = g->words == 1 ? sort_narrow(g, err) : sort_wide(g, err);
+    if (st == KN_OK)
+        st = g->words == PACKED ? sort_packed(g, err) : g->words == 1 ? sort_narrow(g, err) : sort_wide(g, err);
     kn_free(g->sorted);
     g->sorted = NULL;
     return st;
@@ -486,13 +562,15 @@ static kn_group_path choose_path(const kn_key_source *source)
 
 kn_status kn_group_run(kn_freq *freq, const kn_key_source *source, const kn_group_options *options, kn_error *err)
 {
-    grouping      g = {.ctx = freq->ctx,
-                       .source = source,
-                       .hash = options ? options->hash : NULL,
-                       .unsorted = options && options->unsorted,
-                       .words = source->words,
-                       .stride = source->words + 1,
-                       .freq = freq};
+    grouping g = {.ctx = freq->ctx,
+                  .source = source,
+                  .hash = options ? options->hash : NULL,
+                  .unsorted = options && options->unsorted,
+                  .words = source->words,
+                  .key_words = source->words,
+                  .freq = freq};
+    if (source->words == 1 && source->bits <= 32 && source->total <= UINT32_MAX) g.words = PACKED;
+    g.stride = g.words + 1;
     kn_group_path path = options && options->path != KN_GROUP_AUTO ? options->path : choose_path(source);
     if (path == KN_GROUP_DENSE && (source->words > 1 || source->bits > DENSE_BITS)) path = KN_GROUP_BUCKETS;
     KN_TRY(path == KN_GROUP_DENSE ? run_dense(&g, err) : run_hashed(&g, path == KN_GROUP_SINGLE, err));

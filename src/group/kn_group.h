@@ -13,8 +13,9 @@ typedef struct kn_key_source {
     const void    *arg;
     int64_t        items;
     const int64_t *counts; /* per item; NULL: one each */
+    int64_t        total;  /* the sum of the counts */
     int            words;
-    int            bits; /* used in all, for the dense path */
+    int            bits; /* used in all; they stand at the low end */
 } kn_key_source;
 
 /* Groups the keys into freq->keys, counts, classes and rows. freq->ctx and layout are already set. */
