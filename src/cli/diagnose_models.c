@@ -146,7 +146,7 @@ static void add_figures(cli_figures *to, const kn_sensitive_report *r)
     snprintf(title, sizeof title, "What a class tells about \"%s\"", r->name);
     cli_figures_section(to, title,
                         "The figure of the worst class. Small l, and large t, alpha, beta and delta, tell much.");
-    cli_figures_add(to, "distinct l", "different values in every class, at least", "%lld", (long long)f->distinct_l);
+    cli_figures_integer(to, "distinct l", "different values in every class, at least", f->distinct_l);
     cli_figures_number(to, "entropy l", "values in every class, counted by how evenly they occur", f->entropy_l);
     add_recursive(to, "recursive c, l = 2", f->recursive_c2);
     add_recursive(to, "recursive c, l = 3", f->recursive_c3);

@@ -65,25 +65,26 @@ static void add_summary(cli_figures *to, const kn_risk_summary *r, const char *w
     snprintf(name, sizeof name, "%s, average", who);
     cli_figures_number(to, name, "the same for a person picked at random", r->average);
     snprintf(name, sizeof name, "%s, at risk", who);
-    cli_figures_add(to, name, "records whose chance is above the threshold", "%lld (%.1f %%)", (long long)r->at_risk,
-                    100 * r->at_risk_share);
+    char at_risk[CLI_NUMBER_SIZE];
+    cli_figures_add(to, name, "records whose chance is above the threshold", "%s (%.1f %%)",
+                    cli_format_integer(at_risk, r->at_risk), 100 * r->at_risk_share);
 }
 
 static void add_risk(cli_figures *to, const kn_risk *r)
 {
     cli_figures_section(to, "How likely is it that somebody is found?",
                         "The prosecutor knows that the person is in the table; the journalist does not.");
-    cli_figures_add(to, "sample uniques", "records alone in their class", "%lld", (long long)r->sample_uniques);
+    cli_figures_integer(to, "sample uniques", "records alone in their class", r->sample_uniques);
     add_summary(to, &r->prosecutor, "prosecutor");
     if (r->has_population) {
         add_summary(to, &r->journalist, "journalist");
-        cli_figures_add(to, "population uniques", "rows alone in their class in the population", "%lld",
-                        (long long)r->population_uniques);
-        cli_figures_add(to, "shared uniques", "sample uniques that are alone in the population too", "%lld",
-                        (long long)r->shared_uniques);
+        cli_figures_integer(to, "population uniques", "rows alone in their class in the population",
+                            r->population_uniques);
+        cli_figures_integer(to, "shared uniques", "sample uniques that are alone in the population too",
+                            r->shared_uniques);
         if (r->absent_rows + r->exceeding_rows > 0)
-            cli_figures_add(to, "not in the population", "rows the population should hold, but does not", "%lld",
-                            (long long)(r->absent_rows + r->exceeding_rows));
+            cli_figures_integer(to, "not in the population", "rows the population should hold, but does not",
+                                (r->absent_rows + r->exceeding_rows));
     }
     cli_figures_number(to, "marketer", "share of all records expected to be found", r->marketer);
     for (int i = 0; i < 2 && r->sampled; i++) {
@@ -180,10 +181,10 @@ static void add_suda(cli_figures *to, const cli_diagnosing *s, const kn_suda *r)
     char text[160];
     cli_figures_section(to, "What makes a row special?",
                         "A minimal sample unique is a smallest set of columns on which a row differs from all others.");
-    cli_figures_add(to, "special rows", "rows with at least one", "%lld", (long long)r->special_count);
+    cli_figures_integer(to, "special rows", "rows with at least one", r->special_count);
     for (int i = 1; i <= r->max_size; i++) {
         snprintf(text, sizeof text, "of %d column%s", i, i == 1 ? "" : "s");
-        cli_figures_add(to, text, "minimal sample uniques of that size", "%lld", (long long)r->msus_by_size[i]);
+        cli_figures_integer(to, text, "minimal sample uniques of that size", r->msus_by_size[i]);
     }
     for (int c = 0; c < r->columns; c++) {
         snprintf(text, sizeof text, "column %s", s->qi.items[c]);

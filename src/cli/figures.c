@@ -45,6 +45,12 @@ void cli_figures_number(cli_figures *figures, const char *name, const char *mean
         cli_figures_add(figures, name, meaning, "%.6g", value);
 }
 
+void cli_figures_integer(cli_figures *figures, const char *name, const char *meaning, int64_t value)
+{
+    char number[CLI_NUMBER_SIZE];
+    cli_figures_add(figures, name, meaning, "%s", cli_format_integer(number, value));
+}
+
 void cli_figures_print(const cli_figures *figures, FILE *file)
 {
     static const cli_align aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_LEFT};

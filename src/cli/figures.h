@@ -21,6 +21,9 @@ void cli_figures_add(cli_figures *figures, const char *name, const char *meaning
 /* The same for a number, "none" for NaN and "no bound" for infinity. */
 void cli_figures_number(cli_figures *figures, const char *name, const char *meaning, double value);
 
+/* The same for a count: 1,234,567. */
+void cli_figures_integer(cli_figures *figures, const char *name, const char *meaning, int64_t value);
+
 /* Prints the sections behind each other. */
 void cli_figures_print(const cli_figures *figures, FILE *file);
 void cli_figures_free(cli_figures *figures);
