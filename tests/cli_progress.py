@@ -234,6 +234,12 @@ def finished():
 
 def main():
     failed = False
+    try:  # a bare chroot has no pseudo-terminals: nothing can be said about progress there
+        for end in pty.openpty():
+            os.close(end)
+    except OSError:
+        print("1..1\nok 1 # SKIP this machine has no pseudo-terminals")
+        return 0
     print(f"1..{len(checks)}")
     for number, function in enumerate(checks, 1):
         problems = function()
