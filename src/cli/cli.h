@@ -142,6 +142,9 @@ typedef struct cli_table_options {
 bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *options, char *const *paths,
                     int path_count, const char *const *columns, int column_count, int *exit_code);
 
+/* Is one of the inputs the file that would be written? Then nothing may be: the original would be gone. */
+bool cli_overwrites_input(const char *output, char *const *inputs, int input_count);
+
 /* Notes on what the reader decided and the user should know: spellings that fell together, dates with two readings. */
 void cli_table_notes(const cli_common *common, const kn_table *table);
 

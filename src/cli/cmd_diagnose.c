@@ -274,6 +274,9 @@ static int run(int argc, char **argv)
     if (!cli_parse(&cli_diagnose, &argc, argv, options, &d.common)) return 2;
     if (d.common.help) return 0;
     int code = check(&d, &w, argc);
+    if (code == 0 &&
+        (cli_overwrites_input(d.report, argv, argc) || cli_overwrites_input(d.write_suppressed, argv, argc)))
+        code = cli_usage(&cli_diagnose, "the output would overwrite the input");
     if (code == 0 && !(d.ctx = cli_context(&d.common))) code = 3;
     d.start = cli_now();
     d.files = argv;

@@ -324,6 +324,8 @@ static int run_build(int argc, char **argv)
         code = cli_usage(&build_command, "which table?");
     else if (a.common.json && strcmp(a.output, "-") == 0)
         code = cli_usage(&build_command, "--json describes a file: it needs --output FILE");
+    else if (cli_overwrites_input(a.output, argv, argc))
+        code = cli_usage(&build_command, "the output would overwrite the input");
     else
         code = read_spec(&spec, &a);
     if (code == 0) code = build(&a, &spec, argv, argc);

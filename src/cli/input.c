@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static bool complain(const char *format, ...) KN_PRINTF(1, 2);
 
@@ -211,4 +212,13 @@ void cli_table_notes(const cli_common *common, const kn_table *table)
                      name, name);
         free(name);
     }
+}
+
+bool cli_overwrites_input(const char *output, char *const *inputs, int input_count)
+{
+    struct stat out, in;
+    if (!output || strcmp(output, "-") == 0 || stat(output, &out) != 0) return false;
+    for (int i = 0; i < input_count; i++)
+        if (stat(inputs[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) return true;
+    return false;
 }
