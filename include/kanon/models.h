@@ -19,6 +19,13 @@
  *     delta-disclosure         |ln(p_i / q_i)| < delta for all i with q_i > 0 (Brickell, Shmatikov 2008, with the
  *                              natural logarithm); p_i = 0 is an infinite difference, so every class needs every value
  *
+ * Without a sensitive column, for releases (not for kn_diagnose_models):
+ *
+ *     k-map                    at least k people of the population share the class's cells      (Sweeney 2002)
+ *     delta-presence           min <= n / (people of the population in the class) <= max        (Nergiz et al. 2007)
+ *     max-risk                 1 / n <= risk
+ *     average-risk             classes / rows <= risk, over the release: the smallest classes are suppressed until it holds
+ *
  * The EMD is always the cheapest transport under the given distance, also with missing cells.
  */
 #ifndef KANON_MODELS_H
@@ -53,6 +60,10 @@ typedef enum kn_model_kind {
     KN_MODEL_BETA_BASIC,     /* beta-likeness: {kind: basic, beta}          */
     KN_MODEL_BETA_ENHANCED,  /* beta-likeness: {kind: enhanced, beta}       */
     KN_MODEL_DELTA,          /* delta-disclosure: {delta}                   */
+    KN_MODEL_K_MAP,          /* k-map: {k}; needs a population or weights   */
+    KN_MODEL_PRESENCE,       /* delta-presence: {min, max}; a population    */
+    KN_MODEL_MAX_RISK,       /* max-risk: {risk}                            */
+    KN_MODEL_AVERAGE_RISK,   /* average-risk: {risk}; of the whole release  */
     KN_MODEL_KINDS           /* how many there are                          */
 } kn_model_kind;
 
@@ -71,10 +82,11 @@ typedef struct kn_model {
     int64_t       k;         /* k; alpha-k (0 there: any size will do)                      */
     kn_ratio      l;         /* l-diversity; a whole number unless entropy                  */
     kn_ratio      c;         /* recursive                                                   */
-    kn_ratio      bound;     /* t, alpha, beta or delta                                     */
+    kn_ratio      bound;     /* t, alpha, beta, delta, the largest presence, or risk        */
+    kn_ratio      low;       /* delta-presence: the smallest                                */
 } kn_model;
 
-#define KN_MODEL_INIT {KN_MODEL_K, NULL, 0, {0, 1}, {0, 1}, {0, 1}}
+#define KN_MODEL_INIT {KN_MODEL_K, NULL, 0, {0, 1}, {0, 1}, {0, 1}, {0, 1}}
 
 /* Do the parameters make sense? KN_USAGE with the reason if not. */
 KN_API KN_CHECK kn_status kn_model_check(const kn_model *model, kn_error *err);

@@ -83,6 +83,10 @@ static const struct {
     [KN_MODEL_BETA_BASIC] = {"beta-likeness", "basic"},
     [KN_MODEL_BETA_ENHANCED] = {"beta-likeness", "enhanced"},
     [KN_MODEL_DELTA] = {"delta-disclosure", NULL},
+    [KN_MODEL_K_MAP] = {"k-map", NULL},
+    [KN_MODEL_PRESENCE] = {"delta-presence", NULL},
+    [KN_MODEL_MAX_RISK] = {"max-risk", NULL},
+    [KN_MODEL_AVERAGE_RISK] = {"average-risk", NULL},
 };
 
 const char *kn_model_name(kn_model_kind kind)

@@ -1,0 +1,98 @@
+/* kanon/anonymize.h: from a spec to a release that was verified before it got its name.
+ *
+ * Reads the inputs, searches, recodes, writes a temporary file (mode 0600) beside the output, re-reads and verifies those
+ * bytes with code of its own, and renames. Beside the release stand OUTPUT.certificate.json (may be published),
+ * OUTPUT.private.json (mode 0600: seed, digests of the inputs, row counts before) and, if kept, OUTPUT.rowmap (mode 0600).
+ * A failure, a kill or cancellation leaves the old file or none.
+ */
+#ifndef KANON_ANONYMIZE_H
+#define KANON_ANONYMIZE_H
+
+#include <kanon/spec.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A node of the lattice. */
+typedef struct kn_release_node {
+    const int *levels; /* one per quasi-identifier */
+    double     loss;   /* the chosen metric        */
+    int64_t    suppressed;
+    int64_t    classes;
+} kn_release_node;
+
+/* A promise and what the release reaches. */
+typedef struct kn_release_model {
+    kn_model model;
+    double   reached;  /* by the worst class of the release (see kn_model_verdict); of average risk: the average */
+    double   original; /* the same of the original table                                                       */
+} kn_release_model;
+
+typedef struct kn_release_counter {
+    const char *name; /* "nodes_checked", ... */
+    double      value;
+} kn_release_counter;
+
+/* What a column lost. */
+typedef struct kn_release_attribute {
+    const char *name;
+    int         level, height; /* -1, -1 where the method has no levels */
+    double      lm, ncp, prec, entropy;
+} kn_release_attribute;
+
+typedef struct kn_release_result {
+    kn_method   method;
+    kn_metric   utility;
+    bool        found;    /* false: no release satisfies the requirements; nothing was written     */
+    bool        complete; /* false: the time limit ended the search                                */
+    bool        optimal;  /* proved to be the best for the metric                                  */
+    const char *reason;   /* not found: why, in a sentence                                         */
+    int64_t     rows_in;  /* rows of the inputs                                                    */
+    int64_t     missing_dropped; /* rows left out because a quasi-identifier is missing (missing: drop) */
+    int64_t     rows;     /* of the release, suppressed ones as far as they are shown              */
+    int64_t     suppressed;
+    int64_t     average_suppressed; /* of these, only for the sake of average risk                 */
+    int64_t     classes;
+    int64_t     k;        /* the smallest class of the release (persons where there is an entity)  */
+    int64_t     k_before;
+    double      lattice;  /* nodes of the lattice; 0 where the method has none                     */
+    int         level_count;
+    const int  *levels;   /* the chosen node, in the order of the quasi-identifiers                */
+    double      metrics[KN_METRICS];
+    int                         attribute_count;
+    const kn_release_attribute *attributes; /* the quasi-identifiers                               */
+    int                         model_count;
+    const kn_release_model     *models;
+    int                         counter_count;
+    const kn_release_counter   *counters;
+    int64_t                     solution_count; /* all_solutions: minimal good nodes                */
+    const kn_release_node      *solutions;
+    int                         dropped_count; /* undeclared columns that were dropped              */
+    const char *const          *dropped;
+    int                         size_count, size_count_before; /* class sizes after and before, ascending */
+    const kn_size_count        *sizes, *sizes_before;
+    double                      seconds_read, seconds_search, seconds_write, seconds_verify;
+    char                        sha256[65]; /* of the release                                       */
+} kn_release_result;
+
+typedef struct kn_anonymize_options {
+    size_t      size; /* sizeof(kn_anonymize_options), set by the initializer */
+    bool        all_solutions;
+    bool        dry_run; /* search and measure, write nothing                 */
+    const char *version; /* of the program, for the certificate               */
+} kn_anonymize_options;
+
+#define KN_ANONYMIZE_OPTIONS_INIT {sizeof(kn_anonymize_options), false, false, NULL}
+
+/* Runs a spec that passed kn_spec_check. "There is none" is KN_OK with found == false. KN_INTERNAL: the verifier rejected
+ * what was written; nothing was renamed. */
+KN_API KN_CHECK kn_status kn_anonymize(kn_release_result **out, kn_context *ctx, const kn_spec *spec,
+                                       const kn_anonymize_options *options, kn_error *err);
+KN_API void               kn_release_result_free(kn_release_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,43 @@
+/* kanon/measure.h: what did a release lose? Every metric from the files alone, without the plan that made it. */
+#ifndef KANON_MEASURE_H
+#define KANON_MEASURE_H
+
+#include <kanon/spec.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct kn_measured_attribute {
+    const char *name;
+    double      lm, ncp, prec, entropy; /* NAN where not defined */
+} kn_measured_attribute;
+
+typedef struct kn_measure_report {
+    int64_t                      rows, released, suppressed, classes;
+    int64_t                      k; /* smallest released class */
+    double                       metrics[KN_METRICS];
+    int                          attribute_count;
+    const kn_measured_attribute *attributes;
+} kn_measure_report;
+
+typedef struct kn_measure_options {
+    size_t             size;      /* sizeof(kn_measure_options), set by the initializer */
+    const char *const *originals; /* files; NULL: the spec's inputs                     */
+    int                original_count;
+    const char        *release; /* file; NULL: the spec's output                        */
+} kn_measure_options;
+
+#define KN_MEASURE_OPTIONS_INIT {sizeof(kn_measure_options), NULL, 0, NULL}
+
+/* Measures any release of the quasi-identifiers in `spec`, made by kanon or not. KN_INPUT with row and column where a
+ * cell is neither a value, a label of the hierarchy, an interval, a set nor "*". */
+KN_API KN_CHECK kn_status kn_measure(kn_measure_report **out, kn_context *ctx, const kn_spec *spec,
+                                     const kn_measure_options *options, kn_error *err);
+KN_API void               kn_measure_report_free(kn_measure_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

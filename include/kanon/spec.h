@@ -1,0 +1,141 @@
+/* kanon/spec.h: what the user asked for: which column plays which role, what must hold, how and at what cost.
+ *
+ * A spec comes from a release file (YAML or JSON, docs/release-file.md) or is built field by field; both ways may be
+ * combined, and what comes later wins. It holds no data. Fields may be read directly; they change only through the
+ * functions below, which copy what they are given. Paths of a release file are relative to it and stored as they are to
+ * be opened.
+ */
+#ifndef KANON_SPEC_H
+#define KANON_SPEC_H
+
+#include <kanon/models.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum kn_method {
+    KN_METHOD_OPTIMAL = 0, /* the best node of the lattice for the chosen metric; the default        */
+    KN_METHOD_SAMARATI,
+    KN_METHOD_BOTTOM_UP,
+    KN_METHOD_BOTTOM_UP_ROLLUP,
+    KN_METHOD_INCOGNITO,
+    KN_METHOD_INCOGNITO_SUPERROOTS,
+    KN_METHOD_INCOGNITO_CUBE,
+    KN_METHOD_HEURISTIC,
+    KN_METHOD_DATAFLY,
+    KN_METHODS
+} kn_method;
+
+/* "incognito-cube", ... Static. */
+KN_API const char *kn_method_name(kn_method method);
+KN_API bool        kn_method_parse(const char *name, kn_method *out);
+
+/* How much a release lost. Smaller is better, except Prec. docs/metrics.md has the formulas. */
+typedef enum kn_metric {
+    KN_METRIC_LM = 0,  /* lm       mean over all cells of (covered leaves - 1) / (leaves - 1)          */
+    KN_METRIC_NCP,     /* ncp      mean over all cells of covered leaves / leaves, 0 for one leaf      */
+    KN_METRIC_PREC,    /* prec     1 - mean over all cells of level / height                           */
+    KN_METRIC_ENTROPY, /* entropy  sum over all cells of log2(rows under the cell / rows of the value) */
+    KN_METRIC_DM,      /* dm       sum of squared class sizes, and all rows per suppressed row         */
+    KN_METRIC_DM_STAR, /* dm_star  sum of squared class sizes, the suppressed rows as classes as they were */
+    KN_METRIC_C_AVG,   /* c_avg    released rows / classes / k                                         */
+    KN_METRICS
+} kn_metric;
+
+KN_API const char *kn_metric_name(kn_metric metric);
+KN_API bool        kn_metric_parse(const char *name, kn_metric *out);
+
+typedef enum kn_suppressed {
+    KN_SUPPRESSED_STAR = 0,      /* "*" in every column                                                */
+    KN_SUPPRESSED_DROP,          /* the rows are left out                                              */
+    KN_SUPPRESSED_KEEP_SENSITIVE /* "*" in the quasi-identifiers only: one class, which must satisfy every model */
+} kn_suppressed;
+
+typedef struct kn_attribute {
+    const char       *name;
+    kn_role           role;
+    kn_type           type;   /* KN_TYPE_AUTO: found out                                               */
+    const char       *format; /* of dates; NULL: none                                                  */
+    bool              has_hierarchy;
+    kn_hierarchy_spec hierarchy; /* its texts belong to the spec                                       */
+    kn_ratio          weight;    /* of a quasi-identifier in the metrics; 1/1 unless given             */
+    const char       *pseudonym_key_file; /* identifier: replaced by a keyed pseudonym instead of dropped; NULL: dropped */
+    int64_t           line, column; /* where in the release file; 0: not from a file                  */
+} kn_attribute;
+
+typedef struct kn_spec {
+    const char        *path; /* of the release file; NULL: none                                        */
+    /* Reading. */
+    int                input_count;
+    const char *const *inputs; /* "-": standard input                                                  */
+    kn_csv_options     csv;    /* of the inputs; types are those of the attributes, na belongs to the spec */
+    const char        *population; /* a table of everybody the data may be about; NULL: none           */
+    /* Roles. */
+    int                 attribute_count;
+    const kn_attribute *attributes; /* in the order they were declared: the order of the quasi-identifiers, of a node */
+    const char         *entity;     /* the column that says whose row it is; NULL: one row per person   */
+    bool                undeclared_refuse; /* an undeclared column is an error instead of dropped       */
+    kn_missing          missing;           /* of quasi-identifiers                                      */
+    /* Promises. */
+    int             model_count;
+    const kn_model *models;
+    bool            suppression_is_count;
+    kn_fraction     suppression;      /* at most this share of the rows ...                             */
+    int64_t         suppression_rows; /* ... or, with suppression_is_count, this many                   */
+    kn_suppressed   suppressed;
+    int                dependency_count;
+    const char *const *dependencies; /* "a, b -> c" as written                                          */
+    /* How. */
+    kn_method method;
+    kn_metric utility;
+    double    time_limit; /* seconds; 0: none                                                           */
+    uint64_t  seed;
+    bool      seeded;     /* the seed was given                                                         */
+    /* Writing. */
+    const char *output;      /* "-": standard output; NULL: not given                                   */
+    const char *report;      /* an HTML page; NULL: none                                                */
+    bool        keep_order;  /* rows stay in their order (the program warns)                            */
+    bool        keep_rowmap; /* OUTPUT.rowmap stays beside the release                                  */
+    bool        force;       /* publish a kept column although it is nearly unique                      */
+} kn_spec;
+
+/* An empty spec: no input, no attribute, no model, suppression 0, method optimal, metric lm. */
+KN_API KN_CHECK kn_status kn_spec_create(kn_spec **out, kn_context *ctx, kn_error *err);
+
+/* Reads a release file ("-": standard input). KN_INPUT with line and column: not YAML or JSON, an unknown key, a value
+ * that makes no sense. KN_IO: it cannot be read. */
+KN_API KN_CHECK kn_status kn_spec_read(kn_spec **out, kn_context *ctx, const char *path, kn_error *err);
+
+KN_API void kn_spec_free(kn_spec *spec);
+
+/* Sets one top-level field from text in the release file's own notation, as if the file had said so: ("method",
+ * "incognito"), ("suppression", "0.05"), ("privacy", "[{k: 5}, {t-closeness: {attribute: salary, t: 0.2}}]"),
+ * ("input", "[a.csv, b.csv]"). `what` names it in messages ("--suppression"). Paths are relative to the working folder.
+ * KN_USAGE where the text makes no sense. */
+KN_API KN_CHECK kn_status kn_spec_set(kn_spec *spec, const char *field, const char *text, const char *what,
+                                      kn_error *err);
+
+/* Declares an attribute or changes its role; what else is known of it stays. */
+KN_API KN_CHECK kn_status kn_spec_set_role(kn_spec *spec, const char *attribute, kn_role role, kn_error *err);
+
+/* Declares more of an attribute in the release file's notation: ("age", "{type: integer, hierarchy: {ranges: [5, 10]}}"). */
+KN_API KN_CHECK kn_status kn_spec_set_attribute(kn_spec *spec, const char *attribute, const char *text, const char *what,
+                                                kn_error *err);
+
+/* Adds a model, or replaces the one of the same kind and attribute. */
+KN_API KN_CHECK kn_status kn_spec_set_model(kn_spec *spec, const kn_model *model, kn_error *err);
+
+/* Does it all fit together: at least one input, quasi-identifier and model; every attribute declared once; every model's
+ * attribute sensitive (or none named and exactly one sensitive column, which is then filled in); an output; roles that
+ * exclude each other? KN_USAGE or KN_INPUT (with the file's line and column) says what does not. */
+KN_API KN_CHECK kn_status kn_spec_check(kn_spec *spec, kn_error *err);
+
+/* The attribute of that name; -1: none. */
+KN_API int kn_spec_find(const kn_spec *spec, const char *attribute);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,1 @@
+#include <kanon/attack.h>

@@ -1,0 +1,43 @@
+/* kn_evaluate.h: classes of some quasi-identifiers at some levels with all that the requirements look at, and whether
+ * they are good. The generic path, for every model: scan, roll-up and projection of one kind of set. (The optimal search
+ * has a faster one of its own where class sizes say it all.)
+ *
+ * A kn_classes holds, per class, its key (codes of the level maps), rows, population count, and per tracked column
+ * (sensitive columns and the entity) a histogram; population combinations without a row of the table are classes of 0
+ * rows, which are never released and never suppressed. Sets are immutable; any thread may read.
+ */
+#ifndef KN_EVALUATE_H
+#define KN_EVALUATE_H
+
+#include "kn_fulldomain.h"
+
+typedef struct kn_evaluator kn_evaluator;
+typedef struct kn_classes   kn_classes;
+
+/* Borrows the problem. */
+KN_CHECK kn_status kn_evaluator_make(kn_evaluator **out, kn_context *ctx, const kn_fulldomain_problem *problem,
+                                     kn_error *err);
+void               kn_evaluator_free(kn_evaluator *evaluator);
+
+/* From the rows of the table. `levels`: quasi_count of them, those of attributes outside the set are not looked at. */
+KN_CHECK kn_status kn_classes_scan(kn_classes **out, const kn_evaluator *evaluator, uint64_t attributes,
+                                   const int *levels, kn_error *err);
+/* To higher levels of the same attributes; to fewer attributes at the same levels. */
+KN_CHECK kn_status kn_classes_rollup(kn_classes **out, const kn_evaluator *evaluator, const kn_classes *from,
+                                     const int *levels, kn_error *err);
+KN_CHECK kn_status kn_classes_project(kn_classes **out, const kn_evaluator *evaluator, const kn_classes *from,
+                                      uint64_t attributes, kn_error *err);
+void               kn_classes_free(kn_classes *classes);
+
+int64_t kn_classes_count(const kn_classes *classes);
+
+typedef struct kn_verdict {
+    bool         good;
+    bool         possible; /* the always monotone part holds: false means that nothing below is good either */
+    kn_node_sums sums;     /* over the attributes of the set; `cells` only for a set of all attributes      */
+} kn_verdict;
+
+KN_CHECK kn_status kn_classes_judge(kn_verdict *out, const kn_evaluator *evaluator, const kn_classes *classes,
+                                    kn_error *err);
+
+#endif

@@ -1,0 +1,1 @@
+#include "kn_fulldomain.h"

@@ -1,0 +1,90 @@
+/* kn_fulldomain.h: full-domain generalization: one level of its hierarchy for each quasi-identifier.
+ *
+ * A node of the lattice is a vector of levels; its height is their sum. A node is good if the rows of the classes that
+ * fail the requirements are within the budget for suppression (and what is left satisfies the table-level ones). ERRATA 3
+ * fixes each algorithm; the counters let a reader compare them.
+ */
+#ifndef KN_FULLDOMAIN_H
+#define KN_FULLDOMAIN_H
+
+#include "kn_objective.h"
+#include "kn_plan.h"
+#include "kn_requirements.h"
+
+typedef struct kn_fulldomain_problem {
+    const kn_table            *table;
+    int                        quasi_count;
+    const int                 *quasi;       /* columns of the table                        */
+    const kn_hierarchy *const *hierarchies; /* one each, bound to its column               */
+    const kn_requirements     *requirements;
+    const kn_population_set   *population; /* NULL: none                                   */
+    const kn_objective        *objective;
+    int64_t                    budget; /* rows that may be suppressed                      */
+    kn_suppressed              suppressed;
+    kn_method                  method;
+    double                     time_limit; /* seconds; 0: none                             */
+    uint64_t                   seed;       /* heuristic                                    */
+    bool                       all_solutions;
+    bool                       trace; /* keep the order in which nodes were tested         */
+} kn_fulldomain_problem;
+
+/* Incognito: per size of subsets. */
+typedef struct kn_subset_counters {
+    int64_t candidates, tested, good;
+} kn_subset_counters;
+
+typedef struct kn_fulldomain_counters {
+    double  lattice;       /* nodes there are (a double: there may be 10^20)                          */
+    int64_t candidates;    /* nodes generated                                                         */
+    int64_t nodes_checked; /* whose classes were counted to see whether they are good                 */
+    int64_t nodes_marked;  /* good or bad without counting                                            */
+    int64_t table_scans;   /* frequency sets made from the rows                                       */
+    int64_t rollups;       /* made from a finer set of the same attributes                            */
+    int64_t projections;   /* made from a set of more attributes                                      */
+    int64_t nodes_measured; /* counted again only to learn their loss                                 */
+    int64_t keys;          /* classes gone through by all of these: the work done                     */
+    int                 size_count; /* Incognito: quasi_count, else 0                                 */
+    kn_subset_counters *sizes;
+} kn_fulldomain_counters;
+
+typedef struct kn_solution {
+    int        *levels;
+    int64_t     suppressed;
+    int64_t     classes;
+    kn_quotient loss;
+} kn_solution;
+
+/* One step of a search, for tests: which node of which attributes was obtained how. */
+typedef enum kn_step_kind { KN_STEP_SCAN, KN_STEP_ROLLUP, KN_STEP_PROJECT, KN_STEP_TEST_BAD, KN_STEP_TEST_GOOD } kn_step_kind;
+typedef struct kn_trace_step {
+    kn_step_kind kind;
+    uint64_t     attributes; /* bit q: quasi-identifier q takes part (more than 64 are never traced) */
+    int         *levels;     /* quasi_count; 0 for those that do not                                */
+} kn_trace_step;
+
+typedef struct kn_fulldomain_result {
+    kn_context            *ctx;
+    bool                   found;    /* false: no good node (complete), or none in time                        */
+    bool                   complete; /* the search ended by itself; false: the time limit did                  */
+    bool                   optimal;  /* no good node has a smaller loss: proved                                */
+    int                    quasi_count;
+    kn_solution            best;     /* with equal losses the lexicographically lowest node                    */
+    int64_t                good;     /* good nodes there are; -1: the method does not learn that               */
+    int64_t                solution_count; /* with all_solutions: the minimal good nodes, lexicographically    */
+    kn_solution           *solutions;
+    kn_fulldomain_counters counters;
+    int64_t                trace_count;
+    kn_trace_step         *trace;
+} kn_fulldomain_result;
+
+/* Searches. KN_USAGE: a lattice that the method cannot enumerate. Cancellation is KN_CANCELLED; a time limit is not a
+ * failure. The answer "there is none" is not a failure either. */
+KN_CHECK kn_status kn_fulldomain_search(kn_fulldomain_result **out, kn_context *ctx,
+                                        const kn_fulldomain_problem *problem, kn_error *err);
+void               kn_fulldomain_result_free(kn_fulldomain_result *result);
+
+/* The plan of one node. */
+KN_CHECK kn_status kn_fulldomain_plan(kn_plan **out, kn_context *ctx, const kn_fulldomain_problem *problem,
+                                      const int *levels, kn_error *err);
+
+#endif

@@ -1,0 +1,49 @@
+/* kn_recode.h: a plan and its table → the bytes of the release.
+ *
+ * Rows are sorted by all their released cells (equal rows are interchangeable, so nothing of the original order is left)
+ * unless the order is to be kept; suppressed rows come last. Rows are made in parallel; the bytes do not depend on the
+ * number of threads.
+ */
+#ifndef KN_RECODE_H
+#define KN_RECODE_H
+
+#include <kanon/spec.h>
+
+#include "kn_output.h"
+#include "kn_plan.h"
+
+typedef enum kn_released_kind { KN_RELEASED_QUASI, KN_RELEASED_COPY, KN_RELEASED_PSEUDONYM } kn_released_kind;
+
+/* A column of the release, in the order of the table's columns. */
+typedef struct kn_released_column {
+    kn_released_kind     kind;
+    int                  column;   /* of the table                                              */
+    int                  quasi;    /* QUASI: which of the plan's                                */
+    const unsigned char *key;      /* PSEUDONYM: 32 bytes; HMAC-SHA-256 of the value's text     */
+    bool                 sensitive; /* COPY: shown in suppressed rows with keep-sensitive        */
+} kn_released_column;
+
+typedef struct kn_recode_input {
+    const kn_table            *table;
+    const kn_plan             *plan;
+    const kn_hierarchy *const *hierarchies; /* one per quasi-identifier of the plan; NULL: none */
+    const kn_released_column  *columns;
+    int                        column_count;
+    kn_suppressed              suppressed;
+    bool                       keep_order;
+    char                       delimiter;
+} kn_recode_input;
+
+/* Writes header and rows to `output`, which stays open. `map` receives the table row of each released row (kn_alloc;
+ * freed by the caller), `*map_count` of them. KN_INPUT if a value of the data looks like what only a release may hold:
+ * see docs/release.md. */
+KN_CHECK kn_status kn_recode_write(kn_output *output, kn_context *ctx, const kn_recode_input *input, int64_t **map,
+                                   int64_t *map_count, kn_error *err);
+
+/* The released text of a cell, appended: also for the verifier's tests and reports. Ranges of numbers and dates are
+ * closed intervals "[low-high]" in the values' own spelling, "[low, high]" where a value contains a '-'; sets are
+ * "{a;b;c}"; a missing cell is empty. */
+void kn_cell_text(kn_buffer *to, const kn_plan *plan, const kn_cell *cell, const kn_column *column,
+                  const kn_hierarchy *hierarchy);
+
+#endif

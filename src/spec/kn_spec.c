@@ -1,0 +1,1 @@
+#include <kanon/spec.h>
