@@ -185,7 +185,7 @@ double kn_model_reached(const kn_model *m, const kn_histogram *h, const kn_refer
     case KN_MODEL_BETA_BASIC: return kn_quotient_double(kn_beta_reached(h, r));
     case KN_MODEL_BETA_ENHANCED: return enhanced(h, r);
     case KN_MODEL_DELTA: return kn_delta_reached(h, r);
-    case KN_MODEL_KINDS: break;
+    default: break; /* of the population, of a size, of the whole release: see kn_requirements */
     }
     return NAN;
 }
@@ -209,7 +209,7 @@ bool kn_model_satisfied(const kn_model *m, const kn_histogram *h, const kn_refer
     case KN_MODEL_BETA_BASIC: return at_most(kn_beta_reached(h, r), m->bound);
     case KN_MODEL_BETA_ENHANCED: return at_most(kn_beta_reached(h, r), m->bound) && kn_beta_within_log(h, r);
     case KN_MODEL_DELTA: return kn_delta_reached(h, r) < ratio_double(m->bound);
-    case KN_MODEL_KINDS: break;
+    default: break; /* of the population, of a size, of the whole release: see kn_requirements */
     }
     return false;
 }
