@@ -2,6 +2,7 @@
  * shares row by row), examples worked out by hand, reports against counting row by row. */
 #include "testing.h"
 
+#include <assert.h>
 #include <kanon/models.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,57 +12,10 @@
 #include "kn_alloc.h"
 #include "kn_model.h"
 #include "kn_rng.h"
+#include "transport.h"
 
 enum { MOST_VALUES = 9, MOST_CODES = MOST_VALUES + 1 };
-
-/* ---- The cheapest transport, by shortest augmenting paths ---- */
-
-/* Moves supply to demand (equal totals) at the cheapest total cost; cost[i][j] per unit. Bellman-Ford on the residual
- * graph: supplies are nodes 0 .. n - 1, demands n .. 2n - 1. */
-static int64_t transport(int n, const int64_t *supply, const int64_t *demand, int64_t cost[MOST_CODES][MOST_CODES])
-{
-    int64_t flow[MOST_CODES][MOST_CODES] = {{0}}, have[MOST_CODES], want[MOST_CODES], total = 0;
-    memcpy(have, supply, (size_t)n * sizeof *have);
-    memcpy(want, demand, (size_t)n * sizeof *want);
-    for (;;) {
-        int64_t distance[2 * MOST_CODES];
-        int     before[2 * MOST_CODES];
-        for (int i = 0; i < 2 * n; i++) {
-            distance[i] = i < n && have[i] > 0 ? 0 : INT64_MAX / 4;
-            before[i] = -1;
-        }
-        for (int round = 0; round < 2 * n; round++)
-            for (int i = 0; i < n; i++)
-                for (int j = 0; j < n; j++) {
-                    if (distance[i] + cost[i][j] < distance[n + j]) {
-                        distance[n + j] = distance[i] + cost[i][j];
-                        before[n + j] = i;
-                    }
-                    if (flow[i][j] > 0 && distance[n + j] - cost[i][j] < distance[i]) {
-                        distance[i] = distance[n + j] - cost[i][j];
-                        before[i] = n + j;
-                    }
-                }
-        int end = -1;
-        for (int j = 0; j < n; j++)
-            if (want[j] > 0 && (end < 0 || distance[n + j] < distance[n + end])) end = j;
-        if (end < 0) return total;
-        int64_t amount = want[end];
-        int     at = n + end;
-        for (; before[at] >= 0; at = before[at])
-            if (at < n && flow[at][before[at] - n] < amount) amount = flow[at][before[at] - n];
-        if (have[at] < amount) amount = have[at];
-        have[at] -= amount;
-        want[end] -= amount;
-        total += amount * distance[n + end];
-        for (at = n + end; before[at] >= 0; at = before[at]) {
-            if (at >= n)
-                flow[before[at]][at - n] += amount;
-            else
-                flow[at][before[at] - n] -= amount;
-        }
-    }
-}
+static_assert((int)MOST_CODES <= (int)TRANSPORT_MOST, "the transport problem has room for every code");
 
 /* ---- A column with a random hierarchy ---- */
 
@@ -457,6 +411,22 @@ static void parameters_are_checked(void **state)
          "beta-likeness: beta must be greater than 0"},
         {{.kind = KN_MODEL_BETA_ENHANCED, .attribute = "s", .bound = {3, 1}}, NULL},
         {{.kind = KN_MODEL_DELTA, .attribute = "s", .bound = {1, 0}}, "delta-disclosure: delta must be greater than 0"},
+        {{.kind = KN_MODEL_K_MAP, .k = 3}, NULL},
+        {{.kind = KN_MODEL_K_MAP}, "k-map: k must be at least 1"},
+        {{.kind = KN_MODEL_K_MAP, .k = 3, .attribute = "s"}, "k-map: k-map is of a table, not of a column"},
+        {{.kind = KN_MODEL_PRESENCE, .bound = {1, 2}, .low = {0, 1}}, NULL},
+        {{.kind = KN_MODEL_PRESENCE, .bound = {1, 2}, .low = {50, 100}}, NULL},
+        {{.kind = KN_MODEL_PRESENCE, .bound = {1, 2}, .low = {51, 100}}, "delta-presence: min must be at most max"},
+        {{.kind = KN_MODEL_PRESENCE, .bound = {1, 2}},
+         "delta-presence: min must be at most max"}, /* no number at all */
+        {{.kind = KN_MODEL_PRESENCE, .bound = {0, 1}, .low = {0, 1}},
+         "delta-presence: max must be greater than 0 and at most 1"},
+        {{.kind = KN_MODEL_PRESENCE, .bound = {2, 1}, .low = {0, 1}},
+         "delta-presence: max must be greater than 0 and at most 1"},
+        {{.kind = KN_MODEL_MAX_RISK, .bound = {1, 1}}, NULL},
+        {{.kind = KN_MODEL_MAX_RISK, .bound = {0, 1}}, "max-risk: risk must be greater than 0 and at most 1"},
+        {{.kind = KN_MODEL_AVERAGE_RISK, .bound = {5, 4}}, "average-risk: risk must be greater than 0 and at most 1"},
+        {{.kind = KN_MODEL_AVERAGE_RISK, .bound = {1, 9}}, NULL},
         {{.kind = KN_MODEL_KINDS}, "there is no such privacy model"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -921,6 +891,14 @@ static void bad_questions_are_refused(void **state)
     o.requirements = &t;
     o.requirement_count = 1;
     REFUSED(KN_USAGE, "hierarchical distance on column \"s\" needs a hierarchy");
+    static const kn_model of_releases[] = {{.kind = KN_MODEL_K_MAP, .k = 2},
+                                           {.kind = KN_MODEL_PRESENCE, .bound = {1, 2}, .low = {0, 1}},
+                                           {.kind = KN_MODEL_AVERAGE_RISK, .bound = {1, 2}}};
+    for (int i = 0; i < 3; i++) {
+        o.requirements = &of_releases[i];
+        o.requirement_count = 1;
+        REFUSED(KN_USAGE, "it can be asked of a release");
+    }
     t.attribute = "nowhere";
     o.requirements = &t;
     o.requirement_count = 1;
@@ -952,6 +930,35 @@ static void bad_questions_are_refused(void **state)
     kn_model_report_free(NULL);
     kn_model_sets_free(NULL);
     kn_hierarchy_free(unbound);
+    kn_table_free(table);
+    testing_context_free(ctx);
+}
+
+/* A risk of 1/3 is k = 3. */
+static void max_risk_is_k(void **state)
+{
+    (void)state;
+    static const char *const quasi[] = {"q"}, *const sensitive[] = {"s"};
+    static const char text[] = "q,s\nx,1\nx,2\nx,1\ny,1\ny,2\ny,2\ny,3\n";
+    kn_context       *ctx = testing_context(1);
+    kn_error          err = KN_ERROR_INIT;
+    kn_table         *table = NULL;
+    kn_model_report  *report = NULL;
+    kn_model          models[] = {{.kind = KN_MODEL_MAX_RISK, .bound = {1, 3}},
+                                  {.kind = KN_MODEL_MAX_RISK, .bound = {333, 1000}}};
+    kn_model_options  o = KN_MODEL_OPTIONS_INIT;
+    assert_ok(kn_table_read_csv(&table, ctx, testing_file("risk.csv", text, strlen(text)), NULL, &err), err);
+    o.quasi = quasi;
+    o.sensitive = sensitive;
+    o.quasi_count = o.sensitive_count = 1;
+    o.requirements = models;
+    o.requirement_count = 2;
+    assert_ok(kn_diagnose_models(&report, ctx, table, &o, &err), err);
+    assert_true(report->verdicts[0].holds && !report->verdicts[1].holds);
+    assert_true(report->verdicts[0].reached == 1.0 / 3);
+    assert_int_equal(report->verdicts[1].rows, 3);
+    assert_int_equal(report->violating_classes, 1);
+    kn_model_report_free(report);
     kn_table_free(table);
     testing_context_free(ctx);
 }
@@ -1068,6 +1075,7 @@ int main(void)
         cmocka_unit_test(any_number_of_threads_gives_the_same),
         cmocka_unit_test(edges),
         cmocka_unit_test(bad_questions_are_refused),
+        cmocka_unit_test(max_risk_is_k),
         cmocka_unit_test(chosen_sets_come_in_the_order_given),
         cmocka_unit_test(every_allocation_may_fail),
     };

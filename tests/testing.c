@@ -116,6 +116,11 @@ const char *testing_file(const char *name, const void *data, size_t size)
     snprintf(path, length, "%s/%s", folder, name);
     FILE *f = fopen(path, "wb");
     if (!f || (size && fwrite(data, 1, size, f) != size) || fclose(f) != 0) abort();
+    for (size_t i = 0; i < path_count; i++)
+        if (strcmp(paths[i], path) == 0) { /* written anew: the same path */
+            free(path);
+            return paths[i];
+        }
     if (path_count == sizeof paths / sizeof *paths) abort();
     paths[path_count++] = path;
     return path;

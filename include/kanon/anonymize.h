@@ -3,7 +3,13 @@
  * Reads the inputs, searches, recodes, writes a temporary file (mode 0600) beside the output, re-reads and verifies those
  * bytes with code of its own, and renames. Beside the release stand OUTPUT.certificate.json (may be published),
  * OUTPUT.private.json (mode 0600: seed, digests of the inputs, row counts before) and, if kept, OUTPUT.rowmap (mode 0600).
- * A failure, a kill or cancellation leaves the old file or none.
+ * A failure, a kill or cancellation leaves the old file or none. Files get their names in the order row map, private file,
+ * certificate, report, release: who sees the new release sees its certificate. After a kill between two of these the
+ * certificate may be that of a release that did not come: its sha256 is not that of the file beside it.
+ *
+ * What comes from standard input, a pipe or a device is copied to a file without a name first, since the verifier reads it
+ * again. A release that goes to standard output, a pipe or a device is verified in such a file and then copied; nothing is
+ * written beside it.
  */
 #ifndef KANON_ANONYMIZE_H
 #define KANON_ANONYMIZE_H
@@ -74,6 +80,9 @@ typedef struct kn_release_result {
     const kn_size_count        *sizes, *sizes_before;
     double                      seconds_read, seconds_search, seconds_write, seconds_verify;
     char                        sha256[65]; /* of the release                                       */
+    int                         note_count; /* what the user should know: sentences without a value of the data */
+    const char *const          *notes;
+    int64_t                     missing_cells; /* of the quasi-identifiers in the inputs             */
 } kn_release_result;
 
 typedef struct kn_anonymize_options {
@@ -86,7 +95,11 @@ typedef struct kn_anonymize_options {
 #define KN_ANONYMIZE_OPTIONS_INIT {sizeof(kn_anonymize_options), false, false, NULL}
 
 /* Runs a spec that passed kn_spec_check. "There is none" is KN_OK with found == false. KN_INTERNAL: the verifier rejected
- * what was written; nothing was renamed. */
+ * what was written; nothing was renamed. KN_USAGE: an output that is one of the files read; missing: wildcard. KN_INPUT: an
+ * empty table, a column that is not there, a quasi-identifier with one value, a kept column that points at single rows
+ * (more than 9 of 10 values occur once, or more than half of the cells are different texts; at least 10 cells; force
+ * allows it), a value that cannot be told from what only a release holds. KN_IO: the folder of the output cannot be
+ * written, the disk is full, ... */
 KN_API KN_CHECK kn_status kn_anonymize(kn_release_result **out, kn_context *ctx, const kn_spec *spec,
                                        const kn_anonymize_options *options, kn_error *err);
 KN_API void               kn_release_result_free(kn_release_result *result);

@@ -43,14 +43,19 @@ typedef struct kn_attack_options {
     const char *release;  /* file                                                                  */
     const char *external; /* file                                                                  */
     const char *original; /* file; NULL: the spec's inputs if there are any, else no "before"      */
-    int64_t     k;        /* 0: the spec's                                                         */
+    bool        no_original; /* no "before", whatever the spec says                                */
+    int64_t     k;        /* 0: the spec's, and 2 where it has none                                */
+    const kn_csv_options *csv; /* how the external table is written; NULL: found out. Its types and columns are not
+                                  looked at: types are the spec's                                  */
 } kn_attack_options;
 
-#define KN_ATTACK_OPTIONS_INIT {sizeof(kn_attack_options), NULL, NULL, NULL, 0}
+#define KN_ATTACK_OPTIONS_INIT {sizeof(kn_attack_options), NULL, NULL, NULL, false, 0, NULL}
 
 /* Links the external table with the release over the quasi-identifiers of the spec that both have (at least one). A
  * released cell matches a value that it covers: the value itself, an ancestor in the hierarchy, an interval, a set or
- * "*". Suppressed rows (all "*") match nobody: they tell nothing. */
+ * "*". Suppressed rows ("*" in every column) match nobody: they tell nothing. A missing cell matches a missing one, and with
+ * the spec's `missing: wildcard` anything. Only the spec's columns, hierarchies, models and reading options are looked at:
+ * it need not pass kn_spec_check. KN_INPUT: a file cannot be read as a table, or has not the columns. */
 KN_API KN_CHECK kn_status kn_attack(kn_attack_report **out, kn_context *ctx, const kn_spec *spec,
                                     const kn_attack_options *options, kn_error *err);
 KN_API void               kn_attack_report_free(kn_attack_report *report);

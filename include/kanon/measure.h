@@ -10,13 +10,15 @@ extern "C" {
 
 typedef struct kn_measured_attribute {
     const char *name;
-    double      lm, ncp, prec, entropy; /* NAN where not defined */
+    double      lm, ncp, prec, entropy;
 } kn_measured_attribute;
 
 typedef struct kn_measure_report {
-    int64_t                      rows, released, suppressed, classes;
-    int64_t                      k; /* smallest released class */
-    double                       metrics[KN_METRICS];
+    int64_t                      rows; /* of the original, without those that missing: drop leaves out       */
+    int64_t                      released, suppressed, classes;
+    int64_t                      k; /* smallest released class, in rows; 0: none                            */
+    double                       metrics[KN_METRICS]; /* dm_star NAN where the files do not say; c_avg INFINITY without
+                                                         a released row                                     */
     int                          attribute_count;
     const kn_measured_attribute *attributes;
 } kn_measure_report;
@@ -30,8 +32,11 @@ typedef struct kn_measure_options {
 
 #define KN_MEASURE_OPTIONS_INIT {sizeof(kn_measure_options), NULL, 0, NULL}
 
-/* Measures any release of the quasi-identifiers in `spec`, made by kanon or not. KN_INPUT with row and column where a
- * cell is neither a value, a label of the hierarchy, an interval, a set nor "*". */
+/* Measures any release of the quasi-identifiers in `spec`, made by kanon or not; docs/metrics.md says how cells are
+ * read. Of the spec only the inputs, attributes, models and what is said of missing and suppressed rows are looked
+ * at; it need not pass kn_spec_check. KN_INPUT with row and column where a cell is neither a value, a label of the
+ * hierarchy, an interval, a set nor "*"; a column that is not there; more rows than the original has. KN_USAGE: no
+ * quasi-identifier, original or release. `options` may be NULL. */
 KN_API KN_CHECK kn_status kn_measure(kn_measure_report **out, kn_context *ctx, const kn_spec *spec,
                                      const kn_measure_options *options, kn_error *err);
 KN_API void               kn_measure_report_free(kn_measure_report *report);

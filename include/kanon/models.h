@@ -19,12 +19,18 @@
  *     delta-disclosure         |ln(p_i / q_i)| < delta for all i with q_i > 0 (Brickell, Shmatikov 2008, with the
  *                              natural logarithm); p_i = 0 is an infinite difference, so every class needs every value
  *
- * Without a sensitive column, for releases (not for kn_diagnose_models):
+ * Without a sensitive column, for releases (kn_diagnose_models knows max-risk only):
  *
  *     k-map                    at least k people of the population share the class's cells      (Sweeney 2002)
  *     delta-presence           min <= n / (people of the population in the class) <= max        (Nergiz et al. 2007)
  *     max-risk                 1 / n <= risk
- *     average-risk             classes / rows <= risk, over the release: the smallest classes are suppressed until it holds
+ *     average-risk             classes / rows <= risk, over the release: the smallest classes are suppressed until it holds,
+ *                              all classes of one size together
+ *
+ * Where several rows belong to one person (an entity column, for releases), people are counted instead of rows: n is the
+ * number of different persons in the class, c_i and its counterpart in the whole table the number of different persons who
+ * have value i. A person with two values counts for both; shares are of the sum of the c_i, except alpha's, which is the
+ * share of the class's persons.
  *
  * The EMD is always the cheapest transport under the given distance, also with missing cells.
  */
@@ -78,8 +84,8 @@ KN_API bool kn_model_parse(const char *name, const char *variant, kn_model_kind 
 /* A model with its parameters; only those of its kind are looked at. */
 typedef struct kn_model {
     kn_model_kind kind;
-    const char   *attribute; /* the sensitive column; NULL for k                            */
-    int64_t       k;         /* k; alpha-k (0 there: any size will do)                      */
+    const char   *attribute; /* the sensitive column; NULL where the model has none        */
+    int64_t       k;         /* k, k-map; alpha-k (0 there: any size will do)              */
     kn_ratio      l;         /* l-diversity; a whole number unless entropy                  */
     kn_ratio      c;         /* recursive                                                   */
     kn_ratio      bound;     /* t, alpha, beta, delta, the largest presence, or risk        */
@@ -127,7 +133,7 @@ typedef struct kn_model_figures {
 
 /* What became of one requirement. */
 typedef struct kn_model_verdict {
-    double  reached; /* by the worst class: k, l, smallest c (exclusive), t, alpha, beta or delta (exclusive)         */
+    double  reached; /* by the worst class: k, l, smallest c (exclusive), t, alpha, beta, delta (exclusive) or risk   */
     int64_t classes; /* that violate it                                                                              */
     int64_t rows;    /* in them                                                                                      */
     bool    holds;

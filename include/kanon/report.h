@@ -1,4 +1,5 @@
-/* kanon/report.h: a diagnosis as one self-contained HTML page with pictures, for readers who know nothing of k-anonymity.
+/* kanon/report.h: a diagnosis, or a release, as one self-contained HTML page with pictures, for readers who know nothing
+ * of k-anonymity.
  *
  * The page makes no request, runs no script and holds no value of the data: column names, file names and counts only.
  * Equal input gives equal bytes. docs/report.md tells what each picture says.
@@ -6,6 +7,7 @@
 #ifndef KANON_REPORT_H
 #define KANON_REPORT_H
 
+#include <kanon/anonymize.h>
 #include <kanon/questions.h>
 
 #ifdef __cplusplus
@@ -75,6 +77,13 @@ typedef struct kn_report_input {
  * given, or one without the names of its columns. */
 KN_API KN_CHECK kn_status kn_report_write(kn_context *ctx, const char *path, const kn_report_input *input,
                                           kn_error *err);
+
+/* The page of a release: what was asked and reached, risk and class sizes before and after, what each column lost, the
+ * lattice with the chosen node. It may be published: of the original it holds counts alone. `spec` and `result` are what
+ * kn_anonymize was given and gave; a result without a release says why there is none. `version` may be NULL. Times are
+ * left out, so that equal runs give equal bytes. KN_USAGE: `spec` or `result` is NULL. */
+KN_API KN_CHECK kn_status kn_release_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
+                                                  const kn_release_result *result, const char *version, kn_error *err);
 
 #ifdef __cplusplus
 }

@@ -62,6 +62,7 @@ typedef struct kn_attribute {
     kn_ratio          weight;    /* of a quasi-identifier in the metrics; 1/1 unless given             */
     const char       *pseudonym_key_file; /* identifier: replaced by a keyed pseudonym instead of dropped; NULL: dropped */
     int64_t           line, column; /* where in the release file; 0: not from a file                  */
+    bool              has_role;     /* false: declared without a role, which kn_spec_check refuses      */
 } kn_attribute;
 
 typedef struct kn_spec {
@@ -100,21 +101,28 @@ typedef struct kn_spec {
     bool        force;       /* publish a kept column although it is nearly unique                      */
 } kn_spec;
 
-/* An empty spec: no input, no attribute, no model, suppression 0, method optimal, metric lm. */
+/* An empty spec: no input, no attribute, no model, suppression 0, method optimal, metric lm. The context must outlive
+ * it. */
 KN_API KN_CHECK kn_status kn_spec_create(kn_spec **out, kn_context *ctx, kn_error *err);
 
 /* Reads a release file ("-": standard input). KN_INPUT with line and column: not YAML or JSON, an unknown key, a value
- * that makes no sense. KN_IO: it cannot be read. */
+ * that makes no sense; or there is no such file. KN_IO: it cannot be read. */
 KN_API KN_CHECK kn_status kn_spec_read(kn_spec **out, kn_context *ctx, const char *path, kn_error *err);
 
 KN_API void kn_spec_free(kn_spec *spec);
 
 /* Sets one top-level field from text in the release file's own notation, as if the file had said so: ("method",
  * "incognito"), ("suppression", "0.05"), ("privacy", "[{k: 5}, {t-closeness: {attribute: salary, t: 0.2}}]"),
- * ("input", "[a.csv, b.csv]"). `what` names it in messages ("--suppression"). Paths are relative to the working folder.
- * KN_USAGE where the text makes no sense. */
+ * ("input", "[a.csv, b.csv]"); an option by its own name: ("seed", "7"). A list replaces the one before; of a mapping
+ * (attributes, options) only what it names changes. `what` names it in messages ("--suppression"). Paths are relative to
+ * the working folder. KN_USAGE where the text makes no sense; the spec is then as before. */
 KN_API KN_CHECK kn_status kn_spec_set(kn_spec *spec, const char *field, const char *text, const char *what,
                                       kn_error *err);
+
+/* The same from plain texts, which may hold any character: one for a field with one value ("output", "method"), any
+ * number for a list ("input", "na", "dependencies"). */
+KN_API KN_CHECK kn_status kn_spec_set_texts(kn_spec *spec, const char *field, const char *const *texts, int count,
+                                            const char *what, kn_error *err);
 
 /* Declares an attribute or changes its role; what else is known of it stays. */
 KN_API KN_CHECK kn_status kn_spec_set_role(kn_spec *spec, const char *attribute, kn_role role, kn_error *err);
@@ -126,9 +134,10 @@ KN_API KN_CHECK kn_status kn_spec_set_attribute(kn_spec *spec, const char *attri
 /* Adds a model, or replaces the one of the same kind and attribute. */
 KN_API KN_CHECK kn_status kn_spec_set_model(kn_spec *spec, const kn_model *model, kn_error *err);
 
-/* Does it all fit together: at least one input, quasi-identifier and model; every attribute declared once; every model's
- * attribute sensitive (or none named and exactly one sensitive column, which is then filled in); an output; roles that
- * exclude each other? KN_USAGE or KN_INPUT (with the file's line and column) says what does not. */
+/* Does it all fit together: at least one input, quasi-identifier and model; every attribute with a role; every model's
+ * attribute sensitive (or none named and exactly one sensitive column, which is then filled in); an output that is no
+ * input; roles that exclude each other? KN_USAGE or KN_INPUT (with the file's line and column) says what does not.
+ * Nothing is opened. */
 KN_API KN_CHECK kn_status kn_spec_check(kn_spec *spec, kn_error *err);
 
 /* The attribute of that name; -1: none. */

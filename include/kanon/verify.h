@@ -57,9 +57,12 @@ typedef struct kn_verify_options {
     const int64_t     *map;      /* the same in memory: the original row (0-based) of each released row; NULL: none */
     int64_t            map_count;
     int64_t            work_limit; /* steps of max-flow before the answer is "undecided"; 0: 10^9                  */
+    const int         *levels; /* the level that each quasi-identifier is claimed to be generalized to, in the order they
+                                  were declared; checked, and used where a label stands on several levels; NULL: none */
+    int                level_count;
 } kn_verify_options;
 
-#define KN_VERIFY_OPTIONS_INIT {sizeof(kn_verify_options), NULL, 0, NULL, NULL, NULL, 0, 0}
+#define KN_VERIFY_OPTIONS_INIT {sizeof(kn_verify_options), NULL, 0, NULL, NULL, NULL, 0, 0, NULL, 0}
 
 /* Verifies. A release that fails is not a failure of the call: see ok. KN_INPUT: a file cannot be read as a table. */
 KN_API KN_CHECK kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec,

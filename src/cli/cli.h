@@ -34,6 +34,10 @@ typedef struct cli_command {
 extern const cli_command cli_profile;
 extern const cli_command cli_diagnose;
 extern const cli_command cli_hierarchy;
+extern const cli_command cli_anonymize;
+extern const cli_command cli_verify;
+extern const cli_command cli_measure;
+extern const cli_command cli_attack;
 extern const cli_command cli_generate;
 
 /* ---- Options ----

@@ -6,71 +6,18 @@
 #include <string.h>
 
 #include "diagnose.h"
+#include "requirement.h"
 
-/* ---- Requirements: NAME:key=value,key=value ---- */
+/* ---- Requirements ---- */
 
-static int bad_requirement(const char *text, const char *why)
+/* The attribute may be left out where there is one sensitive column. */
+static int read_requirement(cli_requirement *r, const char *text, const cli_list *sensitive)
 {
-    return cli_usage(&cli_diagnose, "--require '%s': %s", text, why);
-}
-
-/* What one requirement says, before it is understood. */
-typedef struct requirement {
-    char       *name; /* owns the text that all others point into */
-    const char *variant;
-    kn_model    model;
-} requirement;
-
-static int read_parameter(requirement *r, const char *text, const char *key, const char *value)
-{
-    kn_ratio ratio = {0, 1};
-    bool     number = kn_ratio_parse(value, &ratio);
-    if (strcmp(key, "attribute") == 0)
-        r->model.attribute = value;
-    else if (strcmp(key, "kind") == 0 || strcmp(key, "distance") == 0)
-        r->variant = value;
-    else if (!number)
-        return bad_requirement(text, "a number was expected");
-    else if (strcmp(key, "k") == 0 && ratio.denominator == 1)
-        r->model.k = (int64_t)ratio.numerator;
-    else if (strcmp(key, "l") == 0)
-        r->model.l = ratio;
-    else if (strcmp(key, "c") == 0)
-        r->model.c = ratio;
-    else if (strcmp(key, "t") == 0 || strcmp(key, "alpha") == 0 || strcmp(key, "beta") == 0 ||
-             strcmp(key, "delta") == 0)
-        r->model.bound = ratio;
-    else
-        return bad_requirement(text, "known keys are attribute, kind, distance, k, l, c, t, alpha, beta and delta");
-    return 0;
-}
-
-/* "l-diversity:kind=distinct,l=3,attribute=disease"; the attribute may be left out where there is one sensitive column. */
-static int read_requirement(requirement *r, const char *text, const cli_list *sensitive)
-{
-    const kn_model plain = KN_MODEL_INIT;
-    *r = (requirement){.name = cli_strndup(text, strlen(text)), .model = plain};
-    char *rest = strchr(r->name, ':');
-    if (!rest) return bad_requirement(text, "write it like l-diversity:kind=distinct,l=3");
-    *rest++ = '\0';
-    while (rest && *rest) {
-        char *key = rest, *value = strchr(rest, '='), *next = strchr(rest, ',');
-        if (!value || (next && next < value))
-            return bad_requirement(text, "write parameters like l=3,attribute=disease");
-        *value++ = '\0';
-        if (next) *next++ = '\0';
-        int code = read_parameter(r, text, key, value);
-        if (code) return code;
-        rest = next;
-    }
-    if (!kn_model_parse(r->name, r->variant, &r->model.kind))
-        return bad_requirement(text, "known models are l-diversity (kind=distinct, entropy or recursive), t-closeness "
-                                     "(distance=equal, ordered or hierarchical), alpha-k, beta-likeness (kind=basic or "
-                                     "enhanced), delta-disclosure and k");
-    if (r->model.kind != KN_MODEL_K && !r->model.attribute) {
-        if (sensitive->count != 1) return bad_requirement(text, "say which sensitive column: attribute=NAME");
-        r->model.attribute = sensitive->items[0];
-    }
+    int code = cli_requirement_read(r, &cli_diagnose, text, false);
+    if (code || !cli_requirement_of_column(r->model.kind) || r->model.attribute) return code;
+    if (sensitive->count != 1)
+        return cli_usage(&cli_diagnose, "--require '%s': say which sensitive column: attribute=NAME", text);
+    r->model.attribute = sensitive->items[0];
     return 0;
 }
 
@@ -280,7 +227,7 @@ int cli_diagnose_models(cli_diagnosing *s, json_t *object)
     kn_model_options o = KN_MODEL_OPTIONS_INIT;
     size_t           sensitive = (size_t)s->sensitive.count, required = (size_t)s->require.count;
     kn_hierarchy   **hierarchies = cli_alloc((sensitive + 1) * sizeof *hierarchies);
-    requirement     *requirements = cli_alloc((required + 1) * sizeof *requirements);
+    cli_requirement *requirements = cli_alloc((required + 1) * sizeof *requirements);
     kn_model        *models = cli_alloc((required + 1) * sizeof *models);
     int              code = 0, read = 0;
     memset(hierarchies, 0, (sensitive + 1) * sizeof *hierarchies);
@@ -307,7 +254,7 @@ int cli_diagnose_models(cli_diagnosing *s, json_t *object)
     o.missing = s->missing;
     if (code == 0) code = measure(s, &o, object);
     for (size_t i = 0; i < sensitive; i++) kn_hierarchy_free(hierarchies[i]);
-    for (int i = 0; i < read; i++) free(requirements[i].name);
+    for (int i = 0; i < read; i++) cli_requirement_free(&requirements[i]);
     free(hierarchies);
     free(requirements);
     free(models);

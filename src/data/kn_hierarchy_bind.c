@@ -180,9 +180,10 @@ static kn_status fail_unmatched(const kn_hierarchy *h, const kn_column *column, 
                    h->name, column->name, unmatched, unmatched == 1 ? "" : "s", row + 1, value);
 }
 
-kn_status kn_hierarchy_bind_column(kn_hierarchy *h, const kn_column *column, int64_t rows, char decimal,
-                                   bool show_values, kn_error *err)
+kn_status kn_hierarchy_match(uint32_t **out, const kn_hierarchy *h, const kn_column *column, int64_t rows, char decimal,
+                             bool show_values, kn_error *err)
 {
+    *out = NULL;
     uint32_t *leaf_of_code = kn_alloc_array(h->ctx, (size_t)column->dict.count + 1, sizeof *leaf_of_code);
     uint32_t  unmatched = 0;
     bool      ok = leaf_of_code && match_spelling(h, column, leaf_of_code, &unmatched);
@@ -196,6 +197,16 @@ kn_status kn_hierarchy_bind_column(kn_hierarchy *h, const kn_column *column, int
         kn_free(leaf_of_code);
         return status;
     }
+    leaf_of_code[column->dict.count] = h->leaves;
+    *out = leaf_of_code;
+    return KN_OK;
+}
+
+kn_status kn_hierarchy_bind_column(kn_hierarchy *h, const kn_column *column, int64_t rows, char decimal,
+                                   bool show_values, kn_error *err)
+{
+    uint32_t *leaf_of_code = NULL;
+    KN_TRY(kn_hierarchy_match(&leaf_of_code, h, column, rows, decimal, show_values, err));
     return kn_hierarchy_set_leaves(h, column, leaf_of_code, err);
 }
 

@@ -14,6 +14,7 @@
 #include "kn_buffer.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_fault.h"
 #include "kn_hash.h"
 #include "kn_hierarchy.h"
 
@@ -331,6 +332,8 @@ static void fill_ancestors(kn_hierarchy *h)
             h->ancestors[(level - 1) * width + leaf] = at;
         }
     }
+    if (kn_fault("hierarchy-wrong-parent") && h->height > 1 && h->leaves > 0)
+        h->ancestors[0] = h->ancestors[h->leaves - 1];
     for (uint32_t level = 0; level <= h->height; level++) {
         uint32_t size = h->leaves > 0 || level == h->height;
         for (uint32_t leaf = 1; leaf < h->leaves; leaf++)

@@ -9,6 +9,7 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_fault.h"
 #include "kn_hierarchy_build.h"
 
 enum { MOST_DIGITS = 18, MOST_DECIMALS = 15 };
@@ -114,6 +115,7 @@ static void range_label(const kn_label_builder *base, uint32_t code, uint32_t le
 {
     const kn_interval_builder *b = (const kn_interval_builder *)base;
     int64_t                    width = b->widths[level - 1], low = range_begin(value_of(b, code), b->origin, width);
+    if (kn_fault("hierarchy-interval-off")) low++;
     append_interval(b, low, low + width, out);
 }
 

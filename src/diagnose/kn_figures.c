@@ -64,8 +64,11 @@ static kn_status find_subjects(kn_inquiry *q, kn_error *err)
     for (int i = 0; i < o->requirement_count; i++) {
         const kn_model *m = &o->requirements[i];
         KN_TRY(kn_model_check(m, err));
+        if (m->kind == KN_MODEL_K_MAP || m->kind == KN_MODEL_PRESENCE || m->kind == KN_MODEL_AVERAGE_RISK)
+            return kn_fail(err, KN_USAGE, "%s: the classes of a table alone do not tell; it can be asked of a release",
+                           kn_model_name(m->kind));
         q->subject[i] = 0;
-        if (m->kind == KN_MODEL_K) continue;
+        if (!kn_model_needs_attribute(m->kind)) continue;
         int column = kn_table_find(q->table, m->attribute), s = 0;
         if (column < 0) return kn_fail(err, KN_INPUT, "there is no column \"%s\"", m->attribute);
         while (s < o->sensitive_count && q->sensitive[s] != column) s++;

@@ -14,7 +14,7 @@ typedef struct kn_inquiry {
     int                    *quasi;      /* columns                                                      */
     int                    *sensitive;  /* columns                                                      */
     kn_reference           *references; /* per sensitive column                                         */
-    int                    *subject;    /* per requirement: which sensitive column; k belongs to the first */
+    int                    *subject;    /* per requirement: which sensitive column; k and max-risk belong to the first */
     kn_scratch             *scratch;    /* per worker and sensitive column                              */
 } kn_inquiry;
 

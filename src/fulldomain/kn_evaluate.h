@@ -14,10 +14,22 @@
 typedef struct kn_evaluator kn_evaluator;
 typedef struct kn_classes   kn_classes;
 
+/* Instead of a set of attributes as bits: all of them, also where there are more than 64. */
+#define KN_ALL_ATTRIBUTES UINT64_MAX
+
 /* Borrows the problem. */
 KN_CHECK kn_status kn_evaluator_make(kn_evaluator **out, kn_context *ctx, const kn_fulldomain_problem *problem,
                                      kn_error *err);
-void               kn_evaluator_free(kn_evaluator *evaluator);
+void               kn_evaluator_free(kn_evaluator *evaluator); /* NULL is fine */
+
+/* Is good upward closed, and good for a set of attributes only if good for its subsets? (kn_requirements_monotone with the
+ * problem's budget and way of suppressing) Otherwise only `possible` of a verdict is. */
+bool kn_evaluator_monotone(const kn_evaluator *evaluator);
+
+/* How many different cells an attribute has in the table at a level. */
+uint32_t kn_evaluator_distinct(const kn_evaluator *evaluator, int attribute, int level);
+
+/* Any thread may make sets and judge them; inside a parallel range the work runs on that worker alone. */
 
 /* From the rows of the table. `levels`: quasi_count of them, those of attributes outside the set are not looked at. */
 KN_CHECK kn_status kn_classes_scan(kn_classes **out, const kn_evaluator *evaluator, uint64_t attributes,
@@ -27,14 +39,17 @@ KN_CHECK kn_status kn_classes_rollup(kn_classes **out, const kn_evaluator *evalu
                                      const int *levels, kn_error *err);
 KN_CHECK kn_status kn_classes_project(kn_classes **out, const kn_evaluator *evaluator, const kn_classes *from,
                                       uint64_t attributes, kn_error *err);
-void               kn_classes_free(kn_classes *classes);
+void               kn_classes_free(kn_classes *classes); /* NULL is fine */
 
-int64_t kn_classes_count(const kn_classes *classes);
+int64_t kn_classes_count(const kn_classes *classes);   /* with rows                                          */
+int64_t kn_classes_entries(const kn_classes *classes); /* what a roll-up goes through: keys of all its tables */
+size_t  kn_classes_bytes(const kn_classes *classes);
 
 typedef struct kn_verdict {
     bool         good;
-    bool         possible; /* the always monotone part holds: false means that nothing below is good either */
-    kn_node_sums sums;     /* over the attributes of the set; `cells` only for a set of all attributes      */
+    bool         possible; /* the always monotone part holds: false means that nothing below is good either  */
+    kn_node_sums sums;     /* over the attributes of the set; `cells` only for a good set of all attributes  */
+    int64_t      average_suppressed; /* rows of sums.suppressed that go only for the sake of average risk    */
 } kn_verdict;
 
 KN_CHECK kn_status kn_classes_judge(kn_verdict *out, const kn_evaluator *evaluator, const kn_classes *classes,

@@ -1,1 +1,57 @@
+/* kn_fulldomain.c: full-domain generalization: chooses the method. One file per method: kn_samarati.c, kn_bottom_up.c,
+ * kn_incognito.c, kn_datafly.c, kn_optimal.c, kn_heuristic.c. Plans are kn_fulldomain_plan.c's.
+ */
 #include "kn_fulldomain.h"
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_fulldomain_methods.h"
+
+static kn_status run_method(kn_fulldomain_result *r, kn_context *ctx, const kn_fulldomain_problem *p, kn_error *err)
+{
+    switch (p->method) {
+    case KN_METHOD_OPTIMAL: return kn_optimal_search(r, ctx, p, err);
+    case KN_METHOD_SAMARATI: return kn_samarati_search(r, ctx, p, err);
+    case KN_METHOD_BOTTOM_UP:
+    case KN_METHOD_BOTTOM_UP_ROLLUP: return kn_bottom_up_search(r, ctx, p, err);
+    case KN_METHOD_INCOGNITO:
+    case KN_METHOD_INCOGNITO_SUPERROOTS:
+    case KN_METHOD_INCOGNITO_CUBE: return kn_incognito_search(r, ctx, p, err);
+    case KN_METHOD_HEURISTIC: return kn_heuristic_search(r, ctx, p, err);
+    case KN_METHOD_DATAFLY: return kn_datafly_search(r, ctx, p, err);
+    default: return kn_fail(err, KN_USAGE, "this method does not search a lattice");
+    }
+}
+
+kn_status kn_fulldomain_search(kn_fulldomain_result **out, kn_context *ctx, const kn_fulldomain_problem *problem,
+                               kn_error *err)
+{
+    *out = NULL;
+    if (problem->quasi_count < 1) return kn_fail(err, KN_USAGE, "there is no quasi-identifier to generalize");
+    kn_fulldomain_result *r = kn_alloc_zero(ctx, sizeof *r);
+    if (!r) return kn_fail_memory(err, ctx, "searching the lattice");
+    r->ctx = ctx;
+    r->quasi_count = problem->quasi_count;
+    r->good = -1;
+    r->counters.lattice = 1;
+    for (int q = 0; q < problem->quasi_count; q++) r->counters.lattice *= kn_hierarchy_levels(problem->hierarchies[q]);
+    kn_status st = run_method(r, ctx, problem, err);
+    if (st != KN_OK) {
+        kn_fulldomain_result_free(r);
+        return st;
+    }
+    *out = r;
+    return KN_OK;
+}
+
+void kn_fulldomain_result_free(kn_fulldomain_result *r)
+{
+    if (!r) return;
+    kn_free(r->best.levels);
+    for (int64_t i = 0; i < r->solution_count; i++) kn_free(r->solutions[i].levels);
+    kn_free(r->solutions);
+    for (int64_t i = 0; i < r->trace_count; i++) kn_free(r->trace[i].levels);
+    kn_free(r->trace);
+    kn_free(r->counters.sizes);
+    kn_free(r);
+}

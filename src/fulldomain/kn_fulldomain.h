@@ -26,6 +26,8 @@ typedef struct kn_fulldomain_problem {
     uint64_t                   seed;       /* heuristic                                    */
     bool                       all_solutions;
     bool                       trace; /* keep the order in which nodes were tested         */
+    size_t                     keep;  /* bytes of classes that the enumerating methods may keep for roll-ups beside those
+                                         they work on; 0: 256 MiB. Less memory, more counting                */
 } kn_fulldomain_problem;
 
 /* Incognito: per size of subsets. */
@@ -64,20 +66,25 @@ typedef struct kn_trace_step {
 
 typedef struct kn_fulldomain_result {
     kn_context            *ctx;
-    bool                   found;    /* false: no good node (complete), or none in time                        */
+    bool                   found;    /* false: no good node (complete), or none in time; of datafly where the requirements
+                                        are not monotone: none on its way                                      */
     bool                   complete; /* the search ended by itself; false: the time limit did                  */
     bool                   optimal;  /* no good node has a smaller loss: proved                                */
     int                    quasi_count;
     kn_solution            best;     /* with equal losses the lexicographically lowest node                    */
     int64_t                good;     /* good nodes there are; -1: the method does not learn that               */
-    int64_t                solution_count; /* with all_solutions: the minimal good nodes, lexicographically    */
+    int64_t                solution_count; /* with all_solutions: the minimal good nodes, lexicographically; of samarati
+                                              and datafly, which do not look for more, their node              */
     kn_solution           *solutions;
     kn_fulldomain_counters counters;
     int64_t                trace_count;
     kn_trace_step         *trace;
 } kn_fulldomain_result;
 
-/* Searches. KN_USAGE: a lattice that the method cannot enumerate. Cancellation is KN_CANCELLED; a time limit is not a
+/* Searches. What the methods promise: optimal, bottom-up (both) and incognito (all three) the best node; samarati a good
+ * node of minimal height, the lexicographically lowest of these; datafly and heuristic a good node.
+ *
+ * KN_USAGE: a lattice that the method cannot enumerate. Cancellation is KN_CANCELLED; a time limit is not a
  * failure. The answer "there is none" is not a failure either. */
 KN_CHECK kn_status kn_fulldomain_search(kn_fulldomain_result **out, kn_context *ctx,
                                         const kn_fulldomain_problem *problem, kn_error *err);

@@ -132,6 +132,7 @@ typedef struct kn_group_options {
     kn_key_hash   hash;
     kn_group_path path;
     bool          unsorted; /* see kn_freq_rollup_unsorted */
+    bool          quiet;    /* part of a larger stage: no progress of its own */
 } kn_group_options;
 
 KN_CHECK kn_status kn_freq_of_table_with(kn_freq **out, kn_context *ctx, const kn_table *table, const int *columns,

@@ -462,6 +462,42 @@ kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const char *const 
     return st;
 }
 
+void kn_csv_names_free(kn_csv_names *names)
+{
+    for (int c = 0; c < names->count; c++) kn_free(names->names[c]);
+    kn_free(names->names);
+    *names = (kn_csv_names){0};
+}
+
+static kn_status copy_names(kn_csv_names *out, const kn_csv_reader *r, kn_error *err)
+{
+    out->delimiter = r->delimiter;
+    out->names = kn_alloc_array(r->ctx, (size_t)r->columns, sizeof *out->names);
+    if (!out->names) return kn_fail_memory(err, r->ctx, "reading the names of the columns");
+    for (; out->count < r->columns; out->count++) {
+        kn_string name = r->names[out->count];
+        out->names[out->count] = kn_strndup(r->ctx, name.data, name.size);
+        if (!out->names[out->count]) return kn_fail_memory(err, r->ctx, "reading the names of the columns");
+    }
+    return KN_OK;
+}
+
+kn_status kn_csv_read_names(kn_csv_names *out, kn_context *ctx, const char *path, const kn_csv_options *options,
+                            kn_error *err)
+{
+    *out = (kn_csv_names){0};
+    kn_csv_reader r = {.ctx = ctx, .opt = options, .piece_size = PIECE_SIZE};
+    KN_TRY(check_options(r.opt, err));
+    kn_arena_init(&r.arena, ctx);
+    kn_status st = open_reader(&r, err);
+    if (st == KN_OK) st = open_file(&r, path, err);
+    if (st == KN_OK) st = read_header(&r, true, err);
+    if (st == KN_OK) st = copy_names(out, &r, err);
+    close_reader(&r);
+    if (st != KN_OK) kn_csv_names_free(out);
+    return st;
+}
+
 kn_status kn_table_read_csv_files(kn_table **out, kn_context *ctx, const char *const *paths, int path_count,
                                   const kn_csv_options *options, kn_error *err)
 {

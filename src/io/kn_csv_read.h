@@ -8,4 +8,15 @@
 KN_CHECK kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const char *const *paths, int path_count,
                                       const kn_csv_options *options, size_t piece_size, kn_error *err);
 
+/* The names of a file's columns and its delimiter, without reading the rows. Freed by kn_csv_names_free. */
+typedef struct kn_csv_names {
+    char **names;
+    int    count;
+    char   delimiter;
+} kn_csv_names;
+
+KN_CHECK kn_status kn_csv_read_names(kn_csv_names *out, kn_context *ctx, const char *path,
+                                     const kn_csv_options *options, kn_error *err);
+void               kn_csv_names_free(kn_csv_names *names);
+
 #endif

@@ -1,8 +1,9 @@
 /* kn_output.c: files that appear whole or not at all, streams, and pieces made in parallel but written in order.
  *
- * A file: ".NAME.kanon-XXXXXX.tmp" beside the target, created exclusively with mode 0600; commit is flush, fsync, chmod,
- * rename, fsync of the folder. The path is made absolute first, so that a later chdir does no harm; a symbolic link is
- * followed, so that what it points to is replaced and not the link. A run that is killed leaves the temporary file.
+ * A file: ".NAME.kanon-XXXXXX.tmp" beside the target, created exclusively with mode 0600; commit is flush, fsync, rename,
+ * chmod, fsync of the folder, so that a temporary file is never open to others. The path is made absolute first, so that a
+ * later chdir does no harm; a symbolic link is followed, so that what it points to is replaced and not the link. A run
+ * that is killed leaves the temporary file.
  *
  * A stream: SIGPIPE is blocked around writes and taken back if it came, since a library must not end its host. Pipes and
  * terminals are waited for with poll and fed in pieces that do not block, so that cancelling works while a reader sleeps.
@@ -320,10 +321,9 @@ static kn_status sync_folder(const kn_output *o, kn_error *err)
     return kn_fail(err, KN_IO, "%s: was written, but may not outlast a power failure: %s", o->path, strerror(error));
 }
 
-static kn_status commit_file(kn_output *o, kn_error *err)
+/* A second descriptor keeps the file until it has its name: only then may others read it. */
+static kn_status rename_file(kn_output *o, int kept, kn_error *err)
 {
-    if (fsync(o->fd) != 0 || fchmod(o->fd, o->mode) != 0)
-        return kn_fail(err, KN_IO, "%s: writing failed: %s", o->path, strerror(errno));
     int fd = o->fd;
     o->fd = -1;
     if (close(fd) != 0 && errno != EINTR)
@@ -332,7 +332,22 @@ static kn_status commit_file(kn_output *o, kn_error *err)
         return kn_fail(err, KN_IO, "%s: the finished file cannot be given its name: %s", o->path, strerror(errno));
     kn_free(o->temporary);
     o->temporary = NULL;
+    if (fchmod(kept, o->mode) != 0)
+        return kn_fail(err, KN_IO, "%s: was written, but stays private: %s", o->path, strerror(errno));
     return sync_folder(o, err);
+}
+
+static kn_status commit_file(kn_output *o, kn_error *err)
+{
+    int kept = fcntl(o->fd, F_DUPFD_CLOEXEC, 3);
+    if (kept < 0 || fsync(o->fd) != 0) {
+        int error = errno;
+        if (kept >= 0) close(kept);
+        return kn_fail(err, KN_IO, "%s: writing failed: %s", o->path, strerror(error));
+    }
+    kn_status st = rename_file(o, kept, err);
+    close(kept);
+    return st;
 }
 
 kn_status kn_output_commit(kn_output *o, kn_error *err)

@@ -1,8 +1,9 @@
-/* kn_job_report.c: the public function of kanon/report.h: the page is rendered in memory, then written at once, so that
+/* kn_job_report.c: the public functions of kanon/report.h: a page is rendered in memory, then written at once, so that
  * the file appears whole or not at all. Memory: the page, some tens of kilobytes. */
 #include <kanon/report.h>
 
 #include "kn_output.h"
+#include "kn_release_report.h"
 #include "kn_report.h"
 
 static kn_status write_page(kn_context *ctx, const char *path, const kn_buffer *page, kn_error *err)
@@ -19,6 +20,17 @@ kn_status kn_report_write(kn_context *ctx, const char *path, const kn_report_inp
     kn_buffer page;
     kn_buffer_init(&page, ctx);
     kn_status st = kn_report_render(&page, input, err);
+    if (st == KN_OK) st = write_page(ctx, path, &page, err);
+    kn_buffer_free(&page);
+    return st;
+}
+
+kn_status kn_release_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
+                                  const kn_release_result *result, const char *version, kn_error *err)
+{
+    kn_buffer page;
+    kn_buffer_init(&page, ctx);
+    kn_status st = kn_release_report_render(&page, spec, result, version, err);
     if (st == KN_OK) st = write_page(ctx, path, &page, err);
     kn_buffer_free(&page);
     return st;

@@ -132,31 +132,58 @@ static const char *wrong_bound(const kn_model *m)
     case KN_MODEL_BETA_BASIC:
     case KN_MODEL_BETA_ENHANCED: return zero ? "beta must be greater than 0" : NULL;
     case KN_MODEL_DELTA: return zero ? "delta must be greater than 0" : NULL;
+    case KN_MODEL_MAX_RISK:
+    case KN_MODEL_AVERAGE_RISK: return zero || above_one ? "risk must be greater than 0 and at most 1" : NULL;
     default: return none || above_one ? "t must be between 0 and 1" : NULL;
     }
+}
+
+static const char *wrong_presence(const kn_model *m)
+{
+    if (m->bound.denominator == 0 || m->bound.numerator == 0 || m->bound.numerator > m->bound.denominator)
+        return "max must be greater than 0 and at most 1";
+    /* x / 0 is greater than any max */
+    return kn_quotient_compare(kn_quotient_of(m->low), kn_quotient_of(m->bound)) > 0 ? "min must be at most max" : NULL;
+}
+
+/* Models without a sensitive column. */
+static const char *wrong_size(const kn_model *m)
+{
+    if (m->kind == KN_MODEL_K || m->kind == KN_MODEL_K_MAP) return m->k < 1 ? "k must be at least 1" : NULL;
+    return m->kind == KN_MODEL_PRESENCE ? wrong_presence(m) : wrong_bound(m);
+}
+
+bool kn_model_needs_attribute(kn_model_kind kind)
+{
+    return kind >= KN_MODEL_DISTINCT && kind <= KN_MODEL_DELTA;
 }
 
 kn_status kn_model_check(const kn_model *m, kn_error *err)
 {
     if ((int)m->kind < 0 || m->kind >= KN_MODEL_KINDS) return kn_fail(err, KN_USAGE, "there is no such privacy model");
-    const char *wrong = NULL;
-    if (m->kind == KN_MODEL_K)
-        wrong = m->k < 1 ? "k must be at least 1" : m->attribute ? "k is of a table, not of a column" : NULL;
-    else if (!m->attribute)
-        wrong = "it needs a sensitive column";
-    else
-        wrong = m->kind <= KN_MODEL_RECURSIVE ? wrong_l(m) : wrong_bound(m);
-    return wrong ? kn_fail(err, KN_USAGE, "%s: %s", names[m->kind].name, wrong) : KN_OK;
+    const char *wrong = NULL, *name = names[m->kind].name;
+    if (kn_model_needs_attribute(m->kind)) {
+        if (!m->attribute)
+            wrong = "it needs a sensitive column";
+        else
+            wrong = m->kind <= KN_MODEL_RECURSIVE ? wrong_l(m) : wrong_bound(m);
+    } else if (m->attribute) {
+        return kn_fail(err, KN_USAGE, "%s: %s is of a table, not of a column", name, name);
+    } else {
+        wrong = wrong_size(m);
+    }
+    return wrong ? kn_fail(err, KN_USAGE, "%s: %s", name, wrong) : KN_OK;
 }
 
 bool kn_model_larger_is_stronger(kn_model_kind kind)
 {
-    return kind == KN_MODEL_K || kind == KN_MODEL_DISTINCT || kind == KN_MODEL_ENTROPY;
+    return kind == KN_MODEL_K || kind == KN_MODEL_DISTINCT || kind == KN_MODEL_ENTROPY || kind == KN_MODEL_K_MAP;
 }
 
 bool kn_model_monotone(kn_model_kind kind, bool suppressing)
 {
-    return !suppressing || kind == KN_MODEL_K || kind == KN_MODEL_DISTINCT;
+    return !suppressing || kind == KN_MODEL_K || kind == KN_MODEL_DISTINCT || kind == KN_MODEL_K_MAP ||
+           kind == KN_MODEL_MAX_RISK;
 }
 
 /* ---- Any model ---- */
@@ -185,7 +212,8 @@ double kn_model_reached(const kn_model *m, const kn_histogram *h, const kn_refer
     case KN_MODEL_BETA_BASIC: return kn_quotient_double(kn_beta_reached(h, r));
     case KN_MODEL_BETA_ENHANCED: return enhanced(h, r);
     case KN_MODEL_DELTA: return kn_delta_reached(h, r);
-    default: break; /* of the population, of a size, of the whole release: see kn_requirements */
+    case KN_MODEL_MAX_RISK: return 1 / (double)h->rows;
+    default: break; /* of the population, of the whole release: see kn_requirements */
     }
     return NAN;
 }
@@ -209,7 +237,8 @@ bool kn_model_satisfied(const kn_model *m, const kn_histogram *h, const kn_refer
     case KN_MODEL_BETA_BASIC: return at_most(kn_beta_reached(h, r), m->bound);
     case KN_MODEL_BETA_ENHANCED: return at_most(kn_beta_reached(h, r), m->bound) && kn_beta_within_log(h, r);
     case KN_MODEL_DELTA: return kn_delta_reached(h, r) < ratio_double(m->bound);
-    default: break; /* of the population, of a size, of the whole release: see kn_requirements */
+    case KN_MODEL_MAX_RISK: return at_most((kn_quotient){1, (kn_u128)h->rows}, m->bound);
+    default: break; /* of the population, of the whole release: see kn_requirements */
     }
     return false;
 }

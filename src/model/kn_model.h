@@ -42,7 +42,8 @@ static inline kn_quotient kn_quotient_of(kn_ratio ratio)
 
 /* ---- Histograms ---- */
 
-/* One class: the values it has, codes ascending, each with its rows. Borrowed. */
+/* One class: the values it has, codes ascending, each with its rows (with an entity: its persons, see kn_requirements.h).
+ * Borrowed. */
 typedef struct kn_histogram {
     const uint32_t *codes;
     const int64_t  *counts; /* > 0          */
@@ -100,16 +101,21 @@ double kn_delta_reached(const kn_histogram *h, const kn_reference *r); /* INFINI
 
 /* ---- Any model ---- */
 
-/* A requirement must have passed kn_model_check, and with hierarchical distance the reference must have a hierarchy. */
+/* A requirement must have passed kn_model_check, and with hierarchical distance the reference must have a hierarchy. A
+ * class says nothing of k-map, delta-presence and average risk: NAN and false. */
 double kn_model_reached(const kn_model *model, const kn_histogram *h, const kn_reference *r, kn_scratch *scratch);
 bool   kn_model_satisfied(const kn_model *model, const kn_histogram *h, const kn_reference *r, kn_scratch *scratch);
+
+/* Is it a promise about a sensitive column? */
+bool kn_model_needs_attribute(kn_model_kind kind);
 
 /* Is the larger parameter the stronger promise (k, l)? Otherwise the smaller one is. */
 bool kn_model_larger_is_stronger(kn_model_kind kind);
 
-/* Two classes that satisfy a model satisfy it together, for every model here; so without suppression a table stays good
- * when it is generalized. With a budget for suppression (ERRATA 3) that is only true of models for which a class that
- * contains a satisfying one satisfies it too. */
+/* Two classes that satisfy a model satisfy it together, for every model here, if their counts add up (one row per
+ * person); so without suppression a table stays good when it is generalized. With a budget for suppression (ERRATA 3)
+ * that is only true of models for which a class that contains a satisfying one satisfies it too: sizes, distinct l and
+ * k-map; for these it does not need counts that add up either. */
 bool kn_model_monotone(kn_model_kind kind, bool suppressing);
 
 #endif

@@ -5,7 +5,14 @@
  * with a scratch of its own.
  *
  * With an entity a class's size is its number of persons, and a histogram's count is the number of distinct persons who
- * have the value in the class.
+ * have the value in the class; its `rows` is the sum of these counts, more than the persons where somebody has several
+ * values. Shares are of that sum, in class and reference alike, except alpha's: the share of the class's persons who have
+ * the value. Rows whose entity is missing are one person (as in kn_freq_distinct).
+ *
+ * With delta-presence and min > 0 the people of a class of the population without a row in the release are known to be
+ * absent, which min forbids. So a class of 0 rows fails (absent_fails), no suppression helps, and a class with rows that
+ * is suppressed becomes such a class: a node with a class that fails is then bad, whatever the budget. In all other cases
+ * a class of 0 rows holds.
  */
 #ifndef KN_REQUIREMENTS_H
 #define KN_REQUIREMENTS_H
@@ -22,18 +29,26 @@ typedef struct kn_requirements_options {
 
 typedef struct kn_requirements {
     kn_context   *ctx;
-    int           model_count; /* that look at one class                                                    */
-    kn_model     *models;      /* their attribute texts are borrowed                                        */
-    int          *sensitive_of; /* per model: index into `sensitive`; -1: it looks at the size alone        */
-    int64_t       k;           /* the largest size that any of them asks of every class (k, alpha-k, max-risk as ⌈1/r⌉);
-                                  at least 1                                                                */
-    bool          k_only;      /* `k` says it all                                                           */
+    int           model_count;  /* that look at one class                                                    */
+    kn_model     *models;       /* the cheapest first; their attribute texts are borrowed                    */
+    int          *asked;        /* per model: which of the options' models it is                             */
+    int          *sensitive_of; /* per model: index into `sensitive`; -1: it looks at sizes alone            */
+    int           covered;      /* models[0 .. covered - 1] say no more than k, distinct and k_map           */
+    int64_t       k;            /* the largest size that any of them asks of every class (k, alpha-k, max-risk as
+                                   ⌈1/r⌉), in persons; at least 1                                            */
+    bool          k_only;       /* `k` and a class's rows say it all: no entity, no other kind of promise    */
     int           sensitive_count;
-    int          *sensitive;   /* columns of the table                                                      */
-    kn_reference *references;  /* per sensitive column: of the whole table (persons where there is an entity) */
+    int          *sensitive;    /* columns of the table                                                      */
+    int64_t      *distinct;     /* per sensitive column: the different values that a class must have for any of the
+                                   models to be able to hold; at least 1                                     */
+    kn_reference *references;   /* per sensitive column: of the whole table (persons where there is an entity) */
+    int64_t       rows;         /* of the table                                                              */
+    int64_t       persons;      /* of the table; = rows without an entity                                    */
     int           entity;
-    bool          population;  /* some model looks at the population                                        */
-    bool          has_average; /* average risk: classes / persons <= average                                */
+    bool          population;   /* some model looks at the population                                        */
+    bool          absent_fails; /* delta-presence with min > 0: see above                                    */
+    int64_t       k_map;        /* people of the population that every class needs; 0: any number            */
+    bool          has_average;  /* average risk: classes / persons <= average                                */
     kn_ratio      average;
 } kn_requirements;
 
@@ -41,12 +56,14 @@ typedef struct kn_requirements {
 typedef struct kn_class_view {
     int64_t             rows;
     int64_t             persons;    /* = rows without an entity                                              */
-    int64_t             population; /* in units of kn_population.unit; only looked at where `population`     */
+    int64_t             population; /* in units of kn_population_set.unit; only looked at where `population` */
     int64_t             population_unit;
     const kn_histogram *histograms; /* one per sensitive column; may be NULL where sensitive_count is 0      */
 } kn_class_view;
 
-/* KN_USAGE or KN_INPUT: a column that is not there, l greater than the sensitive column's distinct values, ... */
+/* KN_USAGE: parameters without sense, a hierarchical distance without a hierarchy that is bound to the column. KN_INPUT: a
+ * column that is not there, an empty table, a sensitive column with the same value in all rows (missing cells are a value
+ * too), l greater than its number of values. */
 KN_CHECK kn_status kn_requirements_make(kn_requirements **out, kn_context *ctx, const kn_table *table,
                                         const kn_requirements_options *options, kn_error *err);
 void               kn_requirements_free(kn_requirements *requirements);
@@ -64,40 +81,78 @@ void               kn_requirements_scratch_free(kn_requirements_scratch *scratch
 bool kn_requirements_hold(const kn_requirements *requirements, const kn_class_view *view,
                           kn_requirements_scratch *scratch);
 
-/* Is "the rows of classes that fail are within the budget" upward closed in the lattice, and good for a set of attributes
- * only if good for its subsets (ERRATA 3)? True without suppression for all class models, with suppression for sizes and
- * distinct l only; never with a table-level model or where the suppressed rows must satisfy the models themselves. */
-bool kn_requirements_monotone(const kn_requirements *requirements, bool suppressing);
+/* One of the models alone, for reports: does this class (of at least one row) satisfy it, and what does it reach (see
+ * kn_model_verdict; delta-presence: the share that is present)? `scratch` may be NULL for those that look at sizes. */
+bool   kn_requirements_holds_one(const kn_requirements *requirements, int model, const kn_class_view *view,
+                                 kn_requirements_scratch *scratch);
+double kn_requirements_reached(const kn_requirements *requirements, int model, const kn_class_view *view,
+                               kn_requirements_scratch *scratch);
 
-/* The part that is always upward closed: sizes and distinct l. A node that fails it fails, and so do all below it. */
+/* ⌈1 / risk⌉: the smallest size whose risk is no greater. */
+int64_t kn_size_for_risk(kn_ratio risk);
+
+/* The part that is always upward closed: sizes, distinct values (those that other models imply too) and k-map. A node
+ * that fails it fails, and so do all below it. True whenever kn_requirements_hold is. */
 bool kn_requirements_hold_monotone_part(const kn_requirements *requirements, const kn_class_view *view);
+
+/* Is "the rows of classes that fail are within the budget" upward closed in the lattice, and good for a set of attributes
+ * only if good for its subsets (ERRATA 3)? With suppression true of sizes, distinct l and k-map alone. Without
+ * suppression of every model where counts add up when classes merge; with an entity they do not (one person may be in
+ * both), so that again only those, and delta-presence with min = 0, are. Not asked: where the suppressed rows must satisfy
+ * the models themselves it is never so. */
+bool kn_requirements_monotone(const kn_requirements *requirements, bool suppressing);
 
 /* Average risk: which classes must go beside those that fail, given the sizes (persons) of those that hold. The smallest
  * go first, all of one size together, until classes / persons <= average. Returns the largest size that goes (0: none);
- * a size greater than the largest class: none may stay. `sizes` is reordered. */
+ * INT64_MAX: none may stay. `sizes` is reordered. O(count) expected, O(64 × count) at worst. */
 int64_t kn_requirements_average_cut(const kn_requirements *requirements, int64_t *sizes, int64_t count);
+
+/* Can anything but the empty release do? KN_UNMET with the reason if not: already the one class of all rows fails.
+ *
+ * The argument: if a class that contains a good one is good (sizes, distinct values, k-map, average risk), and the class
+ * of all rows is not, no class is: true whatever is suppressed. If two good classes together are good (the other models,
+ * without an entity), and the class of all rows is not, no way to cut the table into good classes exists: true only
+ * without suppression, since what makes the table too uneven may be suppressed. KN_OK promises nothing.
+ *
+ * The first asks what holds for every budget. The second: `suppressing` false where no row may be suppressed; `population`
+ * NULL where there is none (k-map and delta-presence are then not looked at). */
+typedef struct kn_population_set kn_population_set;
+KN_CHECK kn_status kn_requirements_feasible(const kn_requirements *requirements, const kn_table *table, kn_error *err);
+KN_CHECK kn_status kn_requirements_feasible_within(const kn_requirements *requirements, const kn_table *table,
+                                                   const kn_population_set *population, bool suppressing,
+                                                   kn_error *err);
 
 /* ---- The population (k-map, delta-presence) ---- */
 
-/* Everybody the table may be about, as leaves of the quasi-identifiers' hierarchies: distinct combinations with counts.
- * With weights instead of a population table the rows of the table stand for `weight` people each. */
-typedef struct kn_population_set {
+/* Everybody the table may be about, as leaves of the quasi-identifiers' hierarchies: distinct combinations, ascending,
+ * with counts. With weights instead of a population table the rows of the table stand for `weight` people each. */
+struct kn_population_set {
     kn_context *ctx;
     int         quasi_count;
-    int64_t     unit;   /* a count of `unit` is one person (1, or 2^20 where weights are not whole)             */
-    int64_t     count;  /* combinations                                                                         */
-    uint32_t   *leaves; /* count × quasi_count: leaf numbers of the hierarchies, `leaves` for a missing cell    */
-    int64_t    *counts; /* in units                                                                             */
-} kn_population_set;
+    int64_t     unit;   /* a count of `unit` is one person: 1, or the power of ten up to 10^6 that weights need      */
+    int64_t     count;  /* combinations                                                                             */
+    uint32_t   *leaves; /* count × quasi_count: leaf numbers of the hierarchies, `leaves` for a missing cell        */
+    int64_t    *counts; /* in units; their sum is below 2^63                                                        */
+};
 
-/* `columns`: of the population table, one per quasi-identifier, with the same names. A value without a leaf is KN_INPUT
- * (the hierarchies are made over both tables, see kn_column_union). */
+/* One row of `population` is one person. `columns`: of the population table, one per quasi-identifier. A value without a
+ * leaf is KN_INPUT. Leaves are found by spelling, numbers and dates (as YYYY-MM-DD) by value too; hierarchies that were
+ * built over both tables know better: see the next one. */
 KN_CHECK kn_status kn_population_set_of_table(kn_population_set **out, kn_context *ctx, const kn_table *population,
                                               const int *columns, const kn_hierarchy *const *hierarchies, int quasi_count,
                                               char decimal, kn_error *err);
+
+/* The same with the leaf of each code of the population's columns (kn_hierarchy_make_over), `values + 1` of them each. */
+KN_CHECK kn_status kn_population_set_of_leaves(kn_population_set **out, kn_context *ctx, const kn_table *population,
+                                               const int *columns, const kn_hierarchy *const *hierarchies,
+                                               const uint32_t *const *leaf_of_code, int quasi_count, kn_error *err);
+
+/* `weight`: a column of numbers >= 0 of the table, held exactly to six decimals; what lies behind is cut off, so that a
+ * sum never claims more people than the weights do. A missing or negative weight is KN_INPUT with its row. Where a person
+ * has several rows, each row carries its part of the person's weight. */
 KN_CHECK kn_status kn_population_set_of_weights(kn_population_set **out, kn_context *ctx, const kn_table *table,
                                                 const int *columns, const kn_hierarchy *const *hierarchies,
                                                 int quasi_count, int weight, kn_error *err);
-void               kn_population_set_free(kn_population_set *population);
+void               kn_population_set_free(kn_population_set *population); /* NULL is fine */
 
 #endif

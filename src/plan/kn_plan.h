@@ -14,7 +14,8 @@ typedef enum kn_cell_kind {
     KN_CELL_VALUE = 0, /* a: the code of a value as it stands in the table (its number of values: a missing cell)   */
     KN_CELL_NODE,      /* a: a node of the column's hierarchy                                                       */
     KN_CELL_RANGE,     /* a .. b: codes, both inclusive, of an ordered column: from its a-th to its b-th value      */
-    KN_CELL_SET,       /* a: where its codes begin in `members`, b: how many (ascending, at least 2)                */
+    KN_CELL_SET,       /* a: where its codes begin in `members`, b: how many (ascending, at least 2; a cell read back
+                          from a release that covers no value of the column: 0)                                 */
     KN_CELL_STAR       /* anything                                                                                  */
 } kn_cell_kind;
 
@@ -45,6 +46,11 @@ void               kn_plan_free(kn_plan *plan); /* NULL is fine */
 
 /* Does the cell cover a code of the column? `hierarchy` may be NULL where the cell is no node. */
 bool kn_cell_covers(const kn_plan *plan, const kn_cell *cell, uint32_t code, const kn_hierarchy *hierarchy);
+
+/* Two cells of one column, with the members of sets in `members`: the same kind and the same codes? Equal cells have
+ * equal hashes. */
+bool     kn_cell_equal(const uint32_t *members, const kn_cell *x, const kn_cell *y);
+uint64_t kn_cell_hash(const uint32_t *members, const kn_cell *cell);
 
 /* Checks every invariant, and that every row's values are covered by its class's cells; for tests and fuzzers.
  * `quasi` are the columns of the table; `hierarchies` one per quasi-identifier (NULL: none). */

@@ -32,11 +32,13 @@ typedef struct kn_recode_input {
     kn_suppressed              suppressed;
     bool                       keep_order;
     char                       delimiter;
+    const char                *missing; /* how a missing cell is written; NULL: empty           */
 } kn_recode_input;
 
 /* Writes header and rows to `output`, which stays open. `map` receives the table row of each released row (kn_alloc;
- * freed by the caller), `*map_count` of them. KN_INPUT if a value of the data looks like what only a release may hold:
- * see docs/release.md. */
+ * freed by the caller), `*map_count` of them. KN_INPUT, naming the column, if a value of the data looks like what only a
+ * release may hold: a row that is not suppressed but would be "*" wherever a suppressed row is, or two different groups of
+ * a column that would be written the same. */
 KN_CHECK kn_status kn_recode_write(kn_output *output, kn_context *ctx, const kn_recode_input *input, int64_t **map,
                                    int64_t *map_count, kn_error *err);
 

@@ -1,1 +1,260 @@
-#include <kanon/spec.h>
+/* kn_spec.c: a spec and its lists: made, changed, freed. The names of methods and metrics.
+ *
+ * Texts live in an arena until the spec is freed: what is replaced is not given back before. The lists (attributes,
+ * models) are blocks of their own, because a change that fails midway must leave the old ones as they were.
+ *
+ * Cost: finding an attribute or a model is linear in their number.
+ */
+#include "kn_spec.h"
+
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+
+/* ---- Names ---- */
+
+static const char *const methods[KN_METHODS] = {
+    [KN_METHOD_OPTIMAL] = "optimal",
+    [KN_METHOD_SAMARATI] = "samarati",
+    [KN_METHOD_BOTTOM_UP] = "bottom-up",
+    [KN_METHOD_BOTTOM_UP_ROLLUP] = "bottom-up-rollup",
+    [KN_METHOD_INCOGNITO] = "incognito",
+    [KN_METHOD_INCOGNITO_SUPERROOTS] = "incognito-superroots",
+    [KN_METHOD_INCOGNITO_CUBE] = "incognito-cube",
+    [KN_METHOD_HEURISTIC] = "heuristic",
+    [KN_METHOD_DATAFLY] = "datafly",
+};
+
+static const char *const metrics[KN_METRICS] = {
+    [KN_METRIC_LM] = "lm",           [KN_METRIC_NCP] = "ncp", [KN_METRIC_PREC] = "prec",
+    [KN_METRIC_ENTROPY] = "entropy", [KN_METRIC_DM] = "dm",   [KN_METRIC_DM_STAR] = "dm_star",
+    [KN_METRIC_C_AVG] = "c_avg",
+};
+
+static int find_name(const char *const *names, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0) return i;
+    return -1;
+}
+
+const char *kn_method_name(kn_method method)
+{
+    return methods[method];
+}
+
+bool kn_method_parse(const char *name, kn_method *out)
+{
+    int found = find_name(methods, KN_METHODS, name);
+    if (found >= 0) *out = (kn_method)found;
+    return found >= 0;
+}
+
+const char *kn_metric_name(kn_metric metric)
+{
+    return metrics[metric];
+}
+
+bool kn_metric_parse(const char *name, kn_metric *out)
+{
+    int found = find_name(metrics, KN_METRICS, name);
+    if (found >= 0) *out = (kn_metric)found;
+    return found >= 0;
+}
+
+/* ---- Beginning and end ---- */
+
+kn_status kn_spec_create(kn_spec **out, kn_context *ctx, kn_error *err)
+{
+    *out = NULL;
+    kn_spec_inner *inner = kn_alloc_zero(ctx, sizeof *inner);
+    if (!inner) return kn_fail_memory(err, ctx, "a spec");
+    inner->ctx = ctx;
+    kn_arena_init(&inner->arena, ctx);
+    kn_spec *spec = &inner->state.spec;
+    spec->csv = (kn_csv_options)KN_CSV_OPTIONS_INIT;
+    spec->suppression = (kn_fraction){0, 1};
+    *out = spec;
+    return KN_OK;
+}
+
+static void free_lists(kn_spec_state *state)
+{
+    kn_free(state->attributes);
+    kn_free(state->types);
+    kn_free(state->models);
+    kn_free(state->model_places);
+}
+
+void kn_spec_free(kn_spec *spec)
+{
+    if (!spec) return;
+    kn_spec_inner *inner = kn_spec_inside(spec);
+    free_lists(&inner->state);
+    kn_arena_free(&inner->arena);
+    kn_free(inner);
+}
+
+/* ---- Lists ---- */
+
+/* Shows the lists in the public fields. */
+static void publish(kn_spec_state *state)
+{
+    state->spec.attributes = state->attributes;
+    state->spec.models = state->models;
+    state->spec.csv.types = state->types;
+}
+
+static void *copy_list(kn_context *ctx, const void *list, size_t capacity, size_t size, bool *ok)
+{
+    if (!list) return NULL;
+    void *copy = kn_alloc_array(ctx, capacity, size);
+    if (copy)
+        memcpy(copy, list, capacity * size);
+    else
+        *ok = false;
+    return copy;
+}
+
+bool kn_spec_begin(kn_spec_inner *inner, kn_spec_state *saved)
+{
+    kn_spec_state *state = &inner->state;
+    bool           ok = true;
+    *saved = *state;
+    state->attributes = copy_list(inner->ctx, saved->attributes, saved->attribute_capacity, sizeof(kn_attribute), &ok);
+    state->types = copy_list(inner->ctx, saved->types, saved->type_capacity, sizeof(kn_column_type), &ok);
+    state->models = copy_list(inner->ctx, saved->models, saved->model_capacity, sizeof(kn_model), &ok);
+    state->model_places = copy_list(inner->ctx, saved->model_places, saved->place_capacity, sizeof(kn_place), &ok);
+    if (!ok) kn_spec_undo(inner, saved);
+    publish(state);
+    return ok;
+}
+
+void kn_spec_keep(kn_spec_state *saved)
+{
+    free_lists(saved);
+}
+
+void kn_spec_undo(kn_spec_inner *inner, kn_spec_state *saved)
+{
+    free_lists(&inner->state);
+    inner->state = *saved;
+}
+
+/* The declared type of an attribute, if it has one. There is room for all. */
+static void add_type(kn_spec_state *state, const kn_attribute *a)
+{
+    if (a->type != KN_TYPE_AUTO)
+        state->types[state->spec.csv.type_count++] = (kn_column_type){a->name, a->type, a->format};
+}
+
+/* All of them anew, after a change of one. */
+static void gather_types(kn_spec_state *state)
+{
+    state->spec.csv.type_count = 0;
+    for (int i = 0; i < state->spec.attribute_count; i++) add_type(state, &state->attributes[i]);
+}
+
+bool kn_spec_put_attribute(kn_spec_inner *inner, int index, const kn_attribute *attribute)
+{
+    kn_spec_state *state = &inner->state;
+    kn_spec       *spec = &state->spec;
+    size_t         need = (size_t)spec->attribute_count + 1;
+    void          *attributes = state->attributes, *types = state->types;
+    bool           ok = kn_grow(inner->ctx, &attributes, &state->attribute_capacity, need, sizeof(kn_attribute)) &&
+              kn_grow(inner->ctx, &types, &state->type_capacity, need, sizeof(kn_column_type));
+    state->attributes = attributes;
+    state->types = types;
+    publish(state);
+    if (!ok) return false;
+    int at = index < 0 ? spec->attribute_count++ : index;
+    state->attributes[at] = *attribute;
+    state->attributes[at].hierarchy.decimal = spec->csv.decimal;
+    if (index < 0)
+        add_type(state, &state->attributes[at]);
+    else
+        gather_types(state);
+    return true;
+}
+
+bool kn_spec_add_model(kn_spec_inner *inner, const kn_model *model, kn_place place)
+{
+    kn_spec_state *state = &inner->state;
+    size_t         need = (size_t)state->spec.model_count + 1;
+    void          *models = state->models, *places = state->model_places;
+    bool           ok = kn_grow(inner->ctx, &models, &state->model_capacity, need, sizeof(kn_model)) &&
+              kn_grow(inner->ctx, &places, &state->place_capacity, need, sizeof(kn_place));
+    state->models = models;
+    state->model_places = places;
+    publish(state);
+    if (!ok) return false;
+    state->model_places[state->spec.model_count] = place;
+    state->models[state->spec.model_count++] = *model;
+    return true;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+int kn_spec_find_model(const kn_spec_inner *inner, const kn_model *model)
+{
+    const kn_spec *spec = &inner->state.spec;
+    for (int i = 0; i < spec->model_count; i++)
+        if (spec->models[i].kind == model->kind && same_text(spec->models[i].attribute, model->attribute)) return i;
+    return -1;
+}
+
+/* ---- Field by field ---- */
+
+int kn_spec_find(const kn_spec *spec, const char *attribute)
+{
+    for (int i = 0; i < spec->attribute_count; i++)
+        if (strcmp(spec->attributes[i].name, attribute) == 0) return i;
+    return -1;
+}
+
+kn_attribute kn_attribute_new(const char *name)
+{
+    kn_attribute      a = {.name = name, .weight = {1, 1}};
+    kn_hierarchy_spec none = KN_HIERARCHY_SPEC_INIT;
+    a.hierarchy = none;
+    return a;
+}
+
+kn_status kn_spec_set_role(kn_spec *spec, const char *attribute, kn_role role, kn_error *err)
+{
+    kn_spec_inner *inner = kn_spec_inside(spec);
+    if (!*attribute) return kn_fail(err, KN_USAGE, "the name of a column is empty");
+    int          index = kn_spec_find(spec, attribute);
+    kn_attribute a;
+    if (index >= 0) {
+        a = spec->attributes[index];
+    } else {
+        const char *name = kn_arena_strndup(&inner->arena, attribute, strlen(attribute));
+        if (!name) return kn_fail_memory(err, inner->ctx, "a spec");
+        a = kn_attribute_new(name);
+    }
+    a.role = role;
+    a.has_role = true;
+    return kn_spec_put_attribute(inner, index, &a) ? KN_OK : kn_fail_memory(err, inner->ctx, "a spec");
+}
+
+kn_status kn_spec_set_model(kn_spec *spec, const kn_model *model, kn_error *err)
+{
+    kn_spec_inner *inner = kn_spec_inside(spec);
+    kn_model       m = *model;
+    if (m.attribute) {
+        m.attribute = kn_arena_strndup(&inner->arena, m.attribute, strlen(m.attribute));
+        if (!m.attribute) return kn_fail_memory(err, inner->ctx, "a spec");
+    }
+    int found = kn_spec_find_model(inner, &m);
+    if (found >= 0) {
+        inner->state.models[found] = m;
+        inner->state.model_places[found] = (kn_place){0, 0};
+        return KN_OK;
+    }
+    return kn_spec_add_model(inner, &m, (kn_place){0, 0}) ? KN_OK : kn_fail_memory(err, inner->ctx, "a spec");
+}

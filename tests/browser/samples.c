@@ -168,6 +168,80 @@ static void degenerate(void)
     write_report("far-apart", &in);
 }
 
+/* ---- Releases ---- */
+
+enum { MOST_QUASI = 30 };
+
+/* A release of so many columns, all with that many steps, at various levels. */
+static void release_sample(const char *name, int quasi, int height, int solutions)
+{
+    static const char *const long_names[] = {"sex", "age", "race", "marital-status", "education", "native-country"};
+    static char              texts[MOST_QUASI][32];
+    kn_attribute             declared[MOST_QUASI + 2];
+    kn_release_attribute     attributes[MOST_QUASI];
+    int                      levels[MOST_QUASI], others[4][MOST_QUASI];
+    kn_release_node          nodes[4];
+    kn_model                 k = KN_MODEL_INIT, l = KN_MODEL_INIT;
+    double                   lattice = 1;
+    memset(declared, 0, sizeof declared);
+    for (int i = 0; i < quasi; i++) {
+        snprintf(texts[i], sizeof texts[i], i < 6 ? "%s" : "%s-%d", long_names[i % 6], i);
+        levels[i] = (i * 2 + 1) % (height + 1);
+        for (int n = 0; n < 4; n++) others[n][i] = (i + n) % (height + 1);
+        attributes[i] = (kn_release_attribute){texts[i], levels[i], height, 0.07 * (i % 14), 0.08, 0.4, 123456.7};
+        declared[i].name = texts[i];
+        lattice *= height + 1;
+    }
+    declared[quasi].name = "diagnosis";
+    declared[quasi].role = KN_ROLE_SENSITIVE;
+    for (int n = 0; n < 4; n++) nodes[n] = (kn_release_node){others[n], 0.3, 12, 40};
+    k.k = 5;
+    l.kind = KN_MODEL_DISTINCT;
+    l.attribute = "diagnosis";
+    l.l.numerator = 3;
+    kn_model           asked[] = {k, l};
+    kn_release_model   models[] = {{k, 5, 1}, {l, 3, 1}};
+    kn_release_counter counters[] = {{"nodes_checked", 81}, {"rollups", 12345}};
+    kn_size_count      before[] = {{1, 900, 900}, {3, 200, 600}, {12, 100, 1200}, {300, 20, 6000}, {21300, 1, 21300}};
+    kn_size_count      after[] = {{5, 10, 50}, {40, 20, 800}, {700, 40, 28000}};
+    kn_spec            spec = {.attributes = declared,
+                               .attribute_count = quasi + 1,
+                               .models = asked,
+                               .model_count = 2,
+                               .output = "release.csv",
+                               .suppression = {5, 100},
+                               .keep_rowmap = true};
+    kn_release_result  r = {.found = true,
+                            .complete = true,
+                            .optimal = true,
+                            .rows_in = 30000,
+                            .rows = 30000,
+                            .suppressed = 1150,
+                            .classes = 70,
+                            .k = 5,
+                            .k_before = 1,
+                            .lattice = lattice,
+                            .level_count = quasi,
+                            .levels = levels,
+                            .metrics = {0.269634, 0.31, 0.62, 123456.25, 7220555, 5220555, 2.3},
+                            .attribute_count = quasi,
+                            .attributes = attributes,
+                            .model_count = 2,
+                            .models = models,
+                            .counter_count = 2,
+                            .counters = counters,
+                            .solution_count = solutions,
+                            .solutions = nodes,
+                            .size_count = 3,
+                            .size_count_before = 5,
+                            .sizes = after,
+                            .sizes_before = before,
+                            .sha256 = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"};
+    char               path[1000];
+    snprintf(path, sizeof path, "%s/%s.html", folder, name);
+    must(kn_release_report_write(ctx, path, &spec, &r, "0.0.0", &err));
+}
+
 int main(int argc, char **argv)
 {
     static const kn_report_figure risk[] = {
@@ -195,6 +269,11 @@ int main(int argc, char **argv)
     kn_table_free(table);
     nasty();
     degenerate();
+    release_sample("release-2", 2, 3, 2);
+    release_sample("release-4", 4, 1, 0);
+    release_sample("release-3", 3, 3, 4);
+    release_sample("release-9", 9, 4, 4);
+    release_sample("release-30", 30, 5, 0);
     kn_context_free(ctx);
     return 0;
 }

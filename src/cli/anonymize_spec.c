@@ -1,0 +1,253 @@
+/* anonymize_spec.c: a release file and the options of `kanon anonymize` as one spec; options win.
+ *
+ * Every option is handed to the spec in the release file's own notation, so that a flag and a line of the file cannot mean
+ * different things. Order matters twice: --qi gives the order of the quasi-identifiers, and roles come before what else is
+ * said of a column, so that a mistyped name is noticed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "anonymize.h"
+#include "requirement.h"
+
+/* One run of applying options: the first failure ends it. */
+typedef struct applying {
+    const cli_command *command;
+    kn_spec           *spec;
+    int                code;
+} applying;
+
+static void take(applying *a, kn_status status, const kn_error *err)
+{
+    if (status != KN_OK) a->code = cli_fail(err);
+}
+
+/* field: text, as it stands. */
+static void set(applying *a, const char *field, const char *text, const char *what)
+{
+    kn_error err = KN_ERROR_INIT;
+    if (a->code || !text) return;
+    take(a, kn_spec_set(a->spec, field, text, what, &err), &err);
+}
+
+/* field: text, whatever characters it has. */
+static void set_plain(applying *a, const char *field, const char *text, const char *what)
+{
+    kn_error err = KN_ERROR_INIT;
+    if (a->code || !text) return;
+    take(a, kn_spec_set_texts(a->spec, field, &text, 1, what, &err), &err);
+}
+
+static void set_flag(applying *a, const char *field, bool given, const char *what)
+{
+    if (given) set(a, field, "true", what);
+}
+
+static void set_list(applying *a, const char *field, char *const *items, int count, const char *what)
+{
+    kn_error err = KN_ERROR_INIT;
+    if (a->code) return;
+    take(a, kn_spec_set_texts(a->spec, field, (const char *const *)items, count, what, &err), &err);
+}
+
+/* ---- Columns ---- */
+
+static void set_roles(applying *a, const cli_list *names, kn_role role)
+{
+    kn_error err = KN_ERROR_INIT;
+    for (int i = 0; i < names->count && !a->code; i++) {
+        if (!names->items[i][0]) continue;
+        take(a, kn_spec_set_role(a->spec, names->items[i], role, &err), &err);
+    }
+}
+
+/* The same column in two roles: the later one would win silently. */
+static int check_roles(const cli_anonymizing *a)
+{
+    const cli_list *lists[] = {&a->qi, &a->sensitive, &a->identifier, &a->keep};
+    const char     *names[] = {"--qi", "--sensitive", "--identifier", "--keep"};
+    for (int i = 0; i < 4; i++)
+        for (int x = 0; x < lists[i]->count; x++)
+            for (int j = i; j < 4; j++)
+                for (int y = j == i ? x + 1 : 0; y < lists[j]->count; y++)
+                    if (lists[i]->items[x][0] && strcmp(lists[i]->items[x], lists[j]->items[y]) == 0)
+                        return i == j ? cli_usage(a->command, "%s: \"%s\" is named twice", names[i], lists[i]->items[x])
+                                      : cli_usage(a->command, "\"%s\" is named by %s and by %s", lists[i]->items[x],
+                                                  names[i], names[j]);
+    return 0;
+}
+
+static bool declared(applying *a, const char *column, const char *what)
+{
+    if (kn_spec_find(a->spec, column) >= 0) return true;
+    a->code = cli_usage(a->command, "%s: \"%s\" has no role: name it by --qi, --sensitive or --keep", what, column);
+    return false;
+}
+
+/* Says more of a column that has a role. */
+static void set_more(applying *a, const char *column, const char *key, const char *text, const char *what)
+{
+    kn_error err = KN_ERROR_INIT;
+    if (a->code || !declared(a, column, what)) return;
+    size_t size = strlen(key) + strlen(text) + 8;
+    char  *more = cli_alloc(size);
+    snprintf(more, size, "{%s: %s}", key, text);
+    take(a, kn_spec_set_attribute(a->spec, column, more, what, &err), &err);
+    free(more);
+}
+
+static void set_hierarchies(applying *a, const cli_list *options)
+{
+    for (int i = 0; i < options->count && !a->code; i++) {
+        char *column, *text;
+        a->code = cli_hierarchy_text(&column, &text, a->command, options->items[i]);
+        if (!a->code) set_more(a, column, "hierarchy", text, "--hierarchy");
+        free(column);
+        free(text);
+    }
+}
+
+/* "COLUMN:{...}" in the release file's notation. */
+static void set_attributes(applying *a, const cli_list *options)
+{
+    kn_error err = KN_ERROR_INIT;
+    for (int i = 0; i < options->count && !a->code; i++) {
+        const char *text = strstr(options->items[i], ":{");
+        if (!text || text == options->items[i]) {
+            a->code = cli_usage(a->command, "--attribute: write COLUMN:{key: value, ...} as in a release file");
+            return;
+        }
+        char *column = cli_strndup(options->items[i], (size_t)(text - options->items[i]));
+        take(a, kn_spec_set_attribute(a->spec, column, text + 1, "--attribute", &err), &err);
+        free(column);
+    }
+}
+
+static void set_types(applying *a, const cli_table_options *input)
+{
+    kn_csv_options   csv;
+    cli_column_types types;
+    if (a->code) return;
+    if (!cli_table_csv_options(&csv, input, &types)) {
+        a->code = 2;
+        return;
+    }
+    for (int i = 0; i < types.count && !a->code; i++) {
+        const kn_column_type *t = &types.items[i];
+        char                 *format = cli_yaml_text(t->format ? t->format : "");
+        size_t                size = strlen(format) + 40;
+        char                 *text = cli_alloc(size);
+        snprintf(text, size, "%s%s%s", kn_type_name(t->type), t->format ? ", format: " : "", t->format ? format : "");
+        set_more(a, t->column, "type", text, "--type");
+        free(format);
+        free(text);
+    }
+    cli_column_types_free(&types);
+}
+
+/* ---- Everything else ---- */
+
+static void set_reading(applying *a, const cli_table_options *input)
+{
+    set_plain(a, "delimiter", input->delimiter, "--delimiter");
+    if (input->no_header) set(a, "header", "false", "--no-header");
+    set_plain(a, "encoding", input->encoding, "--encoding");
+    set_plain(a, "decimal", input->decimal, "--decimal");
+    set_plain(a, "timezone", input->timezone, "--timezone");
+    if (input->na.count > 0 || input->no_na) set_list(a, "na", input->na.items, input->na.count, "--na");
+}
+
+static void set_models(applying *a, const cli_anonymizing *w)
+{
+    kn_error err = KN_ERROR_INIT;
+    if (!a->code && w->k != INT64_MIN) {
+        kn_model k = KN_MODEL_INIT;
+        k.k = w->k;
+        take(a, kn_spec_set_model(a->spec, &k, &err), &err);
+    }
+    for (int i = 0; i < w->require.count && !a->code; i++) {
+        cli_requirement r;
+        a->code = cli_requirement_read(&r, a->command, w->require.items[i], true);
+        if (!a->code) take(a, kn_spec_set_model(a->spec, &r.model, &err), &err);
+        cli_requirement_free(&r);
+    }
+}
+
+/* A share (0.05, 5%) or so many rows (100 rows). */
+static void set_suppression(applying *a, const char *text)
+{
+    char *end;
+    if (!text || a->code) return;
+    long long rows = strtoll(text, &end, 10);
+    if (end > text && (strcmp(end, " rows") == 0 || strcmp(end, "rows") == 0 || strcmp(end, " row") == 0)) {
+        char count[64];
+        snprintf(count, sizeof count, "{rows: %lld}", rows);
+        set(a, "suppression", count, "--suppression");
+        return;
+    }
+    set_plain(a, "suppression", text, "--suppression");
+}
+
+static void apply(applying *a, const cli_anonymizing *w, char *const *data, int data_count)
+{
+    const cli_list weight = {(char **)(uintptr_t)&w->weight, w->weight != NULL};
+    if (data_count > 0) set_list(a, "input", data, data_count, "FILE");
+    set_reading(a, &w->input);
+    set_plain(a, "population", w->population, "--population");
+    set_roles(a, &w->qi, KN_ROLE_QUASI);
+    set_roles(a, &w->sensitive, KN_ROLE_SENSITIVE);
+    set_roles(a, &w->identifier, KN_ROLE_IDENTIFIER);
+    set_roles(a, &w->keep, KN_ROLE_KEEP);
+    set_roles(a, &weight, KN_ROLE_WEIGHT);
+    set_plain(a, "entity", w->entity, "--entity");
+    set_attributes(a, &w->attributes);
+    set_types(a, &w->input);
+    set_hierarchies(a, &w->hierarchies);
+    set_models(a, w);
+    if (w->dependencies.count > 0)
+        set_list(a, "dependencies", w->dependencies.items, w->dependencies.count, "--dependency");
+    set_plain(a, "undeclared", w->undeclared, "--undeclared");
+    set_plain(a, "missing", w->missing, "--missing");
+    set_suppression(a, w->suppression);
+    set_plain(a, "suppressed", w->suppressed, "--suppressed");
+    set_plain(a, "method", w->method, "--method");
+    set_plain(a, "utility", w->utility, "--utility");
+    set_plain(a, "time-limit", w->time_limit, "--time-limit");
+    set_plain(a, "seed", w->seed, "--seed");
+    set_plain(a, "output", w->output, "--output");
+    set_plain(a, "report", w->report, "--report");
+    set_flag(a, "keep-order", w->keep_order, "--keep-order");
+    set_flag(a, "keep-rowmap", w->keep_rowmap, "--keep-rowmap");
+    set_flag(a, "force", w->force, "--force");
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), tail = strlen(ending);
+    return length > tail && strcmp(text + length - tail, ending) == 0;
+}
+
+static bool is_release_file(const char *path)
+{
+    return ends_with(path, ".yaml") || ends_with(path, ".yml") || ends_with(path, ".json");
+}
+
+int cli_anonymize_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *w)
+{
+    kn_error    err = KN_ERROR_INIT;
+    applying    a = {.command = w->command};
+    const char *path = w->spec_path;
+    int         first = 0;
+    *out = NULL;
+    if (!path && w->file_count > 0 && is_release_file(w->files[0])) path = w->files[first++];
+    a.code = check_roles(w);
+    if (a.code) return a.code;
+    take(&a, path ? kn_spec_read(&a.spec, ctx, path, &err) : kn_spec_create(&a.spec, ctx, &err), &err);
+    apply(&a, w, w->file_count > first ? w->files + first : NULL, w->file_count - first);
+    if (a.code) {
+        kn_spec_free(a.spec);
+        return a.code;
+    }
+    *out = a.spec;
+    return 0;
+}

@@ -1,0 +1,225 @@
+/* cmd_attack.c: `kanon attack`: the linking attack. Somebody holds a table with names and some of the quasi-identifiers;
+ * how many of these people can they find in the release, and could they find in the original? */
+#include <kanon/attack.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "anonymize.h"
+#include "diagnose.h"
+#include "json.h"
+
+static const char help[] =
+    "Usage: kanon attack RELEASE --external FILE --spec RELEASE.yaml [OPTION]...\n"
+    "       kanon attack RELEASE --external FILE --qi A,B [--hierarchy COLUMN:KIND] [OPTION]...\n"
+    "\n"
+    "Links a table that somebody else may have with a release, over the quasi-identifiers\n"
+    "that both have, and counts how many people match 1, 2, ... released rows: a person\n"
+    "matches a row whose cells cover theirs. The same is done with the original, if it is\n"
+    "there. No value is shown. The exit code is 0 if nobody matches fewer than K rows, 1 if\n"
+    "somebody does.\n"
+    "\n"
+    "      --external FILE      the attacker's table, one row per person\n"
+    "      --spec FILE          the release file: quasi-identifiers, hierarchies, k and the input\n"
+    "      --original FILE      the original, instead of the release file's input\n"
+    "      --no-original        attack the release only\n"
+    "      --qi COLUMNS         quasi-identifiers, without a release file or beyond its own\n"
+    "      --sensitive COLUMNS  whose value becomes certain?\n"
+    "      --hierarchy COLUMN:FILE, COLUMN:KIND\n"
+    "                           what a column's values became, as in anonymize; repeatable\n"
+    "      --missing HOW        missing cells match missing ones ('value', default) or anything\n"
+    "                           ('wildcard')\n"
+    "  -k, --k K                instead of the release file's k\n"
+    "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
+    "Examples:\n"
+    "  $ kanon anonymize people.csv --qi sex,age --hierarchy age:ranges=5,10,20 -k 5 \\\n"
+    "    --suppression 5% --sensitive salary-class --output release.csv\n"
+    "  $ kanon attack release.csv --external people.csv --original people.csv --qi sex,age \\\n"
+    "    --hierarchy age:ranges=5,10,20 --sensitive salary-class -k 5\n";
+
+/* ---- Words ---- */
+
+typedef struct attacking {
+    cli_anonymizing   a; /* the spec's options */
+    kn_attack_options options;
+} attacking;
+
+static void row(cli_text_table *t, const kn_attack_report *r, const char *name, int64_t before, int64_t after)
+{
+    cli_text_table_text(t, name);
+    if (r->has_before) cli_text_table_integer(t, before);
+    cli_text_table_integer(t, after);
+}
+
+static int64_t people_with(const kn_attack_table *t, int64_t matches)
+{
+    for (int i = 0; i < t->count; i++)
+        if (t->counts[i].matches == matches) return t->counts[i].people;
+    return 0;
+}
+
+static void print_counts(cli_text_table *t, const kn_attack_report *r)
+{
+    enum { MOST = 20 };
+    for (int64_t m = 1; m < r->k && m <= MOST; m++) {
+        char name[64], number[CLI_NUMBER_SIZE];
+        snprintf(name, sizeof name, "  match %s %s", cli_format_integer(number, m), m == 1 ? "row" : "rows");
+        int64_t before = people_with(&r->before, m), after = people_with(&r->after, m);
+        if (before + after > 0 || m == 1) row(t, r, name, before, after);
+    }
+}
+
+static void print_words(const kn_attack_report *r)
+{
+    static const char *const both[] = {"people who", "original", "release"}, *const one[] = {"people who", "release"};
+    static const cli_align aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT};
+    char                   name[400], number[CLI_NUMBER_SIZE];
+    cli_text_table        *t = cli_text_table_new(r->has_before ? 3 : 2, r->has_before ? both : one, aligns);
+    printf("%s, linked by ", cli_count_of(r->people, "person", "people").text);
+    for (int i = 0; i < r->link_count; i++) {
+        char *link = cli_escape(r->links[i], strlen(r->links[i]));
+        printf("%s%s", i ? ", " : "", link);
+        free(link);
+    }
+    printf(" with %s\n\n", cli_rows_of(r->after.rows).text);
+    row(t, r, "  match no row", r->before.none, r->after.none);
+    print_counts(t, r);
+    snprintf(name, sizeof name, "  match fewer than %s rows, but at least one", cli_format_integer(number, r->k));
+    row(t, r, name, r->before.below, r->after.below);
+    for (int i = 0; i < r->sensitive_count; i++) {
+        snprintf(name, sizeof name, "  give away their \"%.300s\": all rows they match agree", r->sensitive[i]);
+        row(t, r, name, r->has_before ? r->before.certain[i] : 0, r->after.certain[i]);
+    }
+    row(t, r, "fewest rows matched", r->before.least, r->after.least);
+    cli_text_table_print(t, stdout, 2);
+    cli_text_table_free(t);
+    if (r->after.below == 0)
+        printf("\nNobody is narrowed down to fewer than %s rows.\n", cli_format_integer(number, r->k));
+    else
+        printf("\n%s narrowed down to fewer than %s rows.\n",
+               cli_count_of(r->after.below, "person is", "people are").text, cli_format_integer(number, r->k));
+}
+
+/* ---- JSON ---- */
+
+static json_t *names_json(const char *const *names, int count)
+{
+    json_t *list = cli_json_array();
+    for (int i = 0; i < count; i++) cli_json_append(list, cli_json_text(names[i], strlen(names[i])));
+    return list;
+}
+
+static json_t *table_json(const kn_attack_report *r, const kn_attack_table *t)
+{
+    json_t *o = cli_json_object(), *counts = cli_json_array(), *certain = cli_json_object();
+    cli_json_set(o, "rows", json_integer(t->rows));
+    cli_json_set(o, "none", json_integer(t->none));
+    cli_json_set(o, "unique", json_integer(t->unique));
+    cli_json_set(o, "below_k", json_integer(t->below));
+    cli_json_set(o, "least", json_integer(t->least));
+    for (int i = 0; i < t->count; i++) {
+        json_t *one = cli_json_object();
+        cli_json_set(one, "matches", json_integer(t->counts[i].matches));
+        cli_json_set(one, "people", json_integer(t->counts[i].people));
+        cli_json_append(counts, one);
+    }
+    cli_json_set(o, "counts", counts);
+    for (int i = 0; i < r->sensitive_count; i++) cli_json_set(certain, r->sensitive[i], json_integer(t->certain[i]));
+    cli_json_set(o, "certain", certain);
+    return o;
+}
+
+static void print_json(const kn_attack_report *r)
+{
+    json_t *o = cli_json_object();
+    cli_json_set(o, "people", json_integer(r->people));
+    cli_json_set(o, "k", json_integer(r->k));
+    cli_json_set(o, "links", names_json(r->links, r->link_count));
+    cli_json_set(o, "sensitive", names_json(r->sensitive, r->sensitive_count));
+    if (r->has_before) cli_json_set(o, "before", table_json(r, &r->before));
+    cli_json_set(o, "after", table_json(r, &r->after));
+    cli_json_set(o, "holds", json_boolean(r->after.below == 0));
+    cli_json_print(o);
+}
+
+/* ---- The run ---- */
+
+static int check(const attacking *w, int argc)
+{
+    if (argc != 1) return cli_usage(&cli_attack, argc < 1 ? "which release?" : "one release at a time");
+    if (!w->options.external) return cli_usage(&cli_attack, "--external FILE is needed: the attacker's table");
+    if (!w->a.spec_path && w->a.qi.count == 0)
+        return cli_usage(&cli_attack, "--spec or --qi is needed: which columns are the tables linked by?");
+    if (w->a.k != INT64_MIN && w->a.k < 1) return cli_usage(&cli_attack, "-k: k must be at least 1");
+    if (w->options.original && w->options.no_original)
+        return cli_usage(&cli_attack, "--original and --no-original exclude each other");
+    return 0;
+}
+
+/* Is anything said about how the external table is written? */
+static bool said_how(const cli_table_options *o)
+{
+    return o->delimiter || o->no_header || o->encoding || o->decimal || o->timezone || o->na.count > 0 || o->no_na;
+}
+
+static int attack(attacking *w, kn_context *ctx, const char *release)
+{
+    kn_spec          *spec = NULL;
+    kn_attack_report *report = NULL;
+    kn_error          err = KN_ERROR_INIT;
+    kn_csv_options    csv;
+    cli_column_types  types;
+    cli_anonymizing   words = w->a;
+    if (!cli_table_csv_options(&csv, &w->a.input, &types)) return 2;
+    cli_column_types_free(&types);
+    /* With a release file, how tables are written is said of the external one alone. */
+    if (words.spec_path) words.input = (cli_table_options){.types = w->a.input.types};
+    int code = cli_anonymize_spec(&spec, ctx, &words);
+    w->options.release = release;
+    w->options.csv = said_how(&w->a.input) ? &csv : NULL;
+    if (code == 0) {
+        if (kn_attack(&report, ctx, spec, &w->options, &err) != KN_OK)
+            code = cli_fail(&err);
+        else if (w->a.common.json)
+            print_json(report);
+        else
+            print_words(report);
+        if (report) code = report->after.below > 0;
+    }
+    kn_attack_report_free(report);
+    kn_spec_free(spec);
+    return code;
+}
+
+static int run(int argc, char **argv)
+{
+    attacking        w = {.a = {.command = &cli_attack, .k = INT64_MIN}, .options = KN_ATTACK_OPTIONS_INIT};
+    const cli_option options[] = {{"--external", CLI_TEXT, &w.options.external},
+                                  {"--spec", CLI_TEXT, &w.a.spec_path},
+                                  {"--original", CLI_TEXT, &w.options.original},
+                                  {"--no-original", CLI_FLAG, &w.options.no_original},
+                                  {"--qi", CLI_LIST, &w.a.qi},
+                                  {"--sensitive", CLI_LIST, &w.a.sensitive},
+                                  {"--hierarchy", CLI_REPEAT, &w.a.hierarchies},
+                                  {"--missing", CLI_TEXT, &w.a.missing},
+                                  {"-k|--k", CLI_INTEGER, &w.a.k},
+                                  CLI_TABLE_OPTIONS(w.a.input),
+                                  {0}};
+    if (!cli_parse(&cli_attack, &argc, argv, options, &w.a.common)) return 2;
+    if (w.a.common.help) return 0;
+    int         code = check(&w, argc);
+    kn_context *ctx = code == 0 ? cli_context(&w.a.common) : NULL;
+    if (code == 0) code = ctx ? attack(&w, ctx, argv[0]) : 3;
+    cli_context_free(ctx);
+    cli_list_free(&w.a.qi);
+    cli_list_free(&w.a.sensitive);
+    cli_list_free(&w.a.hierarchies);
+    cli_table_options_free(&w.a.input);
+    return code;
+}
+
+const cli_command cli_attack = {
+    .name = "attack",
+    .summary = "how many people of another table are found in a release",
+    .help = help,
+    .run = run,
+};

@@ -1,0 +1,198 @@
+/* cmd_measure.c: `kanon measure`: what a release lost, by every metric, from the two files alone. */
+#include <kanon/measure.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "anonymize.h"
+#include "diagnose.h"
+#include "json.h"
+
+static const char help[] =
+    "Usage: kanon measure ORIGINAL... RELEASE --spec RELEASE.yaml [OPTION]...\n"
+    "       kanon measure ORIGINAL... RELEASE --qi A,B [--hierarchy COLUMN:KIND] [OPTION]...\n"
+    "\n"
+    "How much did a release lose? Every metric, for the whole release and for each\n"
+    "quasi-identifier, whoever made it: a released cell is a value, a label of the\n"
+    "hierarchy, an interval (20-30, [20, 30], [20,30)), a set ({a;b}) or '*'. Rows that are\n"
+    "'*' in every column, and rows of the original that the release has not, count as\n"
+    "suppressed. Without files the release file's input and output are taken.\n"
+    "\n"
+    "  lm       generalization: 0 every cell as it was, 1 everything lost\n"
+    "  ncp      the same, by the share of the domain that a cell covers\n"
+    "  prec     precision: 1 every cell as it was, 0 everything at the top\n"
+    "  entropy  bits by which the cells tell less\n"
+    "  dm       discernibility: squares of class sizes; a suppressed row costs all rows\n"
+    "  dm_star  the same with suppressed rows left in their classes\n"
+    "  c_avg    average class size, in units of k\n"
+    "\n"
+    "      --spec FILE          the release file: quasi-identifiers, hierarchies, weights and k\n"
+    "      --qi COLUMNS         quasi-identifiers, without a release file or beyond its own\n"
+    "      --hierarchy COLUMN:FILE, COLUMN:KIND\n"
+    "                           what a column's values became, as in anonymize; repeatable\n"
+    "      --attribute COLUMN:{...}\n"
+    "                           more of a column, as in a release file: age:{weight: 2}\n"
+    "      --missing HOW        as in anonymize: 'drop' leaves rows with a missing\n"
+    "                           quasi-identifier out of the original\n"
+    "      --suppressed HOW     as in anonymize: with 'keep-sensitive' a row is suppressed\n"
+    "                           where all its quasi-identifiers are '*'\n"
+    "  -k, --k K                for c_avg, instead of the release file's k (without either: 1)\n"
+    "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
+    "Examples:\n"
+    "  $ kanon anonymize people.csv --qi sex,age --hierarchy age:ranges=5,10,20 -k 5 \\\n"
+    "    --suppression 5% --output release.csv\n"
+    "  $ kanon measure people.csv release.csv --qi sex,age --hierarchy age:ranges=5,10,20 -k 5\n";
+
+/* ---- Words ---- */
+
+/* A figure as people read it; "-" where it is not known. */
+static void figure(cli_text_table *t, double value)
+{
+    if (isnan(value))
+        cli_text_table_text(t, "-");
+    else if (fabs(value) < 1e15 && value == floor(value))
+        cli_text_table_integer(t, (int64_t)value);
+    else
+        cli_text_table_format(t, "%.6g", value);
+}
+
+static void print_metrics(const kn_measure_report *r)
+{
+    static const cli_align aligns[] = {CLI_LEFT, CLI_RIGHT};
+    cli_text_table        *t = cli_text_table_new(2, NULL, aligns);
+    for (kn_metric m = KN_METRIC_LM; m < KN_METRICS; m++) {
+        cli_text_table_text(t, kn_metric_name(m));
+        figure(t, r->metrics[m]);
+    }
+    cli_text_table_print(t, stdout, 2);
+    cli_text_table_free(t);
+}
+
+static void print_attributes(const kn_measure_report *r)
+{
+    static const char *const titles[] = {"column", "lm", "ncp", "prec", "entropy"};
+    static const cli_align   aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT};
+    cli_text_table          *t = cli_text_table_new(5, titles, aligns);
+    for (int i = 0; i < r->attribute_count; i++) {
+        const kn_measured_attribute *a = &r->attributes[i];
+        cli_text_table_text(t, a->name);
+        figure(t, a->lm);
+        figure(t, a->ncp);
+        figure(t, a->prec);
+        figure(t, a->entropy);
+    }
+    cli_text_table_print(t, stdout, 2);
+    cli_text_table_free(t);
+}
+
+static void print_words(const kn_measure_report *r)
+{
+    char number[CLI_NUMBER_SIZE];
+    printf("%s: %s released in ", cli_rows_of(r->rows).text, cli_format_integer(number, r->released));
+    printf("%s", cli_count_of(r->classes, "class", "classes").text);
+    if (r->classes > 0) printf(" of at least %s", cli_rows_of(r->k).text);
+    printf(", %s suppressed\n\n", cli_format_integer(number, r->suppressed));
+    print_metrics(r);
+    putchar('\n');
+    print_attributes(r);
+    if (isnan(r->metrics[KN_METRIC_DM_STAR]))
+        printf("\ndm_star is not known: nobody can tell in which classes the suppressed rows were.\n");
+}
+
+/* ---- JSON ---- */
+
+static json_t *attribute_json(const kn_measured_attribute *a)
+{
+    json_t *o = cli_json_object();
+    cli_json_set(o, "name", cli_json_text(a->name, strlen(a->name)));
+    cli_json_set(o, kn_metric_name(KN_METRIC_LM), cli_json_number(a->lm));
+    cli_json_set(o, kn_metric_name(KN_METRIC_NCP), cli_json_number(a->ncp));
+    cli_json_set(o, kn_metric_name(KN_METRIC_PREC), cli_json_number(a->prec));
+    cli_json_set(o, kn_metric_name(KN_METRIC_ENTROPY), cli_json_number(a->entropy));
+    return o;
+}
+
+static void print_json(const kn_measure_report *r)
+{
+    json_t *o = cli_json_object(), *metrics = cli_json_object(), *attributes = cli_json_array();
+    for (kn_metric m = KN_METRIC_LM; m < KN_METRICS; m++)
+        cli_json_set(metrics, kn_metric_name(m), cli_json_number(r->metrics[m]));
+    for (int i = 0; i < r->attribute_count; i++) cli_json_append(attributes, attribute_json(&r->attributes[i]));
+    cli_json_set(o, "rows", json_integer(r->rows));
+    cli_json_set(o, "released", json_integer(r->released));
+    cli_json_set(o, "suppressed", json_integer(r->suppressed));
+    cli_json_set(o, "classes", json_integer(r->classes));
+    cli_json_set(o, "k", json_integer(r->k));
+    cli_json_set(o, "metrics", metrics);
+    cli_json_set(o, "attributes", attributes);
+    cli_json_print(o);
+}
+
+/* ---- The run ---- */
+
+static int check(const cli_anonymizing *a, int argc)
+{
+    if (argc == 1 || (argc == 0 && !a->spec_path))
+        return cli_usage(&cli_measure, "name the original and the release, in this order");
+    if (!a->spec_path && a->qi.count == 0)
+        return cli_usage(&cli_measure, "--spec or --qi is needed: which columns are measured?");
+    if (a->k != INT64_MIN && a->k < 1) return cli_usage(&cli_measure, "-k: k must be at least 1");
+    return 0;
+}
+
+static int measure(const cli_anonymizing *a, kn_context *ctx, char **files, int count)
+{
+    kn_spec           *spec = NULL;
+    kn_measure_report *report = NULL;
+    kn_measure_options options = KN_MEASURE_OPTIONS_INIT;
+    kn_error           err = KN_ERROR_INIT;
+    int                code = cli_anonymize_spec(&spec, ctx, a);
+    if (code == 0) {
+        if (count > 1) {
+            options.originals = (const char *const *)files;
+            options.original_count = count - 1;
+            options.release = files[count - 1];
+        }
+        if (kn_measure(&report, ctx, spec, &options, &err) != KN_OK)
+            code = cli_fail(&err);
+        else if (a->common.json)
+            print_json(report);
+        else
+            print_words(report);
+    }
+    kn_measure_report_free(report);
+    kn_spec_free(spec);
+    return code;
+}
+
+static int run(int argc, char **argv)
+{
+    cli_anonymizing  a = {.command = &cli_measure, .k = INT64_MIN};
+    const cli_option options[] = {{"--spec", CLI_TEXT, &a.spec_path},
+                                  {"--qi", CLI_LIST, &a.qi},
+                                  {"--hierarchy", CLI_REPEAT, &a.hierarchies},
+                                  {"--attribute", CLI_REPEAT, &a.attributes},
+                                  {"--missing", CLI_TEXT, &a.missing},
+                                  {"--suppressed", CLI_TEXT, &a.suppressed},
+                                  {"-k|--k", CLI_INTEGER, &a.k},
+                                  CLI_TABLE_OPTIONS(a.input),
+                                  {0}};
+    if (!cli_parse(&cli_measure, &argc, argv, options, &a.common)) return 2;
+    if (a.common.help) return 0;
+    int         code = check(&a, argc);
+    kn_context *ctx = code == 0 ? cli_context(&a.common) : NULL;
+    if (code == 0) code = ctx ? measure(&a, ctx, argv, argc) : 3;
+    cli_context_free(ctx);
+    cli_list_free(&a.qi);
+    cli_list_free(&a.hierarchies);
+    cli_list_free(&a.attributes);
+    cli_table_options_free(&a.input);
+    return code;
+}
+
+const cli_command cli_measure = {
+    .name = "measure",
+    .summary = "what a release lost, by every metric",
+    .help = help,
+    .run = run,
+};

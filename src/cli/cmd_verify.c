@@ -1,0 +1,254 @@
+/* cmd_verify.c: `kanon verify`: does a release keep its promises? Told in words for people, or as JSON. */
+#include <kanon/verify.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "anonymize.h"
+#include "diagnose.h"
+#include "json.h"
+
+static const char help[] =
+    "Usage: kanon verify ORIGINAL... RELEASE --spec RELEASE.yaml [--map FILE] [OPTION]...\n"
+    "       kanon verify ORIGINAL... RELEASE --qi A,B -k K [OPTION]...\n"
+    "\n"
+    "May this release be published? Everything is worked out anew from the two files, by code\n"
+    "that shares nothing with what made the release:\n"
+    "\n"
+    "  - every promise holds: enough people look alike, and what they hide stays hidden\n"
+    "  - no identifier and no undeclared column is left; suppressed rows show nothing, and\n"
+    "    there are not too many of them\n"
+    "  - nothing was invented: every released row stands for a row of the original, each for\n"
+    "    another one, and its sensitive and kept cells are that row's\n"
+    "\n"
+    "The last is proved with the private row map, or without it by looking for a way to give\n"
+    "every released row an original. Where that takes too long the answer is 'undecided', and\n"
+    "the exit code 1. Without files the release file's input and output are taken.\n"
+    "\n"
+    "      --spec FILE          the release file: roles, hierarchies, promises\n"
+    "      --map FILE           the row map that belongs to the release (RELEASE.rowmap)\n"
+    "      --work-limit N       steps of looking for originals (default: 1000000000)\n"
+    "\n"
+    "Without a release file, or instead of its fields, as in anonymize:\n"
+    "      --qi, --sensitive, --identifier, --keep COLUMNS; --weight, --entity COLUMN\n"
+    "      --hierarchy COLUMN:KIND; --attribute 'COLUMN:{...}'; --missing HOW\n"
+    "  -k, --k K; --require MODEL; --population FILE\n"
+    "      --suppression SHARE; --suppressed HOW\n"
+    "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
+    "Examples:\n"
+    "  $ kanon anonymize people.csv --qi sex,age --hierarchy age:ranges=5,10,20 -k 5 \\\n"
+    "    --suppression 5% --output release.csv --keep-rowmap\n"
+    "  $ kanon verify people.csv release.csv --qi sex,age --hierarchy age:ranges=5,10,20 -k 5 \\\n"
+    "    --suppression 5% --map release.csv.rowmap\n";
+
+/* ---- Words ---- */
+
+static void model_name(const kn_model *m, char *out, size_t size)
+{
+    const char *variant = kn_model_variant(m->kind);
+    snprintf(out, size, "%s%s%s%s%s", kn_model_name(m->kind), variant ? " " : "", variant ? variant : "",
+             m->attribute ? " of " : "", m->attribute ? m->attribute : "");
+}
+
+static double number(kn_ratio r)
+{
+    return r.denominator ? (double)r.numerator / (double)r.denominator : NAN;
+}
+
+/* What was asked: the parameter that `reached` is held against. */
+static double asked(const kn_model *m)
+{
+    switch (m->kind) {
+    case KN_MODEL_K:
+    case KN_MODEL_K_MAP: return (double)m->k;
+    case KN_MODEL_DISTINCT:
+    case KN_MODEL_ENTROPY: return number(m->l);
+    case KN_MODEL_RECURSIVE: return number(m->c);
+    default: return number(m->bound);
+    }
+}
+
+static bool at_least(kn_model_kind kind)
+{
+    return kind == KN_MODEL_K || kind == KN_MODEL_K_MAP || kind == KN_MODEL_DISTINCT || kind == KN_MODEL_ENTROPY;
+}
+
+static void print_models(const kn_verify_report *r)
+{
+    static const char *const titles[] = {"promise", "asked", "worst class", ""};
+    static const cli_align   aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT};
+    cli_text_table          *t = cli_text_table_new(4, titles, aligns);
+    for (int i = 0; i < r->model_count; i++) {
+        const kn_verified_model *m = &r->models[i];
+        bool                     strict = m->model.kind == KN_MODEL_RECURSIVE || m->model.kind == KN_MODEL_DELTA;
+        char                     name[300];
+        model_name(&m->model, name, sizeof name);
+        cli_text_table_text(t, name);
+        cli_text_table_format(t, "%s %.6g",
+                              at_least(m->model.kind) ? "at least"
+                              : strict                ? "below"
+                                                      : "at most",
+                              asked(&m->model));
+        cli_text_table_format(t, "%.6g", m->reached);
+        cli_text_table_text(t, m->holds ? "holds" : "does not hold");
+        cli_text_table_style(t, m->holds ? CLI_GREEN : CLI_RED);
+    }
+    cli_text_table_print(t, stdout, 2);
+    cli_text_table_free(t);
+}
+
+static void print_verdict(const kn_verify_report *r)
+{
+    static const char *const assignments[] = {
+        "Every released row stands for a row of the original, each for another one.",
+        "Not every released row can come from the original.",
+        "It was not decided whether every released row comes from the original.",
+    };
+    printf("%s%s%s\n\n", cli_style_on(stdout, r->ok ? CLI_GREEN : CLI_RED),
+           r->ok ? "The release keeps its promises."
+                 : "The release must not be published: it does not keep its promises.",
+           cli_style_on(stdout, CLI_PLAIN));
+    printf("%s, ", cli_rows_of(r->rows).text);
+    printf("%s", cli_count_of(r->classes, "group of people who look alike", "groups of people who look alike").text);
+    if (r->k > 0) printf(", the smallest of %s", cli_count_of(r->k, "person", "persons").text);
+    printf("; %s suppressed.\n", cli_rows_of(r->suppressed).text);
+    printf("%s\n", assignments[r->assignment]);
+}
+
+static void print_words(const kn_verify_report *r)
+{
+    print_verdict(r);
+    if (r->problem_count > 0) printf("\nWhat is wrong (rows are counted from 1, without the header):\n");
+    for (int i = 0; i < r->problem_count; i++) {
+        char *text = cli_escape(r->problems[i], strlen(r->problems[i]));
+        printf("  - %s\n", text);
+        free(text);
+    }
+    if (r->more_problems) printf("  - and more\n");
+    printf("\n");
+    print_models(r);
+}
+
+/* ---- JSON ---- */
+
+static json_t *model_json(const kn_verified_model *m)
+{
+    json_t     *o = cli_json_object();
+    const char *variant = kn_model_variant(m->model.kind), *attribute = m->model.attribute;
+    cli_json_set(o, "model", json_string(kn_model_name(m->model.kind)));
+    cli_json_set(o, "variant", variant ? json_string(variant) : json_null());
+    cli_json_set(o, "attribute", attribute ? cli_json_text(attribute, strlen(attribute)) : json_null());
+    cli_json_set(o, "asked", cli_json_number(asked(&m->model)));
+    cli_json_set(o, "reached", cli_json_number(m->reached));
+    cli_json_set(o, "failing_classes", json_integer(m->classes));
+    cli_json_set(o, "holds", json_boolean(m->holds));
+    return o;
+}
+
+static void print_json(const kn_verify_report *r)
+{
+    json_t *o = cli_json_object(), *models = cli_json_array(), *metrics = cli_json_object(),
+           *problems = cli_json_array();
+    for (int i = 0; i < r->model_count; i++) cli_json_append(models, model_json(&r->models[i]));
+    for (kn_metric m = KN_METRIC_LM; m < KN_METRICS; m++)
+        cli_json_set(metrics, kn_metric_name(m), cli_json_number(r->metrics[m]));
+    for (int i = 0; i < r->problem_count; i++)
+        cli_json_append(problems, cli_json_text(r->problems[i], strlen(r->problems[i])));
+    cli_json_set(o, "verified", json_boolean(r->ok));
+    cli_json_set(o, "assignment", json_string(kn_assignment_name(r->assignment)));
+    cli_json_set(o, "rows", json_integer(r->rows));
+    cli_json_set(o, "suppressed", json_integer(r->suppressed));
+    cli_json_set(o, "classes", json_integer(r->classes));
+    cli_json_set(o, "k", json_integer(r->k));
+    cli_json_set(o, "models", models);
+    cli_json_set(o, "metrics", metrics);
+    cli_json_set(o, "problems", problems);
+    cli_json_set(o, "more_problems", json_boolean(r->more_problems));
+    cli_json_set(o, "sha256", json_string(r->sha256));
+    cli_json_print(o);
+}
+
+/* ---- The run ---- */
+
+static int check(const cli_anonymizing *a, int argc, int64_t work_limit)
+{
+    if (argc == 1 || (argc == 0 && !a->spec_path))
+        return cli_usage(&cli_verify, "name the original and the release, in this order");
+    if (!a->spec_path && a->qi.count == 0)
+        return cli_usage(&cli_verify, "--spec or --qi is needed: what was promised?");
+    if (a->k != INT64_MIN && a->k < 1) return cli_usage(&cli_verify, "-k: k must be at least 1");
+    if (work_limit < 0) return cli_usage(&cli_verify, "--work-limit: not less than 0");
+    return 0;
+}
+
+static int verify(cli_anonymizing *a, kn_context *ctx, kn_verify_options *options)
+{
+    kn_spec          *spec = NULL;
+    kn_verify_report *report = NULL;
+    kn_error          err = KN_ERROR_INIT;
+    int               code = cli_anonymize_spec(&spec, ctx, a);
+    if (code == 0 && kn_spec_check(spec, &err) != KN_OK) code = cli_fail(&err);
+    if (code == 0 && kn_verify(&report, ctx, spec, options, &err) != KN_OK) code = cli_fail(&err);
+    if (code == 0) {
+        if (a->common.json)
+            print_json(report);
+        else
+            print_words(report);
+        code = report->ok ? 0 : 1;
+    }
+    kn_verify_report_free(report);
+    kn_spec_free(spec);
+    return code;
+}
+
+static void free_words(cli_anonymizing *a)
+{
+    cli_list *lists[] = {&a->qi, &a->sensitive, &a->identifier, &a->keep, &a->hierarchies, &a->attributes, &a->require};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) cli_list_free(lists[i]);
+    cli_table_options_free(&a->input);
+}
+
+static int run(int argc, char **argv)
+{
+    cli_anonymizing   a = {.command = &cli_verify, .k = INT64_MIN};
+    kn_verify_options verifying = KN_VERIFY_OPTIONS_INIT;
+    const cli_option  options[] = {{"--spec", CLI_TEXT, &a.spec_path},
+                                   {"--map", CLI_TEXT, &verifying.map_path},
+                                   {"--work-limit", CLI_INTEGER, &verifying.work_limit},
+                                   {"--qi", CLI_LIST, &a.qi},
+                                   {"--sensitive", CLI_LIST, &a.sensitive},
+                                   {"--identifier", CLI_LIST, &a.identifier},
+                                   {"--keep", CLI_LIST, &a.keep},
+                                   {"--weight", CLI_TEXT, &a.weight},
+                                   {"--entity", CLI_TEXT, &a.entity},
+                                   {"--hierarchy", CLI_REPEAT, &a.hierarchies},
+                                   {"--attribute", CLI_REPEAT, &a.attributes},
+                                   {"--missing", CLI_TEXT, &a.missing},
+                                   {"-k|--k", CLI_INTEGER, &a.k},
+                                   {"--require", CLI_REPEAT, &a.require},
+                                   {"--population", CLI_TEXT, &a.population},
+                                   {"--suppression", CLI_TEXT, &a.suppression},
+                                   {"--suppressed", CLI_TEXT, &a.suppressed},
+                                   CLI_TABLE_OPTIONS(a.input),
+                                   {0}};
+    if (!cli_parse(&cli_verify, &argc, argv, options, &a.common)) return 2;
+    if (a.common.help) return 0;
+    int code = check(&a, argc, verifying.work_limit);
+    if (argc > 1) { /* the originals are the spec's inputs, the release its output */
+        a.files = argv;
+        a.file_count = argc - 1;
+        a.output = argv[argc - 1];
+    }
+    kn_context *ctx = code == 0 ? cli_context(&a.common) : NULL;
+    if (code == 0) code = ctx ? verify(&a, ctx, &verifying) : 3;
+    cli_context_free(ctx);
+    free_words(&a);
+    return code;
+}
+
+const cli_command cli_verify = {
+    .name = "verify",
+    .summary = "does a release keep its promises?",
+    .help = help,
+    .run = run,
+};

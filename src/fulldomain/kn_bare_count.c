@@ -1,0 +1,416 @@
+/* kn_bare_count.c: counting the classes of a node: the inner loop of the fast engine.
+ *
+ * Interface: kn_bare.h; groups, base and tables: kn_bare.c. The key of an entry is the mixed-radix number of its groups'
+ * numbers at the node. Where the key space is not much larger than the set, a counter per possible key is used, otherwise a
+ * hash table with open addressing. In both, the entry that shows a new class is noted without a branch; so the classes are
+ * gone through without looking at empty counters, counters are set back one by one, and the noted entry's base codes stand
+ * for the class in sums of costs and in the set that is made of it. Groups whose key space together does not fit into
+ * KEY_SPACE are taken in several passes: all but the last number the classes so far, and the number is part of the
+ * next pass's key.
+ *
+ * Cost: entries × groups look-ups and one counter each. Memory per worker: 4 bytes × key space (at most DENSE_MOST) or 24
+ * bytes × classes, and 8 to 12 bytes per entry.
+ */
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_bare_internal.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_parallel.h"
+
+enum { BLOCK = 1024, DENSE_LEAST = 1 << 16, DENSE_MOST = 1 << 23, DENSE_PER_ENTRY = 16, HASH_LEAST = 1 << 12 };
+#define KEY_SPACE ((uint64_t)1 << 62)
+
+static kn_status no_memory(kn_context *ctx, kn_error *err)
+{
+    return kn_fail_memory(err, ctx, "searching the lattice");
+}
+
+void kn_bare_scratch_free(kn_bare_scratch *s)
+{
+    kn_free(s->dense);
+    kn_free(s->hash_keys);
+    kn_free(s->hash_counts);
+    kn_free(s->found);
+    kn_free(s->ids);
+    *s = (kn_bare_scratch){0};
+}
+
+/* ---- Room ---- */
+
+static bool need_entries(kn_context *ctx, kn_bare_scratch *s, size_t entries)
+{
+    if (entries <= s->entries) return true;
+    kn_free(s->found);
+    kn_free(s->ids);
+    s->ids = NULL;
+    s->found = kn_alloc_array(ctx, entries, sizeof *s->found);
+    s->entries = s->found ? entries : 0;
+    return s->found != NULL;
+}
+
+static bool need_ids(kn_context *ctx, kn_bare_scratch *s)
+{
+    if (!s->ids) s->ids = kn_alloc_array(ctx, s->entries, sizeof *s->ids);
+    return s->ids != NULL;
+}
+
+static bool need_dense(kn_context *ctx, kn_bare_scratch *s, size_t size)
+{
+    if (size <= s->dense_size) return true;
+    kn_free(s->dense);
+    s->dense = kn_alloc_array_zero(ctx, size, sizeof *s->dense);
+    s->dense_size = s->dense ? size : 0;
+    return s->dense != NULL;
+}
+
+static inline size_t hash_slot(uint64_t key, size_t mask)
+{
+    uint64_t h = key * 0x9e3779b97f4a7c15u;
+    return (size_t)(h ^ h >> 32) & mask;
+}
+
+/* A larger hash table with the classes found so far; their slots change. */
+static bool hash_grow(kn_context *ctx, kn_bare_scratch *s, size_t size, uint32_t classes)
+{
+    uint64_t *keys = kn_alloc_array(ctx, size, sizeof *keys);
+    uint32_t *counts = kn_alloc_array_zero(ctx, size, sizeof *counts);
+    if (!keys || !counts) {
+        kn_free(keys);
+        kn_free(counts);
+        return false;
+    }
+    for (uint32_t c = 0; c < classes; c++) {
+        uint32_t from = (uint32_t)s->found[c];
+        size_t   to = hash_slot(s->hash_keys[from], size - 1);
+        while (counts[to] != 0) to = (to + 1) & (size - 1);
+        keys[to] = s->hash_keys[from];
+        counts[to] = s->hash_counts[from];
+        s->found[c] = (s->found[c] >> 32 << 32) | to;
+    }
+    kn_free(s->hash_keys);
+    kn_free(s->hash_counts);
+    s->hash_keys = keys;
+    s->hash_counts = counts;
+    s->hash_size = size;
+    return true;
+}
+
+/* ---- One pass ---- */
+
+typedef struct pass {
+    const kn_bare_set   *from;
+    int                  groups;
+    const kn_bare_group *group[64];
+    const kn_bare_table *table[64];
+    const void          *codes[64];
+    bool                 has_ids; /* the numbers of the pass before are part of the key */
+    bool                 last;
+    uint64_t             space;
+    kn_bare_scratch     *scratch;
+    uint32_t             classes; /* found */
+} pass;
+
+static void block_keys(const pass *p, int64_t begin, int n, uint64_t *keys)
+{
+    if (p->has_ids)
+        for (int i = 0; i < n; i++) keys[i] = p->scratch->ids[begin + i];
+    else
+        memset(keys, 0, (size_t)n * sizeof *keys);
+    for (int g = 0; g < p->groups; g++) {
+        uint64_t distinct = p->table[g]->distinct;
+        if (p->group[g]->wide) {
+            const uint32_t *codes = (const uint32_t *)p->codes[g] + begin * p->from->wide, *ids = p->table[g]->ids;
+            for (int i = 0; i < n; i++) keys[i] = keys[i] * distinct + ids[codes[i * p->from->wide]];
+        } else {
+            const uint16_t *codes = (const uint16_t *)p->codes[g] + begin * p->from->narrow, *ids = p->table[g]->ids;
+            for (int i = 0; i < n; i++) keys[i] = keys[i] * distinct + ids[codes[i * p->from->narrow]];
+        }
+    }
+}
+
+/* Counts (or numbers: add == NULL) the keys of a block. */
+static void dense_block(pass *p, const uint64_t *keys, int64_t begin, int n, const uint32_t *add)
+{
+    uint32_t *table = p->scratch->dense, m = p->classes;
+    uint64_t *found = p->scratch->found;
+    for (int i = 0; i < n; i++) {
+        uint32_t key = (uint32_t)keys[i], count = table[key];
+        found[m] = (uint64_t)(begin + i) << 32 | key;
+        m += count == 0;
+        table[key] = add ? count + add[i] : count == 0 ? m : count;
+        if (!add) p->scratch->ids[begin + i] = table[key] - 1;
+    }
+    p->classes = m;
+}
+
+static bool hash_block(pass *p, kn_context *ctx, const uint64_t *keys, int64_t begin, int n, const uint32_t *add)
+{
+    kn_bare_scratch *s = p->scratch;
+    if (((size_t)p->classes + (size_t)n) * 2 > s->hash_size) {
+        size_t size = s->hash_size ? s->hash_size * 4 : HASH_LEAST;
+        while (((size_t)p->classes + (size_t)n) * 2 > size) size *= 4;
+        if (!hash_grow(ctx, s, size, p->classes)) return false;
+    }
+    size_t   mask = s->hash_size - 1;
+    uint32_t m = p->classes;
+    for (int i = 0; i < n; i++) {
+        size_t slot = hash_slot(keys[i], mask);
+        while (s->hash_counts[slot] != 0 && s->hash_keys[slot] != keys[i]) slot = (slot + 1) & mask;
+        uint32_t count = s->hash_counts[slot];
+        s->hash_keys[slot] = keys[i];
+        s->found[m] = (uint64_t)(begin + i) << 32 | slot;
+        m += count == 0;
+        s->hash_counts[slot] = add ? count + add[i] : count == 0 ? m : count;
+        if (!add) s->ids[begin + i] = s->hash_counts[slot] - 1;
+    }
+    p->classes = m;
+    return true;
+}
+
+/* The common case without a detour through an array of keys: the whole node in one dense pass, and all groups narrow, so
+ * that the codes of an entry stand side by side. */
+static inline __attribute__((always_inline)) void fused(pass *p, int groups)
+{
+    const uint16_t *codes = p->codes[0], *t0 = p->table[0]->ids, *t1 = NULL, *t2 = NULL, *t3 = NULL;
+    uint32_t        d1 = 0, d2 = 0, d3 = 0, m = 0, n = (uint32_t)p->from->classes;
+    if (groups > 1) t1 = p->table[1]->ids, d1 = p->table[1]->distinct;
+    if (groups > 2) t2 = p->table[2]->ids, d2 = p->table[2]->distinct;
+    if (groups > 3) t3 = p->table[3]->ids, d3 = p->table[3]->distinct;
+    uint32_t       *table = p->scratch->dense;
+    uint64_t       *found = p->scratch->found;
+    const uint32_t *add = p->from->counts;
+    for (uint32_t i = 0; i < n; i++, codes += groups) {
+        uint32_t key = t0[codes[0]];
+        if (groups > 1) key = key * d1 + t1[codes[1]];
+        if (groups > 2) key = key * d2 + t2[codes[2]];
+        if (groups > 3) key = key * d3 + t3[codes[3]];
+        uint32_t count = table[key];
+        found[m] = (uint64_t)i << 32 | key;
+        m += count == 0;
+        table[key] = count + add[i];
+    }
+    p->classes = m;
+}
+
+static bool run_fused(pass *p)
+{
+    if (p->from->wide > 0 || p->groups != p->from->narrow || p->has_ids || !p->last) return false;
+    for (int g = 1; g < p->groups; g++)
+        if ((const uint16_t *)p->codes[g] != (const uint16_t *)p->codes[0] + g) return false;
+    switch (p->groups) {
+    case 1: fused(p, 1); return true;
+    case 2: fused(p, 2); return true;
+    case 3: fused(p, 3); return true;
+    case 4: fused(p, 4); return true;
+    default: return false;
+    }
+}
+
+static bool is_dense(const kn_bare *bare, const pass *p)
+{
+    if (bare->options.path == KN_BARE_HASH) return false;
+    if (p->space <= DENSE_LEAST) return true;
+    if (p->space > DENSE_MOST) return false;
+    return bare->options.path == KN_BARE_DENSE || p->space / DENSE_PER_ENTRY <= (uint64_t)p->from->classes;
+}
+
+/* The class counts (or numbers) are in the table; *counts is its array. */
+static kn_status run_pass(const kn_bare *bare, pass *p, uint32_t **counts, kn_error *err)
+{
+    kn_bare_scratch *s = p->scratch;
+    bool             dense = is_dense(bare, p);
+    int64_t          n = p->from->classes;
+    uint64_t         keys[BLOCK];
+    if (dense && !need_dense(bare->ctx, s, (size_t)p->space)) return no_memory(bare->ctx, err);
+    if (!p->last && !need_ids(bare->ctx, s)) return no_memory(bare->ctx, err);
+    bool done = dense && !bare->options.generic && run_fused(p);
+    for (int64_t begin = 0; !done && begin < n; begin += BLOCK) {
+        int             size = n - begin < BLOCK ? (int)(n - begin) : BLOCK;
+        const uint32_t *add = p->last ? p->from->counts + begin : NULL;
+        block_keys(p, begin, size, keys);
+        if (dense)
+            dense_block(p, keys, begin, size, add);
+        else if (!hash_block(p, bare->ctx, keys, begin, size, add))
+            return no_memory(bare->ctx, err);
+    }
+    *counts = dense ? s->dense : s->hash_counts;
+    return KN_OK;
+}
+
+/* ---- One node ---- */
+
+/* Goes through the classes of the last pass: sums, and the set if it is wanted. Counters become 0 again. */
+static void sum_classes(const kn_bare *bare, const pass *all, kn_bare_job *job, uint32_t *counts, uint32_t classes)
+{
+    const uint64_t *found = all->scratch->found;
+    bool            cells = bare->problem->objective->cells;
+    uint64_t        k = (uint64_t)bare->k, budget = (uint64_t)bare->problem->budget, star = 0;
+    uint64_t        rows = 0, released = 0, squares = 0, suppressed = 0, lost_squares = 0; /* rows < 2^32 */
+    kn_u128         cost = 0;
+    for (int g = 0; g < all->groups; g++) star += all->group[g]->star;
+    for (uint32_t c = 0; c < classes; c++) {
+        uint32_t *counter = &counts[(uint32_t)found[c]];
+        uint64_t  count = *counter;
+        if (job->set) job->set->counts[c] = (uint32_t)count;
+        *counter = 0;
+        if (count >= k) {
+            released++;
+            rows += count;
+            squares += count * count;
+            continue;
+        }
+        suppressed += count;
+        lost_squares += count * count;
+        if (!cells || suppressed > budget) continue; /* nobody asks what a bad node costs */
+        uint64_t row = 0;
+        for (int g = 0; g < all->groups; g++)
+            row += all->table[g]->costs[kn_bare_code(all->from, all->group[g], all->codes[g], (int64_t)(found[c] >> 32))];
+        cost += (kn_u128)row * count;
+    }
+    job->classes = classes;
+    job->sums = (kn_node_sums){.rows = (int64_t)rows, .suppressed = (int64_t)suppressed, .classes = (int64_t)released};
+    job->sums.squares = squares;
+    job->sums.suppressed_squares = lost_squares;
+    if (cells) job->excess = (kn_u128)star * suppressed - cost;
+    job->sums.cells = cost; /* of the suppressed rows; the caller turns it round */
+}
+
+static void copy_codes(const pass *all, kn_bare_set *set, const kn_bare *bare)
+{
+    const uint64_t *found = all->scratch->found;
+    for (int64_t c = 0; c < set->classes; c++) {
+        int64_t at = (int64_t)(found[c] >> 32);
+        for (int g = 0; g < bare->group_count; g++) {
+            if (!set->codes[g]) continue;
+            uint32_t code = kn_bare_code(all->from, &bare->groups[g], all->from->codes[g], at);
+            if (bare->groups[g].wide)
+                ((uint32_t *)set->codes[g])[c * set->wide] = code;
+            else
+                ((uint16_t *)set->codes[g])[c * set->narrow] = (uint16_t)code;
+        }
+    }
+}
+
+/* All groups of the set with their tables at the node. */
+static void gather(const kn_bare *bare, const kn_bare_job *job, pass *all)
+{
+    for (int g = 0; g < bare->group_count; g++) {
+        if (!job->from->codes[g]) continue;
+        const kn_bare_group *group = &bare->groups[g];
+        all->group[all->groups] = group;
+        all->table[all->groups] = group->tables[kn_bare_table_number(group, job->levels)];
+        all->codes[all->groups++] = job->from->codes[g];
+    }
+}
+
+static kn_u128 cells_of(const kn_bare *bare, const kn_bare_job *job)
+{
+    kn_u128 sum = 0;
+    for (int q = 0; q < bare->problem->quasi_count; q++)
+        if (job->from->codes[bare->group_of[q]]) sum += bare->problem->objective->totals[q][job->levels[q]];
+    return sum;
+}
+
+static void undo(kn_bare_scratch *s, uint32_t *counts, uint32_t classes)
+{
+    for (uint32_t c = 0; c < classes; c++) counts[(uint32_t)s->found[c]] = 0;
+}
+
+/* Runs all passes. What a failure in the middle leaves in the tables is forgotten with them. */
+static kn_status count_node(const kn_bare *bare, kn_bare_job *job, kn_bare_scratch *scratch, kn_error *err)
+{
+    pass all = {.from = job->from, .scratch = scratch};
+    gather(bare, job, &all);
+    if (!need_entries(bare->ctx, scratch, (size_t)job->from->classes + 1)) return no_memory(bare->ctx, err);
+    uint64_t  most = bare->options.key_space > 0 ? bare->options.key_space : KEY_SPACE;
+    uint32_t *counts = NULL, before = 0;
+    for (int g = 0; g < all.groups;) {
+        pass p = {.from = job->from, .scratch = scratch, .has_ids = g > 0, .space = g > 0 ? before : 1};
+        do {
+            p.space *= all.table[g]->distinct;
+            p.group[p.groups] = all.group[g];
+            p.table[p.groups] = all.table[g];
+            p.codes[p.groups++] = all.codes[g++];
+        } while (g < all.groups && (kn_u128)p.space * all.table[g]->distinct <= most);
+        p.last = g == all.groups;
+        kn_status st = run_pass(bare, &p, &counts, err);
+        if (st != KN_OK) {
+            kn_bare_scratch_free(scratch);
+            return st;
+        }
+        before = p.classes;
+        if (!p.last) undo(scratch, counts, p.classes);
+    }
+    if (job->keep) {
+        job->set = kn_bare_set_new(bare, job->from, before);
+        if (!job->set) {
+            kn_bare_scratch_free(scratch);
+            return no_memory(bare->ctx, err);
+        }
+        copy_codes(&all, job->set, bare);
+    }
+    sum_classes(bare, &all, job, counts, before);
+    if (bare->problem->objective->cells) job->sums.cells = cells_of(bare, job) - job->sums.cells;
+    return KN_OK;
+}
+
+typedef struct run {
+    kn_bare     *bare;
+    kn_bare_job *jobs;
+} run;
+
+static kn_status run_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    run *r = arg;
+    for (int64_t i = begin; i < end; i++)
+        KN_TRY(count_node(r->bare, &r->jobs[i], &r->bare->scratch[worker], err));
+    return KN_OK;
+}
+
+kn_status kn_bare_run(kn_bare *bare, kn_bare_job *jobs, int64_t count, kn_error *err)
+{
+    for (int64_t i = 0; i < count; i++) jobs[i].set = NULL;
+    KN_TRY(kn_bare_tables_need(bare, jobs, count, err));
+    run       r = {bare, jobs};
+    kn_status st = kn_parallel_for(bare->ctx, count, 1, run_range, &r, err);
+    for (int64_t i = 0; st != KN_OK && i < count; i++) {
+        kn_bare_set_free(jobs[i].set);
+        jobs[i].set = NULL;
+    }
+    return st;
+}
+
+kn_status kn_bare_run_from_best(kn_bare *bare, kn_bare_job *jobs, int64_t count, int64_t *rollups, int64_t *keys,
+                                kn_error *err)
+{
+    for (int64_t i = 0; i < count; i++)
+        jobs[i].from = bare->hubs ? kn_bare_hubs_source(bare->hubs, jobs[i].levels) : bare->base;
+    KN_TRY(kn_bare_run(bare, jobs, count, err));
+    *rollups += count;
+    for (int64_t i = 0; i < count; i++) *keys += jobs[i].from->classes;
+    return bare->hubs ? kn_bare_hubs_plan(bare->hubs, bare, keys, err) : KN_OK;
+}
+
+kn_status kn_bare_project(kn_bare_set **out, kn_bare *bare, uint64_t groups, kn_error *err)
+{
+    *out = NULL;
+    void **codes = kn_alloc_array_zero(bare->ctx, (size_t)bare->group_count + 1, sizeof *codes);
+    int   *levels = kn_alloc_array_zero(bare->ctx, (size_t)bare->problem->quasi_count + 1, sizeof *levels);
+    if (!codes || !levels) {
+        kn_free(codes);
+        kn_free(levels);
+        return no_memory(bare->ctx, err);
+    }
+    kn_bare_set view = *bare->base;
+    view.codes = codes;
+    for (int g = 0; g < bare->group_count && g < 64; g++)
+        if (groups >> g & 1) codes[g] = bare->base->codes[g];
+    kn_bare_job job = {.levels = levels, .from = &view, .keep = true};
+    kn_status   st = kn_bare_run(bare, &job, 1, err);
+    *out = job.set;
+    kn_free(codes);
+    kn_free(levels);
+    return st;
+}

@@ -1,0 +1,80 @@
+/* kn_classes.h: the inside of the evaluator and of its sets of classes. Only kn_evaluate.c, kn_classes*.c and
+ * kn_fulldomain_plan.c include it. */
+#ifndef KN_CLASSES_H
+#define KN_CLASSES_H
+
+#include "kn_evaluate.h"
+#include "kn_freq.h"
+
+/* One quasi-identifier: what becomes of its values at each level. An item is a code of the column or, where there is a
+ * population, a leaf of the hierarchy (the population may have values that the table has not). A number stands for a node
+ * of a level: 0 .. distinct - 1 in leaf order. */
+typedef struct kn_evaluator_level {
+    uint32_t  distinct; /* numbers                                                                            */
+    uint32_t  present;  /* of these, with a row of the table                                                  */
+    uint32_t *number;   /* of an item                                                                         */
+    uint32_t *by_code;  /* of a code of the column; the same array where items are codes                      */
+    uint32_t *item;     /* one of those with this number: the first                                           */
+    uint64_t *cost;     /* of a cell (kn_objective); NULL where the metric does not look at cells             */
+} kn_evaluator_level;
+
+typedef struct kn_evaluator_attribute {
+    const kn_hierarchy *hierarchy;
+    const kn_column    *column;
+    uint32_t            items; /* with "missing", which is the last                                           */
+    int                 level_count;
+    kn_evaluator_level *levels;
+} kn_evaluator_attribute;
+
+/* What is counted: the quasi-identifiers and up to two more columns (a sensitive one, the entity). */
+typedef struct kn_evaluator_part {
+    int extra_count;
+    int extra[2]; /* columns of the table */
+} kn_evaluator_part;
+
+struct kn_evaluator {
+    kn_context                  *ctx;
+    const kn_fulldomain_problem *problem;
+    kn_evaluator_attribute      *attributes;
+    int                          part_count; /* the first one has the sizes: without extra column, or with the entity
+                                                or, failing that, the first sensitive one                        */
+    kn_evaluator_part           *parts;
+    bool                         leaf_items; /* there is a population                                         */
+    bool                         sorted;     /* sets must be in order: they are folded or held against the population */
+    bool                         sizes_only; /* k is all that is asked                                        */
+    bool                         monotone;   /* good is upward closed, and closed for subsets                 */
+    kn_freq                     *population; /* at level 0 of all attributes; NULL: none                      */
+};
+
+struct kn_classes {
+    kn_context *ctx;
+    int         attribute_count;
+    int        *attributes; /* ascending                                              */
+    int        *levels;     /* per attribute of the evaluator; 0 for those not here   */
+    kn_freq   **parts;
+    int         part_count;
+    kn_freq    *population; /* NULL: none                                             */
+};
+
+/* kn_classes_scan in key order whether or not the requirements need it. */
+KN_CHECK kn_status kn_classes_scan_sorted(kn_classes **out, const kn_evaluator *evaluator, uint64_t attributes,
+                                          const int *levels, kn_error *err);
+
+/* The keys that rows of the table have in the first part (a set without extra columns), [begin, begin + n). */
+void kn_classes_row_keys(const kn_evaluator *evaluator, const kn_classes *classes, const kn_layout *layout,
+                         int64_t begin, int n, uint64_t *keys);
+
+/* Rolls a population up to a set's levels: from the evaluator's own or from a finer set's. */
+KN_CHECK kn_status kn_classes_population(kn_freq **out, const kn_evaluator *evaluator, const kn_classes *target,
+                                         const kn_freq *from, const int *from_attributes, int from_count,
+                                         const int *from_levels, kn_error *err);
+
+/* What becomes of each class. */
+enum { KN_CLASS_RELEASED = 0, KN_CLASS_FAILS = 1, KN_CLASS_AVERAGE = 2 };
+
+/* kn_classes_judge, with the fate of each class (its number among the classes of the first part; freed by the caller) and
+ * the classes by the quasi-identifiers alone (freed by the caller, NULL where they are the first part itself). */
+KN_CHECK kn_status kn_classes_decide(kn_verdict *out, uint8_t **fates, kn_freq **folded, const kn_evaluator *evaluator,
+                                     const kn_classes *classes, kn_error *err);
+
+#endif

@@ -1,0 +1,130 @@
+/* kn_optimal_model.c: guesses how many rows a node suppresses before anybody counts.
+ *
+ * The feature of a node is the sum over its attributes of the entropy of the column at the level and of the logarithm of
+ * the number of its cells: about twice the logarithm of the number of classes if attributes were independent. The logit of
+ * the suppressed share is close to linear in it (on Adult: within a quarter), so counted nodes are points of a curve:
+ * neighbours weighted by the inverse fourth power of their distance, each moved along the common slope. Guesses choose what
+ * is counted next and never decide anything.
+ *
+ * Cost of a fit: grid × counted nodes, of which the latest are kept.
+ */
+#include <math.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_optimal_internal.h"
+
+static const double usual_slope = 0.2, usual_low_slope = -0.35;
+
+void kn_guess_add(kn_guess *g, double feature, double suppressed, double low)
+{
+    int at = g->next;
+    g->next = (at + 1) % KN_GUESS_POINTS;
+    if (g->count < KN_GUESS_POINTS) g->count++;
+    g->feature[at] = feature;
+    g->logit[at] = log((suppressed + 0.5) / (g->rows - suppressed + 0.5));
+    g->low[at] = log(low + 1);
+}
+
+static double slope_of(const kn_guess *g, const double *y, double usual)
+{
+    double n = g->count, fs = 0, ys = 0, ff = 0, fy = 0;
+    for (int i = 0; i < g->count; i++) {
+        fs += g->feature[i];
+        ys += y[i];
+    }
+    for (int i = 0; i < g->count; i++) {
+        ff += (g->feature[i] - fs / n) * (g->feature[i] - fs / n);
+        fy += (g->feature[i] - fs / n) * (y[i] - ys / n);
+    }
+    double slope = g->count > 2 && ff > 1e-9 ? fy / ff : usual;
+    return slope * usual > 0 ? slope : usual;
+}
+
+static double curve(const kn_guess *g, const double *y, double slope, double feature)
+{
+    double sum = 0, weights = 0;
+    for (int i = 0; i < g->count; i++) {
+        double distance = feature - g->feature[i], w = 1 / (distance * distance + 0.25);
+        w *= w;
+        sum += w * (y[i] + slope * distance);
+        weights += w;
+    }
+    return weights > 0 ? sum / weights : slope * feature;
+}
+
+void kn_guess_fit(kn_guess *g)
+{
+    double slope = slope_of(g, g->logit, usual_slope), low_slope = slope_of(g, g->low, usual_low_slope);
+    for (int i = 0; i <= KN_MODEL_GRID + 1; i++) {
+        double feature = g->largest * i / KN_MODEL_GRID;
+        double logit = curve(g, g->logit, slope, feature);
+        g->suppressed[i] = g->rows / (1 + exp(-logit));
+        g->low_at[i] = curve(g, g->low, low_slope, feature);
+    }
+}
+
+static double look_up(const kn_guess *g, const double *grid, double feature)
+{
+    double at = g->largest > 0 ? feature / g->largest * KN_MODEL_GRID : 0;
+    if (at < 0) at = 0;
+    if (at > KN_MODEL_GRID) at = KN_MODEL_GRID;
+    int i = (int)at;
+    return grid[i] + (grid[i + 1] - grid[i]) * (at - i);
+}
+
+double kn_guess_suppressed(const kn_guess *g, double feature)
+{
+    return look_up(g, g->suppressed, feature);
+}
+
+double kn_guess_low(const kn_guess *g, double feature)
+{
+    return look_up(g, g->low_at, feature);
+}
+
+/* ---- Features ---- */
+
+static kn_status attribute_features(double *out, kn_context *ctx, const kn_fulldomain_problem *p, int q,
+                                    const int64_t *counts, kn_error *err)
+{
+    const kn_hierarchy *h = p->hierarchies[q];
+    uint32_t           *map = kn_alloc_array(ctx, (size_t)h->codes + 1, sizeof *map);
+    int64_t            *cells = kn_alloc_array(ctx, (size_t)h->codes + 2, sizeof *cells);
+    if (!map || !cells) {
+        kn_free(map);
+        kn_free(cells);
+        return kn_fail_memory(err, ctx, "searching the lattice");
+    }
+    double rows = (double)p->table->rows;
+    for (uint32_t level = 0; level <= h->height; level++) {
+        uint32_t distinct = 0;
+        double   entropy = 0;
+        kn_hierarchy_level_map(h, level, map, &distinct, NULL);
+        for (uint32_t i = 0; i <= h->codes + 1; i++) cells[i] = 0;
+        for (uint32_t c = 0; c < h->codes + h->missing; c++) cells[map[c]] += counts[c];
+        for (uint32_t i = 0; i < distinct; i++)
+            if (cells[i] > 0) entropy += (double)cells[i] / rows * log2(rows / (double)cells[i]);
+        out[level] = entropy + log2(distinct > 0 ? distinct : 1);
+    }
+    kn_free(map);
+    kn_free(cells);
+    return KN_OK;
+}
+
+kn_status kn_guess_features(double *out, kn_context *ctx, const kn_fulldomain_problem *p, kn_error *err)
+{
+    for (int q = 0; q < p->quasi_count; q++) {
+        const kn_column *column = &p->table->columns[p->quasi[q]];
+        int64_t         *counts = kn_alloc_array_zero(ctx, (size_t)column->dict.count + 1, sizeof *counts);
+        if (!counts) return kn_fail_memory(err, ctx, "searching the lattice");
+        /* Guesses may be rough: a part of the rows of a large table is enough. */
+        int64_t step = p->table->rows / 65536 + 1;
+        for (int64_t row = 0; row < p->table->rows; row += step) counts[kn_column_code(column, row)] += step;
+        kn_status st = attribute_features(out, ctx, p, q, counts, err);
+        kn_free(counts);
+        if (st != KN_OK) return st;
+        out += p->hierarchies[q]->height + 1;
+    }
+    return KN_OK;
+}

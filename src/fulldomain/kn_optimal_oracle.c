@@ -1,0 +1,192 @@
+/* kn_optimal_oracle.c: counts nodes for the optimal search and the heuristic, whatever is asked of them.
+ *
+ * Where class sizes say it all, nodes are counted by kn_bare.h. Otherwise that engine gives bounds first (rows in classes
+ * below k are suppressed anyway), and only nodes that the search still wants to know about are judged by kn_evaluate.h,
+ * rolled up from the finest set. If good is not upward closed, a bad node says nothing of those below unless its monotone
+ * part fails.
+ *
+ * Nodes of one call are counted side by side; the answers and counters do not depend on the number of threads.
+ */
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_optimal_internal.h"
+#include "kn_parallel.h"
+
+static kn_status no_memory(kn_context *ctx, kn_error *err)
+{
+    return kn_fail_memory(err, ctx, "searching the lattice");
+}
+
+void kn_oracle_free(kn_oracle *o)
+{
+    kn_bare_free(o->bare);
+    kn_classes_free(o->finest);
+    kn_evaluator_free(o->evaluator);
+    kn_free(o->offsets);
+    kn_free(o->features);
+    kn_free(o->lows);
+    kn_free(o->gaps);
+    *o = (kn_oracle){0};
+}
+
+/* ---- Making ---- */
+
+static kn_status make_levels(kn_oracle *o, kn_error *err)
+{
+    const kn_fulldomain_problem *p = o->problem;
+    o->offsets = kn_alloc_array_zero(o->ctx, (size_t)o->quasi_count + 1, sizeof *o->offsets);
+    if (!o->offsets) return no_memory(o->ctx, err);
+    int levels = 0;
+    for (int q = 0; q < o->quasi_count; q++) {
+        o->offsets[q] = levels;
+        levels += (int)p->hierarchies[q]->height + 1;
+    }
+    o->features = kn_alloc_array_zero(o->ctx, (size_t)levels + 1, sizeof *o->features);
+    o->lows = kn_alloc_array_zero(o->ctx, (size_t)levels + 1, sizeof *o->lows);
+    o->gaps = kn_alloc_array_zero(o->ctx, (size_t)levels + 1, sizeof *o->gaps);
+    if (!o->features || !o->lows || !o->gaps) return no_memory(o->ctx, err);
+    KN_TRY(kn_guess_features(o->features, o->ctx, p, err));
+    for (int q = 0; q < o->quasi_count; q++) {
+        for (int level = 0; level <= (int)p->hierarchies[q]->height; level++) {
+            o->lows[o->offsets[q] + level] = kn_bounds_low_of_level(&o->bounds, q, level);
+            o->gaps[o->offsets[q] + level] = kn_bounds_gap_of_level(&o->bounds, q, level);
+        }
+    }
+    return KN_OK;
+}
+
+static kn_status make_engines(kn_oracle *o, kn_error *err)
+{
+    const kn_fulldomain_problem *p = o->problem;
+    if (kn_bare_possible(p)) {
+        kn_bare_options options = {.features = o->features};
+        KN_TRY(kn_bare_make(&o->bare, o->ctx, p, &options, err));
+        o->counters->table_scans++;
+        o->counters->keys += p->table->rows;
+    }
+    if (o->exact_sizes) return KN_OK;
+    KN_TRY(kn_evaluator_make(&o->evaluator, o->ctx, p, err));
+    o->monotone = kn_evaluator_monotone(o->evaluator);
+    int *bottom = kn_alloc_array_zero(o->ctx, (size_t)o->quasi_count + 1, sizeof *bottom);
+    if (!bottom) return no_memory(o->ctx, err);
+    kn_status st = kn_classes_scan(&o->finest, o->evaluator, KN_ALL_ATTRIBUTES, bottom, err);
+    kn_free(bottom);
+    o->counters->table_scans++;
+    o->counters->keys += p->table->rows;
+    return st;
+}
+
+kn_status kn_oracle_make(kn_oracle *o, kn_context *ctx, const kn_fulldomain_problem *p,
+                         kn_fulldomain_counters *counters, kn_error *err)
+{
+    const kn_requirements *r = p->requirements;
+    *o = (kn_oracle){.ctx = ctx, .problem = p, .counters = counters, .quasi_count = p->quasi_count};
+    o->exact_sizes = r->k_only && r->entity < 0 && !r->has_average && kn_bare_possible(p);
+    o->monotone = kn_requirements_monotone(r, p->budget > 0) &&
+                  !(p->budget > 0 && p->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE);
+    kn_bounds_make(&o->bounds, p, o->exact_sizes);
+    KN_TRY(make_levels(o, err));
+    return make_engines(o, err);
+}
+
+/* ---- Counting ---- */
+
+/* Sizes: everything, or bounds. */
+static kn_status count_sizes(kn_oracle *oracle, const int *levels, kn_outcome *outcomes, int count, kn_error *err)
+{
+    const kn_fulldomain_problem *p = oracle->problem;
+    kn_bare_job                  jobs[KN_ORACLE_MOST];
+    for (int i = 0; i < count; i++) jobs[i] = (kn_bare_job){.levels = levels + i * oracle->quasi_count};
+    KN_TRY(kn_bare_run_from_best(oracle->bare, jobs, count, &oracle->counters->rollups, &oracle->counters->keys, err));
+    for (int i = 0; i < count; i++) {
+        kn_outcome *o = &outcomes[i];
+        bool        within = jobs[i].sums.suppressed <= p->budget;
+        bool        kept = p->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE && jobs[i].sums.suppressed > 0;
+        o->sums = jobs[i].sums;
+        o->judged = oracle->exact_sizes || !within;
+        o->good = oracle->exact_sizes && within && (!kept || jobs[i].sums.suppressed >= p->requirements->k);
+        o->low = kn_bounds_low(&oracle->bounds, &jobs[i].sums, jobs[i].classes);
+        o->high = within ? kn_bounds_high(&oracle->bounds, &jobs[i].sums, jobs[i].excess) : KN_BOUND_BAD;
+        o->lost = (uint64_t)jobs[i].sums.suppressed;
+    }
+    return KN_OK;
+}
+
+typedef struct judging {
+    const kn_oracle *oracle;
+    const int       *levels;
+    kn_verdict      *verdicts;
+    int64_t         *classes;
+    const int       *which; /* of the nodes */
+} judging;
+
+static kn_status judge_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const judging   *j = arg;
+    const kn_oracle *o = j->oracle;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        kn_classes *set = NULL;
+        KN_TRY(kn_classes_rollup(&set, o->evaluator, o->finest, j->levels + j->which[i] * o->quasi_count, err));
+        j->classes[i] = kn_classes_count(set);
+        kn_status st = kn_classes_judge(&j->verdicts[i], o->evaluator, set, err);
+        kn_classes_free(set);
+        if (st != KN_OK) return st;
+    }
+    return KN_OK;
+}
+
+/* What the requirements say of a node takes the place of what sizes alone said. */
+static void adopt(const kn_oracle *oracle, kn_outcome *o, const int *levels, const kn_verdict *verdict, int64_t classes)
+{
+    const kn_objective *objective = oracle->problem->objective;
+    o->good = verdict->good;
+    o->judged = true;
+    o->sums = verdict->sums;
+    if (!oracle->bare) o->low = kn_bounds_low(&oracle->bounds, &verdict->sums, classes);
+    if (!verdict->possible || (oracle->monotone && !verdict->good)) {
+        o->high = KN_BOUND_BAD;
+    } else if (oracle->monotone) {
+        kn_u128 excess = 0;
+        if (objective->cells)
+            excess = kn_objective_loss(objective, &o->sums).numerator - kn_objective_cells_of_node(objective, levels);
+        uint64_t high = kn_bounds_high(&oracle->bounds, &o->sums, excess);
+        if (high > o->high) o->high = high;
+        o->lost = (uint64_t)o->sums.suppressed;
+    }
+}
+
+/* The nodes that sizes have not decided are judged. */
+static kn_status judge(kn_oracle *oracle, const int *levels, kn_outcome *outcomes, int count, kn_oracle_skip skip,
+                       const void *arg, kn_error *err)
+{
+    kn_verdict verdicts[KN_ORACLE_MOST];
+    int64_t    classes[KN_ORACLE_MOST];
+    int        which[KN_ORACLE_MOST], n = 0;
+    for (int i = 0; i < count; i++) {
+        kn_outcome *o = &outcomes[i];
+        uint64_t    low = kn_oracle_sum(oracle, oracle->lows, levels + i * oracle->quasi_count);
+        if (!o->judged && !(skip && skip(arg, o, low > o->low ? low : o->low))) which[n++] = i;
+    }
+    judging j = {oracle, levels, verdicts, classes, which};
+    KN_TRY(kn_parallel_for(oracle->ctx, n, 1, judge_range, &j, err));
+    for (int i = 0; i < n; i++)
+        adopt(oracle, &outcomes[which[i]], levels + which[i] * oracle->quasi_count, &verdicts[i], classes[i]);
+    oracle->counters->rollups += n;
+    oracle->counters->keys += n * kn_classes_entries(oracle->finest);
+    return KN_OK;
+}
+
+kn_status kn_oracle_count(kn_oracle *oracle, const int *levels, kn_outcome *outcomes, int count, kn_oracle_skip skip,
+                          const void *arg, kn_error *err)
+{
+    for (int i = 0; i < count; i++) {
+        outcomes[i].judged = outcomes[i].good = false;
+        outcomes[i].low = outcomes[i].high = outcomes[i].lost = 0;
+        outcomes[i].sums = (kn_node_sums){0};
+    }
+    if (oracle->bare) KN_TRY(count_sizes(oracle, levels, outcomes, count, err));
+    if (!oracle->exact_sizes) KN_TRY(judge(oracle, levels, outcomes, count, skip, arg, err));
+    oracle->counters->nodes_checked += count;
+    return KN_OK;
+}

@@ -1,0 +1,176 @@
+/* kn_job_anonymize.c: kn_anonymize: the stages of a run in their order. See kn_job_anonymize.h for the stages.
+ *
+ * The output is opened before anything is read: a folder that cannot be written costs no search. Its temporary file is
+ * removed again in every case but success and a kill.
+ *
+ * Memory: the table, the search and the release's order; then, with all that freed, what the verifier holds.
+ */
+#include "kn_job_anonymize.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+
+typedef struct owned_result {
+    kn_release_result result; /* first: what the caller holds */
+    kn_arena          arena;
+} owned_result;
+
+/* ---- Small things ---- */
+
+double kn_run_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void *kn_run_room(kn_run *run, kn_arena *arena, size_t count, size_t size, kn_error *err)
+{
+    if (count == 0) count = 1;
+    void *room = count <= SIZE_MAX / size ? kn_arena_alloc(arena, count * size) : NULL;
+    if (room)
+        memset(room, 0, count * size);
+    else
+        (void)kn_fail_memory(err, run->ctx, "making a release");
+    return room;
+}
+
+char *kn_run_text(kn_run *run, const char *text, kn_error *err)
+{
+    char *copy = kn_arena_strndup(run->arena, text, strlen(text));
+    if (!copy) (void)kn_fail_memory(err, run->ctx, "making a release");
+    return copy;
+}
+
+kn_status kn_run_note(kn_run *run, kn_error *err, const char *format, ...)
+{
+    char    text[1000];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    kn_release_result *result = run->result;
+    const char       **notes = kn_run_room(run, run->arena, (size_t)result->note_count + 1, sizeof *notes, err);
+    if (!notes) return KN_MEMORY;
+    if (result->note_count > 0) memcpy(notes, result->notes, (size_t)result->note_count * sizeof *notes);
+    notes[result->note_count] = kn_run_text(run, text, err);
+    if (!notes[result->note_count]) return KN_MEMORY;
+    result->notes = notes;
+    result->note_count++;
+    return KN_OK;
+}
+
+/* Messages name what the user gave, not the copy of it. */
+static void name_streams(const kn_run *run, kn_error *err)
+{
+    for (int i = 0; err && i < run->spool_count; i++) {
+        const kn_spool *spool = &run->spools[i];
+        char           *at = strstr(err->message, spool->path);
+        if (!at) continue;
+        char rest[sizeof err->message];
+        memcpy(rest, at + strlen(spool->path), strlen(at + strlen(spool->path)) + 1);
+        size_t room = sizeof err->message - (size_t)(at - err->message);
+        snprintf(at, room, "%s%s", spool->name, rest);
+    }
+}
+
+static void end_run(kn_run *run)
+{
+    kn_output_abort(run->release);
+    kn_digest_free(run->digests);
+    for (int q = 0; q < run->quasi_count && run->hierarchies; q++) kn_hierarchy_free(run->hierarchies[q]);
+    for (int c = 0; run->table && run->column_hierarchies && c < run->table->column_count; c++)
+        kn_hierarchy_free(run->column_hierarchies[c]);
+    kn_plan_free(run->plan);
+    kn_fulldomain_result_free(run->found);
+    kn_objective_free(run->objective);
+    kn_population_set_free(run->population);
+    kn_requirements_free(run->requirements);
+    kn_table_free(run->population_table);
+    kn_table_free(run->table);
+    kn_free(run->original_rows);
+    kn_free(run->map);
+    if (run->keys) kn_pseudonym_forget(run->keys, (size_t)run->column_count * KN_PSEUDONYM_KEY);
+    for (int i = 0; i < run->spool_count; i++) close(run->spools[i].fd);
+    kn_arena_free(&run->scratch);
+}
+
+/* ---- The run ---- */
+
+static kn_status check(const kn_spec *spec, const kn_anonymize_options *options, kn_error *err)
+{
+    if (options->size != sizeof *options)
+        return kn_fail(err, KN_USAGE, "kn_anonymize_options was not initialized with KN_ANONYMIZE_OPTIONS_INIT");
+    if (!spec->output && !options->dry_run) return kn_fail(err, KN_USAGE, "no output was given");
+    if (spec->input_count < 1) return kn_fail(err, KN_USAGE, "no input was given");
+    return KN_OK;
+}
+
+static kn_status warn(kn_run *run, kn_error *err)
+{
+    run->result->missing_cells = run->missing_cells;
+    if (run->spec->keep_order)
+        KN_TRY(kn_run_note(run, err, "the rows keep their order, which may tell whose they are"));
+    if (run->missing_cells > 0)
+        KN_TRY(kn_run_note(run, err, "%lld cells of the quasi-identifiers are missing (missing: %s)",
+                           (long long)run->missing_cells, kn_missing_name(run->spec->missing)));
+    return KN_OK;
+}
+
+static kn_status stages(kn_run *run, kn_error *err)
+{
+    bool   write = !run->options->dry_run;
+    double begin = kn_run_clock();
+    KN_TRY(kn_run_paths(run, err));
+    if (write) KN_TRY(kn_run_open(run, err));
+    KN_TRY(kn_run_read(run, err));
+    if (write) KN_TRY(kn_digest_start(&run->digests, run->ctx, run->inputs, run->spec->input_count, err));
+    KN_TRY(kn_run_prepare(run, err));
+    KN_TRY(kn_run_columns(run, err));
+    KN_TRY(warn(run, err));
+    double read = kn_run_clock();
+    run->result->seconds_read = read - begin;
+    KN_TRY(kn_run_search(run, err));
+    KN_TRY(kn_run_measure(run, err));
+    run->result->seconds_search = kn_run_clock() - read;
+    return run->result->found && write ? kn_run_write(run, err) : KN_OK;
+}
+
+kn_status kn_anonymize(kn_release_result **out, kn_context *ctx, const kn_spec *spec,
+                       const kn_anonymize_options *options, kn_error *err)
+{
+    *out = NULL;
+    const kn_anonymize_options plain = KN_ANONYMIZE_OPTIONS_INIT;
+    if (!options) options = &plain;
+    KN_TRY(check(spec, options, err));
+    owned_result *owned = kn_alloc_zero(ctx, sizeof *owned);
+    if (!owned) return kn_fail_memory(err, ctx, "making a release");
+    kn_arena_init(&owned->arena, ctx);
+    owned->result.method = spec->method;
+    owned->result.utility = spec->utility;
+    kn_run run = {.ctx = ctx, .spec = spec, .options = options, .result = &owned->result, .arena = &owned->arena};
+    kn_arena_init(&run.scratch, ctx);
+    kn_status st = stages(&run, err);
+    if (st != KN_OK) name_streams(&run, err);
+    end_run(&run);
+    if (st != KN_OK)
+        kn_release_result_free(&owned->result);
+    else
+        *out = &owned->result;
+    return st;
+}
+
+void kn_release_result_free(kn_release_result *result)
+{
+    if (!result) return;
+    owned_result *owned = (owned_result *)result;
+    kn_arena_free(&owned->arena);
+    kn_free(owned);
+}

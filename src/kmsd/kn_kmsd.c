@@ -1,0 +1,264 @@
+/* kn_kmsd.c: the K-MSD and K-MSD-AG algorithms (kn_kmsd.h; sections 5 and 6.1.2 of the paper, rules R1 to R7 of ERRATA 2).
+ *
+ * K-MSD: the largest set of quasi-identifiers that is k-anonymous as it stands is the basis (found by the diagnosis
+ * centre's borders, not by trying subsets); where there is none, the attribute with the fewest violating values is made
+ * k-anonymous by MDG. Then, until all attributes are in: the one with the fewest violating (group, value) pairs is raised by
+ * MDG inside each group of rows that so far show the same.
+ *
+ * K-MSD-AG begins with the left side that occurs most often, makes it k-anonymous by K-MSD, and prefers AG(X, Y) over a
+ * K-MSD step whenever a dependency's left side is in. In the end AG is repeated until nothing changes, since with more than
+ * one dependency a later step may undo an earlier one (the paper's Theorem 6 does not hold there).
+ *
+ * Cost: O(attributes² × rows) for choosing the next attribute, and MDG's (kn_mdg.c) for each attribute and group; groups
+ * go to the threads. Memory: 4 bytes per row and attribute, 12 per row for groups, MDG's per thread. Limits: 64
+ * quasi-identifiers, 2^32 - 2 rows.
+ */
+#include "kn_kmsd.h"
+
+#include <kanon/questions.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_kmsd_internal.h"
+#include "kn_mdg.h"
+#include "kn_parallel.h"
+
+static kn_status no_memory(const kn_kmsd_run *run, kn_error *err)
+{
+    return kn_fail_memory(err, run->ctx, "generalizing");
+}
+
+static uint64_t bit(int q)
+{
+    return (uint64_t)1 << q;
+}
+
+static uint64_t all_of(const kn_kmsd_run *run)
+{
+    return run->problem->quasi_count == 64 ? UINT64_MAX : bit(run->problem->quasi_count) - 1;
+}
+
+/* ---- One K-MSD step ---- */
+
+typedef struct mdg_job {
+    kn_kmsd_run       *run;
+    const kn_grouping *grouping;
+    int                attribute;
+    kn_mdg           **workers;
+    int64_t           *steps;
+} mdg_job;
+
+static kn_status mdg_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    mdg_job           *job = arg;
+    const kn_grouping *g = job->grouping;
+    for (int64_t i = begin; i < end; i++) {
+        if (kn_cancelled(job->run->ctx)) return kn_fail_cancelled(err);
+        KN_TRY(kn_mdg_group(job->workers[worker], g->members + g->starts[i], g->sizes[i], job->run->k,
+                            job->run->nodes[job->attribute], &job->steps[worker], err));
+        kn_progress_add(job->run->ctx, g->sizes[i]);
+    }
+    return KN_OK;
+}
+
+/* MDG of one attribute in every group. */
+static kn_status generalize(kn_kmsd_run *run, kn_grouping *grouping, int attribute, kn_error *err)
+{
+    size_t    threads = (size_t)kn_context_threads(run->ctx);
+    mdg_job   job = {run, grouping, attribute, NULL, NULL};
+    kn_status status = kn_grouping_list(grouping, err);
+    job.workers = kn_alloc_array_zero(run->ctx, threads, sizeof *job.workers);
+    job.steps = kn_alloc_array_zero(run->ctx, threads, sizeof *job.steps);
+    if (status == KN_OK && (!job.workers || !job.steps)) status = no_memory(run, err);
+    for (size_t i = 0; status == KN_OK && i < threads; i++)
+        status = kn_mdg_make(&job.workers[i], run->ctx, run->problem->hierarchies[attribute], err);
+    kn_progress_begin(run->ctx, "generalizing", "rows", run->rows);
+    if (status == KN_OK) status = kn_parallel_for(run->ctx, grouping->groups, 16, mdg_range, &job, err);
+    kn_progress_end(run->ctx);
+    for (size_t i = 0; i < threads; i++) {
+        if (job.steps) run->counters->steps += job.steps[i];
+        if (job.workers) kn_mdg_free(job.workers[i]);
+    }
+    run->counters->groups += grouping->groups;
+    kn_free(job.workers);
+    kn_free(job.steps);
+    return status;
+}
+
+/* Distinct (group, value) pairs with fewer than k rows. */
+static kn_status count_violations(int64_t *out, const kn_kmsd_run *run, const kn_grouping *from, int attribute,
+                                  kn_error *err)
+{
+    kn_grouping refined;
+    *out = 0;
+    KN_TRY(kn_grouping_refine(&refined, from, run->nodes[attribute], run->problem->hierarchies[attribute], err));
+    for (uint32_t i = 0; i < refined.groups; i++) *out += refined.sizes[i] < run->k;
+    kn_grouping_free(&refined);
+    return KN_OK;
+}
+
+/* Takes in the attribute of `among` with the fewest violations. */
+static kn_status take_next(kn_kmsd_run *run, uint64_t *done, uint64_t among, kn_error *err)
+{
+    kn_grouping grouping;
+    int         best = -1;
+    int64_t     fewest = 0;
+    kn_status   status = kn_kmsd_group(&grouping, run, *done, err);
+    if (status != KN_OK) return status;
+    for (int q = 0; status == KN_OK && q < run->problem->quasi_count; q++) {
+        int64_t violations;
+        if (!(among & ~*done & bit(q))) continue;
+        status = count_violations(&violations, run, &grouping, q, err);
+        if (best < 0 || violations < fewest) {
+            best = q;
+            fewest = violations;
+        }
+    }
+    if (status == KN_OK && fewest > 0) status = generalize(run, &grouping, best, err);
+    if (status == KN_OK) *done |= bit(best);
+    kn_grouping_free(&grouping);
+    return status;
+}
+
+/* ---- The basis ---- */
+
+static int lowest(uint64_t set)
+{
+    return __builtin_ctzll(set);
+}
+
+/* Is a before b in the order of the quasi-identifiers? (both of one size) */
+static bool listed_before(uint64_t a, uint64_t b)
+{
+    uint64_t differ = a ^ b;
+    return differ && (a & bit(lowest(differ)));
+}
+
+/* The largest k-anonymous subset of `among`; 0: there is none. */
+static kn_status find_basis(uint64_t *out, const kn_kmsd_run *run, uint64_t among, kn_error *err)
+{
+    const char        *names[64];
+    int                index[64], count = 0;
+    kn_sets_options    options = KN_SETS_OPTIONS_INIT;
+    kn_sets_diagnosis *sets = NULL;
+    *out = 0;
+    for (int q = 0; q < run->problem->quasi_count; q++)
+        if (among & bit(q)) {
+            names[count] = kn_table_name(run->problem->table, run->problem->quasi[q]);
+            index[count++] = q;
+        }
+    options.over = names;
+    options.over_count = count;
+    options.k = run->k;
+    KN_TRY(kn_diagnose_sets(&sets, run->ctx, run->problem->table, &options, err));
+    for (int64_t i = 0; i < sets->maximal_count; i++) {
+        uint64_t set = 0;
+        for (int c = 0; c < sets->maximal[i].count; c++) set |= bit(index[sets->maximal[i].columns[c]]);
+        int more = __builtin_popcountll(set) - __builtin_popcountll(*out);
+        if (more > 0 || (more == 0 && listed_before(set, *out))) *out = set;
+    }
+    kn_sets_diagnosis_free(sets);
+    return KN_OK;
+}
+
+/* K-MSD on a set of attributes. */
+static kn_status kmsd(kn_kmsd_run *run, uint64_t among, kn_error *err)
+{
+    uint64_t done = 0;
+    KN_TRY(find_basis(&done, run, among, err));
+    if (run->counters->basis == 0) run->counters->basis = done;
+    if (done == 0) {
+        KN_TRY(
+            take_next(run, &done, among, err)); /* one group of all rows: the attribute with fewest violating values */
+        if (run->counters->basis == 0) run->counters->basis = done;
+    }
+    while (among & ~done) KN_TRY(take_next(run, &done, among, err));
+    return KN_OK;
+}
+
+/* ---- K-MSD-AG ---- */
+
+/* The left side that occurs most often, ties by first listed (R6). */
+static uint64_t favourite_left(const kn_kmsd_problem *problem)
+{
+    uint64_t best = 0;
+    int      most = 0;
+    for (int i = 0; i < problem->association_count; i++) {
+        int times = 0;
+        for (int j = 0; j < problem->association_count; j++)
+            times += problem->associations[j].left == problem->associations[i].left;
+        if (times > most) {
+            most = times;
+            best = problem->associations[i].left;
+        }
+    }
+    return best;
+}
+
+static kn_status kmsd_ag(kn_kmsd_run *run, kn_error *err)
+{
+    const kn_kmsd_problem *problem = run->problem;
+    uint64_t               done = favourite_left(problem);
+    int64_t                raised;
+    KN_TRY(kmsd(run, done, err));
+    run->counters->basis = done;
+    while (all_of(run) & ~done) {
+        const kn_association *ready = NULL;
+        for (int i = 0; !ready && i < problem->association_count; i++)
+            if (!(problem->associations[i].left & ~done) && (problem->associations[i].right & ~done))
+                ready = &problem->associations[i];
+        if (ready) {
+            KN_TRY(kn_kmsd_associate(run, ready->left, ready->right & ~done, &raised, err));
+            done |= ready->right;
+        } else
+            KN_TRY(take_next(run, &done, all_of(run), err));
+    }
+    return problem->changed_groups_only ? KN_OK : kn_kmsd_repair(run, err);
+}
+
+/* ---- The run ---- */
+
+static kn_status begin(kn_kmsd_run *run, kn_error *err)
+{
+    const kn_kmsd_problem *p = run->problem;
+    run->nodes = kn_alloc_array_zero(run->ctx, (size_t)p->quasi_count, sizeof *run->nodes);
+    run->suppressed = kn_alloc_array_zero(run->ctx, (size_t)run->rows + 1, sizeof *run->suppressed);
+    if (!run->nodes || !run->suppressed) return no_memory(run, err);
+    for (int q = 0; q < p->quasi_count; q++) {
+        const kn_column *column = &p->table->columns[p->quasi[q]];
+        run->nodes[q] = kn_alloc_array(run->ctx, (size_t)run->rows + 1, sizeof **run->nodes);
+        if (!run->nodes[q]) return no_memory(run, err);
+        for (uint32_t row = 0; row < run->rows; row++)
+            run->nodes[q][row] = p->hierarchies[q]->leaf_of_code[kn_column_code(column, row)];
+    }
+    return KN_OK;
+}
+
+static kn_status search(kn_plan **out, bool *found, kn_kmsd_run *run, kn_error *err)
+{
+    KN_TRY(begin(run, err));
+    KN_TRY(run->problem->association_count > 0 ? kmsd_ag(run, err) : kmsd(run, all_of(run), err));
+    KN_TRY(kn_kmsd_merge(run, found, err));
+    return *found ? kn_kmsd_plan(out, run, err) : KN_OK;
+}
+
+kn_status kn_kmsd_search(kn_plan **out, bool *found, kn_kmsd_counters *counters, kn_context *ctx,
+                         const kn_kmsd_problem *problem, kn_error *err)
+{
+    kn_kmsd_run run = {.ctx = ctx, .problem = problem, .counters = counters};
+    *out = NULL;
+    *found = false;
+    *counters = (kn_kmsd_counters){0};
+    if (problem->quasi_count > 64) return kn_fail(err, KN_USAGE, "kmsd takes at most 64 quasi-identifiers");
+    if (problem->table->rows >= UINT32_MAX - 1)
+        return kn_fail(err, KN_USAGE, "kmsd takes at most 4,294,967,294 rows; this table has more");
+    run.rows = (uint32_t)problem->table->rows;
+    if (run.rows == 0 || problem->requirements->k > run.rows) return KN_OK;
+    run.k = (uint32_t)problem->requirements->k;
+    kn_status status = search(out, found, &run, err);
+    for (int q = 0; run.nodes && q < problem->quasi_count; q++) kn_free(run.nodes[q]);
+    kn_free(run.nodes);
+    kn_free(run.suppressed);
+    return status;
+}

@@ -1,0 +1,35 @@
+/* kn_kmsd_internal.h: the state of a run of K-MSD, shared by its parts. */
+#ifndef KN_KMSD_INTERNAL_H
+#define KN_KMSD_INTERNAL_H
+
+#include "kn_grouping.h"
+#include "kn_kmsd.h"
+
+typedef struct kn_kmsd_run {
+    kn_context            *ctx;
+    const kn_kmsd_problem *problem;
+    uint32_t               rows;
+    uint32_t               k;
+    uint32_t             **nodes;      /* per quasi-identifier, per row: what it shows               */
+    bool                  *suppressed; /* per row                                                    */
+    kn_kmsd_counters      *counters;
+} kn_kmsd_run;
+
+/* Groups rows by what they show in a set of attributes. */
+KN_CHECK kn_status kn_kmsd_group(kn_grouping *out, const kn_kmsd_run *run, uint64_t attributes, kn_error *err);
+
+/* AG(X, Y) (Definition 8): in every group of equal X each attribute of Y becomes the group's lowest common ancestor.
+ * *raised: rows whose cells changed, summed up over the attributes. */
+KN_CHECK kn_status kn_kmsd_associate(kn_kmsd_run *run, uint64_t left, uint64_t right, int64_t *raised, kn_error *err);
+
+/* Repeats AG over all associations until nothing changes (ERRATA 2, R7). */
+KN_CHECK kn_status kn_kmsd_repair(kn_kmsd_run *run, kn_error *err);
+
+/* Classes that fail a model beyond k are suppressed within the budget, else merged with their neighbours until they hold;
+ * *found false: not even one class of all rows holds. */
+KN_CHECK kn_status kn_kmsd_merge(kn_kmsd_run *run, bool *found, kn_error *err);
+
+/* The plan of what rows show. */
+KN_CHECK kn_status kn_kmsd_plan(kn_plan **out, const kn_kmsd_run *run, kn_error *err);
+
+#endif

@@ -1,0 +1,587 @@
+/* kn_mondrian.c: greedy multidimensional partitioning, strict and relaxed (LeFevre, DeWitt, Ramakrishnan 2006; the slides'
+ * "Greedy Partitioning Algorithm"; ERRATA 3, item 5).
+ *
+ *     Anonymize(region): for each dimension, the best first:
+ *         an ordered one:      (<= median | > median), then (< median | >= median)
+ *         by its hierarchy:    (one child of the lowest common ancestor | the rest), the most even split first
+ *         missing cells:       (values | missing) before any other cut of the dimension
+ *     the first allowable cut is made; where there is none the region is finished.
+ *
+ * For sizes alone this leaves no allowable cut at all: if neither median cut has k rows on both sides, none has. For other
+ * requirements it means "none of the cuts tried". Relaxed: the rows that equal the median are shared out, those with the
+ * lowest row numbers to the first side, so that both sides are equally large.
+ *
+ * Best: the same cuts down to regions of some hundred rows (buckets). Each bucket is then finished twice, by further cuts
+ * and by growing classes point by point (kn_cluster.c), and the way that loses less is kept: so mondrian-best never loses
+ * more than mondrian.
+ *
+ * Parallel: as long as there are few regions a round cuts each of them once, side by side; the regions of the last round
+ * are then finished by one worker each. What is cut depends on the rows of a region alone, never on the order of its
+ * records, so that any number of threads gives the same regions in the same order.
+ *
+ * Cost: O(rows × dimensions × log(rows / k)) for evenly spread data; memory beside the records: one counter per position and
+ * worker, one region per class.
+ */
+#include "kn_mondrian.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_cluster.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_parallel.h"
+
+enum {
+    ROUNDS_UNTIL = 64, /* regions */
+    CHILDREN_TRIED = 4,
+    BUCKET_CLASSES = 32, /* classes that a bucket is large enough for, within these limits: */
+    LEAST_BUCKET = 256,
+    MOST_BUCKET = 8192
+};
+
+typedef struct scored {
+    double score;
+    int    dimension;
+} scored;
+
+typedef struct worker_state {
+    kn_row_judge          judge;
+    kn_span              *spans;
+    scored               *order;
+    uint32_t             *counts; /* per position; 0 between regions */
+    uint32_t             *rows;   /* relaxed: row numbers of ties    */
+    size_t                row_capacity;
+    kn_regions            stack;
+    kn_clusterer         *clusterer; /* best                            */
+    kn_regions            classes, grown;
+    unsigned char        *records; /* of a bucket as the cuts left it */
+    kn_partition_counters counters;
+} worker_state;
+
+typedef struct mondrian {
+    const kn_space             *space;
+    const kn_partition_problem *problem;
+    kn_context                 *ctx;
+    worker_state               *workers;
+    int                         worker_count;
+    kn_region                  *round;    /* the regions of this round                               */
+    kn_region                  *next;     /* two per region: its sides, or itself and an empty one   */
+    kn_regions                 *finished; /* per region of the last round                            */
+    uint32_t                    bucket;   /* best: regions of so many rows are finished twice; else 0 */
+} mondrian;
+
+bool kn_regions_add(kn_regions *regions, kn_context *ctx, kn_region region)
+{
+    void *items = regions->items;
+    if (!kn_grow(ctx, &items, &regions->capacity, regions->count + 1, sizeof region)) return false;
+    regions->items = items;
+    regions->items[regions->count++] = region;
+    return true;
+}
+
+static uint32_t size_of(kn_region region)
+{
+    return region.end - region.begin;
+}
+
+/* ---- Which dimension ---- */
+
+static uint32_t distinct_in(const uint32_t *counts, kn_span span)
+{
+    uint32_t distinct = 0;
+    for (uint32_t p = span.low; p <= span.high; p++) distinct += counts[p] > 0;
+    return distinct;
+}
+
+static double entropy_of(const uint32_t *counts, kn_span span, double rows)
+{
+    double sum = 0;
+    for (uint32_t p = span.low; p <= span.high; p++)
+        if (counts[p]) sum -= counts[p] / rows * log2(counts[p] / rows);
+    return sum;
+}
+
+/* The position of the middle row. */
+static uint32_t median_of(const uint32_t *counts, kn_span span, uint32_t rows)
+{
+    uint64_t seen = 0;
+    uint32_t p = span.low;
+    for (; p < span.high; p++) {
+        seen += counts[p];
+        if (2 * seen >= rows) break;
+    }
+    return p;
+}
+
+static kn_span shrink(const uint32_t *counts, kn_span span)
+{
+    while (span.low < span.high && counts[span.low] == 0) span.low++;
+    while (span.high > span.low && counts[span.high] == 0) span.high--;
+    return span;
+}
+
+/* What the median cut would save, in lost cells of this dimension. */
+static double saving_of(const kn_dimension *d, const uint32_t *counts, kn_span span, uint32_t rows)
+{
+    uint32_t median = median_of(counts, span, rows);
+    if (median == span.high) median--;
+    kn_span first = shrink(counts, (kn_span){span.low, median}),
+            second = shrink(counts, (kn_span){median + 1, span.high});
+    uint64_t before = 0;
+    for (uint32_t p = first.low; p <= first.high; p++) before += counts[p];
+    return rows * kn_space_loss(d, span, distinct_in(counts, span)) -
+           (double)before * kn_space_loss(d, first, distinct_in(counts, first)) -
+           (double)(rows - before) * kn_space_loss(d, second, distinct_in(counts, second));
+}
+
+static int by_score(const void *a, const void *b)
+{
+    const scored *x = a, *y = b;
+    if (x->score != y->score) return x->score < y->score ? 1 : -1;
+    return (x->dimension > y->dimension) - (x->dimension < y->dimension);
+}
+
+static double weight_of(const kn_partition_problem *problem, int dimension)
+{
+    if (!problem->weights) return 1;
+    return (double)problem->weights[dimension].numerator / (double)problem->weights[dimension].denominator;
+}
+
+/* The dimensions that can be cut at all, the best first; returns how many. */
+static int order_dimensions(const mondrian *m, worker_state *w, kn_region region)
+{
+    int count = 0;
+    kn_space_spans(m->space, region, w->spans);
+    for (int q = 0; q < m->space->count; q++) {
+        const kn_dimension *d = &m->space->dimensions[q];
+        kn_span             span = w->spans[q];
+        double              score;
+        if (span.low == span.high) continue;
+        if (m->problem->choose == KN_CHOOSE_RANGE)
+            score = kn_space_loss(d, span, span.high - span.low + 1);
+        else {
+            kn_space_count(m->space, region, q, w->counts);
+            w->counters.frequency_sets++;
+            score = m->problem->choose == KN_CHOOSE_ENTROPY ? entropy_of(w->counts, span, size_of(region))
+                                                            : saving_of(d, w->counts, span, size_of(region));
+            memset(w->counts + span.low, 0, ((size_t)(span.high - span.low) + 1) * sizeof *w->counts);
+        }
+        w->order[count++] = (scored){score * weight_of(m->problem, q), q};
+    }
+    qsort(w->order, (size_t)count, sizeof *w->order, by_score);
+    return count;
+}
+
+/* ---- Cuts ---- */
+
+/* Makes the cut if it is allowable; `first` rows would go to the first side. *middle: where the second side begins, 0
+ * where the cut was not made. */
+static kn_status try_cut(uint32_t *middle, const mondrian *m, worker_state *w, kn_region region, kn_cut cut,
+                         uint32_t first, kn_error *err)
+{
+    bool holds = true;
+    *middle = 0;
+    w->counters.cuts_tried++;
+    if (first < w->judge.smallest || size_of(region) - first < w->judge.smallest) return KN_OK;
+    uint32_t at = kn_space_cut(m->space, region, cut);
+    if (!kn_row_judge_size_says_all(&w->judge)) {
+        KN_TRY(kn_region_holds(&holds, m->space, &w->judge, (kn_region){region.begin, at, 0}, err));
+        if (holds) KN_TRY(kn_region_holds(&holds, m->space, &w->judge, (kn_region){at, region.end, 0}, err));
+    }
+    if (holds) *middle = at;
+    return KN_OK;
+}
+
+static uint32_t rows_between(const uint32_t *counts, uint32_t low, uint32_t high)
+{
+    uint32_t rows = 0;
+    for (uint32_t p = low; p <= high; p++) rows += counts[p];
+    return rows;
+}
+
+static kn_status cut_at_median(uint32_t *middle, const mondrian *m, worker_state *w, kn_region region, int q,
+                               kn_error *err)
+{
+    kn_span  span = w->spans[q];
+    uint32_t median = median_of(w->counts, span, size_of(region));
+    uint32_t below = median > span.low ? rows_between(w->counts, span.low, median - 1) : 0;
+    if (median < span.high)
+        KN_TRY(try_cut(middle, m, w, region, (kn_cut){q, 0, median}, below + w->counts[median], err));
+    if (*middle == 0 && median > span.low)
+        KN_TRY(try_cut(middle, m, w, region, (kn_cut){q, 0, median - 1}, below, err));
+    return KN_OK;
+}
+
+/* One child against the rest: the child whose rows are nearest to half of all, then the next nearest. */
+static kn_status cut_off_child(uint32_t *middle, const mondrian *m, worker_state *w, kn_region region, int q,
+                               kn_error *err)
+{
+    const kn_hierarchy *h = m->space->dimensions[q].hierarchy;
+    kn_span             span = w->spans[q];
+    uint32_t            rows = size_of(region), tried[CHILDREN_TRIED];
+    if (span.high == h->leaves) { /* missing cells that could not be cut off: look at the values beside them */
+        for (span.high--; w->counts[span.high] == 0;) span.high--;
+        if (span.low == span.high) return KN_OK;
+    }
+    uint32_t parent = kn_hierarchy_lca_span(h, span.low, span.high);
+    for (int tries = 0; *middle == 0 && tries < CHILDREN_TRIED; tries++) {
+        uint32_t best = KN_NODE_NONE, best_rows = 0, best_gap = UINT32_MAX;
+        for (uint32_t child = kn_hierarchy_child(h, parent); child != KN_NODE_NONE;
+             child = kn_hierarchy_sibling(h, child)) {
+            uint32_t low = h->first[child] > span.low ? h->first[child] : span.low;
+            uint32_t high = h->last[child] - 1 < span.high ? h->last[child] - 1 : span.high;
+            bool     seen = low > high;
+            for (int t = 0; t < tries; t++) seen |= tried[t] == child;
+            if (seen) continue;
+            uint32_t in_child = rows_between(w->counts, low, high);
+            uint32_t gap = 2 * (uint64_t)in_child > rows ? 2 * in_child - rows : rows - 2 * in_child;
+            if (in_child < w->judge.smallest || rows - in_child < w->judge.smallest || gap >= best_gap) continue;
+            best = child;
+            best_rows = in_child;
+            best_gap = gap;
+        }
+        if (best == KN_NODE_NONE) break;
+        tried[tries] = best;
+        KN_TRY(try_cut(middle, m, w, region, (kn_cut){q, h->first[best], h->last[best] - 1}, best_rows, err));
+        if (kn_row_judge_size_says_all(&w->judge)) break;
+    }
+    return KN_OK;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Moves the `wanted` records with the lowest row numbers to the front of a region. */
+static kn_status move_lowest_rows(const mondrian *m, worker_state *w, kn_region region, uint32_t wanted, kn_error *err)
+{
+    const kn_space *space = m->space;
+    void           *rows = w->rows;
+    if (wanted == 0 || wanted == size_of(region)) return KN_OK;
+    if (!kn_grow(m->ctx, &rows, &w->row_capacity, size_of(region), sizeof *w->rows))
+        return kn_fail_memory(err, m->ctx, "partitioning");
+    w->rows = rows;
+    for (uint32_t i = 0; i < size_of(region); i++) w->rows[i] = kn_space_row(space, region.begin + i);
+    qsort(w->rows, size_of(region), sizeof *w->rows, by_number);
+    /* Row numbers are a field of the record like any other: cut by it. */
+    kn_dimension by_row = {.offset = space->row_offset, .width = 4};
+    kn_space     view = *space;
+    view.dimensions = &by_row;
+    view.count = 1;
+    (void)kn_space_cut(&view, region, (kn_cut){0, 0, w->rows[wanted - 1]});
+    return KN_OK;
+}
+
+/* Relaxed: both sides get half of the rows, those that equal the median go where they are needed. */
+static kn_status cut_in_half(uint32_t *middle, const mondrian *m, worker_state *w, kn_region region, int q,
+                             kn_error *err)
+{
+    kn_span   span = w->spans[q];
+    uint32_t  median = median_of(w->counts, span, size_of(region)), half = size_of(region) / 2;
+    kn_region ties = region;
+    bool      holds = true;
+    w->counters.cuts_tried++;
+    if (half < w->judge.smallest) return KN_OK;
+    if (median > span.low) ties.begin = kn_space_cut(m->space, region, (kn_cut){q, 0, median - 1});
+    ties.end = kn_space_cut(m->space, ties, (kn_cut){q, median, median});
+    uint32_t at = region.begin + half;
+    KN_TRY(move_lowest_rows(m, w, ties, at - ties.begin, err));
+    if (!kn_row_judge_size_says_all(&w->judge)) {
+        KN_TRY(kn_region_holds(&holds, m->space, &w->judge, (kn_region){region.begin, at, 0}, err));
+        if (holds) KN_TRY(kn_region_holds(&holds, m->space, &w->judge, (kn_region){at, region.end, 0}, err));
+    }
+    if (holds) *middle = at;
+    return KN_OK;
+}
+
+static kn_status cut_dimension(uint32_t *middle, const mondrian *m, worker_state *w, kn_region region, int q,
+                               kn_error *err)
+{
+    const kn_dimension *d = &m->space->dimensions[q];
+    if (w->spans[q].high == d->positions) {
+        uint32_t missing = w->counts[d->positions];
+        KN_TRY(try_cut(middle, m, w, region, (kn_cut){q, 0, d->positions - 1}, size_of(region) - missing, err));
+        if (*middle) return KN_OK;
+    }
+    if (m->problem->method == KN_METHOD_MONDRIAN_RELAXED) return cut_in_half(middle, m, w, region, q, err);
+    if (d->nodes) return cut_off_child(middle, m, w, region, q, err);
+    return cut_at_median(middle, m, w, region, q, err);
+}
+
+/* Cuts a region once; *middle 0: there is no allowable cut. */
+static kn_status cut_region(uint32_t *middle, const mondrian *m, worker_state *w, kn_region region, kn_error *err)
+{
+    *middle = 0;
+    if (size_of(region) < 2 * (uint64_t)w->judge.smallest) return KN_OK;
+    if (kn_cancelled(m->ctx)) return kn_fail_cancelled(err);
+    int count = order_dimensions(m, w, region);
+    for (int i = 0; *middle == 0 && i < count; i++) {
+        int     q = w->order[i].dimension;
+        kn_span span = w->spans[q];
+        kn_space_count(m->space, region, q, w->counts);
+        w->counters.frequency_sets++;
+        kn_status status = cut_dimension(middle, m, w, region, q, err);
+        memset(w->counts + span.low, 0, ((size_t)(span.high - span.low) + 1) * sizeof *w->counts);
+        KN_TRY(status);
+    }
+    if (*middle == 0) return KN_OK;
+    w->counters.cuts++;
+    if (region.depth + 1 > w->counters.depth) w->counters.depth = region.depth + 1;
+    return KN_OK;
+}
+
+/* ---- Rounds, then regions to the end ---- */
+
+static kn_status cut_once(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    mondrian *m = arg;
+    for (int64_t i = begin; i < end; i++) {
+        kn_region region = m->round[i];
+        uint32_t  middle = 0;
+        if (size_of(region) > m->bucket) KN_TRY(cut_region(&middle, m, &m->workers[worker], region, err));
+        m->next[2 * i] = (kn_region){region.begin, middle ? middle : region.end, region.depth + (middle != 0)};
+        m->next[2 * i + 1] = (kn_region){middle ? middle : region.end, region.end, region.depth + 1};
+    }
+    return KN_OK;
+}
+
+/* Cuts a region to the end, or down to buckets. */
+static kn_status finish_by_cuts(kn_regions *out, const mondrian *m, worker_state *w, kn_region whole, uint32_t bucket,
+                                kn_error *err)
+{
+    w->stack.count = 0;
+    if (!kn_regions_add(&w->stack, m->ctx, whole)) return kn_fail_memory(err, m->ctx, "partitioning");
+    while (w->stack.count > 0) {
+        kn_region region = w->stack.items[--w->stack.count];
+        uint32_t  middle = 0;
+        bool      ok;
+        if (size_of(region) > bucket) KN_TRY(cut_region(&middle, m, w, region, err));
+        if (middle)
+            ok = kn_regions_add(&w->stack, m->ctx, (kn_region){middle, region.end, region.depth + 1}) &&
+                 kn_regions_add(&w->stack, m->ctx, (kn_region){region.begin, middle, region.depth + 1});
+        else
+            ok = kn_regions_add(out, m->ctx, region);
+        if (!ok) return kn_fail_memory(err, m->ctx, "partitioning");
+    }
+    return KN_OK;
+}
+
+static kn_status all_hold(bool *out, const mondrian *m, worker_state *w, const kn_regions *regions, kn_error *err)
+{
+    *out = true;
+    for (size_t i = 0; *out && i < regions->count && !kn_row_judge_size_says_all(&w->judge); i++)
+        KN_TRY(kn_region_holds(out, m->space, &w->judge, regions->items[i], err));
+    return KN_OK;
+}
+
+static kn_status no_memory(const mondrian *m, kn_error *err)
+{
+    return kn_fail_memory(err, m->ctx, "partitioning");
+}
+
+/* Finishes a region the better way: as classes grown in it, or as its two sides, each finished the better way. Appends the
+ * classes to `out`, in the order of the records. The depth is that of the cuts inside a bucket: small. */
+static kn_status finish_best(kn_regions *out, double *loss, mondrian *m, worker_state *w, kn_region region,
+                             kn_error *err)
+{
+    const kn_space *space = m->space;
+    unsigned char  *records = space->records + (size_t)region.begin * space->stride, *kept = NULL;
+    size_t          bytes = size_of(region) * space->stride, before = out->count;
+    uint32_t        middle = 0;
+    double          sides[2] = {0, 0}, grown = 0;
+    bool            better = false;
+    KN_TRY(cut_region(&middle, m, w, region, err));
+    if (middle) {
+        KN_TRY(finish_best(out, &sides[0], m, w, (kn_region){region.begin, middle, region.depth + 1}, err));
+        KN_TRY(finish_best(out, &sides[1], m, w, (kn_region){middle, region.end, region.depth + 1}, err));
+        *loss = sides[0] + sides[1];
+    } else {
+        if (!kn_regions_add(out, m->ctx, region)) return no_memory(m, err);
+        *loss = kn_cluster_loss(w->clusterer, region);
+    }
+    if (size_of(region) < 2 * (uint64_t)w->judge.smallest || *loss == 0) return KN_OK;
+    kept = kn_alloc(m->ctx, bytes);
+    if (!kept) return no_memory(m, err);
+    memcpy(kept, records, bytes);
+    w->grown.count = 0;
+    kn_status status = kn_cluster_region(&w->grown, &grown, w->clusterer, region, (uint32_t)w->judge.smallest, err);
+    if (status == KN_OK && grown < *loss) status = all_hold(&better, m, w, &w->grown, err);
+    if (better) {
+        *loss = grown;
+        out->count = before;
+        w->counters.improvements++;
+        for (size_t i = 0; status == KN_OK && i < w->grown.count; i++)
+            if (!kn_regions_add(out, m->ctx, w->grown.items[i])) status = no_memory(m, err);
+    } else
+        memcpy(records, kept, bytes);
+    kn_free(kept);
+    return status;
+}
+
+/* A bucket: the better way at every scale, then points move between its classes. Where the requirements are more than a
+ * size, a move is taken back with all others of its bucket if a class then fails. */
+static kn_status finish_bucket(kn_regions *out, mondrian *m, worker_state *w, kn_region bucket, kn_error *err)
+{
+    const kn_space *space = m->space;
+    unsigned char  *records = space->records + (size_t)bucket.begin * space->stride;
+    size_t          bytes = size_of(bucket) * space->stride;
+    double          loss = 0;
+    bool            hold = false;
+    w->classes.count = 0;
+    KN_TRY(finish_best(&w->classes, &loss, m, w, bucket, err));
+    memcpy(w->records, records, bytes);
+    w->grown.count = 0;
+    for (size_t i = 0; i < w->classes.count; i++)
+        if (!kn_regions_add(&w->grown, m->ctx, w->classes.items[i])) return no_memory(m, err);
+    KN_TRY(kn_cluster_improve(&w->grown, &loss, w->clusterer, bucket, (uint32_t)w->judge.smallest, err));
+    KN_TRY(all_hold(&hold, m, w, &w->grown, err));
+    if (!hold) memcpy(records, w->records, bytes);
+    const kn_regions *kept = hold ? &w->grown : &w->classes;
+    for (size_t i = 0; i < kept->count; i++)
+        if (!kn_regions_add(out, m->ctx, kept->items[i])) return no_memory(m, err);
+    return KN_OK;
+}
+
+static kn_status finish_region(kn_regions *out, mondrian *m, worker_state *w, kn_region region, kn_error *err)
+{
+    kn_regions buckets = {0};
+    if (m->bucket == 0) return finish_by_cuts(out, m, w, region, 0, err);
+    kn_status status = finish_by_cuts(&buckets, m, w, region, m->bucket, err);
+    for (size_t i = 0; status == KN_OK && i < buckets.count; i++) {
+        /* A bucket that could not be cut small enough (too many equal points) stays as it is. */
+        if (size_of(buckets.items[i]) <= m->bucket)
+            status = finish_bucket(out, m, w, buckets.items[i], err);
+        else if (!kn_regions_add(out, m->ctx, buckets.items[i]))
+            status = kn_fail_memory(err, m->ctx, "partitioning");
+        if (status == KN_OK && kn_cancelled(m->ctx)) status = kn_fail_cancelled(err);
+    }
+    kn_free(buckets.items);
+    return status;
+}
+
+static kn_status finish(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    mondrian *m = arg;
+    for (int64_t i = begin; i < end; i++) {
+        KN_TRY(finish_region(&m->finished[i], m, &m->workers[worker], m->round[i], err));
+        kn_progress_add(m->ctx, size_of(m->round[i]));
+    }
+    return KN_OK;
+}
+
+/* Cuts every region once a round until there are many, or no more can be cut. Sets *count. */
+static kn_status run_rounds(mondrian *m, int64_t *count, kn_error *err)
+{
+    m->round[0] = (kn_region){0, m->space->rows, 0};
+    *count = 1;
+    while (*count < ROUNDS_UNTIL) {
+        int64_t after = 0;
+        KN_TRY(kn_parallel_for(m->ctx, *count, 1, cut_once, m, err));
+        for (int64_t i = 0; i < 2 * *count; i++)
+            if (size_of(m->next[i]) > 0) m->next[after++] = m->next[i];
+        memcpy(m->round, m->next, (size_t)after * sizeof *m->round);
+        if (after == *count) break;
+        *count = after;
+    }
+    return KN_OK;
+}
+
+static kn_status join(kn_regions *out, mondrian *m, int64_t count, kn_error *err)
+{
+    size_t total = 0;
+    for (int64_t i = 0; i < count; i++) total += m->finished[i].count;
+    out->items = kn_alloc_array(m->ctx, total + 1, sizeof *out->items);
+    if (!out->items) return kn_fail_memory(err, m->ctx, "partitioning");
+    out->capacity = total + 1;
+    for (int64_t i = 0; i < count; i++) {
+        if (m->finished[i].count)
+            memcpy(out->items + out->count, m->finished[i].items, m->finished[i].count * sizeof *out->items);
+        out->count += m->finished[i].count;
+    }
+    return KN_OK;
+}
+
+static kn_status make_workers(mondrian *m, kn_error *err)
+{
+    size_t dimensions = (size_t)m->space->count;
+    m->workers = kn_alloc_array_zero(m->ctx, (size_t)m->worker_count, sizeof *m->workers);
+    m->round = kn_alloc_array(m->ctx, 2 * ROUNDS_UNTIL, sizeof *m->round);
+    m->next = kn_alloc_array(m->ctx, 2 * ROUNDS_UNTIL, sizeof *m->next);
+    m->finished = kn_alloc_array_zero(m->ctx, 2 * ROUNDS_UNTIL, sizeof *m->finished);
+    if (!m->workers || !m->round || !m->next || !m->finished) return kn_fail_memory(err, m->ctx, "partitioning");
+    for (int i = 0; i < m->worker_count; i++) {
+        worker_state *w = &m->workers[i];
+        w->spans = kn_alloc_array(m->ctx, dimensions, sizeof *w->spans);
+        w->order = kn_alloc_array(m->ctx, dimensions, sizeof *w->order);
+        w->counts = kn_alloc_array_zero(m->ctx, m->space->most_positions, sizeof *w->counts);
+        if (!w->spans || !w->order || !w->counts) return kn_fail_memory(err, m->ctx, "partitioning");
+        KN_TRY(kn_row_judge_make(&w->judge, m->ctx, m->problem->table, m->problem->requirements, err));
+        if (m->bucket == 0) continue;
+        w->records = kn_alloc_array(m->ctx, m->bucket, m->space->stride);
+        if (!w->records) return kn_fail_memory(err, m->ctx, "partitioning");
+        KN_TRY(kn_clusterer_make(&w->clusterer, m->space, m->problem->weights, m->bucket, err));
+    }
+    return KN_OK;
+}
+
+static uint32_t bucket_of(const kn_partition_problem *problem)
+{
+    int64_t rows = BUCKET_CLASSES * problem->requirements->k;
+    if (problem->method != KN_METHOD_MONDRIAN_BEST) return 0;
+    return (uint32_t)(rows < LEAST_BUCKET ? LEAST_BUCKET : rows > MOST_BUCKET ? MOST_BUCKET : rows);
+}
+
+static void add_counters(kn_partition_counters *to, const kn_partition_counters *from)
+{
+    to->cuts += from->cuts;
+    to->cuts_tried += from->cuts_tried;
+    to->frequency_sets += from->frequency_sets;
+    to->improvements += from->improvements;
+    if (from->depth > to->depth) to->depth = from->depth;
+}
+
+static void free_all(mondrian *m, kn_partition_counters *counters)
+{
+    for (int i = 0; m->workers && i < m->worker_count; i++) {
+        worker_state *w = &m->workers[i];
+        add_counters(counters, &w->counters);
+        kn_free(w->spans);
+        kn_free(w->order);
+        kn_free(w->counts);
+        kn_free(w->rows);
+        kn_free(w->stack.items);
+        kn_free(w->classes.items);
+        kn_free(w->grown.items);
+        kn_free(w->records);
+        kn_clusterer_free(w->clusterer);
+        kn_row_judge_free(&w->judge);
+    }
+    for (int i = 0; m->finished && i < 2 * ROUNDS_UNTIL; i++) kn_free(m->finished[i].items);
+    kn_free(m->workers);
+    kn_free(m->round);
+    kn_free(m->next);
+    kn_free(m->finished);
+}
+
+kn_status kn_mondrian_run(kn_regions *out, kn_partition_counters *counters, const kn_space *space,
+                          const kn_partition_problem *problem, kn_error *err)
+{
+    mondrian  m = {.space = space, .problem = problem, .ctx = space->ctx, .bucket = bucket_of(problem)};
+    int64_t   count = 0;
+    kn_status status;
+    *out = (kn_regions){0};
+    m.worker_count = kn_context_threads(space->ctx);
+    kn_progress_begin(space->ctx, "partitioning", "rows", space->rows);
+    status = make_workers(&m, err);
+    if (status == KN_OK) status = run_rounds(&m, &count, err);
+    if (status == KN_OK) status = kn_parallel_for(space->ctx, count, 1, finish, &m, err);
+    if (status == KN_OK) status = join(out, &m, count, err);
+    kn_progress_end(space->ctx);
+    free_all(&m, counters);
+    return status;
+}

@@ -1,0 +1,51 @@
+/* kn_partition.h: multidimensional partitioning (the Mondrian family; slides, second half; ERRATA 3, items 4 to 7).
+ *
+ * The rows are cut into regions until no allowable cut is left; each region is a class of the plan. A cut is allowable if
+ * both sides satisfy every requirement. Nothing is suppressed unless the requirements fail for the whole table.
+ */
+#ifndef KN_PARTITION_H
+#define KN_PARTITION_H
+
+#include <kanon/spec.h>
+
+#include "kn_plan.h"
+#include "kn_requirements.h"
+
+/* How the dimension of the next cut is chosen. */
+typedef enum kn_choose {
+    KN_CHOOSE_RANGE = 0, /* the widest range, normalized by the table's: the slides' way  */
+    KN_CHOOSE_ENTROPY,   /* the most entropy inside the region                            */
+    KN_CHOOSE_LOSS       /* the cut that lowers the chosen metric most                    */
+} kn_choose;
+
+typedef struct kn_partition_problem {
+    const kn_table            *table;
+    int                        quasi_count;
+    const int                 *quasi;       /* columns of the table                                                */
+    const kn_hierarchy *const *hierarchies; /* NULL: the column is ordered by its values; a cell is then a range (numbers,
+                                               dates) or a set (text). Given: cells are nodes, or with `ordered` true for
+                                               the attribute, ranges or sets in leaf order                          */
+    const bool                *ordered;     /* per quasi-identifier                                                */
+    const kn_ratio            *weights;     /* per quasi-identifier; NULL: all 1                                    */
+    const kn_requirements     *requirements;
+    const kn_population_set   *population; /* NULL: none                                                            */
+    kn_method                  method;
+    kn_choose                  choose;
+    double                     time_limit; /* seconds; 0: none                                                      */
+} kn_partition_problem;
+
+typedef struct kn_partition_counters {
+    int64_t regions;       /* classes in the end                                     */
+    int64_t cuts;          /* made                                                   */
+    int64_t cuts_tried;    /* allowable or not                                       */
+    int64_t frequency_sets; /* of one attribute in one region                        */
+    int64_t improvements;  /* mondrian-best: changes of the partition that were kept */
+    int     depth;         /* of the deepest region                                  */
+} kn_partition_counters;
+
+/* Partitions. `*found` false: the whole table fails the requirements (there is no plan then). The plan does not depend on
+ * the number of threads. */
+KN_CHECK kn_status kn_partition_search(kn_plan **out, bool *found, kn_partition_counters *counters, kn_context *ctx,
+                                       const kn_partition_problem *problem, kn_error *err);
+
+#endif

@@ -1,0 +1,244 @@
+/* kn_space.c: the rows of a table as points (kn_space.h).
+ *
+ * Cost: one pass over a region for each operation. Memory: per row 4 bytes and, per dimension, 1, 2 or 4.
+ */
+#include "kn_space.h"
+
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_parallel.h"
+
+enum { GRAIN = 1 << 16 };
+
+/* ---- Dimensions ---- */
+
+static int width_of(uint32_t largest)
+{
+    return largest <= UINT8_MAX ? 1 : largest <= UINT16_MAX ? 2 : 4;
+}
+
+/* Numbers behind the positions, for columns that have them. */
+static bool fill_values(kn_dimension *d, kn_context *ctx)
+{
+    const kn_dictionary *dict = &d->column->dict;
+    if (!dict->integers && !dict->decimals) return true;
+    d->values = kn_alloc_array_zero(ctx, (size_t)d->positions + 1, sizeof *d->values);
+    if (!d->values) return false;
+    for (uint32_t i = 0; i < d->positions; i++)
+        d->values[i] = dict->integers ? (double)dict->integers[i] : dict->decimals[i];
+    return true;
+}
+
+/* Are the values of the column in the order of their leaves? Then a range of leaves is a range of values. */
+static bool in_code_order(const kn_dimension *d)
+{
+    for (uint32_t code = 0; code + 1 < d->column->dict.count; code++)
+        if (d->hierarchy->leaf_of_code[code] > d->hierarchy->leaf_of_code[code + 1]) return false;
+    return true;
+}
+
+static bool make_dimension(kn_dimension *d, kn_context *ctx, const kn_partition_problem *p, int q)
+{
+    d->column = &p->table->columns[p->quasi[q]];
+    d->hierarchy = p->hierarchies ? p->hierarchies[q] : NULL;
+    d->nodes = d->hierarchy && !(p->ordered && p->ordered[q]);
+    d->positions = d->hierarchy ? d->hierarchy->leaves : d->column->dict.count;
+    d->width = width_of(d->positions);
+    d->code_of = kn_alloc_array(ctx, (size_t)d->positions + 1, sizeof *d->code_of);
+    if (!d->code_of) return false;
+    memset(d->code_of, 0xff, ((size_t)d->positions + 1) * sizeof *d->code_of);
+    for (uint32_t code = 0; code <= d->column->dict.count; code++)
+        d->code_of[d->hierarchy ? d->hierarchy->leaf_of_code[code] : code] = code;
+    bool numbers = d->column->type != KN_TYPE_TEXT;
+    d->ranges = !d->nodes && numbers && (!d->hierarchy || in_code_order(d));
+    if (!d->hierarchy && numbers && !fill_values(d, ctx)) return false;
+    d->extent = d->positions > 1 ? (d->values ? d->values[d->positions - 1] - d->values[0] : d->positions - 1.0) : 0;
+    return true;
+}
+
+/* Wide fields first, so that each is aligned: 4-byte positions and the row number, then 2-byte, then 1-byte ones. */
+static void lay_out(kn_space *space)
+{
+    size_t at = 0;
+    for (int width = 4; width >= 1; width /= 2) {
+        if (width == 4) {
+            space->row_offset = at;
+            at += 4;
+        }
+        for (int q = 0; q < space->count; q++)
+            if (space->dimensions[q].width == width) {
+                space->dimensions[q].offset = at;
+                at += (size_t)width;
+            }
+    }
+    space->stride = (at + 3) / 4 * 4;
+}
+
+typedef struct fill_job {
+    kn_space *space;
+} fill_job;
+
+static kn_status fill_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const kn_space *space = ((fill_job *)arg)->space;
+    (void)worker;
+    (void)err;
+    for (int q = 0; q < space->count; q++) {
+        const kn_dimension *d = &space->dimensions[q];
+        for (int64_t row = begin; row < end; row++) {
+            uint32_t       code = kn_column_code(d->column, row);
+            uint32_t       position = d->hierarchy ? d->hierarchy->leaf_of_code[code] : code;
+            unsigned char *at = space->records + (size_t)row * space->stride + d->offset;
+            if (d->width == 1)
+                *at = (unsigned char)position;
+            else if (d->width == 2)
+                *(uint16_t *)(void *)at = (uint16_t)position;
+            else
+                *(uint32_t *)(void *)at = position;
+        }
+    }
+    for (int64_t row = begin; row < end; row++)
+        *(uint32_t *)(void *)(space->records + (size_t)row * space->stride + space->row_offset) = (uint32_t)row;
+    return KN_OK;
+}
+
+kn_status kn_space_make(kn_space *out, kn_context *ctx, const kn_partition_problem *p, kn_error *err)
+{
+    *out = (kn_space){.ctx = ctx, .count = p->quasi_count};
+    if (p->table->rows >= UINT32_MAX - 1)
+        return kn_fail(err, KN_USAGE, "partitioning takes at most 4,294,967,294 rows; this table has more");
+    out->rows = (uint32_t)p->table->rows;
+    out->dimensions = kn_alloc_array_zero(ctx, (size_t)p->quasi_count, sizeof *out->dimensions);
+    if (!out->dimensions) return kn_fail_memory(err, ctx, "partitioning");
+    for (int q = 0; q < p->quasi_count; q++) {
+        if (!make_dimension(&out->dimensions[q], ctx, p, q)) goto memory;
+        if (out->dimensions[q].positions + 1 > out->most_positions)
+            out->most_positions = out->dimensions[q].positions + 1;
+    }
+    lay_out(out);
+    out->records = kn_alloc_array(ctx, (size_t)out->rows + 1, out->stride);
+    if (!out->records) goto memory;
+    fill_job  job = {out};
+    kn_status status = kn_parallel_for(ctx, out->rows, GRAIN, fill_range, &job, err);
+    if (status != KN_OK) kn_space_free(out);
+    return status;
+memory:
+    kn_space_free(out);
+    return kn_fail_memory(err, ctx, "partitioning");
+}
+
+void kn_space_free(kn_space *space)
+{
+    for (int q = 0; space->dimensions && q < space->count; q++) {
+        kn_free(space->dimensions[q].code_of);
+        kn_free(space->dimensions[q].values);
+    }
+    kn_free(space->dimensions);
+    kn_free(space->records);
+    *space = (kn_space){0};
+}
+
+void kn_space_keep_rows(kn_space *space)
+{
+    for (uint32_t i = 0; i < space->rows; i++) {
+        uint32_t row = kn_space_row(space, i);
+        memcpy(space->records + (size_t)i * sizeof row, &row, sizeof row);
+    }
+    space->stride = sizeof(uint32_t);
+    space->row_offset = 0;
+    void *smaller = kn_realloc_array(space->ctx, space->records, (size_t)space->rows + 1, space->stride);
+    if (smaller) space->records = smaller; /* otherwise the old block is as good */
+}
+
+/* ---- Regions ---- */
+
+/* One loop per width: the compiler then knows what it reads. */
+#define EACH_POSITION(space, region, dimension, position, body)                                                        \
+    do {                                                                                                               \
+        const unsigned char *at_ = (space)->records + (size_t)(region).begin * (space)->stride + (dimension)->offset;  \
+        const size_t         stride_ = (space)->stride;                                                                \
+        switch ((dimension)->width) {                                                                                  \
+        case 1:                                                                                                        \
+            for (uint32_t i_ = (region).begin; i_ < (region).end; i_++, at_ += stride_) {                              \
+                uint32_t position = *at_;                                                                              \
+                body;                                                                                                  \
+            }                                                                                                          \
+            break;                                                                                                     \
+        case 2:                                                                                                        \
+            for (uint32_t i_ = (region).begin; i_ < (region).end; i_++, at_ += stride_) {                              \
+                uint32_t position = *(const uint16_t *)(const void *)at_;                                              \
+                body;                                                                                                  \
+            }                                                                                                          \
+            break;                                                                                                     \
+        default:                                                                                                       \
+            for (uint32_t i_ = (region).begin; i_ < (region).end; i_++, at_ += stride_) {                              \
+                uint32_t position = *(const uint32_t *)(const void *)at_;                                              \
+                body;                                                                                                  \
+            }                                                                                                          \
+        }                                                                                                              \
+    } while (0)
+
+void kn_space_spans(const kn_space *space, kn_region region, kn_span *spans)
+{
+    enum { BLOCK = 512 }; /* records that stay in the cache while one dimension after the other looks at them */
+    for (int q = 0; q < space->count; q++) spans[q] = (kn_span){UINT32_MAX, 0};
+    for (uint32_t begin = region.begin; begin < region.end; begin += BLOCK) {
+        kn_region block = {begin, region.end - begin > BLOCK ? begin + BLOCK : region.end, 0};
+        for (int q = 0; q < space->count; q++) {
+            uint32_t low = spans[q].low, high = spans[q].high;
+            EACH_POSITION(space, block, &space->dimensions[q], position, {
+                low = position < low ? position : low;
+                high = position > high ? position : high;
+            });
+            spans[q] = (kn_span){low, high};
+        }
+        if (region.end - begin <= BLOCK) break; /* begin must not pass 2^32 */
+    }
+}
+
+void kn_space_count(const kn_space *space, kn_region region, int dimension, uint32_t *counts)
+{
+    EACH_POSITION(space, region, &space->dimensions[dimension], position, counts[position]++);
+}
+
+static inline bool goes_first(const kn_space *space, const kn_dimension *d, kn_cut cut, uint32_t record)
+{
+    return kn_space_position(space, d, record) - cut.low <= cut.high - cut.low;
+}
+
+uint32_t kn_space_cut(const kn_space *space, kn_region region, kn_cut cut)
+{
+    const kn_dimension *d = &space->dimensions[cut.dimension];
+    size_t              stride = space->stride;
+    uint32_t            low = region.begin, high = region.end;
+    unsigned char       held[64 * 4 + 4];
+    /* From both ends: what stands on the wrong side changes places. */
+    for (;;) {
+        while (low < high && goes_first(space, d, cut, low)) low++;
+        while (low < high && !goes_first(space, d, cut, high - 1)) high--;
+        if (low >= high) return low;
+        unsigned char *a = space->records + (size_t)low * stride, *b = space->records + (size_t)(high - 1) * stride;
+        for (size_t at = 0; at < stride; at += sizeof held) {
+            size_t part = stride - at < sizeof held ? stride - at : sizeof held;
+            memcpy(held, a + at, part);
+            memcpy(a + at, b + at, part);
+            memcpy(b + at, held, part);
+        }
+        low++;
+        high--;
+    }
+}
+
+double kn_space_loss(const kn_dimension *d, kn_span span, uint32_t distinct)
+{
+    if (span.low == span.high) return 0;
+    if (span.high == d->positions) return 1;
+    if (d->nodes) {
+        uint32_t node = kn_hierarchy_lca_span(d->hierarchy, span.low, span.high);
+        return (kn_hierarchy_cover(d->hierarchy, node) - 1.0) / (d->hierarchy->leaves - 1.0);
+    }
+    if (d->values) return d->extent > 0 ? (d->values[span.high] - d->values[span.low]) / d->extent : 0;
+    return ((d->ranges ? span.high - span.low + 1.0 : distinct) - 1.0) / (d->positions - 1.0);
+}

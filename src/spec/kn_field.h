@@ -1,0 +1,85 @@
+/* kn_field.h: a node of a release file → a value; a mapping → the functions that read its keys.
+ *
+ * Whatever is kept is copied into the spec's arena. Every function fails with the place of the value (of the key, where
+ * the key is unknown) and says what is expected; it does not show what stands there, unless it is a name that is nearly
+ * right.
+ */
+#ifndef KN_FIELD_H
+#define KN_FIELD_H
+
+#include "kn_spec.h"
+#include "kn_yaml.h"
+
+typedef struct kn_reader {
+    kn_spec_inner *inner;
+    kn_yaml_origin origin;
+    bool           from_file;
+    const char    *folder; /* with its last slash: where relative paths begin; "" : the working folder */
+    kn_error      *err;
+} kn_reader;
+
+/* Reads the value of one key into `target`. */
+typedef kn_status (*kn_read_fn)(kn_reader *r, const kn_yaml *value, void *target);
+
+typedef struct kn_key {
+    const char *name;
+    kn_read_fn  read;
+} kn_key;
+
+/* Reads a mapping by a table of keys (ended by a NULL name). */
+KN_CHECK kn_status kn_read_map(kn_reader *r, const kn_yaml *map, const kn_key *keys, void *target);
+
+/* The index of a key in names; fails where there is none, with the nearest one or the list of all. */
+KN_CHECK kn_status kn_read_key(kn_reader *r, const kn_yaml *key, const char *const *names, size_t count, size_t *out);
+
+/* One of a few words, as its index; `what` names them in messages: "a role". */
+KN_CHECK kn_status kn_read_word(kn_reader *r, const kn_yaml *value, const char *const *names, size_t count,
+                                const char *what, size_t *out);
+
+KN_CHECK kn_status kn_read_bool(kn_reader *r, const kn_yaml *value, bool *out);
+KN_CHECK kn_status kn_read_whole(kn_reader *r, const kn_yaml *value, int64_t low, int64_t high, int64_t *out);
+KN_CHECK kn_status kn_read_seed(kn_reader *r, const kn_yaml *value, uint64_t *out);
+KN_CHECK kn_status kn_read_ratio(kn_reader *r, const kn_yaml *value, kn_ratio *out);
+
+/* A text that is not empty. */
+KN_CHECK kn_status kn_read_text(kn_reader *r, const kn_yaml *value, const char *what, const char **out);
+
+/* A path, as it is to be opened. */
+KN_CHECK kn_status kn_read_path(kn_reader *r, const kn_yaml *value, const char **out);
+
+/* A character that may stand between cells, or "tab". */
+KN_CHECK kn_status kn_read_delimiter(kn_reader *r, const kn_yaml *value, char *out);
+
+/* Reads one item of a list. */
+typedef kn_status (*kn_item_fn)(kn_reader *r, const kn_yaml *value, const char **out);
+
+/* A list of texts, or one text instead of a list of one. An empty list: a pointer to nothing, not NULL. */
+KN_CHECK kn_status kn_read_list(kn_reader *r, const kn_yaml *value, const char *what, kn_item_fn read,
+                                const char *const **out, int *count);
+
+/* Is anything there? A plain null, ~ or nothing is not. */
+bool               kn_yaml_missing(const kn_yaml *value);
+KN_CHECK kn_status kn_want_text(kn_reader *r, const kn_yaml *value, const char *what);
+KN_CHECK kn_status kn_want_map(kn_reader *r, const kn_yaml *value, const char *what);
+
+/* Fails at a node; KN_MEMORY. */
+kn_status kn_field_fail(kn_reader *r, const kn_yaml *node, const char *format, ...) KN_PRINTF(3, 4);
+kn_status kn_field_memory(kn_reader *r);
+
+/* The place of a node; none where the text is not a file's. */
+kn_place kn_field_place(const kn_reader *r, const kn_yaml *node);
+
+/* ---- The parts of a release file ---- */
+
+/* attributes: {name: ...}. */
+KN_CHECK kn_status kn_read_attributes(kn_reader *r, const kn_yaml *value);
+
+/* What is declared of one attribute, added to what is known of it; `key` has its place. */
+KN_CHECK kn_status kn_read_attribute(kn_reader *r, const kn_yaml *key, const char *name, const kn_yaml *value);
+
+KN_CHECK kn_status kn_read_hierarchy(kn_reader *r, const kn_yaml *value, kn_hierarchy_spec *out);
+
+/* privacy: [...]: replaces the models. */
+KN_CHECK kn_status kn_read_privacy(kn_reader *r, const kn_yaml *value);
+
+#endif

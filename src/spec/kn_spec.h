@@ -1,0 +1,91 @@
+/* kn_spec.h: the inside of a spec: what stands behind the public fields, and where in the release file it came from. */
+#ifndef KN_SPEC_H
+#define KN_SPEC_H
+
+#include <kanon/spec.h>
+
+#include "kn_arena.h"
+
+/* A place in the release file; line 0: not from there. */
+typedef struct kn_place {
+    int64_t line, column;
+} kn_place;
+
+/* The top-level fields, in the order in which they are documented. */
+typedef enum kn_field {
+    KN_FIELD_VERSION = 0,
+    KN_FIELD_INPUT,
+    KN_FIELD_DELIMITER,
+    KN_FIELD_HEADER,
+    KN_FIELD_ENCODING,
+    KN_FIELD_DECIMAL,
+    KN_FIELD_TIMEZONE,
+    KN_FIELD_NA,
+    KN_FIELD_POPULATION,
+    KN_FIELD_ATTRIBUTES,
+    KN_FIELD_ENTITY,
+    KN_FIELD_UNDECLARED,
+    KN_FIELD_MISSING,
+    KN_FIELD_PRIVACY,
+    KN_FIELD_SUPPRESSION,
+    KN_FIELD_SUPPRESSED,
+    KN_FIELD_DEPENDENCIES,
+    KN_FIELD_METHOD,
+    KN_FIELD_UTILITY,
+    KN_FIELD_OPTIONS,
+    KN_FIELD_OUTPUT,
+    KN_FIELD_REPORT,
+    KN_FIELD_KEEP_ORDER,
+    KN_FIELD_KEEP_ROWMAP,
+    KN_FIELD_FORCE,
+    KN_FIELDS
+} kn_field;
+
+/* All that a failed change must leave as it was. The lists belong to it; texts are in the arena. */
+typedef struct kn_spec_state {
+    kn_spec         spec; /* what the user sees; its lists are those below */
+    kn_attribute   *attributes;
+    kn_column_type *types; /* spec.csv.types: as much room as attributes has */
+    size_t          attribute_capacity, type_capacity;
+    kn_model       *models;
+    kn_place       *model_places; /* of each model */
+    size_t          model_capacity, place_capacity;
+    kn_place        places[KN_FIELDS]; /* of each field's value */
+} kn_spec_state;
+
+/* What kn_spec_create makes: the public struct stands first. */
+typedef struct kn_spec_inner {
+    kn_spec_state state;
+    kn_context   *ctx;
+    kn_arena      arena;
+} kn_spec_inner;
+
+static inline kn_spec_inner *kn_spec_inside(kn_spec *spec)
+{
+    return (kn_spec_inner *)spec;
+}
+
+/* kn_spec_read from memory; `name` stands for the file in messages. */
+KN_CHECK kn_status kn_spec_parse(kn_spec **out, kn_context *ctx, const char *path, const char *name, const char *text,
+                                 size_t size, kn_error *err);
+
+/* Copies the lists, so that they can be changed while `saved` keeps the old ones; then one of the other two ends it.
+ * false: out of memory, nothing changed. */
+KN_CHECK bool kn_spec_begin(kn_spec_inner *inner, kn_spec_state *saved);
+void          kn_spec_keep(kn_spec_state *saved);
+void          kn_spec_undo(kn_spec_inner *inner, kn_spec_state *saved);
+
+/* Puts an attribute in the place of the one at `index`, or behind the last (index -1). Its texts must be in the arena.
+ * false: out of memory. */
+KN_CHECK bool kn_spec_put_attribute(kn_spec_inner *inner, int index, const kn_attribute *attribute);
+
+/* Adds a model behind the last; its attribute must be in the arena. false: out of memory. */
+KN_CHECK bool kn_spec_add_model(kn_spec_inner *inner, const kn_model *model, kn_place place);
+
+/* The index of the first model of the same kind and attribute; -1: none. */
+int kn_spec_find_model(const kn_spec_inner *inner, const kn_model *model);
+
+/* An attribute of which nothing is known. */
+kn_attribute kn_attribute_new(const char *name);
+
+#endif

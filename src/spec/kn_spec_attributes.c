@@ -1,0 +1,151 @@
+/* kn_spec_attributes.c: `attributes:`: role, type, hierarchy of each column.
+ *
+ * What is said of an attribute is added to what is known of it, so that a release file and later changes go together.
+ */
+#include <string.h>
+
+#include "kn_error.h"
+#include "kn_field.h"
+#include "kn_value.h"
+
+enum { MOST_ATTRIBUTES = 65535 }; /* columns of a table */
+
+/* An attribute while its mapping is read, and the values that can only be judged together. */
+typedef struct draft {
+    kn_attribute   attribute;
+    const kn_yaml *role, *format, *hierarchy, *weight, *pseudonym;
+} draft;
+
+static kn_status read_role(kn_reader *r, const kn_yaml *value, void *target)
+{
+    static const kn_role roles[] = {KN_ROLE_IDENTIFIER, KN_ROLE_QUASI, KN_ROLE_SENSITIVE, KN_ROLE_KEEP, KN_ROLE_WEIGHT};
+    enum { ROLES = sizeof roles / sizeof *roles };
+    const char *names[ROLES];
+    size_t      found = 0;
+    draft      *d = target;
+    for (size_t i = 0; i < ROLES; i++) names[i] = kn_role_name(roles[i]);
+    KN_TRY(kn_read_word(r, value, names, ROLES, "a role", &found));
+    d->attribute.role = roles[found];
+    d->attribute.has_role = true;
+    d->role = value;
+    return KN_OK;
+}
+
+static kn_status read_type(kn_reader *r, const kn_yaml *value, void *target)
+{
+    static const kn_type types[] = {KN_TYPE_TEXT, KN_TYPE_INTEGER,  KN_TYPE_DECIMAL,
+                                    KN_TYPE_DATE, KN_TYPE_DATETIME, KN_TYPE_AUTO};
+    enum { TYPES = sizeof types / sizeof *types };
+    const char *names[TYPES];
+    size_t      found = 0;
+    for (size_t i = 0; i < TYPES; i++) names[i] = kn_type_name(types[i]);
+    KN_TRY(kn_read_word(r, value, names, TYPES, "a type", &found));
+    ((draft *)target)->attribute.type = types[found];
+    return KN_OK;
+}
+
+static kn_status read_format(kn_reader *r, const kn_yaml *value, void *target)
+{
+    draft *d = target;
+    d->format = value;
+    return kn_read_text(r, value, "a date format", &d->attribute.format);
+}
+
+static kn_status read_attribute_hierarchy(kn_reader *r, const kn_yaml *value, void *target)
+{
+    draft *d = target;
+    d->hierarchy = value;
+    d->attribute.has_hierarchy = true;
+    return kn_read_hierarchy(r, value, &d->attribute.hierarchy);
+}
+
+static kn_status read_weight(kn_reader *r, const kn_yaml *value, void *target)
+{
+    draft *d = target;
+    d->weight = value;
+    return kn_read_ratio(r, value, &d->attribute.weight);
+}
+
+static kn_status read_key_file(kn_reader *r, const kn_yaml *value, void *target)
+{
+    return kn_read_path(r, value, &((draft *)target)->attribute.pseudonym_key_file);
+}
+
+static kn_status read_pseudonym(kn_reader *r, const kn_yaml *value, void *target)
+{
+    static const kn_key keys[] = {{"key-file", read_key_file}, {NULL, NULL}};
+    draft              *d = target;
+    d->pseudonym = value;
+    KN_TRY(kn_read_map(r, value, keys, target));
+    return value->count > 0 ? KN_OK : kn_field_fail(r, value, "a pseudonym needs a key-file");
+}
+
+/* What does not go together. A role that comes later (kn_spec_set_role) just leaves unused what is not of it. */
+static kn_status check_draft(kn_reader *r, const draft *d)
+{
+    const kn_attribute *a = &d->attribute;
+    const char         *reason = NULL;
+    if (d->format && a->type != KN_TYPE_DATE && a->type != KN_TYPE_DATETIME)
+        return kn_field_fail(r, d->format, "a format goes with type: date or type: datetime");
+    if (d->format && !kn_format_check(a->format, a->type, &reason)) return kn_field_fail(r, d->format, "%s", reason);
+    if (!d->role) return KN_OK;
+    if (d->hierarchy && a->role != KN_ROLE_QUASI && a->role != KN_ROLE_SENSITIVE)
+        return kn_field_fail(r, d->hierarchy, "a hierarchy is of a quasi-identifier or a sensitive column");
+    if (d->weight && a->role != KN_ROLE_QUASI) return kn_field_fail(r, d->weight, "a weight is of a quasi-identifier");
+    if (d->pseudonym && a->role != KN_ROLE_IDENTIFIER)
+        return kn_field_fail(r, d->pseudonym, "a pseudonym stands for an identifier");
+    return KN_OK;
+}
+
+/* Reads into a draft: a mapping, or a role alone. */
+static kn_status read_draft(kn_reader *r, const kn_yaml *value, draft *d)
+{
+    static const kn_key keys[] = {{"role", read_role},
+                                  {"type", read_type},
+                                  {"format", read_format},
+                                  {"hierarchy", read_attribute_hierarchy},
+                                  {"weight", read_weight},
+                                  {"pseudonym", read_pseudonym},
+                                  {NULL, NULL}};
+    kn_type             type = d->attribute.type;
+    if (value->kind == KN_YAML_TEXT && !kn_yaml_missing(value)) return read_role(r, value, d);
+    KN_TRY(kn_read_map(r, value, keys, d));
+    if (d->attribute.type != type && !d->format) d->attribute.format = NULL; /* it was of the type before */
+    return check_draft(r, d);
+}
+
+static kn_status read_one(kn_reader *r, const kn_yaml *key, const char *name, int index, const kn_yaml *value)
+{
+    kn_spec *spec = &r->inner->state.spec;
+    draft    d = {0};
+    if (!*name) return kn_field_fail(r, key, "the name of a column is empty");
+    if (index >= 0) {
+        d.attribute = spec->attributes[index];
+    } else {
+        const char *copy = kn_arena_strndup(&r->inner->arena, name, strlen(name));
+        if (!copy) return kn_field_memory(r);
+        d.attribute = kn_attribute_new(copy);
+        d.attribute.line = kn_field_place(r, key).line;
+        d.attribute.column = kn_field_place(r, key).column;
+    }
+    KN_TRY(read_draft(r, value, &d));
+    if (index < 0 && spec->attribute_count == MOST_ATTRIBUTES)
+        return kn_field_fail(r, key, "more than %d attributes", MOST_ATTRIBUTES);
+    return kn_spec_put_attribute(r->inner, index, &d.attribute) ? KN_OK : kn_field_memory(r);
+}
+
+kn_status kn_read_attribute(kn_reader *r, const kn_yaml *key, const char *name, const kn_yaml *value)
+{
+    return read_one(r, key, name, kn_spec_find(&r->inner->state.spec, name), value);
+}
+
+kn_status kn_read_attributes(kn_reader *r, const kn_yaml *value)
+{
+    bool first = r->inner->state.spec.attribute_count == 0; /* keys are unique: no need to look for each */
+    KN_TRY(kn_want_map(r, value, "a mapping of columns"));
+    for (const kn_yaml *key = value->first; key; key = key->next) {
+        int index = first ? -1 : kn_spec_find(&r->inner->state.spec, key->text);
+        KN_TRY(read_one(r, key, key->text, index, key->value));
+    }
+    return KN_OK;
+}

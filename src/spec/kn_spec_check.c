@@ -1,0 +1,221 @@
+/* kn_spec_check.c: does a spec fit together? What a field alone cannot say.
+ *
+ * Nothing is opened: whether the columns are there, whether the hierarchies fit them and whether the output is one of the
+ * inputs under another name is found out when the job runs.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kn_error.h"
+#include "kn_spec.h"
+
+/* What is wrong, at a place of the release file; KN_USAGE where it does not come from there. */
+KN_PRINTF(4, 5)
+static kn_status fail_place(const kn_spec_inner *inner, kn_place place, kn_error *err, const char *format, ...)
+{
+    char        message[700];
+    const char *path = inner->state.spec.path;
+    va_list     args;
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    if (!path || place.line == 0) return kn_fail(err, KN_USAGE, "%s", message);
+    if (strcmp(path, "-") == 0) path = "(standard input)";
+    return kn_fail_at(err, KN_INPUT, path, place.line, place.column, "%s", message);
+}
+
+/* Something is not there at all: the file is told, if there is one. */
+static kn_status fail_lacking(const kn_spec_inner *inner, kn_error *err, const char *message)
+{
+    const char *path = inner->state.spec.path;
+    if (!path) return kn_fail(err, KN_USAGE, "%s", message);
+    return kn_fail_at(err, KN_INPUT, strcmp(path, "-") == 0 ? "(standard input)" : path, 0, 0, "%s", message);
+}
+
+static kn_place place_of(const kn_attribute *a)
+{
+    return (kn_place){a->line, a->column};
+}
+
+static bool is_standard(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
+/* ---- Files ---- */
+
+/* Standard input can be read once. */
+static kn_status check_standard_input(const kn_spec_inner *inner, kn_error *err)
+{
+    const kn_spec *spec = &inner->state.spec;
+    int            uses = is_standard(spec->path) + is_standard(spec->population);
+    for (int i = 0; i < spec->input_count; i++) uses += is_standard(spec->inputs[i]);
+    for (int i = 0; i < spec->attribute_count; i++)
+        uses += (spec->attributes[i].has_hierarchy && is_standard(spec->attributes[i].hierarchy.path)) +
+                is_standard(spec->attributes[i].pseudonym_key_file);
+    return uses <= 1 ? KN_OK : kn_fail(err, KN_USAGE, "standard input ('-') can be read once only");
+}
+
+/* Is it a file that is read? */
+static bool is_read(const kn_spec *spec, const char *path)
+{
+    if (is_standard(path)) return false;
+    for (int i = 0; i < spec->input_count; i++)
+        if (strcmp(spec->inputs[i], path) == 0) return true;
+    for (int i = 0; i < spec->attribute_count; i++) {
+        const kn_attribute *a = &spec->attributes[i];
+        if (a->has_hierarchy && a->hierarchy.path && strcmp(a->hierarchy.path, path) == 0) return true;
+        if (a->pseudonym_key_file && strcmp(a->pseudonym_key_file, path) == 0) return true;
+    }
+    return (spec->population && strcmp(spec->population, path) == 0) || (spec->path && strcmp(spec->path, path) == 0);
+}
+
+static kn_status check_files(const kn_spec_inner *inner, kn_error *err)
+{
+    const kn_spec_state *state = &inner->state;
+    const kn_spec       *spec = &state->spec;
+    if (spec->input_count == 0) return fail_lacking(inner, err, "no input is given");
+    if (!spec->output) return fail_lacking(inner, err, "no output is given");
+    KN_TRY(check_standard_input(inner, err));
+    if (is_read(spec, spec->output))
+        return fail_place(inner, state->places[KN_FIELD_OUTPUT], err, "the output would overwrite a file that is read");
+    if (spec->report && is_read(spec, spec->report))
+        return fail_place(inner, state->places[KN_FIELD_REPORT], err, "the report would overwrite a file that is read");
+    if (spec->report && strcmp(spec->report, spec->output) == 0)
+        return fail_place(inner, state->places[KN_FIELD_REPORT], err, "the report and the output are the same file");
+    if (spec->csv.decimal == ',' && spec->csv.delimiter == ',') /* a point may be the usual one, not a wish */
+        return fail_place(inner, state->places[KN_FIELD_DECIMAL], err,
+                          "the delimiter and the decimal mark are the same");
+    return KN_OK;
+}
+
+/* ---- Roles ---- */
+
+static kn_status check_attributes(const kn_spec_inner *inner, kn_error *err)
+{
+    const kn_spec *spec = &inner->state.spec;
+    int            quasi = 0, weights = 0;
+    bool           weighty = false;
+    for (int i = 0; i < spec->attribute_count; i++) {
+        const kn_attribute *a = &spec->attributes[i];
+        if (!a->has_role) return fail_place(inner, place_of(a), err, "column \"%s\" has no role", a->name);
+        quasi += a->role == KN_ROLE_QUASI;
+        weighty = weighty || (a->role == KN_ROLE_QUASI && a->weight.numerator > 0);
+        weights += a->role == KN_ROLE_WEIGHT;
+        if (weights > 1) return fail_place(inner, place_of(a), err, "column \"%s\" is a second weight", a->name);
+    }
+    if (quasi == 0) return fail_lacking(inner, err, "no column is a quasi-identifier (role: quasi)");
+    if (!weighty) return fail_lacking(inner, err, "every quasi-identifier has weight 0");
+    return KN_OK;
+}
+
+/* The entity's column is an identifier, declared or not: anything else would publish who a row belongs to. */
+static kn_status check_entity(const kn_spec_inner *inner, kn_error *err)
+{
+    const kn_spec *spec = &inner->state.spec;
+    int            index = spec->entity ? kn_spec_find(spec, spec->entity) : -1;
+    if (index < 0 || spec->attributes[index].role == KN_ROLE_IDENTIFIER) return KN_OK;
+    return fail_place(inner, inner->state.places[KN_FIELD_ENTITY], err,
+                      "column \"%s\" says whose row it is: its role can only be identifier, not %s", spec->entity,
+                      kn_role_name(spec->attributes[index].role));
+}
+
+/* ---- Promises ---- */
+
+static bool of_a_column(kn_model_kind kind)
+{
+    return kind != KN_MODEL_K && kind < KN_MODEL_K_MAP;
+}
+
+/* The only sensitive column; NULL: there is none, or several. */
+static const char *only_sensitive(const kn_spec *spec)
+{
+    const char *found = NULL;
+    for (int i = 0; i < spec->attribute_count; i++) {
+        if (spec->attributes[i].role != KN_ROLE_SENSITIVE) continue;
+        if (found) return NULL;
+        found = spec->attributes[i].name;
+    }
+    return found;
+}
+
+/* Models that name no column are of the only sensitive one. Where there are then two of a kind, a later change wins; in a
+ * release file it is a mistake. */
+static kn_status fill_in(kn_spec_inner *inner, kn_error *err)
+{
+    kn_spec_state *state = &inner->state;
+    for (int i = 0; i < state->spec.model_count; i++) {
+        kn_model *m = &state->models[i];
+        kn_place  place = state->model_places[i];
+        if (!of_a_column(m->kind)) continue;
+        if (!m->attribute) m->attribute = only_sensitive(&state->spec);
+        if (!m->attribute)
+            return fail_place(inner, place, err,
+                              "%s does not say of which column: there is not exactly one sensitive one",
+                              kn_model_name(m->kind));
+        int first = kn_spec_find_model(inner, m);
+        if (first == i) continue;
+        if (place.line > 0)
+            return fail_place(inner, place, err, "%s of column \"%s\" is there already", kn_model_name(m->kind),
+                              m->attribute);
+        state->models[first] = *m;
+        state->model_places[first] = place;
+        size_t behind = (size_t)(--state->spec.model_count - i);
+        memmove(m, m + 1, behind * sizeof *m);
+        memmove(&state->model_places[i], &state->model_places[i + 1], behind * sizeof place);
+        i--;
+    }
+    return KN_OK;
+}
+
+static kn_status check_model_column(const kn_spec_inner *inner, const kn_model *m, kn_place place, kn_error *err)
+{
+    const kn_spec *spec = &inner->state.spec;
+    const char    *name = kn_model_name(m->kind);
+    int            at = kn_spec_find(spec, m->attribute);
+    if (at < 0) return fail_place(inner, place, err, "%s: column \"%s\" is not declared", name, m->attribute);
+    const kn_attribute *a = &spec->attributes[at];
+    if (a->role != KN_ROLE_SENSITIVE)
+        return fail_place(inner, place, err, "%s: column \"%s\" is %s, not sensitive", name, m->attribute,
+                          kn_role_name(a->role));
+    if (m->kind == KN_MODEL_T_HIERARCHICAL && !a->has_hierarchy)
+        return fail_place(inner, place, err, "%s: column \"%s\" has no hierarchy, which the distance needs", name,
+                          m->attribute);
+    return KN_OK;
+}
+
+static bool has_weights(const kn_spec *spec)
+{
+    for (int i = 0; i < spec->attribute_count; i++)
+        if (spec->attributes[i].role == KN_ROLE_WEIGHT) return true;
+    return false;
+}
+
+static kn_status check_models(kn_spec_inner *inner, kn_error *err)
+{
+    const kn_spec *spec = &inner->state.spec;
+    if (spec->model_count == 0) return fail_lacking(inner, err, "no privacy model is given");
+    KN_TRY(fill_in(inner, err));
+    for (int i = 0; i < spec->model_count; i++) {
+        const kn_model *m = &spec->models[i];
+        kn_place        place = inner->state.model_places[i];
+        kn_error        wrong = KN_ERROR_INIT;
+        if (of_a_column(m->kind)) KN_TRY(check_model_column(inner, m, place, err));
+        if (m->kind == KN_MODEL_K_MAP && !spec->population && !has_weights(spec))
+            return fail_place(inner, place, err, "k-map needs a population or a column of weights (role: weight)");
+        if (m->kind == KN_MODEL_PRESENCE && !spec->population)
+            return fail_place(inner, place, err, "delta-presence needs a population");
+        if (kn_model_check(m, &wrong) != KN_OK) return fail_place(inner, place, err, "%s", wrong.message);
+    }
+    return KN_OK;
+}
+
+kn_status kn_spec_check(kn_spec *spec, kn_error *err)
+{
+    kn_spec_inner *inner = kn_spec_inside(spec);
+    KN_TRY(check_files(inner, err));
+    KN_TRY(check_attributes(inner, err));
+    KN_TRY(check_entity(inner, err));
+    return check_models(inner, err);
+}

@@ -1,0 +1,349 @@
+/* kn_verify_internal.h: what the parts of the verifier share.
+ *
+ * The verifier reads both files itself (through io's sources and tokenizer), numbers their texts itself, derives
+ * hierarchies, classes, models and metrics itself. Of src/data it uses kn_value.h alone: what a text means as a number, a
+ * date or a time. It knows neither tables nor hierarchies nor plans, so that a mistake there does not repeat itself here.
+ *
+ * Words: a *text* is one of the distinct spellings of a column, a *value* is what equal texts mean (1.5 and 1.50), a *cell*
+ * is what a text of the release stands for. Numbers of texts, values and cells are 32 bits wide and local to a column.
+ */
+#ifndef KN_VERIFY_INTERNAL_H
+#define KN_VERIFY_INTERNAL_H
+
+#include <kanon/verify.h>
+
+#include "kn_arena.h"
+#include "kn_hash.h"
+#include "kn_string.h"
+#include "kn_value.h"
+
+__extension__ typedef __int128 kn_i128;
+
+#define KN_V_NONE UINT32_MAX          /* no such thing                        */
+#define KN_V_MISSING (UINT32_MAX - 1) /* as a value: the cell holds nothing   */
+
+/* ---- Texts by number ---- */
+
+/* Texts → dense numbers. One thread at a time. */
+typedef struct kn_texts {
+    kn_context *ctx;
+    kn_arena    bytes;
+    kn_string  *texts;
+    uint64_t   *slots; /* the hash's upper half and number + 1; 0: free */
+    size_t      capacity, mask;
+    uint32_t    count;
+} kn_texts;
+
+void kn_texts_init(kn_texts *t, kn_context *ctx);
+void kn_texts_free(kn_texts *t);
+
+/* The number of a text, new or known; KN_V_NONE: memory is out. `copy`: the bytes are kept here. */
+uint32_t kn_texts_add(kn_texts *t, kn_string text, bool copy);
+uint32_t kn_texts_find(const kn_texts *t, kn_string text); /* KN_V_NONE: not there */
+
+/* ---- Files (kn_verify_read.c) ---- */
+
+typedef struct kn_vcolumn {
+    const kn_string *texts; /* in the order in which rows hold them first */
+    uint32_t         count;
+    int              width; /* bytes per row: 1, 2 or 4 */
+    void            *codes;
+} kn_vcolumn;
+
+typedef struct kn_vtable {
+    kn_context *ctx;
+    int64_t     rows;
+    int         name_count;
+    kn_string  *names; /* of all columns of the file, NUL-terminated                   */
+    int        *kept;  /* per name: which of `columns` it is; -1: not asked for         */
+    int         column_count;
+    kn_vcolumn *columns;
+    kn_texts   *texts;  /* per column; the numbers before renumbering                   */
+    kn_texts   *locals; /* per worker and column: they hold the bytes                   */
+    int         local_count;
+    kn_arena    arena;
+    char        delimiter;
+    char        sha256[65]; /* of the bytes, where asked for */
+} kn_vtable;
+
+typedef struct kn_vread_options {
+    const kn_csv_options *csv;
+    const char *const    *columns; /* keep these, where the file has them                                        */
+    int                   column_count;
+    const char *const    *header; /* with csv->delimiter 0: take a delimiter that makes these the header's names */
+    int                   header_count;
+    char                  hint; /* the delimiter to try first     */
+    bool                  digest;
+    size_t                piece; /* bytes; 0: the usual size      */
+} kn_vread_options;
+
+KN_CHECK kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *paths, int path_count,
+                                  const kn_vread_options *options, kn_error *err);
+void               kn_vtable_free(kn_vtable *t);
+int                kn_vtable_name(const kn_vtable *t, const char *name); /* index into names; -1: there is none */
+const kn_vcolumn  *kn_vtable_column(const kn_vtable *t, const char *name); /* NULL: not there or not kept       */
+
+static inline uint32_t kn_vcode(const kn_vcolumn *c, int64_t row)
+{
+    switch (c->width) {
+    case 1: return ((const uint8_t *)c->codes)[row];
+    case 2: return ((const uint16_t *)c->codes)[row];
+    default: return ((const uint32_t *)c->codes)[row];
+    }
+}
+
+/* ---- What texts mean (kn_verify_domain.c) ---- */
+
+/* The values of a column of the original (and of the population, where there is one), in their own order. */
+typedef struct kn_vdomain {
+    kn_context     *ctx;
+    kn_type         type;
+    const char     *format; /* of dates; NULL: unknown or none */
+    kn_value_rules  rules;
+    const kn_spec  *spec; /* for the spellings of "missing" */
+    uint32_t        count;
+    kn_string      *spelling; /* per value: the shortest, the first by bytes */
+    int64_t        *integers; /* per value; NULL: not of that kind           */
+    kn_decimal     *decimals;
+    kn_texts        texts;         /* every spelling                                   */
+    uint32_t       *value_of_text; /* per text of `texts`: value, or KN_V_MISSING      */
+    uint32_t       *of_original;   /* per text of the original's column                */
+    uint32_t       *of_population; /* per text of the population's column; NULL: none  */
+} kn_vdomain;
+
+/* The rows of the original: those that are dropped for a missing cell take no part. */
+typedef struct kn_vrows {
+    int64_t     count;
+    const bool *dropped; /* per row; NULL: none */
+} kn_vrows;
+
+KN_CHECK kn_status kn_vdomain_make(kn_vdomain *out, kn_context *ctx, const kn_spec *spec, const kn_attribute *attribute,
+                                   const kn_vrows *rows, const kn_vcolumn *original, const kn_vcolumn *population,
+                                   const kn_timezone *zone, kn_error *err);
+void               kn_vdomain_free(kn_vdomain *d);
+
+/* Which value a text of the release is; KN_V_MISSING; KN_V_NONE where it is none of the column's. */
+uint32_t kn_vdomain_find(const kn_vdomain *d, kn_string text);
+bool     kn_vdomain_readable(const kn_vdomain *d, kn_string text); /* could the column hold this text? Text: never */
+bool     kn_v_is_missing(const kn_spec *spec, kn_string text);
+
+/* The values inside [low, high]; a NULL end is open, `open` excludes the upper one. false: an end cannot be read as the
+ * column's type, or the column has no order. */
+bool kn_vdomain_between(const kn_vdomain *d, const kn_string *low, const kn_string *high, bool open, uint32_t *first,
+                        uint32_t *last);
+/* high - low over largest - smallest value; NAN where it is not defined. */
+double kn_vdomain_width(const kn_vdomain *d, kn_string low, kn_string high);
+
+/* ---- Hierarchies (kn_verify_tree.c) ---- */
+
+/* Nodes are numbered level by level; leaves are nodes 0 .. leaves - 1. Missing cells have no leaf here: they stand
+ * directly below the root. */
+typedef struct kn_vtree {
+    kn_context *ctx;
+    uint32_t    leaves, height, nodes;
+    kn_texts    labels;
+    uint32_t   *label; /* per node                                                                        */
+    uint32_t   *level; /* per node                                                                        */
+    uint32_t   *cover; /* per node: leaves below it                                                       */
+    uint32_t   *parent; /* per node; KN_V_NONE: the root                                                  */
+    uint32_t   *paths; /* [leaf × (height + 1) + level]: the node of that level, or the leaf that stays   */
+    uint32_t   *leaf_of_value; /* per value of the domain                                                 */
+} kn_vtree;
+
+KN_CHECK kn_status kn_vtree_make(kn_vtree **out, kn_context *ctx, const kn_attribute *attribute, const kn_vdomain *domain,
+                                 kn_error *err);
+void               kn_vtree_free(kn_vtree *tree);
+
+/* Receives the paths of the leaves one by one, from the leaf to the root. */
+typedef struct kn_vtree_maker kn_vtree_maker;
+KN_CHECK kn_status kn_vtree_add(kn_vtree_maker *maker, const kn_string *path, uint32_t count, int64_t line, kn_error *err);
+
+/* The two file formats (kn_verify_tree_file.c) and the built kinds (kn_verify_tree_build.c). */
+KN_CHECK kn_status kn_vtree_read_file(kn_vtree_maker *maker, kn_context *ctx, const kn_hierarchy_spec *spec,
+                                      kn_error *err);
+KN_CHECK kn_status kn_vtree_build(kn_vtree_maker *maker, kn_context *ctx, const kn_attribute *attribute,
+                                  const kn_vdomain *domain, kn_error *err);
+
+/* ---- Cells of the release (kn_verify_cell.c) ---- */
+
+typedef enum kn_vcell_kind {
+    KN_VCELL_UNKNOWN = 0, /* nothing the column could hold          */
+    KN_VCELL_MISSING,
+    KN_VCELL_STAR,
+    KN_VCELL_NAMED, /* a value, a label, or both              */
+    KN_VCELL_RANGE,
+    KN_VCELL_SET
+} kn_vcell_kind;
+
+typedef struct kn_vcell {
+    kn_vcell_kind kind;
+    uint32_t      value;       /* NAMED: KN_V_NONE where it is only a label                       */
+    uint32_t      label;       /* NAMED: KN_V_NONE where it is only a value                       */
+    uint32_t      first, last; /* RANGE: values [first, last); SET: of `members`                  */
+    bool          missing;     /* SET: an empty cell is among them                                */
+    uint32_t      others;      /* SET: members that the original does not have                    */
+    double        width;       /* RANGE: its share of the whole; NAN where not defined            */
+} kn_vcell;
+
+/* A quasi-identifier: its column of both files and all that is known about it. */
+typedef struct kn_vquasi {
+    const kn_attribute *attribute;
+    const kn_vcolumn   *original, *release, *population;
+    kn_vdomain          domain;
+    kn_vtree           *tree;  /* NULL: no hierarchy            */
+    kn_vcell           *cells; /* per text of the release       */
+    uint32_t           *members;
+    size_t              member_count, member_capacity;
+    uint64_t            levels[4]; /* bit l: every cell seen may be its value's ancestor at level l; all 0: none  */
+    bool                levels_known; /* from pairs of original and release */
+} kn_vquasi;
+
+KN_CHECK kn_status kn_vcells_make(kn_vquasi *q, kn_context *ctx, kn_error *err);
+
+/* Does the cell stand for this value (or KN_V_MISSING)? */
+bool kn_vcell_covers(const kn_vquasi *q, const kn_vcell *cell, uint32_t value);
+
+/* The levels at which the value's ancestor bears this text, as bits. */
+void kn_vcell_levels(const kn_vquasi *q, const kn_vcell *cell, uint32_t value, uint64_t levels[4]);
+
+/* ---- Grouping (kn_verify_group.c) ---- */
+
+/* Rows → groups of equal keys, numbered as they first appear. */
+typedef struct kn_vgroups {
+    uint32_t *of_row; /* KN_V_NONE: the row was left out */
+    uint32_t  count;
+    int64_t  *rows;   /* per group */
+    int64_t  *first;  /* per group: its first row */
+} kn_vgroups;
+
+/* One part of a key: a number per row; KN_V_NONE leaves the row out. */
+typedef struct kn_vkey {
+    const kn_vcolumn *column;
+    const uint32_t   *translate; /* of the column's codes; NULL: the codes themselves     */
+    const uint32_t   *direct;    /* with column NULL: the numbers                        */
+    const int64_t    *rows;      /* look at row rows[i] of the column; NULL: at row i     */
+} kn_vkey;
+
+KN_CHECK kn_status kn_vgroup(kn_vgroups *out, kn_context *ctx, int64_t rows, const kn_vkey *keys, int key_count,
+                             kn_error *err);
+void               kn_vgroups_free(kn_vgroups *groups);
+
+/* ---- The whole verification ---- */
+
+typedef struct kn_vreport {
+    kn_verify_report   base;
+    kn_context        *ctx;
+    kn_arena           arena;
+    const char        *list[100];
+    kn_verified_model *models;
+    bool               failed; /* something was wrong */
+} kn_vreport;
+
+/* A column that is copied: sensitive, kept or weight; or an identifier that became a pseudonym. */
+typedef struct kn_vcopy {
+    const kn_attribute *attribute;
+    const kn_vcolumn   *original, *release;
+    kn_vdomain          domain; /* not of a pseudonym */
+    uint32_t           *of_release; /* per text of the release: value, KN_V_MISSING or KN_V_NONE */
+    kn_vtree           *tree;       /* sensitive: for the hierarchical distance; NULL: none      */
+    bool                pseudonym;
+} kn_vcopy;
+
+typedef struct kn_verifier {
+    kn_context              *ctx;
+    const kn_spec           *spec;
+    const kn_verify_options *options;
+    kn_vreport              *report;
+    kn_timezone             *zone;
+    kn_vtable               *original, *release, *population;
+    int                      quasi_count;
+    kn_vquasi               *quasi;
+    int                      copy_count;
+    kn_vcopy                *copies;
+    const kn_vcolumn        *entity, *entity_release; /* NULL: none, or not in the release */
+    const kn_vcolumn        *weight;
+    /* rows */
+    bool        *dropped;   /* per original row: left out for a missing cell; NULL: none       */
+    int64_t      originals; /* rows of the original that are not                                */
+    bool        *starred;   /* per released row: shown as suppressed                           */
+    int64_t      star_rows;
+    int64_t      suppressed, budget;
+    int64_t      class_count; /* with a row that is not suppressed                              */
+    int64_t     *map; /* NULL: none                                                            */
+    bool         map_ok;
+    kn_vgroups   classes; /* of the release, by the texts of the quasi-identifiers: with keep-sensitive the suppressed
+                             rows too                                                            */
+    int64_t     *shown;   /* per class: rows that are not suppressed                             */
+    kn_vdomain   entities; /* what the entity column's texts mean                                */
+} kn_verifier;
+
+/* Notes what is wrong. The first 100 are kept; the report is not ok any more. */
+void kn_vproblem(kn_verifier *v, const char *format, ...) KN_PRINTF(2, 3);
+
+/* Originals that are left out because a quasi-identifier is missing (_rules.c). */
+KN_CHECK kn_status kn_verify_dropped(kn_verifier *v, kn_error *err);
+
+/* The checks, each in a file of its own; what does not hold becomes a problem. */
+KN_CHECK kn_status kn_verify_rows(kn_verifier *v, kn_error *err);    /* columns, suppressed rows, budget (_rules.c)  */
+KN_CHECK kn_status kn_verify_map(kn_verifier *v, kn_error *err);     /* with a row map                    (_map.c)   */
+KN_CHECK kn_status kn_verify_match(kn_verifier *v, kn_error *err);   /* without one                       (_match.c) */
+KN_CHECK kn_status kn_verify_models(kn_verifier *v, kn_error *err);  /* every promise                     (_models.c) */
+KN_CHECK kn_status kn_verify_metrics(kn_verifier *v, kn_error *err); /* what was lost                     (_metrics.c) */
+
+/* How many people of the population (in units of *unit) each class's cells stand for, and whether somebody of it is in no
+ * class (_population.c). */
+KN_CHECK kn_status kn_verify_population(kn_verifier *v, int64_t *people, int64_t *unit, bool *absent, kn_error *err);
+
+/* Which tuples of released texts stand for a tuple of values (_cover.c): a trie over the classes' cells. */
+typedef struct kn_vcover {
+    kn_verifier *v;
+    int          depth;
+    uint32_t    *order;  /* classes, sorted by their texts' numbers, column by column                        */
+    uint32_t    *codes;  /* class × depth                                                                    */
+    uint32_t   **lists;  /* per quasi-identifier: the texts that cover each value (+ 1 for missing), in a row */
+    uint32_t   **starts; /* per quasi-identifier: values + 2: where a value's texts begin                     */
+    int64_t      work;   /* steps so far                                                                      */
+} kn_vcover;
+
+KN_CHECK kn_status kn_vcover_make(kn_vcover *out, kn_verifier *v, kn_error *err);
+void               kn_vcover_free(kn_vcover *cover);
+
+/* Calls `found` with each class that covers the values (one per quasi-identifier). Stops where it returns false. */
+typedef bool (*kn_vcover_fn)(void *arg, uint32_t class_number);
+bool kn_vcover_each(kn_vcover *cover, const uint32_t *values, kn_vcover_fn found, void *arg);
+
+/* ---- Privacy models of one class (kn_verify_formulas.c) ---- */
+
+typedef struct kn_vhistogram {
+    const uint32_t *values; /* KN_V_MISSING allowed; ascending */
+    const int64_t  *counts;
+    uint32_t        count;
+    int64_t         total;
+} kn_vhistogram;
+
+/* A bend of a piecewise linear function. */
+typedef struct kn_vbreak {
+    int64_t at;
+    kn_i128 weight;
+} kn_vbreak;
+
+/* What a class is held against: the whole original. */
+typedef struct kn_vreference {
+    uint32_t        values; /* of the domain */
+    const int64_t  *counts; /* values + 1; the last: missing */
+    int64_t         total;
+    const kn_vtree *tree;   /* NULL: none */
+    const int64_t  *node_counts;  /* per node of the tree                                              */
+    kn_u128         node_sum;     /* of node_counts × the step to the parent, over nodes below the root */
+    int64_t        *node_scratch; /* per node, all 0 between calls                                     */
+    uint32_t       *touched;      /* per node                                                          */
+    kn_vbreak      *breaks;       /* 2 × (2 × values + 2)                                              */
+} kn_vreference;
+
+/* Does the class keep the promise, and what does it reach? `size` is the class's number of persons. */
+bool kn_vmodel_holds(const kn_model *m, int64_t size, const kn_vhistogram *h, const kn_vreference *r, double *reached);
+
+/* a / b against c / d, exactly: negative, 0 or positive. */
+int kn_v_compare(kn_u128 a, kn_u128 b, uint64_t c, uint64_t d);
+
+#endif

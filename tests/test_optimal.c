@@ -1,0 +1,425 @@
+/* test_optimal.c: the optimal search and its counting engine against plain enumeration. */
+#include "kn_bare.h"
+#include "kn_bare_internal.h"
+#include "random_problem.h"
+
+/* ---- The counting engine ---- */
+
+/* Class sizes of a node by comparing rows with each other; `sizes[r]`: the class of row r if r is its first row, else 0. */
+static void naive_sizes(const random_problem *p, const int *levels, int64_t *sizes)
+{
+    int64_t rows = p->table->rows;
+    int     quasi = p->problem.quasi_count;
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t first = r;
+        for (int64_t s = 0; s < r && first == r; s++) {
+            bool same = sizes[s] > 0;
+            for (int q = 0; q < quasi && same; q++) {
+                const kn_column *c = &p->table->columns[q];
+                uint32_t         level = (uint32_t)levels[q];
+                same = kn_hierarchy_of_code(p->hierarchies[q], kn_column_code(c, r), level) ==
+                       kn_hierarchy_of_code(p->hierarchies[q], kn_column_code(c, s), level);
+            }
+            if (same) first = s;
+        }
+        sizes[r] = 0;
+        sizes[first]++;
+    }
+}
+
+static kn_node_sums naive_sums(const random_problem *p, const int *levels)
+{
+    int64_t     *sizes = calloc((size_t)p->table->rows + 1, sizeof *sizes);
+    kn_node_sums sums = {0};
+    assert_non_null(sizes);
+    naive_sizes(p, levels, sizes);
+    for (int64_t r = 0; r < p->table->rows; r++) {
+        if (sizes[r] == 0) continue;
+        kn_u128 square = (kn_u128)sizes[r] * (kn_u128)sizes[r];
+        if (sizes[r] >= p->requirements->k) {
+            sums.classes++;
+            sums.rows += sizes[r];
+            sums.squares += square;
+        } else {
+            sums.suppressed += sizes[r];
+            sums.suppressed_squares += square;
+        }
+    }
+    free(sizes);
+    return sums;
+}
+
+static void assert_same_sizes(const kn_node_sums *a, const kn_node_sums *b)
+{
+    assert_int_equal(a->rows, b->rows);
+    assert_int_equal(a->suppressed, b->suppressed);
+    assert_int_equal(a->classes, b->classes);
+    assert_true(a->squares == b->squares);
+    assert_true(a->suppressed_squares == b->suppressed_squares);
+}
+
+static const kn_bare_options engines[] = {
+    {0},
+    {.path = KN_BARE_DENSE},
+    {.path = KN_BARE_HASH},
+    {.generic = true},
+    {.group_codes = 1},
+    {.group_codes = 1, .key_space = 4},
+    {.path = KN_BARE_HASH, .group_codes = 20, .key_space = 30},
+};
+
+/* Every way of counting says the same as comparing rows, from the base and from sets on the way. */
+static void check_engine(const random_problem *p, const kn_bare_options *options, kn_rng *rng)
+{
+    kn_error err = KN_ERROR_INIT;
+    kn_bare *bare = NULL;
+    int      quasi = p->problem.quasi_count, levels[2][RANDOM_QUASI];
+    assert_ok(kn_bare_make(&bare, p->ctx, &p->problem, options, &err), err);
+    for (int turn = 0; turn < 4; turn++) {
+        for (int q = 0; q < quasi; q++) {
+            int height = (int)p->hierarchies[q]->height;
+            levels[0][q] = random_below(rng, height + 1);
+            levels[1][q] = levels[0][q] + random_below(rng, height - levels[0][q] + 1);
+        }
+        kn_bare_job jobs[3] = {{.levels = levels[0], .from = kn_bare_base(bare), .keep = true},
+                               {.levels = levels[1], .from = kn_bare_base(bare)},
+                               {.levels = levels[1]}};
+        assert_ok(kn_bare_run(bare, jobs, 2, &err), err);
+        jobs[2].from = jobs[0].set;
+        assert_ok(kn_bare_run(bare, jobs + 2, 1, &err), err);
+        for (int i = 0; i < 3; i++) {
+            kn_node_sums sums = naive_sums(p, levels[i > 0]);
+            assert_same_sizes(&jobs[i].sums, &sums);
+        }
+        assert_int_equal(jobs[0].classes, kn_bare_set_classes(jobs[0].set));
+        assert_true(jobs[1].sums.cells == jobs[2].sums.cells);
+        assert_true(jobs[1].excess == jobs[2].excess);
+        kn_bare_set_free(jobs[0].set);
+    }
+    kn_bare_free(bare);
+}
+
+static void test_engines_agree(void **state)
+{
+    kn_context *ctx = testing_context(2);
+    kn_rng      rng;
+    (void)state;
+    kn_rng_init(&rng, testing_seed(), 1);
+    for (int i = 0; i < 60; i++) {
+        random_problem p;
+        if (!random_problem_make(&p, ctx, &rng, (random_shape){150, 5, 12, 4, false, true})) continue;
+        p.problem.budget = p.table->rows; /* costs are summed up only within the budget */
+        for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) check_engine(&p, &engines[e], &rng);
+        random_problem_free(&p);
+    }
+    testing_context_free(ctx);
+}
+
+/* 28 columns of up to 60 values: keys of more than 128 bits. */
+static void test_wide_keys(void **state)
+{
+    kn_context *ctx = testing_context(2);
+    kn_rng      rng;
+    (void)state;
+    kn_rng_init(&rng, testing_seed(), 2);
+    for (int i = 0; i < 4; i++) {
+        random_problem p;
+        if (!random_problem_make(&p, ctx, &rng, (random_shape){200, 28, 60, 4, true, true})) continue;
+        p.problem.budget = p.table->rows;
+        check_engine(&p, &engines[0], &rng);
+        check_engine(&p, &engines[4], &rng);
+        random_problem_free(&p);
+    }
+    testing_context_free(ctx);
+}
+
+/* A column with more than 65,536 values beside a small one: codes of four bytes. */
+static void test_many_values(void **state)
+{
+    enum { ROWS = 70000 };
+    kn_context     *ctx = testing_context(2);
+    kn_error        err = KN_ERROR_INIT;
+    kn_builder     *b = NULL;
+    random_problem  p = {.ctx = ctx};
+    const kn_string names[] = {kn_string_of("id"), kn_string_of("bit")};
+    uint32_t       *ids = calloc((size_t)ROWS * 2, sizeof *ids);
+    int64_t         first = 0;
+    (void)state;
+    assert_non_null(ids);
+    assert_ok(kn_builder_create(&b, ctx, names, 2, 1, &err), err);
+    for (int r = 0; r < ROWS; r++) {
+        char text[16];
+        snprintf(text, sizeof text, "%d", r);
+        ids[r] = kn_intern(kn_builder_interner(b, 0, 0), kn_string_of(text));
+        ids[ROWS + r] = kn_intern(kn_builder_interner(b, 1, 0), kn_string_of(r % 3 == 0 ? "x" : "y"));
+    }
+    assert_ok(kn_builder_extend(b, ROWS, 0, &first, &err), err);
+    for (int c = 0; c < 2; c++) kn_builder_write(b, c, first, ids + (size_t)c * ROWS, ROWS);
+    assert_ok(kn_builder_finish(&p.table, b, NULL, NULL, &err), err);
+    free(ids);
+    const char             *widths[] = {"7", "700"};
+    kn_hierarchy_spec       ranges = KN_HIERARCHY_SPEC_INIT, star = KN_HIERARCHY_SPEC_INIT;
+    kn_model                k = KN_MODEL_INIT;
+    kn_requirements_options options = {&k, 1, -1, NULL};
+    ranges.kind = KN_HIERARCHY_RANGES;
+    ranges.widths = widths;
+    ranges.width_count = 2;
+    star.kind = KN_HIERARCHY_SUPPRESS;
+    k.k = 3;
+    assert_ok(kn_hierarchy_build(&p.hierarchies[0], ctx, &p.table->columns[0], &ranges, &err), err);
+    assert_ok(kn_hierarchy_build(&p.hierarchies[1], ctx, &p.table->columns[1], &star, &err), err);
+    assert_ok(kn_requirements_make(&p.requirements, ctx, p.table, &options, &err), err);
+    p.quasi[1] = 1;
+    p.problem = (kn_fulldomain_problem){.table = p.table, .quasi_count = 2, .quasi = p.quasi, .budget = ROWS};
+    p.problem.hierarchies = (const kn_hierarchy *const *)p.hierarchies;
+    p.problem.requirements = p.requirements;
+    assert_ok(kn_objective_make(&p.objective, ctx, p.table, p.quasi, p.problem.hierarchies, 2, NULL, KN_METRIC_LM, 3,
+                                &err), err);
+    p.problem.objective = p.objective;
+    for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
+        kn_bare    *bare = NULL;
+        const int   at_7[] = {1, 0};
+        kn_bare_job job = {.levels = at_7};
+        assert_ok(kn_bare_make(&bare, ctx, &p.problem, &engines[e], &err), err);
+        job.from = kn_bare_base(bare);
+        assert_ok(kn_bare_run(bare, &job, 1, &err), err);
+        /* Of 7 numbers in a row 2 or 3 are divisible by 3: those of the first column's ranges with 2 "x" are suppressed. */
+        int64_t two = 0;
+        for (int range = 0; range < ROWS / 7; range++) two += range % 3 == 0 ? 0 : 1;
+        assert_int_equal(job.sums.suppressed, 2 * two);
+        assert_int_equal(job.classes, ROWS / 7 * 2);
+        kn_bare_free(bare);
+    }
+    random_problem_free(&p);
+    testing_context_free(ctx);
+}
+
+/* ---- The search ---- */
+
+static void assert_optimum(const random_problem *p, const kn_lattice *lattice, const random_node *nodes,
+                           const kn_fulldomain_result *r)
+{
+    int64_t best = random_best(nodes, lattice->count);
+    assert_true(r->complete);
+    assert_int_equal(r->found, best >= 0);
+    assert_int_equal(r->optimal, best >= 0);
+    if (best < 0) {
+        assert_int_equal(r->good, 0);
+        return;
+    }
+    assert_true(kn_quotient_compare(r->best.loss, nodes[best].loss) == 0);
+    assert_int_equal(kn_lattice_node(lattice, r->best.levels), best);
+    assert_int_equal(r->best.suppressed, nodes[best].sums.suppressed);
+    assert_int_equal(r->best.classes, nodes[best].sums.classes);
+    (void)p;
+}
+
+/* Is there a good node strictly below? */
+static bool good_below(const kn_lattice *lattice, const random_node *nodes, int64_t node)
+{
+    int here[RANDOM_QUASI], there[RANDOM_QUASI];
+    kn_lattice_levels(lattice, node, here);
+    for (int64_t v = 0; v < lattice->count; v++) {
+        kn_lattice_levels(lattice, v, there);
+        if (v != node && nodes[v].good && kn_levels_below(there, here, lattice->quasi_count)) return true;
+    }
+    return false;
+}
+
+static void assert_solutions(const kn_lattice *lattice, const random_node *nodes, const kn_fulldomain_result *r)
+{
+    int64_t at = 0, good = 0;
+    for (int64_t v = 0; v < lattice->count; v++) {
+        good += nodes[v].good;
+        if (!nodes[v].good || good_below(lattice, nodes, v)) continue;
+        assert_true(at < r->solution_count);
+        const kn_solution *s = &r->solutions[at++];
+        assert_int_equal(kn_lattice_node(lattice, s->levels), v);
+        assert_true(kn_quotient_compare(s->loss, nodes[v].loss) == 0);
+        assert_int_equal(s->suppressed, nodes[v].sums.suppressed);
+        assert_int_equal(s->classes, nodes[v].sums.classes);
+    }
+    assert_int_equal(at, r->solution_count);
+    assert_int_equal(good, r->good);
+}
+
+static void assert_same_counters(const kn_fulldomain_counters *a, const kn_fulldomain_counters *b)
+{
+    assert_int_equal(a->candidates, b->candidates);
+    assert_int_equal(a->nodes_checked, b->nodes_checked);
+    assert_int_equal(a->nodes_marked, b->nodes_marked);
+    assert_int_equal(a->table_scans, b->table_scans);
+    assert_int_equal(a->rollups, b->rollups);
+    assert_int_equal(a->projections, b->projections);
+    assert_int_equal(a->keys, b->keys);
+}
+
+/* Against enumeration, with one, two and eight threads: the same answers and the same work. */
+static void search_like_enumeration(random_shape shape, int cases, uint64_t stream)
+{
+    static const int counts[] = {1, 2, 8};
+    kn_context      *contexts[3];
+    kn_rng           rng;
+    kn_error         err = KN_ERROR_INIT;
+    for (int t = 0; t < 3; t++) contexts[t] = testing_context(counts[t]);
+    kn_rng_init(&rng, testing_seed(), stream);
+    for (int i = 0; i < cases; i++) {
+        random_problem        p;
+        kn_lattice            lattice;
+        kn_fulldomain_result *results[3];
+        if (!random_problem_make(&p, contexts[0], &rng, shape)) continue;
+        p.problem.all_solutions = random_below(&rng, 2) == 0;
+        random_lattice(&lattice, &p);
+        random_node *nodes = random_enumerate(&p, &lattice);
+        for (int t = 0; t < 3; t++) {
+            assert_ok(kn_fulldomain_search(&results[t], contexts[t], &p.problem, &err), err);
+            assert_optimum(&p, &lattice, nodes, results[t]);
+            if (p.problem.all_solutions) assert_solutions(&lattice, nodes, results[t]);
+            assert_same_counters(&results[0]->counters, &results[t]->counters);
+        }
+        for (int t = 0; t < 3; t++) kn_fulldomain_result_free(results[t]);
+        free(nodes);
+        kn_lattice_free(&lattice);
+        random_problem_free(&p);
+    }
+    for (int t = 0; t < 3; t++) testing_context_free(contexts[t]);
+}
+
+static void test_sizes_like_enumeration(void **state)
+{
+    (void)state;
+    search_like_enumeration((random_shape){250, 4, 10, 4, false, true}, 400, 3);
+}
+
+static void test_models_like_enumeration(void **state)
+{
+    (void)state;
+    search_like_enumeration((random_shape){120, 3, 6, 4, false, false}, 400, 4);
+}
+
+/* Larger lattices, where guesses and sets on the way matter. */
+static void test_larger_lattices(void **state)
+{
+    (void)state;
+    search_like_enumeration((random_shape){600, 6, 20, 5, true, true}, 12, 5);
+}
+
+/* ---- What may go wrong ---- */
+
+static void make_fixed(random_problem *p, kn_context *ctx, bool sizes_only)
+{
+    kn_rng rng;
+    for (uint64_t stream = 0;; stream++) {
+        kn_rng_init(&rng, 7, stream);
+        if (random_problem_make(p, ctx, &rng, (random_shape){200, 3, 10, 4, true, sizes_only})) return;
+    }
+}
+
+static void test_allocation_failures(void **state)
+{
+    (void)state;
+    for (int variant = 0; variant < 3; variant++) {
+        kn_context    *ctx = testing_context(1);
+        random_problem p;
+        make_fixed(&p, ctx, variant < 2);
+        p.problem.all_solutions = variant > 0;
+        p.problem.budget = p.table->rows / 10;
+        kn_status st = KN_MEMORY;
+        for (int64_t at = 0; st != KN_OK; at++) {
+            testing_allocator     counted = {.refuse_at = at};
+            kn_allocator          allocator = testing_failing_allocator(&counted);
+            kn_context_options    options = KN_CONTEXT_OPTIONS_INIT;
+            kn_context           *failing = NULL;
+            kn_fulldomain_result *r = NULL;
+            options.threads = 1;
+            options.allocator = &allocator;
+            st = kn_context_create(&failing, &options, NULL);
+            if (st == KN_OK) st = kn_fulldomain_search(&r, failing, &p.problem, NULL);
+            assert_true(st == KN_OK || st == KN_MEMORY);
+            assert_int_equal(st == KN_OK, r != NULL);
+            kn_fulldomain_result_free(r);
+            kn_context_free(failing);
+            assert_int_equal(counted.live, 0);
+        }
+        random_problem_free(&p);
+        testing_context_free(ctx);
+    }
+}
+
+static void test_cancelled(void **state)
+{
+    kn_context           *ctx = testing_context(2);
+    random_problem        p;
+    kn_fulldomain_result *r = NULL;
+    kn_error              err = KN_ERROR_INIT;
+    (void)state;
+    make_fixed(&p, ctx, true);
+    kn_context_cancel(ctx);
+    assert_int_equal(kn_fulldomain_search(&r, ctx, &p.problem, &err), KN_CANCELLED);
+    assert_null(r);
+    kn_context_reset_cancel(ctx);
+    random_problem_free(&p);
+    testing_context_free(ctx);
+}
+
+/* The time is over at once: what was counted by then may be the answer, but is not proved. */
+static void test_time_limit(void **state)
+{
+    kn_context           *ctx = testing_context(2);
+    kn_fulldomain_result *r = NULL;
+    kn_error              err = KN_ERROR_INIT;
+    kn_rng                rng;
+    random_problem        p;
+    (void)state;
+    kn_rng_init(&rng, 11, 0);
+    assert_true(random_problem_make(&p, ctx, &rng, (random_shape){600, 6, 20, 5, true, true}));
+    p.problem.budget = p.table->rows / 20;
+    p.problem.time_limit = 1e-9;
+    assert_ok(kn_fulldomain_search(&r, ctx, &p.problem, &err), err);
+    assert_false(r->complete);
+    assert_false(r->optimal);
+    if (r->found) {
+        kn_lattice lattice;
+        random_lattice(&lattice, &p);
+        random_node *nodes = random_enumerate(&p, &lattice);
+        assert_true(nodes[kn_lattice_node(&lattice, r->best.levels)].good);
+        free(nodes);
+        kn_lattice_free(&lattice);
+    }
+    kn_fulldomain_result_free(r);
+    random_problem_free(&p);
+    testing_context_free(ctx);
+}
+
+static void test_lattice_too_large(void **state)
+{
+    kn_context           *ctx = testing_context(2);
+    kn_fulldomain_result *r = NULL;
+    kn_error              err = KN_ERROR_INIT;
+    kn_rng                rng;
+    random_problem        p;
+    (void)state;
+    kn_rng_init(&rng, 12, 0);
+    assert_true(random_problem_make(&p, ctx, &rng, (random_shape){50, 28, 10, 5, true, true}));
+    assert_int_equal(kn_fulldomain_search(&r, ctx, &p.problem, &err), KN_USAGE);
+    assert_non_null(strstr(err.message, "heuristic"));
+    random_problem_free(&p);
+    testing_context_free(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_engines_agree),
+        cmocka_unit_test(test_wide_keys),
+        cmocka_unit_test(test_many_values),
+        cmocka_unit_test(test_sizes_like_enumeration),
+        cmocka_unit_test(test_models_like_enumeration),
+        cmocka_unit_test(test_larger_lattices),
+        cmocka_unit_test(test_allocation_failures),
+        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_time_limit),
+        cmocka_unit_test(test_lattice_too_large),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
