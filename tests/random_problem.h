@@ -87,7 +87,8 @@ static inline kn_table *random_table(kn_context *ctx, kn_rng *rng, int rows, int
 }
 
 /* A random tree of that height over the values of a column. */
-static inline kn_hierarchy *random_hierarchy(kn_context *ctx, kn_rng *rng, const kn_table *table, int column, int height)
+static inline kn_hierarchy *random_hierarchy(kn_context *ctx, kn_rng *rng, const kn_table *table, int column,
+                                             int height)
 {
     kn_error            err = KN_ERROR_INIT;
     kn_hierarchy_maker *maker = NULL;

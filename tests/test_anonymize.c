@@ -332,16 +332,20 @@ static void test_refusals(void **state)
 static void test_read_only(void **state)
 {
     (void)state;
-    if (geteuid() == 0) skip(); /* root may write anywhere */
+    bool root = geteuid() == 0; /* may write anywhere but where nobody may */
+    if (root && access("/sys", F_OK) != 0) skip();
     kn_context        *ctx = testing_context(1);
     kn_error           err = KN_ERROR_INIT;
     kn_release_result *r = NULL;
+    char               spec[1000];
+    snprintf(spec, sizeof spec, "kanon: 1\ninput: in.csv\noutput: %s/out.csv\n" ROLES "privacy: [{k: 2}]\n",
+             root ? "/sys" : "closed");
     put("in.csv", people);
-    put("r.yaml", "kanon: 1\ninput: in.csv\noutput: closed/out.csv\n" ROLES "privacy: [{k: 2}]\n");
-    assert_int_equal(mkdir(path_of("closed"), 0500), 0);
+    put("r.yaml", spec);
+    if (!root) assert_int_equal(mkdir(path_of("closed"), 0500), 0);
     assert_int_equal(run_file(ctx, &r, NULL, &err), KN_IO);
-    assert_non_null(strstr(err.message, "closed"));
-    assert_int_equal(rmdir(path_of("closed")), 0);
+    assert_non_null(strstr(err.message, root ? "/sys/out.csv" : "closed/out.csv"));
+    if (!root) assert_int_equal(rmdir(path_of("closed")), 0);
     testing_context_free(ctx);
 }
 

@@ -71,7 +71,8 @@ static void test_against_the_optimum(void **state)
     testing_context_free(ctx);
 }
 
-static const random_shape wide = {.rows = 800, .quasi = 20, .values = 10, .levels = 5, .exact = true, .sizes_only = true};
+static const random_shape wide = {
+    .rows = 800, .quasi = 20, .values = 10, .levels = 5, .exact = true, .sizes_only = true};
 
 static void make_wide(random_problem *p, kn_context *ctx, uint64_t stream)
 {

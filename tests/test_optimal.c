@@ -5,7 +5,7 @@
 
 /* ---- The counting engine ---- */
 
-/* Class sizes of a node by comparing rows with each other; `sizes[r]`: the class of row r if r is its first row, else 0. */
+/* Class sizes of a node by comparing rows with each other; `sizes[r]`: of the class whose first row is r, else 0. */
 static void naive_sizes(const random_problem *p, const int *levels, int64_t *sizes)
 {
     int64_t rows = p->table->rows;
@@ -173,8 +173,9 @@ static void test_many_values(void **state)
     p.problem = (kn_fulldomain_problem){.table = p.table, .quasi_count = 2, .quasi = p.quasi, .budget = ROWS};
     p.problem.hierarchies = (const kn_hierarchy *const *)p.hierarchies;
     p.problem.requirements = p.requirements;
-    assert_ok(kn_objective_make(&p.objective, ctx, p.table, p.quasi, p.problem.hierarchies, 2, NULL, KN_METRIC_LM, 3,
-                                &err), err);
+    assert_ok(
+        kn_objective_make(&p.objective, ctx, p.table, p.quasi, p.problem.hierarchies, 2, NULL, KN_METRIC_LM, 3, &err),
+        err);
     p.problem.objective = p.objective;
     for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
         kn_bare    *bare = NULL;
@@ -183,7 +184,7 @@ static void test_many_values(void **state)
         assert_ok(kn_bare_make(&bare, ctx, &p.problem, &engines[e], &err), err);
         job.from = kn_bare_base(bare);
         assert_ok(kn_bare_run(bare, &job, 1, &err), err);
-        /* Of 7 numbers in a row 2 or 3 are divisible by 3: those of the first column's ranges with 2 "x" are suppressed. */
+        /* Of 7 numbers in a row 2 or 3 are divisible by 3: the "x" of the ranges with 2 are suppressed. */
         int64_t two = 0;
         for (int range = 0; range < ROWS / 7; range++) two += range % 3 == 0 ? 0 : 1;
         assert_int_equal(job.sums.suppressed, 2 * two);

@@ -171,7 +171,9 @@ static void test_names(void **state)
     (void)state;
     static const char *const methods[] = {"optimal",          "samarati",  "bottom-up",
                                           "bottom-up-rollup", "incognito", "incognito-superroots",
-                                          "incognito-cube",   "heuristic", "datafly"};
+                                          "incognito-cube",   "heuristic", "datafly",
+                                          "mondrian",         "mondrian-relaxed", "mondrian-1d",
+                                          "mondrian-best",    "kmsd",      "kmsd-ag"};
     static const char *const metrics[] = {"lm", "ncp", "prec", "entropy", "dm", "dm_star", "c_avg"};
     kn_method                method;
     kn_metric                metric;
@@ -608,7 +610,7 @@ static const mistake mistakes[] = {
     {"attributes: {a: public}", 1, 17, "not a role; there are identifier, quasi, sensitive, keep and weight"},
     {"attributes: {a: {rolle: quasi}}", 1, 18, "unknown key 'rolle': did you mean 'role'?"},
     {"attributes: {a: {colour: red}}", 1, 18,
-     "unknown key; known here are role, type, format, hierarchy, weight and pseudonym"},
+     "unknown key; known here are role, type, format, hierarchy, cuts, weight and pseudonym"},
     {"attributes: {a: {role: [quasi]}}", 1, 24, "a role is expected here, not a list"},
     {"attributes: {a: {role: insensitive}}", 1, 24, "'insensitive' is not a role: did you mean 'sensitive'?"},
     {"attributes: {a: {role: quasi-identifier}}", 1, 24,
@@ -783,7 +785,8 @@ static const mistake mistakes[] = {
     {"dependencies: [[a]]", 1, 16, "a dependency is expected here, not a list"},
     {"method: fast", 1, 9,
      "not a method; there are optimal, samarati, bottom-up, bottom-up-rollup, incognito, incognito-superroots, "
-     "incognito-cube, heuristic and datafly"},
+     "incognito-cube, heuristic, datafly, mondrian, mondrian-relaxed, mondrian-1d, "
+                                 "mondrian-best, kmsd and kmsd-ag"},
     {"method: incognto", 1, 9, "'incognto' is not a method: did you mean 'incognito'?"},
     {"method:", 1, 1, "a method is missing here"},
     {"utility: dm*", 1, 10, "'dm*' is not a metric: did you mean 'dm'?"},
@@ -795,7 +798,10 @@ static const mistake mistakes[] = {
     {"options: {seed: -1}", 1, 17, "not a whole number from 0 to 18446744073709551615"},
     {"options: {seed: 18446744073709551616}", 1, 17, "not a whole number from 0 to 18446744073709551615"},
     {"options: {seed: 1.5}", 1, 17, "not a whole number from 0 to 18446744073709551615"},
-    {"options: {climit: 5}", 1, 11, "unknown key; known here are time-limit and seed"},
+    {"options: {choose: wide}", 1, 19, "not a way to choose; there are range, entropy and loss"},
+    {"attributes: {a: {role: quasi, cuts: across}}", 1, 37, "not a way to cut; there are hierarchy and order"},
+    {"attributes: {a: {role: keep, cuts: order}}", 1, 36, "cuts are of a quasi-identifier"},
+    {"options: {climit: 5}", 1, 11, "unknown key; known here are time-limit, seed and choose"},
     {"output: []", 1, 9, "a path is expected here, not a list"},
     {"output: \"\"", 1, 9, "a path is empty"},
     {"report: {a: b}", 1, 9, "a path is expected here, not a mapping"},
@@ -930,7 +936,8 @@ static void test_limits(void **state)
 {
     (void)state;
     static const char deep[] = "more than 32 lists and mappings inside each other";
-    assert_repeated("", "[", 1 << 20, "", deep);
+    assert_repeated("", "[", 1 << 18, "", deep);
+    assert_repeated("", "[", 1 << 20, "", ":1:1000001: more than 1000000 values");
     assert_repeated("", "{a: ", 1 << 18, "", deep);
     assert_repeated("", "- ", 1 << 18, "a", deep);
     assert_repeated("", "? ", 1 << 18, "a", "key must be a text");
@@ -1356,9 +1363,9 @@ static void test_check_built(void **state)
 static void test_standard_input(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"input: x\nmetod: y\n", "input: x\n",
-                                        "output: o\ninput: x\nprivacy: [k-map: 3]\n"
-                                        "attributes: {q: quasi}\n"};
+    static const char *const texts[] = {
+        "input: x\nmetod: y\n", "input: x\n",
+        "output: o\ninput: x\nprivacy: [k-map: 3]\nattributes: {q: quasi}\n"};
     for (int i = 0; i < 3; i++) {
         kn_spec *spec = NULL;
         kn_error err = KN_ERROR_INIT;

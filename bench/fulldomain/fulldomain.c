@@ -1,11 +1,12 @@
 /* fulldomain.c: every full-domain method on one table; run by bench/fulldomain/run.
  *
  *     bench_fulldomain TABLE HIERARCHIES COLUMN,COLUMN,... [--k N,N...] [--budget PERCENT,...] [--metric NAME]
- *                      [--methods NAME,...] [--threads N] [--limit SECONDS] [--repeat N] [--all]
+ *                      [--methods NAME,...] [--threads N] [--limit SECONDS] [--repeat N] [--all] [--greedy]
  *
- * HIERARCHIES: a folder with files whose names end in "_COLUMN.csv". A column without one gets ranges (numbers) or one step
- * to "*". Prints one line of JSON per method, k and budget: the fastest of --repeat runs, the counters, and the memory that
- * the search held at most (the table is in a context of its own).
+ * HIERARCHIES: a folder with files whose names end in "_COLUMN.csv". A column without one gets ranges (numbers) or one
+ * step to "*". Prints one line of JSON per method, k and budget: the fastest of --repeat runs, the counters, and the
+ * memory that the search held at most (the table is in a context of its own). --greedy: in place of the heuristic, the
+ * plain descent from the top that it is measured against.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -14,7 +15,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "kn_alloc.h"
 #include "kn_fulldomain.h"
+#include "kn_heuristic.h"
 #include "kn_hierarchy.h"
 
 enum { MOST_COLUMNS = 64, MOST_NUMBERS = 16 };
@@ -26,7 +29,7 @@ typedef struct settings {
     double      ks[MOST_NUMBERS], budgets[MOST_NUMBERS], limit;
     int         k_count, budget_count;
     kn_metric   metric;
-    bool        methods[KN_METHODS], all;
+    bool        methods[KN_METHODS], all, greedy;
 } settings;
 
 static _Noreturn void die(const char *what, const char *message)
@@ -93,6 +96,16 @@ typedef struct outcome {
     kn_context           *ctx;
 } outcome;
 
+static kn_status run_greedy(outcome *o, const kn_fulldomain_problem *problem, kn_error *err)
+{
+    kn_heuristic_options options = {.greedy = true};
+    o->result = kn_alloc_zero(o->ctx, sizeof *o->result);
+    if (!o->result) die("greedy", "out of memory");
+    o->result->ctx = o->ctx;
+    o->result->quasi_count = problem->quasi_count;
+    return kn_heuristic_search_within(o->result, o->ctx, problem, &options, err);
+}
+
 static outcome run_once(const settings *s, const kn_fulldomain_problem *problem)
 {
     outcome            o = {0};
@@ -100,8 +113,9 @@ static outcome run_once(const settings *s, const kn_fulldomain_problem *problem)
     kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
     options.threads = s->threads;
     if (kn_context_create(&o.ctx, &options, &err) != KN_OK) die("context", err.message);
-    double start = now();
-    if (kn_fulldomain_search(&o.result, o.ctx, problem, &err) != KN_OK) die(kn_method_name(problem->method), err.message);
+    double    start = now();
+    kn_status st = s->greedy ? run_greedy(&o, problem, &err) : kn_fulldomain_search(&o.result, o.ctx, problem, &err);
+    if (st != KN_OK) die(kn_method_name(problem->method), err.message);
     o.seconds = now() - start;
     o.memory = kn_context_memory_peak(o.ctx);
     return o;
@@ -111,8 +125,8 @@ static void print_outcome(const settings *s, const kn_fulldomain_problem *p, dou
 {
     const kn_fulldomain_result   *r = o->result;
     const kn_fulldomain_counters *c = &r->counters;
-    printf("{\"method\": \"%s\", \"metric\": \"%s\", \"k\": %g, \"budget\": %g, \"rows\": %" PRId64, kn_method_name(p->method),
-           kn_metric_name(s->metric), k, budget, p->table->rows);
+    printf("{\"method\": \"%s\", \"metric\": \"%s\", \"k\": %g, \"budget\": %g, \"rows\": %" PRId64,
+           kn_method_name(p->method), kn_metric_name(s->metric), k, budget, p->table->rows);
     printf(", \"seconds\": %.6f, \"memory\": %" PRIu64 ", \"lattice\": %g", o->seconds, o->memory, c->lattice);
     printf(", \"candidates\": %" PRId64 ", \"checked\": %" PRId64 ", \"marked\": %" PRId64, c->candidates,
            c->nodes_checked, c->nodes_marked);
@@ -121,8 +135,8 @@ static void print_outcome(const settings *s, const kn_fulldomain_problem *p, dou
     printf(", \"keys\": %" PRId64 ", \"found\": %s, \"complete\": %s, \"optimal\": %s", c->keys,
            r->found ? "true" : "false", r->complete ? "true" : "false", r->optimal ? "true" : "false");
     if (r->found) {
-        printf(", \"loss\": %.12g, \"suppressed\": %" PRId64 ", \"node\": [", kn_objective_value(p->objective, r->best.loss),
-               r->best.suppressed);
+        printf(", \"loss\": %.12g, \"suppressed\": %" PRId64 ", \"node\": [",
+               kn_objective_value(p->objective, r->best.loss), r->best.suppressed);
         for (int q = 0; q < p->quasi_count; q++) printf("%s%d", q > 0 ? ", " : "", r->best.levels[q]);
         printf("]");
     }
@@ -181,7 +195,8 @@ static void run_table(const settings *s, kn_context *ctx, const kn_table *table)
                                              .hierarchies = hierarchies,
                                              .requirements = requirements,
                                              .objective = objective,
-                                             .budget = (int64_t)((double)kn_table_rows(table) * s->budgets[b] / 100 + 1e-6),
+                                             .budget =
+                                                 (int64_t)((double)kn_table_rows(table) * s->budgets[b] / 100 + 1e-6),
                                              .time_limit = s->limit,
                                              .all_solutions = s->all};
             run_methods(s, &problem, s->ks[i], s->budgets[b]);
@@ -222,17 +237,24 @@ static settings arguments(int argc, char **argv)
         s.columns[s.column_count++] = part;
     for (int i = 4; i < argc; i++) {
         char *value = i + 1 < argc ? argv[i + 1] : argv[i];
-        if (strcmp(argv[i], "--all") == 0) {
-            s.all = true;
-            continue;
-        }
-        if (strcmp(argv[i], "--k") == 0) s.k_count = numbers(value, s.ks);
-        else if (strcmp(argv[i], "--budget") == 0) s.budget_count = numbers(value, s.budgets);
-        else if (strcmp(argv[i], "--threads") == 0) s.threads = atoi(value);
-        else if (strcmp(argv[i], "--repeat") == 0) s.repeat = atoi(value);
-        else if (strcmp(argv[i], "--limit") == 0) s.limit = atof(value);
-        else if (strcmp(argv[i], "--methods") == 0) take_methods(&s, value);
-        else if (strcmp(argv[i], "--metric") != 0 || !kn_metric_parse(value, &s.metric)) die(argv[i], "no such option");
+        bool  all = strcmp(argv[i], "--all") == 0, greedy = strcmp(argv[i], "--greedy") == 0;
+        s.all = s.all || all;
+        s.greedy = s.greedy || greedy;
+        if (all || greedy) continue;
+        if (strcmp(argv[i], "--k") == 0)
+            s.k_count = numbers(value, s.ks);
+        else if (strcmp(argv[i], "--budget") == 0)
+            s.budget_count = numbers(value, s.budgets);
+        else if (strcmp(argv[i], "--threads") == 0)
+            s.threads = atoi(value);
+        else if (strcmp(argv[i], "--repeat") == 0)
+            s.repeat = atoi(value);
+        else if (strcmp(argv[i], "--limit") == 0)
+            s.limit = atof(value);
+        else if (strcmp(argv[i], "--methods") == 0)
+            take_methods(&s, value);
+        else if (strcmp(argv[i], "--metric") != 0 || !kn_metric_parse(value, &s.metric))
+            die(argv[i], "no such option");
         i++;
     }
     return s;

@@ -24,12 +24,37 @@ typedef enum kn_method {
     KN_METHOD_INCOGNITO_CUBE,
     KN_METHOD_HEURISTIC,
     KN_METHOD_DATAFLY,
+    KN_METHOD_MONDRIAN,         /* multidimensional partitioning */
+    KN_METHOD_MONDRIAN_RELAXED,
+    KN_METHOD_MONDRIAN_1D,
+    KN_METHOD_MONDRIAN_BEST,
+    KN_METHOD_KMSD,             /* attribute by attribute        */
+    KN_METHOD_KMSD_AG,
     KN_METHODS
 } kn_method;
+
+/* What kind of decision a method makes. */
+typedef enum kn_family {
+    KN_FAMILY_FULL_DOMAIN = 0, /* one level of its hierarchy for each quasi-identifier  */
+    KN_FAMILY_PARTITION,       /* regions of the space of quasi-identifiers             */
+    KN_FAMILY_KMSD             /* rows raised one by one                                */
+} kn_family;
 
 /* "incognito-cube", ... Static. */
 KN_API const char *kn_method_name(kn_method method);
 KN_API bool        kn_method_parse(const char *name, kn_method *out);
+KN_API kn_family   kn_method_family(kn_method method);
+
+/* How partitioning chooses the dimension of its next cut. */
+typedef enum kn_choose {
+    KN_CHOOSE_RANGE = 0, /* the widest range, normalized by the table's: the default */
+    KN_CHOOSE_ENTROPY,   /* the most entropy inside the region                       */
+    KN_CHOOSE_LOSS,      /* the cut that saves most                                  */
+    KN_CHOICES
+} kn_choose;
+
+/* "range", ... Static. */
+KN_API const char *kn_choose_name(kn_choose choose);
 
 /* How much a release lost. Smaller is better, except Prec. docs/metrics.md has the formulas. */
 typedef enum kn_metric {
@@ -60,6 +85,8 @@ typedef struct kn_attribute {
     bool              has_hierarchy;
     kn_hierarchy_spec hierarchy; /* its texts belong to the spec                                       */
     kn_ratio          weight;    /* of a quasi-identifier in the metrics; 1/1 unless given             */
+    bool              cut_by_order; /* partitioning: a quasi-identifier with a hierarchy is cut in the order of its leaves, and
+                                       shows ranges or sets instead of nodes                           */
     const char       *pseudonym_key_file; /* identifier: replaced by a keyed pseudonym instead of dropped; NULL: dropped */
     int64_t           line, column; /* where in the release file; 0: not from a file                  */
     bool              has_role;     /* false: declared without a role, which kn_spec_check refuses      */
@@ -91,6 +118,7 @@ typedef struct kn_spec {
     kn_method method;
     kn_metric utility;
     double    time_limit; /* seconds; 0: none                                                           */
+    kn_choose choose;     /* partitioning                                                               */
     uint64_t  seed;
     bool      seeded;     /* the seed was given                                                         */
     /* Writing. */

@@ -16,7 +16,7 @@ typedef struct cli_anonymizing {
     cli_list          qi, sensitive, identifier, keep, hierarchies, attributes, require, dependencies;
     const char       *weight, *entity, *population, *undeclared, *missing;
     int64_t           k; /* INT64_MIN: not given */
-    const char       *suppression, *suppressed, *method, *utility, *time_limit, *seed;
+    const char       *suppression, *suppressed, *method, *utility, *choose, *time_limit, *seed;
     const char       *output, *report;
     bool              keep_order, keep_rowmap, force, all_solutions, dry_run;
     char            **files; /* the arguments */

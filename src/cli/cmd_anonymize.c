@@ -49,9 +49,14 @@ static const char help[] =
     "How:\n"
     "      --method NAME        optimal (default), heuristic, samarati, bottom-up,\n"
     "                           bottom-up-rollup, incognito, incognito-superroots,\n"
-    "                           incognito-cube or datafly\n"
+    "                           incognito-cube or datafly: one level for a whole column;\n"
+    "                           mondrian, mondrian-relaxed, mondrian-1d or mondrian-best:\n"
+    "                           ranges and groups as narrow as each crowd allows; kmsd or\n"
+    "                           kmsd-ag: rows raised one by one, dependencies kept\n"
     "      --utility METRIC     what to lose least of: lm (default), ncp, prec, entropy, dm,\n"
     "                           dm_star or c_avg\n"
+    "      --choose HOW         mondrian cuts the column with the widest 'range' (default), the\n"
+    "                           most 'entropy', or where a cut saves most 'loss'\n"
     "      --time-limit SECONDS the best found so far, then\n"
     "      --seed N             of methods that draw lots\n"
     "      --all-solutions      list every minimal node with its loss\n"
@@ -212,6 +217,7 @@ static int run(int argc, char **argv)
                                   {"--dependency", CLI_REPEAT, &a.dependencies},
                                   {"--method", CLI_TEXT, &a.method},
                                   {"--utility", CLI_TEXT, &a.utility},
+                                  {"--choose", CLI_TEXT, &a.choose},
                                   {"--time-limit", CLI_TEXT, &a.time_limit},
                                   {"--seed", CLI_TEXT, &a.seed},
                                   {"--all-solutions", CLI_FLAG, &a.all_solutions},

@@ -124,7 +124,8 @@ kn_status kn_dependency_make(kn_dependency **out, kn_context *ctx, kn_dependency
                           .left = left,
                           .right = right};
     if (left_count < 1 || right_count < 1) return kn_fail(err, KN_USAGE, "a side of a dependency is empty");
-    if (kind == KN_DEPENDENCY_MULTISET && k < 2) return kn_fail(err, KN_USAGE, "a multiset dependency needs a k of at least 2");
+    if (kind == KN_DEPENDENCY_MULTISET && k < 2)
+        return kn_fail(err, KN_USAGE, "a multiset dependency needs a k of at least 2");
     int twice = repeated(&from);
     if (twice >= 0) return kn_fail(err, KN_USAGE, "column \"%s\" stands twice in a dependency", name_of(&from, twice));
     return make(out, ctx, &from, err);
@@ -148,13 +149,13 @@ void kn_dependency_list_free(kn_dependency_list *list)
 typedef struct reader {
     kn_context *ctx;
     const char *text, *at;
-    char       *names;    /* the names read so far, each with a NUL behind it; as long as the text at most, and its quotes */
-    size_t      used;
-    size_t     *offsets;  /* of each name in `names` */
-    size_t     *positions; /* of each name in the text */
-    size_t      offset_capacity, position_capacity;
-    int         count;
-    kn_error   *err;
+    char     *names; /* the names read so far, each with a NUL behind it; as long as the text at most, and its quotes */
+    size_t    used;
+    size_t   *offsets;   /* of each name in `names` */
+    size_t   *positions; /* of each name in the text */
+    size_t    offset_capacity, position_capacity;
+    int       count;
+    kn_error *err;
 } reader;
 
 static kn_status wrong(reader *r, const char *at, const char *what)

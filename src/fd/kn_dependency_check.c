@@ -82,7 +82,8 @@ static void multivalued_groups(kn_dependency_check *out, const kn_freq *fine, co
                                const int64_t *z)
 {
     for (int64_t g = 0; g < out->groups; g++) {
-        uint64_t ys = (uint64_t)(y[g + 1] - y[g]), zs = (uint64_t)(z[g + 1] - z[g]), both = (uint64_t)(all[g + 1] - all[g]), product;
+        uint64_t ys = (uint64_t)(y[g + 1] - y[g]), zs = (uint64_t)(z[g + 1] - z[g]),
+                 both = (uint64_t)(all[g + 1] - all[g]), product;
         if (__builtin_mul_overflow(ys, zs, &product) || product > INT64_MAX) product = INT64_MAX;
         if (product == both) continue;
         out->violating_groups++;

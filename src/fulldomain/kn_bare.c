@@ -5,9 +5,9 @@
  * that alone has more is a group by itself). Only combinations that occur get codes, and only those numbers occur that
  * some combination has, so key spaces are small.
  *
- * Cost: one grouping of the table, then O(distinct combinations × quasi-identifiers); a table costs O(codes of its group)
- * when first asked for. Memory: 2 bytes per group (4 where a column has more than 65,536 values) and 4 for the count per
- * distinct combination, and the tables.
+ * Cost: one grouping of the table, then O(distinct combinations × quasi-identifiers); a table costs O(codes of its
+ * group) when first asked for. Memory: 2 bytes per group (4 where a column has more than 65,536 values) and 4 for the
+ * count per distinct combination, and the tables.
  *
  * Limits: fewer than 2^32 - 1 rows, at most 64 quasi-identifiers.
  */
@@ -260,8 +260,8 @@ static kn_status encode_range(void *arg, int64_t begin, int64_t end, int worker,
     return KN_OK;
 }
 
-/* Neighbours in key order fall into the same class at most nodes, and adding twice to one counter in a row is slow: entries
- * are dealt from LANES parts of the order in turn. */
+/* Neighbours in key order fall into the same class at most nodes, and adding twice to one counter in a row is slow:
+ * entries are dealt from LANES parts of the order in turn. */
 static inline int64_t dealt(int64_t i, int64_t classes)
 {
     int64_t part = classes / LANES, rest = part * LANES;
@@ -299,7 +299,8 @@ static kn_status encode_base(kn_bare *bare, const kn_freq *freq, kn_error *err)
         if (!bare->base) st = no_memory(bare->ctx, err);
     }
     if (st == KN_OK) {
-        for (int64_t i = 0; i < freq->classes; i++) bare->base->counts[i] = (uint32_t)freq->counts[dealt(i, freq->classes)];
+        for (int64_t i = 0; i < freq->classes; i++)
+            bare->base->counts[i] = (uint32_t)freq->counts[dealt(i, freq->classes)];
         st = kn_parallel_for(bare->ctx, bare->group_count, 1, copy_range, &job, err);
     }
     for (int g = 0; job.codes && g < bare->group_count; g++) kn_free(job.codes[g]);
@@ -332,6 +333,7 @@ kn_status kn_bare_make(kn_bare **out, kn_context *ctx, const kn_fulldomain_probl
     bare->problem = problem;
     if (options) bare->options = *options;
     bare->k = problem->requirements->k;
+    bare->cells = problem->objective->cells && problem->budget > 0;
     kn_status st = make(bare, err);
     if (st != KN_OK) {
         kn_bare_free(bare);
@@ -403,7 +405,7 @@ static kn_status fill_table(kn_bare *bare, const kn_bare_group *group, const int
         for (uint32_t c = 0; narrow && c < group->codes; c++) narrow[c] = (uint16_t)numbers[c];
     }
     kn_free(numbers);
-    bool cells = bare->problem->objective->cells;
+    bool cells = bare->cells;
     if (st == KN_OK && cells) table->costs = kn_alloc_array(bare->ctx, codes, sizeof *table->costs);
     if (st == KN_OK && (!table->ids || (cells && !table->costs))) st = no_memory(bare->ctx, err);
     if (st == KN_OK && cells) fill_costs(bare, group, levels, table->costs);

@@ -1,13 +1,14 @@
 /* kn_bare.h: counting nodes of the lattice where class sizes say it all: the fast engine of the optimal search.
  *
- * The quasi-identifiers are put into a few groups of a few thousand occurring combinations each. The base is the table's
- * distinct combinations: one small code per group and a number of rows. For each group and each choice of levels of its
- * attributes a table takes a base code to the number of its generalized combination, so that a key at any node is as many
- * look-ups as there are groups. Sets made on the way (rolled up, or with fewer groups) keep base codes too, one per class
- * to stand for all: every set can be rolled up by the same tables.
+ * The quasi-identifiers are put into a few groups of a few thousand occurring combinations each. The base is the
+ * table's distinct combinations: one small code per group and a number of rows. For each group and each choice of
+ * levels of its attributes a table takes a base code to the number of its generalized combination, so that a key at any
+ * node is as many look-ups as there are groups. Sets made on the way (rolled up, or with fewer groups) keep base codes
+ * too, one per class to stand for all: every set can be rolled up by the same tables.
  *
- * Class sizes are numbers of rows. With other promises beside k the answers are still bounds: what is suppressed here is
- * suppressed anyway. Sets are immutable and may be read by any thread; all other calls come from one thread at a time.
+ * Class sizes are numbers of rows. With other promises beside k the answers are still bounds: what is suppressed here
+ * is suppressed anyway. Sets are immutable and may be read by any thread; all other calls come from one thread at a
+ * time.
  */
 #ifndef KN_BARE_H
 #define KN_BARE_H
@@ -29,8 +30,8 @@ typedef struct kn_bare_options {
     uint32_t     group_codes; /* possible combinations of a group of more than one attribute     */
     uint64_t     key_space;   /* keys counted in one pass: more groups than that take more passes */
     bool         generic;     /* no fused loops for few groups                                   */
-    const double *features;   /* kn_optimal_model.c: levels of all quasi-identifiers, one after the other; borrowed. NULL: every
-                                 node is counted from the base                                   */
+    const double *features;   /* kn_optimal_model.c: levels of all quasi-identifiers, one after the other; borrowed.
+                                 NULL: every node is counted from the base                       */
 } kn_bare_options;
 
 /* Can the engine count this problem at all (fewer than 2^32 - 1 rows, at most 64 quasi-identifiers)? */
@@ -65,9 +66,9 @@ typedef struct kn_bare_job {
 /* Counts several nodes, side by side. The answers do not depend on the number of threads. */
 KN_CHECK kn_status kn_bare_run(kn_bare *bare, kn_bare_job *jobs, int64_t count, kn_error *err);
 
-/* The same, with sets to count from (`from`) chosen and made by the engine. *rollups and *keys (classes gone through) are
- * added to. */
-KN_CHECK kn_status kn_bare_run_from_best(kn_bare *bare, kn_bare_job *jobs, int64_t count, int64_t *rollups, int64_t *keys,
-                                         kn_error *err);
+/* The same, with sets to count from (`from`) chosen and made by the engine. *rollups and *keys (classes gone through)
+ * are added to. */
+KN_CHECK kn_status kn_bare_run_from_best(kn_bare *bare, kn_bare_job *jobs, int64_t count, int64_t *rollups,
+                                         int64_t *keys, kn_error *err);
 
 #endif

@@ -1,15 +1,15 @@
 /* kn_bare_count.c: counting the classes of a node: the inner loop of the fast engine.
  *
- * Interface: kn_bare.h; groups, base and tables: kn_bare.c. The key of an entry is the mixed-radix number of its groups'
- * numbers at the node. Where the key space is not much larger than the set, a counter per possible key is used, otherwise a
- * hash table with open addressing. In both, the entry that shows a new class is noted without a branch; so the classes are
- * gone through without looking at empty counters, counters are set back one by one, and the noted entry's base codes stand
- * for the class in sums of costs and in the set that is made of it. Groups whose key space together does not fit into
- * KEY_SPACE are taken in several passes: all but the last number the classes so far, and the number is part of the
- * next pass's key.
+ * Interface: kn_bare.h; groups, base and tables: kn_bare.c. The key of an entry is the mixed-radix number of its
+ * groups' numbers at the node. Where the key space is not much larger than the set, a counter per possible key is used,
+ * otherwise a hash table with open addressing. In both, the entry that shows a new class is noted without a branch; so
+ * the classes are gone through without looking at empty counters, counters are set back one by one, and the noted
+ * entry's base codes stand for the class in sums of costs and in the set that is made of it. Groups whose key space
+ * together does not fit into KEY_SPACE are taken in several passes: all but the last number the classes so far, and the
+ * number is part of the next pass's key.
  *
- * Cost: entries × groups look-ups and one counter each. Memory per worker: 4 bytes × key space (at most DENSE_MOST) or 24
- * bytes × classes, and 8 to 12 bytes per entry.
+ * Cost: entries × groups look-ups and one counter each. Memory per worker: 4 bytes × key space (at most DENSE_MOST) or
+ * 32 bytes and more × classes, and 8 to 12 bytes per entry.
  */
 #include <string.h>
 
@@ -19,7 +19,15 @@
 #include "kn_error.h"
 #include "kn_parallel.h"
 
-enum { BLOCK = 1024, DENSE_LEAST = 1 << 16, DENSE_MOST = 1 << 23, DENSE_PER_ENTRY = 16, HASH_LEAST = 1 << 12 };
+/* Within DENSE_NEAR the counters are near enough not to be fetched ahead. */
+enum {
+    BLOCK = 256,
+    DENSE_NEAR = 1 << 18,
+    DENSE_LEAST = 1 << 16,
+    DENSE_MOST = 1 << 23,
+    DENSE_PER_ENTRY = 16,
+    HASH_LEAST = 1 << 12
+};
 #define KEY_SPACE ((uint64_t)1 << 62)
 
 static kn_status no_memory(kn_context *ctx, kn_error *err)
@@ -30,8 +38,7 @@ static kn_status no_memory(kn_context *ctx, kn_error *err)
 void kn_bare_scratch_free(kn_bare_scratch *s)
 {
     kn_free(s->dense);
-    kn_free(s->hash_keys);
-    kn_free(s->hash_counts);
+    kn_free(s->hash);
     kn_free(s->found);
     kn_free(s->ids);
     *s = (kn_bare_scratch){0};
@@ -74,25 +81,17 @@ static inline size_t hash_slot(uint64_t key, size_t mask)
 /* A larger hash table with the classes found so far; their slots change. */
 static bool hash_grow(kn_context *ctx, kn_bare_scratch *s, size_t size, uint32_t classes)
 {
-    uint64_t *keys = kn_alloc_array(ctx, size, sizeof *keys);
-    uint32_t *counts = kn_alloc_array_zero(ctx, size, sizeof *counts);
-    if (!keys || !counts) {
-        kn_free(keys);
-        kn_free(counts);
-        return false;
-    }
+    kn_bare_slot *hash = kn_alloc_array_zero(ctx, size, sizeof *hash);
+    if (!hash) return false;
     for (uint32_t c = 0; c < classes; c++) {
-        uint32_t from = (uint32_t)s->found[c];
-        size_t   to = hash_slot(s->hash_keys[from], size - 1);
-        while (counts[to] != 0) to = (to + 1) & (size - 1);
-        keys[to] = s->hash_keys[from];
-        counts[to] = s->hash_counts[from];
+        kn_bare_slot from = s->hash[(uint32_t)s->found[c]];
+        size_t       to = hash_slot(from.key, size - 1);
+        while (hash[to].count != 0) to = (to + 1) & (size - 1);
+        hash[to] = from;
         s->found[c] = (s->found[c] >> 32 << 32) | to;
     }
-    kn_free(s->hash_keys);
-    kn_free(s->hash_counts);
-    s->hash_keys = keys;
-    s->hash_counts = counts;
+    kn_free(s->hash);
+    s->hash = hash;
     s->hash_size = size;
     return true;
 }
@@ -135,6 +134,8 @@ static void dense_block(pass *p, const uint64_t *keys, int64_t begin, int n, con
 {
     uint32_t *table = p->scratch->dense, m = p->classes;
     uint64_t *found = p->scratch->found;
+    if (p->space > DENSE_NEAR)
+        for (int i = 0; i < n; i++) __builtin_prefetch(&table[keys[i]], 1);
     for (int i = 0; i < n; i++) {
         uint32_t key = (uint32_t)keys[i], count = table[key];
         found[m] = (uint64_t)(begin + i) << 32 | key;
@@ -155,22 +156,23 @@ static bool hash_block(pass *p, kn_context *ctx, const uint64_t *keys, int64_t b
     }
     size_t   mask = s->hash_size - 1;
     uint32_t m = p->classes;
+    for (int i = 0; i < n; i++) __builtin_prefetch(&s->hash[hash_slot(keys[i], mask)], 1);
     for (int i = 0; i < n; i++) {
         size_t slot = hash_slot(keys[i], mask);
-        while (s->hash_counts[slot] != 0 && s->hash_keys[slot] != keys[i]) slot = (slot + 1) & mask;
-        uint32_t count = s->hash_counts[slot];
-        s->hash_keys[slot] = keys[i];
+        while (s->hash[slot].count != 0 && s->hash[slot].key != keys[i]) slot = (slot + 1) & mask;
+        uint32_t count = s->hash[slot].count;
+        s->hash[slot].key = keys[i];
         s->found[m] = (uint64_t)(begin + i) << 32 | slot;
         m += count == 0;
-        s->hash_counts[slot] = add ? count + add[i] : count == 0 ? m : count;
-        if (!add) s->ids[begin + i] = s->hash_counts[slot] - 1;
+        s->hash[slot].count = add ? count + add[i] : count == 0 ? m : count;
+        if (!add) s->ids[begin + i] = s->hash[slot].count - 1;
     }
     p->classes = m;
     return true;
 }
 
-/* The common case without a detour through an array of keys: the whole node in one dense pass, and all groups narrow, so
- * that the codes of an entry stand side by side. */
+/* The common case without a detour through an array of keys: the whole node in one dense pass, and all groups narrow,
+ * so that the codes of an entry stand side by side. */
 static inline __attribute__((always_inline)) void fused(pass *p, int groups)
 {
     const uint16_t *codes = p->codes[0], *t0 = p->table[0]->ids, *t1 = NULL, *t2 = NULL, *t3 = NULL;
@@ -216,8 +218,19 @@ static bool is_dense(const kn_bare *bare, const pass *p)
     return bare->options.path == KN_BARE_DENSE || p->space / DENSE_PER_ENTRY <= (uint64_t)p->from->classes;
 }
 
-/* The class counts (or numbers) are in the table; *counts is its array. */
-static kn_status run_pass(const kn_bare *bare, pass *p, uint32_t **counts, kn_error *err)
+/* Where the counters are: every `step`-th number. */
+typedef struct counters {
+    uint32_t *first;
+    size_t    step;
+} counters;
+
+static inline uint32_t *counter_of(counters c, uint64_t found)
+{
+    return c.first + (size_t)(uint32_t)found * c.step;
+}
+
+/* Counts (or numbers) the classes. */
+static kn_status run_pass(const kn_bare *bare, pass *p, counters *out, kn_error *err)
 {
     kn_bare_scratch *s = p->scratch;
     bool             dense = is_dense(bare, p);
@@ -225,7 +238,7 @@ static kn_status run_pass(const kn_bare *bare, pass *p, uint32_t **counts, kn_er
     uint64_t         keys[BLOCK];
     if (dense && !need_dense(bare->ctx, s, (size_t)p->space)) return no_memory(bare->ctx, err);
     if (!p->last && !need_ids(bare->ctx, s)) return no_memory(bare->ctx, err);
-    bool done = dense && !bare->options.generic && run_fused(p);
+    bool done = dense && p->space <= DENSE_NEAR && !bare->options.generic && run_fused(p);
     for (int64_t begin = 0; !done && begin < n; begin += BLOCK) {
         int             size = n - begin < BLOCK ? (int)(n - begin) : BLOCK;
         const uint32_t *add = p->last ? p->from->counts + begin : NULL;
@@ -235,23 +248,23 @@ static kn_status run_pass(const kn_bare *bare, pass *p, uint32_t **counts, kn_er
         else if (!hash_block(p, bare->ctx, keys, begin, size, add))
             return no_memory(bare->ctx, err);
     }
-    *counts = dense ? s->dense : s->hash_counts;
+    *out = dense ? (counters){s->dense, 1} : (counters){s->hash ? &s->hash->count : NULL, sizeof *s->hash / 4};
     return KN_OK;
 }
 
 /* ---- One node ---- */
 
 /* Goes through the classes of the last pass: sums, and the set if it is wanted. Counters become 0 again. */
-static void sum_classes(const kn_bare *bare, const pass *all, kn_bare_job *job, uint32_t *counts, uint32_t classes)
+static void sum_classes(const kn_bare *bare, const pass *all, kn_bare_job *job, counters counts, uint32_t classes)
 {
     const uint64_t *found = all->scratch->found;
-    bool            cells = bare->problem->objective->cells;
+    bool            cells = bare->cells;
     uint64_t        k = (uint64_t)bare->k, budget = (uint64_t)bare->problem->budget, star = 0;
     uint64_t        rows = 0, released = 0, squares = 0, suppressed = 0, lost_squares = 0; /* rows < 2^32 */
     kn_u128         cost = 0;
     for (int g = 0; g < all->groups; g++) star += all->group[g]->star;
     for (uint32_t c = 0; c < classes; c++) {
-        uint32_t *counter = &counts[(uint32_t)found[c]];
+        uint32_t *counter = counter_of(counts, found[c]);
         uint64_t  count = *counter;
         if (job->set) job->set->counts[c] = (uint32_t)count;
         *counter = 0;
@@ -266,7 +279,8 @@ static void sum_classes(const kn_bare *bare, const pass *all, kn_bare_job *job, 
         if (!cells || suppressed > budget) continue; /* nobody asks what a bad node costs */
         uint64_t row = 0;
         for (int g = 0; g < all->groups; g++)
-            row += all->table[g]->costs[kn_bare_code(all->from, all->group[g], all->codes[g], (int64_t)(found[c] >> 32))];
+            row +=
+                all->table[g]->costs[kn_bare_code(all->from, all->group[g], all->codes[g], (int64_t)(found[c] >> 32))];
         cost += (kn_u128)row * count;
     }
     job->classes = classes;
@@ -313,9 +327,9 @@ static kn_u128 cells_of(const kn_bare *bare, const kn_bare_job *job)
     return sum;
 }
 
-static void undo(kn_bare_scratch *s, uint32_t *counts, uint32_t classes)
+static void undo(kn_bare_scratch *s, counters counts, uint32_t classes)
 {
-    for (uint32_t c = 0; c < classes; c++) counts[(uint32_t)s->found[c]] = 0;
+    for (uint32_t c = 0; c < classes; c++) *counter_of(counts, s->found[c]) = 0;
 }
 
 /* Runs all passes. What a failure in the middle leaves in the tables is forgotten with them. */
@@ -324,8 +338,9 @@ static kn_status count_node(const kn_bare *bare, kn_bare_job *job, kn_bare_scrat
     pass all = {.from = job->from, .scratch = scratch};
     gather(bare, job, &all);
     if (!need_entries(bare->ctx, scratch, (size_t)job->from->classes + 1)) return no_memory(bare->ctx, err);
-    uint64_t  most = bare->options.key_space > 0 ? bare->options.key_space : KEY_SPACE;
-    uint32_t *counts = NULL, before = 0;
+    uint64_t most = bare->options.key_space > 0 ? bare->options.key_space : KEY_SPACE;
+    counters counts = {NULL, 0};
+    uint32_t before = 0;
     for (int g = 0; g < all.groups;) {
         pass p = {.from = job->from, .scratch = scratch, .has_ids = g > 0, .space = g > 0 ? before : 1};
         do {
@@ -364,8 +379,7 @@ typedef struct run {
 static kn_status run_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     run *r = arg;
-    for (int64_t i = begin; i < end; i++)
-        KN_TRY(count_node(r->bare, &r->jobs[i], &r->bare->scratch[worker], err));
+    for (int64_t i = begin; i < end; i++) KN_TRY(count_node(r->bare, &r->jobs[i], &r->bare->scratch[worker], err));
     return KN_OK;
 }
 

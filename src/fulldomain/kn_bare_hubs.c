@@ -1,12 +1,13 @@
 /* kn_bare_hubs.c: which set a node is counted from: the base, or a smaller one made on the way.
  *
- * Nodes that a search asks for lie together in some parts of the lattice. The nodes counted from a set are remembered; when
- * a coarser set that lies below some of them would have saved more than making it costs, it is made, and later nodes are
- * counted from it where it lies below them. (To rent until one has paid the price, then to buy, costs at most twice of what
- * the best choice in hindsight does.) How large a set would be is guessed from the features that the search gives.
+ * Nodes that a search asks for lie together in some parts of the lattice. The nodes counted from a set are remembered;
+ * when a coarser set that lies below some of them would have saved more than making it costs, it is made, and later
+ * nodes are counted from it where it lies below them. (To rent until one has paid the price, then to buy, costs at most
+ * twice of what the best choice in hindsight does.) How large a set would be is guessed from the features that the
+ * search gives.
  *
- * Deterministic: depends on the nodes asked for and their order. Memory: at most HUBS sets that together have at most twice
- * the entries of the base.
+ * Deterministic: depends on the nodes asked for and their order. Memory: at most HUBS sets that together have at most
+ * twice the entries of the base.
  */
 #include <math.h>
 #include <string.h>
@@ -92,8 +93,8 @@ const kn_bare_set *kn_bare_hubs_source(kn_bare_hubs *h, const int *levels)
 
 /* ---- Planning ---- */
 
-/* How many classes are left when an attribute goes from one level to another. Combinations that are nearly all different
- * hardly merge. */
+/* How many classes are left when an attribute goes from one level to another. Combinations that are nearly all
+ * different hardly merge. */
 static double shrunk(const kn_bare *bare, double classes, int q, int from, int to)
 {
     double rows = (double)bare->problem->table->rows, dense = 1 - 0.96 * classes / (rows > 0 ? rows : 1);
@@ -119,7 +120,7 @@ static double plan_hub(const kn_bare *bare, const kn_bare_hubs *h, const hub *fr
     *classes = all;
     for (;;) {
         int    chosen = -1, to = 0;
-        double most = saved * 1.02, least = 0;
+        double most = saved, least = 0;
         for (int q = 0; q < h->quasi_count; q++) {
             int before = levels[q], height = (int)bare->problem->hierarchies[q]->height;
             for (int level = before + 1; level <= height; level++) {
@@ -176,7 +177,12 @@ kn_status kn_bare_hubs_plan(kn_bare_hubs *h, kn_bare *bare, int64_t *keys, kn_er
     }
     kn_status st = count > 0 ? kn_bare_run(bare, jobs, count, err) : KN_OK;
     for (int i = 0; i < count && st == KN_OK; i++) {
-        *keys += h->hubs[sources[i]].set->classes;
+        int64_t all = h->hubs[sources[i]].set->classes;
+        *keys += all;
+        if (jobs[i].set->classes > all - all / 4) { /* a wrong guess */
+            kn_bare_set_free(jobs[i].set);
+            continue;
+        }
         h->entries += jobs[i].set->classes;
         if (!add_hub(h, jobs[i].set, jobs[i].levels)) {
             st = kn_fail_memory(err, bare->ctx, "searching the lattice");

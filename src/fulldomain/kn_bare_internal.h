@@ -32,13 +32,19 @@ struct kn_bare_set {
                           the next one of the group is `narrow` or `wide` codes further. NULL: not in the set  */
 };
 
+/* One place of the hash table. */
+typedef struct kn_bare_slot {
+    uint64_t key;
+    uint32_t count; /* 0: free */
+    uint32_t unused;
+} kn_bare_slot;
+
 /* Room for one worker to count in. Tables are all zero between jobs. */
 typedef struct kn_bare_scratch {
     uint32_t *dense;
     size_t    dense_size;
-    uint64_t *hash_keys;
-    uint32_t *hash_counts;
-    size_t    hash_size; /* a power of two */
+    kn_bare_slot *hash;
+    size_t        hash_size; /* a power of two */
     uint64_t *found;     /* classes in order: the slot in the table, and above it the entry that showed it first */
     uint32_t *ids;       /* per entry, between passes      */
     size_t    entries;   /* room in both                   */
@@ -56,6 +62,7 @@ struct kn_bare {
     const kn_fulldomain_problem *problem;
     kn_bare_options              options;
     int64_t                      k;
+    bool                         cells; /* suppressed rows have a cost that somebody asks for */
     int                          group_count;
     kn_bare_group               *groups;
     int                         *group_of; /* per quasi-identifier */

@@ -1,24 +1,26 @@
 /* kn_heuristic.c: good nodes of lattices too large to go through; better ones the longer it runs.
  *
- * Nodes are counted as in the optimal search, and the same model guesses what counting would say (kn_optimal_model.c), so
- * that most of the work is done on guesses and only promising nodes are counted, in batches side by side:
+ * Nodes are counted as in the optimal search, and the same model guesses what counting would say (kn_optimal_model.c),
+ * so that most of the work is done on guesses and only promising nodes are counted, in batches side by side:
  *
- *   chains    a way from the bottom to the top on which each step gives up much of what tells rows apart for little loss;
- *             its nodes are counted where the guessed loss is least. The first is greedy, later ones have random weights.
- *   climbing  from a good node to the best of its neighbours: one attribute up or down a level, or one up and one down. Those
- *             with the least guessed loss are counted first.
- *   descent   from the top to the best direct specialization, as long as that is better: plain, but never fooled by a guess.
- *   restarts  a mixture of two of the best nodes, or one of them with some levels changed, taken down to a minimum of the
- *             guessed loss; from there one climbs again.
+ *   chains    a way from the bottom to the top on which each step gives up much of what tells rows apart for little
+ *             loss; its nodes are counted where the guessed loss is least. The first is greedy, later ones have random
+ *             weights.
+ *   climbing  from a good node to the best of its neighbours: one attribute up or down a level, or one up and one down.
+ *             Those with the least guessed loss are counted first.
+ *   descent   from the top to the best direct specialization, as long as that is better: plain, but no guess can fool
+ *             it.
+ *   restarts  a mixture of two of the best nodes, or one of them with some levels changed, taken down to a minimum of
+ *             the guessed loss; from there one climbs again.
  *
- * Nodes seen, nodes below a bad one (where good is upward closed) and nodes whose lower bound is not below the best loss
- * are not counted. The answer is always a node that was counted and found good. If the top is not good and good is upward
- * closed, there is no good node.
+ * Nodes seen, nodes below a bad one (where good is upward closed) and nodes whose lower bound is not below the best
+ * loss are not counted. The answer is always a node that was counted and found good. If the top is not good and good is
+ * upward closed, there is no good node.
  *
  * It ends by itself after a number of restarts without success, at the node limit, or at the time limit
  * (KN_HEURISTIC_SECONDS where there is none); in the first two cases the answer depends on the seed alone, not on the
- * number of threads. With a time limit it depends on how fast the machine is. Memory: the engine's, and a byte per attribute
- * for each of at most KN_SEEN_MOST nodes.
+ * number of threads. With a time limit it depends on how fast the machine is. Memory: the engine's, and a byte per
+ * attribute for each of at most KN_SEEN_MOST nodes.
  */
 #include "kn_heuristic.h"
 
@@ -182,7 +184,8 @@ static void best_first(move *moves, int n, int wanted)
 }
 
 /* Counts up to BATCH of the most promising moves from *next on. Returns whether one was better, and goes there. */
-static kn_status step(kn_heuristic *h, stand *at, move *moves, int n, int *next, int *levels, bool *better, kn_error *err)
+static kn_status step(kn_heuristic *h, stand *at, move *moves, int n, int *next, int *levels, bool *better,
+                      kn_error *err)
 {
     kn_outcome outcomes[BATCH];
     int        size = h->quasi_count, ready = 0;
@@ -213,9 +216,9 @@ static kn_status step(kn_heuristic *h, stand *at, move *moves, int n, int *next,
 
 static kn_status climb(kn_heuristic *h, stand *at, int patience, kn_error *err)
 {
-    size_t size = (size_t)h->quasi_count;
-    move  *moves = kn_alloc_array(h->ctx, (size + 1) * (size + 1), sizeof *moves);
-    int   *levels = kn_alloc_array(h->ctx, size * BATCH + 1, sizeof *levels);
+    size_t    size = (size_t)h->quasi_count;
+    move     *moves = kn_alloc_array(h->ctx, (size + 1) * (size + 1), sizeof *moves);
+    int      *levels = kn_alloc_array(h->ctx, size * BATCH + 1, sizeof *levels);
     kn_status st = moves && levels ? KN_OK : no_memory(h->ctx, err);
     for (bool better = true; st == KN_OK && better && !over(h);) {
         sight s = look(h, at->levels);

@@ -12,8 +12,8 @@ typedef struct kn_heuristic_options {
     double  without_limit; /* seconds where the problem has no time limit; 0: none                      */
 } kn_heuristic_options;
 
-/* kn_heuristic_search with limits of one's own. The result depends on the problem and its seed alone unless the time limit
- * ended it (complete is then false). */
+/* kn_heuristic_search with limits of one's own. The result depends on the problem and its seed alone unless the time
+ * limit ended it (complete is then false). */
 KN_CHECK kn_status kn_heuristic_search_within(kn_fulldomain_result *result, kn_context *ctx,
                                               const kn_fulldomain_problem *problem,
                                               const kn_heuristic_options *options, kn_error *err);

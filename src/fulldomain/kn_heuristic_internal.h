@@ -1,4 +1,4 @@
-/* kn_heuristic_internal.h: what kn_heuristic.c (the strategy) and kn_heuristic_known.c (what is known of nodes) share. */
+/* kn_heuristic_internal.h: what kn_heuristic.c (the strategy) and kn_heuristic_known.c (what is known) share. */
 #ifndef KN_HEURISTIC_INTERNAL_H
 #define KN_HEURISTIC_INTERNAL_H
 

@@ -1,8 +1,9 @@
 /* kn_heuristic_known.c: what the heuristic search remembers: nodes seen, nodes that rule out others, the best ones.
  *
  * Nodes seen are kept as bytes in a hash table, at most KN_SEEN_MOST of them. The latest KN_RECORDS counted nodes give
- * bounds as in kn_optimal_bound.c: what lies below a bad one is bad (where that is so), and a node whose bound is not below
- * the best loss need not be counted. The elite are the best good nodes that differ from each other in more than one level.
+ * bounds as in kn_optimal_bound.c: what lies below a bad one is bad (where that is so), and a node whose bound is not
+ * below the best loss need not be counted. The elite are the best good nodes that differ from each other in more than
+ * one level.
  */
 #include <string.h>
 

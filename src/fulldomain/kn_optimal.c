@@ -1,13 +1,14 @@
 /* kn_optimal.c: the best node of the lattice for any metric, models and budget, proved.
  *
- * Every node starts as an item with a lower bound of its loss. A batch of nodes is chosen (kn_optimal_pick.c) and counted;
- * each counted node may become the best one so far, raises the bounds of the nodes above and below it
- * (kn_optimal_bound.c), and items whose bound is above the best loss leave. When none is left the best one is the optimum:
- * the proof are the bounds. Equal losses: an item with a lower number than the best node stays until its bound is greater.
+ * Every node starts as an item with a lower bound of its loss. A batch of nodes is chosen (kn_optimal_pick.c) and
+ * counted; each counted node may become the best one so far, raises the bounds of the nodes above and below it
+ * (kn_optimal_bound.c), and items whose bound is above the best loss leave. When none is left the best one is the
+ * optimum: the proof are the bounds. Equal losses: an item with a lower number than the best node stays until its bound
+ * is greater.
  *
- * Batches have a fixed size and are chosen from what earlier ones said, so results and counters do not depend on the number
- * of threads. Cost: on Adult (12,960 nodes) 40 to 150 nodes are counted; per batch one pass over the items. Memory: 32
- * bytes per item, and the engine's. Limit: KN_LATTICE_MAX nodes.
+ * Batches have a fixed size and are chosen from what earlier ones said, so results and counters do not depend on the
+ * number of threads. Cost: on Adult (12,960 nodes) 40 to 150 nodes are counted; per batch one pass over the items.
+ * Memory: 32 bytes per item, and the engine's. Limit: KN_LATTICE_MAX nodes.
  *
  * With a time limit the clock is asked between batches.
  */
@@ -62,8 +63,8 @@ static int bits_for(int most)
     return bits;
 }
 
-/* Fields from the last quasi-identifier upwards, each with a spare bit. A lattice with numbers always fits: a field of n
- * levels takes at most 2 log2(n) bits. */
+/* Fields from the last quasi-identifier upwards, each with a spare bit. A lattice with numbers always fits: a field of
+ * n levels takes at most 2 log2(n) bits. */
 static kn_status make_fields(kn_optimal *s, kn_error *err)
 {
     size_t count = (size_t)s->quasi_count + 1;
@@ -91,8 +92,10 @@ static kn_status set_up(kn_optimal *s, kn_error *err)
     if (st != KN_OK) return st;
     s->result->counters.lattice = s->lattice.nodes;
     if (s->lattice.count < 0)
-        return kn_fail(err, KN_USAGE, "the lattice has %.3g nodes: more than the method optimal can go through (%d); "
-                       "use the method heuristic", s->lattice.nodes, KN_LATTICE_MAX);
+        return kn_fail(err, KN_USAGE,
+                       "the lattice has %.3g nodes: more than the method optimal can go through (%d); "
+                       "use the method heuristic",
+                       s->lattice.nodes, KN_LATTICE_MAX);
     KN_TRY(make_fields(s, err));
     KN_TRY(kn_oracle_make(&s->oracle, s->ctx, p, &s->result->counters, err));
     s->guess.rows = (double)p->table->rows;
@@ -207,7 +210,7 @@ kn_status kn_optimal_search(kn_fulldomain_result *result, kn_context *ctx, const
                             kn_error *err)
 {
     kn_optimal s = {.ctx = ctx, .problem = problem, .result = result, .quasi_count = problem->quasi_count};
-    kn_status st = set_up(&s, err);
+    kn_status  st = set_up(&s, err);
     if (st == KN_OK) st = kn_optimal_items(&s, err);
     if (st == KN_OK) st = search_all(&s, err);
     if (st == KN_OK && problem->all_solutions && result->complete) st = kn_optimal_all(&s, err);

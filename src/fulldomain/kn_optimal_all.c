@@ -1,14 +1,14 @@
 /* kn_optimal_all.c: every minimal good node, after the search for the best one.
  *
- * Of every node it must be known whether it is good. Where good is upward closed, a good node settles all above it and a bad
- * one all below it, so batches are chosen as in kn_optimal_pick.c: from a node that is not settled one climbs as long as the
- * guess is bad, or descends as long as it is good, and of some such walks those that would settle most are taken. Otherwise
- * a bad node settles those below where its monotone part fails, and all others are counted one by one.
+ * Of every node it must be known whether it is good. Where good is upward closed, a good node settles all above it and
+ * a bad one all below it, so batches are chosen as in kn_optimal_pick.c: from a node that is not settled one climbs as
+ * long as the guess is bad, or descends as long as it is good, and of some such walks those that would settle most are
+ * taken. Otherwise a bad node settles those below where its monotone part fails, and all others are counted one by one.
  *
  * A node is minimal if no good node lies below it. Such a node was counted, not just settled, so its loss is known.
  *
- * Cost: O(nodes × attributes) for settling, and per batch one pass over the open nodes, of which a sample stands for the
- * rest where there are many. Memory: 1 byte and 4 to 8 bytes per node.
+ * Cost: O(nodes × attributes) for settling, and per batch one pass over the open nodes, of which a sample stands for
+ * the rest where there are many. Memory: 1 byte and 4 to 8 bytes per node.
  */
 #include <string.h>
 
@@ -56,7 +56,8 @@ static void flood(settling *f, uint32_t node, uint8_t state)
     while (top > 0) {
         int64_t at = f->stack[--top];
         for (int q = 0; q < s->quasi_count; q++) {
-            int64_t next = state == STATE_GOOD ? kn_lattice_up(&s->lattice, at, q) : kn_lattice_down(&s->lattice, at, q);
+            int64_t next =
+                state == STATE_GOOD ? kn_lattice_up(&s->lattice, at, q) : kn_lattice_down(&s->lattice, at, q);
             if (next < 0 || s->states[next] != STATE_OPEN) continue;
             s->states[next] = state;
             f->stack[top++] = (uint32_t)next;
@@ -90,7 +91,8 @@ static void settle(settling *f)
 static double feature_of(const kn_optimal *s, uint64_t packed)
 {
     double feature = 0;
-    for (int q = 0; q < s->quasi_count; q++) feature += s->oracle.features[s->oracle.offsets[q] + kn_packed_level(s, packed, q)];
+    for (int q = 0; q < s->quasi_count; q++)
+        feature += s->oracle.features[s->oracle.offsets[q] + kn_packed_level(s, packed, q)];
     return feature;
 }
 
@@ -135,7 +137,8 @@ static uint32_t choose(const settling *f, int turn, bool *up, uint64_t *packed)
     int64_t           step = f->open_count / SAMPLE + 1, most = -1;
     uint32_t          chosen = 0;
     for (int seed = 0; seed < SEEDS; seed++) {
-        uint64_t at = kn_hash_word((uint64_t)s->turn * 1024 + (uint64_t)(turn * SEEDS + seed)) % (uint64_t)f->open_count;
+        uint64_t at =
+            kn_hash_word((uint64_t)s->turn * 1024 + (uint64_t)(turn * SEEDS + seed)) % (uint64_t)f->open_count;
         bool     side = true;
         uint64_t end = s->oracle.monotone ? walk(s, f->open[at], &side) : f->open[at];
         if (s->states[number_of(s, end)] != STATE_OPEN) end = f->open[at];

@@ -7,12 +7,14 @@
  *             Those rows are suppressed at v too, where they cost no more unsuppressed: loss(v) >= low(u) + high(w).
  *             Nor can they cost more there than the most expensive cells of v's levels: high is also at least s(w) × Σ
  *             over attributes of (star - largest cost at v's level).
- *   dm        low(u) = Σ |E|² over all classes; high(w) = Σ over suppressed classes of |E| (N - |E|): the same argument.
+ *   dm        low(u) = Σ |E|² over all classes; high(w) = Σ over suppressed classes of |E| (N - |E|): the same
+ *             argument.
  *   dm_star   low alone: suppression costs nothing.
- *   c_avg     Each class released at v contains one released at u, or at least k rows suppressed at u and not at v. With
- *             m(u) = k × released classes + s(u) that is at most (m(u) - s(v)) / k classes for N - s(v) rows, and the
- *             quotient falls with fewer rows suppressed: loss(v) >= k (N - s(w)) / (m(u) - s(w)). low(u) = N - m(u),
- *             high(w) = s(w). Where more than sizes decides: no more classes than u has, no fewer rows than N - budget.
+ *   c_avg     Each class released at v contains one released at u, or at least k rows suppressed at u and not at v.
+ *             With m(u) = k × released classes + s(u) that is at most (m(u) - s(v)) / k classes for N - s(v) rows, and
+ *             the quotient falls with fewer rows suppressed: loss(v) >= k (N - s(w)) / (m(u) - s(w)). low(u) = N -
+ *             m(u), high(w) = s(w). Where more than sizes decides: no more classes than u has, no fewer rows than N -
+ *             budget.
  */
 #include <math.h>
 
@@ -128,7 +130,8 @@ double kn_bounds_guess_join(const kn_bounds *b, double low, double high)
 {
     if (b->problem->objective->metric != KN_METRIC_C_AVG) return low + high;
     double rows = (double)b->rows, most = rows - low;
-    if (!b->bare) return most >= 1 ? ldexp((rows - (double)b->problem->budget) / most, b->shift) : (double)KN_BOUND_NOTHING;
+    if (!b->bare)
+        return most >= 1 ? ldexp((rows - (double)b->problem->budget) / most, b->shift) : (double)KN_BOUND_NOTHING;
     double classes = (most - high) / (double)b->k;
     return classes >= 0.5 ? ldexp((rows - high) / classes, b->shift) : (double)KN_BOUND_NOTHING;
 }

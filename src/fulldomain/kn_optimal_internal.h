@@ -8,8 +8,8 @@
 
 /* ---- Bounds (kn_optimal_bound.c) ---- */
 
-/* A loss is taken apart into a part that grows from a node to those above it (`low`: what generalizing costs) and one that
- * shrinks (`high`: what suppressing costs beyond that). For u <= v <= w the loss of v is at least
+/* A loss is taken apart into a part that grows from a node to those above it (`low`: what generalizing costs) and one
+ * that shrinks (`high`: what suppressing costs beyond that). For u <= v <= w the loss of v is at least
  * kn_bounds_join(low(u), high(w)). Numbers are in units of 2^shift of the loss's own, rounded down; c_avg is held as a
  * fixed-point number. */
 #define KN_BOUND_BAD ((uint64_t)1 << 63)     /* high: more rows go than the budget has              */
@@ -27,8 +27,8 @@ typedef struct kn_bounds {
 
 void     kn_bounds_make(kn_bounds *out, const kn_fulldomain_problem *problem, bool bare);
 uint64_t kn_bounds_low_of_level(const kn_bounds *b, int quasi, int level); /* cells: low is the sum of these */
-/* Cells: the least that suppressing a row adds at the level; a node's gap is the sum, and high at least gap × rows that are
- * suppressed further up. 0 for other metrics. */
+/* Cells: the least that suppressing a row adds at the level; a node's gap is the sum, and high at least gap × rows that
+ * are suppressed further up. 0 for other metrics. */
 uint64_t kn_bounds_gap_of_level(const kn_bounds *b, int quasi, int level);
 /* From a counted node: `classes` with the suppressed ones. */
 uint64_t kn_bounds_low(const kn_bounds *b, const kn_node_sums *sums, int64_t classes);
@@ -36,7 +36,7 @@ uint64_t kn_bounds_high(const kn_bounds *b, const kn_node_sums *sums, kn_u128 ex
 uint64_t kn_bounds_join(const kn_bounds *b, uint64_t low, uint64_t high);
 uint64_t kn_bounds_score(const kn_bounds *b, kn_quotient loss);
 
-/* The same with guesses: what `suppressed` rows add at a node with that low if they are like all others, and the join. */
+/* The same with guesses: what `suppressed` rows add at a node with that low if they are like all others; the join. */
 double kn_bounds_guess_high(const kn_bounds *b, double low, double suppressed);
 double kn_bounds_guess_join(const kn_bounds *b, double low, double high);
 
@@ -191,8 +191,8 @@ KN_CHECK kn_status kn_optimal_count(kn_optimal *s, const uint32_t *nodes, kn_out
 /* Raises the bounds of the items; those that cannot be the best leave. */
 KN_CHECK kn_status kn_optimal_apply(kn_optimal *s, const kn_outcome *outcomes, int count, kn_error *err);
 
-/* All solutions (kn_optimal_all.c): remembers outcomes; after the search, learns of every node whether it is good and fills
- * in the result's solutions and `good`. Past the time limit: complete becomes false, and there are no solutions. */
+/* All solutions (kn_optimal_all.c): remembers outcomes; after the search, learns of every node whether it is good and
+ * fills in the result's solutions and `good`. Past the time limit: complete becomes false, and there are no solutions. */
 KN_CHECK kn_status kn_optimal_note(kn_optimal *s, const kn_outcome *outcomes, int count, kn_error *err);
 KN_CHECK kn_status kn_optimal_all(kn_optimal *s, kn_error *err);
 bool               kn_optimal_late(const kn_optimal *s);

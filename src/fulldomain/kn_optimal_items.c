@@ -1,9 +1,9 @@
 /* kn_optimal_items.c: the nodes that may still be the best: their first bounds, and how counting raises them.
  *
- * What is suppressed for some of the attributes is suppressed for all, so the marginals of each group of the bare engine
- * (a few thousand combinations, a few hundred choices of levels, from the most general down; what lies below a bad choice
- * is bad) give the first bounds. After each batch one pass over the items raises their bounds by the nodes counted above
- * and below them; those that can no longer be the best leave. Kept in order of their numbers.
+ * What is suppressed for some of the attributes is suppressed for all, so the marginals of each group of the bare
+ * engine (a few thousand combinations, a few hundred choices of levels, from the most general down; what lies below a
+ * bad choice is bad) give the first bounds. After each batch one pass over the items raises their bounds by the nodes
+ * counted above and below them; those that can no longer be the best leave. Kept in order of their numbers.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ static kn_status no_memory(kn_context *ctx, kn_error *err)
     return kn_fail_memory(err, ctx, "searching the lattice");
 }
 
-/* The marginals of one group: what suppression costs at least for its attributes alone, at each choice of their levels. */
+/* The marginals of one group: what suppression costs at least for its attributes alone, at each choice of levels. */
 typedef struct marginal {
     int          attributes[64], attribute_count;
     int64_t      strides[64]; /* choice = Σ level × stride */
@@ -132,10 +132,10 @@ kn_status kn_optimal_items(kn_optimal *s, kn_error *err)
     memset(levels, 0, (size_t)s->quasi_count * sizeof *levels);
     for (int64_t node = 0; node < count; node++) {
         s->items[node] = (kn_optimal_item){.packed = kn_packed_of(s, levels),
-                                          .low = kn_oracle_sum(&s->oracle, s->oracle.lows, levels),
-                                          .gap = kn_oracle_sum(&s->oracle, s->oracle.gaps, levels),
-                                          .node = (uint32_t)node,
-                                          .feature = (float)kn_oracle_feature(&s->oracle, levels)};
+                                           .low = kn_oracle_sum(&s->oracle, s->oracle.lows, levels),
+                                           .gap = kn_oracle_sum(&s->oracle, s->oracle.gaps, levels),
+                                           .node = (uint32_t)node,
+                                           .feature = (float)kn_oracle_feature(&s->oracle, levels)};
         for (int q = s->quasi_count - 1; q >= 0 && ++levels[q] > s->lattice.heights[q]; q--) levels[q] = 0;
     }
     s->item_count = count;
@@ -146,7 +146,7 @@ kn_status kn_optimal_items(kn_optimal *s, kn_error *err)
 }
 
 typedef struct applying {
-    kn_optimal        *search;
+    kn_optimal       *search;
     const kn_outcome *outcomes;
     int               count;
 } applying;
@@ -155,14 +155,14 @@ typedef struct applying {
 static kn_status apply_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     const applying *a = arg;
-    kn_optimal      *s = a->search;
+    kn_optimal     *s = a->search;
     (void)worker;
     (void)err;
     for (int64_t i = begin; i < end; i++) {
         kn_optimal_item *item = &s->items[i];
         for (int o = 0; o < a->count; o++) {
             const kn_outcome *out = &a->outcomes[o];
-            uint64_t high = out->high, by_rows = out->lost * item->gap; /* no more than rows × star */
+            uint64_t          high = out->high, by_rows = out->lost * item->gap; /* no more than rows × star */
             if (high < by_rows) high = by_rows;
             if (high > item->high && kn_packed_below(s, item->packed, out->packed)) item->high = high;
             if (out->low > item->low && kn_packed_below(s, out->packed, item->packed)) item->low = out->low;

@@ -1,10 +1,10 @@
 /* kn_optimal_model.c: guesses how many rows a node suppresses before anybody counts.
  *
- * The feature of a node is the sum over its attributes of the entropy of the column at the level and of the logarithm of
- * the number of its cells: about twice the logarithm of the number of classes if attributes were independent. The logit of
- * the suppressed share is close to linear in it (on Adult: within a quarter), so counted nodes are points of a curve:
- * neighbours weighted by the inverse fourth power of their distance, each moved along the common slope. Guesses choose what
- * is counted next and never decide anything.
+ * The feature of a node is the sum over its attributes of the entropy of the column at the level and of the logarithm
+ * of the number of its cells: about twice the logarithm of the number of classes if attributes were independent. The
+ * logit of the suppressed share is close to linear in it (on Adult: within a quarter), so counted nodes are points of a
+ * curve: neighbours weighted by the inverse fourth power of their distance, each moved along the common slope. Guesses
+ * choose what is counted next and never decide anything.
  *
  * Cost of a fit: grid × counted nodes, of which the latest are kept.
  */

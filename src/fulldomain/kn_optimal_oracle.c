@@ -1,9 +1,9 @@
 /* kn_optimal_oracle.c: counts nodes for the optimal search and the heuristic, whatever is asked of them.
  *
- * Where class sizes say it all, nodes are counted by kn_bare.h. Otherwise that engine gives bounds first (rows in classes
- * below k are suppressed anyway), and only nodes that the search still wants to know about are judged by kn_evaluate.h,
- * rolled up from the finest set. If good is not upward closed, a bad node says nothing of those below unless its monotone
- * part fails.
+ * Where class sizes say it all, nodes are counted by kn_bare.h. Otherwise that engine gives bounds first (rows in
+ * classes below k are suppressed anyway), and only nodes that the search still wants to know about are judged by
+ * kn_evaluate.h, rolled up from the finest set. If good is not upward closed, a bad node says nothing of those below
+ * unless its monotone part fails.
  *
  * Nodes of one call are counted side by side; the answers and counters do not depend on the number of threads.
  */
@@ -82,8 +82,8 @@ kn_status kn_oracle_make(kn_oracle *o, kn_context *ctx, const kn_fulldomain_prob
     const kn_requirements *r = p->requirements;
     *o = (kn_oracle){.ctx = ctx, .problem = p, .counters = counters, .quasi_count = p->quasi_count};
     o->exact_sizes = r->k_only && r->entity < 0 && !r->has_average && kn_bare_possible(p);
-    o->monotone = kn_requirements_monotone(r, p->budget > 0) &&
-                  !(p->budget > 0 && p->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE);
+    o->monotone =
+        kn_requirements_monotone(r, p->budget > 0) && !(p->budget > 0 && p->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE);
     kn_bounds_make(&o->bounds, p, o->exact_sizes);
     KN_TRY(make_levels(o, err));
     return make_engines(o, err);

@@ -1,14 +1,14 @@
 /* kn_optimal_pick.c: which nodes the optimal search counts next.
  *
  * A batch has two kinds of picks, both led by the model's guesses. The first are the nodes whose guessed loss is least:
- * they make the best loss known so far small early. The others are to rule out as many nodes as possible: from a seed, a
- * node that is still in the race, one climbs as long as the guess says that the node reached suppresses so many rows that it
- * rules out the seed (kn_optimal_bound.c: high), and so all between; or one descends as long as the node reached is already
- * too general (low). Of a few seeds the one is taken that would rule out most. What a pick would rule out is not looked at
- * again in the same batch.
+ * they make the best loss known so far small early. The others are to rule out as many nodes as possible: from a seed,
+ * a node that is still in the race, one climbs as long as the guess says that the node reached suppresses so many rows
+ * that it rules out the seed (kn_optimal_bound.c: high), and so all between; or one descends as long as the node
+ * reached is already too general (low). Of a few seeds the one is taken that would rule out most. What a pick would
+ * rule out is not looked at again in the same batch.
  *
- * Batches do not depend on the number of threads. Cost: batch × (seeds + 2) passes over the items, of which a sample stands
- * for the rest where there are many.
+ * Batches do not depend on the number of threads. Cost: batch × (seeds + 2) passes over the items, of which a sample
+ * stands for the rest where there are many.
  */
 #include <math.h>
 
@@ -45,9 +45,9 @@ static double guessed_loss(const kn_optimal *s, const kn_optimal_item *item)
 
 typedef struct pick {
     uint64_t packed;
-    bool     down;   /* rules out what lies below, otherwise what lies above                  */
-    double   value;  /* down: suppressed rows (INFINITY: bad); else low; negative: nothing    */
-    double   low;    /* down: that of the node                                                */
+    bool     down;  /* rules out what lies below, otherwise what lies above                  */
+    double   value; /* down: suppressed rows (INFINITY: bad); else low; negative: nothing    */
+    double   low;   /* down: that of the node                                                */
     int64_t  gain;
 } pick;
 
@@ -59,7 +59,10 @@ static double climb_value(const kn_optimal *s, const kn_optimal_item *seed, doub
     if (suppressed > (double)s->problem->budget) return INFINITY;
     if (!s->found) return -1;
     double high = kn_bounds_guess_high(&s->oracle.bounds, low, suppressed), by_rows = suppressed * (double)seed->gap;
-    return kn_bounds_guess_join(&s->oracle.bounds, (double)seed->low, high > by_rows ? high : by_rows) > (double)s->best_score ? suppressed : -1;
+    return kn_bounds_guess_join(&s->oracle.bounds, (double)seed->low, high > by_rows ? high : by_rows) >
+                   (double)s->best_score
+               ? suppressed
+               : -1;
 }
 
 static double descend_value(const kn_optimal *s, const kn_optimal_item *seed, double feature)
@@ -86,7 +89,8 @@ static void walk(const kn_optimal *s, const kn_optimal_item *seed, pick *p)
             double        change = f[to] - f[level], room = p->down ? level + 2 : height - level + 2;
             double        cost = fabs(change) / log(room / (room - 1));
             if (cost >= least) continue;
-            double there = p->down ? climb_value(s, seed, low, feature + change) : descend_value(s, seed, feature + change);
+            double there =
+                p->down ? climb_value(s, seed, low, feature + change) : descend_value(s, seed, feature + change);
             if (there < 0) continue;
             least = cost;
             chosen = q;
@@ -96,7 +100,9 @@ static void walk(const kn_optimal *s, const kn_optimal_item *seed, pick *p)
         int           level = kn_packed_level(s, p->packed, chosen), to = p->down ? level + 1 : level - 1;
         const double *f = s->oracle.features + s->oracle.offsets[chosen];
         feature += f[to] - f[level];
-        if (cells(s)) low += (double)s->oracle.lows[s->oracle.offsets[chosen] + to] - (double)s->oracle.lows[s->oracle.offsets[chosen] + level];
+        if (cells(s))
+            low += (double)s->oracle.lows[s->oracle.offsets[chosen] + to] -
+                   (double)s->oracle.lows[s->oracle.offsets[chosen] + level];
         p->packed += (uint64_t)(int64_t)(to - level) << s->shifts[chosen];
         p->value = value;
         p->low = low;
@@ -109,10 +115,12 @@ static bool ruled_out(const kn_optimal *s, const pick *p, const kn_optimal_item 
         if (!kn_packed_below(s, item->packed, p->packed)) return false;
         if (p->value == INFINITY || p->value < 0) return p->value > 0;
         double high = kn_bounds_guess_high(&s->oracle.bounds, p->low, p->value), by_rows = p->value * (double)item->gap;
-        return kn_bounds_guess_join(&s->oracle.bounds, (double)item->low, high > by_rows ? high : by_rows) > (double)s->best_score;
+        return kn_bounds_guess_join(&s->oracle.bounds, (double)item->low, high > by_rows ? high : by_rows) >
+               (double)s->best_score;
     }
     if (!kn_packed_below(s, p->packed, item->packed)) return false;
-    return p->value >= 0 && s->found && kn_bounds_guess_join(&s->oracle.bounds, p->value, (double)item->high) > (double)s->best_score;
+    return p->value >= 0 && s->found &&
+           kn_bounds_guess_join(&s->oracle.bounds, p->value, (double)item->high) > (double)s->best_score;
 }
 
 static uint32_t node_of(const kn_optimal *s, uint64_t packed)
@@ -218,14 +226,15 @@ int kn_optimal_pick(kn_optimal *s, uint8_t *taken, uint32_t *nodes)
 
 /* ---- The first batch ---- */
 
-/* Nodes on one way from the bottom to the top, on which each step gives up much of the feature for little of the cost. */
+/* Nodes on one way from the bottom to the top, on which each step gives up much of the feature for little cost. */
 int kn_optimal_first_picks(kn_optimal *s, uint32_t *nodes, int room)
 {
     uint64_t packed = 0;
     int      count = 0, step = 0, height = s->lattice.height;
     for (;; step++) {
         /* As many as there is room for, evenly, the top among them. */
-        if (step == height || (int64_t)(step + 1) * (room - 1) / (height + 1) > (int64_t)step * (room - 1) / (height + 1))
+        if (step == height ||
+            (int64_t)(step + 1) * (room - 1) / (height + 1) > (int64_t)step * (room - 1) / (height + 1))
             nodes[count++] = node_of(s, packed);
         if (step == height) return count;
         int    chosen = -1;

@@ -61,7 +61,7 @@ typedef struct kn_run {
     int64_t   missing_cells;
     int64_t   budget;
     /* What is searched for. */
-    kn_hierarchy        **hierarchies;        /* per quasi-identifier; in scratch                    */
+    kn_hierarchy        **hierarchies;        /* per quasi-identifier, NULL: none; in scratch        */
     kn_hierarchy        **column_hierarchies; /* per column of the table: of sensitive ones          */
     kn_population_set    *population;
     kn_requirements      *requirements;
@@ -88,6 +88,16 @@ KN_CHECK kn_status kn_run_columns(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_search(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_measure(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_write(kn_run *run, kn_error *err);
+
+/* Methods without a lattice: result and plan, or why there is none (kn_run_search calls them). */
+KN_CHECK kn_status kn_run_partition(kn_run *run, kn_error *err);
+KN_CHECK kn_status kn_run_kmsd(kn_run *run, kn_error *err);
+KN_CHECK kn_status kn_run_no_release(kn_run *run, const char *why, kn_error *err);
+
+static inline bool kn_run_full_domain(const kn_run *run)
+{
+    return kn_method_family(run->spec->method) == KN_FAMILY_FULL_DOMAIN;
+}
 
 /* An input that is no longer the file that was read; NULL: none. */
 const char *kn_run_changed_input(const kn_run *run);

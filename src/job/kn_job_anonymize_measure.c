@@ -182,8 +182,8 @@ static kn_status copy_metrics(kn_run *run, const kn_metrics *metrics, kn_error *
     for (int q = 0; q < run->quasi_count; q++) {
         const kn_attribute_loss *loss = &metrics->per_attribute[q];
         attributes[q] = (kn_release_attribute){kn_run_text(run, run->quasi_names[q], err),
-                                               result->levels[q],
-                                               (int)run->hierarchies[q]->height,
+                                               result->levels ? result->levels[q] : -1,
+                                               result->levels ? (int)run->hierarchies[q]->height : -1,
                                                loss->lm,
                                                loss->ncp,
                                                loss->prec,
@@ -214,7 +214,7 @@ kn_status kn_run_measure(kn_run *run, kn_error *err)
     result->classes = plan->classes;
     result->suppressed = plan->suppressed;
     result->rows = plan->rows - (run->spec->suppressed == KN_SUPPRESSED_DROP ? plan->suppressed : 0);
-    if (run->requirements->has_average) KN_TRY(average_suppressed(run, &result->average_suppressed, err));
+    if (run->requirements->has_average && result->levels) KN_TRY(average_suppressed(run, &result->average_suppressed, err));
 
     kn_metrics *metrics = NULL;
     KN_TRY(kn_metrics_of_plan(&metrics, run->ctx, run->table, run->quasi, (const kn_hierarchy *const *)run->hierarchies,

@@ -1,6 +1,7 @@
 /* kn_job_anonymize_search.c: from a table to a plan: hierarchies, population, promises, objective, search.
  *
- * A quasi-identifier without a hierarchy is generalized in one step, value → *. Where there is a population the
+ * A quasi-identifier without a hierarchy is generalized in one step, value → *, except by partitioning, which cuts it in
+ * the order of its values. Where there is a population the
  * hierarchies cover its values too; otherwise, where a weight is declared and a model asks for the population, each row
  * stands for as many people as its weight says.
  */
@@ -17,7 +18,7 @@
 
 static kn_status read_population(kn_run *run, kn_error *err)
 {
-    if (!run->effective.population) return KN_OK;
+    if (!run->effective.population || !kn_run_full_domain(run)) return KN_OK;
     const kn_spec  *spec = run->spec;
     kn_csv_options  csv = spec->csv;
     kn_column_type *types = kn_run_room(run, &run->scratch, (size_t)run->quasi_count, sizeof *types, err);
@@ -60,6 +61,7 @@ static kn_status make_quasi_hierarchies(kn_run *run, uint32_t **leaves, kn_error
     for (int q = 0; q < run->quasi_count; q++) {
         const kn_attribute *a = &run->spec->attributes[kn_spec_find(run->spec, run->quasi_names[q])];
         kn_hierarchy_spec   spec = hierarchy_spec(run, a);
+        if (!a->has_hierarchy && kn_method_family(run->spec->method) == KN_FAMILY_PARTITION) continue;
         kn_status st = kn_hierarchy_make_over(&run->hierarchies[q], &leaves[q], run->ctx, run->table, run->quasi[q],
                                               run->population_table, q, &spec, false, err);
         if (st != KN_OK) return at_attribute(run, a, st, err);
@@ -92,7 +94,7 @@ static kn_status count_population(kn_run *run, uint32_t *const *leaves, kn_error
         return kn_population_set_of_leaves(&run->population, run->ctx, run->population_table, columns, hierarchies,
                                            (const uint32_t *const *)leaves, run->quasi_count, err);
     }
-    if (!run->requirements->population) return KN_OK;
+    if (!run->requirements->population || !kn_run_full_domain(run)) return KN_OK; /* other methods refuse it themselves */
     if (run->weight < 0)
         return kn_fail(err, KN_USAGE, "k-map and delta-presence need a population, or k-map a column of weights");
     return kn_population_set_of_weights(&run->population, run->ctx, run->table, run->quasi, hierarchies,
@@ -111,6 +113,7 @@ static kn_status prepare_with(kn_run *run, uint32_t **leaves, kn_error *err)
     KN_TRY(count_population(run, leaves, err));
     kn_table_free(run->population_table);
     run->population_table = NULL;
+    if (!kn_run_full_domain(run)) return KN_OK;
     return kn_objective_make(&run->objective, run->ctx, run->table, run->quasi,
                              (const kn_hierarchy *const *)run->hierarchies, run->quasi_count, run->weights,
                              run->spec->utility, run->requirements->k, err);
@@ -131,7 +134,7 @@ kn_status kn_run_prepare(kn_run *run, kn_error *err)
 
 /* ---- The search ---- */
 
-static kn_status no_release(kn_run *run, const char *why, kn_error *err)
+kn_status kn_run_no_release(kn_run *run, const char *why, kn_error *err)
 {
     run->result->found = false;
     run->result->reason = kn_run_text(run, why, err);
@@ -148,7 +151,7 @@ static kn_status explain(kn_run *run, kn_error *err)
                  "no choice of levels satisfies all requirements with at most %lld suppressed rows; not even full "
                  "generalization does",
                  (long long)run->budget);
-    return no_release(run, why, err);
+    return kn_run_no_release(run, why, err);
 }
 
 static kn_status copy_levels(kn_run *run, const int *levels, const int **out, kn_error *err)
@@ -274,20 +277,9 @@ static void count_stars(kn_run *run)
     plan->classes--;
 }
 
-kn_status kn_run_search(kn_run *run, kn_error *err)
+static kn_status search_full_domain(kn_run *run, kn_error *err)
 {
     kn_release_result *result = run->result;
-    kn_error           unmet = KN_ERROR_INIT;
-    kn_status          st =
-        kn_requirements_feasible_within(run->requirements, run->table, run->population, run->budget > 0, &unmet);
-    if (st == KN_UNMET) {
-        result->complete = true;
-        return no_release(run, unmet.message, err);
-    }
-    if (st != KN_OK) {
-        if (err) *err = unmet;
-        return st;
-    }
     run->problem = (kn_fulldomain_problem){.table = run->table,
                                            .quasi_count = run->quasi_count,
                                            .quasi = run->quasi,
@@ -310,7 +302,29 @@ kn_status kn_run_search(kn_run *run, kn_error *err)
     KN_TRY(copy_levels(run, run->found->best.levels, &result->levels, err));
     result->level_count = run->quasi_count;
     result->found = true;
-    KN_TRY(kn_fulldomain_plan(&run->plan, run->ctx, &run->problem, result->levels, err));
+    return kn_fulldomain_plan(&run->plan, run->ctx, &run->problem, result->levels, err);
+}
+
+kn_status kn_run_search(kn_run *run, kn_error *err)
+{
+    kn_release_result *result = run->result;
+    kn_error           unmet = KN_ERROR_INIT;
+    kn_status          st =
+        kn_requirements_feasible_within(run->requirements, run->table, run->population, run->budget > 0, &unmet);
+    if (st == KN_UNMET) {
+        result->complete = true;
+        return kn_run_no_release(run, unmet.message, err);
+    }
+    if (st != KN_OK) {
+        if (err) *err = unmet;
+        return st;
+    }
+    switch (kn_method_family(run->spec->method)) {
+    case KN_FAMILY_FULL_DOMAIN: KN_TRY(search_full_domain(run, err)); break;
+    case KN_FAMILY_PARTITION: KN_TRY(kn_run_partition(run, err)); break;
+    case KN_FAMILY_KMSD: KN_TRY(kn_run_kmsd(run, err)); break;
+    }
+    if (!result->found) return KN_OK;
     count_stars(run);
     return KN_OK;
 }

@@ -178,6 +178,7 @@ static kn_status verify(kn_run *run, kn_error *err)
     options.map_count = run->map_count;
     options.levels = run->result->levels; /* a label may stand on several levels: the claim is checked */
     options.level_count = run->result->level_count;
+    options.suppressed = run->result->suppressed;
     kn_verify_report *report = NULL;
     kn_status         st = kn_verify(&report, run->ctx, &run->effective, &options, err);
     if (st == KN_INPUT || st == KN_USAGE) { /* it cannot read what was just written or already read */

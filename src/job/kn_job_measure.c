@@ -14,46 +14,18 @@
 #include <kanon/measure.h>
 
 #include "kn_alloc.h"
-#include "kn_arena.h"
-#include "kn_cell_parse.h"
 #include "kn_column_union.h"
 #include "kn_error.h"
 #include "kn_freq.h"
+#include "kn_job_measure.h"
 #include "kn_metrics.h"
 #include "kn_sort.h"
 #include "kn_table_select.h"
 
 static const char what[] = "measuring a release";
 
-/* A quasi-identifier: its column of both tables and what the release's texts stand for. */
-typedef struct quasi {
-    const kn_attribute *attribute;
-    int                 original, released; /* columns                                                     */
-    uint32_t            star;               /* the release's code of "*"; UINT32_MAX: there is none        */
-    kn_hierarchy       *hierarchy;          /* NULL: none                                                  */
-    int                 level;              /* of all its cells; -1: they are not of one level             */
-    uint32_t           *map;                /* the release's code → number of its cell; values + 1         */
-    kn_cell            *cells;              /* per number                                                  */
-    uint32_t            cell_count;
-} quasi;
-
-typedef struct job {
-    kn_context               *ctx;
-    const kn_spec            *spec;
-    const kn_measure_options *options;
-    kn_arena                  arena; /* of the job */
-    kn_table                 *original, *release, *population;
-    kn_timezone              *zone;
-    int                       quasi_count;
-    quasi                    *quasi;
-    int                      *originals, *releases; /* columns, one per quasi-identifier */
-    const kn_hierarchy      **hierarchies;
-    kn_ratio                 *weights;
-    bool                     *suppressed; /* per row of the release */
-    int64_t                   starred;    /* of these               */
-    kn_cell_members           members;
-    kn_plan                  *plan;
-} job;
+typedef kn_measuring_quasi quasi;
+typedef kn_measuring       job;
 
 /* The report with what it points to. */
 typedef struct report {
@@ -104,22 +76,25 @@ static kn_status find_quasi(job *j, kn_error *err)
     return KN_OK;
 }
 
-/* The quasi-identifiers of the original or the population, with their declared types. */
-static kn_status read_typed(kn_table **out, job *j, const char *const *paths, int count, char delimiter, kn_error *err)
+/* The quasi-identifiers of the original or the population, and `extra` more columns, with their declared types. */
+static kn_status read_typed(kn_table **out, job *j, const char *const *paths, int count, char delimiter, int extra,
+                            kn_error *err)
 {
     kn_csv_options  csv = j->spec->csv;
-    kn_column_type *types = room(j, (size_t)j->quasi_count, sizeof *types, err);
-    const char    **names = types ? room(j, (size_t)j->quasi_count, sizeof *names, err) : NULL;
+    size_t          most = (size_t)j->quasi_count + (size_t)extra;
+    kn_column_type *types = room(j, most, sizeof *types, err);
+    const char    **names = types ? room(j, most, sizeof *names, err) : NULL;
     if (!types || !names) return KN_MEMORY;
-    for (int q = 0; q < j->quasi_count; q++) {
-        const kn_attribute *a = j->quasi[q].attribute;
-        names[q] = a->name;
-        types[q] = (kn_column_type){a->name, a->type, a->format};
+    csv.type_count = csv.column_count = 0;
+    for (int i = 0; i < j->quasi_count + extra; i++) {
+        int                 at = i < j->quasi_count ? -1 : kn_spec_find(j->spec, j->extra[i - j->quasi_count]);
+        const kn_attribute *a = i < j->quasi_count ? j->quasi[i].attribute : at >= 0 ? &j->spec->attributes[at] : NULL;
+        names[csv.column_count++] = a ? a->name : j->extra[i - j->quasi_count];
+        if (a) types[csv.type_count++] = (kn_column_type){a->name, a->type, a->format};
     }
     csv.delimiter = delimiter;
     csv.types = types;
     csv.columns = names;
-    csv.type_count = csv.column_count = j->quasi_count;
     return kn_table_read_csv_files(out, j->ctx, paths, count, &csv, err);
 }
 
@@ -128,15 +103,16 @@ static kn_status read_typed(kn_table **out, job *j, const char *const *paths, in
 static kn_status read_release(job *j, kn_error *err)
 {
     kn_csv_options  csv = KN_CSV_OPTIONS_INIT;
-    kn_column_type *types = room(j, (size_t)j->quasi_count, sizeof *types, err);
+    kn_column_type *types = room(j, (size_t)j->quasi_count + (size_t)j->extra_count, sizeof *types, err);
     if (!types) return KN_MEMORY;
     for (int q = 0; q < j->quasi_count; q++)
-        types[q] = (kn_column_type){j->quasi[q].attribute->name, KN_TYPE_TEXT, NULL};
+        types[csv.type_count++] = (kn_column_type){j->quasi[q].attribute->name, KN_TYPE_TEXT, NULL};
+    for (int i = 0; i < j->extra_count; i++)
+        types[csv.type_count++] = (kn_column_type){j->extra[i], KN_TYPE_TEXT, NULL};
     csv.delimiter = j->spec->csv.delimiter;
     csv.na = j->spec->csv.na;
     csv.na_count = j->spec->csv.na_count;
     csv.types = types;
-    csv.type_count = j->quasi_count;
     return kn_table_read_csv(&j->release, j->ctx, release_path(j), &csv, err);
 }
 
@@ -172,9 +148,9 @@ static kn_status read_tables(job *j, kn_error *err)
     if (count < 1) return kn_fail(err, KN_USAGE, "no original is named");
     if (!release_path(j)) return kn_fail(err, KN_USAGE, "no release is named");
     KN_TRY(find_quasi(j, err));
-    KN_TRY(read_typed(&j->original, j, paths, count, j->spec->csv.delimiter, err));
+    KN_TRY(read_typed(&j->original, j, paths, count, j->spec->csv.delimiter, j->extra_count, err));
     KN_TRY(read_release(j, err));
-    if (j->spec->population) KN_TRY(read_typed(&j->population, j, &j->spec->population, 1, 0, err));
+    if (j->spec->population) KN_TRY(read_typed(&j->population, j, &j->spec->population, 1, 0, 0, err));
     for (int q = 0; q < j->quasi_count; q++) {
         j->quasi[q].original = j->originals[q] = kn_table_find(j->original, j->quasi[q].attribute->name);
         j->quasi[q].released = j->releases[q] = kn_table_find(j->release, j->quasi[q].attribute->name);
@@ -409,6 +385,39 @@ static kn_status make_plan(job *j, kn_error *err)
     return st;
 }
 
+/* ---- For others ---- */
+
+void kn_measuring_init(kn_measuring *j, kn_context *ctx, const kn_spec *spec, const kn_measure_options *options)
+{
+    *j = (job){.ctx = ctx, .spec = spec, .options = options, .members = {.ctx = ctx}};
+    kn_arena_init(&j->arena, ctx);
+}
+
+kn_status kn_measuring_read(kn_measuring *j, kn_error *err)
+{
+    KN_TRY(read_tables(j, err));
+    KN_TRY(find_suppressed(j, err));
+    for (int q = 0; q < j->quasi_count; q++) KN_TRY(read_cells(j, &j->quasi[q], err));
+    return KN_OK;
+}
+
+void kn_measuring_free(kn_measuring *j)
+{
+    for (int q = 0; q < j->quasi_count; q++) {
+        kn_hierarchy_free(j->quasi[q].hierarchy);
+        kn_free(j->quasi[q].map);
+        kn_free(j->quasi[q].cells);
+    }
+    kn_plan_free(j->plan);
+    kn_cell_members_free(&j->members);
+    kn_free(j->suppressed);
+    kn_table_free(j->original);
+    kn_table_free(j->release);
+    kn_table_free(j->population);
+    kn_timezone_free(j->zone);
+    kn_arena_free(&j->arena);
+}
+
 /* ---- The report ---- */
 
 /* The largest size that any promise asks of every class, as kn_requirements has it. */
@@ -464,9 +473,7 @@ static kn_status write_report(kn_measure_report **out, job *j, const kn_metrics 
 static kn_status measure(kn_measure_report **out, job *j, kn_error *err)
 {
     kn_metrics *metrics = NULL;
-    KN_TRY(read_tables(j, err));
-    KN_TRY(find_suppressed(j, err));
-    for (int q = 0; q < j->quasi_count; q++) KN_TRY(read_cells(j, &j->quasi[q], err));
+    KN_TRY(kn_measuring_read(j, err));
     KN_TRY(make_plan(j, err));
     KN_TRY(kn_metrics_of_release(&metrics, j->ctx, j->original, j->originals, j->hierarchies, j->weights, j->plan,
                                  requested_k(j->spec), err));
@@ -482,21 +489,9 @@ kn_status kn_measure(kn_measure_report **out, kn_context *ctx, const kn_spec *sp
     if (!options) options = &defaults;
     if (options->size != sizeof *options)
         return kn_fail(err, KN_USAGE, "kn_measure_options was not initialized with KN_MEASURE_OPTIONS_INIT");
-    job j = {.ctx = ctx, .spec = spec, .options = options, .members = {.ctx = ctx}};
-    kn_arena_init(&j.arena, ctx);
+    job j;
+    kn_measuring_init(&j, ctx, spec, options);
     kn_status st = measure(out, &j, err);
-    for (int q = 0; q < j.quasi_count; q++) {
-        kn_hierarchy_free(j.quasi[q].hierarchy);
-        kn_free(j.quasi[q].map);
-        kn_free(j.quasi[q].cells);
-    }
-    kn_plan_free(j.plan);
-    kn_cell_members_free(&j.members);
-    kn_free(j.suppressed);
-    kn_table_free(j.original);
-    kn_table_free(j.release);
-    kn_table_free(j.population);
-    kn_timezone_free(j.zone);
-    kn_arena_free(&j.arena);
+    kn_measuring_free(&j);
     return st;
 }

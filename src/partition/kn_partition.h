@@ -11,13 +11,6 @@
 #include "kn_plan.h"
 #include "kn_requirements.h"
 
-/* How the dimension of the next cut is chosen. */
-typedef enum kn_choose {
-    KN_CHOOSE_RANGE = 0, /* the widest range, normalized by the table's: the slides' way  */
-    KN_CHOOSE_ENTROPY,   /* the most entropy inside the region                            */
-    KN_CHOOSE_LOSS       /* the cut that lowers the chosen metric most                    */
-} kn_choose;
-
 typedef struct kn_partition_problem {
     const kn_table            *table;
     int                        quasi_count;

@@ -24,6 +24,12 @@ static const char *const methods[KN_METHODS] = {
     [KN_METHOD_INCOGNITO_CUBE] = "incognito-cube",
     [KN_METHOD_HEURISTIC] = "heuristic",
     [KN_METHOD_DATAFLY] = "datafly",
+    [KN_METHOD_MONDRIAN] = "mondrian",
+    [KN_METHOD_MONDRIAN_RELAXED] = "mondrian-relaxed",
+    [KN_METHOD_MONDRIAN_1D] = "mondrian-1d",
+    [KN_METHOD_MONDRIAN_BEST] = "mondrian-best",
+    [KN_METHOD_KMSD] = "kmsd",
+    [KN_METHOD_KMSD_AG] = "kmsd-ag",
 };
 
 static const char *const metrics[KN_METRICS] = {
@@ -49,6 +55,18 @@ bool kn_method_parse(const char *name, kn_method *out)
     int found = find_name(methods, KN_METHODS, name);
     if (found >= 0) *out = (kn_method)found;
     return found >= 0;
+}
+
+kn_family kn_method_family(kn_method method)
+{
+    if (method >= KN_METHOD_KMSD) return KN_FAMILY_KMSD;
+    return method >= KN_METHOD_MONDRIAN ? KN_FAMILY_PARTITION : KN_FAMILY_FULL_DOMAIN;
+}
+
+const char *kn_choose_name(kn_choose choose)
+{
+    static const char *const names[KN_CHOICES] = {"range", "entropy", "loss"};
+    return names[choose];
 }
 
 const char *kn_metric_name(kn_metric metric)

@@ -13,7 +13,7 @@ enum { MOST_ATTRIBUTES = 65535 }; /* columns of a table */
 /* An attribute while its mapping is read, and the values that can only be judged together. */
 typedef struct draft {
     kn_attribute   attribute;
-    const kn_yaml *role, *format, *hierarchy, *weight, *pseudonym;
+    const kn_yaml *role, *format, *hierarchy, *cuts, *weight, *pseudonym;
 } draft;
 
 static kn_status read_role(kn_reader *r, const kn_yaml *value, void *target)
@@ -59,6 +59,17 @@ static kn_status read_attribute_hierarchy(kn_reader *r, const kn_yaml *value, vo
     return kn_read_hierarchy(r, value, &d->attribute.hierarchy);
 }
 
+static kn_status read_cuts(kn_reader *r, const kn_yaml *value, void *target)
+{
+    static const char *const ways[] = {"hierarchy", "order"};
+    size_t                   found = 0;
+    draft                   *d = target;
+    KN_TRY(kn_read_word(r, value, ways, 2, "a way to cut", &found));
+    d->attribute.cut_by_order = found == 1;
+    d->cuts = value;
+    return KN_OK;
+}
+
 static kn_status read_weight(kn_reader *r, const kn_yaml *value, void *target)
 {
     draft *d = target;
@@ -91,6 +102,7 @@ static kn_status check_draft(kn_reader *r, const draft *d)
     if (!d->role) return KN_OK;
     if (d->hierarchy && a->role != KN_ROLE_QUASI && a->role != KN_ROLE_SENSITIVE)
         return kn_field_fail(r, d->hierarchy, "a hierarchy is of a quasi-identifier or a sensitive column");
+    if (d->cuts && a->role != KN_ROLE_QUASI) return kn_field_fail(r, d->cuts, "cuts are of a quasi-identifier");
     if (d->weight && a->role != KN_ROLE_QUASI) return kn_field_fail(r, d->weight, "a weight is of a quasi-identifier");
     if (d->pseudonym && a->role != KN_ROLE_IDENTIFIER)
         return kn_field_fail(r, d->pseudonym, "a pseudonym stands for an identifier");
@@ -104,6 +116,7 @@ static kn_status read_draft(kn_reader *r, const kn_yaml *value, draft *d)
                                   {"type", read_type},
                                   {"format", read_format},
                                   {"hierarchy", read_attribute_hierarchy},
+                                  {"cuts", read_cuts},
                                   {"weight", read_weight},
                                   {"pseudonym", read_pseudonym},
                                   {NULL, NULL}};

@@ -243,7 +243,18 @@ static kn_status read_seed(kn_reader *r, const kn_yaml *value, void *target)
     return KN_OK;
 }
 
-static const kn_key options[] = {{"time-limit", read_time_limit}, {"seed", read_seed}, {NULL, NULL}};
+static kn_status read_choose(kn_reader *r, const kn_yaml *value, void *target)
+{
+    const char *names[KN_CHOICES];
+    size_t      found = 0;
+    for (int i = 0; i < KN_CHOICES; i++) names[i] = kn_choose_name((kn_choose)i);
+    KN_TRY(kn_read_word(r, value, names, KN_CHOICES, "a way to choose", &found));
+    ((kn_spec *)target)->choose = (kn_choose)found;
+    return KN_OK;
+}
+
+static const kn_key options[] = {
+    {"time-limit", read_time_limit}, {"seed", read_seed}, {"choose", read_choose}, {NULL, NULL}};
 
 static kn_status read_options(kn_reader *r, const kn_yaml *value, void *target)
 {

@@ -180,7 +180,8 @@ static bool is_keyword(const kn_word *word, const char *keyword)
 
 static bool is_reserved(const kn_word *word)
 {
-    static const char *const reserved[] = {"SELECT", "FROM", "WHERE", "AND", "OR", "NOT", "BETWEEN", "IN", "IS", "NULL"};
+    static const char *const reserved[] = {"SELECT", "FROM",    "WHERE", "AND", "OR",
+                                           "NOT",    "BETWEEN", "IN",    "IS",  "NULL"};
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
         if (is_keyword(word, reserved[i])) return true;
     return false;
@@ -208,7 +209,7 @@ static kn_status expected(parser *p, const char *what)
 static void advance(parser *p)
 {
     static const char *const close[] = {")", ",", ";"};
-    bool                     tight = p->line.size == 0 || p->line.data[p->line.size - 1] == '(' || is_sign(&p->word, "(");
+    bool tight = p->line.size == 0 || p->line.data[p->line.size - 1] == '(' || is_sign(&p->word, "(");
     for (size_t i = 0; i < 3; i++) tight |= is_sign(&p->word, close[i]);
     /* IN ( is set apart as people write it; COUNT( is not. */
     if (is_sign(&p->word, "(") && p->line.size >= 3 && (p->line.data[p->line.size - 1] | 0x20) == 'n' &&
@@ -263,10 +264,10 @@ static kn_status take_value(parser *p)
 {
     kn_literal literal = {NULL, p->word.line, p->word.column};
     void      *literals = p->literals;
-    if (p->word.kind != KN_WORD_TEXT && p->word.kind != KN_WORD_NUMBER) return expected(p, "a value: a number or 'text'");
+    if (p->word.kind != KN_WORD_TEXT && p->word.kind != KN_WORD_NUMBER)
+        return expected(p, "a value: a number or 'text'");
     literal.text = unquote(p, &p->word);
-    if (!literal.text ||
-        !kn_grow(p->ctx, &literals, &p->literal_capacity, p->literal_count + 1, sizeof *p->literals))
+    if (!literal.text || !kn_grow(p->ctx, &literals, &p->literal_capacity, p->literal_count + 1, sizeof *p->literals))
         return no_memory(p);
     p->literals = literals;
     p->literals[p->literal_count++] = literal;
@@ -449,6 +450,7 @@ kn_status kn_workload_parse(kn_workload **out, kn_context *ctx, const char *name
         text += 3;
         size -= 3;
     }
+    if (size == 0) text = "";
     whole  *w = kn_alloc_zero(ctx, sizeof *w);
     parser *p = kn_alloc_zero(ctx, sizeof *p);
     if (!w || !p) {

@@ -3,7 +3,7 @@
  * JSON is read as the YAML that it is. libfyaml is asked for events, not for a document: so limits, anchors, tags and
  * repeated keys are judged while reading, every node keeps its place, and nothing of the library outlives the call. Its
  * messages are collected, never printed. It passes over bytes that are not UTF-8 and ends at a NUL byte, so both are
- * refused before. Its memory comes from malloc and is not counted; it is bounded by the size of the text.
+ * refused before. Its memory comes from malloc and is not counted; check_signs bounds it.
  *
  * Messages do not show what stands in the text: somebody may have named a file of data by mistake.
  *
@@ -367,6 +367,17 @@ static kn_status parse(reader *r)
     return status;
 }
 
+/* libfyaml looks ahead to the end of a [...] or {...} and holds some 350 bytes for each part of it before it gives the first
+ * event: bounded here by the signs that make parts. */
+static kn_status check_signs(reader *r)
+{
+    size_t signs = 0;
+    for (size_t i = 0; i < r->size; i++)
+        if (memchr("[{,:!&*?", r->text[i], 8) && ++signs > KN_YAML_NODES)
+            return fail_byte(r, i, "more than %d values", KN_YAML_NODES);
+    return KN_OK;
+}
+
 kn_status kn_yaml_parse(kn_yaml **out, kn_arena *arena, const kn_yaml_origin *origin, const char *text, size_t size,
                         kn_error *err)
 {
@@ -380,6 +391,7 @@ kn_status kn_yaml_parse(kn_yaml **out, kn_arena *arena, const kn_yaml_origin *or
         return kn_fail_at(err, origin->status, origin->name, 0, 0, "larger than %d MiB", KN_YAML_LARGEST >> 20);
     size_t wrong = kn_utf8_check(text, size);
     if (wrong != size) return fail_byte(&r, wrong, "not UTF-8 text");
+    KN_TRY(check_signs(&r));
     if (size == 0) return KN_OK;
     KN_TRY(parse(&r));
     *out = r.root;

@@ -324,6 +324,7 @@ static kn_status check(kn_verifier *v, kn_error *err)
         KN_TRY(kn_verify_map(v, err));
     else
         KN_TRY(kn_verify_match(v, err));
+    KN_TRY(kn_verify_levels(v, err));
     KN_TRY(kn_verify_models(v, err));
     KN_TRY(kn_verify_metrics(v, err));
     r->ok = !v->report->failed && r->assignment == KN_ASSIGNMENT_PROVED;

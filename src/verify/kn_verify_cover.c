@@ -51,13 +51,24 @@ static bool index_labels(const kn_vquasi *q, kn_context *ctx, by_label *b)
     return true;
 }
 
+/* The same where the column was generalized to one level: a mask may end in "*" below the root. */
+static bool stands_at_level(const kn_vquasi *q, const kn_vcell *cell, uint32_t value)
+{
+    uint64_t levels[4];
+    if (cell->kind == KN_VCELL_STAR && cell->label == KN_V_NONE) return true;
+    kn_vcell_levels(q, cell, value, levels);
+    return levels[q->level / 64] >> q->level % 64 & 1;
+}
+
 /* Writes the texts that cover a value behind `to` (NULL: only counts them). */
-static uint32_t list_texts(const kn_vquasi *q, const by_label *b, uint32_t value, uint32_t *to)
+static uint32_t list_texts(const kn_vquasi *q, const by_label *b, uint32_t value, bool by_level, uint32_t *to)
 {
     const kn_vtree *t = q->tree;
     uint32_t        n = 0;
+    by_level = by_level && q->level >= 0 && q->levels_known;
     for (uint32_t i = 0; i < b->other_count; i++)
-        if (kn_vcell_covers(q, &q->cells[b->others[i]], value)) {
+        if (by_level ? stands_at_level(q, &q->cells[b->others[i]], value)
+                     : kn_vcell_covers(q, &q->cells[b->others[i]], value)) {
             if (to) to[n] = b->others[i];
             n++;
         }
@@ -66,6 +77,7 @@ static uint32_t list_texts(const kn_vquasi *q, const by_label *b, uint32_t value
     const uint32_t *path = t->paths + (missing ? 0 : (size_t)t->leaf_of_value[value] * (t->height + 1));
     for (uint32_t level = missing ? t->height : 0; level <= t->height; level++) {
         bool again = level > 0 && !missing && t->label[path[level]] == t->label[path[level - 1]];
+        if (by_level) again = level != (uint32_t)q->level;
         for (uint32_t text = again ? KN_V_NONE : b->first[t->label[path[level]]]; text != KN_V_NONE;
              text = b->next[text]) {
             if (to) to[n] = text;
@@ -86,7 +98,7 @@ static kn_status list_quasi(kn_vcover *c, int i, kn_error *err)
     bool ok = c->starts[i] && index_labels(q, ctx, &b);
     for (uint32_t v = 0; ok && v < values; v++) {
         c->starts[i][v] = (uint32_t)total;
-        total += list_texts(q, &b, value_of(q, v), NULL);
+        total += list_texts(q, &b, value_of(q, v), c->by_level, NULL);
         ok = total < KN_V_MISSING;
     }
     if (ok) {
@@ -94,7 +106,8 @@ static kn_status list_quasi(kn_vcover *c, int i, kn_error *err)
         c->lists[i] = kn_alloc_array(ctx, (size_t)total + 1, sizeof **c->lists);
         ok = c->lists[i] != NULL;
     }
-    for (uint32_t v = 0; ok && v < values; v++) (void)list_texts(q, &b, value_of(q, v), c->lists[i] + c->starts[i][v]);
+    for (uint32_t v = 0; ok && v < values; v++)
+        (void)list_texts(q, &b, value_of(q, v), c->by_level, c->lists[i] + c->starts[i][v]);
     kn_free(b.first);
     kn_free(b.next);
     kn_free(b.others);
@@ -127,10 +140,10 @@ static kn_status sort_classes(kn_vcover *c, kn_error *err)
     return st;
 }
 
-kn_status kn_vcover_make(kn_vcover *c, kn_verifier *v, kn_error *err)
+kn_status kn_vcover_make(kn_vcover *c, kn_verifier *v, bool by_level, kn_error *err)
 {
     size_t n = v->classes.count, depth = (size_t)v->quasi_count;
-    *c = (kn_vcover){.v = v, .depth = v->quasi_count};
+    *c = (kn_vcover){.v = v, .depth = v->quasi_count, .by_level = by_level};
     c->order = kn_alloc_array(v->ctx, n + 1, sizeof *c->order);
     c->codes = kn_alloc_array(v->ctx, n * depth + 1, sizeof *c->codes);
     c->lists = kn_alloc_array_zero(v->ctx, depth + 1, sizeof *c->lists);

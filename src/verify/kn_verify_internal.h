@@ -196,6 +196,8 @@ typedef struct kn_vquasi {
     size_t              member_count, member_capacity;
     uint64_t            levels[4]; /* bit l: every cell seen may be its value's ancestor at level l; all 0: none  */
     bool                levels_known; /* from pairs of original and release */
+    int                 level;        /* that the whole column was generalized to; -1: none  */
+    bool                unclaimed;    /* the level that is claimed does not fit              */
 } kn_vquasi;
 
 KN_CHECK kn_status kn_vcells_make(kn_vquasi *q, kn_context *ctx, kn_error *err);
@@ -287,6 +289,7 @@ KN_CHECK kn_status kn_verify_dropped(kn_verifier *v, kn_error *err);
 KN_CHECK kn_status kn_verify_rows(kn_verifier *v, kn_error *err);    /* columns, suppressed rows, budget (_rules.c)  */
 KN_CHECK kn_status kn_verify_map(kn_verifier *v, kn_error *err);     /* with a row map                    (_map.c)   */
 KN_CHECK kn_status kn_verify_match(kn_verifier *v, kn_error *err);   /* without one                       (_match.c) */
+KN_CHECK kn_status kn_verify_levels(kn_verifier *v, kn_error *err);  /* one level per column?             (_levels.c) */
 KN_CHECK kn_status kn_verify_models(kn_verifier *v, kn_error *err);  /* every promise                     (_models.c) */
 KN_CHECK kn_status kn_verify_metrics(kn_verifier *v, kn_error *err); /* what was lost                     (_metrics.c) */
 
@@ -303,9 +306,11 @@ typedef struct kn_vcover {
     uint32_t   **lists;  /* per quasi-identifier: the texts that cover each value (+ 1 for missing), in a row */
     uint32_t   **starts; /* per quasi-identifier: values + 2: where a value's texts begin                     */
     int64_t      work;   /* steps so far                                                                      */
+    bool         by_level;
 } kn_vcover;
 
-KN_CHECK kn_status kn_vcover_make(kn_vcover *out, kn_verifier *v, kn_error *err);
+/* `by_level`: where a column was generalized to one level, a label stands for what lies below it there alone. */
+KN_CHECK kn_status kn_vcover_make(kn_vcover *out, kn_verifier *v, bool by_level, kn_error *err);
 void               kn_vcover_free(kn_vcover *cover);
 
 /* Calls `found` with each class that covers the values (one per quasi-identifier). Stops where it returns false. */
@@ -342,6 +347,9 @@ typedef struct kn_vreference {
 
 /* Does the class keep the promise, and what does it reach? `size` is the class's number of persons. */
 bool kn_vmodel_holds(const kn_model *m, int64_t size, const kn_vhistogram *h, const kn_vreference *r, double *reached);
+
+/* What every class must hold at least, whichever model says so; at least 1. */
+int64_t kn_v_requested_k(const kn_spec *spec);
 
 /* a / b against c / d, exactly: negative, 0 or positive. */
 int kn_v_compare(kn_u128 a, kn_u128 b, uint64_t c, uint64_t d);

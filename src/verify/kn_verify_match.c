@@ -395,7 +395,7 @@ kn_status kn_verify_match(kn_verifier *v, kn_error *err)
 {
     matching m = {.v = v, .work_limit = v->options->work_limit > 0 ? v->options->work_limit : WORK_LIMIT};
     v->report->base.assignment = KN_ASSIGNMENT_UNDECIDED;
-    kn_status st = kn_vcover_make(&m.cover, v, err);
+    kn_status st = kn_vcover_make(&m.cover, v, false, err);
     if (st == KN_OK) st = make_parts(&m, err);
     if (st == KN_OK) miss_rows(&m);
     if (st == KN_OK) st = group_both(&m, err);

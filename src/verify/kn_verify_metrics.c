@@ -1,9 +1,9 @@
 /* kn_verify_metrics.c: what the release lost, derived from both files. docs/metrics.md says what the figures mean.
  *
  * Each distinct text of a quasi-identifier gets its cost once, times the rows that show it; suppressed rows cost everything.
- * Where one label stands on several levels the level is the one that fits all cells of the column (the lowest of these; or
- * the one the release claims); without such a level it is the lowest that bears the label. Logarithms are rounded to 2^-52
- * and added up as whole numbers, so that what was not touched loses exactly nothing.
+ * Where one label stands on several levels the level is the one that fits all cells of the column (kn_verify_levels.c);
+ * without such a level it is the lowest that bears the label. Logarithms are rounded to 2^-52 and added up as whole
+ * numbers, so that what was not touched loses exactly nothing.
  *
  * Cost: O(rows + texts + nodes) per column; dm_star groups the original once more where rows were suppressed.
  */
@@ -23,11 +23,9 @@ typedef struct column {
     int64_t         *node_rows;
     uint32_t        *node_of_label; /* per label, at the level that fits; KN_V_NONE          */
     int64_t         *text_rows;     /* per text: rows of the release that are not suppressed */
-    int              level;         /* that fits all cells; -1: none                         */
     long double      lm, ncp, levels;
     kn_i128          logs;
     bool             unreadable;
-    bool             unclaimed; /* the level that is claimed does not fit */
 } column;
 
 static kn_status no_memory(const kn_verifier *v, kn_error *err)
@@ -40,39 +38,7 @@ static kn_i128 log_units(int64_t rows)
     return rows > 1 ? (kn_i128)roundl(log2l((long double)rows) * LOG_UNIT) : 0;
 }
 
-/* ---- Levels ---- */
-
-/* The levels at which all texts of the column stand, where no map says more. */
-static kn_status levels_of_texts(const kn_verifier *v, const kn_vquasi *q, const int64_t *text_rows, uint64_t levels[4],
-                                 kn_error *err)
-{
-    const kn_vtree *t = q->tree;
-    size_t          width = (size_t)t->height + 1;
-    uint64_t       *of_label = kn_alloc_array_zero(v->ctx, (size_t)t->labels.count + 1, 4 * sizeof *of_label);
-    if (!of_label) return no_memory(v, err);
-    for (size_t i = 0; i < (size_t)t->leaves * width; i++)
-        of_label[4 * (size_t)t->label[t->paths[i]] + i % width / 64] |= (uint64_t)1 << i % width % 64;
-    memset(levels, 0xff, 4 * sizeof *levels);
-    for (uint32_t i = 0; i < q->release->count; i++) {
-        const kn_vcell *cell = &q->cells[i];
-        uint64_t        here[4] = {0};
-        if (text_rows[i] == 0) continue;
-        if (cell->kind == KN_VCELL_MISSING || cell->kind == KN_VCELL_STAR) kn_vcell_levels(q, cell, KN_V_MISSING, here);
-        if (cell->kind == KN_VCELL_NAMED && cell->value != KN_V_NONE) here[0] = 1;
-        for (int w = 0; w < 4 && cell->label != KN_V_NONE; w++)
-            here[w] |= of_label[4 * (size_t)cell->label + (size_t)w];
-        for (int w = 0; w < 4; w++) levels[w] &= here[w];
-    }
-    kn_free(of_label);
-    return KN_OK;
-}
-
-static int lowest_level(const kn_vquasi *q, const uint64_t levels[4])
-{
-    for (uint32_t level = 0; level <= q->tree->height; level++)
-        if (levels[level / 64] >> level % 64 & 1) return (int)level;
-    return -1;
-}
+/* ---- Labels ---- */
 
 /* The node a label means: at the level that fits, or the lowest one. */
 static void place_labels(column *c)
@@ -83,8 +49,8 @@ static void place_labels(column *c)
         uint32_t *at = &c->node_of_label[t->label[node]];
         if (*at == KN_V_NONE || t->level[node] <= t->level[*at]) *at = node;
     }
-    for (uint32_t leaf = 0; c->level >= 0 && leaf < t->leaves; leaf++) {
-        uint32_t node = t->paths[(size_t)leaf * (t->height + 1) + (size_t)c->level];
+    for (uint32_t leaf = 0; c->q->level >= 0 && leaf < t->leaves; leaf++) {
+        uint32_t node = t->paths[(size_t)leaf * (t->height + 1) + (size_t)c->q->level];
         c->node_of_label[t->label[node]] = node;
     }
 }
@@ -168,7 +134,10 @@ static void add_text(column *c, uint32_t text, int64_t all)
     switch (cell->kind) {
     case KN_VCELL_MISSING: c->logs += log_units(c->value_rows[q->domain.count]) * rows; break;
     case KN_VCELL_STAR:
-        if (root != KN_V_NONE && t->label[root] == cell->label)
+        /* A mask may end in "*" below the root. */
+        if (q->level >= 0 && cell->label != KN_V_NONE)
+            add_node(c, c->node_of_label[cell->label], rows);
+        else if (root != KN_V_NONE && t->label[root] == cell->label)
             add_node(c, root, rows);
         else
             add_star(c, all, rows);
@@ -199,7 +168,7 @@ static void count_rows(const kn_verifier *v, column *c)
         if (!v->starred[row]) c->text_rows[kn_vcode(q->release, row)]++;
 }
 
-static kn_status measure_column(const kn_verifier *v, int index, column *c, kn_error *err)
+static kn_status measure_column(const kn_verifier *v, column *c, kn_error *err)
 {
     const kn_vquasi *q = c->q;
     kn_context      *ctx = v->ctx;
@@ -209,17 +178,6 @@ static kn_status measure_column(const kn_verifier *v, int index, column *c, kn_e
     c->text_rows = kn_alloc_array_zero(ctx, (size_t)q->release->count + 1, sizeof *c->text_rows);
     if (!c->value_rows || !c->node_rows || !c->node_of_label || !c->text_rows) return no_memory(v, err);
     count_rows(v, c);
-    uint64_t levels[4];
-    memcpy(levels, q->levels, sizeof levels);
-    if (!q->levels_known) KN_TRY(levels_of_texts(v, q, c->text_rows, levels, err));
-    c->level = lowest_level(q, levels);
-    const kn_verify_options *o = v->options;
-    if (o->levels && index < o->level_count) {
-        int  claimed = o->levels[index];
-        bool fits = claimed >= 0 && (uint32_t)claimed <= q->tree->height && (levels[claimed / 64] >> claimed % 64 & 1);
-        c->unclaimed = !fits;
-        if (fits) c->level = claimed;
-    }
     place_labels(c);
     for (uint32_t text = 0; text < q->release->count; text++) add_text(c, text, v->originals);
     add_star(c, v->originals, v->suppressed);
@@ -238,8 +196,7 @@ static void column_free(column *c)
 
 /* ---- All of them ---- */
 
-/* What every class must hold at least, whatever model says so. */
-static int64_t requested_k(const kn_spec *spec)
+int64_t kn_v_requested_k(const kn_spec *spec)
 {
     int64_t k = 1;
     for (int i = 0; i < spec->model_count; i++) {
@@ -267,7 +224,7 @@ static void class_metrics(const kn_verifier *v, double *metrics)
     metrics[KN_METRIC_C_AVG] = INFINITY;
     if (v->class_count > 0)
         metrics[KN_METRIC_C_AVG] =
-            (double)((long double)shown / ((long double)v->class_count * (long double)requested_k(v->spec)));
+            (double)((long double)shown / ((long double)v->class_count * (long double)kn_v_requested_k(v->spec)));
 }
 
 /* The originals that are not shown, by their own values; the row map says which. */
@@ -281,12 +238,12 @@ static kn_status mark_shown(const kn_verifier *v, uint32_t *out, kn_error *err)
 
 /* dm_star: the classes that the suppressed rows would be in. With a level per column all classes of that node; otherwise
  * the suppressed rows by their own values. */
-static kn_status star_metric(const kn_verifier *v, const column *columns, double *out, kn_error *err)
+static kn_status star_metric(const kn_verifier *v, double *out, kn_error *err)
 {
     bool      node = true;
     int       n = 0;
     kn_status st = KN_OK;
-    for (int i = 0; i < v->quasi_count; i++) node = node && columns[i].level >= 0;
+    for (int i = 0; i < v->quasi_count; i++) node = node && v->quasi[i].level >= 0;
     if (!node && !v->map_ok) return KN_OK;
     kn_vkey   *keys = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 1, sizeof *keys);
     uint32_t **parts = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 1, sizeof *parts);
@@ -305,12 +262,12 @@ static kn_status star_metric(const kn_verifier *v, const column *columns, double
         }
         for (uint32_t text = 0; text < q->original->count; text++) {
             uint32_t value = q->domain.of_original[text];
-            bool     top = node && columns[i].level == (int)q->tree->height;
+            bool     top = node && v->quasi[i].level == (int)q->tree->height;
             parts[i][text] = value;
             if (top) parts[i][text] = 0;
             if (node && !top && value < KN_V_MISSING)
                 parts[i][text] = q->tree->paths[(size_t)q->tree->leaf_of_value[value] * (q->tree->height + 1) +
-                                                (size_t)columns[i].level];
+                                                (size_t)v->quasi[i].level];
         }
         keys[n++] = (kn_vkey){.column = q->original, .translate = parts[i]};
     }
@@ -362,7 +319,7 @@ static kn_status measure_range(void *arg, int64_t begin, int64_t end, int worker
     const measuring *m = arg;
     for (int64_t i = begin; i < end; i++) {
         m->columns[i].q = &m->v->quasi[i];
-        KN_TRY(measure_column(m->v, (int)i, &m->columns[i], err));
+        KN_TRY(measure_column(m->v, &m->columns[i], err));
     }
     return KN_OK;
 }
@@ -373,14 +330,10 @@ kn_status kn_verify_metrics(kn_verifier *v, kn_error *err)
     column   *columns = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 1, sizeof *columns);
     measuring m = {v, columns};
     kn_status st = columns ? kn_parallel_for(v->ctx, v->quasi_count, 1, measure_range, &m, err) : no_memory(v, err);
-    for (int i = 0; st == KN_OK && i < v->quasi_count; i++)
-        if (columns[i].unclaimed)
-            kn_vproblem(v, "column \"%s\": its cells are not those of level %d", v->quasi[i].attribute->name,
-                        v->options->levels[i]);
     if (st == KN_OK) {
         add_up(v, columns, metrics);
         class_metrics(v, metrics);
-        if (v->suppressed > 0) st = star_metric(v, columns, &metrics[KN_METRIC_DM_STAR], err);
+        if (v->suppressed > 0) st = star_metric(v, &metrics[KN_METRIC_DM_STAR], err);
     }
     for (int i = 0; columns && i < v->quasi_count; i++) column_free(&columns[i]);
     kn_free(columns);

@@ -119,17 +119,30 @@ static kn_status weigh_people(crowd *c, int64_t *unit, kn_error *err)
 /* ---- Classes ---- */
 
 typedef struct adding {
-    int64_t *people;
-    int64_t  count;
-    bool     any;
+    const kn_verifier *v;
+    int64_t           *people;
+    int64_t            count;
+    bool               any;
 } adding;
 
 static bool add_people(void *arg, uint32_t class_number)
 {
     adding *a = arg;
-    a->people[class_number] += a->count;
     a->any = true;
+    if (a->v->shown[class_number] > 0) a->people[class_number] += a->count;
     return true;
+}
+
+/* A class of suppressed rows alone may be about anybody. */
+static void add_everybody(const kn_verifier *v, const crowd *c, int64_t *people, bool *absent)
+{
+    int64_t all = 0;
+    for (uint32_t g = 0; g < c->groups.count; g++) all += c->people ? c->people[g] : c->groups.rows[g];
+    for (uint32_t k = 0; k < v->classes.count; k++) {
+        if (v->shown[k] > 0) continue;
+        people[k] = all;
+        *absent = false;
+    }
 }
 
 static kn_status add_all(crowd *c, int64_t *people, bool *absent, kn_error *err)
@@ -137,7 +150,7 @@ static kn_status add_all(crowd *c, int64_t *people, bool *absent, kn_error *err)
     kn_verifier *v = c->v;
     kn_vcover    cover;
     uint32_t    *values = kn_alloc_array(v->ctx, (size_t)v->quasi_count + 1, sizeof *values);
-    kn_status    st = values ? kn_vcover_make(&cover, v, err) : no_memory(v, err);
+    kn_status    st = values ? kn_vcover_make(&cover, v, true, err) : no_memory(v, err);
     if (!values) return st;
     for (uint32_t g = 0; st == KN_OK && g < c->groups.count; g++) {
         for (int i = 0; i < v->quasi_count; i++) {
@@ -146,10 +159,11 @@ static kn_status add_all(crowd *c, int64_t *people, bool *absent, kn_error *err)
             values[i] = c->weights ? q->domain.of_original[kn_vcode(q->original, row)]
                                    : q->domain.of_population[kn_vcode(q->population, row)];
         }
-        adding a = {people, c->people ? c->people[g] : c->groups.rows[g], false};
+        adding a = {v, people, c->people ? c->people[g] : c->groups.rows[g], false};
         (void)kn_vcover_each(&cover, values, add_people, &a);
         if (!a.any && a.count > 0) *absent = true;
     }
+    if (st == KN_OK) add_everybody(v, c, people, absent);
     kn_vcover_free(&cover);
     kn_free(values);
     return st;

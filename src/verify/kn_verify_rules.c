@@ -1,8 +1,9 @@
 /* kn_verify_rules.c: what a release may hold at all: its columns, its suppressed rows, how many of them.
  *
  * A row is shown as suppressed if every column of it is "*" (suppressed: star), or every column but the sensitive ones
- * (keep-sensitive). Where a release has quasi-identifiers only, such a row may as well be one that was generalized to the
- * top: if there are more of them than may be suppressed, they are taken as an ordinary class.
+ * (keep-sensitive). Where no other column tells, such a row may as well be one that was generalized to the top: if there
+ * are more of them than may be suppressed, if there are no others, or if the release claims that none is suppressed, they
+ * are taken as an ordinary class.
  *
  * Cost: one pass over the rows per column.
  */
@@ -53,6 +54,15 @@ static void keep_starred(kn_verifier *v, const kn_vcolumn *column)
         v->starred[row] = v->starred[row] && kn_vcode(column, row) == star;
 }
 
+/* No other column tells: are rows that are "*" throughout generalized to the top, rather than suppressed? */
+static bool is_top(const kn_verifier *v)
+{
+    const kn_verify_options *o = v->options;
+    if (v->star_rows > v->budget) return true;
+    if (o->levels) return o->suppressed == 0;
+    return v->star_rows == v->release->rows && v->star_rows >= kn_v_requested_k(v->spec);
+}
+
 static kn_status find_starred(kn_verifier *v, kn_error *err)
 {
     int64_t rows = v->release->rows;
@@ -69,7 +79,7 @@ static kn_status find_starred(kn_verifier *v, kn_error *err)
         telling = true;
     }
     for (int64_t row = 0; row < rows; row++) v->star_rows += v->starred[row];
-    if (!telling && v->star_rows > v->budget) {
+    if (!telling && is_top(v)) {
         memset(v->starred, 0, (size_t)rows);
         v->star_rows = 0;
     }
@@ -121,7 +131,7 @@ static void check_pseudonyms(kn_verifier *v)
 {
     for (int i = 0; i < v->copy_count; i++) {
         const kn_vcopy *c = &v->copies[i];
-        for (uint32_t t = 0; c->pseudonym && t < c->release->count; t++) {
+        for (uint32_t t = 0; c->pseudonym && t < c->release->count && !v->report->base.more_problems; t++) {
             kn_string text = c->release->texts[t];
             bool      star = text.size == 1 && text.data[0] == '*';
             if (is_pseudonym(text) || star || text.size == 0 || kn_v_is_missing(v->spec, text)) continue;
@@ -135,7 +145,7 @@ static void check_cells(kn_verifier *v)
 {
     for (int i = 0; i < v->quasi_count; i++) {
         const kn_vquasi *q = &v->quasi[i];
-        for (uint32_t t = 0; t < q->release->count; t++)
+        for (uint32_t t = 0; t < q->release->count && !v->report->base.more_problems; t++)
             if (q->cells[t].kind == KN_VCELL_UNKNOWN)
                 kn_vproblem(v,
                             "row %" PRId64 ", column \"%s\": neither a value of the original, nor a label of the "

@@ -1,0 +1,156 @@
+/* kn_fd.h: the search for minimal functional dependencies: the parts and what they share.
+ *
+ * Columns of the search are numbered by falling number of values: 0 has the most. A set of them is one word, bit c for column
+ * c. Columns that say the same (a bijection) are searched as one; constant columns not at all.
+ */
+#ifndef KN_FD_H
+#define KN_FD_H
+
+#include <stdatomic.h>
+
+#include <kanon/dependencies.h>
+
+#include "kn_freq.h"
+
+enum { KN_FD_COLUMNS = 64 };
+
+static inline uint64_t kn_fd_bit(int column)
+{
+    return (uint64_t)1 << column;
+}
+
+/* ---- The data (kn_fd_data.c) ---- */
+
+/* Rows that share a value of one column with others: those of one value are members[starts[i] .. starts[i + 1]). */
+typedef struct kn_fd_clusters {
+    uint32_t  count;
+    uint32_t *starts; /* count + 1 */
+    uint32_t *members;
+} kn_fd_clusters;
+
+/* Immutable once made; read by any thread. "Rows" are the different rows of the table, each with its weight. */
+typedef struct kn_fd_data {
+    kn_context     *ctx;
+    kn_freq        *freq;  /* holds the weights; its keys are gone                                    */
+    uint32_t        rows;
+    int             columns;
+    uint32_t       *codes; /* rows × columns, row by row                                              */
+    uint32_t        values[KN_FD_COLUMNS];
+    uint32_t        most_codes; /* one more than the highest code of any column                      */
+    kn_fd_clusters  clusters[KN_FD_COLUMNS];
+    int64_t         constant_error[KN_FD_COLUMNS]; /* rows without which the column would be constant */
+    int             member_count[KN_FD_COLUMNS];   /* columns of the table that say the same          */
+    int             members[KN_FD_COLUMNS][KN_FD_COLUMNS];
+    int             constants[KN_FD_COLUMNS]; /* columns of the table with one value                  */
+    int             constant_count;
+} kn_fd_data;
+
+KN_CHECK kn_status kn_fd_data_make(kn_fd_data **out, kn_context *ctx, const kn_table *table, const int *columns, int count,
+                                   kn_error *err);
+void               kn_fd_data_free(kn_fd_data *data);
+
+static inline const uint32_t *kn_fd_row(const kn_fd_data *data, uint32_t row)
+{
+    return data->codes + (size_t)row * (size_t)data->columns;
+}
+
+/* The columns in which two rows agree. */
+static inline uint64_t kn_fd_agree(const kn_fd_data *data, uint32_t a, uint32_t b)
+{
+    const uint32_t *x = kn_fd_row(data, a), *y = kn_fd_row(data, b);
+    uint64_t        set = 0;
+    for (int c = 0; c < data->columns; c++) set |= (uint64_t)(x[c] == y[c]) << c;
+    return set;
+}
+
+/* ---- When to stop ---- */
+
+/* Shared by all workers. */
+typedef struct kn_fd_clock {
+    kn_context *ctx;
+    uint64_t    end_ns; /* 0: never */
+    atomic_bool passed;
+} kn_fd_clock;
+
+void kn_fd_clock_start(kn_fd_clock *clock, kn_context *ctx, double seconds);
+bool kn_fd_clock_passed(kn_fd_clock *clock); /* asks the system: also true once the context was cancelled */
+
+/* ---- Sets of columns (kn_fd_sets.c) ---- */
+
+/* A growing list of sets. */
+typedef struct kn_fd_list {
+    uint64_t *sets;
+    size_t    count, capacity;
+} kn_fd_list;
+
+KN_CHECK bool kn_fd_list_add(kn_fd_list *list, kn_context *ctx, uint64_t set);
+void          kn_fd_list_sort(kn_fd_list *list); /* ascending as numbers                       */
+bool          kn_fd_list_has(const kn_fd_list *list, uint64_t set); /* of a sorted list         */
+void          kn_fd_list_free(kn_fd_list *list);
+
+/* Different sets, none empty, in the order they were added. */
+typedef struct kn_fd_pool {
+    kn_fd_list list;
+    uint64_t  *slots; /* 0: free */
+    size_t     slot_count;
+} kn_fd_pool;
+
+KN_CHECK bool kn_fd_pool_add(kn_fd_pool *pool, kn_context *ctx, uint64_t set, bool *added);
+void          kn_fd_pool_free(kn_fd_pool *pool);
+
+/* Keeps an antichain: the maximal ones of the sets added. */
+KN_CHECK bool kn_fd_maximal_add(kn_fd_list *maximal, kn_context *ctx, uint64_t set, bool *changed);
+
+/* The minimal sets of columns out of `universe` that have a column outside each of `sets` (all parts of `universe`), those
+ * of at most `max_size` columns; *cut: there are larger ones. Stops early when the clock says so. */
+KN_CHECK kn_status kn_fd_hitting(kn_fd_list *out, bool *cut, kn_fd_clock *clock, const kn_fd_list *sets, uint64_t universe,
+                                 int max_size, kn_error *err);
+
+/* ---- Holding candidates against the data (kn_fd_validate.c) ---- */
+
+/* left -> each column of `right`. */
+typedef struct kn_fd_candidate {
+    uint64_t left; /* not empty            */
+    uint64_t right;
+    uint64_t broken; /* out: those of `right` that do not hold */
+    int64_t *removed; /* out, with a budget: per column of `right`, ascending, the exceptions (of what holds); owned by the caller */
+} kn_fd_candidate;
+
+/* Candidates from lists of left sides, one for each column as the right side: each left side once, smaller ones first.
+ * Freed by the caller. */
+KN_CHECK kn_status kn_fd_candidates_make(kn_fd_candidate **out, size_t *count, const kn_fd_data *data, const kn_fd_list *left,
+                                         kn_error *err);
+
+/* Checks all candidates (left sides all different; the array is put in an order of its own). budget 0: exact; the agree sets of
+ * pairs of rows that break one go into `found` (which may otherwise be NULL), in an order that does not depend on the threads.
+ * *done false: the clock ran out and nothing is known. */
+KN_CHECK kn_status kn_fd_validate(bool *done, const kn_fd_data *data, kn_fd_clock *clock, kn_fd_candidate *candidates,
+                                  size_t count, int64_t budget, kn_fd_pool *found, kn_error *err);
+
+/* ---- The two searches ---- */
+
+/* left -> right holds and is minimal. */
+typedef struct kn_fd_result {
+    uint64_t left;
+    int      right;
+    int64_t  removed;
+} kn_fd_result;
+
+typedef struct kn_fd_search {
+    const kn_fd_data *data;
+    kn_fd_clock      *clock;
+    int64_t           budget;
+    int               max_left;
+    kn_fd_result     *results;
+    size_t            count, capacity;
+    int64_t           checked, refuted, agree_sets, rounds;
+    bool              cut;  /* by max_left */
+    bool              late; /* by the clock */
+} kn_fd_search;
+
+KN_CHECK bool kn_fd_search_add(kn_fd_search *search, uint64_t left, int right, int64_t removed);
+
+KN_CHECK kn_status kn_fd_exact(kn_fd_search *search, kn_error *err);       /* kn_fd_exact.c  */
+KN_CHECK kn_status kn_fd_approximate(kn_fd_search *search, kn_error *err); /* kn_fd_levels.c */
+
+#endif

@@ -1,0 +1,233 @@
+/* kn_fd_data.c: a table as the search for dependencies sees it (kn_fd.h).
+ *
+ * Equal rows are one row with a weight; columns are sorted by falling number of values, so that the first columns of a set
+ * split rows the most. Rows stand in the lexicographic order of their columns from the fewest values to the most: neighbours
+ * agree in many columns, which is what the exact search looks for. Codes stand row by row: whoever follows a few rows through
+ * many columns stays in the cache. Columns that say the same as an earlier one, and constants, are set aside.
+ *
+ * Cost: one grouping of the table by all columns, then rows × columns, and rows for each two columns with the same number of
+ * values. Memory: 8 bytes × different rows × columns.
+ */
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_fd.h"
+#include "kn_parallel.h"
+
+static kn_status no_memory(kn_context *ctx, kn_error *err)
+{
+    return kn_fail_memory(err, ctx, "searching dependencies");
+}
+
+/* ---- Columns ---- */
+
+/* Columns of the table by rising number of values; equal ones by falling position, so that the search has them in order. */
+static void sort_columns(int *columns, int count, const kn_table *table)
+{
+    for (int i = 1; i < count; i++)
+        for (int j = i; j > 0; j--) {
+            uint32_t a = kn_column_cardinality(&table->columns[columns[j - 1]]);
+            uint32_t b = kn_column_cardinality(&table->columns[columns[j]]);
+            if (a < b || (a == b && columns[j - 1] > columns[j])) break;
+            int column = columns[j];
+            columns[j] = columns[j - 1];
+            columns[j - 1] = column;
+        }
+}
+
+static uint32_t code_at(const kn_freq *freq, uint32_t row, int column)
+{
+    return kn_freq_code(freq, row, column);
+}
+
+/* Is the code of `b` a function of that of `a`? `map` has room for every code of a; UINT32_MAX: not seen yet. */
+static bool determines(const kn_freq *freq, int a, int b, uint32_t *map, uint32_t codes)
+{
+    memset(map, 0xff, (size_t)codes * sizeof *map);
+    for (int64_t i = 0; i < freq->classes; i++) {
+        uint32_t x = code_at(freq, (uint32_t)i, a), y = code_at(freq, (uint32_t)i, b);
+        if (map[x] == UINT32_MAX) map[x] = y;
+        if (map[x] != y) return false;
+    }
+    return true;
+}
+
+typedef struct chosen {
+    int      count;
+    int      at[KN_FD_COLUMNS];    /* position in the frequency set */
+    uint32_t codes[KN_FD_COLUMNS]; /* one more than the highest code */
+} chosen;
+
+/* How many different codes a column of the set has. */
+static uint32_t count_values(const kn_freq *freq, int column, uint32_t *seen, uint32_t codes)
+{
+    uint32_t values = 0;
+    memset(seen, 0, (size_t)codes * sizeof *seen);
+    for (int64_t i = 0; i < freq->classes; i++) {
+        uint32_t code = code_at(freq, (uint32_t)i, column);
+        values += seen[code] == 0;
+        seen[code] = 1;
+    }
+    return values;
+}
+
+/* Puts a column among the constants, with an earlier one that says the same, or on its own. */
+static void place_column(kn_fd_data *d, chosen *c, int at, int column, uint32_t codes, uint32_t *scratch)
+{
+    uint32_t values = count_values(d->freq, at, scratch, codes);
+    if (values <= 1) {
+        d->constants[d->constant_count++] = column;
+        return;
+    }
+    for (int i = 0; i < c->count; i++)
+        if (d->values[i] == values && determines(d->freq, c->at[i], at, scratch, c->codes[i])) {
+            /* Onto as many values: a bijection. */
+            d->members[i][d->member_count[i]++] = column;
+            return;
+        }
+    d->values[c->count] = values;
+    d->members[c->count][0] = column;
+    d->member_count[c->count] = 1;
+    c->codes[c->count] = codes;
+    c->at[c->count++] = at;
+}
+
+static kn_status choose_columns(chosen *c, kn_fd_data *d, const kn_table *table, const int *columns, int count,
+                                kn_error *err)
+{
+    uint32_t most = 1;
+    for (int i = 0; i < count; i++) {
+        uint32_t codes = table->columns[columns[i]].dict.count + 1;
+        if (codes > most) most = codes;
+    }
+    uint32_t *scratch = kn_alloc_array(d->ctx, most, sizeof *scratch);
+    if (!scratch) return no_memory(d->ctx, err);
+    for (int i = count - 1; i >= 0; i--)
+        place_column(d, c, i, columns[i], table->columns[columns[i]].dict.count + 1, scratch);
+    kn_free(scratch);
+    d->most_codes = most;
+    d->columns = c->count;
+    return KN_OK;
+}
+
+/* ---- Rows ---- */
+
+typedef struct filling {
+    kn_fd_data *data;
+    chosen     *chosen;
+} filling;
+
+static kn_status fill_codes(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const filling *f = arg;
+    kn_fd_data    *d = f->data;
+    (void)worker;
+    (void)err;
+    for (int64_t i = begin; i < end; i++)
+        for (int c = 0; c < d->columns; c++)
+            d->codes[(size_t)i * (size_t)d->columns + (size_t)c] = code_at(d->freq, (uint32_t)i, f->chosen->at[c]);
+    return KN_OK;
+}
+
+/* Rows by value of column c, only values that several rows have; and the rows without which it would be constant. */
+static kn_status cluster_column(kn_fd_data *d, int c, uint32_t codes, kn_error *err)
+{
+    kn_fd_clusters *k = &d->clusters[c];
+    int64_t        *weights = kn_alloc_array_zero(d->ctx, codes, sizeof *weights);
+    uint32_t       *at = kn_alloc_array_zero(d->ctx, (size_t)codes + 1, sizeof *at);
+    kn_status       st = KN_OK;
+    int64_t         most = 0;
+    uint32_t        members = 0;
+    if (!weights || !at) st = no_memory(d->ctx, err);
+    for (uint32_t i = 0; i < d->rows && st == KN_OK; i++) {
+        uint32_t code = kn_fd_row(d, i)[c];
+        at[code]++;
+        weights[code] += d->freq->counts[i];
+    }
+    for (uint32_t v = 0; v < codes && st == KN_OK; v++) {
+        if (weights[v] > most) most = weights[v];
+        if (at[v] < 2) continue;
+        k->count++;
+        members += at[v];
+    }
+    if (st == KN_OK) {
+        k->starts = kn_alloc_array(d->ctx, (size_t)k->count + 1, sizeof *k->starts);
+        k->members = kn_alloc_array(d->ctx, (size_t)members + 1, sizeof *k->members);
+        if (!k->starts || !k->members) st = no_memory(d->ctx, err);
+    }
+    if (st == KN_OK) {
+        uint32_t next = 0, cluster = 0;
+        for (uint32_t v = 0; v < codes; v++) {
+            uint32_t n = at[v];
+            at[v] = n < 2 ? UINT32_MAX : next;
+            if (n < 2) continue;
+            k->starts[cluster++] = next;
+            next += n;
+        }
+        k->starts[cluster] = next;
+        for (uint32_t i = 0; i < d->rows; i++) {
+            uint32_t code = kn_fd_row(d, i)[c];
+            if (at[code] != UINT32_MAX) k->members[at[code]++] = i;
+        }
+        d->constant_error[c] = d->freq->rows - most;
+    }
+    kn_free(weights);
+    kn_free(at);
+    return st;
+}
+
+static kn_status cluster_columns(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const filling *f = arg;
+    (void)worker;
+    for (int64_t c = begin; c < end; c++) KN_TRY(cluster_column(f->data, (int)c, f->chosen->codes[c], err));
+    return KN_OK;
+}
+
+static kn_status make(kn_fd_data *d, const kn_table *table, const int *columns, int count, kn_error *err)
+{
+    chosen  c = {0};
+    filling f = {d, &c};
+    int     sorted[KN_FD_COLUMNS];
+    memcpy(sorted, columns, (size_t)count * sizeof *sorted);
+    sort_columns(sorted, count, table);
+    KN_TRY(kn_freq_of_table(&d->freq, d->ctx, table, sorted, count, err));
+    if (d->freq->classes >= UINT32_MAX - 1)
+        return kn_fail(err, KN_USAGE, "more than 2^32 different rows: too many to search");
+    d->rows = (uint32_t)d->freq->classes;
+    KN_TRY(choose_columns(&c, d, table, sorted, count, err));
+    d->codes = kn_alloc_array(d->ctx, (size_t)d->rows * (size_t)d->columns + 1, sizeof *d->codes);
+    if (!d->codes) return no_memory(d->ctx, err);
+    KN_TRY(kn_parallel_for(d->ctx, d->rows, 1 << 14, fill_codes, &f, err));
+    kn_free(d->freq->keys);
+    d->freq->keys = NULL;
+    return kn_parallel_for(d->ctx, d->columns, 1, cluster_columns, &f, err);
+}
+
+kn_status kn_fd_data_make(kn_fd_data **out, kn_context *ctx, const kn_table *table, const int *columns, int count,
+                          kn_error *err)
+{
+    *out = NULL;
+    kn_fd_data *d = kn_alloc_zero(ctx, sizeof *d);
+    if (!d) return no_memory(ctx, err);
+    d->ctx = ctx;
+    kn_status st = make(d, table, columns, count, err);
+    if (st != KN_OK)
+        kn_fd_data_free(d);
+    else
+        *out = d;
+    return st;
+}
+
+void kn_fd_data_free(kn_fd_data *data)
+{
+    if (!data) return;
+    for (int c = 0; c < KN_FD_COLUMNS; c++) {
+        kn_free(data->clusters[c].starts);
+        kn_free(data->clusters[c].members);
+    }
+    kn_freq_free(data->freq);
+    kn_free(data->codes);
+    kn_free(data);
+}

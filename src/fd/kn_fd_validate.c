@@ -1,0 +1,548 @@
+/* kn_fd_validate.c: many candidates X -> A held against the data at once (kn_fd.h).
+ *
+ * The left sides form a trie: a node is a column, its path a set. Starting with the rows that share a value of a node's
+ * column, a walk goes down the trie and splits the rows by one more column at each step; rows that end up alone can break
+ * nothing and drop out (TANE's stripped partitions, but never stored: one cluster is followed through all candidates that
+ * begin with its column, and its few rows stay in the cache, row by row). At the end of a left side the rows of each part
+ * agree on X, and A is looked at:
+ *   - exact: the first two rows that differ in A break X -> A, which is not looked at again; the columns in which these two
+ *     agree tell more than this one failure, so they are handed back. Neighbours in a part are rows alike, so what they agree
+ *     on is much;
+ *   - with a budget: the rows beyond the most frequent A are exceptions; once they are more than the budget, the candidate
+ *     falls. Exceptions of a candidate that holds are counted exactly.
+ * A branch without live candidates is left alone.
+ *
+ * Threads: tasks are pieces of the clusters of one first column, cut by position. Exact: each task walks with flags of its
+ * own, so what it hands back does not depend on the others. With a budget the exceptions are summed up between tasks: whether
+ * a sum passes the budget does not depend on who added first, nor does a sum that does not.
+ *
+ * Cost: rows of each trie node's parts, summed up over the nodes; far less for candidates that fail. Memory: 16 bytes × rows
+ * for each worker, and 12 (with a budget 20) for each candidate and worker.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_fd.h"
+#include "kn_parallel.h"
+
+enum { TASK_PARTS = 16 }; /* pieces of one column's clusters */
+
+/* ---- Candidates ---- */
+
+/* The bits of a set in reverse, so that sets with the same first columns stand together. */
+static uint64_t reversed(uint64_t x)
+{
+    x = (x >> 1 & 0x5555555555555555u) | (x & 0x5555555555555555u) << 1;
+    x = (x >> 2 & 0x3333333333333333u) | (x & 0x3333333333333333u) << 2;
+    x = (x >> 4 & 0x0f0f0f0f0f0f0f0fu) | (x & 0x0f0f0f0f0f0f0f0fu) << 4;
+    return __builtin_bswap64(x);
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+    uint64_t x = reversed(((const kn_fd_candidate *)a)->left), y = reversed(((const kn_fd_candidate *)b)->left);
+    return x > y ? -1 : x < y;
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+    int x = __builtin_popcountll(((const kn_fd_candidate *)a)->left);
+    int y = __builtin_popcountll(((const kn_fd_candidate *)b)->left);
+    return x != y ? x - y : compare_candidates(a, b);
+}
+
+kn_status kn_fd_candidates_make(kn_fd_candidate **out, size_t *count, const kn_fd_data *data, const kn_fd_list *left,
+                                kn_error *err)
+{
+    size_t all = 0, kept = 0;
+    for (int c = 0; c < data->columns; c++) all += left[c].count;
+    *count = 0;
+    *out = kn_alloc_array(data->ctx, all + 1, sizeof **out);
+    if (!*out) return kn_fail_memory(err, data->ctx, "searching dependencies");
+    kn_fd_candidate *list = *out;
+    all = 0;
+    for (int c = 0; c < data->columns; c++)
+        for (size_t i = 0; i < left[c].count; i++)
+            list[all++] = (kn_fd_candidate){.left = left[c].sets[i], .right = kn_fd_bit(c)};
+    if (all > 1) qsort(list, all, sizeof *list, compare_sizes);
+    for (size_t i = 0; i < all; i++) {
+        if (kept > 0 && list[kept - 1].left == list[i].left)
+            list[kept - 1].right |= list[i].right;
+        else
+            list[kept++] = list[i];
+    }
+    *count = kept;
+    return KN_OK;
+}
+
+/* ---- The trie ---- */
+
+/* Nodes in the order of a depth-first walk: the children of i are i + 1, end[i + 1], end[end[i + 1]], ... below end[i]. */
+typedef struct trie {
+    uint32_t  nodes;
+    uint8_t  *column;
+    uint32_t *end;
+    uint32_t *parent;
+    uint32_t *live;      /* candidates at and below                                */
+    uint64_t *right;     /* of the candidate that ends here; 0: none               */
+    uint32_t *candidate; /* its number                                             */
+    size_t   *pair;      /* with a budget: where the exceptions of its first right side stand */
+} trie;
+
+static void trie_free(trie *t)
+{
+    kn_free(t->column);
+    kn_free(t->end);
+    kn_free(t->parent);
+    kn_free(t->live);
+    kn_free(t->right);
+    kn_free(t->candidate);
+    kn_free(t->pair);
+}
+
+static bool trie_allocate(trie *t, kn_context *ctx, size_t nodes)
+{
+    t->column = kn_alloc_array(ctx, nodes, sizeof *t->column);
+    t->end = kn_alloc_array(ctx, nodes, sizeof *t->end);
+    t->parent = kn_alloc_array(ctx, nodes, sizeof *t->parent);
+    t->live = kn_alloc_array_zero(ctx, nodes, sizeof *t->live);
+    t->right = kn_alloc_array_zero(ctx, nodes, sizeof *t->right);
+    t->candidate = kn_alloc_array_zero(ctx, nodes, sizeof *t->candidate);
+    t->pair = kn_alloc_array_zero(ctx, nodes, sizeof *t->pair);
+    return t->column && t->end && t->parent && t->live && t->right && t->candidate && t->pair;
+}
+
+static size_t shared_prefix(uint64_t a, uint64_t b)
+{
+    uint64_t differ = a ^ b;
+    uint64_t below = differ ? (differ & -differ) - 1 : UINT64_MAX;
+    return (size_t)__builtin_popcountll(a & below);
+}
+
+static size_t count_nodes(const kn_fd_candidate *c, size_t count)
+{
+    size_t   nodes = 1;
+    uint64_t last = 0;
+    for (size_t i = 0; i < count; i++) {
+        nodes += (size_t)__builtin_popcountll(c[i].left) - shared_prefix(c[i].left, last);
+        last = c[i].left;
+    }
+    return nodes;
+}
+
+/* Adds the path of a candidate below what it shares with the one before; `path` holds the nodes of that one. */
+static void trie_add(trie *t, const kn_fd_candidate *c, uint32_t number, uint32_t *path, uint64_t last)
+{
+    size_t   depth = shared_prefix(c->left, last);
+    uint64_t rest = c->left;
+    for (size_t i = 0; i < depth; i++) rest &= rest - 1;
+    for (; rest; rest &= rest - 1) {
+        uint32_t node = t->nodes++;
+        t->column[node] = (uint8_t)__builtin_ctzll(rest);
+        t->parent[node] = path[depth];
+        path[++depth] = node;
+    }
+    uint32_t node = path[depth];
+    t->right[node] = c->right;
+    t->candidate[node] = number;
+}
+
+/* The candidates are sorted already. */
+static kn_status trie_make(trie *t, kn_context *ctx, const kn_fd_candidate *c, size_t count, size_t *pairs,
+                           kn_error *err)
+{
+    size_t nodes = count_nodes(c, count);
+    if (nodes >= UINT32_MAX || !trie_allocate(t, ctx, nodes)) return kn_fail_memory(err, ctx, "searching dependencies");
+    uint32_t path[KN_FD_COLUMNS + 1] = {0};
+    uint64_t last = 0;
+    t->nodes = 1;
+    *pairs = 0;
+    for (size_t i = 0; i < count; i++) {
+        trie_add(t, &c[i], (uint32_t)i, path, last);
+        last = c[i].left;
+    }
+    for (uint32_t n = 0; n < t->nodes; n++) {
+        t->end[n] = n + 1;
+        t->pair[n] = *pairs;
+        *pairs += (size_t)__builtin_popcountll(t->right[n]);
+    }
+    for (uint32_t n = t->nodes - 1; n > 0; n--) {
+        uint32_t up = t->parent[n];
+        t->live[n] += t->right[n] != 0;
+        t->live[up] += t->live[n];
+        if (t->end[n] > t->end[up]) t->end[up] = t->end[n];
+    }
+    return KN_OK;
+}
+
+/* ---- Walking ---- */
+
+typedef struct task {
+    uint32_t   node;        /* of the first column                       */
+    uint32_t   first, last; /* its clusters                       */
+    uint64_t  *broken;      /* exact, out: per node from `node` on; NULL: none */
+    kn_fd_list agree;       /* exact, out                               */
+} task;
+
+typedef struct job {
+    const kn_fd_data *data;
+    kn_fd_clock      *clock;
+    const trie       *trie;
+    int64_t           budget;
+    _Atomic int64_t  *removed; /* with a budget: per pair */
+    size_t            pairs;
+    task             *tasks;
+    struct walker    *walkers;
+    bool              wants_agree;
+    atomic_bool       late;
+} job;
+
+/* Of one worker. */
+typedef struct walker {
+    job      *job;
+    uint64_t *alive;                       /* per node: right sides not broken yet   */
+    uint32_t *live;                        /* per node: candidates at and below      */
+    int64_t  *own;                         /* with a budget: per pair, not yet added */
+    uint32_t *rows;                        /* of the cluster at hand                 */
+    uint32_t *moved, *group, *size, *code; /* scratch of a split */
+    uint32_t *slot;                        /* per code of the column with most: group + 1; all 0 between uses */
+    int64_t  *sums;                        /* per group: weights                     */
+    uint32_t (*ranges)[2];                 /* a stack */
+    size_t   range_count, range_capacity;
+    task    *task;
+    uint64_t work; /* rows seen since the clock was last asked */
+    bool     stop, failed;
+} walker;
+
+static const uint32_t *row_of(const walker *w, uint32_t i)
+{
+    return kn_fd_row(w->job->data, w->rows[i]);
+}
+
+static bool push_range(walker *w, uint32_t first, uint32_t last)
+{
+    void *ranges = w->ranges;
+    if (!kn_grow(w->job->data->ctx, &ranges, &w->range_capacity, w->range_count + 1, sizeof *w->ranges)) {
+        w->failed = true;
+        return false;
+    }
+    w->ranges = ranges;
+    w->ranges[w->range_count][0] = first;
+    w->ranges[w->range_count++][1] = last;
+    return true;
+}
+
+/* Numbers the values of a column among rows [first, last) in order of appearance. */
+static uint32_t group_rows(walker *w, int column, uint32_t first, uint32_t last)
+{
+    uint32_t groups = 0;
+    for (uint32_t i = first; i < last; i++) {
+        uint32_t code = row_of(w, i)[column], g = w->slot[code];
+        if (g == 0) {
+            g = w->slot[code] = ++groups;
+            w->size[g - 1] = 0;
+            w->code[g - 1] = code;
+        }
+        w->group[i - first] = g - 1;
+        w->size[g - 1]++;
+    }
+    for (uint32_t g = 0; g < groups; g++) w->slot[w->code[g]] = 0;
+    return groups;
+}
+
+/* Splits rows [first, last) by a column; pushes the parts of two or more. Keeps the order of rows inside a part. */
+static void split(walker *w, int column, uint32_t first, uint32_t last)
+{
+    if (last - first == 2) {
+        if (row_of(w, first)[column] == row_of(w, first + 1)[column]) (void)push_range(w, first, last);
+        return;
+    }
+    uint32_t groups = group_rows(w, column, first, last), at = first;
+    if (groups == 1) (void)push_range(w, first, last);
+    if (groups == 1 || groups == last - first) return;
+    for (uint32_t g = 0; g < groups; g++) {
+        uint32_t n = w->size[g];
+        w->size[g] = at - first;
+        if (n > 1 && !push_range(w, at, at + n)) return;
+        at += n;
+    }
+    for (uint32_t i = first; i < last; i++) w->moved[w->size[w->group[i - first]]++] = w->rows[i];
+    memcpy(w->rows + first, w->moved, (size_t)(last - first) * sizeof *w->rows);
+}
+
+static void drop(walker *w, uint32_t node, uint64_t right)
+{
+    w->alive[node] &= ~right;
+    if (w->alive[node]) return;
+    for (uint32_t n = node; n > 0; n = w->job->trie->parent[n]) w->live[n]--;
+}
+
+/* Exact: rows [first, last) agree on the left side of `node`. */
+static void test_exact(walker *w, uint32_t node, uint32_t first, uint32_t last)
+{
+    uint64_t broken = 0;
+    for (uint64_t right = w->alive[node]; right; right &= right - 1) {
+        int      c = __builtin_ctzll(right);
+        uint32_t code = row_of(w, first)[c], i = first + 1;
+        while (i < last && row_of(w, i)[c] == code) i++;
+        if (i == last) continue;
+        broken |= kn_fd_bit(c);
+        if (!w->job->wants_agree) continue;
+        uint64_t agree = kn_fd_agree(w->job->data, w->rows[i - 1], w->rows[i]);
+        if (!kn_fd_list_add(&w->task->agree, w->job->data->ctx, agree)) w->failed = true;
+    }
+    if (!broken) return;
+    w->task->broken[node - w->task->node] |= broken;
+    drop(w, node, broken);
+}
+
+/* Exceptions of one right side among rows that agree on the left. */
+static int64_t exceptions(walker *w, int column, uint32_t first, uint32_t last)
+{
+    const int64_t *weights = w->job->data->freq->counts;
+    if (last - first == 2) {
+        int64_t a = weights[w->rows[first]], b = weights[w->rows[first + 1]];
+        if (row_of(w, first)[column] == row_of(w, first + 1)[column]) return 0;
+        return a < b ? a : b;
+    }
+    uint32_t groups = group_rows(w, column, first, last);
+    if (groups == 1) return 0;
+    int64_t all = 0, most = 0;
+    memset(w->sums, 0, (size_t)groups * sizeof *w->sums);
+    for (uint32_t i = first; i < last; i++) w->sums[w->group[i - first]] += weights[w->rows[i]];
+    for (uint32_t g = 0; g < groups; g++) {
+        all += w->sums[g];
+        if (w->sums[g] > most) most = w->sums[g];
+    }
+    return all - most;
+}
+
+/* Adds what this worker counted for a pair to the sum of all; returns the sum. */
+static int64_t share(walker *w, size_t pair)
+{
+    int64_t own = w->own[pair];
+    w->own[pair] = 0;
+    return atomic_fetch_add_explicit(&w->job->removed[pair], own, memory_order_relaxed) + own;
+}
+
+/* With a budget. */
+static void test_budget(walker *w, uint32_t node, uint32_t first, uint32_t last)
+{
+    const trie *t = w->job->trie;
+    int64_t     patience = w->job->budget / 32;
+    for (uint64_t right = w->alive[node]; right; right &= right - 1) {
+        int    c = __builtin_ctzll(right);
+        size_t pair = t->pair[node] + (size_t)__builtin_popcountll(t->right[node] & (kn_fd_bit(c) - 1));
+        w->own[pair] += exceptions(w, c, first, last);
+        if (w->own[pair] > patience && share(w, pair) > w->job->budget) drop(w, node, kn_fd_bit(c));
+    }
+}
+
+static void visit(walker *w, uint32_t node, uint32_t first, uint32_t last)
+{
+    const trie *t = w->job->trie;
+    w->work += last - first;
+    if (w->work > 1 << 20) {
+        w->work = 0;
+        w->stop = kn_fd_clock_passed(w->job->clock);
+        if (w->stop) atomic_store_explicit(&w->job->late, true, memory_order_relaxed);
+    }
+    if (w->alive[node]) {
+        if (w->job->budget > 0)
+            test_budget(w, node, first, last);
+        else
+            test_exact(w, node, first, last);
+    }
+    for (uint32_t child = node + 1; child < t->end[node] && !w->stop && !w->failed; child = t->end[child]) {
+        if (w->live[child] == 0) continue;
+        size_t base = w->range_count;
+        split(w, t->column[child], first, last);
+        for (size_t i = base, end = w->range_count; i < end && w->live[child] && !w->stop && !w->failed; i++)
+            visit(w, child, w->ranges[i][0], w->ranges[i][1]);
+        w->range_count = base;
+    }
+}
+
+static kn_status run_task(walker *w, task *k, kn_error *err)
+{
+    const trie           *t = w->job->trie;
+    const kn_fd_clusters *clusters = &w->job->data->clusters[t->column[k->node]];
+    uint32_t              nodes = t->end[k->node] - k->node;
+    kn_context           *ctx = w->job->data->ctx;
+    w->task = k;
+    if (w->job->budget == 0) {
+        k->broken = kn_alloc_array_zero(ctx, nodes, sizeof *k->broken);
+        if (!k->broken) return kn_fail_memory(err, ctx, "searching dependencies");
+    }
+    memcpy(w->alive + k->node, t->right + k->node, nodes * sizeof *w->alive);
+    memcpy(w->live + k->node, t->live + k->node, nodes * sizeof *w->live);
+    for (uint32_t i = k->first; i < k->last && w->live[k->node] && !w->stop && !w->failed; i++) {
+        uint32_t begin = clusters->starts[i], n = clusters->starts[i + 1] - begin;
+        memcpy(w->rows, clusters->members + begin, n * sizeof *w->rows);
+        w->range_count = 0;
+        visit(w, k->node, 0, n);
+    }
+    if (w->job->budget > 0) {
+        size_t end = t->end[k->node] < t->nodes ? t->pair[t->end[k->node]] : w->job->pairs;
+        for (size_t p = t->pair[k->node]; p < end; p++)
+            if (w->own[p]) (void)share(w, p);
+    }
+    return w->failed ? kn_fail_memory(err, ctx, "searching dependencies") : KN_OK;
+}
+
+static kn_status run_tasks(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    job *j = arg;
+    for (int64_t i = begin; i < end; i++) KN_TRY(run_task(&j->walkers[worker], &j->tasks[i], err));
+    return KN_OK;
+}
+
+/* ---- Setting up ---- */
+
+/* The largest cluster that any task meets. */
+static size_t most_rows(const job *j, int tasks)
+{
+    size_t most = 2;
+    for (int i = 0; i < tasks; i++) {
+        const kn_fd_clusters *c = &j->data->clusters[j->trie->column[j->tasks[i].node]];
+        for (uint32_t n = j->tasks[i].first; n < j->tasks[i].last; n++)
+            if (c->starts[n + 1] - c->starts[n] > most) most = c->starts[n + 1] - c->starts[n];
+    }
+    return most;
+}
+
+static bool walker_make(walker *w, job *j, size_t rows)
+{
+    kn_context *ctx = j->data->ctx;
+    w->job = j;
+    w->alive = kn_alloc_array(ctx, j->trie->nodes, sizeof *w->alive);
+    w->live = kn_alloc_array(ctx, j->trie->nodes, sizeof *w->live);
+    w->rows = kn_alloc_array(ctx, rows, sizeof *w->rows);
+    w->moved = kn_alloc_array(ctx, rows, sizeof *w->moved);
+    w->group = kn_alloc_array(ctx, rows, sizeof *w->group);
+    w->size = kn_alloc_array(ctx, rows, sizeof *w->size);
+    w->code = kn_alloc_array(ctx, rows, sizeof *w->code);
+    w->slot = kn_alloc_array_zero(ctx, j->data->most_codes, sizeof *w->slot);
+    if (j->budget > 0) {
+        w->own = kn_alloc_array_zero(ctx, j->pairs + 1, sizeof *w->own);
+        w->sums = kn_alloc_array(ctx, rows, sizeof *w->sums);
+        if (!w->own || !w->sums) return false;
+    }
+    return w->alive && w->live && w->rows && w->moved && w->group && w->size && w->code && w->slot;
+}
+
+static void walker_free(walker *w)
+{
+    kn_free(w->alive);
+    kn_free(w->live);
+    kn_free(w->own);
+    kn_free(w->rows);
+    kn_free(w->moved);
+    kn_free(w->group);
+    kn_free(w->size);
+    kn_free(w->code);
+    kn_free(w->slot);
+    kn_free(w->sums);
+    kn_free(w->ranges);
+}
+
+/* Cuts the clusters of each first column into pieces of about equally many rows. */
+static int make_tasks(job *j, task *tasks)
+{
+    int count = 0;
+    for (uint32_t node = 1; node < j->trie->nodes; node = j->trie->end[node]) {
+        const kn_fd_clusters *c = &j->data->clusters[j->trie->column[node]];
+        uint32_t              first = 0, all = c->count ? c->starts[c->count] : 0, part = all / TASK_PARTS + 1024;
+        while (first < c->count) {
+            uint32_t last = first + 1;
+            while (last < c->count && c->starts[last + 1] - c->starts[first] <= part) last++;
+            tasks[count++] = (task){.node = node, .first = first, .last = last};
+            first = last;
+        }
+    }
+    return count;
+}
+
+/* What the tasks found, in their order. */
+static bool collect_exact(const job *j, int tasks, kn_fd_candidate *candidates, kn_fd_pool *found)
+{
+    const trie *t = j->trie;
+    for (int i = 0; i < tasks; i++) {
+        const task *k = &j->tasks[i];
+        for (uint32_t n = k->node; n < t->end[k->node]; n++)
+            if (k->broken[n - k->node]) candidates[t->candidate[n]].broken |= k->broken[n - k->node];
+        bool added;
+        for (size_t a = 0; a < k->agree.count; a++)
+            if (!kn_fd_pool_add(found, j->data->ctx, k->agree.sets[a], &added)) return false;
+    }
+    return true;
+}
+
+static void collect_budget(const job *j, kn_fd_candidate *candidates)
+{
+    const trie *t = j->trie;
+    for (uint32_t n = 1; n < t->nodes; n++) {
+        if (!t->right[n]) continue;
+        kn_fd_candidate *c = &candidates[t->candidate[n]];
+        size_t           pair = t->pair[n];
+        int              at = 0;
+        for (uint64_t right = t->right[n]; right; right &= right - 1, at++, pair++) {
+            int64_t removed = atomic_load_explicit(&j->removed[pair], memory_order_relaxed);
+            if (removed > j->budget) c->broken |= right & -right;
+            if (c->removed) c->removed[at] = removed;
+        }
+    }
+}
+
+static kn_status run(job *j, kn_fd_candidate *candidates, int workers, int tasks, kn_fd_pool *found, kn_error *err)
+{
+    kn_context *ctx = j->data->ctx;
+    size_t      rows = most_rows(j, tasks);
+    for (int i = 0; i < workers; i++)
+        if (!walker_make(&j->walkers[i], j, rows)) return kn_fail_memory(err, ctx, "searching dependencies");
+    KN_TRY(kn_parallel_for(ctx, tasks, 1, run_tasks, j, err));
+    if (atomic_load(&j->late)) return kn_cancelled(ctx) ? kn_fail_cancelled(err) : KN_OK;
+    if (j->budget > 0)
+        collect_budget(j, candidates);
+    else if (!collect_exact(j, tasks, candidates, found))
+        return kn_fail_memory(err, ctx, "searching dependencies");
+    return KN_OK;
+}
+
+kn_status kn_fd_validate(bool *done, const kn_fd_data *data, kn_fd_clock *clock, kn_fd_candidate *candidates,
+                         size_t count, int64_t budget, kn_fd_pool *found, kn_error *err)
+{
+    kn_context *ctx = data->ctx;
+    trie        t = {0};
+    job         j = {.data = data, .clock = clock, .trie = &t, .budget = budget, .wants_agree = found != NULL};
+    int         workers = kn_context_threads(ctx), tasks = 0;
+    *done = false;
+    if (count > 1) qsort(candidates, count, sizeof *candidates, compare_candidates);
+    for (size_t i = 0; i < count; i++) candidates[i].broken = 0;
+    kn_status st = trie_make(&t, ctx, candidates, count, &j.pairs, err);
+    if (st == KN_OK) {
+        j.tasks = kn_alloc_array_zero(ctx, (size_t)data->columns * (TASK_PARTS * 2 + 2) + 1, sizeof *j.tasks);
+        j.walkers = kn_alloc_array_zero(ctx, (size_t)workers, sizeof *j.walkers);
+        if (budget > 0) j.removed = kn_alloc_array_zero(ctx, j.pairs + 1, sizeof *j.removed);
+        if (!j.tasks || !j.walkers || (budget > 0 && !j.removed))
+            st = kn_fail_memory(err, ctx, "searching dependencies");
+    }
+    if (st == KN_OK) {
+        tasks = make_tasks(&j, j.tasks);
+        st = run(&j, candidates, workers, tasks, found, err);
+        *done = st == KN_OK && !atomic_load(&j.late);
+    }
+    for (int i = 0; i < tasks; i++) {
+        kn_free(j.tasks[i].broken);
+        kn_fd_list_free(&j.tasks[i].agree);
+    }
+    for (int i = 0; i < workers && j.walkers; i++) walker_free(&j.walkers[i]);
+    kn_free(j.walkers);
+    kn_free(j.tasks);
+    kn_free(j.removed);
+    trie_free(&t);
+    return st;
+}

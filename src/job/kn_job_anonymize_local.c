@@ -1,0 +1,74 @@
+/* kn_job_anonymize_local.c: the methods that decide row by row: partitioning and K-MSD. Their plans have no levels, their
+ * counters other names; all else is as in kn_job_anonymize_search.c.
+ */
+#include <string.h>
+
+#include "kn_error.h"
+#include "kn_job_anonymize.h"
+#include "kn_kmsd.h"
+#include "kn_partition.h"
+
+static kn_status set_counters(kn_run *run, const kn_release_counter *counters, size_t count, kn_error *err)
+{
+    kn_release_counter *copy = kn_run_room(run, run->arena, count, sizeof *copy, err);
+    if (!copy) return KN_MEMORY;
+    memcpy(copy, counters, count * sizeof *copy);
+    run->result->counters = copy;
+    run->result->counter_count = (int)count;
+    return KN_OK;
+}
+
+static const kn_attribute *attribute_of(const kn_run *run, int q)
+{
+    return &run->spec->attributes[kn_spec_find(run->spec, run->quasi_names[q])];
+}
+
+kn_status kn_run_partition(kn_run *run, kn_error *err)
+{
+    kn_partition_counters counters;
+    bool                 *ordered = kn_run_room(run, &run->scratch, (size_t)run->quasi_count, sizeof *ordered, err);
+    if (!ordered) return KN_MEMORY;
+    for (int q = 0; q < run->quasi_count; q++) ordered[q] = attribute_of(run, q)->cut_by_order;
+    kn_partition_problem problem = {.table = run->table,
+                                    .quasi_count = run->quasi_count,
+                                    .quasi = run->quasi,
+                                    .hierarchies = (const kn_hierarchy *const *)run->hierarchies,
+                                    .ordered = ordered,
+                                    .weights = run->weights,
+                                    .requirements = run->requirements,
+                                    .method = run->spec->method,
+                                    .choose = run->spec->choose};
+    KN_TRY(kn_partition_search(&run->plan, &run->result->found, &counters, run->ctx, &problem, err));
+    run->result->complete = true;
+    if (!run->result->found)
+        return kn_run_no_release(run, "not even all rows together, as one class, satisfy the requirements", err);
+    const kn_release_counter list[] = {{"regions", (double)counters.regions},
+                                       {"cuts", (double)counters.cuts},
+                                       {"cuts_tried", (double)counters.cuts_tried},
+                                       {"frequency_sets", (double)counters.frequency_sets},
+                                       {"improvements", (double)counters.improvements},
+                                       {"depth", (double)counters.depth}};
+    return set_counters(run, list, sizeof list / sizeof *list, err);
+}
+
+kn_status kn_run_kmsd(kn_run *run, kn_error *err)
+{
+    kn_kmsd_counters counters;
+    kn_kmsd_problem  problem = {.table = run->table,
+                                .quasi_count = run->quasi_count,
+                                .quasi = run->quasi,
+                                .hierarchies = (const kn_hierarchy *const *)run->hierarchies,
+                                .requirements = run->requirements,
+                                /* Rows that stay visible would have to be a class of their own. */
+                                .budget = run->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE ? 0 : run->budget};
+    KN_TRY(kn_kmsd_search(&run->plan, &run->result->found, &counters, run->ctx, &problem, err));
+    run->result->complete = true;
+    if (!run->result->found)
+        return kn_run_no_release(run, "not even all rows together, as one class, satisfy the requirements", err);
+    const kn_release_counter list[] = {{"steps", (double)counters.steps},
+                                       {"groups", (double)counters.groups},
+                                       {"associations", (double)counters.associations},
+                                       {"repairs", (double)counters.repairs},
+                                       {"merged", (double)counters.merged}};
+    return set_counters(run, list, sizeof list / sizeof *list, err);
+}

@@ -1,0 +1,54 @@
+/* kn_summary.h: summary statistics of a release: per class and quasi-identifier the smallest and the largest value and the
+ * mean (slides, "Workload-Driven Quality": the range answers MIN and MAX, the mean AVG and SUM).
+ *
+ * All rows of a class share its statistics, so they tell nobody's row from another of its class. They do tell more than a
+ * wide cell does: the range is as narrow as the class's values, and who is one of a class of k knows the mean of the other
+ * k - 1. A figure about fewer than `least` cells of a class (the others are missing) is not published.
+ */
+#ifndef KN_SUMMARY_H
+#define KN_SUMMARY_H
+
+#include "kn_output.h"
+#include "kn_plan.h"
+
+typedef enum kn_statistic { KN_STATISTIC_MIN = 0, KN_STATISTIC_MAX, KN_STATISTIC_MEAN, KN_STATISTICS } kn_statistic;
+
+/* Of one quasi-identifier in one class. */
+typedef struct kn_summary_cell {
+    uint32_t low, high; /* codes of the smallest and the largest value; UINT32_MAX: not published */
+    double   mean;      /* NAN: not published, or the column has no numbers                       */
+} kn_summary_cell;
+
+typedef struct kn_summary {
+    kn_context      *ctx;
+    int              quasi_count;
+    uint32_t         classes;
+    bool            *ordered; /* per quasi-identifier: it has statistics at all (numbers, dates, times) */
+    bool            *numbers; /* it has a mean                                                          */
+    kn_summary_cell *cells;   /* classes × quasi_count                                                  */
+} kn_summary;
+
+/* `quasi`: columns of the table; `least`: figures about fewer cells are not published. The result does not depend on the
+ * number of threads. */
+KN_CHECK kn_status kn_summary_make(kn_summary **out, kn_context *ctx, const kn_table *table, const int *quasi,
+                                   const kn_plan *plan, int64_t least, kn_error *err);
+void               kn_summary_free(kn_summary *summary); /* NULL is fine */
+
+/* The name of a statistic's column, "age_min", with as many "_" behind it as it takes to differ from every name that the
+ * release has. `names` are its columns; freed by the caller (NULL: out of memory). */
+char *kn_summary_name(kn_context *ctx, const char *const *names, int count, const char *quasi, kn_statistic statistic);
+
+/* The name of the column with a class's number of rows in a side file: "rows", likewise. */
+char *kn_summary_rows_name(kn_context *ctx, const char *const *names, int count);
+
+/* The text of a statistic: a value as it is spelled in the table, a mean with up to 15 digits; empty: not published. */
+void kn_summary_text(kn_buffer *to, const kn_summary *summary, uint32_t class_index, int q, kn_statistic statistic,
+                     const kn_column *column);
+
+/* Writes the side file: header and one line per class (its cells, its rows, its statistics), in the order of their bytes.
+ * `output` stays open. */
+KN_CHECK kn_status kn_summary_write(kn_output *output, const kn_summary *summary, const kn_table *table, const int *quasi,
+                                    const kn_hierarchy *const *hierarchies, const kn_plan *plan, char delimiter,
+                                    kn_error *err);
+
+#endif
