@@ -107,17 +107,16 @@ static void print_models(const kn_release_result *r, FILE *out)
 
 static void print_columns(const kn_release_result *r, FILE *out)
 {
-    static const char *const titles[] = {"column", "level", "lost", ""};
-    static const cli_align   aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT};
+    static const char *const titles[] = {"column", "level", "lost", ""}, *const no_levels[] = {"column", "lost", ""};
+    static const cli_align   aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT},
+                           no_aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_LEFT};
     enum { BAR = 20 };
-    cli_text_table *t = cli_text_table_new(4, titles, aligns);
+    bool            levels = r->level_count > 0;
+    cli_text_table *t = levels ? cli_text_table_new(4, titles, aligns) : cli_text_table_new(3, no_levels, no_aligns);
     for (int i = 0; i < r->attribute_count; i++) {
         const kn_release_attribute *a = &r->attributes[i];
         cli_text_table_text(t, a->name);
-        if (a->level >= 0)
-            cli_text_table_format(t, "%d of %d", a->level, a->height);
-        else
-            cli_text_table_text(t, "");
+        if (levels) cli_text_table_format(t, "%d of %d", a->level, a->height);
         cli_text_table_format(t, "%.1f %%", 100 * a->lm);
         cli_text_table_bar(t, a->lm, BAR);
     }
@@ -138,7 +137,10 @@ static void node_text(char *out, size_t size, const int *levels, int count)
 static void print_choice(const kn_release_result *r, FILE *out)
 {
     char node[1024];
-    if (r->level_count == 0) return;
+    if (r->level_count == 0) {
+        fprintf(out, "\n  by    %s\n", kn_method_name(r->method));
+        return;
+    }
     node_text(node, sizeof node, r->levels, r->level_count);
     fprintf(out, "\n  node  %s", node);
     if (r->lattice > 0) fprintf(out, " of %.0f", r->lattice);

@@ -7,6 +7,7 @@
 #include "anonymize.h"
 #include "diagnose.h"
 #include "json.h"
+#include "measure_workload.h"
 
 static const char help[] =
     "Usage: kanon measure ORIGINAL... RELEASE --spec RELEASE.yaml [OPTION]...\n"
@@ -37,6 +38,10 @@ static const char help[] =
     "      --suppressed HOW     as in anonymize: with 'keep-sensitive' a row is suppressed\n"
     "                           where all its quasi-identifiers are '*'\n"
     "  -k, --k K                for c_avg, instead of the release file's k (without either: 1)\n"
+    "      --workload FILE      answer its queries on both tables: SELECT COUNT(*)|SUM(c)|AVG(c)|\n"
+    "                           MIN(c)|MAX(c) FROM t WHERE a = 'x' AND b BETWEEN 1 AND 5 ...; a\n"
+    "                           number in front of a query is its weight\n"
+    "      --summary FILE       the published means and ranges of the classes, for the workload\n"
     "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
     "  $ kanon anonymize people.csv --qi sex,age --hierarchy age:ranges=5,10,20 -k 5 \\\n"
@@ -85,7 +90,7 @@ static void print_attributes(const kn_measure_report *r)
     cli_text_table_free(t);
 }
 
-static void print_words(const kn_measure_report *r)
+static void print_words(const kn_measure_report *r, const kn_workload *w, const kn_workload_report *answers)
 {
     char number[CLI_NUMBER_SIZE];
     printf("%s: %s released in ", cli_rows_of(r->rows).text, cli_format_integer(number, r->released));
@@ -97,6 +102,7 @@ static void print_words(const kn_measure_report *r)
     print_attributes(r);
     if (isnan(r->metrics[KN_METRIC_DM_STAR]))
         printf("\ndm_star is not known: nobody can tell in which classes the suppressed rows were.\n");
+    if (answers) cli_workload_words(w, answers);
 }
 
 /* ---- JSON ---- */
@@ -112,7 +118,7 @@ static json_t *attribute_json(const kn_measured_attribute *a)
     return o;
 }
 
-static void print_json(const kn_measure_report *r)
+static void print_json(const kn_measure_report *r, const kn_workload *w, const kn_workload_report *answers)
 {
     json_t *o = cli_json_object(), *metrics = cli_json_object(), *attributes = cli_json_array();
     for (kn_metric m = KN_METRIC_LM; m < KN_METRICS; m++)
@@ -125,41 +131,59 @@ static void print_json(const kn_measure_report *r)
     cli_json_set(o, "k", json_integer(r->k));
     cli_json_set(o, "metrics", metrics);
     cli_json_set(o, "attributes", attributes);
+    if (answers) cli_json_set(o, "workload", cli_workload_json(w, answers));
     cli_json_print(o);
 }
 
 /* ---- The run ---- */
 
-static int check(const cli_anonymizing *a, int argc)
+/* The command's own options beside those of a spec. */
+typedef struct measuring {
+    cli_anonymizing a;
+    const char     *workload, *summary;
+} measuring;
+
+static int check(const measuring *asked, int argc)
 {
+    const cli_anonymizing *a = &asked->a;
     if (argc == 1 || (argc == 0 && !a->spec_path))
         return cli_usage(&cli_measure, "name the original and the release, in this order");
     if (!a->spec_path && a->qi.count == 0)
         return cli_usage(&cli_measure, "--spec or --qi is needed: which columns are measured?");
     if (a->k != INT64_MIN && a->k < 1) return cli_usage(&cli_measure, "-k: k must be at least 1");
+    if (asked->summary && !asked->workload) return cli_usage(&cli_measure, "--summary is for --workload");
     return 0;
 }
 
-static int measure(const cli_anonymizing *a, kn_context *ctx, char **files, int count)
+static int measure(const measuring *asked, kn_context *ctx, char **files, int count)
 {
-    kn_spec           *spec = NULL;
-    kn_measure_report *report = NULL;
-    kn_measure_options options = KN_MEASURE_OPTIONS_INIT;
-    kn_error           err = KN_ERROR_INIT;
-    int                code = cli_anonymize_spec(&spec, ctx, a);
+    const cli_anonymizing *a = &asked->a;
+    kn_spec               *spec = NULL;
+    kn_measure_report     *report = NULL;
+    kn_workload           *workload = NULL;
+    kn_workload_report    *answers = NULL;
+    kn_measure_options     options = KN_MEASURE_OPTIONS_INIT;
+    kn_error               err = KN_ERROR_INIT;
+    int                    code = cli_anonymize_spec(&spec, ctx, a);
     if (code == 0) {
         if (count > 1) {
             options.originals = (const char *const *)files;
             options.original_count = count - 1;
             options.release = files[count - 1];
         }
-        if (kn_measure(&report, ctx, spec, &options, &err) != KN_OK)
+        kn_status st = asked->workload ? kn_workload_read(&workload, ctx, asked->workload, &err) : KN_OK;
+        if (st == KN_OK) st = kn_measure(&report, ctx, spec, &options, &err);
+        if (st == KN_OK && workload)
+            st = kn_measure_workload(&answers, ctx, spec, &options, workload, asked->summary, &err);
+        if (st != KN_OK)
             code = cli_fail(&err);
         else if (a->common.json)
-            print_json(report);
+            print_json(report, workload, answers);
         else
-            print_words(report);
+            print_words(report, workload, answers);
     }
+    kn_workload_report_free(answers);
+    kn_workload_free(workload);
     kn_measure_report_free(report);
     kn_spec_free(spec);
     return code;
@@ -167,26 +191,28 @@ static int measure(const cli_anonymizing *a, kn_context *ctx, char **files, int 
 
 static int run(int argc, char **argv)
 {
-    cli_anonymizing  a = {.command = &cli_measure, .k = INT64_MIN};
-    const cli_option options[] = {{"--spec", CLI_TEXT, &a.spec_path},
-                                  {"--qi", CLI_LIST, &a.qi},
-                                  {"--hierarchy", CLI_REPEAT, &a.hierarchies},
-                                  {"--attribute", CLI_REPEAT, &a.attributes},
-                                  {"--missing", CLI_TEXT, &a.missing},
-                                  {"--suppressed", CLI_TEXT, &a.suppressed},
-                                  {"-k|--k", CLI_INTEGER, &a.k},
-                                  CLI_TABLE_OPTIONS(a.input),
+    measuring        asked = {.a = {.command = &cli_measure, .k = INT64_MIN}};
+    const cli_option options[] = {{"--spec", CLI_TEXT, &asked.a.spec_path},
+                                  {"--qi", CLI_LIST, &asked.a.qi},
+                                  {"--hierarchy", CLI_REPEAT, &asked.a.hierarchies},
+                                  {"--attribute", CLI_REPEAT, &asked.a.attributes},
+                                  {"--missing", CLI_TEXT, &asked.a.missing},
+                                  {"--suppressed", CLI_TEXT, &asked.a.suppressed},
+                                  {"-k|--k", CLI_INTEGER, &asked.a.k},
+                                  {"--workload", CLI_TEXT, &asked.workload},
+                                  {"--summary", CLI_TEXT, &asked.summary},
+                                  CLI_TABLE_OPTIONS(asked.a.input),
                                   {0}};
-    if (!cli_parse(&cli_measure, &argc, argv, options, &a.common)) return 2;
-    if (a.common.help) return 0;
-    int         code = check(&a, argc);
-    kn_context *ctx = code == 0 ? cli_context(&a.common) : NULL;
-    if (code == 0) code = ctx ? measure(&a, ctx, argv, argc) : 3;
+    if (!cli_parse(&cli_measure, &argc, argv, options, &asked.a.common)) return 2;
+    if (asked.a.common.help) return 0;
+    int         code = check(&asked, argc);
+    kn_context *ctx = code == 0 ? cli_context(&asked.a.common) : NULL;
+    if (code == 0) code = ctx ? measure(&asked, ctx, argv, argc) : 3;
     cli_context_free(ctx);
-    cli_list_free(&a.qi);
-    cli_list_free(&a.hierarchies);
-    cli_list_free(&a.attributes);
-    cli_table_options_free(&a.input);
+    cli_list_free(&asked.a.qi);
+    cli_list_free(&asked.a.hierarchies);
+    cli_list_free(&asked.a.attributes);
+    cli_table_options_free(&asked.a.input);
     return code;
 }
 

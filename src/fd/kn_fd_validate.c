@@ -520,6 +520,7 @@ kn_status kn_fd_validate(bool *done, const kn_fd_data *data, kn_fd_clock *clock,
     job         j = {.data = data, .clock = clock, .trie = &t, .budget = budget, .wants_agree = found != NULL};
     int         workers = kn_context_threads(ctx), tasks = 0;
     *done = false;
+    if (kn_fd_clock_passed(clock)) return kn_cancelled(ctx) ? kn_fail_cancelled(err) : KN_OK;
     if (count > 1) qsort(candidates, count, sizeof *candidates, compare_candidates);
     for (size_t i = 0; i < count; i++) candidates[i].broken = 0;
     kn_status st = trie_make(&t, ctx, candidates, count, &j.pairs, err);

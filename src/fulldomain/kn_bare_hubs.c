@@ -136,11 +136,21 @@ static double plan_hub(const kn_bare *bare, const kn_bare_hubs *h, const hub *fr
             }
             levels[q] = before;
         }
-        if (chosen < 0) return saved;
+        if (chosen < 0) break;
         levels[chosen] = to;
         *classes = least;
         saved = most;
     }
+    /* What none of them minds is free. */
+    int n = users(h, from, levels);
+    for (int q = 0; saved > 0 && q < h->quasi_count; q++)
+        while (levels[q] < (int)bare->problem->hierarchies[q]->height) {
+            levels[q]++;
+            if (users(h, from, levels) == n) continue;
+            levels[q]--;
+            break;
+        }
+    return saved;
 }
 
 /* Forgets the nodes that lie above the new set: they would have been counted from there. */

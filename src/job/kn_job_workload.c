@@ -18,7 +18,6 @@
 #include "kn_freq.h"
 #include "kn_job_measure.h"
 #include "kn_summary.h"
-#include "kn_table_select.h"
 #include "kn_workload_eval.h"
 
 static const char what[] = "answering a workload";
@@ -38,8 +37,7 @@ typedef struct job {
     int                name_count;
     const char       **extra; /* of these, no quasi-identifiers */
     int                extra_count;
-    kn_table          *shown;      /* the release without its suppressed rows; may be the release itself */
-    kn_table          *summary;    /* what holds published statistics: a side file, or `shown`; NULL: none */
+    kn_table          *summary;    /* what holds published statistics: a side file, or the release; NULL: none */
     int               *statistics; /* quasi-identifiers × KN_STATISTICS: its columns; -1: none             */
     kn_eval_column    *columns;    /* quasi-identifiers first                                           */
     int               *quasi;      /* per column: which quasi-identifier; -1: none                      */
@@ -117,24 +115,6 @@ static kn_status find_columns(job *j, kn_error *err)
     return KN_OK;
 }
 
-/* ---- Suppressed rows ---- */
-
-static kn_status leave_out_suppressed(job *j, kn_error *err)
-{
-    const kn_table *t = j->m.release;
-    j->shown = j->m.release;
-    /* Suppressed rows that keep their sensitive cells are rows like others, with "*" for quasi-identifiers. */
-    if (j->m.starred == 0 || j->m.spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE) return KN_OK;
-    int64_t *rows = kn_alloc_array(j->ctx, (size_t)t->rows + 1, sizeof *rows), count = 0;
-    if (!rows) return no_memory(j, err);
-    for (int64_t row = 0; row < t->rows; row++)
-        if (!j->m.suppressed[row]) rows[count++] = row;
-    j->shown = NULL;
-    kn_status st = kn_table_select(&j->shown, j->ctx, t, rows, count, err);
-    kn_free(rows);
-    return st;
-}
-
 /* ---- Published statistics: where they are ---- */
 
 /* The columns of `table` that have a summary's names; false: there are none. */
@@ -185,8 +165,8 @@ static kn_status find_summary(job *j, kn_error *err)
                      : kn_fail(err, KN_INPUT, "%s has no statistics of a quasi-identifier: no column like \"%s_mean\"",
                                j->summary_path, j->m.quasi[0].attribute->name);
     }
-    KN_TRY(find_statistics(&found, j, j->shown, err));
-    if (found) j->summary = j->shown;
+    KN_TRY(find_statistics(&found, j, j->m.release, err));
+    if (found) j->summary = j->m.release;
     return KN_OK;
 }
 
@@ -225,7 +205,7 @@ static kn_status list_columns(job *j, kn_error *err)
             (kn_eval_column){.name = j->extra[i],
                              .format = at >= 0 ? j->m.spec->attributes[at].format : NULL,
                              .original = &j->m.original->columns[kn_table_find(j->m.original, j->extra[i])],
-                             .shown = &j->shown->columns[kn_table_find(j->shown, j->extra[i])]};
+                             .shown = &j->m.release->columns[kn_table_find(j->m.release, j->extra[i])]};
     }
     return KN_OK;
 }
@@ -256,6 +236,36 @@ static kn_status roll_up(kn_freq **out, job *j, const kn_freq *texts, kn_error *
     return st;
 }
 
+static uint32_t star_of(const kn_column *column)
+{
+    for (uint32_t c = 0; c < column->dict.count; c++)
+        if (kn_string_equal(kn_dictionary_text(&column->dict, c), kn_string_of("*"))) return c;
+    return UINT32_MAX;
+}
+
+/* How many rows of the release say nothing at all. Suppressed rows that keep their sensitive cells are rows like others,
+ * with "*" for quasi-identifiers. */
+static int64_t silent_rows(const job *j)
+{
+    return j->m.spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE ? 0 : j->m.starred;
+}
+
+/* Takes them out of the combination in which they are. */
+static void leave_out_suppressed(job *j)
+{
+    kn_freq *freq = j->release.freq;
+    for (int64_t i = 0; silent_rows(j) > 0 && i < freq->classes; i++) {
+        bool stars = true;
+        for (int c = 0; stars && c < j->column_count; c++) {
+            const kn_measuring_quasi *q = j->quasi[c] >= 0 ? &j->m.quasi[j->quasi[c]] : NULL;
+            stars = j->release.codes[c][i] == (q ? q->map[q->star] : star_of(j->columns[c].shown));
+        }
+        if (!stars) continue;
+        freq->counts[i] -= silent_rows(j);
+        return;
+    }
+}
+
 static kn_status group_rows(job *j, kn_error *err)
 {
     int     *columns = kn_alloc_array(j->ctx, (size_t)j->column_count + 1, sizeof *columns);
@@ -264,13 +274,14 @@ static kn_status group_rows(job *j, kn_error *err)
     for (int c = 0; c < j->column_count; c++) columns[c] = (int)(j->columns[c].original - j->m.original->columns);
     kn_status st = kn_freq_of_table(&j->original.freq, j->ctx, j->m.original, columns, j->column_count, err);
     for (int c = 0; c < j->column_count; c++)
-        columns[c] = j->quasi[c] >= 0 ? j->m.releases[j->quasi[c]] : (int)(j->columns[c].shown - j->shown->columns);
-    if (st == KN_OK) st = kn_freq_of_table(&texts, j->ctx, j->shown, columns, j->column_count, err);
+        columns[c] = j->quasi[c] >= 0 ? j->m.releases[j->quasi[c]] : (int)(j->columns[c].shown - j->m.release->columns);
+    if (st == KN_OK) st = kn_freq_of_table(&texts, j->ctx, j->m.release, columns, j->column_count, err);
     if (st == KN_OK) st = roll_up(&j->release.freq, j, texts, err);
     kn_freq_free(texts);
     kn_free(columns);
     if (st == KN_OK) st = unpack(&j->original, j, err);
     if (st == KN_OK) st = unpack(&j->release, j, err);
+    if (st == KN_OK) leave_out_suppressed(j);
     return st;
 }
 
@@ -294,16 +305,20 @@ static uint32_t *map_texts(const job *j, const kn_measuring_quasi *q, const kn_c
     return map;
 }
 
-static double number_at(const kn_table *table, int column, int64_t row)
+/* A statistic as a number. A column of the release holds "*" in suppressed rows, so that it was read as text. */
+static double number_at(const job *j, int column, int64_t row)
 {
     if (column < 0) return NAN;
-    const kn_column     *c = &table->columns[column];
-    const kn_dictionary *dict = &c->dict;
-    uint32_t             code = kn_column_code(c, row);
-    if (code >= dict->count) return NAN;
-    return c->type == KN_TYPE_INTEGER   ? (double)dict->integers[code]
-           : c->type == KN_TYPE_DECIMAL ? dict->decimals[code]
-                                        : NAN;
+    const kn_column *c = &j->summary->columns[column];
+    uint32_t         code = kn_column_code(c, row);
+    kn_decimal       number;
+    if (code >= c->dict.count) return NAN;
+    if (c->type == KN_TYPE_INTEGER) return (double)c->dict.integers[code];
+    if (c->type == KN_TYPE_DECIMAL) return c->dict.decimals[code];
+    kn_string text = kn_dictionary_text(&c->dict, code);
+    bool      fine = kn_parse_declared_decimal(text, '.', &number) ||
+                kn_parse_declared_decimal(text, j->m.spec->csv.decimal, &number);
+    return fine ? number.nearest : NAN;
 }
 
 static void copy_statistics(job *j, int64_t row, int64_t class_index)
@@ -311,9 +326,9 @@ static void copy_statistics(job *j, int64_t row, int64_t class_index)
     for (int c = 0; c < j->quasi_count; c++) {
         const int *at = &j->statistics[j->quasi[c] * KN_STATISTICS];
         j->published[class_index * j->column_count + c] =
-            (kn_published){.low = number_at(j->summary, at[KN_STATISTIC_MIN], row),
-                           .high = number_at(j->summary, at[KN_STATISTIC_MAX], row),
-                           .mean = number_at(j->summary, at[KN_STATISTIC_MEAN], row)};
+            (kn_published){.low = number_at(j, at[KN_STATISTIC_MIN], row),
+                           .high = number_at(j, at[KN_STATISTIC_MAX], row),
+                           .mean = number_at(j, at[KN_STATISTIC_MEAN], row)};
     }
 }
 
@@ -388,7 +403,7 @@ static kn_status write_report(kn_workload_report **out, job *j, kn_error *err)
     kn_workload_report *p = &r->report;
     p->query_count = j->workload->query_count;
     p->rows = j->m.original->rows;
-    p->released = j->shown->rows;
+    p->released = j->m.release->rows - silent_rows(j);
     p->combinations = j->release.freq->classes;
     for (int q = 0; q < p->query_count; q++) {
         p->weight += j->workload->queries[q].weight;
@@ -405,7 +420,6 @@ static kn_status answer(kn_workload_report **out, job *j, kn_error *err)
 {
     KN_TRY(find_columns(j, err));
     KN_TRY(kn_measuring_read(&j->m, err));
-    KN_TRY(leave_out_suppressed(j, err));
     KN_TRY(find_summary(j, err));
     KN_TRY(list_columns(j, err));
     KN_TRY(group_rows(j, err));
@@ -421,7 +435,7 @@ static kn_status answer(kn_workload_report **out, job *j, kn_error *err)
         .members = j->m.members.codes,
         .original = {j->original.freq->classes, j->original.freq->counts, (const uint32_t *const *)j->original.codes},
         .release = {j->release.freq->classes, j->release.freq->counts, (const uint32_t *const *)j->release.codes},
-        .suppressed = j->m.original->rows - j->shown->rows,
+        .suppressed = j->m.original->rows - (j->m.release->rows - silent_rows(j)),
         .class_of = j->class_of,
         .published = j->published};
     KN_TRY(kn_workload_eval(j->answers, j->ctx, &input, err));
@@ -446,8 +460,7 @@ kn_status kn_measure_workload(kn_workload_report **out, kn_context *ctx, const k
     job j = {.ctx = ctx, .workload = workload, .summary_path = summary};
     kn_measuring_init(&j.m, ctx, spec, options);
     kn_status st = answer(out, &j, err);
-    if (j.summary != j.shown) kn_table_free(j.summary);
-    if (j.shown != j.m.release) kn_table_free(j.shown);
+    if (j.summary != j.m.release) kn_table_free(j.summary);
     free_side(&j.original, j.column_count);
     free_side(&j.release, j.column_count);
     kn_free(j.names);

@@ -371,7 +371,7 @@ static void add_combination(asked *a, found *f, const views *v, int64_t i, bool 
         expected *= view->share;
         flags &= view->flags;
     }
-    if (!(flags & KN_VIEW_TOUCHES)) return;
+    if (!(flags & KN_VIEW_TOUCHES) || n == 0) return;
     bool inside = flags & KN_VIEW_INSIDE;
     f->rows += expected;
     f->upper += n;
