@@ -78,6 +78,7 @@ static void run(kn_context *ctx, kn_fulldomain_problem *p, const kn_requirements
     p->requirements = requirements;
     p->objective = objective;
     p->budget = p->table->rows * e->percent / 100;
+    if (getenv("KANON_KEEP")) p->keep = strtoull(getenv("KANON_KEEP"), NULL, 10);
     double begin = now();
     if (kn_fulldomain_search(&r, ctx, p, &err) != KN_OK) die(kn_method_name(p->method), &err);
     double                        seconds = now() - begin;

@@ -226,11 +226,15 @@ static void take_methods(settings *s, char *text)
     }
 }
 
+static const kn_method full_domain[] = {KN_METHOD_OPTIMAL,          KN_METHOD_SAMARATI,  KN_METHOD_BOTTOM_UP,
+                                        KN_METHOD_BOTTOM_UP_ROLLUP, KN_METHOD_INCOGNITO, KN_METHOD_INCOGNITO_SUPERROOTS,
+                                        KN_METHOD_INCOGNITO_CUBE,   KN_METHOD_HEURISTIC, KN_METHOD_DATAFLY};
+
 static settings arguments(int argc, char **argv)
 {
     settings s = {.threads = 2, .repeat = 1, .ks = {5}, .k_count = 1, .budgets = {0, 5, 100}, .budget_count = 3};
     if (argc < 4) die("usage", "TABLE HIERARCHIES COLUMNS [options]");
-    for (int m = 0; m < KN_METHODS; m++) s.methods[m] = true;
+    for (size_t m = 0; m < sizeof full_domain / sizeof *full_domain; m++) s.methods[full_domain[m]] = true;
     s.table = argv[1];
     s.folder = argv[2];
     for (char *part = strtok(argv[3], ","); part && s.column_count < MOST_COLUMNS; part = strtok(NULL, ","))

@@ -41,7 +41,7 @@ typedef struct kn_verify_report {
     int           model_count;
     const kn_verified_model *models;
     kn_assignment assignment;
-    double        metrics[KN_METRICS]; /* derived anew; NAN where a cell cannot be read */
+    double        metrics[KN_METRICS]; /* derived anew; NAN where a cell cannot be read, or in more than one way */
     int           problem_count;       /* at most 100 are kept                          */
     const char *const *problems;
     bool          more_problems;
@@ -60,11 +60,11 @@ typedef struct kn_verify_options {
     const int         *levels; /* the level that each quasi-identifier is claimed to be generalized to, in the order they
                                   were declared; checked, and used where a label stands on several levels; NULL: none */
     int                level_count;
-    int64_t            suppressed; /* with levels: the rows that are claimed to be suppressed; looked at where no column
+    int64_t            suppressed; /* the rows that are claimed to be suppressed, -1: no claim; looked at where no column
                                       tells these from rows that were generalized to the top                        */
 } kn_verify_options;
 
-#define KN_VERIFY_OPTIONS_INIT {sizeof(kn_verify_options), NULL, 0, NULL, NULL, NULL, 0, 0, NULL, 0, 0}
+#define KN_VERIFY_OPTIONS_INIT {sizeof(kn_verify_options), NULL, 0, NULL, NULL, NULL, 0, 0, NULL, 0, -1}
 
 /* Verifies. A release that fails is not a failure of the call: see ok. KN_INPUT: a file cannot be read as a table. */
 KN_API KN_CHECK kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec,

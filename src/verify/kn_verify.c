@@ -339,6 +339,7 @@ static void verifier_free(kn_verifier *v)
         kn_vtree_free(v->quasi[i].tree);
         kn_free(v->quasi[i].cells);
         kn_free(v->quasi[i].members);
+        kn_free(v->quasi[i].text_levels);
     }
     for (int i = 0; v->copies && i < v->copy_count; i++) {
         kn_vdomain_free(&v->copies[i].domain);

@@ -196,6 +196,7 @@ typedef struct kn_vquasi {
     size_t              member_count, member_capacity;
     uint64_t            levels[4]; /* bit l: every cell seen may be its value's ancestor at level l; all 0: none  */
     bool                levels_known; /* from pairs of original and release */
+    uint64_t           *text_levels;  /* 4 per text of the release: the same for the text alone; NULL: no pairs known */
     int                 level;        /* that the whole column was generalized to; -1: none  */
     bool                unclaimed;    /* the level that is claimed does not fit              */
 } kn_vquasi;

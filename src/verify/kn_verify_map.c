@@ -197,7 +197,10 @@ static uint8_t judge(kn_vquasi *q, uint32_t o, uint32_t r)
     uint32_t value = q->domain.of_original[o];
     uint64_t levels[4];
     kn_vcell_levels(q, &q->cells[r], value, levels);
-    for (int i = 0; i < 4; i++) q->levels[i] &= levels[i];
+    for (size_t i = 0; i < 4; i++) {
+        q->levels[i] &= levels[i];
+        q->text_levels[4 * (size_t)r + i] &= levels[i];
+    }
     return kn_vcell_covers(q, &q->cells[r], value) ? 1 : 2;
 }
 
@@ -211,7 +214,13 @@ static kn_status check_quasi(kn_verifier *v, kn_vquasi *q, finding *f, kn_error 
         p.dense = kn_alloc_zero(v->ctx, all + 1);
         if (!p.dense) return no_memory(v, err);
     }
+    q->text_levels = kn_alloc_array(v->ctx, (size_t)releases + 1, 4 * sizeof *q->text_levels);
+    if (!q->text_levels) {
+        kn_free(p.dense);
+        return no_memory(v, err);
+    }
     memset(q->levels, 0xff, sizeof q->levels);
+    memset(q->text_levels, 0xff, ((size_t)releases + 1) * 4 * sizeof *q->text_levels);
     for (int64_t row = 0; row < v->release->rows; row++) {
         if (v->starred[row]) continue;
         uint32_t o = kn_vcode(q->original, v->map[row]), r = kn_vcode(q->release, row);

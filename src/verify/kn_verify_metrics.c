@@ -2,8 +2,9 @@
  *
  * Each distinct text of a quasi-identifier gets its cost once, times the rows that show it; suppressed rows cost everything.
  * Where one label stands on several levels the level is the one that fits all cells of the column (kn_verify_levels.c);
- * without such a level it is the lowest that bears the label. Logarithms are rounded to 2^-52 and added up as whole
- * numbers, so that what was not touched loses exactly nothing.
+ * without such a level it is told from the originals that are shown so, and where that leaves a choice that matters the
+ * figure is NAN. Logarithms are rounded to 2^-52 and added up as whole numbers, so that what was not touched loses exactly
+ * nothing.
  *
  * Cost: O(rows + texts + nodes) per column; dm_star groups the original once more where rows were suppressed.
  */
@@ -25,7 +26,10 @@ typedef struct column {
     int64_t         *text_rows;     /* per text: rows of the release that are not suppressed */
     long double      lm, ncp, levels;
     kn_i128          logs;
+    uint32_t        *first_node; /* per label, and the next one per node                       */
+    uint32_t        *next_node;
     bool             unreadable;
+    bool             unclear_cover, unclear_level; /* a label may be read in more than one way */
 } column;
 
 static kn_status no_memory(const kn_verifier *v, kn_error *err)
@@ -53,6 +57,39 @@ static void place_labels(column *c)
         uint32_t node = t->paths[(size_t)leaf * (t->height + 1) + (size_t)c->q->level];
         c->node_of_label[t->label[node]] = node;
     }
+}
+
+/* The node that a text means where the column was not generalized to one level: the lowest that bears the label and stands
+ * for all originals that are shown so; what cannot be told between several is noted. */
+static uint32_t read_label(column *c, uint32_t text)
+{
+    const kn_vquasi *q = c->q;
+    const kn_vtree  *t = q->tree;
+    uint32_t         label = q->cells[text].label, best = KN_V_NONE;
+    for (uint32_t node = c->first_node[label]; node != KN_V_NONE; node = c->next_node[node]) {
+        uint32_t level = t->level[node];
+        if (q->text_levels && !(q->text_levels[4 * (size_t)text + level / 64] >> level % 64 & 1)) continue;
+        if (best == KN_V_NONE) {
+            best = node;
+            continue;
+        }
+        c->unclear_level = true;
+        if (t->cover[node] != t->cover[best] || c->node_rows[node] != c->node_rows[best]) c->unclear_cover = true;
+    }
+    return best == KN_V_NONE ? c->node_of_label[label] : best;
+}
+
+/* Lists the nodes of each label, the lowest first. */
+static void list_nodes(column *c)
+{
+    const kn_vtree *t = c->q->tree;
+    memset(c->first_node, 0xff, ((size_t)t->labels.count + 1) * sizeof *c->first_node);
+    for (uint32_t level = t->height + 1; level-- > 0;)
+        for (uint32_t node = t->nodes; node-- > 0;) {
+            if (t->level[node] != level) continue;
+            c->next_node[node] = c->first_node[t->label[node]];
+            c->first_node[t->label[node]] = node;
+        }
 }
 
 /* ---- Cells ---- */
@@ -135,15 +172,16 @@ static void add_text(column *c, uint32_t text, int64_t all)
     case KN_VCELL_MISSING: c->logs += log_units(c->value_rows[q->domain.count]) * rows; break;
     case KN_VCELL_STAR:
         /* A mask may end in "*" below the root. */
-        if (q->level >= 0 && cell->label != KN_V_NONE)
-            add_node(c, c->node_of_label[cell->label], rows);
-        else if (root != KN_V_NONE && t->label[root] == cell->label)
-            add_node(c, root, rows);
-        else
+        if (root == KN_V_NONE || cell->label == KN_V_NONE || t->label[root] != cell->label)
             add_star(c, all, rows);
+        else
+            add_node(c, q->level >= 0 ? c->node_of_label[cell->label] : read_label(c, text), rows);
         break;
     case KN_VCELL_NAMED:
-        add_node(c, cell->label != KN_V_NONE ? c->node_of_label[cell->label] : t->leaf_of_value[cell->value], rows);
+        if (cell->label == KN_V_NONE)
+            add_node(c, t->leaf_of_value[cell->value], rows);
+        else
+            add_node(c, q->level >= 0 ? c->node_of_label[cell->label] : read_label(c, text), rows);
         break;
     case KN_VCELL_RANGE:
     case KN_VCELL_SET: add_values(c, cell, rows); break;
@@ -176,9 +214,13 @@ static kn_status measure_column(const kn_verifier *v, column *c, kn_error *err)
     c->node_rows = kn_alloc_array_zero(ctx, (size_t)q->tree->nodes + 1, sizeof *c->node_rows);
     c->node_of_label = kn_alloc_array(ctx, (size_t)q->tree->labels.count + 1, sizeof *c->node_of_label);
     c->text_rows = kn_alloc_array_zero(ctx, (size_t)q->release->count + 1, sizeof *c->text_rows);
-    if (!c->value_rows || !c->node_rows || !c->node_of_label || !c->text_rows) return no_memory(v, err);
+    c->first_node = kn_alloc_array(ctx, (size_t)q->tree->labels.count + 1, sizeof *c->first_node);
+    c->next_node = kn_alloc_array(ctx, (size_t)q->tree->nodes + 1, sizeof *c->next_node);
+    if (!c->value_rows || !c->node_rows || !c->node_of_label || !c->text_rows || !c->first_node || !c->next_node)
+        return no_memory(v, err);
     count_rows(v, c);
     place_labels(c);
+    if (q->level < 0) list_nodes(c);
     for (uint32_t text = 0; text < q->release->count; text++) add_text(c, text, v->originals);
     add_star(c, v->originals, v->suppressed);
     for (uint32_t value = 0; value <= q->domain.count; value++)
@@ -192,6 +234,8 @@ static void column_free(column *c)
     kn_free(c->node_rows);
     kn_free(c->node_of_label);
     kn_free(c->text_rows);
+    kn_free(c->first_node);
+    kn_free(c->next_node);
 }
 
 /* ---- All of them ---- */
@@ -288,12 +332,14 @@ static kn_status star_metric(const kn_verifier *v, double *out, kn_error *err)
 static void add_up(const kn_verifier *v, const column *columns, double *metrics)
 {
     long double lm = 0, ncp = 0, levels = 0, logs = 0, weights = 0, rows = (long double)v->originals;
-    bool        unreadable = false;
+    bool        unreadable = false, cover = false, level = false;
     for (int i = 0; i < v->quasi_count; i++) {
         const column *c = &columns[i];
         kn_ratio      r = c->q->attribute->weight;
         long double   w = r.denominator ? (long double)r.numerator / (long double)r.denominator : 1;
         unreadable = unreadable || c->unreadable;
+        cover = cover || c->unclear_cover;
+        level = level || c->unclear_level;
         lm += w * c->lm;
         ncp += w * c->ncp;
         levels += w * c->levels;
@@ -302,10 +348,10 @@ static void add_up(const kn_verifier *v, const column *columns, double *metrics)
     }
     if (weights == 0) weights = 1;
     if (rows == 0) rows = 1;
-    metrics[KN_METRIC_LM] = unreadable ? NAN : (double)(lm / (rows * weights));
-    metrics[KN_METRIC_NCP] = unreadable ? NAN : (double)(ncp / (rows * weights));
-    metrics[KN_METRIC_PREC] = unreadable ? NAN : (double)(1 - levels / (rows * weights));
-    metrics[KN_METRIC_ENTROPY] = unreadable ? NAN : (double)logs;
+    metrics[KN_METRIC_LM] = unreadable || cover ? NAN : (double)(lm / (rows * weights));
+    metrics[KN_METRIC_NCP] = unreadable || cover ? NAN : (double)(ncp / (rows * weights));
+    metrics[KN_METRIC_PREC] = unreadable || level ? NAN : (double)(1 - levels / (rows * weights));
+    metrics[KN_METRIC_ENTROPY] = unreadable || cover ? NAN : (double)logs;
 }
 
 typedef struct measuring {

@@ -59,7 +59,7 @@ static bool is_top(const kn_verifier *v)
 {
     const kn_verify_options *o = v->options;
     if (v->star_rows > v->budget) return true;
-    if (o->levels) return o->suppressed == 0;
+    if (o->suppressed >= 0) return o->suppressed == 0;
     return v->star_rows == v->release->rows && v->star_rows >= kn_v_requested_k(v->spec);
 }
 
