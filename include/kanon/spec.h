@@ -92,6 +92,20 @@ typedef struct kn_attribute {
     bool              has_role;     /* false: declared without a role, which kn_spec_check refuses      */
 } kn_attribute;
 
+/* One table of a database. What a catalog knows of it is used where nothing is said here. */
+typedef struct kn_spec_table {
+    const char         *name;
+    bool                has_key;
+    int                 key_count; /* of the primary key's columns; 0 with has_key: it has none                  */
+    const char *const  *key;
+    const char         *parent;    /* the table that its rows belong to; NULL: not said                          */
+    int                 parent_column_count;
+    const char *const  *parent_columns; /* of this table, in the order of the parent's key                       */
+    int                 attribute_count;
+    const kn_attribute *attributes;
+    int64_t             line, column; /* where in the release file; 0: not from a file                           */
+} kn_spec_table;
+
 typedef struct kn_spec {
     const char        *path; /* of the release file; NULL: none                                        */
     /* Reading. */
@@ -103,6 +117,9 @@ typedef struct kn_spec {
     int                 attribute_count;
     const kn_attribute *attributes; /* in the order they were declared: the order of the quasi-identifiers, of a node */
     const char         *entity;     /* the column that says whose row it is; NULL: one row per person   */
+    const char         *entity_table; /* of a database: the table of persons; NULL: not said             */
+    int                  table_count;
+    const kn_spec_table *tables; /* of a database: only these are read; none: no database                */
     bool                undeclared_refuse; /* an undeclared column is an error instead of dropped       */
     kn_missing          missing;           /* of quasi-identifiers                                      */
     /* Promises. */
@@ -114,6 +131,7 @@ typedef struct kn_spec {
     kn_suppressed   suppressed;
     int                dependency_count;
     const char *const *dependencies; /* "a, b -> c" as written                                          */
+    bool               allow_broken; /* a dependency may fail, in the original or in the release        */
     /* How. */
     kn_method method;
     kn_metric utility;

@@ -18,7 +18,7 @@ typedef struct cli_anonymizing {
     int64_t           k; /* INT64_MIN: not given */
     const char       *suppression, *suppressed, *method, *utility, *choose, *time_limit, *seed;
     const char       *output, *report;
-    bool              keep_order, keep_rowmap, force, all_solutions, dry_run;
+    bool              keep_order, keep_rowmap, force, allow_broken, all_solutions, dry_run;
     char            **files; /* the arguments */
     int               file_count;
 } cli_anonymizing;

@@ -220,6 +220,7 @@ static void apply(applying *a, const cli_anonymizing *w, char *const *data, int 
     set_flag(a, "keep-order", w->keep_order, "--keep-order");
     set_flag(a, "keep-rowmap", w->keep_rowmap, "--keep-rowmap");
     set_flag(a, "force", w->force, "--force");
+    set_flag(a, "allow-broken", w->allow_broken, "--allow-broken");
 }
 
 static bool ends_with(const char *text, const char *ending)

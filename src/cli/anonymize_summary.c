@@ -108,7 +108,7 @@ static void print_models(const kn_release_result *r, FILE *out)
 static void print_columns(const kn_release_result *r, FILE *out)
 {
     static const char *const titles[] = {"column", "level", "lost", ""}, *const no_levels[] = {"column", "lost", ""};
-    static const cli_align   aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT},
+    static const cli_align aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT},
                            no_aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_LEFT};
     enum { BAR = 20 };
     bool            levels = r->level_count > 0;

@@ -33,6 +33,7 @@ typedef struct cli_command {
 
 extern const cli_command cli_profile;
 extern const cli_command cli_diagnose;
+extern const cli_command cli_dependencies;
 extern const cli_command cli_hierarchy;
 extern const cli_command cli_anonymize;
 extern const cli_command cli_verify;

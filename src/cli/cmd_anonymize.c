@@ -44,7 +44,9 @@ static const char help[] =
     "      --suppressed HOW     they show '*' in every column ('star', default), are left out\n"
     "                           ('drop'), or show '*' in the quasi-identifiers ('keep-sensitive')\n"
     "      --dependency 'A -> B'\n"
-    "                           a dependency of the data; repeatable\n"
+    "                           a dependency of the data that the release must keep (A ->> B, A -2-> B\n"
+    "                           too); repeatable\n"
+    "      --allow-broken       go on where a dependency does not hold\n"
     "\n"
     "How:\n"
     "      --method NAME        optimal (default), heuristic, samarati, bottom-up,\n"
@@ -227,6 +229,7 @@ static int run(int argc, char **argv)
                                   {"--keep-order", CLI_FLAG, &a.keep_order},
                                   {"--keep-rowmap", CLI_FLAG, &a.keep_rowmap},
                                   {"--force", CLI_FLAG, &a.force},
+                                  {"--allow-broken", CLI_FLAG, &a.allow_broken},
                                   CLI_TABLE_OPTIONS(a.input),
                                   {0}};
     kn_context      *ctx = NULL;

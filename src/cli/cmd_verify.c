@@ -33,7 +33,7 @@ static const char help[] =
     "      --qi, --sensitive, --identifier, --keep COLUMNS; --weight, --entity COLUMN\n"
     "      --hierarchy COLUMN:KIND; --attribute 'COLUMN:{...}'; --missing HOW\n"
     "  -k, --k K; --require MODEL; --population FILE\n"
-    "      --suppression SHARE; --suppressed HOW\n"
+    "      --suppression SHARE; --suppressed HOW; --dependency RULE; --allow-broken\n"
     "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
     "  $ kanon anonymize people.csv --qi sex,age --hierarchy age:ranges=5,10,20 -k 5 \\\n"
@@ -229,6 +229,8 @@ static int run(int argc, char **argv)
                                    {"--population", CLI_TEXT, &a.population},
                                    {"--suppression", CLI_TEXT, &a.suppression},
                                    {"--suppressed", CLI_TEXT, &a.suppressed},
+                                   {"--dependency", CLI_REPEAT, &a.dependencies},
+                                   {"--allow-broken", CLI_FLAG, &a.allow_broken},
                                    CLI_TABLE_OPTIONS(a.input),
                                    {0}};
     if (!cli_parse(&cli_verify, &argc, argv, options, &a.common)) return 2;

@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const cli_command *const commands[] = {&cli_profile, &cli_diagnose, &cli_hierarchy, &cli_anonymize,
-                                              &cli_verify,  &cli_measure,  &cli_attack,    &cli_generate};
+static const cli_command *const commands[] = {&cli_profile,   &cli_diagnose,  &cli_dependencies,
+                                              &cli_hierarchy, &cli_anonymize, &cli_verify,
+                                              &cli_measure,   &cli_attack,    &cli_generate};
 static const char *const        other_words[] = {"help", "--help", "--version"};
 enum { COMMANDS = sizeof commands / sizeof commands[0], OTHER_WORDS = sizeof other_words / sizeof other_words[0] };
 

@@ -43,6 +43,7 @@ static kn_status search(kn_search *s, kn_error *err)
     w.marked = kn_alloc_array_zero(s->ctx, words, sizeof *w.marked);
     kn_status st = attributes && w.good && w.marked ? KN_OK : kn_fail_memory(err, s->ctx, "searching the lattice");
     for (int q = 0; q < s->problem->quasi_count && st == KN_OK; q++) attributes[q] = q;
+    if (st == KN_OK) st = kn_search_rank(s, err);
     if (st == KN_OK) st = walk(s, &w, err);
     s->result->counters.candidates = w.candidate_count;
     if (st == KN_OK) st = kn_search_finish(s, &w, err);

@@ -327,6 +327,7 @@ static kn_status search(incognito *g, kn_error *err)
     if (!r->counters.sizes || !g->zero) return no_memory(s->ctx, err);
     r->counters.size_count = g->quasi;
     make_binomials(g);
+    KN_TRY(kn_search_rank(s, err));
     if (s->problem->method == KN_METHOD_INCOGNITO_CUBE) KN_TRY(cube_begin(g, err));
     for (int size = 1; size <= g->quasi && !s->late; size++) KN_TRY(search_size(g, size, err));
     r->complete = !s->late;

@@ -12,6 +12,8 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_marginal.h"
+#include "kn_parallel.h"
 
 static double now(void)
 {
@@ -53,8 +55,87 @@ kn_status kn_search_begin(kn_search *s, kn_context *ctx, const kn_fulldomain_pro
     return kn_evaluator_make(&s->evaluator, ctx, problem, err);
 }
 
+/* ---- Steps that merge little ---- */
+
+/* Sums of the squared rows of the values that the column shows at each level. */
+static kn_status sum_squares(kn_u128 *sums, const kn_search *s, int q, kn_error *err)
+{
+    const kn_hierarchy *h = s->problem->hierarchies[q];
+    const kn_column    *column = &s->problem->table->columns[s->problem->quasi[q]];
+    int64_t            *counts = kn_alloc_array_zero(s->ctx, (size_t)column->dict.count + 1, sizeof *counts);
+    int64_t            *rows = kn_alloc_array(s->ctx, h->nodes, sizeof *rows);
+    if (counts && rows) kn_marginal_count(counts, column, s->problem->table->rows);
+    for (uint32_t level = 0; level <= h->height && counts && rows; level++) {
+        memset(rows, 0, h->nodes * sizeof *rows);
+        for (uint32_t code = 0; code <= column->dict.count; code++)
+            rows[kn_hierarchy_of_code(h, code, level)] += counts[code];
+        sums[level] = 0;
+        for (uint32_t node = 0; node < h->nodes; node++) sums[level] += (kn_u128)rows[node] * (kn_u128)rows[node];
+    }
+    bool fine = counts && rows;
+    kn_free(counts);
+    kn_free(rows);
+    return fine ? KN_OK : no_memory(s->ctx, err);
+}
+
+typedef struct merging {
+    int         attribute, level;
+    kn_quotient by; /* squares after it / squares before it */
+} merging;
+
+static bool merges_less(const merging *a, const merging *b)
+{
+    int order = kn_quotient_compare(a->by, b->by);
+    return order < 0 || (order == 0 && a->attribute < b->attribute); /* steps of one attribute never compete */
+}
+
+static kn_status sum_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    const kn_search *s = ((void **)arg)[0];
+    kn_u128        **sums = ((void **)arg)[1];
+    for (int64_t q = begin; q < end; q++) KN_TRY(sum_squares(sums[q], s, (int)q, err));
+    return KN_OK;
+}
+
+/* Ranks by counting the steps that merge less: there are few. */
+static void rank_steps(kn_search *s, kn_u128 *const *sums)
+{
+    for (int q = 0; q < s->lattice.quasi_count; q++)
+        for (int level = 1; level <= s->lattice.heights[q]; level++) {
+            merging one = {q, level, {sums[q][level], sums[q][level - 1]}};
+            for (int o = 0; o < s->lattice.quasi_count; o++)
+                for (int l = 1; l <= s->lattice.heights[o]; l++) {
+                    merging other = {o, l, {sums[o][l], sums[o][l - 1]}};
+                    s->ranks[q][level] += merges_less(&other, &one);
+                }
+        }
+}
+
+kn_status kn_search_rank(kn_search *s, kn_error *err)
+{
+    size_t    quasi = (size_t)s->lattice.quasi_count;
+    kn_u128 **sums = kn_alloc_array_zero(s->ctx, quasi, sizeof(kn_u128 *));
+    s->ranks = kn_alloc_array_zero(s->ctx, quasi, sizeof(int *));
+    bool fine = sums && s->ranks;
+    for (size_t q = 0; q < quasi && fine; q++) {
+        size_t levels = (size_t)s->lattice.heights[q] + 1;
+        sums[q] = kn_alloc_array_zero(s->ctx, levels, sizeof **sums);
+        s->ranks[q] = kn_alloc_array_zero(s->ctx, levels, sizeof **s->ranks);
+        fine = sums[q] && s->ranks[q];
+    }
+    void     *arg[] = {s, sums};
+    kn_status st = fine ? kn_parallel_for(s->ctx, (int64_t)quasi, 1, sum_range, arg, err) : no_memory(s->ctx, err);
+    if (st == KN_OK) rank_steps(s, sums);
+    for (size_t q = 0; q < quasi && sums; q++) kn_free(sums[q]);
+    kn_free(sums);
+    return st;
+}
+
 void kn_search_end(kn_search *s)
 {
+    for (int q = 0; q < s->lattice.quasi_count && s->ranks; q++) kn_free(s->ranks[q]);
+    kn_free(s->ranks);
     kn_evaluator_free(s->evaluator);
     kn_lattice_free(&s->lattice);
 }

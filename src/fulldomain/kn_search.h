@@ -17,6 +17,7 @@ typedef struct kn_search {
     double                       deadline; /* of the monotonic clock; 0: none                    */
     bool                         late;     /* the time limit has passed: unwind with what there is */
     size_t                       keep;     /* bytes of kept sets                                 */
+    int                        **ranks;    /* see kn_search_rank; NULL: not asked for            */
     size_t                       trace_capacity, solution_capacity;
 } kn_search;
 
@@ -24,6 +25,11 @@ typedef struct kn_search {
 KN_CHECK kn_status kn_search_begin(kn_search *search, kn_context *ctx, const kn_fulldomain_problem *problem,
                                    kn_fulldomain_result *result, kn_error *err);
 void               kn_search_end(kn_search *search);
+
+/* Which step of an attribute merges how much, by the rows that values and nodes have: ranks[q][level], the smaller, the less
+ * does going from level - 1 to level bring down the number of classes. The set of the specialization by the step of the
+ * smallest rank is the one to roll a node up from. One pass over the rows. */
+KN_CHECK kn_status kn_search_rank(kn_search *search, kn_error *err);
 
 /* Sets `late` once the time is over; KN_CANCELLED. */
 KN_CHECK kn_status kn_search_check(kn_search *search, kn_error *err);

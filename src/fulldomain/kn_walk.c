@@ -4,10 +4,11 @@
  * height do not depend on each other: marks only go up, and the classes of a node come from the height below. So those
  * that must be tested are counted side by side in waves, and recorded in their order, as if one had come after the other.
  *
- * Which set a node is rolled up from: its lexicographically lowest candidate specialization, which is the one that reached
- * it first. So it is known of each set how many nodes will want it: one that nobody wants is freed at once, the others with
- * their last user, all of them after the next height. Should they take more than the search may keep, sets are not kept
- * and the nodes that wanted them are rolled up from the base, or counted from the rows where there is none.
+ * Which of its specializations a node is rolled up from: all of them were tested and found bad, so any would do; it is the
+ * one whose step merges least, whose set is therefore among the smallest (kn_search_rank). This rule is fixed, so it is
+ * known of each set how many nodes will want it: one that nobody wants is freed at once, the others with their last user.
+ * Should they take more than the search may keep, sets are not kept, and the nodes that wanted them are rolled up from
+ * another specialization's, from the base, or counted from the rows where there is none.
  *
  * Cost: O(nodes × attributes) and the counting. Memory: the kept sets of two heights; 4 bytes and 2 bits per node.
  */
@@ -67,14 +68,20 @@ static bool is_candidate(const kn_walk *w, int64_t node)
     return !w->candidates || kn_bitset_test(w->candidates, (size_t)node);
 }
 
-/* The specialization that reaches the node first; -1: the node is a root. */
-static int64_t source_of(const kn_walk *w, int64_t node)
+/* The candidate specialization to roll the node up from; -1: the node is a root. */
+static int64_t source_of(const walk_state *s, int64_t node)
 {
-    for (int q = 0; q < w->lattice->quasi_count; q++) {
-        int64_t below = kn_lattice_down(w->lattice, node, q);
-        if (below >= 0 && is_candidate(w, below)) return below;
+    const kn_walk *w = s->walk;
+    int64_t        found = -1;
+    int            lowest = 0;
+    for (int a = 0; a < w->lattice->quasi_count; a++) {
+        int     level = kn_lattice_level(w->lattice, node, a), rank = s->search->ranks[w->attributes[a]][level];
+        int64_t below = node - w->lattice->strides[a];
+        if (level == 0 || !is_candidate(w, below) || (found >= 0 && rank >= lowest)) continue;
+        found = below;
+        lowest = rank;
     }
-    return -1;
+    return found;
 }
 
 static int64_t find_node(const uint32_t *nodes, int64_t count, int64_t node)
@@ -207,6 +214,27 @@ static kn_status run_wave(walk_state *s, kn_error *err)
 
 /* ---- One height ---- */
 
+/* A specialization's kept set. */
+static const kn_classes *kept_below(const walk_state *s, int height, int64_t node)
+{
+    int64_t first = s->starts[height - 1];
+    return s->before[find_node(s->nodes + first, s->starts[height] - first, node)].set;
+}
+
+/* The smallest set that is kept of a node directly below; NULL: none. */
+static const kn_classes *any_kept_below(const walk_state *s, int height, int64_t node)
+{
+    const kn_walk    *w = s->walk;
+    const kn_classes *found = NULL;
+    for (int a = 0; a < w->lattice->quasi_count; a++) {
+        int64_t below = kn_lattice_down(w->lattice, node, a);
+        if (below < 0 || !is_candidate(w, below)) continue;
+        const kn_classes *set = kept_below(s, height, below);
+        if (set && (!found || kn_classes_entries(set) < kn_classes_entries(found))) found = set;
+    }
+    return found;
+}
+
 /* Where the node's classes come from. */
 static void choose_source(const walk_state *s, int height, wave_item *item)
 {
@@ -217,23 +245,21 @@ static void choose_source(const walk_state *s, int height, wave_item *item)
         return;
     }
     if (w->rescan) return;
-    int64_t source = source_of(w, item->node);
-    if (source >= 0) {
-        int64_t first = s->starts[height - 1];
-        int64_t at = find_node(s->nodes + first, s->starts[height] - first, source);
-        item->from = s->before[at].set;
-    }
+    int64_t source = source_of(s, item->node);
+    if (source >= 0) item->from = kept_below(s, height, source);
+    if (source >= 0 && !item->from) item->from = any_kept_below(s, height, item->node);
     if (!item->from) item->from = w->base;
 }
 
 /* How many nodes would be rolled up from this one, and whether one of them is not marked yet. */
-static int users_of(const kn_walk *w, int64_t node, bool *wanted)
+static int users_of(const walk_state *s, int64_t node, bool *wanted)
 {
-    int users = 0;
+    const kn_walk *w = s->walk;
+    int            users = 0;
     *wanted = false;
     for (int q = 0; q < w->lattice->quasi_count && !w->rescan; q++) {
         int64_t above = kn_lattice_up(w->lattice, node, q);
-        if (above < 0 || source_of(w, above) != node) continue;
+        if (above < 0 || !is_candidate(w, above) || source_of(s, above) != node) continue;
         users++;
         if (w->exhaustive || !kn_bitset_test(w->marked, (size_t)above)) *wanted = true;
     }
@@ -245,7 +271,7 @@ static kn_status add_item(walk_state *s, int height, int64_t position, int64_t n
     kn_walk  *w = s->walk;
     wave_item item = {.node = node, .position = position};
     choose_source(s, height, &item);
-    s->now[position].users = users_of(w, node, &item.keep);
+    s->now[position].users = users_of(s, node, &item.keep);
     int64_t work = work_of(s, &item);
     bool    other = s->item_count > 0 && (work > LARGE_ENTRIES) != (work_of(s, &s->items[0]) > LARGE_ENTRIES);
     size_t  bytes = item.keep ? (size_t)work * 16 : 0;
@@ -310,11 +336,11 @@ static void release_kept(walk_state *s, kept_set *kept)
 /* Frees the sets of the height below that had their last user among the nodes [begin, end) of this one. */
 static void release_used(walk_state *s, int height, int64_t begin, int64_t end)
 {
-    if (height == 0) return;
+    if (height == 0 || s->walk->rescan) return;
     int64_t first = s->starts[height - 1], count = s->starts[height] - first;
     for (int64_t i = begin; i < end; i++) {
         int64_t node = s->nodes[s->starts[height] + i];
-        int64_t source = is_candidate(s->walk, node) ? source_of(s->walk, node) : -1;
+        int64_t source = is_candidate(s->walk, node) ? source_of(s, node) : -1;
         if (source < 0) continue;
         kept_set *kept = &s->before[find_node(s->nodes + first, count, source)];
         if (--kept->users == 0) release_kept(s, kept);

@@ -343,6 +343,17 @@ static kn_status run_buckets(grouping *g, kn_error *err)
 
 /* ---- From tables to the sorted result ---- */
 
+static inline void copy_used(const grouping *g, const hash_table *t, uint64_t *to, int words)
+{
+    (void)g;
+    for (uint64_t i = 0; i < t->slots; i++) {
+        const uint64_t *record = t->records + i * (uint64_t)(words + 1);
+        if (record[words] == 0) continue;
+        for (int w = 0; w <= words; w++) to[w] = record[w];
+        to += words + 1;
+    }
+}
+
 /* Copies the records of bucket after bucket to where `offsets` says, freeing each table. */
 static kn_status gather_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
@@ -352,12 +363,7 @@ static kn_status gather_range(void *arg, int64_t begin, int64_t end, int worker,
     for (int64_t b = begin; b < end; b++) {
         hash_table *t = &g->buckets[b].table;
         uint64_t   *to = g->sorted + g->offsets[b] * (uint64_t)g->stride;
-        for (uint64_t i = 0; t->records && i < t->slots; i++) {
-            const uint64_t *record = t->records + i * (uint64_t)g->stride;
-            if (record[g->words] == 0) continue;
-            memcpy(to, record, (size_t)g->stride * sizeof *to);
-            to += g->stride;
-        }
+        if (t->records) BY_FORM(copy_used, g, t, to);
         kn_free(t->records);
         t->records = NULL;
     }

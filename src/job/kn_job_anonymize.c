@@ -97,6 +97,7 @@ static void end_run(kn_run *run)
     kn_table_free(run->table);
     kn_free(run->original_rows);
     kn_free(run->map);
+    for (int i = 0; run->dependencies && i < run->spec->dependency_count; i++) kn_dependency_free(run->dependencies[i]);
     if (run->keys) kn_pseudonym_forget(run->keys, (size_t)run->column_count * KN_PSEUDONYM_KEY);
     for (int i = 0; i < run->spool_count; i++) close(run->spools[i].fd);
     kn_arena_free(&run->scratch);
@@ -134,6 +135,7 @@ static kn_status stages(kn_run *run, kn_error *err)
     if (write) KN_TRY(kn_digest_start(&run->digests, run->ctx, run->inputs, run->spec->input_count, err));
     KN_TRY(kn_run_prepare(run, err));
     KN_TRY(kn_run_columns(run, err));
+    KN_TRY(kn_run_dependencies(run, err));
     KN_TRY(warn(run, err));
     double read = kn_run_clock();
     run->result->seconds_read = read - begin;

@@ -15,12 +15,14 @@
 #define KN_JOB_ANONYMIZE_H
 
 #include <kanon/anonymize.h>
+#include <kanon/dependencies.h>
 #include <sys/stat.h>
 
 #include "kn_arena.h"
 #include "kn_csv_read.h"
 #include "kn_digest.h"
 #include "kn_fulldomain.h"
+#include "kn_kmsd.h"
 #include "kn_metrics.h"
 #include "kn_output.h"
 #include "kn_pseudonym.h"
@@ -60,6 +62,7 @@ typedef struct kn_run {
     kn_ratio *weights;       /* in scratch                                                           */
     int64_t   missing_cells;
     int64_t   budget;
+    kn_dependency **dependencies; /* one per dependency of the spec; the array in scratch            */
     /* What is searched for. */
     kn_hierarchy        **hierarchies;        /* per quasi-identifier, NULL: none; in scratch        */
     kn_hierarchy        **column_hierarchies; /* per column of the table: of sensitive ones          */
@@ -92,6 +95,13 @@ KN_CHECK kn_status kn_run_write(kn_run *run, kn_error *err);
 /* Methods without a lattice: result and plan, or why there is none (kn_run_search calls them). */
 KN_CHECK kn_status kn_run_partition(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_kmsd(kn_run *run, kn_error *err);
+/* Dependencies: read and held against the original; those that kmsd-ag keeps; those that the plan must keep. */
+KN_CHECK kn_status kn_run_dependencies(kn_run *run, kn_error *err);
+KN_CHECK kn_status kn_run_associations(kn_run *run, kn_association *out, int *count, kn_error *err);
+KN_CHECK kn_status kn_run_keep_dependencies(kn_run *run, kn_error *err);
+
+kn_recode_input kn_run_recode_input(const kn_run *run);
+
 KN_CHECK kn_status kn_run_no_release(kn_run *run, const char *why, kn_error *err);
 
 static inline bool kn_run_full_domain(const kn_run *run)

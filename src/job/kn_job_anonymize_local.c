@@ -42,12 +42,10 @@ kn_status kn_run_partition(kn_run *run, kn_error *err)
     run->result->complete = true;
     if (!run->result->found)
         return kn_run_no_release(run, "not even all rows together, as one class, satisfy the requirements", err);
-    const kn_release_counter list[] = {{"regions", (double)counters.regions},
-                                       {"cuts", (double)counters.cuts},
-                                       {"cuts_tried", (double)counters.cuts_tried},
-                                       {"frequency_sets", (double)counters.frequency_sets},
-                                       {"improvements", (double)counters.improvements},
-                                       {"depth", (double)counters.depth}};
+    const kn_release_counter list[] = {
+        {"regions", (double)counters.regions},           {"cuts", (double)counters.cuts},
+        {"cuts_tried", (double)counters.cuts_tried},     {"frequency_sets", (double)counters.frequency_sets},
+        {"improvements", (double)counters.improvements}, {"depth", (double)counters.depth}};
     return set_counters(run, list, sizeof list / sizeof *list, err);
 }
 
@@ -61,6 +59,13 @@ kn_status kn_run_kmsd(kn_run *run, kn_error *err)
                                 .requirements = run->requirements,
                                 /* Rows that stay visible would have to be a class of their own. */
                                 .budget = run->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE ? 0 : run->budget};
+    kn_association  *associations =
+        kn_run_room(run, &run->scratch, (size_t)run->spec->dependency_count, sizeof *associations, err);
+    if (!associations) return KN_MEMORY;
+    if (run->spec->method == KN_METHOD_KMSD_AG) {
+        KN_TRY(kn_run_associations(run, associations, &problem.association_count, err));
+        problem.associations = associations;
+    }
     KN_TRY(kn_kmsd_search(&run->plan, &run->result->found, &counters, run->ctx, &problem, err));
     run->result->complete = true;
     if (!run->result->found)

@@ -214,7 +214,8 @@ kn_status kn_run_measure(kn_run *run, kn_error *err)
     result->classes = plan->classes;
     result->suppressed = plan->suppressed;
     result->rows = plan->rows - (run->spec->suppressed == KN_SUPPRESSED_DROP ? plan->suppressed : 0);
-    if (run->requirements->has_average && result->levels) KN_TRY(average_suppressed(run, &result->average_suppressed, err));
+    if (run->requirements->has_average && result->levels)
+        KN_TRY(average_suppressed(run, &result->average_suppressed, err));
 
     kn_metrics *metrics = NULL;
     KN_TRY(kn_metrics_of_plan(&metrics, run->ctx, run->table, run->quasi, (const kn_hierarchy *const *)run->hierarchies,

@@ -94,7 +94,8 @@ static kn_status count_population(kn_run *run, uint32_t *const *leaves, kn_error
         return kn_population_set_of_leaves(&run->population, run->ctx, run->population_table, columns, hierarchies,
                                            (const uint32_t *const *)leaves, run->quasi_count, err);
     }
-    if (!run->requirements->population || !kn_run_full_domain(run)) return KN_OK; /* other methods refuse it themselves */
+    if (!run->requirements->population || !kn_run_full_domain(run))
+        return KN_OK; /* other methods refuse it themselves */
     if (run->weight < 0)
         return kn_fail(err, KN_USAGE, "k-map and delta-presence need a population, or k-map a column of weights");
     return kn_population_set_of_weights(&run->population, run->ctx, run->table, run->quasi, hierarchies,
@@ -324,6 +325,7 @@ kn_status kn_run_search(kn_run *run, kn_error *err)
     case KN_FAMILY_PARTITION: KN_TRY(kn_run_partition(run, err)); break;
     case KN_FAMILY_KMSD: KN_TRY(kn_run_kmsd(run, err)); break;
     }
+    KN_TRY(kn_run_keep_dependencies(run, err));
     if (!result->found) return KN_OK;
     count_stars(run);
     return KN_OK;

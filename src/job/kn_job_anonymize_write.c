@@ -111,9 +111,9 @@ static const char *release_path(const kn_run *run)
     return run->to_stream ? run->release_path : kn_output_temporary(run->release);
 }
 
-static kn_status recode(kn_run *run, kn_error *err)
+kn_recode_input kn_run_recode_input(const kn_run *run)
 {
-    kn_recode_input input = {.table = run->table,
+    return (kn_recode_input){.table = run->table,
                              .plan = run->plan,
                              .hierarchies = (const kn_hierarchy *const *)run->hierarchies,
                              .columns = run->columns,
@@ -122,6 +122,11 @@ static kn_status recode(kn_run *run, kn_error *err)
                              .keep_order = run->spec->keep_order,
                              .delimiter = run->delimiter,
                              .missing = missing_text(run->spec)};
+}
+
+static kn_status recode(kn_run *run, kn_error *err)
+{
+    kn_recode_input input = kn_run_recode_input(run);
     KN_TRY(kn_recode_write(run->release, run->ctx, &input, &run->map, &run->map_count, err));
     KN_TRY(kn_output_flush(run->release, err));
     for (int64_t i = 0; run->original_rows && i < run->map_count; i++) run->map[i] = run->original_rows[run->map[i]];

@@ -15,6 +15,8 @@
  * and by growing classes point by point (kn_cluster.c), and the way that loses less is kept: so mondrian-best never loses
  * more than mondrian.
  *
+ * Workload: before any of this, the cut that lowers the error of the problem's queries most (kn_mondrian_workload.c).
+ *
  * Parallel: as long as there are few regions a round cuts each of them once, side by side; the regions of the last round
  * are then finished by one worker each. What is cut depends on the rows of a region alone, never on the order of its
  * records, so that any number of threads gives the same regions in the same order.
@@ -32,6 +34,7 @@
 #include "kn_cluster.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_mondrian_workload.h"
 #include "kn_parallel.h"
 
 enum {
@@ -55,6 +58,7 @@ typedef struct worker_state {
     uint32_t             *rows;   /* relaxed: row numbers of ties    */
     size_t                row_capacity;
     kn_regions            stack;
+    kn_cut_chooser       *chooser;   /* workload                        */
     kn_clusterer         *clusterer; /* best                            */
     kn_regions            classes, grown;
     unsigned char        *records; /* of a bucket as the cuts left it */
@@ -71,6 +75,7 @@ typedef struct mondrian {
     kn_region                  *next;     /* two per region: its sides, or itself and an empty one   */
     kn_regions                 *finished; /* per region of the last round                            */
     uint32_t                    bucket;   /* best: regions of so many rows are finished twice; else 0 */
+    kn_region_workload         *workload; /* NULL: none                                              */
 } mondrian;
 
 bool kn_regions_add(kn_regions *regions, kn_context *ctx, kn_region region)
@@ -313,6 +318,17 @@ static kn_status cut_dimension(uint32_t *middle, const mondrian *m, worker_state
     return cut_at_median(middle, m, w, region, q, err);
 }
 
+/* The allowable cut that lowers the workload's error most; none where no query is affected. */
+static kn_status cut_for_workload(uint32_t *middle, const mondrian *m, worker_state *w, kn_region region, kn_error *err)
+{
+    kn_chosen_cut cuts[KN_CUTS_CHOSEN];
+    int           count = kn_choose_cuts(w->chooser, region, w->spans, (uint64_t)w->judge.smallest, cuts,
+                                         &w->counters.frequency_sets);
+    for (int i = 0; *middle == 0 && i < count; i++)
+        KN_TRY(try_cut(middle, m, w, region, cuts[i].cut, cuts[i].first, err));
+    return KN_OK;
+}
+
 /* Cuts a region once; *middle 0: there is no allowable cut. */
 static kn_status cut_region(uint32_t *middle, const mondrian *m, worker_state *w, kn_region region, kn_error *err)
 {
@@ -320,6 +336,7 @@ static kn_status cut_region(uint32_t *middle, const mondrian *m, worker_state *w
     if (size_of(region) < 2 * (uint64_t)w->judge.smallest) return KN_OK;
     if (kn_cancelled(m->ctx)) return kn_fail_cancelled(err);
     int count = order_dimensions(m, w, region);
+    if (w->chooser) KN_TRY(cut_for_workload(middle, m, w, region, err));
     for (int i = 0; *middle == 0 && i < count; i++) {
         int     q = w->order[i].dimension;
         kn_span span = w->spans[q];
@@ -521,6 +538,7 @@ static kn_status make_workers(mondrian *m, kn_error *err)
         w->counts = kn_alloc_array_zero(m->ctx, m->space->most_positions, sizeof *w->counts);
         if (!w->spans || !w->order || !w->counts) return kn_fail_memory(err, m->ctx, "partitioning");
         KN_TRY(kn_row_judge_make(&w->judge, m->ctx, m->problem->table, m->problem->requirements, err));
+        if (m->workload) KN_TRY(kn_cut_chooser_make(&w->chooser, m->space, m->workload, err));
         if (m->bucket == 0) continue;
         w->records = kn_alloc_array(m->ctx, m->bucket, m->space->stride);
         if (!w->records) return kn_fail_memory(err, m->ctx, "partitioning");
@@ -558,10 +576,12 @@ static void free_all(mondrian *m, kn_partition_counters *counters)
         kn_free(w->classes.items);
         kn_free(w->grown.items);
         kn_free(w->records);
+        kn_cut_chooser_free(w->chooser);
         kn_clusterer_free(w->clusterer);
         kn_row_judge_free(&w->judge);
     }
     for (int i = 0; m->finished && i < 2 * ROUNDS_UNTIL; i++) kn_free(m->finished[i].items);
+    kn_region_workload_free(m->workload);
     kn_free(m->workers);
     kn_free(m->round);
     kn_free(m->next);
@@ -577,7 +597,8 @@ kn_status kn_mondrian_run(kn_regions *out, kn_partition_counters *counters, cons
     *out = (kn_regions){0};
     m.worker_count = kn_context_threads(space->ctx);
     kn_progress_begin(space->ctx, "partitioning", "rows", space->rows);
-    status = make_workers(&m, err);
+    status = problem->query_count > 0 ? kn_region_workload_make(&m.workload, space, problem, err) : KN_OK;
+    if (status == KN_OK) status = make_workers(&m, err);
     if (status == KN_OK) status = run_rounds(&m, &count, err);
     if (status == KN_OK) status = kn_parallel_for(space->ctx, count, 1, finish, &m, err);
     if (status == KN_OK) status = join(out, &m, count, err);

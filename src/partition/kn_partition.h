@@ -11,6 +11,25 @@
 #include "kn_plan.h"
 #include "kn_requirements.h"
 
+/* mondrian-workload: a COUNT query as partitioning sees it. A predicate asks for values of one quasi-identifier: closed,
+ * disjoint, ascending intervals of its numbers (days, microseconds) where it has them and no hierarchy, otherwise of
+ * positions (kn_space.h). Predicates on other columns only make the weight smaller. */
+typedef struct kn_region_interval {
+    double low, high;
+} kn_region_interval;
+
+typedef struct kn_region_predicate {
+    int                       quasi; /* which quasi-identifier; each at most once in a query */
+    int                       interval_count;
+    const kn_region_interval *intervals;
+} kn_region_predicate;
+
+typedef struct kn_region_query {
+    double                     weight;
+    int                        predicate_count;
+    const kn_region_predicate *predicates;
+} kn_region_query;
+
 typedef struct kn_partition_problem {
     const kn_table            *table;
     int                        quasi_count;
@@ -25,6 +44,8 @@ typedef struct kn_partition_problem {
     kn_method                  method;
     kn_choose                  choose;
     double                     time_limit; /* seconds; 0: none                                                      */
+    int                        query_count; /* mondrian-workload                                                     */
+    const kn_region_query     *queries;
 } kn_partition_problem;
 
 typedef struct kn_partition_counters {

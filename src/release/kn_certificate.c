@@ -144,6 +144,13 @@ static json_t *options_object(const kn_spec *spec, bool *ok)
     return o;
 }
 
+static json_t *dependencies_array(const kn_spec *spec, bool *ok)
+{
+    json_t *a = json_array();
+    for (int i = 0; i < spec->dependency_count; i++) append(a, text(spec->dependencies[i]), ok);
+    return a;
+}
+
 static json_t *columns_array(const kn_certificate_input *in, bool *ok)
 {
     json_t *a = json_array();
@@ -228,6 +235,8 @@ kn_status kn_certificate_render(kn_buffer *to, const kn_certificate_input *in, k
     set(o, "missing_dropped", json_integer(r->missing_dropped), &ok);
     set(o, "metrics", metrics_object(r, &ok), &ok);
     set(o, "columns", columns_array(in, &ok), &ok);
+    if (in->spec->dependency_count > 0 && !in->spec->allow_broken) /* all of them hold: the verifier said so */
+        set(o, "dependencies", dependencies_array(in->spec, &ok), &ok);
     set(o, "complete", json_boolean(r->complete), &ok);
     set(o, "optimal", json_boolean(r->optimal), &ok);
     set(o, "lattice", number(r->lattice), &ok);

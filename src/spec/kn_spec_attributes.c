@@ -112,14 +112,10 @@ static kn_status check_draft(kn_reader *r, const draft *d)
 /* Reads into a draft: a mapping, or a role alone. */
 static kn_status read_draft(kn_reader *r, const kn_yaml *value, draft *d)
 {
-    static const kn_key keys[] = {{"role", read_role},
-                                  {"type", read_type},
-                                  {"format", read_format},
-                                  {"hierarchy", read_attribute_hierarchy},
-                                  {"cuts", read_cuts},
-                                  {"weight", read_weight},
-                                  {"pseudonym", read_pseudonym},
-                                  {NULL, NULL}};
+    static const kn_key keys[] = {{"role", read_role},           {"type", read_type},
+                                  {"format", read_format},       {"hierarchy", read_attribute_hierarchy},
+                                  {"cuts", read_cuts},           {"weight", read_weight},
+                                  {"pseudonym", read_pseudonym}, {NULL, NULL}};
     kn_type             type = d->attribute.type;
     if (value->kind == KN_YAML_TEXT && !kn_yaml_missing(value)) return read_role(r, value, d);
     KN_TRY(kn_read_map(r, value, keys, d));

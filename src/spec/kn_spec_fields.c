@@ -253,8 +253,16 @@ static kn_status read_choose(kn_reader *r, const kn_yaml *value, void *target)
     return KN_OK;
 }
 
-static const kn_key options[] = {
-    {"time-limit", read_time_limit}, {"seed", read_seed}, {"choose", read_choose}, {NULL, NULL}};
+static kn_status read_allow_broken(kn_reader *r, const kn_yaml *value, void *target)
+{
+    return kn_read_bool(r, value, &((kn_spec *)target)->allow_broken);
+}
+
+static const kn_key options[] = {{"time-limit", read_time_limit},
+                                 {"seed", read_seed},
+                                 {"choose", read_choose},
+                                 {"allow-broken", read_allow_broken},
+                                 {NULL, NULL}};
 
 static kn_status read_options(kn_reader *r, const kn_yaml *value, void *target)
 {

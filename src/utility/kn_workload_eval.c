@@ -276,7 +276,7 @@ typedef struct known {
 } known;
 
 /* Published figures are of the whole class: where the query takes part of the cell, only the range is of use. */
-static known consult_summary(const asked *a, known k, int64_t combination, bool whole_cell, bool values_shown)
+static known consult_summary(const asked *a, known k, int64_t combination, bool whole_cell, bool whole_class)
 {
     const kn_eval_input *in = a->j->input;
     if (!in->class_of || in->class_of[combination] == UINT32_MAX) return k;
@@ -292,8 +292,8 @@ static known consult_summary(const asked *a, known k, int64_t combination, bool 
         if (s.mean < s.low || s.mean > s.high) s.mean = s.low / 2 + s.high / 2;
         return (known){s, false, false};
     }
-    /* The combination may be part of its class (another column tells its rows apart): then the mean is a guess. */
-    return (known){{p->mean, p->low, p->high, k.spread.complete}, values_shown, values_shown};
+    /* Where a condition on another column takes some rows of the class, the mean of all is a guess. */
+    return (known){{p->mean, p->low, p->high, k.spread.complete}, whole_class, whole_class};
 }
 
 static void add_numbers(found *f, const known *k, double n, double expected, bool inside)
@@ -353,11 +353,11 @@ static kn_status make_views(asked *a, views *v, kn_error *err)
     return KN_OK;
 }
 
-/* Does the combination stand for its whole class? Other columns that the queries name may split it. */
-static bool is_whole_class(const asked *a)
+/* Does the query take whole classes or nothing of them? Conditions on other columns split them. */
+static bool takes_whole_classes(const asked *a)
 {
-    for (int c = 0; c < a->j->input->column_count; c++)
-        if (a->j->input->columns[c].shown) return false;
+    for (int c = 0; c < a->count; c++)
+        if (a->j->input->columns[a->columns[c]].shown) return false;
     return true;
 }
 
@@ -431,7 +431,7 @@ static kn_status answer_release(asked *a, kn_error *err)
     const kn_eval_side *side = &a->j->input->release;
     views               v;
     found f = {.low = NAN, .high = NAN, .likely_low = NAN, .likely_high = NAN, .certain_low = NAN, .certain_high = NAN};
-    bool  whole = is_whole_class(a);
+    bool  whole = takes_whole_classes(a);
     KN_TRY(make_views(a, &v, err));
     a->answer->source = KN_ANSWER_COUNTED;
     if (a->attribute >= 0)

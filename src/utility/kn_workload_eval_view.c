@@ -110,6 +110,11 @@ static bool leaf_matches(const kn_eval_domain *d, const kn_condition *condition,
     return d->leaf_known[leaf] && kn_condition_holds_key(condition, d->leaf_keys[leaf]);
 }
 
+void kn_eval_match_leaves(uint8_t *match, const kn_eval_domain *d, const kn_condition *condition)
+{
+    for (uint32_t leaf = 0; leaf < d->leaves; leaf++) match[leaf] = leaf_matches(d, condition, leaf);
+}
+
 static bool has_missing(const kn_eval_domain *d)
 {
     return d->column->original->missing > 0;

@@ -1,8 +1,8 @@
 /* kn_verify.c: the independent verifier: what is read, in which order it is checked, and the report.
  *
  * Both files are read anew; then columns and suppressed rows (kn_verify_rules.c), the assignment of released rows to
- * originals (kn_verify_map.c with a row map, kn_verify_match.c without), every promise (kn_verify_models.c) and every metric
- * (kn_verify_metrics.c). A release without one of its columns is not looked at further. Nothing here is shared with the
+ * originals (kn_verify_map.c with a row map, kn_verify_match.c without), every promise (kn_verify_models.c), every declared
+ * dependency (kn_verify_dependencies.c) and every metric (kn_verify_metrics.c). A release without one of its columns is not looked at further. Nothing here is shared with the
  * methods, the recoding or the models: docs/verification.md tells what is shared and why.
  *
  * Cost: one pass over each file; then look-ups per row and column. Memory: 1 to 4 bytes per cell of both files.
@@ -326,6 +326,7 @@ static kn_status check(kn_verifier *v, kn_error *err)
         KN_TRY(kn_verify_match(v, err));
     KN_TRY(kn_verify_levels(v, err));
     KN_TRY(kn_verify_models(v, err));
+    KN_TRY(kn_verify_dependencies(v, err));
     KN_TRY(kn_verify_metrics(v, err));
     r->ok = !v->report->failed && r->assignment == KN_ASSIGNMENT_PROVED;
     for (int i = 0; i < r->model_count; i++) r->ok = r->ok && r->models[i].holds;

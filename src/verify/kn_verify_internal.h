@@ -293,6 +293,7 @@ KN_CHECK kn_status kn_verify_match(kn_verifier *v, kn_error *err);   /* without 
 KN_CHECK kn_status kn_verify_levels(kn_verifier *v, kn_error *err);  /* one level per column?             (_levels.c) */
 KN_CHECK kn_status kn_verify_models(kn_verifier *v, kn_error *err);  /* every promise                     (_models.c) */
 KN_CHECK kn_status kn_verify_metrics(kn_verifier *v, kn_error *err); /* what was lost                     (_metrics.c) */
+KN_CHECK kn_status kn_verify_dependencies(kn_verifier *v, kn_error *err); /* those declared          (_dependencies.c) */
 
 /* How many people of the population (in units of *unit) each class's cells stand for, and whether somebody of it is in no
  * class (_population.c). */

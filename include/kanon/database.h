@@ -1,0 +1,131 @@
+/* kanon/database.h: several tables with keys: reading them, and what their schema looks like around one table of persons.
+ *
+ * A database comes from a SQLite file ("sqlite:FILE"), a PostgreSQL server ("postgresql://..." or "postgresql:" for
+ * libpq's environment) or a folder of CSV files ("FOLDER/"). Keys come from the catalog where there is one; what the
+ * release file says of a table wins. It does not change once read and may be read by any thread.
+ */
+#ifndef KANON_DATABASE_H
+#define KANON_DATABASE_H
+
+#include <kanon/spec.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct kn_database kn_database;
+
+typedef struct kn_database_options {
+    size_t               size;   /* sizeof(kn_database_options), set by the initializer                       */
+    const kn_spec_table *tables; /* read these only, in this order; NULL: all, by their names                 */
+    int                  table_count;
+    const char          *schema; /* PostgreSQL; NULL: the first schema of the search path                     */
+    kn_csv_options       csv;    /* of a folder's files; `na` and `timezone` also of other sources            */
+} kn_database_options;
+
+#define KN_DATABASE_OPTIONS_INIT {sizeof(kn_database_options), NULL, 0, NULL, KN_CSV_OPTIONS_INIT}
+
+/* Is this the name of a database ("sqlite:...", "postgresql:...", "postgres:...", or a folder that is there)? */
+KN_API bool kn_database_named(const char *input);
+
+/* Reads a database; everything in one transaction where the source has them. `options` may be NULL. KN_INPUT: no such
+ * table, column or file; cells that are not UTF-8. KN_IO: the server or file cannot be read. Messages never hold a
+ * password. */
+KN_API KN_CHECK kn_status kn_database_read(kn_database **out, kn_context *ctx, const char *input,
+                                           const kn_database_options *options, kn_error *err);
+KN_API void               kn_database_free(kn_database *database);
+
+KN_API int             kn_database_tables(const kn_database *database);
+KN_API const char     *kn_database_table_name(const kn_database *database, int table);
+KN_API const kn_table *kn_database_table(const kn_database *database, int table);
+KN_API int             kn_database_find(const kn_database *database, const char *table_name); /* -1: none */
+
+/* ---- The schema as an answer ---- */
+
+typedef struct kn_schema_column {
+    const char *name;
+    kn_type     type;
+    const char *declared; /* the type's name in the catalog; NULL: none */
+    uint32_t    distinct;
+    int64_t     missing;
+    bool        key;     /* part of the primary key   */
+    bool        foreign; /* part of a foreign key     */
+} kn_schema_column;
+
+/* A foreign key: columns of this table that name a row of another. */
+typedef struct kn_schema_link {
+    int         column_count;
+    const int  *columns;
+    int         target;      /* index of a table of the schema; -1: one that was not read  */
+    const char *target_name;
+    const int  *target_columns; /* NULL where target is -1                                 */
+    int64_t     missing;     /* rows in which a column of it is missing                    */
+    int64_t     dangling;    /* rows that name a row that is not there                     */
+} kn_schema_link;
+
+typedef enum kn_schema_place {
+    KN_SCHEMA_PERSON = 0, /* the table of persons                          */
+    KN_SCHEMA_FAMILY,     /* its rows belong to persons by one path        */
+    KN_SCHEMA_PROBLEM,    /* it breaks a rule: see problems                */
+    KN_SCHEMA_OUTSIDE     /* no path of keys leads to the table of persons */
+} kn_schema_place;
+
+typedef struct kn_schema_table {
+    const char             *name;
+    int64_t                 rows;
+    int                     column_count;
+    const kn_schema_column *columns;
+    int                     link_count;
+    const kn_schema_link   *links;
+    kn_schema_place         place;
+    int                     parent; /* the table its rows hang from; -1: none       */
+    int64_t                 orphans; /* rows that belong to no person; FAMILY only  */
+} kn_schema_table;
+
+/* The rules of a snowflake (section 4.1), each broken one a problem. */
+typedef enum kn_schema_rule {
+    KN_SCHEMA_PERSON_KEY = 0, /* the table of persons has no primary key                             */
+    KN_SCHEMA_PERSON_LINK,    /* the table of persons has a foreign key to a listed table            */
+    KN_SCHEMA_TWO_LINKS,      /* a table has two foreign keys to listed tables                       */
+    KN_SCHEMA_CYCLE,          /* tables that name each other in a circle                             */
+    KN_SCHEMA_UNREACHED,      /* no path of foreign keys leads to the table of persons               */
+    KN_SCHEMA_PARENT_KEY,     /* rows of a table are named by another, but its key is not unique     */
+    KN_SCHEMA_QUASI_KEY       /* a quasi-identifier is part of a key                                 */
+} kn_schema_rule;
+
+/* "two-links", ... Static. */
+KN_API const char *kn_schema_rule_name(kn_schema_rule rule);
+
+typedef struct kn_schema_problem {
+    kn_schema_rule rule;
+    int            table;
+    const char    *message; /* what is wrong              */
+    const char    *advice;  /* what would have to be done */
+} kn_schema_problem;
+
+typedef struct kn_schema {
+    int                      table_count;
+    const kn_schema_table   *tables;
+    int                      person;  /* index of the table of persons; -1: none could be chosen    */
+    bool                     chosen;  /* nobody named it: it is the one with the largest family      */
+    bool                     snowflake;
+    int                      problem_count;
+    const kn_schema_problem *problems;
+} kn_schema;
+
+/* Looks at the schema around a table of persons (NULL: the one with the largest family, then the first). Does the schema
+ * satisfy section 4.1? If not, why. KN_INPUT: there is no such table. The answer "no" is not a failure. The schema borrows
+ * nothing. */
+KN_API KN_CHECK kn_status kn_schema_look(kn_schema **out, kn_context *ctx, const kn_database *database,
+                                         const char *person, kn_error *err);
+KN_API void               kn_schema_free(kn_schema *schema);
+
+/* Draws it as an SVG picture; "-" is standard output. */
+KN_API KN_CHECK kn_status kn_schema_write_svg(const kn_schema *schema, kn_context *ctx, const char *path,
+                                              kn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,239 @@
+/* dependencies_print.c: the answers of `kanon dependencies` as words and as JSON. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dependencies.h"
+#include "diagnose.h"
+#include "json.h"
+
+static double share_of(int64_t part, int64_t rows)
+{
+    return rows > 0 ? (double)part / (double)rows : 0;
+}
+
+/* ---- Words ---- */
+
+static void print_checks(const cli_dependency_answers *d)
+{
+    static const char *const titles[] = {"dependency",   "holds",      "groups",  "broken",
+                                         "rows in them", "exceptions", "spurious"};
+    static const cli_align   aligns[] = {CLI_LEFT, CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT};
+    bool                     multivalued = false;
+    for (int i = 0; i < d->given_count; i++) multivalued |= d->given[i]->kind == KN_DEPENDENCY_MULTIVALUED;
+    cli_text_table *t = cli_text_table_new(multivalued ? 7 : 6, titles, aligns);
+    for (int i = 0; i < d->given_count; i++) {
+        const kn_dependency_check *c = &d->checks[i];
+        char                       number[CLI_NUMBER_SIZE];
+        cli_text_table_text(t, d->given[i]->text);
+        cli_text_table_text(t, c->holds ? "yes" : "no");
+        cli_text_table_style(t, c->holds ? CLI_GREEN : CLI_RED);
+        cli_text_table_integer(t, c->groups);
+        cli_text_table_integer(t, c->violating_groups);
+        cli_text_table_integer(t, c->violating_rows);
+        if (c->removed < 0)
+            cli_text_table_text(t, NULL);
+        else if (c->removed == 0)
+            cli_text_table_text(t, "0");
+        else
+            cli_text_table_format(t, "%s (%.3g %%)", cli_format_integer(number, c->removed), 100 * c->error);
+        if (!multivalued) continue;
+        if (d->given[i]->kind == KN_DEPENDENCY_MULTIVALUED)
+            cli_text_table_integer(t, c->spurious);
+        else
+            cli_text_table_text(t, NULL);
+    }
+    cli_text_table_print(t, stdout, 0);
+    cli_text_table_free(t);
+}
+
+static void print_escaped(const char *text)
+{
+    char *shown = cli_escape(text, strlen(text));
+    fputs(shown, stdout);
+    free(shown);
+}
+
+static void print_list(const kn_dependency_list *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        fputs("  ", stdout);
+        print_escaped(list->items[i]->text);
+        putchar('\n');
+    }
+}
+
+/* Each right side with its own exceptions. */
+static void print_approximate(const cli_dependency_answers *d)
+{
+    static const char *const titles[] = {"dependency", "exceptions", ""};
+    static const cli_align   aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT};
+    const kn_discovery      *r = d->discovery;
+    cli_text_table          *t = cli_text_table_new(3, titles, aligns);
+    int64_t                  at = 0;
+    while (at < r->count && r->found[at].left_count == 0) at++;
+    for (int i = 0; i < d->found->count; i++) {
+        const kn_dependency *one = d->found->items[i];
+        const char          *arrow = one->text + strlen(one->text); /* the left side as it is written there */
+        while (strncmp(arrow, " -> ", 4) != 0) arrow--;
+        for (int j = 0; j < one->right_count; j++, at++) {
+            cli_text_table_format(t, "%.*s -> %s", (int)(arrow - one->text), one->text, one->right[j]);
+            cli_text_table_integer(t, r->found[at].removed);
+            cli_text_table_format(t, "%.3g %%", 100 * share_of(r->found[at].removed, r->rows));
+        }
+    }
+    cli_text_table_print(t, stdout, 2);
+    cli_text_table_free(t);
+}
+
+static int64_t constants_of(const kn_discovery *r)
+{
+    int64_t n = 0;
+    while (n < r->count && r->found[n].left_count == 0) n++;
+    return n;
+}
+
+static void print_constants(const cli_dependency_answers *d)
+{
+    const kn_discovery *r = d->discovery;
+    int64_t             constants = constants_of(r);
+    for (int64_t i = 0; i < constants; i++) {
+        fputs(i ? ", " : r->budget > 0 ? "Constant, but for exceptions: " : "Constant: ", stdout);
+        print_escaped(kn_table_name(d->table, r->found[i].right));
+    }
+    if (constants > 0) fputs("\n\n", stdout);
+}
+
+static void print_discovery(const cli_dependency_answers *d)
+{
+    const kn_discovery *r = d->discovery;
+    int64_t             found = r->count - constants_of(r);
+    print_constants(d);
+    printf("%s found", cli_count_of(found, "minimal dependency", "minimal dependencies").text);
+    if (r->budget > 0) printf(", each with at most %s", cli_count_of(r->budget, "exception", "exceptions").text);
+    fputs(r->complete ? ", all there are" : ", not all there are: ", stdout);
+    printf("%s%s\n", r->complete ? "" : r->why_partial, found > 0 && !d->covered ? ":" : "");
+    if (d->covered || found == 0) return;
+    putchar('\n');
+    if (r->budget > 0)
+        print_approximate(d);
+    else
+        print_list(d->found);
+}
+
+void cli_dependencies_print_text(const cli_dependency_answers *d)
+{
+    printf("%s, %s\n\n", cli_rows_of(kn_table_rows(d->table)).text,
+           cli_count_of(kn_table_columns(d->table), "column", "columns").text);
+    if (d->given_count > 0) print_checks(d);
+    if (d->given_count > 0 && d->discovery) putchar('\n');
+    if (d->discovery) print_discovery(d);
+    if (d->cover) {
+        printf("\nMinimal cover: %s%s\n", cli_count_of(d->cover->count, "left side", "left sides").text,
+               d->cover->count > 0 ? "\n" : "");
+        print_list(d->cover);
+    }
+    if (d->closure) {
+        fputs("\nDetermined by ", stdout);
+        for (int i = 0; i < d->closure->count; i++) {
+            fputs(i == 0 ? "" : i == d->closure_of.count ? ": " : ", ", stdout);
+            print_escaped(d->closure->names[i]);
+        }
+        puts(d->closure->count == d->closure_of.count ? ": nothing else" : "");
+    }
+}
+
+/* ---- JSON ---- */
+
+static json_t *names_json(const char *const *names, int count)
+{
+    json_t *list = cli_json_array();
+    for (int i = 0; i < count; i++) cli_json_append(list, cli_json_text(names[i], strlen(names[i])));
+    return list;
+}
+
+static json_t *check_json(const kn_dependency *d, const kn_dependency_check *c)
+{
+    json_t *o = cli_json_object();
+    cli_json_set(o, "dependency", cli_json_text(d->text, strlen(d->text)));
+    cli_json_set(o, "kind", json_string(kn_dependency_kind_name(d->kind)));
+    if (d->kind == KN_DEPENDENCY_MULTISET) cli_json_set(o, "k", json_integer(d->k));
+    cli_json_set(o, "left", names_json(d->left, d->left_count));
+    cli_json_set(o, "right", names_json(d->right, d->right_count));
+    cli_json_set(o, "holds", json_boolean(c->holds));
+    cli_json_set(o, "groups", json_integer(c->groups));
+    cli_json_set(o, "violating_groups", json_integer(c->violating_groups));
+    cli_json_set(o, "violating_rows", json_integer(c->violating_rows));
+    if (d->kind == KN_DEPENDENCY_MULTIVALUED) {
+        cli_json_set(o, "spurious", json_integer(c->spurious));
+    } else {
+        cli_json_set(o, "exceptions", json_integer(c->removed));
+        cli_json_set(o, "error", cli_json_number(c->error));
+    }
+    return o;
+}
+
+static json_t *found_json(const cli_dependency_answers *d, const kn_found_dependency *f)
+{
+    const char *right = kn_table_name(d->table, f->right);
+    json_t     *o = cli_json_object(), *left = cli_json_array();
+    for (int i = 0; i < f->left_count; i++) {
+        const char *name = kn_table_name(d->table, f->left[i]);
+        cli_json_append(left, cli_json_text(name, strlen(name)));
+    }
+    cli_json_set(o, "left", left);
+    cli_json_set(o, "right", cli_json_text(right, strlen(right)));
+    cli_json_set(o, "exceptions", json_integer(f->removed));
+    cli_json_set(o, "error", cli_json_number(share_of(f->removed, d->discovery->rows)));
+    return o;
+}
+
+static json_t *discovery_json(const cli_dependency_answers *d)
+{
+    const kn_discovery *r = d->discovery;
+    json_t             *o = cli_json_object(), *found = cli_json_array(), *counters = cli_json_object();
+    for (int64_t i = 0; i < r->count; i++) cli_json_append(found, found_json(d, &r->found[i]));
+    cli_json_set(o, "different_rows", json_integer(r->combinations));
+    cli_json_set(o, "exceptions_allowed", json_integer(r->budget));
+    cli_json_set(o, "complete", json_boolean(r->complete));
+    cli_json_set(o, "why_partial", r->why_partial ? json_string(r->why_partial) : json_null());
+    cli_json_set(o, "found", found);
+    cli_json_set(counters, "checked", json_integer(r->checked));
+    cli_json_set(counters, "refuted", json_integer(r->refuted));
+    cli_json_set(counters, "agree_sets", json_integer(r->agree_sets));
+    cli_json_set(counters, "rounds", json_integer(r->rounds));
+    cli_json_set(o, "counters", counters);
+    return o;
+}
+
+/* What a release file may include as it is. */
+static json_t *dependencies_json(const cli_dependency_answers *d)
+{
+    json_t *list = cli_json_array();
+    for (int i = 0; i < d->held_count; i++)
+        if (!d->cover || d->held[i]->kind != KN_DEPENDENCY_FUNCTIONAL)
+            cli_json_append(list, cli_json_text(d->held[i]->text, strlen(d->held[i]->text)));
+    for (int i = 0; d->cover && i < d->cover->count; i++)
+        cli_json_append(list, cli_json_text(d->cover->items[i]->text, strlen(d->cover->items[i]->text)));
+    return list;
+}
+
+void cli_dependencies_print_json(const cli_dependency_answers *d)
+{
+    json_t *o = cli_json_object();
+    bool    holds = true;
+    cli_json_set(o, "rows", json_integer(kn_table_rows(d->table)));
+    if (d->given_count > 0) {
+        json_t *checks = cli_json_array();
+        for (int i = 0; i < d->given_count; i++) {
+            cli_json_append(checks, check_json(d->given[i], &d->checks[i]));
+            holds = holds && d->checks[i].holds;
+        }
+        cli_json_set(o, "checks", checks);
+    }
+    if (d->discovery) cli_json_set(o, "discovery", discovery_json(d));
+    if (d->closure) cli_json_set(o, "closure", names_json(d->closure->names, d->closure->count));
+    cli_json_set(o, "dependencies", dependencies_json(d));
+    cli_json_set(o, "holds", json_boolean(holds));
+    cli_json_print(o);
+}

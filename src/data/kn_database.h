@@ -1,0 +1,106 @@
+/* kn_database.h: the inside of a database: tables, keys, roles, and the way from every table to that of persons.
+ *
+ * A reader makes it (kn_database_create, _add for each table, _link for each foreign key); kn_database_choose then fixes
+ * the table of persons and refuses what is no snowflake around it; kn_database_roles gives columns their roles and
+ * hierarchies. After that it does not change and may be read by any thread.
+ *
+ * Key columns (primary and foreign) are text: keys are compared by their spelling, never by value.
+ */
+#ifndef KN_DATABASE_H
+#define KN_DATABASE_H
+
+#include <kanon/database.h>
+
+#include "kn_hierarchy.h"
+#include "kn_table.h"
+
+#define KN_DATABASE_MOST_TABLES 4096
+
+typedef struct kn_database_column {
+    char         *declared;  /* the type's name in the catalog; NULL: none                                       */
+    bool          key;       /* part of the primary key                                                          */
+    bool          foreign;   /* part of a foreign key to a table of the database                                 */
+    bool          joined;    /* part of what another table's foreign key names                                   */
+    bool          not_null;
+    bool          has_role;  /* false: not declared; dropped from a release (or part of a key, which is redrawn) */
+    kn_role       role;
+    kn_ratio      weight;    /* of a quasi-identifier in the metrics                                             */
+    kn_hierarchy *hierarchy; /* of a quasi-identifier: bound to the column. Owned. NULL elsewhere                */
+} kn_database_column;
+
+typedef struct kn_foreign_key {
+    int   target;         /* table; -1: one that was not read                     */
+    char *target_name;
+    int   column_count;
+    int  *columns;        /* of this table                                        */
+    int  *target_columns; /* of the target, in the same order; NULL if it is -1   */
+} kn_foreign_key;
+
+typedef struct kn_database_table {
+    char               *name;
+    kn_table           *table; /* owned */
+    kn_database_column *columns;
+    int                 key_count; /* 0: no primary key */
+    int                *key;
+    int                 foreign_count;
+    kn_foreign_key     *foreign;
+    /* After kn_database_choose: */
+    int  parent; /* table; -1: the person table                                */
+    int  link;   /* the foreign key that names the parent's row; -1: none      */
+    int  depth;  /* 0: the person table                                        */
+    int  child_count;
+    int *children; /* tables, ascending */
+    /* After kn_database_roles: */
+    int  quasi_count;
+    int *quasi; /* columns, ascending: the order of a node's hierarchy nodes in a plan */
+} kn_database_table;
+
+struct kn_database {
+    kn_context        *ctx;
+    char              *source; /* for messages; holds no password          */
+    int                table_count;
+    kn_database_table *tables; /* in the release file's order, else by name */
+    int                entity; /* the person table; -1: not chosen          */
+    int               *order;  /* after choosing: tables, parents first     */
+};
+
+/* ---- Making one ---- */
+
+KN_CHECK kn_status kn_database_create(kn_database **out, kn_context *ctx, const char *source, kn_error *err);
+
+/* Adds a table behind the last and takes over `table`, also on failure. Its number is table_count - 1. */
+KN_CHECK kn_status kn_database_add(kn_database *db, const char *name, kn_table *table, kn_error *err);
+
+/* Sets the primary key (columns by name; 0: none). KN_INPUT for a column that is not there. */
+KN_CHECK kn_status kn_database_set_key(kn_database *db, int table, const char *const *columns, int count,
+                                       kn_error *err);
+
+/* Adds a foreign key, by names; `target_columns` NULL: the target's primary key. Called when all tables are there and
+ * have their keys. A target that was not read makes a key of target -1. KN_INPUT for columns that are not there, or a
+ * different number of them. */
+KN_CHECK kn_status kn_database_link(kn_database *db, int table, const char *const *columns, int count,
+                                    const char *target, const char *const *target_columns, kn_error *err);
+
+/* Sorts nothing, checks all: every number in range, key columns text. For tests and fuzzers. */
+bool kn_database_validate(const kn_database *db, const char **reason);
+
+/* ---- Choosing ---- */
+
+/* Fixes the table of persons (NULL: the only one without a foreign key to a listed table) and the parent of every other.
+ * KN_INPUT with the first problem if the schema is no snowflake around it. */
+KN_CHECK kn_status kn_database_choose(kn_database *db, const char *person, kn_error *err);
+
+/* Gives columns their roles and makes the hierarchies of quasi-identifiers (one without a hierarchy gets value -> *).
+ * KN_INPUT: a table or column that is not there, a quasi-identifier that is part of a key. */
+KN_CHECK kn_status kn_database_roles(kn_database *db, const kn_spec_table *tables, int table_count, kn_error *err);
+
+/* ---- Joining ---- */
+
+#define KN_ROW_NONE UINT32_MAX    /* no row of the target has that key */
+#define KN_ROW_MISSING 0xfffffffeu /* a column of the foreign key is missing */
+
+/* The row of the target for each row of `table` (`rows` entries, freed by the caller), or one of the two above. KN_INPUT
+ * where two rows of the target have the key that a row names. Linear. */
+KN_CHECK kn_status kn_database_join(uint32_t **out, const kn_database *db, int table, int link, kn_error *err);
+
+#endif
