@@ -12,7 +12,7 @@
 
 #include "kn_choice.h"
 
-enum { KINDS = 4, MAX_COLUMNS = 16 };
+enum { KINDS = 5, MAX_COLUMNS = 16 };
 
 /* ---- Helpers: a table as lines and cells ---- */
 
@@ -183,7 +183,7 @@ static kn_generate_options shape(int i, int64_t rows)
     kn_generate_options o = options_of((kn_generate_kind)(i % KINDS), rows, 40 + (uint64_t)i);
     o.id = i & 1;
     if (i >= 4) o.entities = 700;
-    if (o.kind == KN_GENERATE_ADULT_LIKE || o.kind == KN_GENERATE_PATIENTS) o.missing = i >= 4 ? 0.1 : 0;
+    if (o.kind != KN_GENERATE_UNIFORM && o.kind != KN_GENERATE_NORMAL) o.missing = i >= 4 ? 0.1 : 0;
     o.delimiter = ",;|\t"[i / 2 % 4];
     return o;
 }
@@ -250,6 +250,10 @@ static void the_first_rows_are_known(void **state)
         "Bricais Elcahelia,47910,2008-08-29,M,United States,Bronchitis\n"
         "Ladaka Naisdelra,94119,1957-03-11,F,United States,Heart disease\n"
         "Orfaka Cagrioria,02118,1960-11-15,M,Mexico,Influenza\n",
+        "sex,age,race,marital-status,education,native-country,workclass,occupation,salary-class,education-num\n"
+        "Male,49,White,Married-civ-spouse,Assoc-voc,United-States,Private,Sales,>50K,11\n"
+        "Female,51,Black,Widowed,Some-college,United-States,Local-gov,Exec-managerial,<=50K,10\n"
+        "Male,51,White,Married-civ-spouse,Some-college,United-States,Private,Handlers-cleaners,>50K,10\n",
     };
     for (int k = 0; k < KINDS; k++) {
         kn_generate_options o = options_of((kn_generate_kind)k, 3, 1);
@@ -450,6 +454,31 @@ static void normal_numbers_are_normal(void **state)
     table_free(&t);
 }
 
+/* Both ways: one value of the one for each value of the other; all else as in adult-like. */
+static void education_determines_its_number(void **state)
+{
+    (void)state;
+    kn_generate_options plain = options_of(KN_GENERATE_ADULT_LIKE, 5000, 6),
+                        o = options_of(KN_GENERATE_ADULT_DEPENDENT, 5000, 6);
+    text_table  t = generate_table(&o), p = generate_table(&plain);
+    const char *of_number[17] = {NULL};
+    int         education = column(&t, "education"), number = column(&t, "education-num"), different = 0;
+    for (int64_t i = 0; i < t.rows; i++) {
+        int n = atoi(cell(&t, i, number));
+        assert_in_range(n, 1, 16);
+        if (of_number[n]) assert_string_equal(of_number[n], cell(&t, i, education));
+        of_number[n] = cell(&t, i, education);
+        assert_string_equal(cell(&t, i, education), cell(&p, i, column(&p, "education")));
+    }
+    for (int a = 1; a <= 16; a++)
+        for (int b = 1; b < a; b++)
+            if (of_number[a] && of_number[b]) different += strcmp(of_number[a], of_number[b]) == 0;
+    assert_int_equal(different, 0);
+    assert_string_equal(of_number[16], "Doctorate");
+    table_free(&t);
+    table_free(&p);
+}
+
 static void patients_look_like_patients(void **state)
 {
     (void)state;
@@ -596,7 +625,7 @@ static void options_that_make_no_sense_are_refused(void **state)
     int n = 0;
     bad[n++].rows = -1;
     bad[n++].rows = INT64_MAX;
-    bad[n++].kind = (kn_generate_kind)4;
+    bad[n++].kind = (kn_generate_kind)KINDS;
     bad[n++].kind = (kn_generate_kind)-1;
     bad[n++].size = 0;
     bad[n++].entities = -1;
@@ -713,6 +742,7 @@ int main(void)
         cmocka_unit_test(adult_like_has_adult_like_classes),
         cmocka_unit_test(uniform_numbers_are_uniform),
         cmocka_unit_test(normal_numbers_are_normal),
+        cmocka_unit_test(education_determines_its_number),
         cmocka_unit_test(patients_look_like_patients),
         cmocka_unit_test(missing_cells_replace_others_only),
         cmocka_unit_test(ids_count_and_persons_return),

@@ -37,7 +37,7 @@ KN_API void               kn_database_free(kn_database *database);
 
 KN_API int             kn_database_tables(const kn_database *database);
 KN_API const char     *kn_database_table_name(const kn_database *database, int table);
-KN_API const kn_table *kn_database_table(const kn_database *database, int table);
+KN_API const kn_table *kn_database_content(const kn_database *database, int table);
 KN_API int             kn_database_find(const kn_database *database, const char *table_name); /* -1: none */
 
 /* ---- The schema as an answer ---- */

@@ -17,10 +17,11 @@ typedef enum kn_generate_kind {
     KN_GENERATE_ADULT_LIKE = 0, /* columns and distributions close to the UCI Adult census extract             */
     KN_GENERATE_UNIFORM,        /* integers, all equally likely                                                 */
     KN_GENERATE_NORMAL,         /* integers, normally distributed, rounded and clipped                          */
-    KN_GENERATE_PATIENTS        /* a hospital's list: name, zip, birth date, sex, country, diagnosis            */
+    KN_GENERATE_PATIENTS,       /* a hospital's list: name, zip, birth date, sex, country, diagnosis            */
+    KN_GENERATE_ADULT_DEPENDENT /* adult-like with education-num, which education determines and is determined by */
 } kn_generate_kind;
 
-/* "adult-like", "uniform", "normal", "patients". Static; NULL for a number that is no kind. */
+/* "adult-like", "uniform", "normal", "patients", "adult-dependent". Static; NULL for a number that is no kind. */
 KN_API const char *kn_generate_kind_name(kn_generate_kind kind);
 
 /* Reads a kind's name; false where there is none of that name. */

@@ -28,6 +28,7 @@ typedef enum kn_method {
     KN_METHOD_MONDRIAN_RELAXED,
     KN_METHOD_MONDRIAN_1D,
     KN_METHOD_MONDRIAN_BEST,
+    KN_METHOD_MONDRIAN_WORKLOAD, /* cuts that follow a workload  */
     KN_METHOD_KMSD,             /* attribute by attribute        */
     KN_METHOD_KMSD_AG,
     KN_METHODS
@@ -137,11 +138,13 @@ typedef struct kn_spec {
     kn_metric utility;
     double    time_limit; /* seconds; 0: none                                                           */
     kn_choose choose;     /* partitioning                                                               */
+    const char *workload; /* a file of queries, for mondrian-workload; NULL: none                        */
     uint64_t  seed;
     bool      seeded;     /* the seed was given                                                         */
     /* Writing. */
     const char *output;      /* "-": standard output; NULL: not given                                   */
     const char *report;      /* an HTML page; NULL: none                                                */
+    bool        summary;     /* OUTPUT.summary.csv: range and mean of each class and quasi-identifier   */
     bool        keep_order;  /* rows stay in their order (the program warns)                            */
     bool        keep_rowmap; /* OUTPUT.rowmap stays beside the release                                  */
     bool        force;       /* publish a kept column although it is nearly unique                      */

@@ -17,7 +17,7 @@ typedef struct cli_anonymizing {
     const char       *weight, *entity, *population, *undeclared, *missing;
     int64_t           k; /* INT64_MIN: not given */
     const char       *suppression, *suppressed, *method, *utility, *choose, *time_limit, *seed;
-    const char       *output, *report;
+    const char       *output, *report, *workload, *summary;
     bool              keep_order, keep_rowmap, force, allow_broken, all_solutions, dry_run;
     char            **files; /* the arguments */
     int               file_count;

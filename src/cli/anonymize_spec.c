@@ -213,10 +213,12 @@ static void apply(applying *a, const cli_anonymizing *w, char *const *data, int 
     set_plain(a, "method", w->method, "--method");
     set_plain(a, "utility", w->utility, "--utility");
     set_plain(a, "choose", w->choose, "--choose");
+    set_plain(a, "workload", w->workload, "--workload");
     set_plain(a, "time-limit", w->time_limit, "--time-limit");
     set_plain(a, "seed", w->seed, "--seed");
     set_plain(a, "output", w->output, "--output");
     set_plain(a, "report", w->report, "--report");
+    set_plain(a, "summary", w->summary, "--summary");
     set_flag(a, "keep-order", w->keep_order, "--keep-order");
     set_flag(a, "keep-rowmap", w->keep_rowmap, "--keep-rowmap");
     set_flag(a, "force", w->force, "--force");

@@ -52,13 +52,15 @@ static const char help[] =
     "      --method NAME        optimal (default), heuristic, samarati, bottom-up,\n"
     "                           bottom-up-rollup, incognito, incognito-superroots,\n"
     "                           incognito-cube or datafly: one level for a whole column;\n"
-    "                           mondrian, mondrian-relaxed, mondrian-1d or mondrian-best:\n"
-    "                           ranges and groups as narrow as each crowd allows; kmsd or\n"
-    "                           kmsd-ag: rows raised one by one, dependencies kept\n"
+    "                           mondrian, mondrian-relaxed, mondrian-1d, mondrian-best or\n"
+    "                           mondrian-workload: ranges and groups as narrow as each crowd\n"
+    "                           allows; kmsd or kmsd-ag: rows raised one by one, dependencies\n"
+    "                           kept\n"
     "      --utility METRIC     what to lose least of: lm (default), ncp, prec, entropy, dm,\n"
     "                           dm_star or c_avg\n"
     "      --choose HOW         mondrian cuts the column with the widest 'range' (default), the\n"
     "                           most 'entropy', or where a cut saves most 'loss'\n"
+    "      --workload FILE      the queries that mondrian-workload's cuts follow\n"
     "      --time-limit SECONDS the best found so far, then\n"
     "      --seed N             of methods that draw lots\n"
     "      --all-solutions      list every minimal node with its loss\n"
@@ -68,6 +70,8 @@ static const char help[] =
     "      --spec FILE          the release file, whatever it is called\n"
     "  -o, --output FILE        the release; '-' is standard output\n"
     "      --report FILE        also an HTML page with pictures\n"
+    "      --summary side       also FILE.summary.csv: range and mean of each class and\n"
+    "                           quasi-identifier ('none': the default)\n"
     "      --keep-order         rows stay in their order, which may tell who is who\n"
     "      --keep-rowmap        keep FILE.rowmap: which released row is which original one\n"
     "      --force              publish a kept column although it is nearly unique\n"
@@ -220,6 +224,8 @@ static int run(int argc, char **argv)
                                   {"--method", CLI_TEXT, &a.method},
                                   {"--utility", CLI_TEXT, &a.utility},
                                   {"--choose", CLI_TEXT, &a.choose},
+                                  {"--workload", CLI_TEXT, &a.workload},
+                                  {"--summary", CLI_TEXT, &a.summary},
                                   {"--time-limit", CLI_TEXT, &a.time_limit},
                                   {"--seed", CLI_TEXT, &a.seed},
                                   {"--all-solutions", CLI_FLAG, &a.all_solutions},

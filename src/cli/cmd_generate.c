@@ -29,10 +29,10 @@ static bool read_delimiter(const char *text, char *out)
 /* Fills in the library's options; 0, or the exit code after printing what is wrong. */
 static int read_options(kn_generate_options *o, const arguments *a, int argc, char **argv)
 {
-    if (argc < 1) return cli_usage(&cli_generate, "which kind: adult-like, uniform, normal or patients?");
+    if (argc < 1) return cli_usage(&cli_generate, "which kind: adult-like, adult-dependent, uniform, normal or patients?");
     if (argc > 1) return cli_usage(&cli_generate, "one kind at a time");
     if (!kn_generate_kind_parse(argv[0], &o->kind))
-        return cli_usage(&cli_generate, "'%s' is no kind; there are adult-like, uniform, normal and patients", argv[0]);
+        return cli_usage(&cli_generate, "'%s' is no kind; there are adult-like, adult-dependent, uniform, normal and patients", argv[0]);
     if (a->rows < 0) return cli_usage(&cli_generate, "--rows N is needed, 0 or more");
     if (a->seed < 0) return cli_usage(&cli_generate, "--seed must be 0 or more");
     if (a->entities < 0) return cli_usage(&cli_generate, "--entities must be 1 or more");
@@ -123,6 +123,7 @@ const cli_command cli_generate = {
             "Kinds:\n"
             "  adult-like               census-like: sex, age, race, marital-status, education,\n"
             "                           native-country, workclass, occupation, salary-class\n"
+            "  adult-dependent          the same with education-num, determined by education\n"
             "  uniform                  integers a1, a2, ..., all equally likely\n"
             "  normal                   integers a1, a2, ..., normally distributed and clipped\n"
             "  patients                 name, zip, birth-date, sex, country, diagnosis\n"

@@ -11,6 +11,7 @@
 
 #include <kanon/database.h>
 
+#include "kn_buffer.h"
 #include "kn_hierarchy.h"
 #include "kn_table.h"
 
@@ -96,11 +97,29 @@ KN_CHECK kn_status kn_database_roles(kn_database *db, const kn_spec_table *table
 
 /* ---- Joining ---- */
 
-#define KN_ROW_NONE UINT32_MAX    /* no row of the target has that key */
+#define KN_ROW_NONE UINT32_MAX     /* no row of the target has that key      */
 #define KN_ROW_MISSING 0xfffffffeu /* a column of the foreign key is missing */
 
 /* The row of the target for each row of `table` (`rows` entries, freed by the caller), or one of the two above. KN_INPUT
- * where two rows of the target have the key that a row names. Linear. */
-KN_CHECK kn_status kn_database_join(uint32_t **out, const kn_database *db, int table, int link, kn_error *err);
+ * where two rows of the target have the same key; with `twice` given they are counted there instead. Linear. */
+KN_CHECK kn_status kn_database_join(uint32_t **out, const kn_database *db, int table, int link, int64_t *twice,
+                                    kn_error *err);
+
+/* Rows of a table whose primary key is missing or that of an earlier row. Linear. */
+KN_CHECK kn_status kn_database_key_faults(int64_t *out, const kn_database *db, int table, kn_error *err);
+
+/* ---- The rules of a snowflake (kn_snowflake.c) ---- */
+
+/* Told of each broken rule; `other` is a second table the rule is about, or -1. */
+typedef void (*kn_snowflake_fn)(void *arg, kn_schema_rule rule, int table, int other);
+
+/* Around `person`: the parent of each table, the foreign key that names it (-1: none) and its place. The arrays have one
+ * entry per table. Looks at keys alone, not at rows. KN_MEMORY only. */
+KN_CHECK kn_status kn_snowflake_look(const kn_database *db, int person, int *parent, int *link, kn_schema_place *place,
+                                     kn_snowflake_fn fn, void *arg, kn_error *err);
+
+/* What is wrong and what to do, as one or two sentences. */
+void kn_snowflake_words(kn_buffer *message, kn_buffer *advice, const kn_database *db, kn_schema_rule rule, int table,
+                        int other);
 
 #endif

@@ -28,7 +28,10 @@
 #include "kn_fd.h"
 #include "kn_parallel.h"
 
-enum { TASK_PARTS = 16 }; /* pieces of one column's clusters */
+enum {
+    TASK_PARTS = 16, /* pieces of one column's clusters */
+    FEW = 12         /* rows that are compared with each other rather than looked up */
+};
 
 /* ---- Candidates ---- */
 
@@ -235,10 +238,28 @@ static bool push_range(walker *w, uint32_t first, uint32_t last)
     return true;
 }
 
+/* The same for few rows: the slots of a column with many values lie far apart, these codes do not. */
+static uint32_t group_few(walker *w, int column, uint32_t first, uint32_t last)
+{
+    uint32_t groups = 0;
+    for (uint32_t i = first; i < last; i++) {
+        uint32_t code = row_of(w, i)[column], g = 0;
+        while (g < groups && w->code[g] != code) g++;
+        if (g == groups) {
+            w->code[groups] = code;
+            w->size[groups++] = 0;
+        }
+        w->group[i - first] = g;
+        w->size[g]++;
+    }
+    return groups;
+}
+
 /* Numbers the values of a column among rows [first, last) in order of appearance. */
 static uint32_t group_rows(walker *w, int column, uint32_t first, uint32_t last)
 {
     uint32_t groups = 0;
+    if (last - first <= FEW) return group_few(w, column, first, last);
     for (uint32_t i = first; i < last; i++) {
         uint32_t code = row_of(w, i)[column], g = w->slot[code];
         if (g == 0) {
@@ -299,6 +320,26 @@ static void test_exact(walker *w, uint32_t node, uint32_t first, uint32_t last)
     drop(w, node, broken);
 }
 
+static int64_t few_exceptions(const walker *w, int column, uint32_t first, uint32_t last)
+{
+    const int64_t *weights = w->job->data->freq->counts;
+    uint32_t       codes[FEW], groups = 0;
+    int64_t        sums[FEW], all = 0, most = 0;
+    for (uint32_t i = first; i < last; i++) {
+        uint32_t code = row_of(w, i)[column], g = 0;
+        int64_t  weight = weights[w->rows[i]];
+        while (g < groups && codes[g] != code) g++;
+        if (g == groups) {
+            codes[groups] = code;
+            sums[groups++] = 0;
+        }
+        sums[g] += weight;
+        all += weight;
+        if (sums[g] > most) most = sums[g];
+    }
+    return all - most;
+}
+
 /* Exceptions of one right side among rows that agree on the left. */
 static int64_t exceptions(walker *w, int column, uint32_t first, uint32_t last)
 {
@@ -308,6 +349,7 @@ static int64_t exceptions(walker *w, int column, uint32_t first, uint32_t last)
         if (row_of(w, first)[column] == row_of(w, first + 1)[column]) return 0;
         return a < b ? a : b;
     }
+    if (last - first <= FEW) return few_exceptions(w, column, first, last);
     uint32_t groups = group_rows(w, column, first, last);
     if (groups == 1) return 0;
     int64_t all = 0, most = 0;
@@ -333,9 +375,10 @@ static void test_budget(walker *w, uint32_t node, uint32_t first, uint32_t last)
 {
     const trie *t = w->job->trie;
     int64_t     patience = w->job->budget / 32;
-    for (uint64_t right = w->alive[node]; right; right &= right - 1) {
-        int    c = __builtin_ctzll(right);
-        size_t pair = t->pair[node] + (size_t)__builtin_popcountll(t->right[node] & (kn_fd_bit(c) - 1));
+    size_t      pair = t->pair[node];
+    for (uint64_t right = t->right[node]; right; right &= right - 1, pair++) {
+        int c = __builtin_ctzll(right);
+        if (!(w->alive[node] & kn_fd_bit(c))) continue;
         w->own[pair] += exceptions(w, c, first, last);
         if (w->own[pair] > patience && share(w, pair) > w->job->budget) drop(w, node, kn_fd_bit(c));
     }

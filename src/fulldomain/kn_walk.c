@@ -57,6 +57,7 @@ typedef struct walk_state {
     kept_set  *before, *now; /* parallel to the nodes of the height below and of this one */
     int64_t    before_count, now_count;
     size_t     kept_bytes;
+    int64_t    released; /* nodes of this height whose sources have been let go */
     wave_item *items;
     int       *levels; /* WAVE_ITEMS × quasi_count */
     int        item_count;
@@ -239,12 +240,9 @@ static const kn_classes *any_kept_below(const walk_state *s, int height, int64_t
 static void choose_source(const walk_state *s, int height, wave_item *item)
 {
     const kn_walk *w = s->walk;
-    if (w->base && w->base_node == item->node) {
-        item->from = w->base;
-        item->ready = true;
-        return;
-    }
-    if (w->rescan) return;
+    item->ready = w->base && w->base_node == item->node;
+    item->from = item->ready ? w->base : NULL;
+    if (item->ready || w->rescan) return;
     int64_t source = source_of(s, item->node);
     if (source >= 0) item->from = kept_below(s, height, source);
     if (source >= 0 && !item->from) item->from = any_kept_below(s, height, item->node);
@@ -266,6 +264,30 @@ static int users_of(const walk_state *s, int64_t node, bool *wanted)
     return users;
 }
 
+static void release_kept(walk_state *s, kept_set *kept)
+{
+    if (!kept->set) return;
+    s->kept_bytes -= kn_classes_bytes(kept->set);
+    kn_classes_free(kept->set);
+    kept->set = NULL;
+}
+
+/* Frees the sets of the height below that had their last user among the nodes of this one before position `end`. */
+static void release_used(walk_state *s, int height, int64_t end)
+{
+    int64_t begin = s->released;
+    s->released = end;
+    if (height == 0 || s->walk->rescan) return;
+    int64_t first = s->starts[height - 1], count = s->starts[height] - first;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t node = s->nodes[s->starts[height] + i];
+        int64_t source = is_candidate(s->walk, node) ? source_of(s, node) : -1;
+        if (source < 0) continue;
+        kept_set *kept = &s->before[find_node(s->nodes + first, count, source)];
+        if (--kept->users == 0) release_kept(s, kept);
+    }
+}
+
 static kn_status add_item(walk_state *s, int height, int64_t position, int64_t node, kn_error *err)
 {
     kn_walk  *w = s->walk;
@@ -279,6 +301,9 @@ static kn_status add_item(walk_state *s, int height, int64_t position, int64_t n
     if (s->item_count > 0 && (other || full)) {
         KN_TRY(run_wave(s, err));
         if (s->search->late) return KN_OK;
+        release_used(s, height, position); /* what the nodes before this one wanted; so its source is chosen anew */
+        choose_source(s, height, &item);
+        bytes = item.keep ? (size_t)work_of(s, &item) * 16 : 0;
     }
     int quasi = s->search->problem->quasi_count;
     item.levels = s->levels + s->item_count * quasi;
@@ -325,32 +350,11 @@ static bool promising(const walk_state *s, int height, int64_t node)
     return kn_search_promising(s->search, levels, squares, classes);
 }
 
-static void release_kept(walk_state *s, kept_set *kept)
-{
-    if (!kept->set) return;
-    s->kept_bytes -= kn_classes_bytes(kept->set);
-    kn_classes_free(kept->set);
-    kept->set = NULL;
-}
-
-/* Frees the sets of the height below that had their last user among the nodes [begin, end) of this one. */
-static void release_used(walk_state *s, int height, int64_t begin, int64_t end)
-{
-    if (height == 0 || s->walk->rescan) return;
-    int64_t first = s->starts[height - 1], count = s->starts[height] - first;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t node = s->nodes[s->starts[height] + i];
-        int64_t source = is_candidate(s->walk, node) ? source_of(s, node) : -1;
-        if (source < 0) continue;
-        kept_set *kept = &s->before[find_node(s->nodes + first, count, source)];
-        if (--kept->users == 0) release_kept(s, kept);
-    }
-}
-
 static kn_status walk_height(walk_state *s, int height, kn_error *err)
 {
     kn_walk *w = s->walk;
-    int64_t  first = s->starts[height], count = s->starts[height + 1] - first, released = 0;
+    int64_t  first = s->starts[height], count = s->starts[height + 1] - first;
+    s->released = 0;
     for (int64_t i = 0; i < count; i++) {
         int64_t node = s->nodes[first + i];
         if (!is_candidate(w, node)) continue;
@@ -364,16 +368,11 @@ static kn_status walk_height(walk_state *s, int height, kn_error *err)
             kn_progress_add(s->search->ctx, 1);
             continue;
         }
-        int before = s->item_count;
         KN_TRY(add_item(s, height, i, node, err));
         if (s->search->late) return KN_OK;
-        if (s->item_count <= before) { /* the wave before this node has run: what only it wanted can go */
-            release_used(s, height, released, i);
-            released = i;
-        }
     }
     KN_TRY(run_wave(s, err));
-    release_used(s, height, released, count);
+    release_used(s, height, count);
     return KN_OK;
 }
 

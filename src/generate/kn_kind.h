@@ -37,6 +37,7 @@ extern const kn_kind kn_kind_adult_like;
 extern const kn_kind kn_kind_uniform;
 extern const kn_kind kn_kind_normal;
 extern const kn_kind kn_kind_patients;
+extern const kn_kind kn_kind_adult_dependent;
 
 /* Writes a number in decimal and returns its end: at most 20 bytes. */
 char *kn_put_number(char *to, uint64_t number);

@@ -19,8 +19,9 @@
 /* In the order of the columns. */
 enum { SEX, AGE, RACE, MARITAL, EDUCATION, COUNTRY, WORKCLASS, OCCUPATION, SALARY, CELLS };
 
-static const char *const columns[CELLS] = {
-    "sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class"};
+static const char *const columns[CELLS + 1] = {
+    "sex",       "age",        "race",         "marital-status", "education", "native-country",
+    "workclass", "occupation", "salary-class", "education-num"};
 
 typedef struct adult {
     kn_choice age[AGES];
@@ -134,6 +135,7 @@ static char *put(const void *of, int column, const uint32_t *cells, char *to)
         to[1] = (char)('0' + age % 10);
         return to + 2;
     }
+    if (column == CELLS) return kn_put_number(to, cells[EDUCATION] + 1);
     const adult_value *value = &values[column][cells[column]];
     memcpy(to, value->text, sizeof value->text);
     return to + value->size;
@@ -143,6 +145,19 @@ const kn_kind kn_kind_adult_like = {
     .name = "adult-like",
     .columns = columns,
     .column_count = CELLS,
+    .may_miss = 1u << WORKCLASS | 1u << OCCUPATION | 1u << COUNTRY,
+    .create = create,
+    .draw = draw,
+    .again = again,
+    .put = put,
+};
+
+/* The same rows with one more column that another determines, and that determines it: education-num. */
+const kn_kind kn_kind_adult_dependent = {
+    .name = "adult-dependent",
+    .columns = columns,
+    .column_count = CELLS + 1,
+    .cell_count = CELLS,
     .may_miss = 1u << WORKCLASS | 1u << OCCUPATION | 1u << COUNTRY,
     .create = create,
     .draw = draw,

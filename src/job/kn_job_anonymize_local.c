@@ -5,6 +5,7 @@
 
 #include "kn_error.h"
 #include "kn_job_anonymize.h"
+#include "kn_job_workload_regions.h"
 #include "kn_kmsd.h"
 #include "kn_partition.h"
 
@@ -23,6 +24,34 @@ static const kn_attribute *attribute_of(const kn_run *run, int q)
     return &run->spec->attributes[kn_spec_find(run->spec, run->quasi_names[q])];
 }
 
+/* mondrian-workload: the queries that the cuts follow. */
+static kn_status read_queries(kn_region_queries *out, kn_run *run, const kn_partition_problem *problem, kn_error *err)
+{
+    kn_workload    *workload = NULL;
+    kn_timezone    *zone = NULL;
+    kn_region_rules rules = {run->spec, NULL};
+    KN_TRY(kn_workload_read(&workload, run->ctx, run->spec->workload, err));
+    kn_status st = run->spec->csv.timezone ? kn_timezone_open(&zone, run->ctx, run->spec->csv.timezone, err) : KN_OK;
+    rules.timezone = zone;
+    if (st == KN_OK) st = kn_region_queries_make(out, run->ctx, workload, problem, &rules, err);
+    kn_timezone_free(zone);
+    kn_workload_free(workload);
+    return st;
+}
+
+static kn_status search(kn_run *run, kn_partition_problem *problem, kn_partition_counters *counters, kn_error *err)
+{
+    kn_region_queries queries = {.count = 0};
+    if (problem->method == KN_METHOD_MONDRIAN_WORKLOAD) {
+        KN_TRY(read_queries(&queries, run, problem, err));
+        problem->queries = queries.queries;
+        problem->query_count = queries.count;
+    }
+    kn_status st = kn_partition_search(&run->plan, &run->result->found, counters, run->ctx, problem, err);
+    kn_region_queries_free(&queries);
+    return st;
+}
+
 kn_status kn_run_partition(kn_run *run, kn_error *err)
 {
     kn_partition_counters counters;
@@ -38,7 +67,7 @@ kn_status kn_run_partition(kn_run *run, kn_error *err)
                                     .requirements = run->requirements,
                                     .method = run->spec->method,
                                     .choose = run->spec->choose};
-    KN_TRY(kn_partition_search(&run->plan, &run->result->found, &counters, run->ctx, &problem, err));
+    KN_TRY(search(run, &problem, &counters, err));
     run->result->complete = true;
     if (!run->result->found)
         return kn_run_no_release(run, "not even all rows together, as one class, satisfy the requirements", err);

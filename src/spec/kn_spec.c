@@ -28,6 +28,7 @@ static const char *const methods[KN_METHODS] = {
     [KN_METHOD_MONDRIAN_RELAXED] = "mondrian-relaxed",
     [KN_METHOD_MONDRIAN_1D] = "mondrian-1d",
     [KN_METHOD_MONDRIAN_BEST] = "mondrian-best",
+    [KN_METHOD_MONDRIAN_WORKLOAD] = "mondrian-workload",
     [KN_METHOD_KMSD] = "kmsd",
     [KN_METHOD_KMSD_AG] = "kmsd-ag",
 };

@@ -49,7 +49,7 @@ static bool is_standard(const char *path)
 static kn_status check_standard_input(const kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec *spec = &inner->state.spec;
-    int            uses = is_standard(spec->path) + is_standard(spec->population);
+    int            uses = is_standard(spec->path) + is_standard(spec->population) + is_standard(spec->workload);
     for (int i = 0; i < spec->input_count; i++) uses += is_standard(spec->inputs[i]);
     for (int i = 0; i < spec->attribute_count; i++)
         uses += (spec->attributes[i].has_hierarchy && is_standard(spec->attributes[i].hierarchy.path)) +
@@ -68,6 +68,7 @@ static bool is_read(const kn_spec *spec, const char *path)
         if (a->has_hierarchy && a->hierarchy.path && strcmp(a->hierarchy.path, path) == 0) return true;
         if (a->pseudonym_key_file && strcmp(a->pseudonym_key_file, path) == 0) return true;
     }
+    if (spec->workload && strcmp(spec->workload, path) == 0) return true;
     return (spec->population && strcmp(spec->population, path) == 0) || (spec->path && strcmp(spec->path, path) == 0);
 }
 
@@ -84,6 +85,9 @@ static kn_status check_files(const kn_spec_inner *inner, kn_error *err)
         return fail_place(inner, state->places[KN_FIELD_REPORT], err, "the report would overwrite a file that is read");
     if (spec->report && strcmp(spec->report, spec->output) == 0)
         return fail_place(inner, state->places[KN_FIELD_REPORT], err, "the report and the output are the same file");
+    if (spec->method == KN_METHOD_MONDRIAN_WORKLOAD && !spec->workload)
+        return fail_place(inner, state->places[KN_FIELD_METHOD], err,
+                          "method mondrian-workload needs a workload: a file of queries");
     if (spec->csv.decimal == ',' && spec->csv.delimiter == ',') /* a point may be the usual one, not a wish */
         return fail_place(inner, state->places[KN_FIELD_DECIMAL], err,
                           "the delimiter and the decimal mark are the same");

@@ -269,6 +269,20 @@ static kn_status read_options(kn_reader *r, const kn_yaml *value, void *target)
     return kn_read_map(r, value, options, target);
 }
 
+static kn_status read_workload(kn_reader *r, const kn_yaml *value, void *target)
+{
+    return kn_read_path(r, value, &((kn_spec *)target)->workload);
+}
+
+static kn_status read_summary(kn_reader *r, const kn_yaml *value, void *target)
+{
+    static const char *const names[] = {"none", "side"};
+    size_t                   found = 0;
+    KN_TRY(kn_read_word(r, value, names, 2, "where a summary goes", &found));
+    ((kn_spec *)target)->summary = found == 1;
+    return KN_OK;
+}
+
 static kn_status read_output(kn_reader *r, const kn_yaml *value, void *target)
 {
     return kn_read_path(r, value, &((kn_spec *)target)->output);
@@ -320,9 +334,11 @@ static const struct {
     [KN_FIELD_DEPENDENCIES] = {"dependencies", read_dependencies, true},
     [KN_FIELD_METHOD] = {"method", read_method, false},
     [KN_FIELD_UTILITY] = {"utility", read_utility, false},
+    [KN_FIELD_WORKLOAD] = {"workload", read_workload, false},
     [KN_FIELD_OPTIONS] = {"options", read_options, false},
     [KN_FIELD_OUTPUT] = {"output", read_output, false},
     [KN_FIELD_REPORT] = {"report", read_report, false},
+    [KN_FIELD_SUMMARY] = {"summary", read_summary, false},
     [KN_FIELD_KEEP_ORDER] = {"keep-order", read_keep_order, false},
     [KN_FIELD_KEEP_ROWMAP] = {"keep-rowmap", read_keep_rowmap, false},
     [KN_FIELD_FORCE] = {"force", read_force, false},

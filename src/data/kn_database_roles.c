@@ -1,0 +1,61 @@
+/* kn_database_roles.c: which column of which table plays which role; hierarchies of quasi-identifiers.
+ *
+ * A key has no role but identifier: it is drawn anew in every release, so what stands in it is never published, and a
+ * quasi-identifier in a key could not be generalized without breaking the joins (section 4.1, rule 1).
+ */
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_database.h"
+#include "kn_error.h"
+
+static kn_status fail_attribute(const kn_database *db, const kn_database_table *t, const kn_attribute *a, kn_error *err,
+                                const char *message)
+{
+    return kn_fail_at(err, KN_INPUT, db->source, 0, 0, "table \"%s\", column \"%s\": %s", t->name, a->name, message);
+}
+
+static kn_status set_role(kn_database *db, kn_database_table *t, const kn_attribute *a, kn_error *err)
+{
+    kn_hierarchy_spec none = KN_HIERARCHY_SPEC_INIT;
+    none.kind = KN_HIERARCHY_SUPPRESS;
+    none.decimal = a->hierarchy.decimal;
+    int c = kn_table_find(t->table, a->name);
+    if (c < 0) return fail_attribute(db, t, a, err, "there is no such column");
+    if (!a->has_role) return fail_attribute(db, t, a, err, "it has no role");
+    kn_database_column *column = &t->columns[c];
+    if ((column->key || column->foreign || column->joined) && a->role != KN_ROLE_IDENTIFIER)
+        return fail_attribute(db, t, a, err, "it is part of a key, which has no role but identifier");
+    if (a->role == KN_ROLE_WEIGHT) return fail_attribute(db, t, a, err, "a table of a database has no weights");
+    column->has_role = true;
+    column->role = a->role;
+    column->weight = a->weight;
+    kn_hierarchy_free(column->hierarchy);
+    column->hierarchy = NULL;
+    if (a->role != KN_ROLE_QUASI) return KN_OK;
+    return kn_hierarchy_make(&column->hierarchy, db->ctx, t->table, c, a->has_hierarchy ? &a->hierarchy : &none, false,
+                             err);
+}
+
+static kn_status gather_quasi(kn_database *db, kn_database_table *t, kn_error *err)
+{
+    kn_free(t->quasi);
+    t->quasi_count = 0;
+    t->quasi = kn_alloc_array(db->ctx, (size_t)t->table->column_count + 1, sizeof *t->quasi);
+    if (!t->quasi) return kn_fail_memory(err, db->ctx, "a database");
+    for (int c = 0; c < t->table->column_count; c++)
+        if (t->columns[c].has_role && t->columns[c].role == KN_ROLE_QUASI) t->quasi[t->quasi_count++] = c;
+    return KN_OK;
+}
+
+kn_status kn_database_roles(kn_database *db, const kn_spec_table *tables, int table_count, kn_error *err)
+{
+    for (int i = 0; i < table_count; i++) {
+        int t = kn_database_find(db, tables[i].name);
+        if (t < 0) return kn_fail(err, KN_INPUT, "%s: there is no table \"%s\"", db->source, tables[i].name);
+        for (int a = 0; a < tables[i].attribute_count; a++)
+            KN_TRY(set_role(db, &db->tables[t], &tables[i].attributes[a], err));
+    }
+    for (int t = 0; t < db->table_count; t++) KN_TRY(gather_quasi(db, &db->tables[t], err));
+    return KN_OK;
+}

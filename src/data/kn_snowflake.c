@@ -1,0 +1,303 @@
+/* kn_snowflake.c: is a schema a snowflake around a table of persons (section 4.1)?
+ *
+ * Rules: the table of persons has a key and no foreign key; every other table has one foreign key, and following these
+ * leads to the table of persons. Only foreign keys to tables that were read count: a key to any other table is an
+ * ordinary column. Quadratic in the number of tables; rows are looked at only for keys that are not unique.
+ */
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_database.h"
+#include "kn_error.h"
+
+const char *kn_schema_rule_name(kn_schema_rule rule)
+{
+    static const char *const names[] = {"person-key", "person-link", "two-links", "cycle",
+                                        "unreached",  "parent-key",  "quasi-key"};
+    return (unsigned)rule < sizeof names / sizeof *names ? names[rule] : "unknown";
+}
+
+/* Can `from` reach `to` along at least one foreign key? `seen` and `stack` have one entry per table. */
+static bool reaches(const kn_database *db, int from, int to, bool *seen, int *stack)
+{
+    int top = 0;
+    memset(seen, 0, (size_t)db->table_count * sizeof *seen);
+    stack[top++] = from;
+    while (top > 0) {
+        const kn_database_table *t = &db->tables[stack[--top]];
+        for (int i = 0; i < t->foreign_count; i++) {
+            int next = t->foreign[i].target;
+            if (next < 0 || seen[next]) continue;
+            if (next == to) return true;
+            seen[next] = true;
+            stack[top++] = next;
+        }
+    }
+    return false;
+}
+
+/* The foreign keys of a table to listed ones: how many, the first that leads to the table of persons (else the first), and
+ * the target of another. */
+static int listed_links(const kn_database *db, int table, const bool *leads, int *link, int *other)
+{
+    const kn_database_table *t = &db->tables[table];
+    int                      count = 0;
+    *link = *other = -1;
+    for (int i = 0; i < t->foreign_count; i++) {
+        int target = t->foreign[i].target;
+        if (target < 0) continue;
+        count++;
+        if (*link < 0 || (leads[target] && !leads[t->foreign[*link].target])) {
+            if (*link >= 0) *other = t->foreign[*link].target;
+            *link = i;
+        } else if (*other < 0) {
+            *other = target;
+        }
+    }
+    return count;
+}
+
+typedef struct walk {
+    const kn_database *db;
+    int                person;
+    int               *parent, *link, *stack;
+    kn_schema_place   *place;
+    bool              *leads; /* to the table of persons, or is it */
+    bool              *circle, *seen;
+    kn_snowflake_fn    fn;
+    void              *arg;
+} walk;
+
+static void tell(const walk *w, kn_schema_rule rule, int table, int other)
+{
+    if (w->place[table] != KN_SCHEMA_PERSON) w->place[table] = KN_SCHEMA_PROBLEM;
+    w->fn(w->arg, rule, table, other);
+}
+
+static void look_at_circles(walk *w)
+{
+    const kn_database *db = w->db;
+    for (int t = 0; t < db->table_count; t++) w->circle[t] = reaches(db, t, t, w->seen, w->stack);
+    for (int t = 0; t < db->table_count; t++) {
+        bool first = w->circle[t];
+        int  other = -1;
+        for (int u = 0; first && u < db->table_count; u++) {
+            if (u == t || !w->circle[u] || !reaches(db, t, u, w->seen, w->stack)) continue;
+            if (!reaches(db, u, t, w->seen, w->stack)) continue;
+            if (u < t)
+                first = false; /* told when that one was looked at */
+            else if (other < 0)
+                other = u;
+        }
+        if (first) tell(w, KN_SCHEMA_CYCLE, t, other);
+        if (w->circle[t] && w->place[t] != KN_SCHEMA_PERSON) w->place[t] = KN_SCHEMA_PROBLEM;
+    }
+}
+
+static void look_at_table(walk *w, int t)
+{
+    int other = -1, count = listed_links(w->db, t, w->leads, &w->link[t], &other);
+    if (t == w->person) {
+        int link = w->link[t];
+        w->link[t] = -1;
+        if (w->db->tables[t].key_count == 0) tell(w, KN_SCHEMA_PERSON_KEY, t, -1);
+        if (count > 0 && !w->circle[t]) tell(w, KN_SCHEMA_PERSON_LINK, t, w->db->tables[t].foreign[link].target);
+        return;
+    }
+    if (w->link[t] >= 0) w->parent[t] = w->db->tables[t].foreign[w->link[t]].target;
+    if (!w->leads[t]) {
+        if (w->place[t] != KN_SCHEMA_PROBLEM) w->place[t] = KN_SCHEMA_OUTSIDE;
+        w->fn(w->arg, KN_SCHEMA_UNREACHED, t, -1);
+    }
+    if (count > 1 && !(w->circle[t] && other == t)) tell(w, KN_SCHEMA_TWO_LINKS, t, other);
+}
+
+kn_status kn_snowflake_look(const kn_database *db, int person, int *parent, int *link, kn_schema_place *place,
+                            kn_snowflake_fn fn, void *arg, kn_error *err)
+{
+    size_t n = (size_t)db->table_count + 1;
+    walk   w = {.db = db, .person = person, .parent = parent, .link = link, .place = place, .fn = fn, .arg = arg};
+    w.stack = kn_alloc_array(db->ctx, n, sizeof *w.stack);
+    w.leads = kn_alloc_array_zero(db->ctx, 3 * n, sizeof *w.leads);
+    bool ok = w.stack && w.leads;
+    if (ok) {
+        w.circle = w.leads + n;
+        w.seen = w.circle + n;
+        for (int t = 0; t < db->table_count; t++) {
+            w.parent[t] = w.link[t] = -1;
+            w.place[t] = t == person ? KN_SCHEMA_PERSON : KN_SCHEMA_FAMILY;
+            w.leads[t] = t == person || reaches(db, t, person, w.seen, w.stack);
+        }
+        look_at_circles(&w);
+        for (int t = 0; t < db->table_count; t++) look_at_table(&w, t);
+    }
+    kn_free(w.stack);
+    kn_free(w.leads);
+    return ok ? KN_OK : kn_fail_memory(err, db->ctx, "a schema");
+}
+
+static void circle_words(kn_buffer *message, kn_buffer *advice, const char *name, const char *other)
+{
+    if (other) {
+        kn_buffer_format(message, "tables \"%s\" and \"%s\" name each other in a circle of foreign keys", name, other);
+        kn_buffer_format(advice, "leave one of them out, or merge them");
+    } else {
+        kn_buffer_format(message, "table \"%s\" names rows of itself", name);
+        kn_buffer_format(advice, "read a copy or view of it without that key");
+    }
+}
+
+void kn_snowflake_words(kn_buffer *message, kn_buffer *advice, const kn_database *db, kn_schema_rule rule, int table,
+                        int other)
+{
+    const char *name = db->tables[table].name, *second = other >= 0 ? db->tables[other].name : NULL;
+    switch (rule) {
+    case KN_SCHEMA_PERSON_KEY:
+        kn_buffer_format(message, "table \"%s\" has no primary key: nothing says which row is which person", name);
+        kn_buffer_format(advice, "name its key in the release file (key:)");
+        return;
+    case KN_SCHEMA_PERSON_LINK:
+        kn_buffer_format(message, "the table of persons \"%s\" has a foreign key to \"%s\"", name, second);
+        kn_buffer_format(advice, "leave \"%s\" out, or merge its columns into \"%s\"", second, name);
+        return;
+    case KN_SCHEMA_TWO_LINKS:
+        kn_buffer_format(message, "table \"%s\" has several foreign keys to listed tables, one of them to \"%s\"", name,
+                         second);
+        kn_buffer_format(advice, "leave \"%s\" out, or merge its columns into \"%s\"", second, name);
+        return;
+    case KN_SCHEMA_CYCLE: circle_words(message, advice, name, second); return;
+    case KN_SCHEMA_UNREACHED:
+        kn_buffer_format(message, "no foreign keys lead from table \"%s\" to the table of persons", name);
+        kn_buffer_format(advice, "leave \"%s\" out, or merge it into a table that names it", name);
+        return;
+    case KN_SCHEMA_PARENT_KEY:
+        kn_buffer_format(message, "the key of table \"%s\" is missing in some rows, or the same in several", name);
+        kn_buffer_format(advice, "name other columns as its key, or remove those rows");
+        return;
+    case KN_SCHEMA_QUASI_KEY:
+        kn_buffer_format(message, "a quasi-identifier of table \"%s\" is part of a key", name);
+        kn_buffer_format(advice, "replace the key by numbers that mean nothing");
+        return;
+    }
+}
+
+/* ---- Choosing ---- */
+
+typedef struct first_problem {
+    bool           found;
+    kn_schema_rule rule;
+    int            table, other;
+} first_problem;
+
+static void remember(void *arg, kn_schema_rule rule, int table, int other)
+{
+    first_problem *p = arg;
+    /* What leads to no person often does so for a reason that says more: keep looking. */
+    if (p->found && !(p->rule == KN_SCHEMA_UNREACHED && rule != KN_SCHEMA_UNREACHED)) return;
+    *p = (first_problem){true, rule, table, other};
+}
+
+static kn_status fail_problem(const kn_database *db, const first_problem *p, kn_error *err)
+{
+    kn_buffer message, advice;
+    kn_buffer_init(&message, db->ctx);
+    kn_buffer_init(&advice, db->ctx);
+    kn_snowflake_words(&message, &advice, db, p->rule, p->table, p->other);
+    const char *what = kn_buffer_text(&message), *todo = kn_buffer_text(&advice);
+    kn_status   status = what && todo
+                             ? kn_fail(err, KN_INPUT, "%s: %s; %s", db->source, what, todo)
+                             : kn_fail_memory(err, db->ctx, "a schema");
+    kn_buffer_free(&message);
+    kn_buffer_free(&advice);
+    return status;
+}
+
+static bool is_root(const kn_database *db, int table)
+{
+    for (int i = 0; i < db->tables[table].foreign_count; i++)
+        if (db->tables[table].foreign[i].target >= 0) return false;
+    return true;
+}
+
+static kn_status find_person(const kn_database *db, const char *person, int *out, kn_error *err)
+{
+    if (person) {
+        *out = kn_database_find(db, person);
+        return *out >= 0 ? KN_OK : kn_fail(err, KN_INPUT, "%s: there is no table \"%s\"", db->source, person);
+    }
+    *out = -1;
+    for (int t = 0; t < db->table_count; t++) {
+        if (!is_root(db, t)) continue;
+        if (*out >= 0)
+            return kn_fail(err, KN_INPUT, "%s: say which table is that of persons (entity: {table: ...}): \"%s\", \"%s\"",
+                           db->source, db->tables[*out].name, db->tables[t].name);
+        *out = t;
+    }
+    return *out >= 0 ? KN_OK
+                     : kn_fail(err, KN_INPUT, "%s: say which table is that of persons (entity: {table: ...})",
+                               db->source);
+}
+
+/* Children of every table, depths, and the order parents first. */
+static kn_status arrange(kn_database *db, const int *parent, const int *link, kn_error *err)
+{
+    int count = 0;
+    if (!db->order) db->order = kn_alloc_array(db->ctx, (size_t)db->table_count, sizeof *db->order);
+    if (!db->order) return kn_fail_memory(err, db->ctx, "a schema");
+    for (int t = 0; t < db->table_count; t++) {
+        kn_database_table *table = &db->tables[t];
+        kn_free(table->children);
+        table->children = kn_alloc_array(db->ctx, (size_t)db->table_count, sizeof *table->children);
+        if (!table->children) return kn_fail_memory(err, db->ctx, "a schema");
+        table->child_count = 0;
+        table->parent = parent[t];
+        table->link = link[t];
+    }
+    for (int t = 0; t < db->table_count; t++)
+        if (parent[t] >= 0) {
+            kn_database_table *above = &db->tables[parent[t]];
+            above->children[above->child_count++] = t;
+        }
+    db->order[count++] = db->entity;
+    db->tables[db->entity].depth = 0;
+    for (int i = 0; i < count; i++) {
+        const kn_database_table *t = &db->tables[db->order[i]];
+        for (int c = 0; c < t->child_count; c++) {
+            db->tables[t->children[c]].depth = t->depth + 1;
+            db->order[count++] = t->children[c];
+        }
+    }
+    return KN_OK;
+}
+
+static kn_status check_keys(const kn_database *db, kn_error *err)
+{
+    for (int t = 0; t < db->table_count; t++) {
+        int64_t faults = 0;
+        KN_TRY(kn_database_key_faults(&faults, db, t, err));
+        if (faults > 0) return fail_problem(db, &(first_problem){true, KN_SCHEMA_PARENT_KEY, t, -1}, err);
+    }
+    return KN_OK;
+}
+
+kn_status kn_database_choose(kn_database *db, const char *person, kn_error *err)
+{
+    first_problem problem = {0};
+    int           entity = -1;
+    KN_TRY(find_person(db, person, &entity, err));
+    size_t           n = (size_t)db->table_count;
+    int             *numbers = kn_alloc_array(db->ctx, 2 * n, sizeof *numbers);
+    kn_schema_place *place = kn_alloc_array(db->ctx, n, sizeof *place);
+    kn_status        status = KN_OK;
+    if (!numbers || !place) status = kn_fail_memory(err, db->ctx, "a schema");
+    if (status == KN_OK) status = kn_snowflake_look(db, entity, numbers, numbers + n, place, remember, &problem, err);
+    if (status == KN_OK && problem.found) status = fail_problem(db, &problem, err);
+    if (status == KN_OK) status = check_keys(db, err);
+    if (status == KN_OK) {
+        db->entity = entity;
+        status = arrange(db, numbers, numbers + n, err);
+    }
+    kn_free(numbers);
+    kn_free(place);
+    return status;
+}
