@@ -447,8 +447,11 @@ static const char *pick(kn_rng *rng, const char *const *from, size_t count)
 #define PICK(rng, list) pick(rng, list, sizeof(list) / sizeof *(list))
 
 static const char *const zips[] = {"{mask: right}", "{mask: left}", "zip.csv", "suppress"};
-static const char *const ages[] = {"{ranges: [5, 10, 20]}", "{breaks: [[20, 30, 40], [30]]}", "suppress"};
-static const char *const borns[] = {"{calendar: [month, year]}", "{calendar: [quarter, decade]}"};
+static const char *const ages[] = {", hierarchy: {ranges: [5, 10, 20]}", ", hierarchy: {breaks: [[20, 30, 40], [30]]}",
+                                   ", hierarchy: suppress", "", ", hierarchy: {ranges: [5, 10]}, cuts: order"};
+static const char *const borns[] = {", hierarchy: {calendar: [month, year]}",
+                                    ", hierarchy: {calendar: [quarter, decade]}", "",
+                                    ", hierarchy: {calendar: [month]}, cuts: order"};
 static const char *const any_models[] = {"{k: 2}",
                                          "{k: 4}",
                                          "{k: 60}",
@@ -470,7 +473,10 @@ static const char *const models[] = {
     "{beta-likeness: {attribute: DISEASE, kind: enhanced, beta: 2}}",
     "{delta-disclosure: {attribute: PAY, delta: 2.5}}",
 };
-static const char *const methods[] = {"optimal", "samarati", "bottom-up", "incognito", "datafly", "heuristic"};
+static const char *const methods[] = {"optimal",   "samarati", "bottom-up",        "incognito",   "datafly",
+                                      "heuristic", "mondrian", "mondrian-relaxed", "mondrian-1d", "mondrian-best",
+                                      "kmsd",      "kmsd-ag",  "mondrian-best"};
+static const char *const choices[] = {"range", "entropy", "loss"};
 static const char *const utilities[] = {"lm", "ncp", "prec", "entropy", "dm", "dm_star", "c_avg"};
 static const char *const budgets[] = {"0", "0.1", "0.3", "{rows: 5}", "1"};
 static const char *const modes[] = {"star", "drop", "keep-sensitive"};
@@ -503,9 +509,9 @@ static void add_roles(kn_rng *rng, kn_buffer *to, const dialect *d, bool sensiti
     char line[200];
     snprintf(line, sizeof line, "attributes:\n  ZIP: {role: quasi, type: text, hierarchy: %s}\n", PICK(rng, zips));
     add_named(to, d, line);
-    snprintf(line, sizeof line, "  AGE: {role: quasi, hierarchy: %s}\n", PICK(rng, ages));
+    snprintf(line, sizeof line, "  AGE: {role: quasi%s}\n", PICK(rng, ages));
     add_named(to, d, line);
-    snprintf(line, sizeof line, "  BORN: {role: quasi, hierarchy: %s}\n", PICK(rng, borns));
+    snprintf(line, sizeof line, "  BORN: {role: quasi%s}\n", PICK(rng, borns));
     if (kn_rng_below(rng, 2)) add_named(to, d, line);
     if (kn_rng_below(rng, 2)) add_named(to, d, "  SEX: {role: quasi, weight: 3}\n");
     if (sensitive)
@@ -532,9 +538,14 @@ static void random_spec(kn_rng *rng, kn_buffer *to, const dialect *d)
         add_named(to, d, PICK(rng, any_models));
     }
     kn_buffer_add(to, "]\n");
-    if (kn_rng_below(rng, 2)) kn_buffer_add(to, "population: all.csv\n");
-    kn_buffer_format(to, "method: %s\nutility: %s\nsuppression: %s\nsuppressed: %s\n", PICK(rng, methods),
-                     PICK(rng, utilities), PICK(rng, budgets), PICK(rng, modes));
+    const char *method = PICK(rng, methods);
+    kn_method   number = KN_METHOD_OPTIMAL;
+    assert_true(kn_method_parse(method, &number));
+    if (kn_method_family(number) == KN_FAMILY_FULL_DOMAIN && kn_rng_below(rng, 2))
+        kn_buffer_add(to, "population: all.csv\n");
+    kn_buffer_format(to, "method: %s\nutility: %s\nsuppression: %s\nsuppressed: %s\n", method, PICK(rng, utilities),
+                     PICK(rng, budgets), PICK(rng, modes));
+    kn_buffer_format(to, "options: {choose: %s}\n", PICK(rng, choices));
     if (kn_rng_below(rng, 4) == 0) kn_buffer_add(to, "missing: drop\n");
     if (kn_rng_below(rng, 6) == 0) kn_buffer_add(to, "keep-order: true\n");
 }

@@ -62,9 +62,10 @@ typedef struct kn_verify_options {
     int                level_count;
     int64_t            suppressed; /* the rows that are claimed to be suppressed, -1: no claim; looked at where no column
                                       tells these from rows that were generalized to the top                        */
+    const char        *summary; /* file of published statistics; NULL: none. Needs a row map                       */
 } kn_verify_options;
 
-#define KN_VERIFY_OPTIONS_INIT {sizeof(kn_verify_options), NULL, 0, NULL, NULL, NULL, 0, 0, NULL, 0, -1}
+#define KN_VERIFY_OPTIONS_INIT {sizeof(kn_verify_options), NULL, 0, NULL, NULL, NULL, 0, 0, NULL, 0, -1, NULL}
 
 /* Verifies. A release that fails is not a failure of the call: see ok. KN_INPUT: a file cannot be read as a table. */
 KN_API KN_CHECK kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec,

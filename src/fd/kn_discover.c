@@ -1,7 +1,7 @@
 /* kn_discover.c: discovery of functional dependencies: from the question to the answer.
  *
  * Interface: kn_discover_dependencies, kn_discovery_list (kanon/dependencies.h). The table becomes rows of codes
- * (kn_fd_data.c), one of two searches runs over it (kn_fd_exact.c, kn_fd_levels.c), and what it found is said again in
+ * (kn_fd_data.c), the search runs over it (kn_fd_search.c), and what it found is said again in
  * columns of the table: a column that was searched may stand for several that say the same, each of which may stand in its
  * place; these determine each other.
  */
@@ -16,16 +16,6 @@
 static kn_status no_memory(kn_context *ctx, kn_error *err)
 {
     return kn_fail_memory(err, ctx, "searching dependencies");
-}
-
-bool kn_fd_search_add(kn_fd_search *search, uint64_t left, int right, int64_t removed)
-{
-    void *results = search->results;
-    if (!kn_grow(search->data->ctx, &results, &search->capacity, search->count + 1, sizeof *search->results))
-        return false;
-    search->results = results;
-    search->results[search->count++] = (kn_fd_result){left, right, removed};
-    return true;
 }
 
 /* ---- The answer in columns of the table ---- */
@@ -128,12 +118,15 @@ static kn_status write_answer(kn_discovery *out, answer *a, kn_error *err)
 static kn_status search(kn_discovery *out, kn_context *ctx, const kn_fd_data *data, const int *columns, int count,
                         const kn_discover_options *o, kn_fd_clock *clock, kn_error *err)
 {
-    kn_fd_search s = {
-        .data = data, .clock = clock, .budget = kn_fraction_of(o->error, data->freq->rows), .max_left = KN_FD_COLUMNS};
-    answer a = {.ctx = ctx, .data = data, .columns = columns, .column_count = count};
+    kn_fd_search s = {.ctx = ctx,
+                      .data = data,
+                      .clock = clock,
+                      .budget = kn_fraction_of(o->error, data->freq->rows),
+                      .max_left = KN_FD_COLUMNS};
+    answer       a = {.ctx = ctx, .data = data, .columns = columns, .column_count = count};
     if (o->max_left > 0 && o->max_left < KN_FD_COLUMNS) s.max_left = o->max_left;
     kn_progress_begin(ctx, "searching", "candidates", 0);
-    kn_status st = s.budget > 0 ? kn_fd_approximate(&s, err) : kn_fd_exact(&s, err);
+    kn_status st = kn_fd_search_run(&s, err);
     kn_progress_end(ctx);
     if (st == KN_OK && !make_answer(&a, &s)) st = no_memory(ctx, err);
     if (st == KN_OK) st = write_answer(out, &a, err);
@@ -141,11 +134,11 @@ static kn_status search(kn_discovery *out, kn_context *ctx, const kn_fd_data *da
     out->budget = s.budget;
     out->checked = s.checked;
     out->refuted = s.refuted;
-    out->agree_sets = s.agree_sets;
+    out->agree_sets = (int64_t)s.agree.list.count;
     out->rounds = s.rounds;
     out->complete = !s.late && !s.cut;
     out->why_partial = s.late ? "the time limit was reached" : s.cut ? "longer left sides were not looked at" : NULL;
-    kn_free(s.results);
+    kn_fd_search_free(&s);
     kn_free(a.results);
     return st;
 }

@@ -121,13 +121,19 @@ typedef struct kn_fd_candidate {
 KN_CHECK kn_status kn_fd_candidates_make(kn_fd_candidate **out, size_t *count, const kn_fd_data *data, const kn_fd_list *left,
                                          kn_error *err);
 
-/* Checks all candidates (left sides all different; the array is put in an order of its own). budget 0: exact; the agree sets of
- * pairs of rows that break one go into `found` (which may otherwise be NULL), in an order that does not depend on the threads.
- * *done false: the clock ran out and nothing is known. */
-KN_CHECK kn_status kn_fd_validate(bool *done, const kn_fd_data *data, kn_fd_clock *clock, kn_fd_candidate *candidates,
-                                  size_t count, int64_t budget, kn_fd_pool *found, kn_error *err);
+typedef struct kn_fd_effort {
+    int64_t     budget; /* exceptions allowed; 0: exact                                                                    */
+    int         part;   /* look at one row in so many only: what then breaks does break, of the others nothing is known; 1: all */
+    kn_fd_pool *agree;  /* exact: gets the agree sets of pairs of rows that break a candidate, in an order that does not depend
+                           on the threads; NULL: not wanted                                                               */
+} kn_fd_effort;
 
-/* ---- The two searches ---- */
+/* Checks all candidates (left sides all different; the array is put in an order of its own). *done false: the clock ran out
+ * and nothing is known. */
+KN_CHECK kn_status kn_fd_validate(bool *done, const kn_fd_data *data, kn_fd_clock *clock, kn_fd_candidate *candidates,
+                                  size_t count, const kn_fd_effort *effort, kn_error *err);
+
+/* ---- The search (kn_fd_search.c) ---- */
 
 /* left -> right holds and is minimal. */
 typedef struct kn_fd_result {
@@ -137,20 +143,46 @@ typedef struct kn_fd_result {
 } kn_fd_result;
 
 typedef struct kn_fd_search {
+    kn_context       *ctx;
     const kn_fd_data *data;
     kn_fd_clock      *clock;
     int64_t           budget;
     int               max_left;
     kn_fd_result     *results;
     size_t            count, capacity;
-    int64_t           checked, refuted, agree_sets, rounds;
-    bool              cut;  /* by max_left */
+    int64_t           checked, refuted, rounds;
+    bool              cut;  /* by max_left  */
     bool              late; /* by the clock */
+    /* Per right side A: */
+    kn_fd_list failing[KN_FD_COLUMNS]; /* maximal left sides known to fail                  */
+    kn_fd_list open[KN_FD_COLUMNS];    /* minimal left sides that may hold, to be checked   */
+    kn_fd_list valid[KN_FD_COLUMNS];   /* those that do, sorted                             */
+    bool       changed[KN_FD_COLUMNS]; /* `failing` has, since `open` was made              */
+    bool       longer[KN_FD_COLUMNS];  /* there may be some of more than max_left columns   */
+    /* Exact: */
+    kn_fd_pool agree;  /* sets of columns in which two rows agree                           */
+    size_t     spread; /* of these, how many `failing` knows                                */
 } kn_fd_search;
 
-KN_CHECK bool kn_fd_search_add(kn_fd_search *search, uint64_t left, int right, int64_t removed);
+static inline uint64_t kn_fd_others(const kn_fd_search *search, int right)
+{
+    int      columns = search->data->columns;
+    uint64_t all = columns == KN_FD_COLUMNS ? UINT64_MAX : kn_fd_bit(columns) - 1;
+    return all & ~kn_fd_bit(right);
+}
 
-KN_CHECK kn_status kn_fd_exact(kn_fd_search *search, kn_error *err);       /* kn_fd_exact.c  */
-KN_CHECK kn_status kn_fd_approximate(kn_fd_search *search, kn_error *err); /* kn_fd_levels.c */
+/* Fills in the results. What is found before the clock runs out is right and minimal. */
+KN_CHECK kn_status kn_fd_search_run(kn_fd_search *search, kn_error *err);
+void               kn_fd_search_free(kn_fd_search *search);
+
+/* left -> right fails. */
+KN_CHECK bool kn_fd_search_failed(kn_fd_search *search, int right, uint64_t left);
+KN_CHECK bool kn_fd_search_found(kn_fd_search *search, int right, uint64_t left, int64_t removed);
+
+/* How failures are found: at the start, and from candidates that were refuted. */
+KN_CHECK kn_status kn_fd_agree_begin(kn_fd_search *search, kn_error *err); /* kn_fd_agree.c: exact */
+KN_CHECK kn_status kn_fd_agree_spread(kn_fd_search *search, kn_error *err);
+KN_CHECK kn_status kn_fd_advance_begin(kn_fd_search *search, kn_error *err); /* kn_fd_advance.c: with a budget */
+KN_CHECK kn_status kn_fd_advance(kn_fd_search *search, const kn_fd_candidate *refuted, size_t count, kn_error *err);
 
 #endif

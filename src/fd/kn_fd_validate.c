@@ -191,16 +191,16 @@ typedef struct task {
 } task;
 
 typedef struct job {
-    const kn_fd_data *data;
-    kn_fd_clock      *clock;
-    const trie       *trie;
-    int64_t           budget;
-    _Atomic int64_t  *removed; /* with a budget: per pair */
-    size_t            pairs;
-    task             *tasks;
-    struct walker    *walkers;
-    bool              wants_agree;
-    atomic_bool       late;
+    const kn_fd_data   *data;
+    kn_fd_clock        *clock;
+    const trie         *trie;
+    const kn_fd_effort *effort;
+    int64_t             budget;
+    _Atomic int64_t    *removed; /* with a budget: per pair */
+    size_t              pairs;
+    task               *tasks;
+    struct walker      *walkers;
+    atomic_bool         late;
 } job;
 
 /* Of one worker. */
@@ -311,7 +311,7 @@ static void test_exact(walker *w, uint32_t node, uint32_t first, uint32_t last)
         while (i < last && row_of(w, i)[c] == code) i++;
         if (i == last) continue;
         broken |= kn_fd_bit(c);
-        if (!w->job->wants_agree) continue;
+        if (!w->job->effort->agree) continue;
         uint64_t agree = kn_fd_agree(w->job->data, w->rows[i - 1], w->rows[i]);
         if (!kn_fd_list_add(&w->task->agree, w->job->data->ctx, agree)) w->failed = true;
     }
@@ -499,7 +499,8 @@ static int make_tasks(job *j, task *tasks)
     for (uint32_t node = 1; node < j->trie->nodes; node = j->trie->end[node]) {
         const kn_fd_clusters *c = &j->data->clusters[j->trie->column[node]];
         uint32_t              first = 0, all = c->count ? c->starts[c->count] : 0, part = all / TASK_PARTS + 1024;
-        while (first < c->count) {
+        uint32_t              enough = all / (uint32_t)j->effort->part;
+        while (first < c->count && c->starts[first] <= enough) {
             uint32_t last = first + 1;
             while (last < c->count && c->starts[last + 1] - c->starts[first] <= part) last++;
             tasks[count++] = (task){.node = node, .first = first, .last = last};
@@ -510,7 +511,7 @@ static int make_tasks(job *j, task *tasks)
 }
 
 /* What the tasks found, in their order. */
-static bool collect_exact(const job *j, int tasks, kn_fd_candidate *candidates, kn_fd_pool *found)
+static bool collect_exact(const job *j, int tasks, kn_fd_candidate *candidates)
 {
     const trie *t = j->trie;
     for (int i = 0; i < tasks; i++) {
@@ -519,7 +520,7 @@ static bool collect_exact(const job *j, int tasks, kn_fd_candidate *candidates, 
             if (k->broken[n - k->node]) candidates[t->candidate[n]].broken |= k->broken[n - k->node];
         bool added;
         for (size_t a = 0; a < k->agree.count; a++)
-            if (!kn_fd_pool_add(found, j->data->ctx, k->agree.sets[a], &added)) return false;
+            if (!kn_fd_pool_add(j->effort->agree, j->data->ctx, k->agree.sets[a], &added)) return false;
     }
     return true;
 }
@@ -540,7 +541,7 @@ static void collect_budget(const job *j, kn_fd_candidate *candidates)
     }
 }
 
-static kn_status run(job *j, kn_fd_candidate *candidates, int workers, int tasks, kn_fd_pool *found, kn_error *err)
+static kn_status run(job *j, kn_fd_candidate *candidates, int workers, int tasks, kn_error *err)
 {
     kn_context *ctx = j->data->ctx;
     size_t      rows = most_rows(j, tasks);
@@ -550,17 +551,17 @@ static kn_status run(job *j, kn_fd_candidate *candidates, int workers, int tasks
     if (atomic_load(&j->late)) return kn_cancelled(ctx) ? kn_fail_cancelled(err) : KN_OK;
     if (j->budget > 0)
         collect_budget(j, candidates);
-    else if (!collect_exact(j, tasks, candidates, found))
+    else if (!collect_exact(j, tasks, candidates))
         return kn_fail_memory(err, ctx, "searching dependencies");
     return KN_OK;
 }
 
 kn_status kn_fd_validate(bool *done, const kn_fd_data *data, kn_fd_clock *clock, kn_fd_candidate *candidates,
-                         size_t count, int64_t budget, kn_fd_pool *found, kn_error *err)
+                         size_t count, const kn_fd_effort *effort, kn_error *err)
 {
     kn_context *ctx = data->ctx;
     trie        t = {0};
-    job         j = {.data = data, .clock = clock, .trie = &t, .budget = budget, .wants_agree = found != NULL};
+    job         j = {.data = data, .clock = clock, .trie = &t, .effort = effort, .budget = effort->budget};
     int         workers = kn_context_threads(ctx), tasks = 0;
     *done = false;
     if (kn_fd_clock_passed(clock)) return kn_cancelled(ctx) ? kn_fail_cancelled(err) : KN_OK;
@@ -570,13 +571,13 @@ kn_status kn_fd_validate(bool *done, const kn_fd_data *data, kn_fd_clock *clock,
     if (st == KN_OK) {
         j.tasks = kn_alloc_array_zero(ctx, (size_t)data->columns * (TASK_PARTS * 2 + 2) + 1, sizeof *j.tasks);
         j.walkers = kn_alloc_array_zero(ctx, (size_t)workers, sizeof *j.walkers);
-        if (budget > 0) j.removed = kn_alloc_array_zero(ctx, j.pairs + 1, sizeof *j.removed);
-        if (!j.tasks || !j.walkers || (budget > 0 && !j.removed))
+        if (j.budget > 0) j.removed = kn_alloc_array_zero(ctx, j.pairs + 1, sizeof *j.removed);
+        if (!j.tasks || !j.walkers || (j.budget > 0 && !j.removed))
             st = kn_fail_memory(err, ctx, "searching dependencies");
     }
     if (st == KN_OK) {
         tasks = make_tasks(&j, j.tasks);
-        st = run(&j, candidates, workers, tasks, found, err);
+        st = run(&j, candidates, workers, tasks, err);
         *done = st == KN_OK && !atomic_load(&j.late);
     }
     for (int i = 0; i < tasks; i++) {

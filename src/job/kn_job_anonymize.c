@@ -94,6 +94,7 @@ static void end_run(kn_run *run)
     kn_population_set_free(run->population);
     kn_requirements_free(run->requirements);
     kn_table_free(run->population_table);
+    kn_output_abort(run->summary);
     kn_table_free(run->table);
     kn_free(run->original_rows);
     kn_free(run->map);

@@ -80,6 +80,7 @@ typedef struct kn_run {
     int64_t             map_count;
     kn_digest_job      *digests;
     kn_output          *release;
+    kn_output          *summary; /* NULL: none                                         */
     char                release_path[32]; /* to_stream: under which it can be read */
 } kn_run;
 
@@ -94,6 +95,7 @@ KN_CHECK kn_status kn_run_write(kn_run *run, kn_error *err);
 
 /* Methods without a lattice: result and plan, or why there is none (kn_run_search calls them). */
 KN_CHECK kn_status kn_run_partition(kn_run *run, kn_error *err);
+KN_CHECK kn_status kn_run_summary(kn_run *run, kn_error *err); /* the file of statistics, under its temporary name */
 KN_CHECK kn_status kn_run_kmsd(kn_run *run, kn_error *err);
 /* Dependencies: read and held against the original; those that kmsd-ag keeps; those that the plan must keep. */
 KN_CHECK kn_status kn_run_dependencies(kn_run *run, kn_error *err);

@@ -18,7 +18,10 @@
 
 static kn_status read_population(kn_run *run, kn_error *err)
 {
-    if (!run->effective.population || !kn_run_full_domain(run)) return KN_OK;
+    if (!run->effective.population) return KN_OK;
+    if (!kn_run_full_domain(run))
+        return kn_fail(err, KN_USAGE, "a population needs a full-domain method, such as optimal; %s has no use for it",
+                       kn_method_name(run->spec->method));
     const kn_spec  *spec = run->spec;
     kn_csv_options  csv = spec->csv;
     kn_column_type *types = kn_run_room(run, &run->scratch, (size_t)run->quasi_count, sizeof *types, err);
@@ -87,6 +90,7 @@ static kn_status make_sensitive_hierarchies(kn_run *run, kn_error *err)
 static kn_status count_population(kn_run *run, uint32_t *const *leaves, kn_error *err)
 {
     const kn_hierarchy *const *hierarchies = (const kn_hierarchy *const *)run->hierarchies;
+    if (!kn_run_full_domain(run)) return KN_OK; /* other methods refuse models of the population themselves */
     if (run->population_table) {
         int *columns = kn_run_room(run, &run->scratch, (size_t)run->quasi_count, sizeof *columns, err);
         if (!columns) return KN_MEMORY;
@@ -94,8 +98,7 @@ static kn_status count_population(kn_run *run, uint32_t *const *leaves, kn_error
         return kn_population_set_of_leaves(&run->population, run->ctx, run->population_table, columns, hierarchies,
                                            (const uint32_t *const *)leaves, run->quasi_count, err);
     }
-    if (!run->requirements->population || !kn_run_full_domain(run))
-        return KN_OK; /* other methods refuse it themselves */
+    if (!run->requirements->population) return KN_OK;
     if (run->weight < 0)
         return kn_fail(err, KN_USAGE, "k-map and delta-presence need a population, or k-map a column of weights");
     return kn_population_set_of_weights(&run->population, run->ctx, run->table, run->quasi, hierarchies,

@@ -4,7 +4,7 @@
  * verified, what stands beside it. The verifier reads the release's temporary file; each of its figures is held against
  * what the plan claims, and any difference ends the run. Only renames are left then, in this order:
  *
- *     row map, private file, certificate, report, release
+ *     row map, private file, summary, certificate, report, release
  *
  * so whoever sees the new release sees its certificate. A run that is killed between two renames leaves the old release
  * (or none), byte for byte; the certificate and the private file beside it may then be those of the release that did not
@@ -32,6 +32,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_job_anonymize.h"
+#include "kn_summary.h"
 
 enum { COPY = 1 << 18 };
 
@@ -184,6 +185,7 @@ static kn_status verify(kn_run *run, kn_error *err)
     if (run->result->level_count > 0) options.levels = run->result->levels; /* a label may stand on several: checked */
     options.level_count = run->result->level_count;
     options.suppressed = run->result->suppressed;
+    if (run->summary) options.summary = kn_output_temporary(run->summary);
     kn_verify_report *report = NULL;
     kn_status         st = kn_verify(&report, run->ctx, &run->effective, &options, err);
     if (st == KN_INPUT || st == KN_USAGE) { /* it cannot read what was just written or already read */
@@ -211,7 +213,7 @@ typedef struct beside {
     struct stat file;   /* which file it is                  */
 } beside;
 
-enum { ROWMAP, PRIVATE, CERTIFICATE, REPORT, BESIDE };
+enum { ROWMAP, PRIVATE, SUMMARY, CERTIFICATE, REPORT, BESIDE };
 
 static kn_status open_beside(kn_run *run, beside *b, const char *suffix, unsigned mode, kn_error *err)
 {
@@ -239,6 +241,21 @@ static kn_status settle(kn_output *output, const char *path, kn_error *err)
     if (fsync(kn_output_fd(output)) != 0 && errno != EINVAL)
         return kn_fail(err, KN_IO, "%s: writing failed: %s", path, strerror(errno));
     return KN_OK;
+}
+
+/* The summary was written while the plan was there. */
+static kn_status take_summary(kn_run *run, beside *b, kn_error *err)
+{
+    size_t room = strlen(run->spec->output) + sizeof KN_SUMMARY_SUFFIX;
+    if (!run->summary) return KN_OK;
+    b->path = kn_run_room(run, &run->scratch, room, 1, err);
+    if (!b->path) return KN_MEMORY;
+    snprintf(b->path, room, "%s%s", run->spec->output, KN_SUMMARY_SUFFIX);
+    if (fstat(kn_output_fd(run->summary), &b->file) != 0)
+        return kn_fail(err, KN_IO, "%s: writing failed: %s", b->path, strerror(errno));
+    b->output = run->summary;
+    run->summary = NULL;
+    return settle(b->output, b->path, err);
 }
 
 static kn_status write_texts(kn_run *run, beside *all, kn_error *err)
@@ -271,6 +288,7 @@ static kn_status write_beside(kn_run *run, beside *all, kn_error *err)
         KN_TRY(kn_rowmap_write(all[ROWMAP].output, run->ctx, run->map, run->map_count, err));
         KN_TRY(settle(all[ROWMAP].output, all[ROWMAP].path, err));
     }
+    KN_TRY(take_summary(run, &all[SUMMARY], err));
     KN_TRY(open_beside(run, &all[PRIVATE], KN_PRIVATE_SUFFIX, 0600, err));
     KN_TRY(open_beside(run, &all[CERTIFICATE], KN_CERTIFICATE_SUFFIX, 0, err));
     KN_TRY(write_texts(run, all, err));
@@ -304,13 +322,13 @@ static kn_status give_names(kn_run *run, beside *all, kn_error *err)
     return kn_output_commit(release, err);
 }
 
-/* A row map that belongs to the release that was just replaced. */
-static void remove_old_rowmap(kn_run *run)
+/* A row map or summary that belongs to the release that was just replaced. */
+static void remove_old(kn_run *run, const char *suffix)
 {
-    size_t room = strlen(run->spec->output) + sizeof KN_ROWMAP_SUFFIX;
+    size_t room = strlen(run->spec->output) + strlen(suffix) + 1;
     char  *path = kn_run_room(run, &run->scratch, room, 1, NULL);
     if (!path) return;
-    snprintf(path, room, "%s%s", run->spec->output, KN_ROWMAP_SUFFIX);
+    snprintf(path, room, "%s%s", run->spec->output, suffix);
     unlink(path);
 }
 
@@ -330,7 +348,8 @@ static kn_status commit_files(kn_run *run, kn_error *err)
         kn_output_abort(all[i].output);
         if (back && has_name(all[i].path, &all[i].file)) unlink(all[i].path);
     }
-    if (st == KN_OK && !run->spec->keep_rowmap) remove_old_rowmap(run);
+    if (st == KN_OK && !run->spec->keep_rowmap) remove_old(run, KN_ROWMAP_SUFFIX);
+    if (st == KN_OK && !run->spec->summary) remove_old(run, KN_SUMMARY_SUFFIX);
     return st;
 }
 
@@ -402,6 +421,7 @@ kn_status kn_run_write(kn_run *run, kn_error *err)
 {
     double begin = kn_run_clock();
     KN_TRY(recode(run, err));
+    KN_TRY(kn_run_summary(run, err));
     forget_search(run);
     double written = kn_run_clock();
     run->result->seconds_write = written - begin;

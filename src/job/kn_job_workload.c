@@ -368,10 +368,7 @@ static kn_status take_statistics(job *j, const kn_freq *classes, kn_error *err)
     for (size_t i = 0; st == KN_OK && i < cells; i++) j->published[i] = (kn_published){NAN, NAN, NAN};
     for (int c = 0; st == KN_OK && c < j->quasi_count; c++) {
         int column = kn_table_find(j->summary, j->columns[c].name);
-        if (column < 0)
-            st = kn_fail(err, KN_INPUT, "%s has no column \"%s\"", j->summary_path, j->columns[c].name);
-        else if (!(maps[c] = map_texts(j, &j->m.quasi[j->quasi[c]], &j->summary->columns[column])))
-            st = no_memory(j, err);
+        if (!(maps[c] = map_texts(j, &j->m.quasi[j->quasi[c]], &j->summary->columns[column]))) st = no_memory(j, err);
     }
     if (st == KN_OK) st = match_classes(j, classes, maps, err);
     for (int c = 0; maps && c < j->quasi_count; c++) kn_free(maps[c]);

@@ -175,6 +175,7 @@ typedef struct writer {
     const kn_hierarchy *const *hierarchies;
     const kn_plan             *plan;
     char                       delimiter;
+    const char                *missing;
     kn_buffer                  cell, lines;
     size_t                    *starts; /* of each class's line */
     bool                       failed; /* memory               */
@@ -239,7 +240,11 @@ static void put_class(writer *w, uint32_t c)
     const kn_summary *s = w->summary;
     const kn_cell    *cells = w->plan->cells + (size_t)c * (size_t)s->quasi_count;
     for (int q = 0; q < s->quasi_count; q++) {
-        kn_cell_text(&w->cell, w->plan, &cells[q], &w->table->columns[w->quasi[q]], w->hierarchies[q]);
+        const kn_column *column = &w->table->columns[w->quasi[q]];
+        if (cells[q].kind == KN_CELL_VALUE && cells[q].a == column->dict.count)
+            kn_buffer_add(&w->cell, w->missing);
+        else
+            kn_cell_text(&w->cell, w->plan, &cells[q], column, w->hierarchies[q]);
         put_cell(w, q == 0);
     }
     kn_buffer_format(&w->cell, "%lld", (long long)w->plan->class_rows[c]);
@@ -273,14 +278,16 @@ static kn_status put_sorted(kn_output *output, writer *w, kn_error *err)
 }
 
 kn_status kn_summary_write(kn_output *output, const kn_summary *summary, const kn_table *table, const int *quasi,
-                           const kn_hierarchy *const *hierarchies, const kn_plan *plan, char delimiter, kn_error *err)
+                           const kn_hierarchy *const *hierarchies, const kn_plan *plan, char delimiter,
+                           const char *missing, kn_error *err)
 {
     writer w = {.summary = summary,
                 .table = table,
                 .quasi = quasi,
                 .hierarchies = hierarchies,
                 .plan = plan,
-                .delimiter = delimiter};
+                .delimiter = delimiter,
+                .missing = missing};
     kn_buffer_init(&w.cell, summary->ctx);
     kn_buffer_init(&w.lines, summary->ctx);
     w.starts = kn_alloc_array(summary->ctx, (size_t)plan->classes + 1, sizeof *w.starts);

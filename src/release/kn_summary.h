@@ -11,6 +11,8 @@
 #include "kn_output.h"
 #include "kn_plan.h"
 
+#define KN_SUMMARY_SUFFIX ".summary.csv"
+
 typedef enum kn_statistic { KN_STATISTIC_MIN = 0, KN_STATISTIC_MAX, KN_STATISTIC_MEAN, KN_STATISTICS } kn_statistic;
 
 /* Of one quasi-identifier in one class. */
@@ -46,9 +48,9 @@ void kn_summary_text(kn_buffer *to, const kn_summary *summary, uint32_t class_in
                      const kn_column *column);
 
 /* Writes the side file: header and one line per class (its cells, its rows, its statistics), in the order of their bytes.
- * `output` stays open. */
+ * `missing` is how a missing cell is written in the release. `output` stays open. */
 KN_CHECK kn_status kn_summary_write(kn_output *output, const kn_summary *summary, const kn_table *table, const int *quasi,
                                     const kn_hierarchy *const *hierarchies, const kn_plan *plan, char delimiter,
-                                    kn_error *err);
+                                    const char *missing, kn_error *err);
 
 #endif

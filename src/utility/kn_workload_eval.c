@@ -90,23 +90,23 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* How many characters must change, come or go. */
+/* How many characters must change, come, go or change places with their neighbour. */
 static int edits(const char *a, const char *b)
 {
     size_t m = strlen(a), n = strlen(b);
-    int    row[LONGEST + 1];
+    int    rows[3][LONGEST + 1];
     if (m > LONGEST || n > LONGEST) return LONGEST;
-    for (size_t j = 0; j <= n; j++) row[j] = (int)j;
+    for (size_t k = 0; k <= n; k++) rows[0][k] = (int)k;
     for (size_t i = 1; i <= m; i++) {
-        int diagonal = row[0];
-        row[0] = (int)i;
+        int *now = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+        now[0] = (int)i;
         for (size_t k = 1; k <= n; k++) {
-            int above = row[k];
-            row[k] = least(least(above, row[k - 1]) + 1, diagonal + (a[i - 1] != b[k - 1]));
-            diagonal = above;
+            now[k] = least(least(last[k], now[k - 1]) + 1, last[k - 1] + (a[i - 1] != b[k - 1]));
+            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
+                now[k] = least(now[k], before[k - 2] + 1);
         }
     }
-    return row[n];
+    return rows[m % 3][n];
 }
 
 kn_status kn_workload_no_column(const kn_workload *workload, const char *name, const char *where,

@@ -328,6 +328,7 @@ static kn_status check(kn_verifier *v, kn_error *err)
     KN_TRY(kn_verify_models(v, err));
     KN_TRY(kn_verify_dependencies(v, err));
     KN_TRY(kn_verify_metrics(v, err));
+    KN_TRY(kn_verify_summary(v, err));
     r->ok = !v->report->failed && r->assignment == KN_ASSIGNMENT_PROVED;
     for (int i = 0; i < r->model_count; i++) r->ok = r->ok && r->models[i].holds;
     return KN_OK;

@@ -295,6 +295,8 @@ KN_CHECK kn_status kn_verify_models(kn_verifier *v, kn_error *err);  /* every pr
 KN_CHECK kn_status kn_verify_metrics(kn_verifier *v, kn_error *err); /* what was lost                     (_metrics.c) */
 KN_CHECK kn_status kn_verify_dependencies(kn_verifier *v, kn_error *err); /* those declared          (_dependencies.c) */
 
+KN_CHECK kn_status kn_verify_summary(kn_verifier *v, kn_error *err); /* published statistics             (_summary.c) */
+
 /* How many people of the population (in units of *unit) each class's cells stand for, and whether somebody of it is in no
  * class (_population.c). */
 KN_CHECK kn_status kn_verify_population(kn_verifier *v, int64_t *people, int64_t *unit, bool *absent, kn_error *err);

@@ -1,0 +1,102 @@
+/* kn_relational.h: multi-relational k-anonymity by clustering (Nergiz, Clifton, Nergiz 2009: MiRaCle, MiRaCleX, dMiRaCle;
+ * ERRATA 4): persons with all their rows, as trees, are grouped so that at least k show the same tree.
+ */
+#ifndef KN_RELATIONAL_H
+#define KN_RELATIONAL_H
+
+#include <kanon/models.h>
+
+#include "kn_database_plan.h"
+
+typedef enum kn_relational_method {
+    KN_RELATIONAL_MIRACLE = 0,     /* Algorithms 2 to 4: siblings are paired by what their whole subtrees would cost      */
+    KN_RELATIONAL_MIRACLE_X,       /* Algorithm 5: by their own quasi-identifiers                                         */
+    KN_RELATIONAL_MIRACLE_X_LEVEL, /* section 4.3, M14: equal at the lowest level                                         */
+    KN_RELATIONAL_DMIRACLE         /* Algorithm 6: MiRaCle, then classes that lack diversity are merged                   */
+} kn_relational_method;
+
+typedef enum kn_relational_matching {
+    KN_MATCHING_GREEDY = 0, /* one sibling after the other takes the cheapest that is left (the paper's)      */
+    KN_MATCHING_EXACT       /* the cheapest assignment (M16); not for miracle-x-level                         */
+} kn_relational_matching;
+
+/* What becomes of persons, or of a class without diversity, at the end. */
+typedef enum kn_relational_leftovers {
+    KN_LEFTOVERS_ABSORB = 0, /* into the nearest finished class (M3); with diversity only where it still holds (M13) */
+    KN_LEFTOVERS_DROP
+} kn_relational_leftovers;
+
+/* How classes that lack diversity are made good (section 5.2). */
+typedef enum kn_relational_repair {
+    KN_REPAIR_MERGE = 0, /* Algorithm 6              */
+    KN_REPAIR_SUPPRESS   /* drop them: the third way */
+} kn_relational_repair;
+
+/* A promise about a sensitive column: the values of every node of that table, over the members of its class. */
+typedef struct kn_relational_promise {
+    int      table, column;
+    kn_model model; /* KN_MODEL_DISTINCT, _ENTROPY or _RECURSIVE */
+} kn_relational_promise;
+
+typedef struct kn_relational_problem {
+    const kn_forest             *forest;
+    kn_relational_method         method;
+    int64_t                      k;         /* at least 2 with dmiracle                                             */
+    kn_ratio                     threshold; /* a person farther than this from every cluster begins a new one ...   */
+    int64_t                      climit;    /* ... while there are fewer than this (M11); at least 1                */
+    uint64_t                     seed;      /* 0: persons in the order of their trees; else shuffled                */
+    kn_relational_matching       matching;
+    kn_relational_leftovers      leftovers;
+    kn_relational_repair         repair;
+    bool                         reference; /* run the plain algorithm: same plan, slowly                           */
+    int                          promise_count; /* dmiracle; otherwise 0                                            */
+    const kn_relational_promise *promises;
+} kn_relational_problem;
+
+#define KN_RELATIONAL_PROBLEM_INIT                                                                                     \
+    {NULL, KN_RELATIONAL_MIRACLE, 2, {1, 10}, 150, 0, KN_MATCHING_GREEDY, KN_LEFTOVERS_ABSORB, KN_REPAIR_MERGE, false, 0,  \
+     NULL}
+
+typedef struct kn_relational_counters {
+    int64_t pair_evaluations; /* costs of two nodes that were worked out, not remembered                          */
+    int64_t distances;        /* of two trees that were asked for                                                 */
+    int64_t skipped;          /* of them, those that a lower bound answered                                       */
+    int64_t clusters;         /* begun                                                                            */
+    int64_t merged;           /* clusters that were left and merged, for size or for diversity                    */
+    int64_t absorbed;         /* persons put into a finished class at the end                                     */
+    int64_t suppressed;       /* persons                                                                          */
+    double  largest_share;    /* of the members of a class that one sensitive value may belong to; 0 without promises */
+} kn_relational_counters;
+
+/* "miracle", "miracle-x", "miracle-x-level", "dmiracle". Static. */
+const char *kn_relational_method_name(kn_relational_method method);
+bool        kn_relational_method_parse(const char *name, kn_relational_method *out);
+
+/* `*found` false: fewer persons than k, or no class could be made diverse (no plan then). The plan depends neither on the
+ * number of threads nor on the order of rows; nor do the counters. KN_USAGE: options that make no sense. */
+KN_CHECK kn_status kn_relational_search(kn_database_plan **out, bool *found, kn_relational_counters *counters,
+                                        kn_context *ctx, const kn_relational_problem *problem, kn_error *err);
+
+/* ---- What it cost ---- */
+
+typedef struct kn_relational_table_loss {
+    int64_t cells;   /* of quasi-identifiers, in the rows that belong to persons   */
+    int64_t deleted; /* of them                                                    */
+    double  lost;    /* sum over them: of a deleted cell 1                         */
+    double  lm;      /* lost / cells; 0 without cells                              */
+} kn_relational_table_loss;
+
+typedef struct kn_relational_metrics {
+    double                    lm; /* Definition 7 over the cells of the original (M10)                           */
+    double                    lm_released; /* over the cells that are left: the letter of Definition 7           */
+    double                    dm; /* Definition 8; a dropped person costs all persons (M10)                      */
+    int64_t                   cells, deleted;
+    int                       table_count;
+    kn_relational_table_loss *tables;
+} kn_relational_metrics;
+
+KN_CHECK kn_status kn_relational_measure(kn_relational_metrics **out, kn_context *ctx, const kn_forest *forest,
+                                         const kn_database_plan *plan, kn_error *err);
+void               kn_relational_metrics_free(kn_relational_metrics *metrics); /* NULL is fine */
+
+#endif

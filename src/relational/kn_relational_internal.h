@@ -1,0 +1,114 @@
+/* kn_relational_internal.h: what the files of this module share: losses, clusters and the front of both implementations.
+ * The reference (kn_miracle_reference.c) uses this header and nothing else of the module.
+ */
+#ifndef KN_RELATIONAL_INTERNAL_H
+#define KN_RELATIONAL_INTERNAL_H
+
+#include "kn_relational.h"
+
+/* ---- Losses ---- */
+
+/* LM (Definition 7) before the division: cells are counted, `sum` is in units of kn_losses. Integers, so that neither the
+ * order of summation nor rounding decides between equals. */
+typedef struct kn_loss {
+    uint64_t sum, cells;
+} kn_loss;
+
+typedef struct kn_losses {
+    kn_context *ctx;
+    uint64_t    unit;   /* the loss of a deleted cell                                                     */
+    int         tables;
+    int         width;  /* the most quasi-identifiers of any table, at least 1                            */
+    int        *quasi;  /* per table: how many                                                            */
+    const kn_hierarchy **hierarchies; /* tables × width                                                   */
+    uint64_t           **lm;          /* tables × width: per node of the hierarchy                        */
+} kn_losses;
+
+KN_CHECK kn_status kn_losses_make(kn_losses *out, kn_context *ctx, const kn_database *db, kn_error *err);
+void               kn_losses_free(kn_losses *losses);
+
+/* By sum / cells (nothing of nothing is 0): negative, 0, positive. */
+int  kn_loss_compare(kn_loss a, kn_loss b);
+bool kn_loss_above(kn_loss loss, uint64_t unit, kn_ratio threshold);
+
+/* ---- Clusters ---- */
+
+/* A representative and its members. One block of memory. */
+typedef struct kn_cluster {
+    uint32_t  nodes;
+    uint32_t  size; /* members */
+    uint16_t *table;
+    uint32_t *parent, *first_child, *child_count;
+    uint32_t *values;  /* nodes × width: hierarchy nodes          */
+    uint32_t *members; /* entities of the forest                  */
+    uint32_t *rows;    /* size × nodes                            */
+    /* The fast path's. */
+    uint32_t *ids;    /* per node: interned subtree               */
+    uint32_t  epoch;  /* of the store that gave them; 0: of none  */
+    uint32_t  serial; /* ascending in the order clusters began    */
+    uint64_t  stamp;  /* when it last changed                     */
+    struct kn_signature *signature; /* owned; NULL: none          */
+} kn_cluster;
+
+/* Two nodes that become one; parents come before their children, siblings in the order of `a`. */
+typedef struct kn_pair {
+    uint32_t a, b;
+    uint32_t parent; /* index of a pair; KN_FOREST_NONE for the first */
+} kn_pair;
+
+KN_CHECK kn_status kn_cluster_of_entity(kn_cluster **out, kn_context *ctx, const kn_forest *forest,
+                                        const kn_losses *losses, int64_t entity, kn_error *err);
+
+/* The cluster of all members of both, with the nodes that `pairs` name: values become lowest common ancestors, siblings are
+ * put in order again, equal ones in that of `a`. The arguments stay. */
+KN_CHECK kn_status kn_cluster_merge(kn_cluster **out, kn_context *ctx, const kn_losses *losses, const kn_cluster *a,
+                                    const kn_cluster *b, const kn_pair *pairs, uint32_t count, kn_error *err);
+void               kn_cluster_free(kn_cluster *cluster); /* NULL is fine */
+
+/* A growing list that owns its clusters. */
+typedef struct kn_cluster_list {
+    kn_cluster **items;
+    size_t       count, capacity;
+} kn_cluster_list;
+
+/* Takes the cluster over, also on failure. */
+KN_CHECK kn_status kn_cluster_list_add(kn_cluster_list *list, kn_context *ctx, kn_cluster *cluster, kn_error *err);
+kn_cluster        *kn_cluster_list_take(kn_cluster_list *list, size_t at); /* those behind it move up */
+void               kn_cluster_list_free(kn_cluster_list *list);
+
+/* ---- Diversity ---- */
+
+/* Room for the codes of one node. */
+typedef struct kn_codes {
+    uint32_t *codes;
+    int64_t  *counts;
+    size_t    code_capacity, count_capacity;
+} kn_codes;
+
+void kn_codes_free(kn_codes *codes);
+
+/* Does every node keep every promise? `share` (may be NULL) is raised to the largest share of one value. */
+KN_CHECK kn_status kn_cluster_diverse(bool *out, double *share, kn_context *ctx, const kn_relational_problem *problem,
+                                      const kn_cluster *cluster, kn_codes *codes, kn_error *err);
+
+/* ---- Both implementations ---- */
+
+typedef struct kn_relational_work {
+    kn_context                  *ctx;
+    const kn_relational_problem *problem;
+    const kn_losses             *losses;
+    int64_t                      k;       /* the one that classes must reach               */
+    const uint32_t              *order;   /* entities in the order they are taken          */
+    uint32_t                     most_children, most_depth;
+    kn_cluster_list              done;    /* finished classes, in the order they finished  */
+    kn_relational_counters      *counters;
+} kn_relational_work;
+
+KN_CHECK kn_status kn_miracle_reference(kn_relational_work *work, kn_error *err);
+KN_CHECK kn_status kn_miracle_fast(kn_relational_work *work, kn_error *err);
+
+/* Finished classes → plan; classes with the same tree become one. */
+KN_CHECK kn_status kn_relational_make_plan(kn_database_plan **out, kn_context *ctx, const kn_forest *forest, int width,
+                                           const kn_cluster_list *classes, kn_error *err);
+
+#endif
