@@ -31,6 +31,7 @@ static void fill_column(sheet *s, kn_rng *rng, int c, int values)
         if (kind == 3 && c) *cell = (s->cell[r][a] + s->cell[r][b] * 3) % 5;
         if (kind == 4 && c) *cell = s->cell[r][a] / 2;
         if (kind == 5 && kn_rng_below(rng, 8) == 0) *cell = -1;
+        if (*cell < 0) *cell = -1;
         if (kind < 5 && mistakes && kn_rng_below(rng, 25) == 0) *cell = 3;
     }
 }

@@ -8,14 +8,16 @@
  * The chains of all right sides go on together, one check for each step of all.
  */
 #include <string.h>
+#include <stdio.h>
+#include <time.h>
 
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_fd.h"
 
 enum {
-    CHAINS = 16, /* for each right side at a time       */
-    PART = 4     /* one row in so many is looked at     */
+    CHAINS = 64, /* for each right side at a time       */
+    PART = 1     /* one row in so many is looked at     */
 };
 
 static kn_status no_memory(const kn_fd_search *s, kn_error *err)
@@ -184,6 +186,7 @@ static kn_status step_chains(kn_fd_search *s, chain *chains, size_t count, kn_fd
             refuse(c);
         if (!kn_fd_search_failed(s, c->right, c->left)) st = no_memory(s, err);
     }
+    {static long cc,rr; for (size_t i = 0; i < n && *more; i++) {cc += __builtin_popcountll(asked[i].right); rr += __builtin_popcountll(asked[i].broken);} fprintf(stderr,"chain %ld %ld cpu %.1f\n",cc,rr,(double)clock()/1e6);}
     for (size_t i = 0; i < n && *more; i++) {
         s->checked += __builtin_popcountll(asked[i].right);
         s->refuted += __builtin_popcountll(asked[i].broken);

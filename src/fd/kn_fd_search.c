@@ -18,6 +18,8 @@
  * Cost: the rounds × (failures × candidates of each A), and the checks. Memory: failures and candidates, 8 to 24 bytes each.
  */
 #include <string.h>
+#include <stdio.h>
+#include <time.h>
 
 #include "kn_alloc.h"
 #include "kn_context.h"
@@ -127,6 +129,7 @@ static kn_status check_batch(kn_fd_search *s, kn_fd_candidate *c, size_t count, 
     kn_status    st = s->budget > 0 && !removed ? no_memory(s, err) : KN_OK;
     if (st == KN_OK) st = kn_fd_validate(&done, s->data, s->clock, c, count, &effort, err);
     s->late = !done;
+fprintf(stderr,"checked cpu %.1f\n",(double)clock()/1e6);
     if (done && !take(s, c, count, refuted)) st = no_memory(s, err);
     if (st == KN_OK && done && s->budget > 0) st = kn_fd_advance(s, c, count, err);
     kn_free(removed);
@@ -158,6 +161,7 @@ static kn_status check(kn_fd_search *s, bool *again, kn_error *err)
         if (st != KN_OK || s->late) break;
         kn_progress_add(s->ctx, n);
         at += n;
+fprintf(stderr,"batch of %zu: n %zu refuted %zu cpu %.1f\n",count,n,refuted,(double)clock()/1e6);
         *again |= refuted > 0;
         if (refuted * 8 > n) break; /* what was learnt spares more than it costs to think again */
     }

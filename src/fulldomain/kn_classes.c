@@ -27,6 +27,8 @@ void kn_classes_free(kn_classes *c)
     if (!c) return;
     for (int i = 0; i < c->part_count; i++) kn_freq_free(c->parts[i]);
     kn_freq_free(c->population);
+    for (int i = 0; c->packed && i <= c->part_count; i++) kn_free(c->packed[i]);
+    kn_free(c->packed);
     kn_free(c->parts);
     kn_free(c->attributes);
     kn_free(c->levels);
@@ -118,6 +120,7 @@ static size_t freq_bytes(const kn_freq *freq)
 
 size_t kn_classes_bytes(const kn_classes *c)
 {
+    if (c->packed) return sizeof *c + c->packed_bytes;
     size_t bytes = sizeof *c + freq_bytes(c->population);
     for (int i = 0; i < c->part_count; i++) bytes += freq_bytes(c->parts[i]);
     return bytes;
@@ -363,13 +366,17 @@ static kn_status derive(kn_classes *c, const kn_evaluator *e, const kn_classes *
 {
     coarsening k;
     kn_status  st = coarsening_make(&k, e, c, from->attributes, from->attribute_count, from->levels, err);
-    for (int p = 0; p < e->part_count && st == KN_OK; p++) {
-        st = part_new(&c->parts[p], e, c, &e->parts[p], err);
-        if (st == KN_OK) st = coarsen(c->parts[p], from->parts[p], &k, e->sorted, err);
-    }
-    if (st == KN_OK && from->population) {
-        st = part_new(&c->population, e, c, NULL, err);
-        if (st == KN_OK) st = coarsen(c->population, from->population, &k, true, err);
+    for (int p = 0; p <= e->part_count && st == KN_OK; p++) {
+        bool     people = p == e->part_count;
+        kn_freq *to = NULL, finer;
+        if (people && !from->population) break;
+        st = part_new(&to, e, c, people ? NULL : &e->parts[p], err);
+        if (st != KN_OK) break;
+        *(people ? &c->population : &c->parts[p]) = to;
+        st = kn_classes_unpack(&finer, from, p, err);
+        if (st != KN_OK) break;
+        st = coarsen(to, &finer, &k, people || e->sorted, err);
+        kn_classes_unpacked_free(&finer, from);
     }
     coarsening_free(&k);
     return st;

@@ -54,7 +54,14 @@ struct kn_classes {
     kn_freq   **parts;
     int         part_count;
     kn_freq    *population; /* NULL: none                                             */
+    uint8_t   **packed;     /* put away: the bytes of each part and of the population */
+    size_t      packed_bytes;
 };
+
+/* One frequency set (part_count: the population) of a set that may be packed: `out` borrows the layout, and keys and counts
+ * where it is not. */
+KN_CHECK kn_status kn_classes_unpack(kn_freq *out, const kn_classes *classes, int part, kn_error *err);
+void               kn_classes_unpacked_free(kn_freq *freq, const kn_classes *classes);
 
 /* kn_classes_scan in key order whether or not the requirements need it. */
 KN_CHECK kn_status kn_classes_scan_sorted(kn_classes **out, const kn_evaluator *evaluator, uint64_t attributes,

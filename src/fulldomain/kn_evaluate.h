@@ -45,6 +45,10 @@ int64_t kn_classes_count(const kn_classes *classes);   /* with rows             
 int64_t kn_classes_entries(const kn_classes *classes); /* what a roll-up goes through: keys of all its tables */
 size_t  kn_classes_bytes(const kn_classes *classes);
 
+/* Puts a set away in less memory, for keeping: from now on it is only good for rolling up and projecting, for entries, bytes
+ * and freeing. On failure it is as before. Not while somebody else looks at it. */
+KN_CHECK kn_status kn_classes_pack(kn_classes *classes, kn_error *err);
+
 typedef struct kn_verdict {
     bool         good;
     bool         possible; /* the always monotone part holds: false means that nothing below is good either  */

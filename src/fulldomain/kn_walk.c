@@ -24,6 +24,7 @@
 enum {
     WAVE_ITEMS = 512,
     WAVE_BYTES = 64 << 20,  /* of the sets that a wave starts from                            */
+    PACK_ENTRIES = 1 << 14, /* sets of so many are packed while they are kept                 */
     LARGE_ENTRIES = 1 << 16 /* larger sets are grouped by all workers together, one by one    */
 };
 
@@ -117,6 +118,7 @@ static kn_status run_item(const walk_state *s, wave_item *item, kn_error *err)
         kn_classes_free(item->set);
         item->set = NULL;
     }
+    if (item->set && kn_classes_entries(item->set) >= PACK_ENTRIES) KN_TRY(kn_classes_pack(item->set, err));
     item->done = true;
     kn_progress_add(search->ctx, 1);
     return KN_OK;

@@ -86,7 +86,7 @@ static kn_loss pair_loss(reference *r, uint32_t x, uint32_t y)
 /* ---- Matchings: pick[i] is the sibling in b for the i-th sibling in a, or KN_FOREST_NONE ---- */
 
 /* Algorithms 4 and 5: each of the smaller set (M6) takes the cheapest that is left, of equal ones the first (M8). */
-static void match_greedy(reference *r, siblings in_a, siblings in_b, uint32_t *pick)
+static void match_greedy(reference *r, siblings in_a, siblings in_b, uint32_t *pick, kn_loss *found)
 {
     bool     swapped = in_a.count > in_b.count;
     siblings outer = swapped ? in_b : in_a, inner = swapped ? in_a : in_b;
@@ -105,6 +105,7 @@ static void match_greedy(reference *r, siblings in_a, siblings in_b, uint32_t *p
         }
         taken[chosen] = true;
         pick[swapped ? chosen : i] = swapped ? i : chosen;
+        found[swapped ? chosen : i] = least;
     }
 }
 
@@ -217,13 +218,19 @@ static void match_exact(reference *r, siblings in_a, siblings in_b, uint32_t *pi
     }
 }
 
-static uint32_t *match(reference *r, siblings in_a, siblings in_b)
+/* `*found`: the losses of the pairs; NULL where the matching did not need them. */
+static uint32_t *match(reference *r, siblings in_a, siblings in_b, kn_loss **found)
 {
     uint32_t *pick = push(r, sizeof *pick * in_a.count);
+    *found = NULL;
     for (uint32_t i = 0; i < in_a.count; i++) pick[i] = KN_FOREST_NONE;
     if (r->work->problem->method == KN_RELATIONAL_MIRACLE_X_LEVEL) match_levels(r, in_a, in_b, pick);
     else if (r->work->problem->matching == KN_MATCHING_EXACT) match_exact(r, in_a, in_b, pick);
-    else match_greedy(r, in_a, in_b, pick);
+    else {
+        kn_loss *losses = push(r, sizeof *losses * in_a.count);
+        match_greedy(r, in_a, in_b, pick, losses);
+        if (r->work->problem->method != KN_RELATIONAL_MIRACLE_X) *found = losses;
+    }
     return pick;
 }
 
@@ -238,7 +245,8 @@ static kn_loss anonymize(reference *r, uint32_t x, uint32_t y)
         siblings in_a = children_in(r->a, x, t), in_b = children_in(r->b, y, t);
         if (in_a.count + in_b.count == 0) continue;
         size_t    top = r->top;
-        uint32_t *pick = match(r, in_a, in_b);
+        kn_loss  *found;
+        uint32_t *pick = match(r, in_a, in_b, &found);
         bool     *matched = push(r, in_b.count);
         memset(matched, 0, in_b.count);
         for (uint32_t i = 0; i < in_a.count; i++) {
@@ -246,7 +254,7 @@ static kn_loss anonymize(reference *r, uint32_t x, uint32_t y)
                 add_deleted(r, &loss, r->a, in_a.first + i);
                 continue;
             }
-            kn_loss below = anonymize(r, in_a.first + i, in_b.first + pick[i]);
+            kn_loss below = found ? found[i] : anonymize(r, in_a.first + i, in_b.first + pick[i]);
             loss.sum += below.sum;
             loss.cells += below.cells;
             matched[pick[i]] = true;
@@ -266,7 +274,8 @@ static void collect(reference *r, uint32_t x, uint32_t y, uint32_t parent, kn_pa
         siblings in_a = children_in(r->a, x, t), in_b = children_in(r->b, y, t);
         if (in_a.count == 0 || in_b.count == 0) continue;
         size_t    top = r->top;
-        uint32_t *pick = match(r, in_a, in_b);
+        kn_loss  *found;
+        uint32_t *pick = match(r, in_a, in_b, &found);
         for (uint32_t i = 0; i < in_a.count; i++)
             if (pick[i] != KN_FOREST_NONE) collect(r, in_a.first + i, in_b.first + pick[i], at, pairs, count);
         r->top = top;
@@ -479,7 +488,7 @@ kn_status kn_miracle_reference(kn_relational_work *work, kn_error *err)
 {
     reference       r = {.work = work, .losses = work->losses};
     kn_cluster_list open = {0}, bad = {0};
-    size_t          n = work->most_children, level = 16 * n + 256;
+    size_t          n = work->most_children, level = 32 * n + 256;
     if (work->problem->matching == KN_MATCHING_EXACT) level += n * n * sizeof(int64_t) + n * 24;
     r.stack = kn_alloc_array(work->ctx, (size_t)work->most_depth + 1, level);
     if (!r.stack) return kn_fail_memory(err, work->ctx, "pairing rows");

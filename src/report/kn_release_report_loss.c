@@ -191,8 +191,11 @@ void kn_release_metrics(kn_buffer *to, const kn_release_page *page)
     kn_html_table t;
     if (!page->result->found) return;
     kn_html_section(to, "Every metric");
-    kn_buffer_format(to, "<p>The search made <b>%s</b> as good as it could. Smaller is better unless said.</p>\n",
-                     kn_metric_name(page->result->utility));
+    if (kn_method_family(page->result->method) == KN_FAMILY_FULL_DOMAIN)
+        kn_buffer_format(to, "<p>The search looked at <b>%s</b>. Smaller is better unless said.</p>\n",
+                         kn_metric_name(page->result->utility));
+    else
+        kn_buffer_add(to, "<p>Smaller is better unless said.</p>\n");
     kn_html_table_begin(&t, to, "lrw", titles);
     for (int i = 0; i < KN_METRICS; i++) {
         kn_html_table_row(&t);

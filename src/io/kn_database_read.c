@@ -1,0 +1,243 @@
+/* kn_database_read.c: a source of tables → a database: which tables, with which types, joined by which keys.
+ *
+ * What the user says of a table is laid over what the catalog says: a key replaces the catalog's, a parent is added to its
+ * foreign keys. Columns of keys are read as text: a key is compared by its spelling.
+ */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "kn_alloc.h"
+#include "kn_catalog.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_folder.h"
+#include "kn_postgres.h"
+#include "kn_sqlite.h"
+
+typedef struct reading {
+    kn_context                *ctx;
+    const kn_database_source  *source;
+    const kn_database_options *options;
+    kn_catalog                 catalog;
+    kn_database               *db;
+    int                       *order; /* the numbers in the catalog of the tables to read */
+    int                        count;
+} reading;
+
+static kn_status out_of_memory(const reading *r, kn_error *err)
+{
+    return kn_fail_memory(err, r->ctx, r->source->name);
+}
+
+/* ---- Over the catalog ---- */
+
+static kn_status lay_over(reading *r, const kn_spec_table *said, kn_error *err)
+{
+    int table = kn_catalog_find(&r->catalog, said->name);
+    if (table < 0) return kn_fail(err, KN_INPUT, "%s: there is no table \"%s\"", r->source->name, said->name);
+    kn_catalog_table *t = &r->catalog.tables[table];
+    if (said->has_key) {
+        t->key = NULL;
+        t->key_count = 0;
+        for (int i = 0; i < said->key_count; i++)
+            if (kn_catalog_add_key(&r->catalog, table, said->key[i]) < 0) return out_of_memory(r, err);
+    }
+    if (!said->parent) return KN_OK;
+    for (int l = 0; l < t->link_count; l++) { /* the catalog knows it, and perhaps more of it */
+        bool same = strcmp(t->links[l].target, said->parent) == 0 && t->links[l].count == said->parent_column_count;
+        for (int i = 0; same && i < t->links[l].count; i++)
+            same = strcmp(t->links[l].columns[i], said->parent_columns[i]) == 0;
+        if (same) return KN_OK;
+    }
+    int link = kn_catalog_add_link(&r->catalog, table, said->parent);
+    if (link < 0) return out_of_memory(r, err);
+    for (int i = 0; i < said->parent_column_count; i++)
+        if (kn_catalog_add_link_column(&r->catalog, table, link, said->parent_columns[i], NULL) < 0)
+            return out_of_memory(r, err);
+    return KN_OK;
+}
+
+static bool to_be_read(const reading *r, const char *name)
+{
+    return kn_catalog_wanted(r->options, name) && kn_catalog_find(&r->catalog, name) >= 0;
+}
+
+static void mark(kn_catalog_table *t, const char *column)
+{
+    int c = kn_catalog_find_column(t, column);
+    if (c >= 0) t->columns[c].joined = true;
+}
+
+/* Columns of primary keys, of foreign keys to tables that are read, and what those name. */
+static void mark_keys(reading *r)
+{
+    for (int i = 0; i < r->count; i++) {
+        kn_catalog_table *t = &r->catalog.tables[r->order[i]];
+        for (int k = 0; k < t->key_count; k++) mark(t, t->key[k]);
+        for (int l = 0; l < t->link_count; l++) {
+            kn_catalog_link *link = &t->links[l];
+            if (!to_be_read(r, link->target)) continue;
+            for (int c = 0; c < link->count; c++) {
+                mark(t, link->columns[c]);
+                if (link->target_columns[c])
+                    mark(&r->catalog.tables[kn_catalog_find(&r->catalog, link->target)], link->target_columns[c]);
+            }
+        }
+    }
+}
+
+/* The tables to read: in the user's order, else by name. */
+static kn_status choose_tables(reading *r, kn_error *err)
+{
+    const kn_database_options *o = r->options;
+    int                        most = o->table_count > 0 ? o->table_count : r->catalog.table_count;
+    r->order = kn_alloc_array(r->ctx, (size_t)most + 1, sizeof *r->order);
+    if (!r->order) return out_of_memory(r, err);
+    for (int i = 0; i < o->table_count; i++) {
+        KN_TRY(lay_over(r, &o->tables[i], err));
+        r->order[r->count++] = kn_catalog_find(&r->catalog, o->tables[i].name);
+    }
+    if (r->count > 0) return KN_OK;
+    for (int i = 0; i < r->catalog.table_count; i++) {
+        int at = r->count++;
+        for (; at > 0 && strcmp(r->catalog.tables[r->order[at - 1]].name, r->catalog.tables[i].name) > 0; at--)
+            r->order[at] = r->order[at - 1];
+        r->order[at] = i;
+    }
+    return r->count > 0 ? KN_OK : kn_fail(err, KN_INPUT, "%s: there are no tables in it", r->source->name);
+}
+
+/* ---- Tables ---- */
+
+static const kn_attribute *attribute_of(const reading *r, const char *table, const char *column)
+{
+    for (int i = 0; i < r->options->table_count; i++) {
+        const kn_spec_table *t = &r->options->tables[i];
+        if (strcmp(t->name, table) != 0) continue;
+        for (int a = 0; a < t->attribute_count; a++)
+            if (strcmp(t->attributes[a].name, column) == 0) return &t->attributes[a];
+    }
+    return NULL;
+}
+
+static void find_types(const reading *r, const kn_catalog_table *t, kn_builder_type *types)
+{
+    for (int c = 0; c < t->column_count; c++) {
+        const kn_catalog_column *column = &t->columns[c];
+        const kn_attribute      *said = attribute_of(r, t->name, column->name);
+        types[c] = (kn_builder_type){column->text ? KN_TYPE_TEXT : KN_TYPE_AUTO, NULL};
+        if (said && said->type != KN_TYPE_AUTO) types[c] = (kn_builder_type){said->type, said->format};
+        if (column->joined) types[c] = (kn_builder_type){KN_TYPE_TEXT, NULL};
+    }
+}
+
+static kn_status read_table(reading *r, const kn_catalog_table *t, kn_error *err)
+{
+    if (t->column_count == 0)
+        return kn_fail(err, KN_INPUT, "%s: table \"%s\" has no columns", r->source->name, t->name);
+    kn_builder_type *types = kn_alloc_array(r->ctx, (size_t)t->column_count, sizeof *types);
+    kn_table        *table = NULL;
+    if (!types) return out_of_memory(r, err);
+    find_types(r, t, types);
+    kn_status status = r->source->read(r->source->state, &table, t, types, r->options, err);
+    kn_free(types);
+    if (status != KN_OK) return status;
+    KN_TRY(kn_database_add(r->db, t->name, table, err)); /* takes the table */
+    kn_database_table *to = &r->db->tables[r->db->table_count - 1];
+    for (int c = 0; c < t->column_count; c++) {
+        const char *declared = t->columns[c].declared;
+        int         at = kn_table_find(to->table, t->columns[c].name);
+        if (at < 0) return kn_fail(err, KN_INTERNAL, "a column of the catalog was not read");
+        to->columns[at].not_null = t->columns[c].not_null;
+        if (!declared) continue;
+        to->columns[at].declared = kn_strndup(r->ctx, declared, strlen(declared));
+        if (!to->columns[at].declared) return out_of_memory(r, err);
+    }
+    return kn_database_set_key(r->db, r->db->table_count - 1, t->key, t->key_count, err);
+}
+
+static kn_status link_table(reading *r, int number, const kn_catalog_table *t, kn_error *err)
+{
+    for (int l = 0; l < t->link_count; l++) {
+        const kn_catalog_link *link = &t->links[l];
+        KN_TRY(kn_database_link(r->db, number, link->columns, link->count, link->target,
+                                link->target_columns[0] ? link->target_columns : NULL, err));
+    }
+    return KN_OK;
+}
+
+static kn_status read_all(reading *r, kn_error *err)
+{
+    KN_TRY(kn_database_create(&r->db, r->ctx, r->source->name, err));
+    KN_TRY(r->source->list(r->source->state, &r->catalog, r->options, err));
+    KN_TRY(choose_tables(r, err));
+    mark_keys(r);
+    for (int i = 0; i < r->count; i++) KN_TRY(read_table(r, &r->catalog.tables[r->order[i]], err));
+    for (int i = 0; i < r->count; i++) KN_TRY(link_table(r, i, &r->catalog.tables[r->order[i]], err));
+    return KN_OK;
+}
+
+kn_status kn_database_read_source(kn_database **out, kn_context *ctx, const kn_database_source *source,
+                                  const kn_database_options *options, kn_error *err)
+{
+    reading r = {.ctx = ctx, .source = source, .options = options};
+    *out = NULL;
+    kn_catalog_init(&r.catalog, ctx);
+    kn_progress_begin(ctx, "reading", "rows", 0);
+    kn_status status = read_all(&r, err);
+    kn_progress_end(ctx);
+    kn_free(r.order);
+    kn_catalog_free(&r.catalog);
+    if (status == KN_OK)
+        *out = r.db;
+    else
+        kn_database_free(r.db);
+    return status;
+}
+
+/* ---- By name ---- */
+
+static bool starts(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+kn_database_kind kn_database_kind_of(const char *name)
+{
+    size_t size = strlen(name);
+    if (starts(name, "sqlite:")) return KN_DATABASE_SQLITE;
+    if (starts(name, "postgresql:") || starts(name, "postgres:")) return KN_DATABASE_POSTGRES;
+    return (size > 0 && name[size - 1] == '/') || is_folder(name) ? KN_DATABASE_FOLDER : KN_DATABASE_NONE;
+}
+
+bool kn_database_named(const char *input)
+{
+    return kn_database_kind_of(input) != KN_DATABASE_NONE;
+}
+
+kn_status kn_database_read(kn_database **out, kn_context *ctx, const char *input, const kn_database_options *options,
+                           kn_error *err)
+{
+    kn_database_options none = KN_DATABASE_OPTIONS_INIT;
+    *out = NULL;
+    if (!options) options = &none;
+    if (options->size != sizeof *options)
+        return kn_fail(err, KN_USAGE, "kn_database_options was not initialized with KN_DATABASE_OPTIONS_INIT");
+    for (int i = 0; i < options->table_count; i++)
+        for (int j = 0; j < i; j++)
+            if (strcmp(options->tables[i].name, options->tables[j].name) == 0)
+                return kn_fail(err, KN_USAGE, "table \"%s\" is listed twice", options->tables[i].name);
+    switch (kn_database_kind_of(input)) {
+    case KN_DATABASE_SQLITE: return kn_sqlite_read(out, ctx, input + strlen("sqlite:"), options, err);
+    case KN_DATABASE_POSTGRES: return kn_postgres_read(out, ctx, input, options, err);
+    case KN_DATABASE_FOLDER: return kn_folder_read(out, ctx, input, options, err);
+    case KN_DATABASE_NONE: break;
+    }
+    return kn_fail(err, KN_USAGE, "%s: not a database: sqlite:FILE, postgresql://... or FOLDER/", input);
+}

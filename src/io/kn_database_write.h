@@ -1,0 +1,129 @@
+/* kn_database_write.h: writing a database with the schema of another: keys drawn anew, rows in the order of what they
+ * show, all of it at once or nothing.
+ *
+ *     kn_database_writer_open(&w, ctx, "sqlite:release.db", NULL, err);
+ *     kn_database_writer_write(w, &rows, err);
+ *     kn_database_writer_read(&back, w, &options, err);      // what was written, to be verified
+ *     kn_database_writer_commit(w, err);                     // or kn_database_writer_abort(w): either ends the writer
+ *
+ * Written are key columns (primary, foreign, and those that others name) and columns with a role other than identifier.
+ * Key cells hold new numbers from a random permutation of 1 .. rows, the same wherever the key stands; no gap shows a
+ * deleted row. The type of a quasi-identifier becomes text, for what it shows may be a group; other types stay.
+ *
+ * A writer is used by one thread at a time.
+ */
+#ifndef KN_DATABASE_WRITE_H
+#define KN_DATABASE_WRITE_H
+
+#include "kn_database.h"
+
+typedef enum kn_database_kind {
+    KN_DATABASE_NONE = 0,
+    KN_DATABASE_SQLITE,
+    KN_DATABASE_POSTGRES,
+    KN_DATABASE_FOLDER
+} kn_database_kind;
+
+kn_database_kind kn_database_kind_of(const char *name);
+
+/* ---- What to write ---- */
+
+/* The text of a cell of a released row; false: it is missing. Only asked for columns that are written and no keys. The
+ * text must stay as long as the write. Called from several threads. */
+typedef bool (*kn_release_cell_fn)(const void *arg, int table, int column, int64_t row, kn_string *out);
+
+/* The released rows of one table, in any order that says nothing of the original's (they are numbered 0 .. rows - 1). */
+typedef struct kn_release_rows {
+    int64_t         rows;
+    const uint32_t *parent; /* the released row of the parent table that each hangs from; NULL: the table of persons */
+} kn_release_rows;
+
+typedef struct kn_database_rows {
+    const kn_database     *db;     /* the schema; chosen and with roles               */
+    const kn_release_rows *tables; /* one per table of db                             */
+    kn_release_cell_fn     cell;
+    const void            *arg;
+    uint64_t               seed; /* of the new keys: whoever has it can undo them     */
+} kn_database_rows;
+
+/* Is this column written? */
+bool kn_database_released(const kn_database_column *column);
+
+/* The new keys: new_key[t][row] is the number of a released row, 1 .. rows. The key map is the caller's to keep private. */
+typedef struct kn_key_map {
+    kn_context *ctx;
+    int         table_count;
+    uint32_t  **new_key;
+} kn_key_map;
+
+KN_CHECK kn_status kn_key_map_draw(kn_key_map *out, kn_context *ctx, const kn_database_rows *rows, kn_error *err);
+void               kn_key_map_free(kn_key_map *map);
+
+/* The number that stands in a key column of a released row. */
+uint32_t kn_key_map_cell(const kn_key_map *map, const kn_database_rows *rows, int table, int column, int64_t row);
+
+/* ---- Where to ---- */
+
+typedef struct kn_database_writer kn_database_writer;
+
+/* Opens a target: "sqlite:FILE" (replaced), "FOLDER/" (must not be there, or be empty) or "postgresql://.../db#SCHEMA" (a
+ * new schema; `schema` stands for the fragment where it is not NULL). KN_IO where it cannot be written. */
+KN_CHECK kn_status kn_database_writer_open(kn_database_writer **out, kn_context *ctx, const char *target,
+                                           const char *schema, kn_error *err);
+
+/* Writes everything. Once. */
+KN_CHECK kn_status kn_database_writer_write(kn_database_writer *writer, const kn_database_rows *rows, kn_error *err);
+
+/* The same with keys that were drawn before. */
+KN_CHECK kn_status kn_database_writer_write_keys(kn_database_writer *writer, const kn_database_rows *rows,
+                                                 const kn_key_map *keys, kn_error *err);
+
+/* Reads back what was written and is not yet committed. */
+KN_CHECK kn_status kn_database_writer_read(kn_database **out, kn_database_writer *writer,
+                                           const kn_database_options *options, kn_error *err);
+
+/* A folder's temporary place, where other files may be put before the commit; NULL for other targets. */
+const char *kn_database_writer_folder(const kn_database_writer *writer);
+
+/* Makes it visible, all at once. Ends the writer, also on failure: nothing is then left. */
+KN_CHECK kn_status kn_database_writer_commit(kn_database_writer *writer, kn_error *err);
+void               kn_database_writer_abort(kn_database_writer *writer); /* NULL is fine */
+
+/* ---- The inside: one sink per kind of target ---- */
+
+/* A column of a table that is being written. */
+typedef struct kn_sink_column {
+    const char *name;
+    const char *type; /* declared, or NULL */
+    bool        key;  /* of any kind: its cells are numbers */
+    bool        primary;
+} kn_sink_column;
+
+typedef struct kn_sink_table {
+    const char           *name;
+    int                   column_count;
+    const kn_sink_column *columns;
+    int                   primary_count; /* of columns: indexes into `columns`  */
+    const int            *primary;
+    int                   unique_count; /* sets that other tables name, beside the primary key */
+    const int           **unique;       /* each `unique_sizes` long                            */
+    const int            *unique_sizes;
+    int                   link_count; /* 0 or 1: columns, the parent's name and its columns    */
+    const int            *link;
+    const char           *parent;
+    const char          **parent_columns;
+} kn_sink_table;
+
+typedef struct kn_database_sink {
+    void       *state;
+    const char *folder; /* see kn_database_writer_folder */
+    kn_status (*table)(void *state, const kn_sink_table *table, kn_error *err); /* begins a table         */
+    kn_status (*row)(void *state, const kn_string *cells, kn_error *err);       /* data NULL: missing     */
+    kn_status (*table_end)(void *state, kn_error *err);
+    kn_status (*finish)(void *state, kn_error *err); /* all tables are there: now it can be read           */
+    kn_status (*read)(void *state, kn_database **out, const kn_database_options *options, kn_error *err);
+    kn_status (*commit)(void *state, kn_error *err); /* ends the state, also on failure                    */
+    void (*abort)(void *state);
+} kn_database_sink;
+
+#endif

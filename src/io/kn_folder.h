@@ -1,0 +1,16 @@
+/* kn_folder.h: a folder of CSV files as a database: one file per table, NAME.csv. It has no catalog: keys are the user's. */
+#ifndef KN_FOLDER_H
+#define KN_FOLDER_H
+
+#include <kanon/database.h>
+
+#include "kn_database_write.h"
+
+/* Reads the folder's files NAME.csv, NAME.csv.gz, NAME.csv.zst and NAME.tsv as tables. */
+KN_CHECK kn_status kn_folder_read(kn_database **out, kn_context *ctx, const char *path,
+                                  const kn_database_options *options, kn_error *err);
+
+/* A new folder, or one that is there and empty. */
+KN_CHECK kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *path, kn_error *err);
+
+#endif

@@ -1,0 +1,22 @@
+/* kn_postgres.h: PostgreSQL as a source and a sink. Only its sources know libpq.
+ *
+ * A name is "postgresql://..." as libpq reads it, or "postgresql:" and libpq's keywords ("postgresql:service=clinic"; with
+ * nothing behind it, the environment alone). Of a URI, a fragment behind it is a schema: "postgresql://host/db#clinic".
+ * No message holds a password or a cell.
+ */
+#ifndef KN_POSTGRES_H
+#define KN_POSTGRES_H
+
+#include <kanon/database.h>
+
+#include "kn_database_write.h"
+
+/* Reads the tables of one schema in one repeatable-read transaction. */
+KN_CHECK kn_status kn_postgres_read(kn_database **out, kn_context *ctx, const char *name,
+                                    const kn_database_options *options, kn_error *err);
+
+/* A new schema, in a transaction that commit ends. */
+KN_CHECK kn_status kn_postgres_sink(kn_database_sink *out, kn_context *ctx, const char *name, const char *schema,
+                                    kn_error *err);
+
+#endif

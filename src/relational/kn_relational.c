@@ -1,0 +1,128 @@
+/* kn_relational.c: the front of the methods on databases: checks what is asked, fixes the order of persons, runs one of the
+ * two implementations and makes the plan.
+ *
+ * The forest's order depends on values alone, so the order of persons does, with a seed too: it shuffles that order.
+ */
+#include "kn_relational.h"
+
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_model.h"
+#include "kn_relational_internal.h"
+#include "kn_rng.h"
+
+static const char *const method_names[] = {"miracle", "miracle-x", "miracle-x-level", "dmiracle"};
+
+const char *kn_relational_method_name(kn_relational_method method)
+{
+    return method_names[method];
+}
+
+bool kn_relational_method_parse(const char *name, kn_relational_method *out)
+{
+    for (int i = 0; i < (int)(sizeof method_names / sizeof *method_names); i++)
+        if (strcmp(name, method_names[i]) == 0) {
+            *out = (kn_relational_method)i;
+            return true;
+        }
+    return false;
+}
+
+static kn_status check_promise(const kn_relational_promise *p, const kn_database *db, kn_error *err)
+{
+    if (p->table < 0 || p->table >= db->table_count || p->column < 0 ||
+        p->column >= db->tables[p->table].table->column_count)
+        return kn_fail(err, KN_USAGE, "dmiracle: a promise about a column that is not there");
+    if (p->model.kind != KN_MODEL_DISTINCT && p->model.kind != KN_MODEL_ENTROPY && p->model.kind != KN_MODEL_RECURSIVE)
+        return kn_fail(err, KN_USAGE, "dmiracle knows distinct, entropy and recursive l-diversity only");
+    return kn_model_check(&p->model, err);
+}
+
+static kn_status check(const kn_relational_problem *p, kn_error *err)
+{
+    const char *name = kn_relational_method_name(p->method);
+    if (p->k < 1) return kn_fail(err, KN_USAGE, "%s: k must be at least 1", name);
+    if (p->climit < 1) return kn_fail(err, KN_USAGE, "%s: climit must be at least 1", name);
+    if (p->threshold.denominator == 0) return kn_fail(err, KN_USAGE, "%s: the threshold is no number", name);
+    if (p->method == KN_RELATIONAL_MIRACLE_X_LEVEL && p->matching == KN_MATCHING_EXACT)
+        return kn_fail(err, KN_USAGE, "%s has a matching of its own: exact is not for it", name);
+    if (p->method != KN_RELATIONAL_DMIRACLE && p->promise_count > 0)
+        return kn_fail(err, KN_USAGE, "%s promises k only; dmiracle promises l-diversity", name);
+    if (p->method == KN_RELATIONAL_DMIRACLE && p->promise_count == 0)
+        return kn_fail(err, KN_USAGE, "dmiracle needs a promise of l-diversity");
+    for (int i = 0; i < p->promise_count; i++) KN_TRY(check_promise(&p->promises[i], p->forest->db, err));
+    if (p->forest->entities > (int64_t)UINT32_MAX - 1)
+        return kn_fail(err, KN_INPUT, "%s: more than 2^32 - 2 persons", name);
+    return KN_OK;
+}
+
+static uint32_t *person_order(kn_context *ctx, int64_t entities, uint64_t seed)
+{
+    uint32_t *order = kn_alloc_array(ctx, entities ? (size_t)entities : 1, sizeof *order);
+    if (!order) return NULL;
+    for (int64_t i = 0; i < entities; i++) order[i] = (uint32_t)i;
+    if (seed == 0) return order;
+    kn_rng rng;
+    kn_rng_init(&rng, seed, 0);
+    for (int64_t i = entities - 1; i > 0; i--) {
+        int64_t  j = (int64_t)kn_rng_below(&rng, (uint64_t)i + 1);
+        uint32_t swap = order[i];
+        order[i] = order[j];
+        order[j] = swap;
+    }
+    return order;
+}
+
+static void measure_forest(kn_relational_work *work, const kn_forest *f)
+{
+    for (uint64_t n = 0; n < f->nodes; n++)
+        if (f->child_count[n] > work->most_children) work->most_children = f->child_count[n];
+    for (int t = 0; t < f->db->table_count; t++)
+        if ((uint32_t)f->db->tables[t].depth > work->most_depth) work->most_depth = (uint32_t)f->db->tables[t].depth;
+}
+
+/* The shares of sensitive values in the finished classes. */
+static kn_status measure_shares(kn_relational_work *work, kn_error *err)
+{
+    kn_codes  codes = {0};
+    kn_status st = KN_OK;
+    for (size_t i = 0; st == KN_OK && i < work->done.count && work->problem->promise_count > 0; i++) {
+        bool good;
+        st = kn_cluster_diverse(&good, &work->counters->largest_share, work->ctx, work->problem, work->done.items[i], &codes,
+                                err);
+    }
+    kn_codes_free(&codes);
+    return st;
+}
+
+kn_status kn_relational_search(kn_database_plan **out, bool *found, kn_relational_counters *counters, kn_context *ctx,
+                               const kn_relational_problem *problem, kn_error *err)
+{
+    *out = NULL;
+    *found = false;
+    *counters = (kn_relational_counters){0};
+    KN_TRY(check(problem, err));
+    const kn_forest   *forest = problem->forest;
+    kn_losses          losses = {0};
+    kn_relational_work work = {.ctx = ctx, .problem = problem, .losses = &losses, .k = problem->k, .counters = counters};
+    if (problem->method == KN_RELATIONAL_DMIRACLE && work.k < 2) work.k = 2; /* M13 */
+    if (forest->entities < work.k) return KN_OK;
+    measure_forest(&work, forest);
+    uint32_t *order = person_order(ctx, forest->entities, problem->seed);
+    if (!order) return kn_fail_memory(err, ctx, "ordering persons");
+    work.order = order;
+    kn_status st = kn_losses_make(&losses, ctx, forest->db, err);
+    if (st == KN_OK) st = problem->reference ? kn_miracle_reference(&work, err) : kn_miracle_fast(&work, err);
+    if (st == KN_OK) st = measure_shares(&work, err);
+    if (st == KN_OK && work.done.count > 0) {
+        st = kn_relational_make_plan(out, ctx, forest, losses.width, &work.done, err);
+        if (st == KN_OK) counters->suppressed = (*out)->suppressed;
+        *found = st == KN_OK;
+    }
+    kn_cluster_list_free(&work.done);
+    kn_losses_free(&losses);
+    kn_free(order);
+    return st;
+}

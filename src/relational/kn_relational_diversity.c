@@ -1,0 +1,71 @@
+/* kn_relational_diversity.c: l-diversity of a class (Definition 10): the sensitive values of each node over the members
+ * must be diverse (section 5.2; ERRATA M13). One row per member and node, so counts are persons.
+ *
+ * Cost: nodes × members, and sorting them.
+ */
+#include <stdlib.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_model.h"
+#include "kn_relational_internal.h"
+
+void kn_codes_free(kn_codes *codes)
+{
+    kn_free(codes->codes);
+    kn_free(codes->counts);
+    *codes = (kn_codes){0};
+}
+
+static bool make_room(kn_codes *codes, kn_context *ctx, size_t need)
+{
+    void *block = codes->codes;
+    bool  good = kn_grow(ctx, &block, &codes->code_capacity, need, sizeof *codes->codes);
+    codes->codes = block;
+    block = codes->counts;
+    good = good && kn_grow(ctx, &block, &codes->count_capacity, need, sizeof *codes->counts);
+    codes->counts = block;
+    return good;
+}
+
+static int compare_codes(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static kn_histogram histogram(kn_codes *room, const kn_cluster *c, uint32_t node, const kn_column *column)
+{
+    uint32_t values = 0;
+    for (uint32_t m = 0; m < c->size; m++) room->codes[m] = kn_column_code(column, c->rows[(size_t)m * c->nodes + node]);
+    qsort(room->codes, c->size, sizeof *room->codes, compare_codes);
+    for (uint32_t m = 0; m < c->size; m++) {
+        if (values > 0 && room->codes[m] == room->codes[values - 1]) {
+            room->counts[values - 1]++;
+            continue;
+        }
+        room->codes[values] = room->codes[m];
+        room->counts[values++] = 1;
+    }
+    return (kn_histogram){room->codes, room->counts, values, c->size};
+}
+
+kn_status kn_cluster_diverse(bool *out, double *share, kn_context *ctx, const kn_relational_problem *problem,
+                             const kn_cluster *c, kn_codes *codes, kn_error *err)
+{
+    *out = true;
+    if (!make_room(codes, ctx, c->size)) return kn_fail_memory(err, ctx, "counting sensitive values");
+    for (int i = 0; i < problem->promise_count; i++) {
+        const kn_relational_promise *promise = &problem->promises[i];
+        const kn_column *column = &problem->forest->db->tables[promise->table].table->columns[promise->column];
+        for (uint32_t node = 0; node < c->nodes; node++) {
+            if (c->table[node] != promise->table) continue;
+            kn_histogram h = histogram(codes, c, node, column);
+            if (!kn_model_satisfied(&promise->model, &h, NULL, NULL)) *out = false;
+            for (int64_t v = 0; share && v < h.values; v++)
+                if ((double)h.counts[v] / (double)h.rows > *share) *share = (double)h.counts[v] / (double)h.rows;
+            if (!*out && !share) return KN_OK;
+        }
+    }
+    return KN_OK;
+}
