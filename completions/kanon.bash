@@ -9,7 +9,7 @@ _kanon_values() # the values of option $1, where it takes one of a few; fails el
     --encoding) printf '%s\n' utf-8 windows-1252 latin-1 ;;
     --decimal) printf '%s\n' . , ;;
     -d | --delimiter) printf '%s\n' , ';' '|' tab ;;
-    --method) printf '%s\n' optimal heuristic samarati bottom-up bottom-up-rollup incognito incognito-superroots incognito-cube datafly mondrian mondrian-relaxed mondrian-1d mondrian-best kmsd kmsd-ag ;;
+    --method) printf '%s\n' optimal heuristic samarati bottom-up bottom-up-rollup incognito incognito-superroots incognito-cube datafly mondrian mondrian-relaxed mondrian-1d mondrian-best mondrian-workload kmsd kmsd-ag ;;
     --choose) printf '%s\n' range entropy loss ;;
     --utility) printf '%s\n' lm ncp prec entropy dm dm_star c_avg ;;
     --suppressed) printf '%s\n' star drop keep-sensitive ;;

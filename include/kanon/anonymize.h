@@ -83,6 +83,9 @@ typedef struct kn_release_result {
     int                         note_count; /* what the user should know: sentences without a value of the data */
     const char *const          *notes;
     int64_t                     missing_cells; /* of the quasi-identifiers in the inputs             */
+    int64_t region_bound; /* strict partitioning in ordered dimensions, k alone: no class has more than 2d(k - 1) + m rows
+                             (m: copies of the most frequent combination of original values); 0: no such bound       */
+    double  c_avg_bound, dm_bound; /* what follows from it: c_avg <= bound / k, dm <= bound * rows                    */
 } kn_release_result;
 
 typedef struct kn_anonymize_options {

@@ -152,6 +152,18 @@ static void print_choice(const kn_release_result *r, FILE *out)
     fputc('\n', out);
 }
 
+/* What the theory allows, beside what came out. */
+static void print_bounds(const kn_release_result *r, FILE *out)
+{
+    char number[2][CLI_NUMBER_SIZE];
+    if (r->region_bound == 0) return;
+    fprintf(out,
+            "  bound a class has at most 2d(k-1)+m = %s rows (the largest here: %s), so c_avg <= %.6g, dm <= %.6g\n",
+            cli_format_integer(number[0], r->region_bound),
+            cli_format_integer(number[1], r->size_count > 0 ? r->sizes[r->size_count - 1].size : 0), r->c_avg_bound,
+            r->dm_bound);
+}
+
 static void print_metrics(const kn_release_result *r, FILE *out)
 {
     fputs("  loss ", out);
@@ -233,6 +245,7 @@ void cli_anonymize_words(const cli_anonymizing *a, const kn_spec *spec, const kn
     print_columns(r, out);
     print_choice(r, out);
     print_metrics(r, out);
+    print_bounds(r, out);
     if (a->all_solutions) print_solutions(r, out);
     print_files(a, spec, out);
 }
@@ -347,6 +360,13 @@ static void set_release(json_t *o, const cli_anonymizing *a, const kn_spec *spec
     cli_json_set(o, "average_suppressed", json_integer(r->average_suppressed));
     cli_json_set(o, "classes", json_integer(r->classes));
     cli_json_set(o, "metrics", metrics);
+    if (r->region_bound > 0) {
+        json_t *bounds = json_object();
+        cli_json_set(bounds, "class_rows", json_integer(r->region_bound));
+        cli_json_set(bounds, "c_avg", json_real(r->c_avg_bound));
+        cli_json_set(bounds, "dm", json_real(r->dm_bound));
+        cli_json_set(o, "bounds", bounds);
+    }
     cli_json_set(o, "attributes", attributes_json(r));
     cli_json_set(o, "sizes", sizes_json(r->sizes, r->size_count));
     if (a->all_solutions) cli_json_set(o, "solutions", solutions_json(r));

@@ -27,6 +27,7 @@ static const char help[] =
     "\n"
     "      --spec FILE          the release file: roles, hierarchies, promises\n"
     "      --map FILE           the row map that belongs to the release (RELEASE.rowmap)\n"
+    "      --summary FILE       published means and ranges, to be checked with the row map\n"
     "      --work-limit N       steps of looking for originals (default: 1000000000)\n"
     "\n"
     "Without a release file, or instead of its fields, as in anonymize:\n"
@@ -214,6 +215,7 @@ static int run(int argc, char **argv)
     kn_verify_options verifying = KN_VERIFY_OPTIONS_INIT;
     const cli_option  options[] = {{"--spec", CLI_TEXT, &a.spec_path},
                                    {"--map", CLI_TEXT, &verifying.map_path},
+                                   {"--summary", CLI_TEXT, &verifying.summary},
                                    {"--work-limit", CLI_INTEGER, &verifying.work_limit},
                                    {"--qi", CLI_LIST, &a.qi},
                                    {"--sensitive", CLI_LIST, &a.sensitive},

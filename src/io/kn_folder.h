@@ -3,6 +3,7 @@
 #define KN_FOLDER_H
 
 #include <kanon/database.h>
+#include <sys/types.h>
 
 #include "kn_database_write.h"
 
@@ -12,5 +13,11 @@ KN_CHECK kn_status kn_folder_read(kn_database **out, kn_context *ctx, const char
 
 /* A new folder, or one that is there and empty. */
 KN_CHECK kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *path, kn_error *err);
+
+/* Is it a file? */
+bool kn_folder_is_file(const char *path);
+
+/* The permission bits that new files do not get. */
+mode_t kn_folder_umask(void);
 
 #endif

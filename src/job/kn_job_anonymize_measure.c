@@ -195,6 +195,21 @@ static kn_status copy_metrics(kn_run *run, const kn_metrics *metrics, kn_error *
     return KN_OK;
 }
 
+/* ERRATA 3, item 4: for strict, minimal, ordinal cuts only. */
+static void set_bounds(kn_run *run)
+{
+    kn_release_result *r = run->result;
+    if (run->spec->method != KN_METHOD_MONDRIAN || !run->requirements->k_only || run->entity >= 0) return;
+    for (int q = 0; q < run->quasi_count; q++)
+        if (run->hierarchies[q] && !run->spec->attributes[kn_spec_find(run->spec, run->quasi_names[q])].cut_by_order)
+            return;
+    int64_t k = run->requirements->k,
+            copies = r->size_count_before > 0 ? r->sizes_before[r->size_count_before - 1].size : 0;
+    r->region_bound = 2 * (int64_t)run->quasi_count * (k - 1) + copies;
+    r->c_avg_bound = (double)r->region_bound / (double)k;
+    r->dm_bound = (double)r->region_bound * (double)run->plan->rows;
+}
+
 kn_status kn_run_measure(kn_run *run, kn_error *err)
 {
     kn_release_result *result = run->result;
@@ -217,6 +232,7 @@ kn_status kn_run_measure(kn_run *run, kn_error *err)
     if (run->requirements->has_average && result->levels)
         KN_TRY(average_suppressed(run, &result->average_suppressed, err));
 
+    set_bounds(run);
     kn_metrics *metrics = NULL;
     KN_TRY(kn_metrics_of_plan(&metrics, run->ctx, run->table, run->quasi, (const kn_hierarchy *const *)run->hierarchies,
                               run->weights, plan, run->requirements->k, err));

@@ -46,7 +46,7 @@ typedef struct kn_cluster {
     uint32_t *ids;    /* per node: interned subtree               */
     uint32_t  epoch;  /* of the store that gave them; 0: of none  */
     uint32_t  serial; /* ascending in the order clusters began    */
-    uint64_t  stamp;  /* when it last changed                     */
+    uint32_t  slot;   /* its place when distances were last worked out ahead; KN_FOREST_NONE: changed since */
     struct kn_signature *signature; /* owned; NULL: none          */
 } kn_cluster;
 

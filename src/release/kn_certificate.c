@@ -234,6 +234,13 @@ kn_status kn_certificate_render(kn_buffer *to, const kn_certificate_input *in, k
     set(o, "missing_cells", json_integer(in->missing_cells), &ok);
     set(o, "missing_dropped", json_integer(r->missing_dropped), &ok);
     set(o, "metrics", metrics_object(r, &ok), &ok);
+    if (r->region_bound > 0) {
+        json_t *bounds = json_object();
+        set(bounds, "class_rows", json_integer(r->region_bound), &ok);
+        set(bounds, "c_avg", number(r->c_avg_bound), &ok);
+        set(bounds, "dm", number(r->dm_bound), &ok);
+        set(o, "bounds", bounds, &ok);
+    }
     set(o, "columns", columns_array(in, &ok), &ok);
     if (in->spec->dependency_count > 0 && !in->spec->allow_broken) /* all of them hold: the verifier said so */
         set(o, "dependencies", dependencies_array(in->spec, &ok), &ok);

@@ -117,7 +117,7 @@ kn_status kn_workload_no_column(const kn_workload *workload, const char *name, c
     int64_t     line = 0, column = 0;
     for (int i = 0; i < count; i++) {
         int wrong = edits(name, names[i]);
-        if (wrong > (int)(strlen(name) + 2) / 3 || wrong >= fewest) continue;
+        if (wrong > (int)(strlen(name) + 1) / 3 || wrong >= fewest) continue;
         fewest = wrong;
         meant = names[i];
     }
@@ -438,6 +438,8 @@ static kn_status answer_release(asked *a, kn_error *err)
         a->answer->source = a->j->domains[a->attribute].column->shown ? KN_ANSWER_EXACT : KN_ANSWER_CELLS;
     for (int64_t i = 0; i < side->count; i++) add_combination(a, &f, &v, i, whole);
     add_suppressed(a, &f, &v);
+    if (a->answer->source == KN_ANSWER_CELLS && isnan(f.low) && a->j->input->class_of)
+        a->answer->source = KN_ANSWER_PUBLISHED; /* nothing had to be guessed */
     set_answer(a, &f);
     return KN_OK;
 }

@@ -1,0 +1,383 @@
+/* kn_database_write.c: released rows of every table → a database: new keys, an order, and the sinks behind one door.
+ *
+ * Interface: kn_database_write.h. Each table draws a random permutation of 1 .. rows for its own keys (Fisher and Yates,
+ * seeded by the caller, one stream per table); a foreign key copies the number of the row it names, level by level up.
+ * So every join of the release gives what the same join of the original gives for the rows that stayed, and nothing else
+ * of the old keys is left (ERRATA M4). Rows are sorted by what is written of them, column by column: numbers of keys by
+ * value, texts by bytes, missing cells last.
+ *
+ * Cost: one sort per table. Memory: 4 bytes per row for the keys, 16 for the order of one table.
+ */
+#include "kn_database_write.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_arena.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_folder.h"
+#include "kn_postgres.h"
+#include "kn_rng.h"
+#include "kn_sort.h"
+#include "kn_sqlite.h"
+
+enum { KEY_TEXT = 40 }; /* room for a key as text: a number, or a UUID */
+
+struct kn_database_writer {
+    kn_context      *ctx;
+    kn_database_sink sink;
+};
+
+static bool is_key(const kn_database_column *c)
+{
+    return c->key || c->foreign || c->joined;
+}
+
+bool kn_database_released(const kn_database_column *c)
+{
+    return is_key(c) || (c->has_role && c->role != KN_ROLE_IDENTIFIER);
+}
+
+/* ---- New keys ---- */
+
+kn_status kn_key_map_draw(kn_key_map *map, kn_context *ctx, const kn_database_rows *rows, kn_error *err)
+{
+    *map = (kn_key_map){.ctx = ctx, .table_count = rows->db->table_count};
+    map->new_key = kn_alloc_array_zero(ctx, (size_t)map->table_count, sizeof *map->new_key);
+    if (!map->new_key) return kn_fail_memory(err, ctx, "drawing keys");
+    for (int t = 0; t < map->table_count; t++) {
+        int64_t n = rows->tables[t].rows;
+        kn_rng  rng;
+        map->new_key[t] = kn_alloc_array(ctx, (size_t)n + 1, sizeof **map->new_key);
+        if (!map->new_key[t]) {
+            kn_key_map_free(map);
+            return kn_fail_memory(err, ctx, "drawing keys");
+        }
+        kn_rng_init(&rng, rows->seed, (uint64_t)t);
+        for (int64_t i = 0; i < n; i++) { /* inside out */
+            int64_t j = (int64_t)kn_rng_below(&rng, (uint64_t)i + 1);
+            map->new_key[t][i] = map->new_key[t][j];
+            map->new_key[t][j] = (uint32_t)i + 1;
+        }
+    }
+    return KN_OK;
+}
+
+void kn_key_map_free(kn_key_map *map)
+{
+    for (int t = 0; map->new_key && t < map->table_count; t++) kn_free(map->new_key[t]);
+    kn_free(map->new_key);
+    map->new_key = NULL;
+}
+
+uint32_t kn_key_map_cell(const kn_key_map *map, const kn_database_rows *rows, int table, int column, int64_t row)
+{
+    for (;;) {
+        const kn_database_table *t = &rows->db->tables[table];
+        const kn_foreign_key    *f = t->link >= 0 ? &t->foreign[t->link] : NULL;
+        int                      at = 0;
+        while (f && at < f->column_count && f->columns[at] != column) at++;
+        if (!f || at == f->column_count) return map->new_key[table][row];
+        row = rows->tables[table].parent[row];
+        table = t->parent;
+        column = f->target_columns[at];
+    }
+}
+
+/* ---- One table ---- */
+
+typedef struct table_writer {
+    kn_context             *ctx;
+    const kn_database_rows *rows;
+    const kn_key_map       *keys;
+    int                     table;
+    kn_arena                arena;
+    kn_sink_table           sink;
+    int                    *columns; /* of the table, those that are written             */
+    int                    *written; /* per column of the table: its place; -1: it is not */
+    kn_sort_record         *order;
+    kn_string              *cells;
+    char                   *texts; /* of keys: KEY_TEXT per column */
+} table_writer;
+
+static bool is_uuid(const char *type)
+{
+    return type && strcmp(type, "uuid") == 0;
+}
+
+static void *take(table_writer *w, size_t count, size_t size)
+{
+    return kn_arena_alloc(&w->arena, (count + 1) * size);
+}
+
+static const int *places(table_writer *w, const int *columns, int count)
+{
+    int *out = take(w, (size_t)count, sizeof *out);
+    for (int i = 0; out && i < count; i++) out[i] = w->written[columns[i]];
+    return out;
+}
+
+static bool same_columns(const int *a, int a_count, const int *b, int b_count)
+{
+    return a_count == b_count && memcmp(a, b, (size_t)a_count * sizeof *a) == 0;
+}
+
+/* What children name, where it is not the primary key. */
+static bool describe_unique(table_writer *w)
+{
+    const kn_database       *db = w->rows->db;
+    const kn_database_table *t = &db->tables[w->table];
+    const int              **sets = take(w, (size_t)t->child_count, sizeof *sets);
+    int                     *sizes = take(w, (size_t)t->child_count, sizeof *sizes);
+    int                      count = 0;
+    if (!sets || !sizes) return false;
+    for (int i = 0; i < t->child_count; i++) {
+        const kn_database_table *child = &db->tables[t->children[i]];
+        const kn_foreign_key    *f = &child->foreign[child->link];
+        if (same_columns(f->target_columns, f->column_count, t->key, t->key_count)) continue;
+        const int *set = places(w, f->target_columns, f->column_count);
+        bool       known = false;
+        if (!set) return false;
+        for (int j = 0; j < count; j++) known = known || same_columns(sets[j], sizes[j], set, f->column_count);
+        if (known) continue;
+        sets[count] = set;
+        sizes[count++] = f->column_count;
+    }
+    w->sink.unique_count = count;
+    w->sink.unique = sets;
+    w->sink.unique_sizes = sizes;
+    return true;
+}
+
+static bool describe_link(table_writer *w)
+{
+    const kn_database       *db = w->rows->db;
+    const kn_database_table *t = &db->tables[w->table];
+    if (t->link < 0) return true;
+    const kn_foreign_key *f = &t->foreign[t->link];
+    const char          **names = take(w, (size_t)f->column_count, sizeof *names);
+    if (!names) return false;
+    for (int i = 0; i < f->column_count; i++) names[i] = db->tables[t->parent].table->columns[f->target_columns[i]].name;
+    w->sink.link_count = f->column_count;
+    w->sink.link = places(w, f->columns, f->column_count);
+    w->sink.parent = db->tables[t->parent].name;
+    w->sink.parent_columns = names;
+    return w->sink.link != NULL;
+}
+
+static bool describe(table_writer *w)
+{
+    const kn_database_table *t = &w->rows->db->tables[w->table];
+    size_t                   n = (size_t)t->table->column_count;
+    kn_sink_column          *columns = take(w, n, sizeof *columns);
+    w->columns = take(w, n, sizeof *w->columns);
+    w->written = take(w, n, sizeof *w->written);
+    w->cells = take(w, n, sizeof *w->cells);
+    w->texts = take(w, n, KEY_TEXT);
+    if (!columns || !w->columns || !w->written || !w->cells || !w->texts) return false;
+    w->sink.name = t->name;
+    w->sink.columns = columns;
+    for (int c = 0; c < t->table->column_count; c++) {
+        const kn_database_column *d = &t->columns[c];
+        bool                      key = is_key(d);
+        w->written[c] = -1;
+        if (!kn_database_released(d)) continue;
+        w->columns[w->sink.column_count] = c;
+        w->written[c] = w->sink.column_count;
+        columns[w->sink.column_count++] = (kn_sink_column){
+            t->table->columns[c].name, !key && d->role == KN_ROLE_QUASI ? "TEXT" : d->declared, key, d->key};
+    }
+    w->sink.primary_count = t->key_count;
+    w->sink.primary = places(w, t->key, t->key_count);
+    return w->sink.primary && describe_unique(w) && describe_link(w);
+}
+
+/* ---- Order ---- */
+
+static int compare_cell(const table_writer *w, int i, int64_t a, int64_t b)
+{
+    const kn_database_rows *r = w->rows;
+    kn_string               x, y;
+    if (w->sink.columns[i].key) {
+        uint32_t m = kn_key_map_cell(w->keys, r, w->table, w->columns[i], a);
+        uint32_t n = kn_key_map_cell(w->keys, r, w->table, w->columns[i], b);
+        return m < n ? -1 : m > n;
+    }
+    bool there = r->cell(r->arg, w->table, w->columns[i], a, &x);
+    bool other = r->cell(r->arg, w->table, w->columns[i], b, &y);
+    if (!there || !other) return (int)other - (int)there;
+    return kn_string_compare(x, y);
+}
+
+static int compare_rows(const void *arg, uint64_t a, uint64_t b)
+{
+    const table_writer *w = arg;
+    for (int i = 0; i < w->sink.column_count; i++) {
+        int order = compare_cell(w, i, (int64_t)a, (int64_t)b);
+        if (order) return order;
+    }
+    return a < b ? -1 : a > b; /* equal rows are interchangeable */
+}
+
+/* The beginning of a row's first cell, so that most comparisons are of one word. */
+static uint64_t sort_key(const table_writer *w, int64_t row)
+{
+    const kn_database_rows *r = w->rows;
+    kn_string               text;
+    uint64_t                key = 0;
+    if (w->sink.columns[0].key) return kn_key_map_cell(w->keys, r, w->table, w->columns[0], row);
+    if (!r->cell(r->arg, w->table, w->columns[0], row, &text)) return UINT64_MAX;
+    for (size_t i = 0; i < 8; i++) key = key << 8 | (i < text.size ? (unsigned char)text.data[i] : 0);
+    return key;
+}
+
+static kn_status sort_rows(table_writer *w, kn_error *err)
+{
+    int64_t n = w->rows->tables[w->table].rows;
+    w->order = kn_alloc_array(w->ctx, (size_t)n + 1, sizeof *w->order);
+    if (!w->order) return kn_fail_memory(err, w->ctx, "ordering rows");
+    for (int64_t row = 0; row < n; row++) w->order[row] = (kn_sort_record){sort_key(w, row), (uint64_t)row};
+    return kn_sort_records(w->ctx, w->order, (size_t)n, compare_rows, w, err);
+}
+
+/* ---- Writing ---- */
+
+static void fill_row(table_writer *w, int64_t row)
+{
+    const kn_database_rows *r = w->rows;
+    for (int i = 0; i < w->sink.column_count; i++) {
+        kn_string *cell = &w->cells[i];
+        if (w->sink.columns[i].key) {
+            char    *text = w->texts + (size_t)i * KEY_TEXT;
+            uint32_t number = kn_key_map_cell(w->keys, r, w->table, w->columns[i], row);
+            int      size = snprintf(text, KEY_TEXT,
+                                     is_uuid(w->sink.columns[i].type) ? "00000000-0000-4000-8000-%012x" : "%u", number);
+            *cell = (kn_string){text, (size_t)size};
+        } else if (!r->cell(r->arg, w->table, w->columns[i], row, cell)) {
+            *cell = (kn_string){NULL, 0};
+        } else if (!cell->data) {
+            cell->data = "";
+        }
+    }
+}
+
+static kn_status write_rows(table_writer *w, const kn_database_sink *sink, kn_error *err)
+{
+    int64_t n = w->rows->tables[w->table].rows;
+    KN_TRY(sink->table(sink->state, &w->sink, err));
+    for (int64_t i = 0; i < n; i++) {
+        if ((i & 0xfff) == 0 && kn_cancelled(w->ctx)) return kn_fail_cancelled(err);
+        fill_row(w, (int64_t)w->order[i].id);
+        KN_TRY(sink->row(sink->state, w->cells, err));
+        if ((i & 0xfff) == 0xfff) kn_progress_add(w->ctx, 0x1000);
+    }
+    return sink->table_end(sink->state, err);
+}
+
+static kn_status write_table(kn_database_writer *writer, const kn_database_rows *rows, const kn_key_map *keys, int table,
+                             kn_error *err)
+{
+    table_writer w = {.ctx = writer->ctx, .rows = rows, .keys = keys, .table = table};
+    kn_status    status = KN_OK;
+    kn_arena_init(&w.arena, writer->ctx);
+    if (!describe(&w)) status = kn_fail_memory(err, writer->ctx, "writing a database");
+    if (status == KN_OK && w.sink.column_count > 0) {
+        status = sort_rows(&w, err);
+        if (status == KN_OK) status = write_rows(&w, &writer->sink, err);
+    }
+    kn_free(w.order);
+    kn_arena_free(&w.arena);
+    return status;
+}
+
+static kn_status check_rows(const kn_database_rows *rows, kn_error *err)
+{
+    const kn_database *db = rows->db;
+    if (db->entity < 0 || !db->order) return kn_fail(err, KN_USAGE, "no table of persons was chosen");
+    for (int t = 0; t < db->table_count; t++) {
+        const kn_release_rows *r = &rows->tables[t];
+        if (r->rows < 0 || r->rows > (int64_t)UINT32_MAX - 3 || (r->rows > 0 && t != db->entity && !r->parent))
+            return kn_fail(err, KN_USAGE, "table \"%s\": rows without parents", db->tables[t].name);
+        for (int64_t i = 0; t != db->entity && i < r->rows; i++)
+            if (r->parent[i] >= (uint64_t)rows->tables[db->tables[t].parent].rows)
+                return kn_fail(err, KN_USAGE, "table \"%s\": a row hangs from none", db->tables[t].name);
+    }
+    return KN_OK;
+}
+
+kn_status kn_database_writer_write_keys(kn_database_writer *w, const kn_database_rows *rows, const kn_key_map *keys,
+                                        kn_error *err)
+{
+    kn_status status = check_rows(rows, err);
+    uint64_t  total = 0;
+    if (status != KN_OK) return status;
+    for (int t = 0; t < rows->db->table_count; t++) total += (uint64_t)rows->tables[t].rows;
+    kn_progress_begin(w->ctx, "writing", "rows", total);
+    for (int i = 0; i < rows->db->table_count && status == KN_OK; i++)
+        status = write_table(w, rows, keys, rows->db->order[i], err);
+    if (status == KN_OK) status = w->sink.finish(w->sink.state, err);
+    kn_progress_end(w->ctx);
+    return status;
+}
+
+kn_status kn_database_writer_write(kn_database_writer *w, const kn_database_rows *rows, kn_error *err)
+{
+    kn_key_map keys;
+    KN_TRY(kn_key_map_draw(&keys, w->ctx, rows, err));
+    kn_status status = kn_database_writer_write_keys(w, rows, &keys, err);
+    kn_key_map_free(&keys);
+    return status;
+}
+
+/* ---- The door ---- */
+
+kn_status kn_database_writer_open(kn_database_writer **out, kn_context *ctx, const char *target, const char *schema,
+                                  kn_error *err)
+{
+    *out = NULL;
+    kn_database_writer *w = kn_alloc_zero(ctx, sizeof *w);
+    kn_status           status = KN_OK;
+    if (!w) return kn_fail_memory(err, ctx, "writing a database");
+    w->ctx = ctx;
+    switch (kn_database_kind_of(target)) {
+    case KN_DATABASE_SQLITE: status = kn_sqlite_sink(&w->sink, ctx, target + strlen("sqlite:"), err); break;
+    case KN_DATABASE_POSTGRES: status = kn_postgres_sink(&w->sink, ctx, target, schema, err); break;
+    case KN_DATABASE_FOLDER: status = kn_folder_sink(&w->sink, ctx, target, err); break;
+    default:
+        status = kn_fail(err, KN_USAGE, "%s: not a database: sqlite:FILE, postgresql://... or FOLDER/", target);
+    }
+    if (status == KN_OK)
+        *out = w;
+    else
+        kn_free(w);
+    return status;
+}
+
+kn_status kn_database_writer_read(kn_database **out, kn_database_writer *w, const kn_database_options *options,
+                                  kn_error *err)
+{
+    kn_database_options none = KN_DATABASE_OPTIONS_INIT;
+    *out = NULL;
+    return w->sink.read(w->sink.state, out, options ? options : &none, err);
+}
+
+const char *kn_database_writer_folder(const kn_database_writer *w)
+{
+    return w->sink.folder;
+}
+
+kn_status kn_database_writer_commit(kn_database_writer *w, kn_error *err)
+{
+    kn_status status = w->sink.commit(w->sink.state, err);
+    kn_free(w);
+    return status;
+}
+
+void kn_database_writer_abort(kn_database_writer *w)
+{
+    if (!w) return;
+    w->sink.abort(w->sink.state);
+    kn_free(w);
+}

@@ -1,0 +1,141 @@
+/* kn_folder_read.c: a folder of CSV files → a database. Interface: kn_folder.h.
+ *
+ * Each file is a table with the file's name. Only visible files whose names end as those of tables do are looked at.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_catalog.h"
+#include "kn_csv_read.h"
+#include "kn_error.h"
+#include "kn_folder.h"
+
+static const char *const endings[] = {".csv", ".csv.gz", ".csv.zst", ".tsv"};
+
+typedef struct folder {
+    kn_context *ctx;
+    const char *path;
+} folder;
+
+/* The length of the table's name in a file's; 0: it is no table. */
+static size_t table_of_file(const char *file)
+{
+    size_t size = strlen(file);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings && file[0] != '.'; i++) {
+        size_t end = strlen(endings[i]);
+        if (size > end && strcmp(file + size - end, endings[i]) == 0) return size - end;
+    }
+    return 0;
+}
+
+/* FOLDER/FILE; NULL: out of memory. */
+static char *path_of(const folder *f, const char *file)
+{
+    kn_buffer path;
+    kn_buffer_init(&path, f->ctx);
+    kn_buffer_add(&path, f->path);
+    if (path.size > 0 && f->path[strlen(f->path) - 1] != '/') kn_buffer_char(&path, '/');
+    kn_buffer_add(&path, file);
+    const char *text = kn_buffer_text(&path);
+    char       *out = text ? kn_strndup(f->ctx, text, strlen(text)) : NULL;
+    kn_buffer_free(&path);
+    return out;
+}
+
+static kn_status add_file(const folder *f, kn_catalog *catalog, const char *file, size_t name_size,
+                          const kn_database_options *options, kn_error *err)
+{
+    char *name = kn_strndup(f->ctx, file, name_size), *path = path_of(f, file);
+    kn_status    status = KN_OK;
+    kn_csv_names names = {0};
+    int          table = -1;
+    if (!name || !path) {
+        status = kn_fail_memory(err, f->ctx, f->path);
+    } else if (kn_catalog_wanted(options, name)) {
+        if (kn_catalog_find(catalog, name) >= 0)
+            status = kn_fail(err, KN_INPUT, "%s: two files are table \"%s\"", f->path, name);
+        else
+            status = kn_csv_read_names(&names, f->ctx, path, &options->csv, err);
+        if (status == KN_OK && (table = kn_catalog_add_table(catalog, name)) < 0)
+            status = kn_fail_memory(err, f->ctx, f->path);
+        for (int i = 0; status == KN_OK && i < names.count; i++)
+            if (kn_catalog_add_column(catalog, table, names.names[i], NULL, false, false) < 0)
+                status = kn_fail_memory(err, f->ctx, f->path);
+        kn_csv_names_free(&names);
+    }
+    kn_free(name);
+    kn_free(path);
+    return status;
+}
+
+static kn_status list(void *state, kn_catalog *catalog, const kn_database_options *options, kn_error *err)
+{
+    const folder *f = state;
+    DIR          *dir = opendir(f->path);
+    kn_status     status = KN_OK;
+    if (!dir)
+        return kn_fail(err, errno == ENOENT ? KN_INPUT : KN_IO, "%s: the folder cannot be read: %s", f->path,
+                       strerror(errno));
+    for (struct dirent *entry; status == KN_OK && (entry = readdir(dir)) != NULL;) {
+        size_t size = table_of_file(entry->d_name);
+        if (size > 0) status = add_file(f, catalog, entry->d_name, size, options, err);
+    }
+    closedir(dir);
+    return status;
+}
+
+/* The file of a table: the first ending that is there. */
+static char *file_of(const folder *f, const char *table, bool *there)
+{
+    kn_buffer name;
+    char     *path = NULL;
+    *there = false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings && !*there; i++) {
+        kn_buffer_init(&name, f->ctx);
+        kn_buffer_add(&name, table);
+        kn_buffer_add(&name, endings[i]);
+        const char *text = kn_buffer_text(&name);
+        kn_free(path);
+        path = text ? path_of(f, text) : NULL;
+        kn_buffer_free(&name);
+        if (!path) return NULL;
+        *there = kn_folder_is_file(path);
+    }
+    return path;
+}
+
+static kn_status read_table(void *state, kn_table **out, const kn_catalog_table *table, const kn_builder_type *types,
+                            const kn_database_options *options, kn_error *err)
+{
+    const folder   *f = state;
+    kn_csv_options  csv = options->csv;
+    bool            there = false;
+    char           *path = file_of(f, table->name, &there);
+    kn_column_type *columns = kn_alloc_array(f->ctx, (size_t)table->column_count, sizeof *columns);
+    kn_status       status = KN_OK;
+    if (!path || !columns) {
+        status = kn_fail_memory(err, f->ctx, f->path);
+    } else if (!there) {
+        status = kn_fail(err, KN_IO, "%s: the file of table \"%s\" went away", f->path, table->name);
+    } else {
+        csv.types = columns;
+        csv.type_count = 0;
+        for (int c = 0; c < table->column_count; c++)
+            if (types[c].type != KN_TYPE_AUTO)
+                columns[csv.type_count++] = (kn_column_type){table->columns[c].name, types[c].type, types[c].format};
+        status = kn_table_read_csv(out, f->ctx, path, &csv, err);
+    }
+    kn_free(path);
+    kn_free(columns);
+    return status;
+}
+
+kn_status kn_folder_read(kn_database **out, kn_context *ctx, const char *path, const kn_database_options *options,
+                         kn_error *err)
+{
+    folder             f = {ctx, path};
+    kn_database_source source = {&f, path, list, read_table};
+    return kn_database_read_source(out, ctx, &source, options, err);
+}

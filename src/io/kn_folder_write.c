@@ -1,0 +1,231 @@
+/* kn_folder_write.c: a database → a folder of CSV files that appears whole or not at all. Interface: kn_folder.h.
+ *
+ * The files are written into a folder with a temporary name beside the target, which gets its name at the end: rename
+ * replaces a folder only if it is empty, so nothing of the user's is ever lost. A run that is killed leaves the temporary
+ * folder.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kn_alloc.h"
+#include "kn_csv_write.h"
+#include "kn_error.h"
+#include "kn_folder.h"
+#include "kn_output.h"
+
+typedef struct folder_sink {
+    kn_context *ctx;
+    char       *target; /* without a slash at its end */
+    char       *temporary;
+    kn_output  *file; /* of the table under way */
+    int         columns;
+    kn_buffer   line;
+} folder_sink;
+
+bool kn_folder_is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static kn_status out_of_memory(const folder_sink *s, kn_error *err)
+{
+    return kn_fail_memory(err, s->ctx, "writing a folder");
+}
+
+/* Removes the files of a folder (it has no others) and the folder itself. */
+static void remove_folder(const char *path)
+{
+    int  fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (dir) {
+        for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                (void)unlinkat(dirfd(dir), entry->d_name, 0);
+        closedir(dir);
+    } else if (fd >= 0) {
+        close(fd);
+    }
+    (void)rmdir(path);
+}
+
+static void sink_abort(void *state)
+{
+    folder_sink *s = state;
+    kn_output_abort(s->file);
+    if (s->temporary) remove_folder(s->temporary);
+    kn_buffer_free(&s->line);
+    kn_free(s->temporary);
+    kn_free(s->target);
+    kn_free(s);
+}
+
+static bool safe_name(const char *name)
+{
+    return *name && name[0] != '.' && !strchr(name, '/');
+}
+
+static kn_status sink_table(void *state, const kn_sink_table *table, kn_error *err)
+{
+    folder_sink *s = state;
+    kn_buffer    path;
+    if (!safe_name(table->name))
+        return kn_fail(err, KN_INPUT, "%s: a table's name cannot be that of a file", s->target);
+    kn_buffer_init(&path, s->ctx);
+    kn_buffer_format(&path, "%s/%s.csv", s->temporary, table->name);
+    const char *text = kn_buffer_text(&path);
+    kn_status   status = text ? kn_output_open(&s->file, s->ctx, text, NULL, err) : out_of_memory(s, err);
+    kn_buffer_free(&path);
+    if (status != KN_OK) return status;
+    s->columns = table->column_count;
+    kn_buffer_clear(&s->line);
+    for (int c = 0; c < table->column_count; c++) {
+        if (c > 0) kn_buffer_char(&s->line, ',');
+        kn_csv_cell(&s->line, kn_string_of(table->columns[c].name), ',');
+    }
+    kn_buffer_char(&s->line, '\n');
+    return KN_OK;
+}
+
+static kn_status flush_lines(folder_sink *s, kn_error *err)
+{
+    if (s->line.failed) return out_of_memory(s, err);
+    kn_output_write(s->file, s->line.data, s->line.size);
+    kn_buffer_clear(&s->line);
+    return KN_OK;
+}
+
+static kn_status sink_row(void *state, const kn_string *cells, kn_error *err)
+{
+    folder_sink *s = state;
+    bool         bare = s->columns == 1 && cells[0].size == 0;
+    for (int c = 0; c < s->columns; c++) {
+        kn_string cell = cells[c];
+        if (!cell.data) cell = (kn_string){"", 0}; /* missing */
+        if (c > 0) kn_buffer_char(&s->line, ',');
+        kn_csv_cell(&s->line, cell, ',');
+    }
+    kn_buffer_add(&s->line, bare ? "\"\"\n" : "\n");
+    return s->line.size > 1 << 18 ? flush_lines(s, err) : KN_OK;
+}
+
+static kn_status sink_table_end(void *state, kn_error *err)
+{
+    folder_sink *s = state;
+    KN_TRY(flush_lines(s, err));
+    kn_output *file = s->file;
+    s->file = NULL;
+    return kn_output_commit(file, err);
+}
+
+static kn_status sink_finish(void *state, kn_error *err)
+{
+    (void)state;
+    (void)err;
+    return KN_OK;
+}
+
+static kn_status sink_read(void *state, kn_database **out, const kn_database_options *options, kn_error *err)
+{
+    folder_sink *s = state;
+    return kn_folder_read(out, s->ctx, s->temporary, options, err);
+}
+
+static void sync_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    (void)fsync(fd);
+    close(fd);
+}
+
+static kn_status sink_commit(void *state, kn_error *err)
+{
+    folder_sink *s = state;
+    kn_status    status = KN_OK;
+    mode_t       mask = kn_folder_umask();
+    sync_folder(s->temporary);
+    if (chmod(s->temporary, 0777 & ~mask) != 0 || rename(s->temporary, s->target) != 0) {
+        status = kn_fail(err, KN_IO, "%s: cannot be written: %s", s->target, strerror(errno));
+    } else {
+        char *slash = strrchr(s->target, '/');
+        kn_free(s->temporary);
+        s->temporary = NULL;
+        if (slash) slash[slash == s->target] = '\0';
+        sync_folder(slash ? s->target : ".");
+    }
+    sink_abort(s); /* what is left of it */
+    return status;
+}
+
+/* A new file's permissions; see kn_output.c for why the kernel is asked. */
+mode_t kn_folder_umask(void)
+{
+    char  text[4096];
+    FILE *file = fopen("/proc/self/status", "re");
+    if (!file) return 077;
+    size_t size = fread(text, 1, sizeof text - 1, file);
+    (void)fclose(file);
+    text[size] = '\0';
+    const char *line = strstr(text, "\nUmask:");
+    return line ? (mode_t)strtoul(line + 7, NULL, 8) : 077;
+}
+
+/* Is the target free: not there, or an empty folder? */
+static kn_status check_target(const char *path, kn_error *err)
+{
+    DIR *dir = opendir(path);
+    int  entries = 0;
+    if (!dir)
+        return errno == ENOENT ? KN_OK : kn_fail(err, KN_IO, "%s: cannot be written: %s", path, strerror(errno));
+    while (readdir(dir) && entries <= 2) entries++;
+    closedir(dir);
+    return entries <= 2 ? KN_OK : kn_fail(err, KN_USAGE, "%s: the folder is there and not empty", path);
+}
+
+static kn_status make_temporary(folder_sink *s, kn_error *err)
+{
+    kn_buffer   name;
+    const char *slash = strrchr(s->target, '/');
+    kn_buffer_init(&name, s->ctx);
+    kn_buffer_append(&name, s->target, slash ? (size_t)(slash - s->target) + 1 : 0);
+    kn_buffer_format(&name, ".%.100s.kanon-XXXXXX", slash ? slash + 1 : s->target);
+    const char *text = kn_buffer_text(&name);
+    char       *template = text ? kn_strndup(s->ctx, text, strlen(text)) : NULL;
+    kn_buffer_free(&name);
+    if (!template) return out_of_memory(s, err);
+    if (!mkdtemp(template)) {
+        kn_status status = kn_fail(err, KN_IO, "%s: cannot be written: %s", s->target, strerror(errno));
+        kn_free(template);
+        return status;
+    }
+    s->temporary = template;
+    return KN_OK;
+}
+
+kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *path, kn_error *err)
+{
+    size_t       size = strlen(path);
+    folder_sink *s = kn_alloc_zero(ctx, sizeof *s);
+    if (!s) return kn_fail_memory(err, ctx, "writing a folder");
+    while (size > 1 && path[size - 1] == '/') size--;
+    s->ctx = ctx;
+    kn_buffer_init(&s->line, ctx);
+    s->target = kn_strndup(ctx, path, size);
+    kn_status status = s->target ? check_target(s->target, err) : out_of_memory(s, err);
+    if (status == KN_OK) status = make_temporary(s, err);
+    if (status != KN_OK) {
+        sink_abort(s);
+        return status;
+    }
+    *out = (kn_database_sink){s,           s->temporary, sink_table,  sink_row,  sink_table_end,
+                              sink_finish, sink_read,    sink_commit, sink_abort};
+    return KN_OK;
+}

@@ -1,0 +1,275 @@
+/* kn_sqlite_read.c: a SQLite file → a database. Interface: kn_sqlite.h.
+ *
+ * The file is opened read-only and read in one transaction. SQLite's columns hold values of any kind: numbers become their
+ * shortest exact spelling, binary values \x and hexadecimal digits. Names are compared as SQLite does, so a foreign key
+ * that spells its target in other letters is found. Views are read where the release file lists them.
+ *
+ * Cost: one pass over each table, on one thread.
+ */
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_catalog.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_sqlite.h"
+
+enum { NUMBER_SIZE = 40 };
+
+typedef struct reader {
+    kn_context *ctx;
+    sqlite3    *db;
+    const char *path;
+} reader;
+
+/* SQLite's messages name tables and columns, never values (those of errors while reading). */
+static kn_status fail_sqlite(const reader *r, kn_error *err)
+{
+    int code = sqlite3_errcode(r->db) & 0xff;
+    if (code == SQLITE_NOMEM) return kn_fail_memory(err, r->ctx, r->path);
+    if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
+        return kn_fail(err, KN_INPUT, "%s: %s", r->path,
+                       code == SQLITE_NOTADB ? "not a SQLite file" : "the SQLite file is damaged");
+    return kn_fail(err, KN_IO, "%s: %s", r->path, sqlite3_errmsg(r->db));
+}
+
+static kn_status prepare(const reader *r, sqlite3_stmt **out, const char *sql, const char *argument, kn_error *err)
+{
+    *out = NULL;
+    if (sqlite3_prepare_v2(r->db, sql, -1, out, NULL) != SQLITE_OK) return fail_sqlite(r, err);
+    if (argument && sqlite3_bind_text(*out, 1, argument, -1, SQLITE_TRANSIENT) != SQLITE_OK) {
+        sqlite3_finalize(*out);
+        *out = NULL;
+        return fail_sqlite(r, err);
+    }
+    return KN_OK;
+}
+
+static const char *text_at(sqlite3_stmt *s, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(s, column);
+    return text ? text : "";
+}
+
+/* Ends a statement after its last step. */
+static kn_status finish(const reader *r, sqlite3_stmt *s, int step, bool memory, kn_error *err)
+{
+    kn_status status = memory ? KN_OK : kn_fail_memory(err, r->ctx, r->path);
+    if (status == KN_OK && step != SQLITE_DONE) status = fail_sqlite(r, err);
+    sqlite3_finalize(s);
+    return status;
+}
+
+/* ---- The catalog ---- */
+
+/* Declared as text, by SQLite's own rule of affinity. */
+static bool is_text(const char *type)
+{
+    return sqlite3_strlike("%char%", type, 0) == 0 || sqlite3_strlike("%clob%", type, 0) == 0 ||
+           sqlite3_strlike("%text%", type, 0) == 0;
+}
+
+static kn_status list_columns(const reader *r, kn_catalog *c, int table, kn_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    bool          ok = true;
+    int           step = SQLITE_DONE;
+    KN_TRY(prepare(r, &s, "SELECT name, type, \"notnull\" FROM pragma_table_xinfo(?1) WHERE hidden <> 1 ORDER BY cid",
+                   c->tables[table].name, err));
+    while (ok && (step = sqlite3_step(s)) == SQLITE_ROW)
+        ok = kn_catalog_add_column(c, table, text_at(s, 0), text_at(s, 1), sqlite3_column_int(s, 2) != 0,
+                                   is_text(text_at(s, 1))) >= 0;
+    KN_TRY(finish(r, s, step, ok, err));
+    KN_TRY(prepare(r, &s, "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk", c->tables[table].name,
+                   err));
+    while (ok && (step = sqlite3_step(s)) == SQLITE_ROW) ok = kn_catalog_add_key(c, table, text_at(s, 0)) >= 0;
+    return finish(r, s, step, ok, err);
+}
+
+static kn_status list_links(const reader *r, kn_catalog *c, int table, kn_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    bool          ok = true;
+    int           step = SQLITE_DONE, last = -1, link = -1;
+    KN_TRY(prepare(r, &s,
+                   "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?1) ORDER BY id DESC, seq",
+                   c->tables[table].name, err));
+    while (ok && (step = sqlite3_step(s)) == SQLITE_ROW) {
+        int         id = sqlite3_column_int(s, 0);
+        const char *to = (const char *)sqlite3_column_text(s, 3);
+        if (id != last) link = kn_catalog_add_link(c, table, text_at(s, 1));
+        last = id;
+        ok = link >= 0 && kn_catalog_add_link_column(c, table, link, text_at(s, 2), to) >= 0;
+    }
+    return finish(r, s, step, ok, err);
+}
+
+static const char *column_name(const kn_catalog_table *t, const char *name)
+{
+    for (int i = 0; i < t->column_count; i++)
+        if (sqlite3_stricmp(t->columns[i].name, name) == 0) return t->columns[i].name;
+    return name;
+}
+
+/* Spells the names in foreign keys as their tables do. */
+static void respell(kn_catalog *c)
+{
+    for (int t = 0; t < c->table_count; t++)
+        for (int l = 0; l < c->tables[t].link_count; l++) {
+            kn_catalog_link *link = &c->tables[t].links[l];
+            for (int i = 0; i < link->count; i++) link->columns[i] = column_name(&c->tables[t], link->columns[i]);
+            for (int u = 0; u < c->table_count; u++) {
+                if (sqlite3_stricmp(c->tables[u].name, link->target) != 0) continue;
+                link->target = c->tables[u].name;
+                for (int i = 0; i < link->count; i++)
+                    if (link->target_columns[i])
+                        link->target_columns[i] = column_name(&c->tables[u], link->target_columns[i]);
+            }
+        }
+}
+
+static kn_status list(void *state, kn_catalog *c, const kn_database_options *options, kn_error *err)
+{
+    const reader *r = state;
+    sqlite3_stmt *s = NULL;
+    bool          ok = true;
+    int           step = SQLITE_DONE;
+    KN_TRY(prepare(r, &s,
+                   "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE "
+                   "'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+                   NULL, err));
+    while (ok && (step = sqlite3_step(s)) == SQLITE_ROW) {
+        bool view = strcmp(text_at(s, 1), "view") == 0;
+        if (!kn_catalog_wanted(options, text_at(s, 0)) || (view && options->table_count == 0)) continue;
+        ok = kn_catalog_add_table(c, text_at(s, 0)) >= 0;
+    }
+    KN_TRY(finish(r, s, step, ok, err));
+    for (int t = 0; t < c->table_count; t++) {
+        KN_TRY(list_columns(r, c, t, err));
+        KN_TRY(list_links(r, c, t, err));
+    }
+    respell(c);
+    return KN_OK;
+}
+
+/* ---- Rows ---- */
+
+/* The shortest decimal that is this number again; the host's locale may have a decimal comma. */
+static kn_string number_text(double value, char *room)
+{
+    int size = 0;
+    for (int digits = 15; digits <= 17; digits++) {
+        size = snprintf(room, NUMBER_SIZE, "%.*g", digits, value);
+        if (strtod(room, NULL) == value) break;
+    }
+    for (int i = 0; i < size; i++)
+        if (room[i] == ',') room[i] = '.';
+    return (kn_string){room, (size_t)size};
+}
+
+static kn_string blob_text(kn_buffer *to, const unsigned char *bytes, int size)
+{
+    static const char hex[] = "0123456789abcdef";
+    kn_buffer_clear(to);
+    kn_buffer_add(to, "\\x");
+    for (int i = 0; i < size; i++) {
+        kn_buffer_char(to, hex[bytes[i] >> 4]);
+        kn_buffer_char(to, hex[bytes[i] & 15]);
+    }
+    return (kn_string){to->data, to->size};
+}
+
+static kn_status feed_cell(const reader *r, kn_feed *feed, kn_buffer *scratch, sqlite3_stmt *s, int c, kn_error *err)
+{
+    char      room[NUMBER_SIZE];
+    kn_string text = {NULL, 0};
+    switch (sqlite3_column_type(s, c)) {
+    case SQLITE_NULL: break;
+    case SQLITE_FLOAT: text = number_text(sqlite3_column_double(s, c), room); break;
+    case SQLITE_BLOB:
+        text = blob_text(scratch, sqlite3_column_blob(s, c), sqlite3_column_bytes(s, c));
+        if (scratch->failed) return kn_fail_memory(err, r->ctx, r->path);
+        break;
+    default:
+        text.data = (const char *)sqlite3_column_text(s, c);
+        text.size = (size_t)sqlite3_column_bytes(s, c);
+        if (!text.data) return kn_fail_memory(err, r->ctx, r->path);
+    }
+    return kn_feed_cell(feed, text, err);
+}
+
+static void add_name(kn_buffer *sql, const char *name)
+{
+    kn_buffer_char(sql, '"');
+    for (; *name; name++) {
+        if (*name == '"') kn_buffer_char(sql, '"');
+        kn_buffer_char(sql, *name);
+    }
+    kn_buffer_char(sql, '"');
+}
+
+static kn_status select_all(const reader *r, sqlite3_stmt **out, const kn_catalog_table *t, kn_error *err)
+{
+    kn_buffer sql;
+    kn_buffer_init(&sql, r->ctx);
+    for (int c = 0; c < t->column_count; c++) {
+        kn_buffer_add(&sql, c ? ", " : "SELECT ");
+        add_name(&sql, t->columns[c].name);
+    }
+    kn_buffer_add(&sql, " FROM ");
+    add_name(&sql, t->name);
+    const char *text = kn_buffer_text(&sql);
+    kn_status   status = text ? prepare(r, out, text, NULL, err) : kn_fail_memory(err, r->ctx, r->path);
+    kn_buffer_free(&sql);
+    return status;
+}
+
+static kn_status read_table(void *state, kn_table **out, const kn_catalog_table *t, const kn_builder_type *types,
+                            const kn_database_options *options, kn_error *err)
+{
+    const reader *r = state;
+    sqlite3_stmt *s = NULL;
+    kn_feed       feed;
+    kn_buffer     scratch;
+    KN_TRY(select_all(r, &s, t, err));
+    kn_status status = kn_feed_open(&feed, r->ctx, r->path, t, err);
+    int       step = SQLITE_DONE;
+    kn_buffer_init(&scratch, r->ctx);
+    if (status == KN_OK) {
+        while (status == KN_OK && (step = sqlite3_step(s)) == SQLITE_ROW)
+            for (int c = 0; c < t->column_count && status == KN_OK; c++)
+                status = feed_cell(r, &feed, &scratch, s, c, err);
+        if (status == KN_OK && step != SQLITE_DONE) status = fail_sqlite(r, err);
+        if (status == KN_OK)
+            status = kn_feed_finish(out, &feed, types, options, err);
+        else
+            kn_feed_abort(&feed);
+    }
+    kn_buffer_free(&scratch);
+    sqlite3_finalize(s);
+    return status;
+}
+
+/* ---- The file ---- */
+
+kn_status kn_sqlite_read(kn_database **out, kn_context *ctx, const char *path, const kn_database_options *options,
+                         kn_error *err)
+{
+    reader             r = {.ctx = ctx, .path = path};
+    kn_database_source source = {&r, path, list, read_table};
+    kn_status          status = KN_OK;
+    *out = NULL;
+    if (sqlite3_open_v2(path, &r.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
+        if (!r.db) return kn_fail_memory(err, ctx, path);
+        bool missing = (sqlite3_errcode(r.db) & 0xff) == SQLITE_CANTOPEN;
+        status = kn_fail(err, missing ? KN_INPUT : KN_IO, "%s: the file cannot be opened", path);
+    }
+    if (status == KN_OK) (void)sqlite3_busy_timeout(r.db, 5000);
+    if (status == KN_OK && sqlite3_exec(r.db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) status = fail_sqlite(&r, err);
+    if (status == KN_OK) status = kn_database_read_source(out, ctx, &source, options, err);
+    (void)sqlite3_close(r.db);
+    return status;
+}

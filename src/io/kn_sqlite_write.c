@@ -1,0 +1,215 @@
+/* kn_sqlite_write.c: a database → a new SQLite file. Interface: kn_sqlite.h.
+ *
+ * The file is made under the temporary name of an output (kn_output.h), without a journal: if anything fails it is thrown
+ * away as a whole. Commit closes it, writes it out to the disk and renames it. Cells are bound as text; SQLite's own rule
+ * of affinity turns them into numbers in columns declared so.
+ */
+#include <sqlite3.h>
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_output.h"
+#include "kn_sqlite.h"
+
+typedef struct sqlite_sink {
+    kn_context   *ctx;
+    char         *path;
+    kn_output    *file;
+    sqlite3      *db;
+    sqlite3_stmt *insert;
+    int           columns;
+} sqlite_sink;
+
+/* Only the kind of failure: SQLite's messages about constraints name columns, but a message must never hold a cell. */
+static kn_status fail_sqlite(const sqlite_sink *s, kn_error *err)
+{
+    int code = sqlite3_errcode(s->db);
+    if (code == SQLITE_NOMEM) return kn_fail_memory(err, s->ctx, s->path);
+    return kn_fail(err, KN_IO, "%s: cannot be written: %s", s->path, sqlite3_errstr(code));
+}
+
+static kn_status run(const sqlite_sink *s, const char *sql, kn_error *err)
+{
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? KN_OK : fail_sqlite(s, err);
+}
+
+static void close_database(sqlite_sink *s)
+{
+    sqlite3_finalize(s->insert);
+    s->insert = NULL;
+    (void)sqlite3_close(s->db);
+    s->db = NULL;
+}
+
+static void sink_abort(void *state)
+{
+    sqlite_sink *s = state;
+    close_database(s);
+    kn_output_abort(s->file);
+    kn_free(s->path);
+    kn_free(s);
+}
+
+static void add_name(kn_buffer *sql, const char *name)
+{
+    kn_buffer_char(sql, '"');
+    for (; *name; name++) {
+        if (*name == '"') kn_buffer_char(sql, '"');
+        kn_buffer_char(sql, *name);
+    }
+    kn_buffer_char(sql, '"');
+}
+
+static void add_names(kn_buffer *sql, const kn_sink_table *t, const int *columns, int count)
+{
+    for (int i = 0; i < count; i++) {
+        kn_buffer_add(sql, i ? ", " : "(");
+        add_name(sql, t->columns[columns[i]].name);
+    }
+    kn_buffer_char(sql, ')');
+}
+
+/* A type's name goes into the statement as it stands in the catalog: let only what a type can be through. */
+static void add_type(kn_buffer *sql, const char *type)
+{
+    if (!type || strspn(type, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ (),") != strlen(type))
+        return;
+    int open = 0;
+    for (const char *c = type; *c; c++) open += *c == '(' ? 1 : *c == ')' ? -1 : 0;
+    if (open != 0 || (strchr(type, ',') && !strchr(type, '('))) return;
+    kn_buffer_char(sql, ' ');
+    kn_buffer_add(sql, type);
+}
+
+static kn_status create_table(sqlite_sink *s, const kn_sink_table *t, kn_error *err)
+{
+    kn_buffer sql;
+    kn_buffer_init(&sql, s->ctx);
+    kn_buffer_add(&sql, "CREATE TABLE ");
+    add_name(&sql, t->name);
+    for (int c = 0; c < t->column_count; c++) {
+        kn_buffer_add(&sql, c ? ", " : " (");
+        add_name(&sql, t->columns[c].name);
+        add_type(&sql, t->columns[c].type);
+    }
+    if (t->primary_count > 0) {
+        kn_buffer_add(&sql, ", PRIMARY KEY ");
+        add_names(&sql, t, t->primary, t->primary_count);
+    }
+    for (int u = 0; u < t->unique_count; u++) {
+        kn_buffer_add(&sql, ", UNIQUE ");
+        add_names(&sql, t, t->unique[u], t->unique_sizes[u]);
+    }
+    if (t->link_count > 0) {
+        kn_buffer_add(&sql, ", FOREIGN KEY ");
+        add_names(&sql, t, t->link, t->link_count);
+        kn_buffer_add(&sql, " REFERENCES ");
+        add_name(&sql, t->parent);
+        for (int i = 0; i < t->link_count; i++) {
+            kn_buffer_add(&sql, i ? ", " : " (");
+            add_name(&sql, t->parent_columns[i]);
+        }
+        kn_buffer_char(&sql, ')');
+    }
+    kn_buffer_char(&sql, ')');
+    const char *text = kn_buffer_text(&sql);
+    kn_status   status = text ? run(s, text, err) : kn_fail_memory(err, s->ctx, s->path);
+    kn_buffer_free(&sql);
+    return status;
+}
+
+static kn_status sink_table(void *state, const kn_sink_table *t, kn_error *err)
+{
+    sqlite_sink *s = state;
+    kn_buffer    sql;
+    KN_TRY(create_table(s, t, err));
+    kn_buffer_init(&sql, s->ctx);
+    kn_buffer_add(&sql, "INSERT INTO ");
+    add_name(&sql, t->name);
+    for (int c = 0; c < t->column_count; c++) kn_buffer_add(&sql, c ? ", ?" : " VALUES (?");
+    kn_buffer_char(&sql, ')');
+    s->columns = t->column_count;
+    const char *text = kn_buffer_text(&sql);
+    kn_status   status = KN_OK;
+    if (!text)
+        status = kn_fail_memory(err, s->ctx, s->path);
+    else if (sqlite3_prepare_v2(s->db, text, -1, &s->insert, NULL) != SQLITE_OK)
+        status = fail_sqlite(s, err);
+    kn_buffer_free(&sql);
+    return status;
+}
+
+static kn_status sink_row(void *state, const kn_string *cells, kn_error *err)
+{
+    sqlite_sink *s = state;
+    bool         ok = true;
+    for (int c = 0; c < s->columns && ok; c++)
+        ok = (cells[c].data ? sqlite3_bind_text64(s->insert, c + 1, cells[c].data, cells[c].size, SQLITE_STATIC,
+                                                  SQLITE_UTF8)
+                            : sqlite3_bind_null(s->insert, c + 1)) == SQLITE_OK;
+    ok = ok && sqlite3_step(s->insert) == SQLITE_DONE;
+    if (ok) ok = sqlite3_reset(s->insert) == SQLITE_OK;
+    return ok ? KN_OK : fail_sqlite(s, err);
+}
+
+static kn_status sink_table_end(void *state, kn_error *err)
+{
+    sqlite_sink *s = state;
+    (void)err;
+    sqlite3_finalize(s->insert);
+    s->insert = NULL;
+    return KN_OK;
+}
+
+static kn_status sink_finish(void *state, kn_error *err)
+{
+    sqlite_sink *s = state;
+    KN_TRY(run(s, "COMMIT", err));
+    close_database(s);
+    return KN_OK;
+}
+
+static kn_status sink_read(void *state, kn_database **out, const kn_database_options *options, kn_error *err)
+{
+    sqlite_sink *s = state;
+    return kn_sqlite_read(out, s->ctx, kn_output_temporary(s->file), options, err);
+}
+
+static kn_status sink_commit(void *state, kn_error *err)
+{
+    sqlite_sink *s = state;
+    close_database(s);
+    kn_output *file = s->file;
+    s->file = NULL;
+    kn_status status = kn_output_commit(file, err);
+    sink_abort(s); /* what is left of it */
+    return status;
+}
+
+static kn_status open_sink(sqlite_sink *s, const char *path, kn_error *err)
+{
+    s->path = kn_strndup(s->ctx, path, strlen(path));
+    if (!s->path) return kn_fail_memory(err, s->ctx, "writing a SQLite file");
+    KN_TRY(kn_output_open(&s->file, s->ctx, path, NULL, err));
+    const char *temporary = kn_output_temporary(s->file);
+    if (!temporary) return kn_fail(err, KN_USAGE, "%s: a SQLite file cannot be written to a stream", path);
+    if (sqlite3_open_v2(temporary, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        return s->db ? fail_sqlite(s, err) : kn_fail_memory(err, s->ctx, path);
+    return run(s, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN", err);
+}
+
+kn_status kn_sqlite_sink(kn_database_sink *out, kn_context *ctx, const char *path, kn_error *err)
+{
+    sqlite_sink *s = kn_alloc_zero(ctx, sizeof *s);
+    if (!s) return kn_fail_memory(err, ctx, "writing a SQLite file");
+    s->ctx = ctx;
+    kn_status status = open_sink(s, path, err);
+    if (status != KN_OK) {
+        sink_abort(s);
+        return status;
+    }
+    *out = (kn_database_sink){s,           NULL,      sink_table,  sink_row,  sink_table_end,
+                              sink_finish, sink_read, sink_commit, sink_abort};
+    return KN_OK;
+}
