@@ -144,6 +144,12 @@ static void check_node(const kn_evaluator *e, world *w, kn_rng *rng)
     }
     assert_ok(kn_classes_scan(&fine, e, pick(rng, 2) ? all : KN_ALL_ATTRIBUTES, low, &err), err);
     judge_and_check(e, w, fine, all, low);
+    if (pick(rng, 2)) { /* put away: still good to start from */
+        int64_t entries = kn_classes_entries(fine);
+        assert_ok(kn_classes_pack(fine, &err), err);
+        assert_int_equal(kn_classes_entries(fine), entries);
+        assert_true(kn_classes_bytes(fine) > 0);
+    }
     assert_ok(kn_classes_rollup(&rolled, e, fine, high, &err), err);
     judge_and_check(e, w, rolled, all, high);
     assert_ok(kn_classes_project(&projected, e, rolled, some, &err), err);
@@ -256,6 +262,7 @@ static kn_status evaluate_all(kn_context *ctx, world *w, kn_error *err)
     for (int q = 0; q < w->quasi_count; q++) top[q] = w->trees[q].height > 1;
     kn_status st = kn_evaluator_make(&e, ctx, &w->problem, err);
     if (st == KN_OK) st = kn_classes_scan(&fine, e, KN_ALL_ATTRIBUTES, zero, err);
+    if (st == KN_OK) st = kn_classes_pack(fine, err);
     if (st == KN_OK) st = kn_classes_rollup(&rolled, e, fine, top, err);
     if (st == KN_OK) st = kn_classes_project(&projected, e, rolled, 1, err);
     if (st == KN_OK) st = kn_classes_judge(&v, e, rolled, err);

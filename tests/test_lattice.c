@@ -556,6 +556,51 @@ static void methods_agree_with_enumeration_and_twins(void **state)
     for (int i = 0; i < 3; i++) testing_context_free(contexts[i]);
 }
 
+/* Nodes (0,1,1) and (1,0,1) lose the same; the first is better, but (0,1,0) below it is good (and loses more), so that it is
+ * only marked, while the second is tested. */
+static void a_marked_node_can_win_a_tie(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a", "b", "c"};
+    static char              texts[3][4] = {"v00", "v01", "v02"};
+    char                    *cells[] = {texts[0], texts[0], texts[0], texts[0], texts[1], texts[0],
+                                        texts[1], texts[0], texts[1], texts[1], texts[1], texts[2]};
+    kn_ratio                 weights[] = {{2, 1}, {2, 1}, {1, 1}};
+    kn_context              *ctx = testing_context(1);
+    kn_error                 err = KN_ERROR_INIT;
+    kn_model                 k = {.kind = KN_MODEL_K, .k = 2};
+    kn_requirements_options  options = {.models = &k, .model_count = 1, .entity = -1};
+    world                    w = {.rows = 4, .quasi_count = 3, .quasi = {0, 1, 2}};
+    const int                best[] = {0, 1, 1};
+    w.table = build_table(ctx, names, 3, cells, 4);
+    for (int q = 0; q < 3; q++) {
+        w.trees[q] = (tree){.leaves = q < 2 ? 2 : 3, .height = 1, .depth = {1, 1, 1}};
+        w.hierarchies[q] = parse_tree(ctx, &w.trees[q], w.table, q);
+    }
+    assert_ok(kn_requirements_make(&w.requirements, ctx, w.table, &options, &err), err);
+    assert_ok(kn_requirements_scratch_make(&w.scratch, w.requirements, &err), err);
+    assert_ok(kn_objective_make(&w.objective, ctx, w.table, w.quasi, (const kn_hierarchy *const *)w.hierarchies, 3,
+                                weights, KN_METRIC_LM, 2, &err),
+              err);
+    w.problem = (kn_fulldomain_problem){.table = w.table,
+                                        .quasi_count = 3,
+                                        .quasi = w.quasi,
+                                        .hierarchies = (const kn_hierarchy *const *)w.hierarchies,
+                                        .requirements = w.requirements,
+                                        .objective = w.objective,
+                                        .budget = 2};
+    for (int m = 1; m < 6; m++) {
+        kn_fulldomain_result *r = search(ctx, &w, methods[m]);
+        assert_true(r->optimal);
+        assert_memory_equal(r->best.levels, best, sizeof best);
+        assert_true(kn_objective_value(w.objective, r->best.loss) == 0.6);
+        assert_true(r->counters.nodes_measured > 0);
+        kn_fulldomain_result_free(r);
+    }
+    world_free(&w);
+    testing_context_free(ctx);
+}
+
 /* ---- A larger table: other paths of the grouping, waves, time ---- */
 
 typedef struct large_world {
@@ -821,6 +866,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(methods_agree_with_enumeration_and_twins),
+        cmocka_unit_test(a_marked_node_can_win_a_tie),
         cmocka_unit_test(large_tables_on_any_number_of_threads),
         cmocka_unit_test(a_time_limit_gives_the_best_so_far),
         cmocka_unit_test(searches_can_be_cancelled),

@@ -169,10 +169,12 @@ static void assert_same(const kn_spec *a, const kn_spec *b)
 static void test_names(void **state)
 {
     (void)state;
-    static const char *const methods[] = {
-        "optimal",        "samarati",  "bottom-up", "bottom-up-rollup", "incognito",        "incognito-superroots",
-        "incognito-cube", "heuristic", "datafly",   "mondrian",         "mondrian-relaxed", "mondrian-1d",
-        "mondrian-best",  "kmsd",      "kmsd-ag"};
+    static const char *const methods[] = {"optimal",          "samarati",          "bottom-up",
+                                          "bottom-up-rollup", "incognito",         "incognito-superroots",
+                                          "incognito-cube",   "heuristic",         "datafly",
+                                          "mondrian",         "mondrian-relaxed",  "mondrian-1d",
+                                          "mondrian-best",    "mondrian-workload", "kmsd",
+                                          "kmsd-ag"};
     static const char *const metrics[] = {"lm", "ncp", "prec", "entropy", "dm", "dm_star", "c_avg"};
     kn_method                method;
     kn_metric                metric;
@@ -518,8 +520,10 @@ typedef struct mistake {
 #define NO_TAGS "tags (!) are not supported; a text that begins with this sign is written in quotes"
 #define NO_NUMBER "not a number like 2, 0.15 or 15% (at most 18 digits)"
 #define ALL_FIELDS                                                                                                     \
-    "kanon, input, delimiter, header, encoding, decimal, timezone, na, population, attributes, entity, undeclared, "   \
-    "missing, privacy, suppression, suppressed, dependencies, method, utility, options, output, report, keep-order, "  \
+    "kanon, input, delimiter, header, encoding, decimal, timezone, na, population, attributes, entity, tables, "       \
+    "undeclared, missing, privacy, suppression, suppressed, dependencies, method, utility, workload, options, "        \
+    "output, report, "                                                                                                 \
+    "summary, keep-order, "                                                                                            \
     "keep-rowmap and force"
 #define ALL_MODELS                                                                                                     \
     "k, l-diversity, t-closeness, alpha-k, beta-likeness, delta-disclosure, k-map, delta-presence, max-risk and "      \
@@ -564,7 +568,11 @@ static const mistake mistakes[] = {
     {"\xc3\xa9"
      ": 1",
      1, 1, "unknown key; known here are " ALL_FIELDS},
-    {"tables: {}", 1, 1, "unknown key; known here are " ALL_FIELDS},
+    {"tables: {}", 1, 9, "from 1 to 4096 tables are expected here"},
+    {"tables: {a: {parent: {table: b, column: c}}}", 1, 10, "the parent of table \"a\" is not listed"},
+    {"tables: {a: {parent: {table: a}}}", 1, 22,
+     "a parent needs a table and the column (or columns) that name its rows"},
+    {"tables: {a: {keys: b}}", 1, 14, "unknown key 'keys': did you mean 'key'?"},
     {"record: r", 1, 1, "unknown key 'record': did you mean 'report'?"},
     {"kanon: 2", 1, 8, "this program reads release files of version 1"},
     {"kanon: [1]", 1, 8, "a version is expected here, not a list"},
@@ -700,8 +708,8 @@ static const mistake mistakes[] = {
      "not one ASCII character that may stand between cells (or tab)"},
     {"entity:", 1, 1, "the name of a column is missing here"},
     {"entity: []", 1, 9, "a mapping like {key: ...} is expected here, not a list"},
-    {"entity: {}", 1, 9, "an entity needs a key"},
-    {"entity: {table: t, key: k}", 1, 10, "unknown key; known here is key"},
+    {"entity: {}", 1, 9, "an entity needs a key, or a table"},
+    {"entity: {tabel: t, key: k}", 1, 10, "unknown key 'tabel': did you mean 'table'?"},
     {"entity: {key: \"\"}", 1, 15, "the name of a column is empty"},
     {"undeclared: keep", 1, 13, "not a way with undeclared columns; there are drop and refuse"},
     {"undeclared: refuze", 1, 13, "'refuze' is not a way with undeclared columns: did you mean 'refuse'?"},
@@ -785,7 +793,7 @@ static const mistake mistakes[] = {
     {"method: fast", 1, 9,
      "not a method; there are optimal, samarati, bottom-up, bottom-up-rollup, incognito, incognito-superroots, "
      "incognito-cube, heuristic, datafly, mondrian, mondrian-relaxed, mondrian-1d, "
-     "mondrian-best, kmsd and kmsd-ag"},
+     "mondrian-best, mondrian-workload, kmsd and kmsd-ag"},
     {"method: incognto", 1, 9, "'incognto' is not a method: did you mean 'incognito'?"},
     {"method:", 1, 1, "a method is missing here"},
     {"utility: dm*", 1, 10, "'dm*' is not a metric: did you mean 'dm'?"},
@@ -1155,7 +1163,7 @@ static void test_set_mistakes(void **state)
         {"seed", "x", "--x: not a whole number from 0 to 18446744073709551615"},
         {"input", "[a, '']", "--x:1:5: a path is empty"},
         {"na", "[a, {b: c}]", "--x:1:5: a text is expected here (the empty one is \"\")"},
-        {"entity", "{key: x, y: z}", "--x:1:10: unknown key; known here is key"},
+        {"entity", "{key: x, y: z}", "--x:1:10: unknown key; known here are key and table"},
     };
     kn_spec *spec = read_good(everything);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

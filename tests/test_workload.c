@@ -655,7 +655,8 @@ static void test_partition(void **state)
     double   plain = 0, followed = 0;
     int      better = 0, worse = 0;
     (void)state;
-    for (int round = 0; round < 120; round++) {
+    /* Validity on tables that differ from run to run; what is gained on average, on the same 120 tables every time. */
+    for (int round = -40; round < 120; round++) {
         kn_plan    *first = NULL;
         kn_context *contexts[3];
         setting     settings[3];
@@ -665,7 +666,7 @@ static void test_partition(void **state)
             setting    *s = &settings[i];
             kn_error    err = KN_ERROR_INIT;
             const char *reason = "";
-            kn_rng_init(&rng, seed, 100 + (uint64_t)round);
+            kn_rng_init(&rng, round < 0 ? seed : 1, 100 + (uint64_t)round);
             int  k = 1 + (int)kn_rng_below(&rng, 8), rows = 2 * k + (int)kn_rng_below(&rng, 400);
             bool missing = kn_rng_below(&rng, 3) == 0;
             *s = random_setting(ctx, &rng, rows, missing, k);
@@ -698,6 +699,7 @@ static void test_partition(void **state)
             free_setting(&settings[i]);
             testing_context_free(contexts[i]);
         }
+        if (round < 0) continue;
         plain += errors[0];
         followed += errors[1];
         better += errors[1] < errors[0];

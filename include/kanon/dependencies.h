@@ -1,8 +1,9 @@
 /* kanon/dependencies.h: what some columns of a table say about others: checked, discovered, reduced to a minimal cover.
  *
  *     a, b -> c, d     functional (FD): rows that agree on a and b agree on c and d
- *     a ->> b          multivalued (MVD): within rows of one a, every b occurs with every combination of the other columns
- *     a -3-> b         k-multiset (Huang, Song, Gao, Cai 2014, Definition 7): within rows of one a, every b that occurs occurs
+ *     a ->> b          multivalued (MVD): within rows of one a, every b occurs with every combination of the other
+ *     columns a -3-> b         k-multiset (Huang, Song, Gao, Cai 2014, Definition 7): within rows of one a, every b
+ *     that occurs occurs
  *                      in at least 3 rows; the same as "(a, b) is 3-anonymous"
  *
  * A missing cell is a value of its own everywhere here.
@@ -18,7 +19,11 @@ extern "C" {
 
 /* ---- Dependencies ---- */
 
-typedef enum kn_dependency_kind { KN_DEPENDENCY_FUNCTIONAL = 0, KN_DEPENDENCY_MULTIVALUED, KN_DEPENDENCY_MULTISET } kn_dependency_kind;
+typedef enum kn_dependency_kind {
+    KN_DEPENDENCY_FUNCTIONAL = 0,
+    KN_DEPENDENCY_MULTIVALUED,
+    KN_DEPENDENCY_MULTISET
+} kn_dependency_kind;
 
 /* "functional", "multivalued", "multiset". Static. */
 KN_API const char *kn_dependency_kind_name(kn_dependency_kind kind);
@@ -33,10 +38,10 @@ typedef struct kn_dependency {
     const char        *text; /* as it is written: parsing it gives the same dependency */
 } kn_dependency;
 
-/* Reads "a, b -> c", "a ->> b" or "a -3-> b". Blanks around names do not count. A name with a comma, an arrow, or quotes or
- * blanks at its ends stands in double or single quotes, which are doubled inside. Without a blank (or quote) before it,
- * "-3" belongs to the name: "a-3->b" is a functional dependency of the column "a-3". KN_INPUT says what is wrong at which
- * character; err->column is its number from 1 (bytes). */
+/* Reads "a, b -> c", "a ->> b" or "a -3-> b". Blanks around names do not count. A name with a comma, an arrow, or
+ * quotes or blanks at its ends stands in double or single quotes, which are doubled inside. Without a blank (or
+ * quote) before it, "-3" belongs to the name: "a-3->b" is a functional dependency of the column "a-3". KN_INPUT says
+ * what is wrong at which character; err->column is its number from 1 (bytes). */
 KN_API KN_CHECK kn_status kn_dependency_parse(kn_dependency **out, kn_context *ctx, const char *text, kn_error *err);
 
 /* The same from names. KN_USAGE: a side is empty, a column stands twice, k < 2. */
@@ -73,8 +78,8 @@ typedef struct kn_dependency_list {
 
 KN_API void kn_dependency_list_free(kn_dependency_list *list); /* NULL is fine */
 
-/* All columns that `columns` determine by the functional dependencies among `given` (others are passed over), in the order
- * they are first named: the columns themselves, then left to right in `given`. */
+/* All columns that `columns` determine by the functional dependencies among `given` (others are passed over), in the
+ * order they are first named: the columns themselves, then left to right in `given`. */
 typedef struct kn_name_list {
     int          count;
     const char **names; /* owned, as are the texts */
@@ -89,11 +94,11 @@ KN_API void               kn_name_list_free(kn_name_list *list);
 KN_API KN_CHECK kn_status kn_dependency_implied(bool *out, kn_context *ctx, const kn_dependency *const *given,
                                                 int given_count, const kn_dependency *dependency, kn_error *err);
 
-/* A minimal cover of the functional dependencies among `given`: each left side has no column to spare, no dependency follows
- * from the others, and together they imply the same. Equal left sides are joined, in the order of their first
+/* A minimal cover of the functional dependencies among `given`: each left side has no column to spare, no dependency
+ * follows from the others, and together they imply the same. Equal left sides are joined, in the order of their first
  * appearance; dependencies with long left sides are dropped first. Cycles are fine. */
-KN_API KN_CHECK kn_status kn_dependency_cover(kn_dependency_list **out, kn_context *ctx, const kn_dependency *const *given,
-                                              int given_count, kn_error *err);
+KN_API KN_CHECK kn_status kn_dependency_cover(kn_dependency_list **out, kn_context *ctx,
+                                              const kn_dependency *const *given, int given_count, kn_error *err);
 
 /* ---- Discovery ---- */
 
@@ -121,22 +126,23 @@ typedef struct kn_discovery {
     int64_t              combinations; /* different rows                                                        */
     int64_t              budget;       /* exceptions allowed                                                    */
     int64_t              count;
-    kn_found_dependency *found; /* by size of the left side, then left sides in the order of columns, then the right side */
+    kn_found_dependency *found; /* by size of the left side, then by its columns, then by the right side          */
     int64_t              checked;    /* candidates that were held against the table                             */
     int64_t              refuted;    /* of these, those that did not hold                                       */
     int64_t              agree_sets; /* exact search: different sets of columns in which two rows were seen to agree */
     int64_t              rounds;     /* times that candidates were made and checked                             */
-    bool                 complete;   /* false: cut short by max_left or time_limit; what is listed is right and minimal */
+    bool                 complete;   /* false: cut short by a limit; what is listed is right and minimal          */
     const char          *why_partial; /* static; NULL when complete */
 } kn_discovery;
 
-/* Finds all minimal functional dependencies X -> A of a table. The answer and its counters do not depend on the number of
- * threads, except what a time limit cut short. */
+/* Finds all minimal functional dependencies X -> A of a table. The answer and its counters do not depend on the
+ * number of threads, except what a time limit cut short. */
 KN_API KN_CHECK kn_status kn_discover_dependencies(kn_discovery **out, kn_context *ctx, const kn_table *table,
                                                    const kn_discover_options *options, kn_error *err);
 KN_API void               kn_discovery_free(kn_discovery *discovery);
 
-/* What was found as dependencies, one for each left side: X -> A, B, C. Constants, which have no left side, are left out. */
+/* What was found as dependencies, one for each left side: X -> A, B, C. Constants, which have no left side, are left
+ * out. */
 KN_API KN_CHECK kn_status kn_discovery_list(kn_dependency_list **out, kn_context *ctx, const kn_discovery *discovery,
                                             const kn_table *table, kn_error *err);
 

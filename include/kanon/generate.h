@@ -52,6 +52,11 @@ typedef struct kn_generate_options {
 KN_API KN_CHECK kn_status kn_generate_csv(kn_context *ctx, const char *path, const kn_generate_options *options,
                                           kn_error *err);
 
+/* Writes a database of students, their courses and books as a folder (which must not be there, or be empty): tables,
+ * hierarchies, and a release file that describes them. The folder appears whole or not at all. */
+KN_API KN_CHECK kn_status kn_generate_students(kn_context *ctx, const char *folder, int64_t students, uint64_t seed,
+                                               kn_error *err);
+
 /* Builds the same table in memory: what kn_table_read_csv would read from the file above. */
 KN_API KN_CHECK kn_status kn_generate_table(kn_table **out, kn_context *ctx, const kn_generate_options *options,
                                             kn_error *err);

@@ -1,5 +1,6 @@
 /* cmd_dependencies.c: `kanon dependencies`: do dependencies hold, which are there, what follows from them? */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,6 +142,23 @@ static int find_columns(const asking *a, const kn_table *table)
 
 /* ---- The run ---- */
 
+/* Dependencies with exceptions are shown one by one, each with its own. */
+static kn_status make_each(cli_dependency_answers *d, kn_context *ctx, kn_error *err)
+{
+    const kn_discovery *r = d->discovery;
+    d->each = cli_alloc(((size_t)r->count + 1) * sizeof(kn_dependency *));
+    for (int64_t i = 0; i < r->count; i++) {
+        const char *left[64], *right = kn_table_name(d->table, r->found[i].right);
+        if (r->found[i].left_count == 0) continue;
+        for (int j = 0; j < r->found[i].left_count; j++) left[j] = kn_table_name(d->table, r->found[i].left[j]);
+        kn_status st = kn_dependency_make(&d->each[d->each_count], ctx, KN_DEPENDENCY_FUNCTIONAL, 0, left,
+                                          r->found[i].left_count, &right, 1, err);
+        if (st != KN_OK) return st;
+        d->each_count++;
+    }
+    return KN_OK;
+}
+
 static kn_status answer(asking *a, kn_context *ctx, kn_error *err)
 {
     cli_dependency_answers *d = &a->d;
@@ -151,6 +169,7 @@ static kn_status answer(asking *a, kn_context *ctx, kn_error *err)
     if (st == KN_OK && a->discover) {
         st = kn_discover_dependencies(&d->discovery, ctx, d->table, &a->options, err);
         if (st == KN_OK) st = kn_discovery_list(&d->found, ctx, d->discovery, d->table, err);
+        if (st == KN_OK && d->discovery->budget > 0) st = make_each(d, ctx, err);
     }
     if (st != KN_OK) return st;
     size_t all = (size_t)d->given_count + (d->found ? (size_t)d->found->count : 0);
@@ -189,6 +208,7 @@ static int ask(asking *a, kn_context *ctx, char **paths, int count)
         }
     }
     for (int i = 0; i < d->given_count; i++) kn_dependency_free(d->given[i]);
+    for (int64_t i = 0; i < d->each_count; i++) kn_dependency_free(d->each[i]);
     kn_discovery_free(d->discovery);
     kn_dependency_list_free(d->found);
     kn_dependency_list_free(d->cover);
@@ -200,7 +220,7 @@ static int ask(asking *a, kn_context *ctx, char **paths, int count)
 static int check(asking *a, int argc, char **argv)
 {
     const cli_command *c = &cli_dependencies;
-    bool               about = a->d.error || a->max_left != INT64_MIN || a->time_limit >= 0 || a->columns.count > 0;
+    bool               about = a->d.error || a->max_left != INT64_MIN || !isnan(a->time_limit) || a->columns.count > 0;
     if (argc < 1) return cli_usage(c, "name a table");
     if (!a->discover && !a->check_file && a->checks.count == 0)
         return cli_usage(c, "what is asked? --check, --check-file or --discover");
@@ -210,11 +230,12 @@ static int check(asking *a, int argc, char **argv)
         return cli_usage(c, "--error is a share such as 0.01 or 1%%");
     if (a->max_left != INT64_MIN && (a->max_left < 1 || a->max_left > 64))
         return cli_usage(c, "--max-left is a number of columns, 1 to 64");
+    if (a->time_limit < 0) return cli_usage(c, "--time-limit is a number of seconds");
     for (int i = 0; i < argc && a->check_file; i++)
         if (strcmp(a->check_file, "-") == 0 && strcmp(argv[i], "-") == 0)
             return cli_usage(c, "standard input is either the table or the file of --check-file");
     a->options.max_left = a->max_left == INT64_MIN ? 0 : (int)a->max_left;
-    a->options.time_limit = a->time_limit < 0 ? 0 : a->time_limit;
+    a->options.time_limit = isnan(a->time_limit) ? 0 : a->time_limit;
     a->options.columns = a->columns.count > 0 ? (const char *const *)a->columns.items : NULL;
     a->options.column_count = a->columns.count;
     return 0;
@@ -222,7 +243,7 @@ static int check(asking *a, int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-    asking           a = {.max_left = INT64_MIN, .time_limit = -1, .options = KN_DISCOVER_OPTIONS_INIT};
+    asking           a = {.max_left = INT64_MIN, .time_limit = NAN, .options = KN_DISCOVER_OPTIONS_INIT};
     const cli_option options[] = {{"--check", CLI_REPEAT, &a.checks},
                                   {"--check-file", CLI_TEXT, &a.check_file},
                                   {"--discover", CLI_FLAG, &a.discover},
@@ -242,6 +263,7 @@ static int run(int argc, char **argv)
     cli_context_free(ctx);
     free(a.d.given);
     free(a.d.checks);
+    free(a.d.each);
     free(a.d.held);
     cli_list_free(&a.checks);
     cli_list_free(&a.columns);

@@ -29,10 +29,14 @@ static bool read_delimiter(const char *text, char *out)
 /* Fills in the library's options; 0, or the exit code after printing what is wrong. */
 static int read_options(kn_generate_options *o, const arguments *a, int argc, char **argv)
 {
-    if (argc < 1) return cli_usage(&cli_generate, "which kind: adult-like, adult-dependent, uniform, normal or patients?");
+    if (argc < 1)
+        return cli_usage(&cli_generate,
+                         "which kind: adult-like, adult-dependent, uniform, normal, patients or students?");
     if (argc > 1) return cli_usage(&cli_generate, "one kind at a time");
     if (!kn_generate_kind_parse(argv[0], &o->kind))
-        return cli_usage(&cli_generate, "'%s' is no kind; there are adult-like, adult-dependent, uniform, normal and patients", argv[0]);
+        return cli_usage(
+            &cli_generate,
+            "'%s' is no kind; there are adult-like, adult-dependent, uniform, normal, patients and students", argv[0]);
     if (a->rows < 0) return cli_usage(&cli_generate, "--rows N is needed, 0 or more");
     if (a->seed < 0) return cli_usage(&cli_generate, "--seed must be 0 or more");
     if (a->entities < 0) return cli_usage(&cli_generate, "--entities must be 1 or more");
@@ -75,6 +79,34 @@ static void report(const arguments *a, const kn_generate_options *o)
     }
 }
 
+/* A database instead of a table: a folder of files. */
+static int run_students(const arguments *a)
+{
+    int64_t students = a->rows < 0 ? 1000 : a->rows;
+    if (strcmp(a->output, "-") == 0) return cli_usage(&cli_generate, "students are a folder of files: --output FOLDER");
+    if (a->seed < 0) return cli_usage(&cli_generate, "--seed must be 0 or more");
+    if (a->delimiter || a->id || a->entities != 0 || a->missing > 0)
+        return cli_usage(&cli_generate, "students take --rows, --seed and --output alone");
+    kn_error    err = KN_ERROR_INIT;
+    kn_context *ctx = cli_context(&a->common);
+    if (!ctx) return 3;
+    kn_status status = kn_generate_students(ctx, a->output, students, (uint64_t)a->seed, &err);
+    cli_context_free(ctx);
+    if (status != KN_OK) return cli_fail(&err);
+    if (a->common.json) {
+        json_t *result = cli_json_object();
+        cli_json_set(result, "kind", json_string("students"));
+        cli_json_set(result, "rows", json_integer(students));
+        cli_json_set(result, "seed", json_integer(a->seed));
+        cli_json_set(result, "output", cli_json_text(a->output, strlen(a->output)));
+        cli_json_print(result);
+    } else {
+        char rows[CLI_NUMBER_SIZE];
+        cli_note(&a->common, "%s students written to %s", cli_format_integer(rows, students), a->output);
+    }
+    return 0;
+}
+
 static int run(int argc, char **argv)
 {
     kn_generate_options o = KN_GENERATE_OPTIONS_INIT;
@@ -99,6 +131,7 @@ static int run(int argc, char **argv)
                                      {0}};
     if (!cli_parse(&cli_generate, &argc, argv, options, &a.common)) return 2;
     if (a.common.help) return 0;
+    if (argc == 1 && strcmp(argv[0], "students") == 0) return run_students(&a);
     int code = read_options(&o, &a, argc, argv);
     if (code) return code;
     a.common.streams = strcmp(a.output, "-") == 0;
@@ -127,6 +160,8 @@ const cli_command cli_generate = {
             "  uniform                  integers a1, a2, ..., all equally likely\n"
             "  normal                   integers a1, a2, ..., normally distributed and clipped\n"
             "  patients                 name, zip, birth-date, sex, country, diagnosis\n"
+            "  students                 a database: a folder with students, their courses and books,\n"
+            "                           hierarchies and a release file (default: 1000 rows)\n"
             "\n"
             "Options:\n"
             "  -n, --rows N             how many rows\n"

@@ -1,12 +1,15 @@
 /* cmd_profile.c: `kanon profile`: what the columns of a table look like, and which role each probably has. */
+#include <kanon/database.h>
 #include <kanon/diagnose.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "json.h"
+#include "profile_database.h"
 
 static const char help[] = "Usage: kanon profile FILE... [--show-values]\n"
+                           "       kanon profile DATABASE [--entity TABLE] [--svg FILE] [--spec FILE]\n"
                            "\n"
                            "A look at each column: its type, how many different values it has, how many cells\n"
                            "are missing, how telling it is (entropy, in bits; the share of rows with a value of\n"
@@ -14,6 +17,15 @@ static const char help[] = "Usage: kanon profile FILE... [--show-values]\n"
                            "\n"
                            "      --show-values        also show each column's most common value and its share:\n"
                            "                           the output then holds people's data\n"
+                           "\n"
+                           "Of a database (sqlite:FILE, postgresql://..., or a FOLDER of CSV files): its tables and\n"
+                           "keys, and whether they are a snowflake around a table of persons: one path of foreign\n"
+                           "keys from every table to it. If not: why, and what would have to be left out or merged.\n"
+                           "\n"
+                           "      --entity TABLE       the table of persons; exit code 1 if the rest is no snowflake\n"
+                           "                           around it (default: the one with the most below it)\n"
+                           "      --svg FILE           draw the schema; - is standard output\n"
+                           "      --spec FILE          a release file: which tables, and the keys of a folder\n"
                            "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
                            "Examples:\n"
                            "  $ kanon generate patients --rows 500 --output patients.csv\n"
@@ -91,17 +103,32 @@ static void print_text(const kn_profile *p, const kn_table *table, bool values)
 
 static int run(int argc, char **argv)
 {
-    cli_common        common = {0};
-    cli_table_options input = {0};
-    bool              values = false;
-    const cli_option  options[] = {{"--show-values", CLI_FLAG, &values}, CLI_TABLE_OPTIONS(input), {0}};
+    cli_common                   common = {0};
+    cli_table_options            input = {0};
+    bool                         values = false;
+    cli_profile_database_options database = {0};
+    const cli_option             options[] = {{"--show-values", CLI_FLAG, &values},
+                                              {"--entity", CLI_TEXT, &database.entity},
+                                              {"--svg", CLI_TEXT, &database.svg},
+                                              {"--spec", CLI_TEXT, &database.spec},
+                                              CLI_TABLE_OPTIONS(input),
+                                              {0}};
     if (!cli_parse(&cli_profile, &argc, argv, options, &common)) return 2;
     if (common.help) return 0;
     if (argc == 0) {
         cli_table_options_free(&input);
         return cli_usage(&cli_profile, "name a file to profile");
     }
-    int         code = 0;
+    int code = 0;
+    if (argc == 1 && kn_database_named(argv[0])) {
+        code = cli_profile_database(&common, &input, &database, argv[0]);
+        cli_table_options_free(&input);
+        return code;
+    }
+    if (database.entity || database.svg || database.spec) {
+        cli_table_options_free(&input);
+        return cli_usage(&cli_profile, "--entity, --svg and --spec are of one database");
+    }
     kn_context *ctx = cli_context(&common);
     kn_table   *table = NULL;
     kn_profile *profile = NULL;

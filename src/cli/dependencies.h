@@ -16,6 +16,8 @@ typedef struct cli_dependency_answers {
     const char          *error; /* of the discovery, as written; NULL: exact */
     kn_discovery        *discovery; /* NULL: not asked for */
     kn_dependency_list  *found;     /* what it found */
+    int64_t              each_count; /* with exceptions: each by itself, without constants */
+    kn_dependency      **each;
     bool                 covered;   /* --cover */
     cli_list             closure_of;
     kn_name_list        *closure; /* NULL: not asked for */

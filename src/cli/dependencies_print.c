@@ -63,6 +63,13 @@ static void print_list(const kn_dependency_list *list)
     }
 }
 
+static int64_t constants_of(const kn_discovery *r)
+{
+    int64_t n = 0;
+    while (n < r->count && r->found[n].left_count == 0) n++;
+    return n;
+}
+
 /* Each right side with its own exceptions. */
 static void print_approximate(const cli_dependency_answers *d)
 {
@@ -70,27 +77,15 @@ static void print_approximate(const cli_dependency_answers *d)
     static const cli_align   aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT};
     const kn_discovery      *r = d->discovery;
     cli_text_table          *t = cli_text_table_new(3, titles, aligns);
-    int64_t                  at = 0;
-    while (at < r->count && r->found[at].left_count == 0) at++;
-    for (int i = 0; i < d->found->count; i++) {
-        const kn_dependency *one = d->found->items[i];
-        const char          *arrow = one->text + strlen(one->text); /* the left side as it is written there */
-        while (strncmp(arrow, " -> ", 4) != 0) arrow--;
-        for (int j = 0; j < one->right_count; j++, at++) {
-            cli_text_table_format(t, "%.*s -> %s", (int)(arrow - one->text), one->text, one->right[j]);
-            cli_text_table_integer(t, r->found[at].removed);
-            cli_text_table_format(t, "%.3g %%", 100 * share_of(r->found[at].removed, r->rows));
-        }
+    int64_t                  constants = constants_of(r);
+    for (int64_t i = 0; i < d->each_count; i++) {
+        int64_t removed = r->found[constants + i].removed;
+        cli_text_table_text(t, d->each[i]->text);
+        cli_text_table_integer(t, removed);
+        cli_text_table_format(t, "%.3g %%", 100 * share_of(removed, r->rows));
     }
     cli_text_table_print(t, stdout, 2);
     cli_text_table_free(t);
-}
-
-static int64_t constants_of(const kn_discovery *r)
-{
-    int64_t n = 0;
-    while (n < r->count && r->found[n].left_count == 0) n++;
-    return n;
 }
 
 static void print_constants(const cli_dependency_answers *d)
@@ -109,10 +104,17 @@ static void print_discovery(const cli_dependency_answers *d)
     const kn_discovery *r = d->discovery;
     int64_t             found = r->count - constants_of(r);
     print_constants(d);
-    printf("%s found", cli_count_of(found, "minimal dependency", "minimal dependencies").text);
-    if (r->budget > 0) printf(", each with at most %s", cli_count_of(r->budget, "exception", "exceptions").text);
-    fputs(r->complete ? ", all there are" : ", not all there are: ", stdout);
-    printf("%s%s\n", r->complete ? "" : r->why_partial, found > 0 && !d->covered ? ":" : "");
+    if (found == 0)
+        fputs("No dependency found", stdout);
+    else
+        printf("%s found", cli_count_of(found, "minimal dependency", "minimal dependencies").text);
+    if (r->budget > 0)
+        printf(" with at most %s%s", cli_count_of(r->budget, "exception", "exceptions").text, found > 1 ? " each" : "");
+    if (!r->complete)
+        printf(", %s: %s", found == 0 ? "but there may be some" : "not all there are", r->why_partial);
+    else
+        fputs(found == 0 ? ": there is none" : ", all there are", stdout);
+    puts(found > 0 && !d->covered ? ":" : "");
     if (d->covered || found == 0) return;
     putchar('\n');
     if (r->budget > 0)

@@ -153,7 +153,8 @@ static kn_status find_target(kn_database *db, int table, kn_foreign_key *f, cons
 
 static bool same_key(const kn_foreign_key *a, const kn_foreign_key *b)
 {
-    return a->target == b->target && a->column_count == b->column_count && strcmp(a->target_name, b->target_name) == 0 &&
+    return a->target == b->target && a->column_count == b->column_count &&
+           strcmp(a->target_name, b->target_name) == 0 &&
            memcmp(a->columns, b->columns, (size_t)a->column_count * sizeof(int)) == 0;
 }
 
@@ -356,8 +357,7 @@ static bool join_prepare(join *j, const kn_database *db, const kn_table *table, 
     j->found = kn_alloc_array(db->ctx, (size_t)table->rows + 1, sizeof *j->found);
     if (!j->maps || !j->codes || !j->scratch || !j->found) return false;
     for (size_t i = 0; i < count; i++) {
-        j->maps[i] =
-            translate(db->ctx, &table->columns[f->columns[i]], &j->index.table->columns[f->target_columns[i]]);
+        j->maps[i] = translate(db->ctx, &table->columns[f->columns[i]], &j->index.table->columns[f->target_columns[i]]);
         if (!j->maps[i]) return false;
     }
     return key_index_make(&j->index, db->ctx, j->codes, j->scratch);

@@ -30,6 +30,7 @@ typedef struct layer {
     uint32_t                *start;  /* per row of the parent table + 1: where in `list`    */
     uint32_t                *list;   /* rows in order: by parent, then rank                 */
     uint32_t                 numbers, ranks;
+    bool                     bare; /* nothing but quasi-identifiers, here and below: ranks are numbers */
 } layer;
 
 typedef struct builder {
@@ -226,13 +227,24 @@ static bool push_quasi(signatures *s, const layer *l, int64_t row)
 }
 
 /* Released columns that are neither keys nor quasi-identifiers. */
+static bool is_other(const kn_database_column *d)
+{
+    return d->has_role && (d->role == KN_ROLE_SENSITIVE || d->role == KN_ROLE_KEEP);
+}
+
 static bool push_others(signatures *s, const layer *l, int64_t row)
 {
-    for (int c = 0; c < l->t->table->column_count; c++) {
-        const kn_database_column *d = &l->t->columns[c];
-        if (!d->has_role || (d->role != KN_ROLE_SENSITIVE && d->role != KN_ROLE_KEEP)) continue;
-        if (!push(s, kn_column_code(&l->t->table->columns[c], row))) return false;
-    }
+    for (int c = 0; c < l->t->table->column_count; c++)
+        if (is_other(&l->t->columns[c]) && !push(s, kn_column_code(&l->t->table->columns[c], row))) return false;
+    return true;
+}
+
+static bool is_bare(const builder *b, const layer *l)
+{
+    for (int c = 0; c < l->t->table->column_count; c++)
+        if (is_other(&l->t->columns[c])) return false;
+    for (int c = 0; c < l->t->child_count; c++)
+        if (!b->layers[l->t->children[c]].bare) return false;
     return true;
 }
 
@@ -298,7 +310,8 @@ static kn_status order_layer(builder *b, int table, kn_error *err)
     l->rank = kn_alloc_array(b->ctx, (size_t)l->rows + 1, sizeof *l->rank);
     if (!l->number || !l->rank) return out_of_memory(b, err);
     KN_TRY(rank_rows(b, l, false, l->number, &l->numbers, err));
-    if ((int64_t)l->numbers == l->owned) { /* no two rows are alike: nothing is left to decide */
+    l->bare = is_bare(b, l);
+    if (l->bare || (int64_t)l->numbers == l->owned) { /* alike means equal, or no two rows are alike */
         memcpy(l->rank, l->number, (size_t)l->rows * sizeof *l->rank);
         l->ranks = l->numbers;
     } else {

@@ -81,12 +81,8 @@ static void copy_columns(look *l, const kn_database_table *t, kn_schema_table *t
     if (!columns) return;
     for (int c = 0; c < t->table->column_count; c++) {
         const kn_column *column = &t->table->columns[c];
-        columns[c] = (kn_schema_column){copy(l, column->name),
-                                        column->type,
-                                        copy(l, t->columns[c].declared),
-                                        column->dict.count,
-                                        column->missing,
-                                        t->columns[c].key,
+        columns[c] = (kn_schema_column){copy(l, column->name), column->type,    copy(l, t->columns[c].declared),
+                                        column->dict.count,    column->missing, t->columns[c].key,
                                         t->columns[c].foreign};
     }
     to->column_count = t->table->column_count;
@@ -143,8 +139,7 @@ static kn_status count_orphans(look *l, int table, uint8_t **owned, kn_error *er
     owned[table] = kn_alloc_array(l->ctx, (size_t)rows + 1, 1);
     if (!owned[table]) return out_of_memory(l, err);
     for (int64_t r = 0; r < rows; r++) {
-        bool mine = table == l->in->schema.person ||
-                    (named[r] < KN_ROW_MISSING && owned[l->parent[table]][named[r]]);
+        bool mine = table == l->in->schema.person || (named[r] < KN_ROW_MISSING && owned[l->parent[table]][named[r]]);
         owned[table][r] = mine;
         l->tables[table].orphans += !mine;
     }
@@ -240,8 +235,7 @@ static kn_status look_at_all(look *l, const char *person, kn_error *err)
     if (!l->parent || !l->place || !l->joins) return out_of_memory(l, err);
     l->link = l->parent + n;
     KN_TRY(choose(l, person, err));
-    if (s->person >= 0)
-        KN_TRY(kn_snowflake_look(l->db, s->person, l->parent, l->link, l->place, add_problem, l, err));
+    if (s->person >= 0) KN_TRY(kn_snowflake_look(l->db, s->person, l->parent, l->link, l->place, add_problem, l, err));
     KN_TRY(copy_tables(l, err));
     kn_schema_problem *problems = take(l, (size_t)s->problem_count, sizeof *problems);
     if (!problems || l->failed) return out_of_memory(l, err);

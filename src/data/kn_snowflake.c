@@ -204,9 +204,8 @@ static kn_status fail_problem(const kn_database *db, const first_problem *p, kn_
     kn_buffer_init(&advice, db->ctx);
     kn_snowflake_words(&message, &advice, db, p->rule, p->table, p->other);
     const char *what = kn_buffer_text(&message), *todo = kn_buffer_text(&advice);
-    kn_status   status = what && todo
-                             ? kn_fail(err, KN_INPUT, "%s: %s; %s", db->source, what, todo)
-                             : kn_fail_memory(err, db->ctx, "a schema");
+    kn_status   status = what && todo ? kn_fail(err, KN_INPUT, "%s: %s; %s", db->source, what, todo)
+                                      : kn_fail_memory(err, db->ctx, "a schema");
     kn_buffer_free(&message);
     kn_buffer_free(&advice);
     return status;
@@ -229,13 +228,14 @@ static kn_status find_person(const kn_database *db, const char *person, int *out
     for (int t = 0; t < db->table_count; t++) {
         if (!is_root(db, t)) continue;
         if (*out >= 0)
-            return kn_fail(err, KN_INPUT, "%s: say which table is that of persons (entity: {table: ...}): \"%s\", \"%s\"",
-                           db->source, db->tables[*out].name, db->tables[t].name);
+            return kn_fail(err, KN_INPUT,
+                           "%s: say which table is that of persons (entity: {table: ...}): \"%s\", \"%s\"", db->source,
+                           db->tables[*out].name, db->tables[t].name);
         *out = t;
     }
-    return *out >= 0 ? KN_OK
-                     : kn_fail(err, KN_INPUT, "%s: say which table is that of persons (entity: {table: ...})",
-                               db->source);
+    return *out >= 0
+               ? KN_OK
+               : kn_fail(err, KN_INPUT, "%s: say which table is that of persons (entity: {table: ...})", db->source);
 }
 
 /* Children of every table, depths, and the order parents first. */

@@ -1,11 +1,11 @@
 /* kn_dependency.c: dependencies as text: reading "a, b -> c", "a ->> b", "a -3-> b", and writing them again.
  *
- * Interface: kanon/dependencies.h. Cost: linear in the text, quadratic in the number of columns named (looking for one that
- * stands twice). A dependency and all its strings are one block of memory.
+ * Interface: kanon/dependencies.h. Cost: linear in the text, quadratic in the number of columns named (looking for
+ * one that stands twice). A dependency and all its strings are one block of memory.
  *
  * The grammar:  names arrow names;  names = name {"," name};  arrow = "->" | "->>" | "-" digits "->".
- * An unquoted name ends before a comma or an arrow and is stripped of blanks. The arrow with digits needs a blank or a quote
- * before it, since "-3" is a fine end of a name.
+ * An unquoted name ends before a comma or an arrow and is stripped of blanks. The arrow with digits needs a blank or
+ * a quote before it, since "-3" is a fine end of a name.
  */
 #include <kanon/dependencies.h>
 #include <stdint.h>
@@ -171,7 +171,8 @@ static void skip_blanks(reader *r)
     while (blank(*r->at)) r->at++;
 }
 
-/* How long the arrow at `at` is; 0: there is none. The digits of a multiset arrow count only behind a blank or a quote. */
+/* How long the arrow at `at` is; 0: there is none. The digits of a multiset arrow count only behind a blank or a
+ * quote. */
 static size_t arrow_length(const reader *r, const char *at)
 {
     if (at[0] != '-') return 0;

@@ -1,10 +1,11 @@
 /* kn_dependency_check.c: does a dependency hold on a table, and where not?
  *
- * Interface: kn_dependency_check_table (kanon/dependencies.h). Everything comes out of frequency sets whose first columns are
- * the left side X, folded into groups of equal X:
- *   - X -> Y: in each group the rows with the most frequent Y may stay, the others must go (g3 of Kivinen and Mannila, exact);
- *   - X ->> Y, Z the other columns: a group holds iff its different (Y, Z) are as many as its different Y times its different
- *     Z, since they are a part of that product;
+ * Interface: kn_dependency_check_table (kanon/dependencies.h). Everything comes out of frequency sets whose first
+ * columns are the left side X, folded into groups of equal X:
+ *   - X -> Y: in each group the rows with the most frequent Y may stay, the others must go (g3 of Kivinen and
+ *     Mannila, exact);
+ *   - X ->> Y, Z the other columns: a group holds iff its different (Y, Z) are as many as its different Y times its
+ *     different Z, since they are a part of that product;
  *   - X -k-> Y: the combinations of XY with fewer than k rows are those in the way.
  * Cost: one grouping of the table (MVDs: and one of its different rows), then linear in the classes.
  */

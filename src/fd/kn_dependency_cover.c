@@ -1,13 +1,13 @@
 /* kn_dependency_cover.c: what follows from functional dependencies: closure, implication, minimal cover.
  *
- * Interface: kanon/dependencies.h. Names become numbers in the order of their first appearance; each dependency is cut into
- * rules with one column on the right. The closure of a set is computed as Beeri and Bernstein do ("Computational problems
- * related to the design of normal form relational schemas", 1979): every rule counts the columns of its left side that
- * are not in yet, so a closure costs the size of all rules, in whatever order they stand.
+ * Interface: kanon/dependencies.h. Names become numbers in the order of their first appearance; each dependency is
+ * cut into rules with one column on the right. The closure of a set is computed as Beeri and Bernstein do
+ * ("Computational problems related to the design of normal form relational schemas", 1979): every rule counts the
+ * columns of its left side that are not in yet, so a closure costs the size of all rules, in whatever order they stand.
  *
- * The cover: (1) from each left side, column by column, whatever the rest implies without; (2) each rule that the others
- * imply goes, those with long left sides first. Both steps need one closure per column or rule: quadratic in the rules.
- * Step 1 takes its closures under the rules as given, which imply what the shortened ones do.
+ * The cover: (1) from each left side, column by column, whatever the rest implies without; (2) each rule that the
+ * others imply goes, those with long left sides first. Both steps need one closure per column or rule: quadratic in
+ * the rules. Step 1 takes its closures under the rules as given, which imply what the shortened ones do.
  */
 #include <kanon/dependencies.h>
 #include <string.h>
@@ -135,7 +135,8 @@ static void close_add(rules *r, int *count, int column)
     r->queue[(*count)++] = column;
 }
 
-/* Adds to the `count` columns in the queue what they imply; stops once `target` (-1: none) is in. Returns how many are in. */
+/* Adds to the `count` columns in the queue what they imply; stops once `target` (-1: none) is in. Returns how many
+ * are in. */
 static int close_run(rules *r, int count, int target)
 {
     for (int q = 0; q < count && !(target >= 0 && kn_bitset_test(r->set, (size_t)target)); q++)

@@ -2,8 +2,8 @@
  *
  * Interface: kn_discover_dependencies, kn_discovery_list (kanon/dependencies.h). The table becomes rows of codes
  * (kn_fd_data.c), the search runs over it (kn_fd_search.c), and what it found is said again in
- * columns of the table: a column that was searched may stand for several that say the same, each of which may stand in its
- * place; these determine each other.
+ * columns of the table: a column that was searched may stand for several that say the same, each of which may stand
+ * in its place; these determine each other.
  */
 #include <stdlib.h>
 #include <string.h>

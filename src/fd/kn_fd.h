@@ -1,7 +1,7 @@
 /* kn_fd.h: the search for minimal functional dependencies: the parts and what they share.
  *
- * Columns of the search are numbered by falling number of values: 0 has the most. A set of them is one word, bit c for column
- * c. Columns that say the same (a bijection) are searched as one; constant columns not at all.
+ * Columns of the search are numbered by falling number of values: 0 has the most. A set of them is one word, bit c
+ * for column c. Columns that say the same (a bijection) are searched as one; constant columns not at all.
  */
 #ifndef KN_FD_H
 #define KN_FD_H
@@ -45,8 +45,8 @@ typedef struct kn_fd_data {
     int             constant_count;
 } kn_fd_data;
 
-KN_CHECK kn_status kn_fd_data_make(kn_fd_data **out, kn_context *ctx, const kn_table *table, const int *columns, int count,
-                                   kn_error *err);
+KN_CHECK kn_status kn_fd_data_make(kn_fd_data **out, kn_context *ctx, const kn_table *table, const int *columns,
+                                   int count, kn_error *err);
 void               kn_fd_data_free(kn_fd_data *data);
 
 static inline const uint32_t *kn_fd_row(const kn_fd_data *data, uint32_t row)
@@ -101,35 +101,35 @@ void          kn_fd_pool_free(kn_fd_pool *pool);
 /* Keeps an antichain: the maximal ones of the sets added. */
 KN_CHECK bool kn_fd_maximal_add(kn_fd_list *maximal, kn_context *ctx, uint64_t set, bool *changed);
 
-/* The minimal sets of columns out of `universe` that have a column outside each of `sets` (all parts of `universe`), those
- * of at most `max_size` columns; *cut: there are larger ones. Stops early when the clock says so. */
-KN_CHECK kn_status kn_fd_hitting(kn_fd_list *out, bool *cut, kn_fd_clock *clock, const kn_fd_list *sets, uint64_t universe,
-                                 int max_size, kn_error *err);
+/* The minimal sets of columns out of `universe` that have a column outside each of `sets` (all parts of `universe`),
+ * those of at most `max_size` columns; *cut: there are larger ones. Stops early when the clock says so. */
+KN_CHECK kn_status kn_fd_hitting(kn_fd_list *out, bool *cut, kn_fd_clock *clock, const kn_fd_list *sets,
+                                 uint64_t universe, int max_size, kn_error *err);
 
 /* ---- Holding candidates against the data (kn_fd_validate.c) ---- */
 
 /* left -> each column of `right`. */
 typedef struct kn_fd_candidate {
-    uint64_t left; /* not empty            */
+    uint64_t left; /* not empty                                                        */
     uint64_t right;
-    uint64_t broken; /* out: those of `right` that do not hold */
-    int64_t *removed; /* out, with a budget: per column of `right`, ascending, the exceptions (of what holds); owned by the caller */
+    uint64_t broken;  /* out: those of `right` that do not hold                        */
+    int64_t *removed; /* out, with a budget: the exceptions of each of `right` that holds, ascending; the caller's */
 } kn_fd_candidate;
 
 /* Candidates from lists of left sides, one for each column as the right side: each left side once, smaller ones first.
  * Freed by the caller. */
-KN_CHECK kn_status kn_fd_candidates_make(kn_fd_candidate **out, size_t *count, const kn_fd_data *data, const kn_fd_list *left,
-                                         kn_error *err);
+KN_CHECK kn_status kn_fd_candidates_make(kn_fd_candidate **out, size_t *count, const kn_fd_data *data,
+                                         const kn_fd_list *left, kn_error *err);
 
 typedef struct kn_fd_effort {
-    int64_t     budget; /* exceptions allowed; 0: exact                                                                    */
-    int         part;   /* look at one row in so many only: what then breaks does break, of the others nothing is known; 1: all */
-    kn_fd_pool *agree;  /* exact: gets the agree sets of pairs of rows that break a candidate, in an order that does not depend
-                           on the threads; NULL: not wanted                                                               */
+    int64_t     budget; /* exceptions allowed; 0: exact                                                       */
+    int         part;   /* look at one row in so many: what breaks then does break, the others may; 1: all    */
+    kn_fd_pool *agree;  /* exact: gets the agree sets of pairs of rows that break a candidate, in an order    */
+                        /* that does not depend on the threads; NULL: not wanted                              */
 } kn_fd_effort;
 
-/* Checks all candidates (left sides all different; the array is put in an order of its own). *done false: the clock ran out
- * and nothing is known. */
+/* Checks all candidates (left sides all different; the array is put in an order of its own). *done false: the clock
+ * ran out and nothing is known. */
 KN_CHECK kn_status kn_fd_validate(bool *done, const kn_fd_data *data, kn_fd_clock *clock, kn_fd_candidate *candidates,
                                   size_t count, const kn_fd_effort *effort, kn_error *err);
 

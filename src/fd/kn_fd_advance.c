@@ -1,15 +1,14 @@
 /* kn_fd_advance.c: failures of the search with a budget: left sides with too many exceptions, made larger (kn_fd.h).
  *
- * A candidate that fails is one failure; the sets above it that fail too are worth far more, since everything inside them need
- * never be looked at. So some of the refuted candidates are extended: columns are added, those with few values first, several
- * at once, as long as the set fails on a part of the rows already. A set that is far from holding is seen to fail early, and
- * one that is near the border costs no more than the part. What is not extended far enough comes back as a candidate.
+ * A candidate that fails is one failure; the sets above it that fail too are worth far more, since everything inside
+ * them need never be looked at. So some of the refuted candidates are extended: columns are added, those with few
+ * values first, several at once, as long as the set fails on a part of the rows already. A set that is far from
+ * holding is seen to fail early, and one that is near the border costs no more than the part. What is not extended
+ * far enough comes back as a candidate.
  *
  * The chains of all right sides go on together, one check for each step of all.
  */
 #include <string.h>
-#include <stdio.h>
-#include <time.h>
 
 #include "kn_alloc.h"
 #include "kn_error.h"
@@ -17,7 +16,7 @@
 
 enum {
     CHAINS = 64, /* for each right side at a time       */
-    PART = 1     /* one row in so many is looked at     */
+    PART = 2     /* one row in so many is looked at     */
 };
 
 static kn_status no_memory(const kn_fd_search *s, kn_error *err)
@@ -27,7 +26,8 @@ static kn_status no_memory(const kn_fd_search *s, kn_error *err)
 
 /* ---- The start ---- */
 
-/* Which right sides are (nearly) constant, and which do all other columns together not determine? Both are done with. */
+/* Which right sides are (nearly) constant, and which do all other columns together not determine? Both are done with.
+ * */
 kn_status kn_fd_advance_begin(kn_fd_search *search, kn_error *err)
 {
     const kn_fd_data *d = search->data;
@@ -186,7 +186,6 @@ static kn_status step_chains(kn_fd_search *s, chain *chains, size_t count, kn_fd
             refuse(c);
         if (!kn_fd_search_failed(s, c->right, c->left)) st = no_memory(s, err);
     }
-    {static long cc,rr; for (size_t i = 0; i < n && *more; i++) {cc += __builtin_popcountll(asked[i].right); rr += __builtin_popcountll(asked[i].broken);} fprintf(stderr,"chain %ld %ld cpu %.1f\n",cc,rr,(double)clock()/1e6);}
     for (size_t i = 0; i < n && *more; i++) {
         s->checked += __builtin_popcountll(asked[i].right);
         s->refuted += __builtin_popcountll(asked[i].broken);

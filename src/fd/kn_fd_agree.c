@@ -2,8 +2,8 @@
  *
  * The pairs of rows are too many to look at, but few of their agree sets matter: the maximal ones without A. As in HyFD
  * (Papenbrock, Naumann: "A hybrid approach to functional dependency discovery", SIGMOD 2016) rows are compared that are
- * likely to agree in much: neighbours among the rows with the same value of each column, and rows further apart as long as
- * that brings new sets. What this misses, the checks find (kn_fd_validate.c hands over the pairs that refute).
+ * likely to agree in much: neighbours among the rows with the same value of each column, and rows further apart as
+ * long as that brings new sets. What this misses, the checks find (kn_fd_validate.c hands over the pairs that refute).
  *
  * Cost: rows × columns² for each distance; then, for each A, agree sets × maximal ones among them.
  */

@@ -1,12 +1,13 @@
 /* kn_fd_data.c: a table as the search for dependencies sees it (kn_fd.h).
  *
- * Equal rows are one row with a weight; columns are sorted by falling number of values, so that the first columns of a set
- * split rows the most. Rows stand in the lexicographic order of their columns from the fewest values to the most: neighbours
- * agree in many columns, which is what the exact search looks for. Codes stand row by row: whoever follows a few rows through
- * many columns stays in the cache. Columns that say the same as an earlier one, and constants, are set aside.
+ * Equal rows are one row with a weight; columns are sorted by falling number of values, so that the first columns of
+ * a set split rows the most. Rows stand in the lexicographic order of their columns from the fewest values to the
+ * most: neighbours agree in many columns, which is what the exact search looks for. Codes stand row by row: whoever
+ * follows a few rows through many columns stays in the cache. Columns that say the same as an earlier one, and
+ * constants, are set aside.
  *
- * Cost: one grouping of the table by all columns, then rows × columns, and rows for each two columns with the same number of
- * values. Memory: 8 bytes × different rows × columns.
+ * Cost: one grouping of the table by all columns, then rows × columns, and rows for each two columns with the same
+ * number of values. Memory: 8 bytes × different rows × columns.
  */
 #include <string.h>
 
@@ -22,7 +23,8 @@ static kn_status no_memory(kn_context *ctx, kn_error *err)
 
 /* ---- Columns ---- */
 
-/* Columns of the table by rising number of values; equal ones by falling position, so that the search has them in order. */
+/* Columns of the table by rising number of values; equal ones by falling position, so that the search has them in
+ * order. */
 static void sort_columns(int *columns, int count, const kn_table *table)
 {
     for (int i = 1; i < count; i++)

@@ -1,25 +1,25 @@
 /* kn_fd_search.c: all minimal dependencies X -> A, exact or with a budget of exceptions (kn_fd.h).
  *
- * For one A the left sides that fail are closed downwards: fewer rows agree on more columns, and the exceptions (g3) only
- * fall. So the minimal left sides that hold are the minimal sets with a column outside each maximal one that fails: minimal
- * hitting sets of complements (kn_fd_sets.c). The maximal failures are not known beforehand; the search guesses and checks:
+ * For one A the left sides that fail are closed downwards: fewer rows agree on more columns, and the exceptions (g3)
+ * only fall. So the minimal left sides that hold are the minimal sets with a column outside each maximal one that
+ * fails: minimal hitting sets of complements (kn_fd_sets.c). The maximal failures are not known beforehand; the
+ * search guesses and checks:
  *   1. find failures that are cheap to find;
  *   2. for each A compute the left sides that no known failure rules out;
- *   3. hold them against the data, small ones first (kn_fd_validate.c). What holds is minimal, since every smaller left side is
- *      inside a known failure. What does not is a failure, and leads to larger ones: back to 2.
+ *   3. hold them against the data, small ones first (kn_fd_validate.c). What holds is minimal, since every smaller
+ *      left side is inside a known failure. What does not is a failure, and leads to larger ones: back to 2.
  * A left side is checked once. Only the two borders are walked, never what lies between: a search level by level (TANE:
  * Huhtala, Kärkkäinen, Porkka, Toivonen 1999) checks everything that fails.
  *
  * Where failures come from:
  *   exact (kn_fd_agree.c): two rows that agree in exactly the columns D refute every X inside D for every A outside;
- *   with a budget (kn_fd_advance.c): no pair refutes anything, but a failure that is far from holding is extended while it stays
- *   far.
+ *   with a budget (kn_fd_advance.c): no pair refutes anything, but a failure that is far from holding is extended
+ *   while it stays far.
  *
- * Cost: the rounds × (failures × candidates of each A), and the checks. Memory: failures and candidates, 8 to 24 bytes each.
+ * Cost: the rounds × (failures × candidates of each A), and the checks. Memory: failures and candidates, 8 to 24
+ * bytes each.
  */
 #include <string.h>
-#include <stdio.h>
-#include <time.h>
 
 #include "kn_alloc.h"
 #include "kn_context.h"
@@ -129,7 +129,6 @@ static kn_status check_batch(kn_fd_search *s, kn_fd_candidate *c, size_t count, 
     kn_status    st = s->budget > 0 && !removed ? no_memory(s, err) : KN_OK;
     if (st == KN_OK) st = kn_fd_validate(&done, s->data, s->clock, c, count, &effort, err);
     s->late = !done;
-fprintf(stderr,"checked cpu %.1f\n",(double)clock()/1e6);
     if (done && !take(s, c, count, refuted)) st = no_memory(s, err);
     if (st == KN_OK && done && s->budget > 0) st = kn_fd_advance(s, c, count, err);
     kn_free(removed);
@@ -161,7 +160,6 @@ static kn_status check(kn_fd_search *s, bool *again, kn_error *err)
         if (st != KN_OK || s->late) break;
         kn_progress_add(s->ctx, n);
         at += n;
-fprintf(stderr,"batch of %zu: n %zu refuted %zu cpu %.1f\n",count,n,refuted,(double)clock()/1e6);
         *again |= refuted > 0;
         if (refuted * 8 > n) break; /* what was learnt spares more than it costs to think again */
     }

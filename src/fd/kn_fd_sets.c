@@ -1,10 +1,10 @@
 /* kn_fd_sets.c: sets of columns as words: lists, pools of different ones, antichains, minimal hitting sets (kn_fd.h).
  *
  * Hitting sets by the depth-first search MMCS of Murakami and Uno ("Efficient algorithms for dualizing large-scale
- * hypergraphs", Discrete Applied Mathematics 170, 2014). The edges are the complements of the sets given. A set S grows by a
- * column of an edge it does not hit yet, and each of its columns must keep an edge that it alone hits. Per depth the edges
- * that still matter are copied next to each other: first those not hit, then those that each column of S alone hits; edges
- * hit twice are left out. A step costs the edges of its depth, in order through memory.
+ * hypergraphs", Discrete Applied Mathematics 170, 2014). The edges are the complements of the sets given. A set S
+ * grows by a column of an edge it does not hit yet, and each of its columns must keep an edge that it alone hits. Per
+ * depth the edges that still matter are copied next to each other: first those not hit, then those that each column
+ * of S alone hits; edges hit twice are left out. A step costs the edges of its depth, in order through memory.
  * Memory: 8 bytes × edges × (size of the largest hitting set + 1) at most.
  */
 #include <stdlib.h>
@@ -135,12 +135,12 @@ typedef struct hitter {
     kn_fd_list  *out;
     kn_fd_clock *clock;
     size_t       edges;
-    uint64_t    *level[KN_FD_COLUMNS + 1];                    /* per depth: the edges that matter           */
-    size_t       begin[KN_FD_COLUMNS + 1][KN_FD_COLUMNS + 2]; /* per depth: where the edges of each chosen column begin:
-                                                                    [0] those not hit, [1..] in order of choice, then the end */
-    int          max_size;
-    bool         cut, stop, failed;
-    unsigned     steps;
+    uint64_t    *level[KN_FD_COLUMNS + 1]; /* per depth: the edges that matter */
+    /* Per depth, where they begin: [0] those not hit, [1..] those of each chosen column in order of choice, the end. */
+    size_t   begin[KN_FD_COLUMNS + 1][KN_FD_COLUMNS + 2];
+    int      max_size;
+    bool     cut, stop, failed;
+    unsigned steps;
 } hitter;
 
 static bool ready(hitter *h, int depth)

@@ -1,23 +1,24 @@
 /* kn_fd_validate.c: many candidates X -> A held against the data at once (kn_fd.h).
  *
  * The left sides form a trie: a node is a column, its path a set. Starting with the rows that share a value of a node's
- * column, a walk goes down the trie and splits the rows by one more column at each step; rows that end up alone can break
- * nothing and drop out (TANE's stripped partitions, but never stored: one cluster is followed through all candidates that
- * begin with its column, and its few rows stay in the cache, row by row). At the end of a left side the rows of each part
- * agree on X, and A is looked at:
- *   - exact: the first two rows that differ in A break X -> A, which is not looked at again; the columns in which these two
- *     agree tell more than this one failure, so they are handed back. Neighbours in a part are rows alike, so what they agree
- *     on is much;
- *   - with a budget: the rows beyond the most frequent A are exceptions; once they are more than the budget, the candidate
- *     falls. Exceptions of a candidate that holds are counted exactly.
+ * column, a walk goes down the trie and splits the rows by one more column at each step; rows that end up alone can
+ * break nothing and drop out (TANE's stripped partitions, but never stored: one cluster is followed through all
+ * candidates that begin with its column, and its few rows stay in the cache, row by row). At the end of a left side
+ * the rows of each part agree on X, and A is looked at:
+ *   - exact: the first two rows that differ in A break X -> A, which is not looked at again; the columns in which
+ *     these two agree tell more than this one failure, so they are handed back. Neighbours in a part are rows alike,
+ *     so what they agree on is much;
+ *   - with a budget: the rows beyond the most frequent A are exceptions; once they are more than the budget, the
+ *     candidate falls. Exceptions of a candidate that holds are counted exactly.
  * A branch without live candidates is left alone.
  *
- * Threads: tasks are pieces of the clusters of one first column, cut by position. Exact: each task walks with flags of its
- * own, so what it hands back does not depend on the others. With a budget the exceptions are summed up between tasks: whether
- * a sum passes the budget does not depend on who added first, nor does a sum that does not.
+ * Threads: tasks are pieces of the clusters of one first column, cut by position. Exact: each task walks with flags
+ * of its own, so what it hands back does not depend on the others. With a budget the exceptions are summed up between
+ * tasks: whether a sum passes the budget does not depend on who added first, nor does a sum that does not.
  *
- * Cost: rows of each trie node's parts, summed up over the nodes; far less for candidates that fail. Memory: 16 bytes × rows
- * for each worker, and 12 (with a budget 20) for each candidate and worker.
+ * Cost: rows of each trie node's parts, summed up over the nodes; far less for candidates that fail. Memory, for
+ * each worker: 20 bytes × rows of the largest cluster (with a budget 28), a copy of up to 16,384 rows, and 12 bytes
+ * (with a budget 20) for each candidate.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@
 
 enum {
     TASK_PARTS = 16, /* pieces of one column's clusters */
+    NEAR = 1 << 14,  /* rows that are copied before they are walked */
     FEW = 12         /* rows that are compared with each other rather than looked up */
 };
 
@@ -83,7 +85,8 @@ kn_status kn_fd_candidates_make(kn_fd_candidate **out, size_t *count, const kn_f
 
 /* ---- The trie ---- */
 
-/* Nodes in the order of a depth-first walk: the children of i are i + 1, end[i + 1], end[end[i + 1]], ... below end[i]. */
+/* Nodes in the order of a depth-first walk: the children of i are i + 1, end[i + 1], end[end[i + 1]], ... below
+ * end[i]. */
 typedef struct trie {
     uint32_t  nodes;
     uint8_t  *column;
@@ -205,15 +208,20 @@ typedef struct job {
 
 /* Of one worker. */
 typedef struct walker {
-    job      *job;
-    uint64_t *alive;                       /* per node: right sides not broken yet   */
-    uint32_t *live;                        /* per node: candidates at and below      */
-    int64_t  *own;                         /* with a budget: per pair, not yet added */
-    uint32_t *rows;                        /* of the cluster at hand                 */
-    uint32_t *moved, *group, *size, *code; /* scratch of a split */
-    uint32_t *slot;                        /* per code of the column with most: group + 1; all 0 between uses */
-    int64_t  *sums;                        /* per group: weights                     */
-    uint32_t (*ranges)[2];                 /* a stack */
+    job            *job;
+    uint64_t       *alive; /* per node: right sides not broken yet   */
+    uint32_t       *live;  /* per node: candidates at and below      */
+    int64_t        *own;   /* with a budget: per pair, not yet added */
+    const uint32_t *codes,
+        *ids; /* what `rows` are numbers of: row by row; ids: their numbers in the data, NULL: the same */
+    const int64_t *weights;
+    uint32_t      *near_codes; /* a copy of the rows of a small cluster, and their weights */
+    int64_t       *near_weights;
+    uint32_t      *rows;                        /* of the cluster at hand                 */
+    uint32_t      *moved, *group, *size, *code; /* scratch of a split */
+    uint32_t      *slot;                        /* per code of the column with most: group + 1; all 0 between uses */
+    int64_t       *sums;                        /* per group: weights                     */
+    uint32_t (*ranges)[2];                      /* a stack */
     size_t   range_count, range_capacity;
     task    *task;
     uint64_t work; /* rows seen since the clock was last asked */
@@ -222,7 +230,7 @@ typedef struct walker {
 
 static const uint32_t *row_of(const walker *w, uint32_t i)
 {
-    return kn_fd_row(w->job->data, w->rows[i]);
+    return w->codes + (size_t)w->rows[i] * (size_t)w->job->data->columns;
 }
 
 static bool push_range(walker *w, uint32_t first, uint32_t last)
@@ -312,7 +320,8 @@ static void test_exact(walker *w, uint32_t node, uint32_t first, uint32_t last)
         if (i == last) continue;
         broken |= kn_fd_bit(c);
         if (!w->job->effort->agree) continue;
-        uint64_t agree = kn_fd_agree(w->job->data, w->rows[i - 1], w->rows[i]);
+        uint32_t a = w->rows[i - 1], b = w->rows[i];
+        uint64_t agree = kn_fd_agree(w->job->data, w->ids ? w->ids[a] : a, w->ids ? w->ids[b] : b);
         if (!kn_fd_list_add(&w->task->agree, w->job->data->ctx, agree)) w->failed = true;
     }
     if (!broken) return;
@@ -322,7 +331,7 @@ static void test_exact(walker *w, uint32_t node, uint32_t first, uint32_t last)
 
 static int64_t few_exceptions(const walker *w, int column, uint32_t first, uint32_t last)
 {
-    const int64_t *weights = w->job->data->freq->counts;
+    const int64_t *weights = w->weights;
     uint32_t       codes[FEW], groups = 0;
     int64_t        sums[FEW], all = 0, most = 0;
     for (uint32_t i = first; i < last; i++) {
@@ -343,7 +352,7 @@ static int64_t few_exceptions(const walker *w, int column, uint32_t first, uint3
 /* Exceptions of one right side among rows that agree on the left. */
 static int64_t exceptions(walker *w, int column, uint32_t first, uint32_t last)
 {
-    const int64_t *weights = w->job->data->freq->counts;
+    const int64_t *weights = w->weights;
     if (last - first == 2) {
         int64_t a = weights[w->rows[first]], b = weights[w->rows[first + 1]];
         if (row_of(w, first)[column] == row_of(w, first + 1)[column]) return 0;
@@ -409,6 +418,23 @@ static void visit(walker *w, uint32_t node, uint32_t first, uint32_t last)
     }
 }
 
+/* The rows of a cluster lie all over the data; walked many times, they had better lie together. */
+static void take_cluster(walker *w, const uint32_t *members, uint32_t n)
+{
+    const kn_fd_data *d = w->job->data;
+    bool              near = n <= NEAR;
+    w->codes = near ? w->near_codes : d->codes;
+    w->weights = near ? w->near_weights : d->freq->counts;
+    w->ids = near ? members : NULL;
+    if (!near) memcpy(w->rows, members, n * sizeof *w->rows);
+    for (uint32_t i = 0; i < n && near; i++) {
+        memcpy(w->near_codes + (size_t)i * (size_t)d->columns, kn_fd_row(d, members[i]),
+               (size_t)d->columns * sizeof *w->codes);
+        w->near_weights[i] = d->freq->counts[members[i]];
+        w->rows[i] = i;
+    }
+}
+
 static kn_status run_task(walker *w, task *k, kn_error *err)
 {
     const trie           *t = w->job->trie;
@@ -424,7 +450,7 @@ static kn_status run_task(walker *w, task *k, kn_error *err)
     memcpy(w->live + k->node, t->live + k->node, nodes * sizeof *w->live);
     for (uint32_t i = k->first; i < k->last && w->live[k->node] && !w->stop && !w->failed; i++) {
         uint32_t begin = clusters->starts[i], n = clusters->starts[i + 1] - begin;
-        memcpy(w->rows, clusters->members + begin, n * sizeof *w->rows);
+        take_cluster(w, clusters->members + begin, n);
         w->range_count = 0;
         visit(w, k->node, 0, n);
     }
@@ -460,6 +486,7 @@ static size_t most_rows(const job *j, int tasks)
 static bool walker_make(walker *w, job *j, size_t rows)
 {
     kn_context *ctx = j->data->ctx;
+    size_t      near = rows < NEAR ? rows : NEAR;
     w->job = j;
     w->alive = kn_alloc_array(ctx, j->trie->nodes, sizeof *w->alive);
     w->live = kn_alloc_array(ctx, j->trie->nodes, sizeof *w->live);
@@ -468,13 +495,16 @@ static bool walker_make(walker *w, job *j, size_t rows)
     w->group = kn_alloc_array(ctx, rows, sizeof *w->group);
     w->size = kn_alloc_array(ctx, rows, sizeof *w->size);
     w->code = kn_alloc_array(ctx, rows, sizeof *w->code);
+    w->near_codes = kn_alloc_array(ctx, near * (size_t)j->data->columns, sizeof *w->near_codes);
+    w->near_weights = kn_alloc_array(ctx, near, sizeof *w->near_weights);
     w->slot = kn_alloc_array_zero(ctx, j->data->most_codes, sizeof *w->slot);
     if (j->budget > 0) {
         w->own = kn_alloc_array_zero(ctx, j->pairs + 1, sizeof *w->own);
         w->sums = kn_alloc_array(ctx, rows, sizeof *w->sums);
         if (!w->own || !w->sums) return false;
     }
-    return w->alive && w->live && w->rows && w->moved && w->group && w->size && w->code && w->slot;
+    return w->near_codes && w->near_weights && w->alive && w->live && w->rows && w->moved && w->group && w->size &&
+           w->code && w->slot;
 }
 
 static void walker_free(walker *w)
@@ -482,6 +512,8 @@ static void walker_free(walker *w)
     kn_free(w->alive);
     kn_free(w->live);
     kn_free(w->own);
+    kn_free(w->near_codes);
+    kn_free(w->near_weights);
     kn_free(w->rows);
     kn_free(w->moved);
     kn_free(w->group);

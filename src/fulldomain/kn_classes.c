@@ -100,9 +100,12 @@ static kn_status part_new(kn_freq **out, const kn_evaluator *e, const kn_classes
 
 static kn_status run_group(kn_freq *freq, kn_key_source *source, bool sorted, kn_error *err)
 {
-    const kn_group_options options = {.unsorted = !sorted, .quiet = true};
+    kn_group_options options = {.unsorted = !sorted, .quiet = true};
     source->words = freq->layout.words;
     source->bits = layout_bits(&freq->layout);
+    /* Sets up to this size are rolled up side by side, each by one worker: see KN_CLASSES_SMALL. */
+    bool dense = source->words == 1 && source->bits <= 16;
+    if (source->counts && source->items <= KN_CLASSES_SMALL && !dense) options.path = KN_GROUP_SINGLE;
     return kn_group_run(freq, source, &options, err);
 }
 

@@ -29,7 +29,9 @@ bool kn_evaluator_monotone(const kn_evaluator *evaluator);
 /* How many different cells an attribute has in the table at a level. */
 uint32_t kn_evaluator_distinct(const kn_evaluator *evaluator, int attribute, int level);
 
-/* Any thread may make sets and judge them; inside a parallel range the work runs on that worker alone. */
+/* Any thread may make sets and judge them; inside a parallel range the work runs on that worker alone. Sets with up to this
+ * many entries are rolled up by one worker in any case: several of them are best rolled up side by side. */
+enum { KN_CLASSES_SMALL = 1 << 18 };
 
 /* From the rows of the table. `levels`: quasi_count of them, those of attributes outside the set are not looked at. */
 KN_CHECK kn_status kn_classes_scan(kn_classes **out, const kn_evaluator *evaluator, uint64_t attributes,

@@ -18,7 +18,7 @@
 #include "kn_parallel.h"
 #include "kn_search.h"
 
-enum { BATCH = 32, POOL = 96, LARGE_ENTRIES = 1 << 16 };
+enum { BATCH = 32, POOL = 96 };
 
 /* A set that nodes above it can be rolled up from. */
 typedef struct pooled {
@@ -167,7 +167,7 @@ static kn_status run_batch(measuring *m, kn_error *err)
 {
     kn_search *s = m->search;
     bool       large = false;
-    for (int i = 0; i < m->batch_count; i++) large = large || kn_classes_entries(m->batch[i].from) > LARGE_ENTRIES;
+    for (int i = 0; i < m->batch_count; i++) large = large || kn_classes_entries(m->batch[i].from) > KN_CLASSES_SMALL;
     kn_status st = large ? measure_range(m, 0, m->batch_count, 0, err)
                          : kn_parallel_for(s->ctx, m->batch_count, 1, measure_range, m, err);
     for (int i = 0; i < m->batch_count && st == KN_OK; i++) {

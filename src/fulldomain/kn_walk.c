@@ -23,9 +23,8 @@
 
 enum {
     WAVE_ITEMS = 512,
-    WAVE_BYTES = 64 << 20,  /* of the sets that a wave starts from                            */
-    PACK_ENTRIES = 1 << 14, /* sets of so many are packed while they are kept                 */
-    LARGE_ENTRIES = 1 << 16 /* larger sets are grouped by all workers together, one by one    */
+    WAVE_BYTES = 64 << 20, /* of the sets that a wave starts from            */
+    PACK_ENTRIES = 1 << 14 /* sets of so many are packed while they are kept */
 };
 
 /* A set that nodes of the next height are rolled up from. */
@@ -200,7 +199,7 @@ static kn_status record_item(walk_state *s, wave_item *item, kn_error *err)
 static kn_status run_wave(walk_state *s, kn_error *err)
 {
     if (s->item_count == 0) return KN_OK;
-    bool      large = work_of(s, &s->items[0]) > LARGE_ENTRIES;
+    bool      large = work_of(s, &s->items[0]) > KN_CLASSES_SMALL;
     int       count = s->item_count;
     kn_status st = KN_OK;
     if (large)
@@ -297,7 +296,7 @@ static kn_status add_item(walk_state *s, int height, int64_t position, int64_t n
     choose_source(s, height, &item);
     s->now[position].users = users_of(s, node, &item.keep);
     int64_t work = work_of(s, &item);
-    bool    other = s->item_count > 0 && (work > LARGE_ENTRIES) != (work_of(s, &s->items[0]) > LARGE_ENTRIES);
+    bool    other = s->item_count > 0 && (work > KN_CLASSES_SMALL) != (work_of(s, &s->items[0]) > KN_CLASSES_SMALL);
     size_t  bytes = item.keep ? (size_t)work * 16 : 0;
     bool    full = s->item_count == WAVE_ITEMS || s->wave_bytes + bytes > WAVE_BYTES;
     if (s->item_count > 0 && (other || full)) {

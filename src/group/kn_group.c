@@ -73,6 +73,7 @@ typedef struct grouping {
     int                  key_words; /* of a key by itself        */
     int                  stride;    /* words + 1                 */
     int                  part_slots;
+    uint64_t             bucket_slots; /* at first */
     bucket              *buckets;
     int                  bucket_count; /* BUCKETS, or 1 on the single path */
     worker_table        *workers;
@@ -244,7 +245,7 @@ static inline bool move_part(grouping *g, uint64_t *part, hash_table *t, int wor
 static bool empty_part(grouping *g, worker_table *w, int part)
 {
     hash_table *t = &g->buckets[part].table;
-    if (!t->records && !table_init(g, t, 64)) return false;
+    if (!t->records && !table_init(g, t, g->bucket_slots)) return false;
     w->used[part] = 0;
     uint64_t *records = w->records + (uint64_t)part * (uint64_t)(g->part_slots * g->stride);
     return BY_FORM(move_part, g, records, t);
@@ -328,6 +329,8 @@ static void free_workers(grouping *g)
 
 static kn_status run_buckets(grouping *g, kn_error *err)
 {
+    /* Classes of a finer set rarely shrink to a few: room for half of them to be distinct saves most of the growing. */
+    g->bucket_slots = 64 + (g->source->counts ? (uint64_t)g->source->items / BUCKETS * 2 / 3 : 0);
     g->part_slots = 8;
     while (g->part_slots * 2 * g->stride * 8 <= PART_BYTES) g->part_slots *= 2;
     g->worker_count = kn_context_threads(g->ctx);

@@ -188,8 +188,7 @@ kn_status kn_feed_finish(kn_table **out, kn_feed *f, const kn_builder_type *type
     kn_timezone *zone = NULL;
     kn_string   *na = NULL;
     kn_status    status = f->batch > 0 ? write_batch(f, err) : KN_OK;
-    if (status == KN_OK && options->csv.timezone)
-        status = kn_timezone_open(&zone, f->ctx, options->csv.timezone, err);
+    if (status == KN_OK && options->csv.timezone) status = kn_timezone_open(&zone, f->ctx, options->csv.timezone, err);
     if (status == KN_OK) status = feed_na(f, &na, options, err);
     if (status == KN_OK) {
         kn_value_rules rules = {.decimal = '.', .timezone = zone};

@@ -72,18 +72,29 @@ void kn_key_map_free(kn_key_map *map)
     map->new_key = NULL;
 }
 
-uint32_t kn_key_map_cell(const kn_key_map *map, const kn_database_rows *rows, int table, int column, int64_t row)
+/* A cell of a key, told by where its number was drawn. */
+typedef struct key_cell {
+    int     table, column;
+    int64_t row;
+} key_cell;
+
+/* Up along foreign keys. */
+static key_cell origin_of(const kn_database_rows *rows, key_cell at)
 {
     for (;;) {
-        const kn_database_table *t = &rows->db->tables[table];
+        const kn_database_table *t = &rows->db->tables[at.table];
         const kn_foreign_key    *f = t->link >= 0 ? &t->foreign[t->link] : NULL;
-        int                      at = 0;
-        while (f && at < f->column_count && f->columns[at] != column) at++;
-        if (!f || at == f->column_count) return map->new_key[table][row];
-        row = rows->tables[table].parent[row];
-        table = t->parent;
-        column = f->target_columns[at];
+        int                      i = 0;
+        while (f && i < f->column_count && f->columns[i] != at.column) i++;
+        if (!f || i == f->column_count) return at;
+        at = (key_cell){t->parent, f->target_columns[i], rows->tables[at.table].parent[at.row]};
     }
+}
+
+uint32_t kn_key_map_cell(const kn_key_map *map, const kn_database_rows *rows, int table, int column, int64_t row)
+{
+    key_cell origin = origin_of(rows, (key_cell){table, column, row});
+    return map->new_key[origin.table][origin.row];
 }
 
 /* ---- One table ---- */
@@ -101,11 +112,6 @@ typedef struct table_writer {
     kn_string              *cells;
     char                   *texts; /* of keys: KEY_TEXT per column */
 } table_writer;
-
-static bool is_uuid(const char *type)
-{
-    return type && strcmp(type, "uuid") == 0;
-}
 
 static void *take(table_writer *w, size_t count, size_t size)
 {
@@ -159,7 +165,8 @@ static bool describe_link(table_writer *w)
     const kn_foreign_key *f = &t->foreign[t->link];
     const char          **names = take(w, (size_t)f->column_count, sizeof *names);
     if (!names) return false;
-    for (int i = 0; i < f->column_count; i++) names[i] = db->tables[t->parent].table->columns[f->target_columns[i]].name;
+    for (int i = 0; i < f->column_count; i++)
+        names[i] = db->tables[t->parent].table->columns[f->target_columns[i]].name;
     w->sink.link_count = f->column_count;
     w->sink.link = places(w, f->columns, f->column_count);
     w->sink.parent = db->tables[t->parent].name;
@@ -244,17 +251,25 @@ static kn_status sort_rows(table_writer *w, kn_error *err)
 
 /* ---- Writing ---- */
 
+/* A number, or a UUID where the key it was drawn for is declared so. */
+static kn_string key_text(const table_writer *w, int column, int64_t row, char *room)
+{
+    key_cell    origin = origin_of(w->rows, (key_cell){w->table, column, row});
+    const char *type = w->rows->db->tables[origin.table].columns[origin.column].declared;
+    uint32_t    number = w->keys->new_key[origin.table][origin.row];
+    bool        uuid = type && strcmp(type, "uuid") == 0;
+    int         size = uuid ? snprintf(room, KEY_TEXT, "00000000-0000-4000-8000-%012x", number)
+                            : snprintf(room, KEY_TEXT, "%u", number);
+    return (kn_string){room, (size_t)size};
+}
+
 static void fill_row(table_writer *w, int64_t row)
 {
     const kn_database_rows *r = w->rows;
     for (int i = 0; i < w->sink.column_count; i++) {
         kn_string *cell = &w->cells[i];
         if (w->sink.columns[i].key) {
-            char    *text = w->texts + (size_t)i * KEY_TEXT;
-            uint32_t number = kn_key_map_cell(w->keys, r, w->table, w->columns[i], row);
-            int      size = snprintf(text, KEY_TEXT,
-                                     is_uuid(w->sink.columns[i].type) ? "00000000-0000-4000-8000-%012x" : "%u", number);
-            *cell = (kn_string){text, (size_t)size};
+            *cell = key_text(w, w->columns[i], row, w->texts + (size_t)i * KEY_TEXT);
         } else if (!r->cell(r->arg, w->table, w->columns[i], row, cell)) {
             *cell = (kn_string){NULL, 0};
         } else if (!cell->data) {
@@ -276,8 +291,8 @@ static kn_status write_rows(table_writer *w, const kn_database_sink *sink, kn_er
     return sink->table_end(sink->state, err);
 }
 
-static kn_status write_table(kn_database_writer *writer, const kn_database_rows *rows, const kn_key_map *keys, int table,
-                             kn_error *err)
+static kn_status write_table(kn_database_writer *writer, const kn_database_rows *rows, const kn_key_map *keys,
+                             int table, kn_error *err)
 {
     table_writer w = {.ctx = writer->ctx, .rows = rows, .keys = keys, .table = table};
     kn_status    status = KN_OK;
@@ -345,8 +360,7 @@ kn_status kn_database_writer_open(kn_database_writer **out, kn_context *ctx, con
     case KN_DATABASE_SQLITE: status = kn_sqlite_sink(&w->sink, ctx, target + strlen("sqlite:"), err); break;
     case KN_DATABASE_POSTGRES: status = kn_postgres_sink(&w->sink, ctx, target, schema, err); break;
     case KN_DATABASE_FOLDER: status = kn_folder_sink(&w->sink, ctx, target, err); break;
-    default:
-        status = kn_fail(err, KN_USAGE, "%s: not a database: sqlite:FILE, postgresql://... or FOLDER/", target);
+    default: status = kn_fail(err, KN_USAGE, "%s: not a database: sqlite:FILE, postgresql://... or FOLDER/", target);
     }
     if (status == KN_OK)
         *out = w;

@@ -47,7 +47,7 @@ static char *path_of(const folder *f, const char *file)
 static kn_status add_file(const folder *f, kn_catalog *catalog, const char *file, size_t name_size,
                           const kn_database_options *options, kn_error *err)
 {
-    char *name = kn_strndup(f->ctx, file, name_size), *path = path_of(f, file);
+    char        *name = kn_strndup(f->ctx, file, name_size), *path = path_of(f, file);
     kn_status    status = KN_OK;
     kn_csv_names names = {0};
     int          table = -1;

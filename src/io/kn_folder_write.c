@@ -183,8 +183,7 @@ static kn_status check_target(const char *path, kn_error *err)
 {
     DIR *dir = opendir(path);
     int  entries = 0;
-    if (!dir)
-        return errno == ENOENT ? KN_OK : kn_fail(err, KN_IO, "%s: cannot be written: %s", path, strerror(errno));
+    if (!dir) return errno == ENOENT ? KN_OK : kn_fail(err, KN_IO, "%s: cannot be written: %s", path, strerror(errno));
     while (readdir(dir) && entries <= 2) entries++;
     closedir(dir);
     return entries <= 2 ? KN_OK : kn_fail(err, KN_USAGE, "%s: the folder is there and not empty", path);
@@ -198,7 +197,7 @@ static kn_status make_temporary(folder_sink *s, kn_error *err)
     kn_buffer_append(&name, s->target, slash ? (size_t)(slash - s->target) + 1 : 0);
     kn_buffer_format(&name, ".%.100s.kanon-XXXXXX", slash ? slash + 1 : s->target);
     const char *text = kn_buffer_text(&name);
-    char       *template = text ? kn_strndup(s->ctx, text, strlen(text)) : NULL;
+    char *template = text ? kn_strndup(s->ctx, text, strlen(text)) : NULL;
     kn_buffer_free(&name);
     if (!template) return out_of_memory(s, err);
     if (!mkdtemp(template)) {

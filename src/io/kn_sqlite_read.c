@@ -83,8 +83,8 @@ static kn_status list_columns(const reader *r, kn_catalog *c, int table, kn_erro
         ok = kn_catalog_add_column(c, table, text_at(s, 0), text_at(s, 1), sqlite3_column_int(s, 2) != 0,
                                    is_text(text_at(s, 1))) >= 0;
     KN_TRY(finish(r, s, step, ok, err));
-    KN_TRY(prepare(r, &s, "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk", c->tables[table].name,
-                   err));
+    KN_TRY(
+        prepare(r, &s, "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk", c->tables[table].name, err));
     while (ok && (step = sqlite3_step(s)) == SQLITE_ROW) ok = kn_catalog_add_key(c, table, text_at(s, 0)) >= 0;
     return finish(r, s, step, ok, err);
 }

@@ -145,9 +145,9 @@ static kn_status sink_row(void *state, const kn_string *cells, kn_error *err)
     sqlite_sink *s = state;
     bool         ok = true;
     for (int c = 0; c < s->columns && ok; c++)
-        ok = (cells[c].data ? sqlite3_bind_text64(s->insert, c + 1, cells[c].data, cells[c].size, SQLITE_STATIC,
-                                                  SQLITE_UTF8)
-                            : sqlite3_bind_null(s->insert, c + 1)) == SQLITE_OK;
+        ok = (cells[c].data
+                  ? sqlite3_bind_text64(s->insert, c + 1, cells[c].data, cells[c].size, SQLITE_STATIC, SQLITE_UTF8)
+                  : sqlite3_bind_null(s->insert, c + 1)) == SQLITE_OK;
     ok = ok && sqlite3_step(s->insert) == SQLITE_DONE;
     if (ok) ok = sqlite3_reset(s->insert) == SQLITE_OK;
     return ok ? KN_OK : fail_sqlite(s, err);

@@ -322,8 +322,8 @@ static kn_status cut_dimension(uint32_t *middle, const mondrian *m, worker_state
 static kn_status cut_for_workload(uint32_t *middle, const mondrian *m, worker_state *w, kn_region region, kn_error *err)
 {
     kn_chosen_cut cuts[KN_CUTS_CHOSEN];
-    int           count = kn_choose_cuts(w->chooser, region, w->spans, (uint64_t)w->judge.smallest, cuts,
-                                         &w->counters.frequency_sets);
+    int           count =
+        kn_choose_cuts(w->chooser, region, w->spans, (uint64_t)w->judge.smallest, cuts, &w->counters.frequency_sets);
     for (int i = 0; *middle == 0 && i < count; i++)
         KN_TRY(try_cut(middle, m, w, region, cuts[i].cut, cuts[i].first, err));
     return KN_OK;

@@ -71,7 +71,8 @@ static int compare_nodes(const kn_database_plan *p, uint64_t base, uint32_t x, u
     uint64_t a = base + x, b = base + y;
     if (p->table[a] != p->table[b]) return p->table[a] < p->table[b] ? -1 : 1;
     for (int q = 0; q < p->width; q++) {
-        uint32_t v = p->values[a * (uint64_t)p->width + (uint64_t)q], w = p->values[b * (uint64_t)p->width + (uint64_t)q];
+        uint32_t v = p->values[a * (uint64_t)p->width + (uint64_t)q],
+                 w = p->values[b * (uint64_t)p->width + (uint64_t)q];
         if (v != w) return v < w ? -1 : 1;
     }
     for (uint32_t i = 0; i < p->child_count[a] && i < p->child_count[b]; i++) {
@@ -126,8 +127,8 @@ static bool check_tree(const kn_database_plan *p, const kn_forest *f, uint32_t c
 }
 
 /* One member: `node_of_row` finds the forest's node of a (table, row), `used` marks nodes. */
-static bool check_member(const kn_database_plan *p, const kn_forest *f, uint32_t c, int64_t m, uint64_t *const *node_of_row,
-                         uint8_t *used, const char **reason)
+static bool check_member(const kn_database_plan *p, const kn_forest *f, uint32_t c, int64_t m,
+                         uint64_t *const *node_of_row, uint8_t *used, const char **reason)
 {
     uint64_t        base = p->node_start[c];
     uint32_t        entity = p->members[p->member_start[c] + (uint64_t)m];
@@ -173,7 +174,8 @@ static bool check_members(const kn_database_plan *p, const kn_forest *f, uint64_
         }
         seen += (uint64_t)size;
     }
-    if (seen + (uint64_t)p->suppressed != (uint64_t)p->entities) return no(reason, "persons in no class are miscounted");
+    if (seen + (uint64_t)p->suppressed != (uint64_t)p->entities)
+        return no(reason, "persons in no class are miscounted");
     for (int64_t e = 0; e < p->entities; e++)
         if (p->class_of_entity[e] >= p->classes && p->class_of_entity[e] != KN_CLASS_SUPPRESSED)
             return no(reason, "a person in a class that is not there");

@@ -1,12 +1,12 @@
-/* kn_database_plan.h: what a method on a database decides: which class each person belongs to, and for each class one tree
- * that all its members show.
+/* kn_database_plan.h: what a method on a database decides: which class each person belongs to, and for each class one
+ * tree that all its members show.
  *
- * A class's tree holds, per node, one hierarchy node for each quasi-identifier of the node's table and, per member, the
- * row that the node stands for (ERRATA M5). Rows that no node stands for are deleted (M2); so are all rows of persons in no
- * class. Only quasi-identifiers are planned: sensitive cells come from the rows.
+ * A class's tree holds, per node, one hierarchy node for each quasi-identifier of the node's table and, per member,
+ * the row that the node stands for (ERRATA M5). Rows that no node stands for are deleted (M2); so are all rows of
+ * persons in no class. Only quasi-identifiers are planned: sensitive cells come from the rows.
  *
- * Nodes of one tree stand level by level: the root first; the children of a node are neighbours, in the order of (table,
- * values, what hangs below): no two classes have the same tree.
+ * Nodes of one tree stand level by level: the root first; the children of a node are neighbours, in the order of
+ * (table, values, what hangs below): no two classes have the same tree.
  */
 #ifndef KN_DATABASE_PLAN_H
 #define KN_DATABASE_PLAN_H
@@ -21,7 +21,7 @@ typedef struct kn_database_plan {
     int         width;           /* of a node's values: the most quasi-identifiers of any table, at least 1       */
     uint32_t   *class_of_entity; /* entities of the forest; KN_CLASS_SUPPRESSED: dropped                          */
     int64_t     suppressed;      /* persons                                                                       */
-    /* Trees: nodes node_start[c] .. node_start[c + 1] - 1 are of class c; parents and children are counted from there. */
+    /* Trees: nodes node_start[c] .. node_start[c + 1] - 1 are of class c; parents and children are counted from it. */
     uint64_t *node_start; /* classes + 1 */
     uint16_t *table;
     uint32_t *parent;      /* KN_FOREST_NONE for a root                                  */
@@ -57,9 +57,9 @@ static inline const uint32_t *kn_database_plan_rows(const kn_database_plan *plan
     return plan->rows + plan->row_start[c] + (uint64_t)m * kn_database_plan_nodes(plan, c);
 }
 
-/* Checks every invariant against the forest it was made for: each node stands, in every member, for a row of its table that
- * hangs from its parent's row, no row twice, and covers that row's values. For tests and fuzzers; memory for it comes from
- * the plan's context, and where there is none the answer is false. */
+/* Checks every invariant against the forest it was made for: each node stands, in every member, for a row of its table
+ * that hangs from its parent's row, no row twice, and covers that row's values. For tests and fuzzers; memory for it
+ * comes from the plan's context, and where there is none the answer is false. */
 bool kn_database_plan_validate(const kn_database_plan *plan, const kn_forest *forest, const char **reason);
 
 #endif

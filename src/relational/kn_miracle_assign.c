@@ -1,9 +1,9 @@
-/* kn_miracle_assign.c: the assignment problem: the Hungarian method with potentials, then the lexicographically first of
- * all optimal assignments.
+/* kn_miracle_assign.c: the assignment problem: the Hungarian method with potentials, then the lexicographically first
+ * of all optimal assignments.
  *
- * Rows are filled up with free ones to a square. With optimal potentials an assignment is optimal exactly if all its cells
- * have reduced cost 0; so the first one is found by moving each row in turn to the first such column that leaves the rest
- * an alternating path.
+ * Rows are filled up with free ones to a square. With optimal potentials an assignment is optimal exactly if all its
+ * cells have reduced cost 0; so the first one is found by moving each row in turn to the first such column that leaves
+ * the rest an alternating path.
  *
  * Cost: O(columns^3), and in the worst case O(rows · columns^3) with many equal optima.
  */
@@ -13,7 +13,7 @@
 
 typedef struct problem {
     const int64_t *cost;
-    uint32_t       rows, n; /* columns */
+    uint32_t       rows, n;       /* columns */
     int64_t       *u, *v, *slack; /* n + 1 */
     uint32_t      *row_of;        /* n + 1: of a column; both from 1, 0: none */
     uint32_t      *way;           /* n + 1 */
@@ -76,7 +76,8 @@ static bool tight(const problem *p, uint32_t row, uint32_t column)
     return cost_of(p, row, column) == p->u[row] + p->v[column];
 }
 
-/* Can `row` take `column` while its owner and others move along tight cells into the column that `row` leaves? Does it. */
+/* Can `row` take `column` while its owner and others move along tight cells into the column that `row` leaves? Does
+ * it. */
 static bool move_row(problem *p, uint32_t row, uint32_t column)
 {
     uint32_t target = p->column_of[row], count = 0;

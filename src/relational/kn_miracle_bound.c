@@ -1,13 +1,17 @@
 /* kn_miracle_bound.c: a lower bound of the distance of two trees from a short signature of each.
  *
- * Forget who hangs from whom. In a table with m nodes in the representative and n in the entity at most min(m, n) can be
- * paired. A cell of the representative costs at least its own LM, paired or deleted. If it is paired with a value in
- * another bucket, they meet in the root; of one bucket with x and y values at most min(x, y) can stay inside it. Each node
- * of the entity that stays alone costs its cells. The distance is the sum over these divided by the cells of both less the
- * paired ones. Fewer pairs would raise both by as much, and as the quotient is at most 1 not lower it: the bound assumes
- * min(m, n) pairs.
+ * Forget who hangs from whom. In a table with m nodes in the representative and n in the entity at most min(m, n) can
+ * be paired. A cell of the representative costs at least its own LM, paired or deleted. If it is paired with a value
+ * in another bucket, they meet in the root; of one bucket with x and y values at most min(x, y) can stay inside it.
+ * Each node of the entity that stays alone costs its cells. The distance is the sum over these divided by the cells of
+ * both less the paired ones. Fewer pairs would raise both by as much, and as the quotient is at most 1 not lower it:
+ * the bound assumes min(m, n) pairs.
  *
- * Cost: tables × quasi-identifiers × KN_BUCKETS.
+ * The fine bound knows the whole hierarchy instead of buckets: at most min(x, y) pairs meet at or below a hierarchy
+ * node with x and y values below it. Going up from where two values meet to the root, what they cost rises step by
+ * step; so against meeting in the root no more can be saved than the sum over all nodes of that step times min(x, y).
+ *
+ * Cost: tables × quasi-identifiers × KN_BUCKETS; of the fine bound, the hierarchy nodes with values below them.
  */
 #include <string.h>
 
@@ -15,55 +19,120 @@
 #include "kn_error.h"
 #include "kn_miracle.h"
 
-kn_status kn_bounds_make(kn_bounds *out, kn_context *ctx, const kn_losses *losses, kn_error *err)
+kn_status kn_tree_bounds_make(kn_tree_bounds *out, kn_context *ctx, const kn_losses *losses, kn_error *err)
 {
     size_t count = (size_t)losses->tables * (size_t)losses->width;
-    *out = (kn_bounds){.ctx = ctx, .losses = losses};
-    if (!(out->bucket = kn_alloc_array_zero(ctx, count, sizeof *out->bucket)))
-        return kn_fail_memory(err, ctx, "preparing bounds");
+    *out = (kn_tree_bounds){.ctx = ctx, .losses = losses};
+    out->bucket = kn_alloc_array_zero(ctx, count, sizeof *out->bucket);
+    out->base = kn_alloc_array_zero(ctx, count, sizeof *out->base);
+    if (!out->bucket || !out->base) return kn_fail_memory(err, ctx, "preparing bounds");
     for (size_t i = 0; i < count; i++) {
         const kn_hierarchy *h = losses->hierarchies[i];
         if (!h) continue;
         if (!(out->bucket[i] = kn_alloc(ctx, h->nodes))) return kn_fail_memory(err, ctx, "preparing bounds");
+        out->base[i] = out->nodes;
+        out->nodes += h->nodes;
         for (uint32_t n = 0; n < h->nodes; n++)
             out->bucket[i][n] = n == h->nodes - 1
                                     ? KN_BUCKETS
                                     : (uint8_t)(kn_hierarchy_ancestor(h, h->first[n], h->height - 1) % KN_BUCKETS);
     }
+    if (!(out->drop = kn_alloc_array_zero(ctx, out->nodes + 1, sizeof *out->drop)))
+        return kn_fail_memory(err, ctx, "preparing bounds");
+    for (size_t i = 0; i < count; i++) {
+        const kn_hierarchy *h = losses->hierarchies[i];
+        for (uint32_t n = 0; h && n + 1 < h->nodes; n++)
+            out->drop[out->base[i] + n] = (uint32_t)(losses->lm[i][h->parent[n]] - losses->lm[i][n]);
+    }
     return KN_OK;
 }
 
-void kn_bounds_free(kn_bounds *b)
+void kn_tree_bounds_free(kn_tree_bounds *b)
 {
     for (int i = 0; b->bucket && i < b->losses->tables * b->losses->width; i++) kn_free(b->bucket[i]);
     kn_free(b->bucket);
-    *b = (kn_bounds){0};
+    kn_free(b->drop);
+    kn_free(b->base);
+    *b = (kn_tree_bounds){0};
 }
 
-static size_t columns_of(const kn_bounds *b)
+static size_t columns_of(const kn_tree_bounds *b)
 {
     return (size_t)b->losses->tables * (size_t)b->losses->width;
 }
 
-static size_t words_of(const kn_bounds *b)
+static size_t words_of(const kn_tree_bounds *b)
 {
     size_t columns = columns_of(b);
     return columns * KN_BUCKETS * 12 + columns * 8 + (size_t)b->losses->tables * 4;
 }
 
-kn_status kn_signature_create(kn_signature **out, const kn_bounds *b, kn_error *err)
+kn_status kn_signature_create(kn_signature **out, const kn_tree_bounds *b, size_t spots, kn_error *err)
 {
-    kn_signature *s = kn_alloc(b->ctx, sizeof *s + words_of(b));
+    size_t        columns = columns_of(b);
+    kn_signature *s = kn_alloc(b->ctx, sizeof *s + words_of(b) + (columns + 1 + 2 * spots) * sizeof(uint32_t));
     *out = s;
     if (!s) return kn_fail_memory(err, b->ctx, "preparing bounds");
     s->least = (uint64_t *)(void *)(s + 1);
-    s->own = s->least + columns_of(b) * KN_BUCKETS;
-    s->count = (uint32_t *)(void *)(s->own + columns_of(b));
-    s->nodes = s->count + columns_of(b) * KN_BUCKETS;
+    s->own = s->least + columns * KN_BUCKETS;
+    s->count = (uint32_t *)(void *)(s->own + columns);
+    s->nodes = s->count + columns * KN_BUCKETS;
+    s->spot_first = s->nodes + b->losses->tables;
+    s->spotted = spots > 0;
+    s->spot = s->spot_first + columns + 1;
+    s->spot_count = s->spot + spots;
     return KN_OK;
 }
 
-void kn_signature_fill(kn_signature *s, const kn_bounds *b, const kn_cluster *c)
+/* Counts the values at or below the hierarchy nodes of one column; returns how many nodes are in `touched` now. */
+static size_t touch_column(const kn_tree_bounds *b, size_t t, size_t q, const kn_cluster *c, uint32_t *counts,
+                           uint32_t *touched, size_t count)
+{
+    size_t              width = (size_t)b->losses->width, column = t * width + q;
+    const kn_hierarchy *h = b->losses->hierarchies[column];
+    for (uint32_t v = 0; v < c->nodes; v++) {
+        if (c->table[v] != t) continue;
+        for (uint32_t n = c->values[v * width + q]; n + 1 < h->nodes; n = h->parent[n])
+            if (counts[b->base[column] + n]++ == 0) touched[count++] = (uint32_t)b->base[column] + n;
+    }
+    return count;
+}
+
+kn_status kn_signature_make(kn_signature **out, const kn_tree_bounds *b, const kn_cluster *c, uint32_t *counts,
+                            uint32_t *touched, kn_error *err)
+{
+    size_t        count = 0, at = 0;
+    kn_signature *s = NULL;
+    for (size_t t = 0; t < (size_t)b->losses->tables; t++)
+        for (size_t q = 0; q < (size_t)b->losses->quasi[t]; q++)
+            count = touch_column(b, t, q, c, counts, touched, count);
+    kn_status st = kn_signature_create(&s, b, count + 1, err);
+    for (size_t column = 0; s && column < columns_of(b); column++) {
+        const kn_hierarchy *h = b->losses->hierarchies[column];
+        s->spot_first[column] = (uint32_t)at;
+        for (; h && at < count && touched[at] < b->base[column] + h->nodes; at++) {
+            s->spot[at] = touched[at];
+            s->spot_count[at] = counts[touched[at]];
+        }
+        s->spot_first[column + 1] = (uint32_t)at;
+    }
+    for (size_t i = 0; i < count; i++) counts[touched[i]] = 0;
+    *out = s;
+    if (st == KN_OK) kn_signature_fill(s, b, c);
+    return st;
+}
+
+void kn_signature_spread(const kn_signature *s, const kn_tree_bounds *b, uint32_t *counts)
+{
+    for (uint32_t i = 0; i < s->spot_first[columns_of(b)]; i++) counts[s->spot[i]] = s->spot_count[i];
+}
+
+void kn_signature_clear(const kn_signature *s, const kn_tree_bounds *b, uint32_t *counts)
+{
+    for (uint32_t i = 0; i < s->spot_first[columns_of(b)]; i++) counts[s->spot[i]] = 0;
+}
+
+void kn_signature_fill(kn_signature *s, const kn_tree_bounds *b, const kn_cluster *c)
 {
     size_t width = (size_t)b->losses->width;
     memset(s->least, 0, words_of(b));
@@ -85,7 +154,8 @@ void kn_signature_fill(kn_signature *s, const kn_bounds *b, const kn_cluster *c)
 }
 
 /* One column: what the representative's cells cost at least. */
-static uint64_t column_bound(const kn_bounds *b, size_t column, uint32_t nodes, const kn_signature *x, const kn_signature *y)
+static uint64_t column_bound(const kn_tree_bounds *b, size_t column, uint32_t nodes, const kn_signature *x,
+                             const kn_signature *y)
 {
     const kn_hierarchy *h = b->losses->hierarchies[column];
     uint64_t            apart = b->losses->lm[column][h->nodes - 1], sum = 0, inside = 0;
@@ -98,16 +168,44 @@ static uint64_t column_bound(const kn_bounds *b, size_t column, uint32_t nodes, 
     return sum > x->own[column] ? sum : x->own[column];
 }
 
-kn_loss kn_signature_bound(const kn_bounds *b, const kn_signature *x, const kn_signature *y)
+/* The same from all hierarchy nodes of the column. */
+static uint64_t fine_column_bound(const kn_tree_bounds *b, size_t column, uint32_t nodes, const kn_signature *x,
+                                  const kn_signature *other, const uint32_t *counts)
+{
+    const kn_hierarchy *h = b->losses->hierarchies[column];
+    uint64_t            sum = nodes * b->losses->lm[column][h->nodes - 1], saved = 0;
+    for (uint32_t i = other->spot_first[column]; i < other->spot_first[column + 1]; i++) {
+        uint32_t here = counts[other->spot[i]], there = other->spot_count[i];
+        saved += (uint64_t)b->drop[other->spot[i]] * (here < there ? here : there);
+    }
+    sum = sum > saved ? sum - saved : 0;
+    return sum > x->own[column] ? sum : x->own[column];
+}
+
+/* `other` NULL: by buckets. */
+static kn_loss bound_of(const kn_tree_bounds *b, const kn_signature *x, const kn_signature *y,
+                        const kn_signature *other, const uint32_t *counts)
 {
     size_t  width = (size_t)b->losses->width;
     kn_loss bound = {0, x->cells + y->cells};
     for (size_t t = 0; t < (size_t)b->losses->tables; t++) {
         uint64_t quasi = (uint64_t)b->losses->quasi[t], pairs = x->nodes[t] < y->nodes[t] ? x->nodes[t] : y->nodes[t];
-        if (x->nodes[t] > 0)
-            for (size_t q = 0; q < quasi; q++) bound.sum += column_bound(b, t * width + q, x->nodes[t], x, y);
+        for (size_t q = 0; q < quasi && x->nodes[t] > 0; q++)
+            bound.sum += other ? fine_column_bound(b, t * width + q, x->nodes[t], x, other, counts)
+                               : column_bound(b, t * width + q, x->nodes[t], x, y);
         bound.sum += (y->nodes[t] - pairs) * quasi * b->losses->unit;
         bound.cells -= pairs * quasi;
     }
     return bound;
+}
+
+kn_loss kn_signature_bound(const kn_tree_bounds *bounds, const kn_signature *representative, const kn_signature *entity)
+{
+    return bound_of(bounds, representative, entity, NULL, NULL);
+}
+
+kn_loss kn_signature_fine_bound(const kn_tree_bounds *bounds, const kn_signature *representative,
+                                const kn_signature *entity, const kn_signature *other, const uint32_t *counts)
+{
+    return bound_of(bounds, representative, entity, other, counts);
 }

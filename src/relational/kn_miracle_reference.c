@@ -1,6 +1,6 @@
-/* kn_miracle_reference.c: MiRaCle, MiRaCleX and dMiRaCle as written (Algorithms 2 to 6 with the readings of ERRATA 4), one
- * person after the other, every distance worked out in full. It is what the fast path (kn_miracle.c) is held against and
- * shares no matching code with it.
+/* kn_miracle_reference.c: MiRaCle, MiRaCleX and dMiRaCle as written (Algorithms 2 to 6 with the readings of ERRATA 4),
+ * one person after the other, every distance worked out in full. It is what the fast path (kn_miracle.c) is held
+ * against and shares no matching code with it.
  *
  * Cost: O(climit · persons · n^(2 levels)) for n siblings, miracle-x O(climit · persons · n^(levels + 1)). Memory: the
  * clusters, and n^2 losses per level with exact matching.
@@ -97,8 +97,8 @@ static void match_greedy(reference *r, siblings in_a, siblings in_b, uint32_t *p
         kn_loss  least = {0, 0};
         for (uint32_t j = 0; j < inner.count; j++) {
             if (taken[j]) continue;
-            kn_loss loss = swapped ? pair_loss(r, in_a.first + j, in_b.first + i)
-                                   : pair_loss(r, in_a.first + i, in_b.first + j);
+            kn_loss loss =
+                swapped ? pair_loss(r, in_a.first + j, in_b.first + i) : pair_loss(r, in_a.first + i, in_b.first + j);
             if (chosen != KN_FOREST_NONE && kn_loss_compare(loss, least) >= 0) continue;
             chosen = j;
             least = loss;
@@ -119,7 +119,8 @@ static bool equal_at(const reference *r, uint32_t x, uint32_t y, uint32_t level)
     size_t width = (size_t)r->losses->width, t = r->a->table[x];
     for (size_t q = 0; q < (size_t)r->losses->quasi[t]; q++) {
         const kn_hierarchy *h = r->losses->hierarchies[t * width + q];
-        if (lifted(h, r->a->values[x * width + q], level) != lifted(h, r->b->values[y * width + q], level)) return false;
+        if (lifted(h, r->a->values[x * width + q], level) != lifted(h, r->b->values[y * width + q], level))
+            return false;
     }
     return true;
 }
@@ -200,8 +201,8 @@ static void match_exact(reference *r, siblings in_a, siblings in_b, uint32_t *pi
     p.before = push(r, sizeof *p.before * p.columns);
     for (uint32_t i = 0; i < p.rows; i++)
         for (uint32_t j = 0; j < p.columns; j++) {
-            kn_loss  loss = swapped ? pair_loss(r, in_a.first + j, in_b.first + i)
-                                    : pair_loss(r, in_a.first + i, in_b.first + j);
+            kn_loss loss =
+                swapped ? pair_loss(r, in_a.first + j, in_b.first + i) : pair_loss(r, in_a.first + i, in_b.first + j);
             uint64_t spared = own ? 0 : cells_below(r, swapped ? r->a : r->b, inner.first + j) * r->losses->unit;
             p.cost[(size_t)i * p.columns + j] = (int64_t)loss.sum - (int64_t)spared;
         }
@@ -224,8 +225,10 @@ static uint32_t *match(reference *r, siblings in_a, siblings in_b, kn_loss **fou
     uint32_t *pick = push(r, sizeof *pick * in_a.count);
     *found = NULL;
     for (uint32_t i = 0; i < in_a.count; i++) pick[i] = KN_FOREST_NONE;
-    if (r->work->problem->method == KN_RELATIONAL_MIRACLE_X_LEVEL) match_levels(r, in_a, in_b, pick);
-    else if (r->work->problem->matching == KN_MATCHING_EXACT) match_exact(r, in_a, in_b, pick);
+    if (r->work->problem->method == KN_RELATIONAL_MIRACLE_X_LEVEL)
+        match_levels(r, in_a, in_b, pick);
+    else if (r->work->problem->matching == KN_MATCHING_EXACT)
+        match_exact(r, in_a, in_b, pick);
     else {
         kn_loss *losses = push(r, sizeof *losses * in_a.count);
         match_greedy(r, in_a, in_b, pick, losses);
@@ -317,7 +320,8 @@ static kn_status merge_into(reference *r, kn_cluster_list *list, size_t at, cons
 }
 
 /* The representative of the list that is nearest to an entity; of equal ones the first. */
-static size_t nearest_representative(reference *r, const kn_cluster_list *list, const kn_cluster *entity, kn_loss *least)
+static size_t nearest_representative(reference *r, const kn_cluster_list *list, const kn_cluster *entity,
+                                     kn_loss *least)
 {
     size_t at = 0;
     for (size_t i = 0; i < list->count; i++) {
@@ -349,8 +353,8 @@ static kn_status put(reference *r, kn_cluster_list *open, kn_cluster *person, kn
     const kn_relational_problem *problem = r->work->problem;
     kn_loss                      least = {0, 0};
     size_t                       at = nearest_representative(r, open, person, &least);
-    bool fresh = open->count == 0 || (kn_loss_above(least, r->losses->unit, problem->threshold) &&
-                                      (int64_t)open->count < problem->climit);
+    bool                         fresh = open->count == 0 ||
+                 (kn_loss_above(least, r->losses->unit, problem->threshold) && (int64_t)open->count < problem->climit);
     if (fresh) {
         r->work->counters->clusters++;
         at = open->count;
@@ -478,8 +482,10 @@ static kn_status diversify(reference *r, kn_cluster_list *bad, kn_error *err)
     for (size_t i = 0; i < work->done.count;) {
         bool good;
         KN_TRY(kn_cluster_diverse(&good, NULL, work->ctx, work->problem, work->done.items[i], &r->codes, err));
-        if (good) i++;
-        else KN_TRY(kn_cluster_list_add(bad, work->ctx, kn_cluster_list_take(&work->done, i), err));
+        if (good)
+            i++;
+        else
+            KN_TRY(kn_cluster_list_add(bad, work->ctx, kn_cluster_list_take(&work->done, i), err));
     }
     return work->problem->repair == KN_REPAIR_SUPPRESS ? KN_OK : merge_bad(r, bad, err);
 }

@@ -71,7 +71,7 @@ static bool make_room(kn_store *s, uint32_t children)
     good = good && kn_grow(s->ctx, &block, &s->capacity, (size_t)s->count + 1, sizeof *s->trees);
     s->trees = block;
     block = s->pool;
-    good = good && kn_grow(s->ctx, &block, &s->pool_capacity, s->pool_count + children, sizeof *s->pool);
+    good = good && kn_grow(s->ctx, &block, &s->pool_capacity, s->pool_count + children + 1, sizeof *s->pool);
     s->pool = block;
     if (good && s->value_count * 2 > s->value_mask) {
         good = make_slots(s->ctx, &s->value_slots, &s->value_mask, (s->value_mask + 1) * 4);
@@ -101,7 +101,8 @@ static uint32_t intern_value(kn_store *s, uint32_t table, const uint32_t *values
     memcpy(words + 1, values, (width - 1) * sizeof *words);
     size_t at = (size_t)hash_value(s, words) & s->value_mask;
     for (; s->value_slots[at] != KN_FOREST_NONE; at = (at + 1) & s->value_mask)
-        if (memcmp(s->values + s->value_slots[at] * width, words, width * sizeof *words) == 0) return s->value_slots[at];
+        if (memcmp(s->values + s->value_slots[at] * width, words, width * sizeof *words) == 0)
+            return s->value_slots[at];
     s->value_slots[at] = s->value_count;
     return s->value_count++;
 }

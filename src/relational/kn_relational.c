@@ -1,5 +1,5 @@
-/* kn_relational.c: the front of the methods on databases: checks what is asked, fixes the order of persons, runs one of the
- * two implementations and makes the plan.
+/* kn_relational.c: the front of the methods on databases: checks what is asked, fixes the order of persons, runs one
+ * of the two implementations and makes the plan.
  *
  * The forest's order depends on values alone, so the order of persons does, with a seed too: it shuffles that order.
  */
@@ -90,8 +90,8 @@ static kn_status measure_shares(kn_relational_work *work, kn_error *err)
     kn_status st = KN_OK;
     for (size_t i = 0; st == KN_OK && i < work->done.count && work->problem->promise_count > 0; i++) {
         bool good;
-        st = kn_cluster_diverse(&good, &work->counters->largest_share, work->ctx, work->problem, work->done.items[i], &codes,
-                                err);
+        st = kn_cluster_diverse(&good, &work->counters->largest_share, work->ctx, work->problem, work->done.items[i],
+                                &codes, err);
     }
     kn_codes_free(&codes);
     return st;
@@ -106,7 +106,8 @@ kn_status kn_relational_search(kn_database_plan **out, bool *found, kn_relationa
     KN_TRY(check(problem, err));
     const kn_forest   *forest = problem->forest;
     kn_losses          losses = {0};
-    kn_relational_work work = {.ctx = ctx, .problem = problem, .losses = &losses, .k = problem->k, .counters = counters};
+    kn_relational_work work = {
+        .ctx = ctx, .problem = problem, .losses = &losses, .k = problem->k, .counters = counters};
     if (problem->method == KN_RELATIONAL_DMIRACLE && work.k < 2) work.k = 2; /* M13 */
     if (forest->entities < work.k) return KN_OK;
     measure_forest(&work, forest);

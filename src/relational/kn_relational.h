@@ -1,5 +1,5 @@
-/* kn_relational.h: multi-relational k-anonymity by clustering (Nergiz, Clifton, Nergiz 2009: MiRaCle, MiRaCleX, dMiRaCle;
- * ERRATA 4): persons with all their rows, as trees, are grouped so that at least k show the same tree.
+/* kn_relational.h: multi-relational k-anonymity by clustering (Nergiz, Clifton, Nergiz 2009: MiRaCle, MiRaCleX,
+ * dMiRaCle; ERRATA 4): persons with all their rows, as trees, are grouped so that at least k show the same tree.
  */
 #ifndef KN_RELATIONAL_H
 #define KN_RELATIONAL_H
@@ -9,10 +9,10 @@
 #include "kn_database_plan.h"
 
 typedef enum kn_relational_method {
-    KN_RELATIONAL_MIRACLE = 0,     /* Algorithms 2 to 4: siblings are paired by what their whole subtrees would cost      */
-    KN_RELATIONAL_MIRACLE_X,       /* Algorithm 5: by their own quasi-identifiers                                         */
-    KN_RELATIONAL_MIRACLE_X_LEVEL, /* section 4.3, M14: equal at the lowest level                                         */
-    KN_RELATIONAL_DMIRACLE         /* Algorithm 6: MiRaCle, then classes that lack diversity are merged                   */
+    KN_RELATIONAL_MIRACLE = 0,     /* Algorithms 2 to 4: siblings are paired by what their whole subtrees cost  */
+    KN_RELATIONAL_MIRACLE_X,       /* Algorithm 5: by their own quasi-identifiers                               */
+    KN_RELATIONAL_MIRACLE_X_LEVEL, /* section 4.3, M14: equal at the lowest level                               */
+    KN_RELATIONAL_DMIRACLE         /* Algorithm 6: MiRaCle, then classes that lack diversity are merged         */
 } kn_relational_method;
 
 typedef enum kn_relational_matching {
@@ -54,8 +54,8 @@ typedef struct kn_relational_problem {
 } kn_relational_problem;
 
 #define KN_RELATIONAL_PROBLEM_INIT                                                                                     \
-    {NULL, KN_RELATIONAL_MIRACLE, 2, {1, 10}, 150, 0, KN_MATCHING_GREEDY, KN_LEFTOVERS_ABSORB, KN_REPAIR_MERGE, false, 0,  \
-     NULL}
+    {NULL, KN_RELATIONAL_MIRACLE, 2, {1, 10}, 150, 0, KN_MATCHING_GREEDY, KN_LEFTOVERS_ABSORB, KN_REPAIR_MERGE, false, \
+     0, NULL}
 
 typedef struct kn_relational_counters {
     int64_t pair_evaluations; /* costs of two nodes that were worked out, not remembered                          */
@@ -72,8 +72,8 @@ typedef struct kn_relational_counters {
 const char *kn_relational_method_name(kn_relational_method method);
 bool        kn_relational_method_parse(const char *name, kn_relational_method *out);
 
-/* `*found` false: fewer persons than k, or no class could be made diverse (no plan then). The plan depends neither on the
- * number of threads nor on the order of rows; nor do the counters. KN_USAGE: options that make no sense. */
+/* `*found` false: fewer persons than k, or no class could be made diverse (no plan then). The plan depends neither on
+ * the number of threads nor on the order of rows; nor do the counters. KN_USAGE: options that make no sense. */
 KN_CHECK kn_status kn_relational_search(kn_database_plan **out, bool *found, kn_relational_counters *counters,
                                         kn_context *ctx, const kn_relational_problem *problem, kn_error *err);
 

@@ -178,8 +178,9 @@ kn_status kn_cluster_merge(kn_cluster **out, kn_context *ctx, const kn_losses *l
         table[i] = (uint16_t)t;
         parent[i] = pairs[i].parent;
         for (size_t q = 0; q < (size_t)losses->quasi[t]; q++)
-            values[i * width + q] = kn_hierarchy_lca(losses->hierarchies[(size_t)t * width + q],
-                                                     a->values[pairs[i].a * width + q], b->values[pairs[i].b * width + q]);
+            values[i * width + q] =
+                kn_hierarchy_lca(losses->hierarchies[(size_t)t * width + q], a->values[pairs[i].a * width + q],
+                                 b->values[pairs[i].b * width + q]);
     }
     draft     d = {.nodes = count, .width = losses->width, .table = table, .parent = parent, .values = values};
     kn_status st = draft_order(&d, ctx, err);
@@ -188,7 +189,6 @@ kn_status kn_cluster_merge(kn_cluster **out, kn_context *ctx, const kn_losses *l
     if (st == KN_OK) {
         fill_rows(*out, 0, a, &d, pairs, false);
         fill_rows(*out, a->size, b, &d, pairs, true);
-        (*out)->serial = a->serial;
     }
     kn_free(d.begin);
     kn_free(words);

@@ -37,7 +37,8 @@ static int compare_codes(const void *a, const void *b)
 static kn_histogram histogram(kn_codes *room, const kn_cluster *c, uint32_t node, const kn_column *column)
 {
     uint32_t values = 0;
-    for (uint32_t m = 0; m < c->size; m++) room->codes[m] = kn_column_code(column, c->rows[(size_t)m * c->nodes + node]);
+    for (uint32_t m = 0; m < c->size; m++)
+        room->codes[m] = kn_column_code(column, c->rows[(size_t)m * c->nodes + node]);
     qsort(room->codes, c->size, sizeof *room->codes, compare_codes);
     for (uint32_t m = 0; m < c->size; m++) {
         if (values > 0 && room->codes[m] == room->codes[values - 1]) {

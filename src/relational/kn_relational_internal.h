@@ -1,5 +1,5 @@
-/* kn_relational_internal.h: what the files of this module share: losses, clusters and the front of both implementations.
- * The reference (kn_miracle_reference.c) uses this header and nothing else of the module.
+/* kn_relational_internal.h: what the files of this module share: losses, clusters and the front of both
+ * implementations. The reference (kn_miracle_reference.c) uses this header and nothing else of the module.
  */
 #ifndef KN_RELATIONAL_INTERNAL_H
 #define KN_RELATIONAL_INTERNAL_H
@@ -8,8 +8,8 @@
 
 /* ---- Losses ---- */
 
-/* LM (Definition 7) before the division: cells are counted, `sum` is in units of kn_losses. Integers, so that neither the
- * order of summation nor rounding decides between equals. */
+/* LM (Definition 7) before the division: cells are counted, `sum` is in units of kn_losses. Integers, so that neither
+ * the order of summation nor rounding decides between equals. */
 typedef struct kn_loss {
     uint64_t sum, cells;
 } kn_loss;
@@ -45,7 +45,6 @@ typedef struct kn_cluster {
     /* The fast path's. */
     uint32_t *ids;    /* per node: interned subtree               */
     uint32_t  epoch;  /* of the store that gave them; 0: of none  */
-    uint32_t  serial; /* ascending in the order clusters began    */
     uint32_t  slot;   /* its place when distances were last worked out ahead; KN_FOREST_NONE: changed since */
     struct kn_signature *signature; /* owned; NULL: none          */
 } kn_cluster;
@@ -59,8 +58,8 @@ typedef struct kn_pair {
 KN_CHECK kn_status kn_cluster_of_entity(kn_cluster **out, kn_context *ctx, const kn_forest *forest,
                                         const kn_losses *losses, int64_t entity, kn_error *err);
 
-/* The cluster of all members of both, with the nodes that `pairs` name: values become lowest common ancestors, siblings are
- * put in order again, equal ones in that of `a`. The arguments stay. */
+/* The cluster of all members of both, with the nodes that `pairs` name: values become lowest common ancestors,
+ * siblings are put in order again, equal ones in that of `a`. The arguments stay. */
 KN_CHECK kn_status kn_cluster_merge(kn_cluster **out, kn_context *ctx, const kn_losses *losses, const kn_cluster *a,
                                     const kn_cluster *b, const kn_pair *pairs, uint32_t count, kn_error *err);
 void               kn_cluster_free(kn_cluster *cluster); /* NULL is fine */

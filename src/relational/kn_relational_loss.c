@@ -1,8 +1,8 @@
 /* kn_relational_loss.c: what a generalized cell costs, as an integer. See kn_relational_internal.h.
  *
- * A cell that covers f of g values costs (f - 1) / (g - 1) (Definition 7). All these fractions are whole numbers of one
- * unit, the least common multiple of the g - 1, where that is below 2^32; otherwise the unit is 2^32 and they are rounded
- * down, which keeps their order. Limit: fewer than 2^31 cells in one tree.
+ * A cell that covers f of g values costs (f - 1) / (g - 1) (Definition 7). All these fractions are whole numbers of
+ * one unit, the least common multiple of the g - 1, where that is below 2^31; otherwise the unit is 2^31 and they are
+ * rounded down, which keeps their order. Limit: fewer than 2^31 cells in one tree.
  */
 #include "kn_relational_internal.h"
 
@@ -50,10 +50,10 @@ kn_status kn_losses_make(kn_losses *out, kn_context *ctx, const kn_database *db,
             const kn_hierarchy *h = table->columns[table->quasi[q]].hierarchy;
             out->hierarchies[t * out->width + q] = h;
             uint64_t steps = h->leaves > 1 ? h->leaves - 1 : 1;
-            if (out->unit >> 32 == 0) out->unit = out->unit / gcd(out->unit, steps) * steps;
+            if (out->unit >> 31 == 0) out->unit = out->unit / gcd(out->unit, steps) * steps;
         }
     }
-    if (out->unit >> 32) out->unit = (uint64_t)1 << 32;
+    if (out->unit >> 31) out->unit = (uint64_t)1 << 31;
     for (size_t i = 0; i < count; i++)
         if (out->hierarchies[i]) KN_TRY(loss_of_nodes(&out->lm[i], ctx, out->hierarchies[i], out->unit, err));
     return KN_OK;

@@ -1,8 +1,8 @@
 /* kn_relational_metrics.c: LM and DM of a database plan (Definitions 7 and 8; ERRATA M10).
  *
- * LM runs over the quasi-identifier cells of all rows that belong to persons, and a deleted cell costs 1; the letter of
- * Definition 7, over the rows that are left, is reported beside it. Losses are summed as integers and divided once, so that
- * neither order nor threads matter. Cost: linear in the forest and in the plan's nodes.
+ * LM runs over the quasi-identifier cells of all rows that belong to persons, and a deleted cell costs 1; the letter
+ * of Definition 7, over the rows that are left, is reported beside it. Losses are summed as integers and divided once,
+ * so that neither order nor threads matter. Cost: linear in the forest and in the plan's nodes.
  */
 #include "kn_alloc.h"
 #include "kn_error.h"
@@ -46,8 +46,10 @@ kn_status kn_relational_measure(kn_relational_metrics **out, kn_context *ctx, co
     kn_losses              losses = {0};
     kn_status              st = KN_OK;
     if (m) m->tables = kn_alloc_array_zero(ctx, (size_t)tables, sizeof *m->tables);
-    if (!m || !lost || !m->tables) st = kn_fail_memory(err, ctx, "measuring a plan");
-    else st = kn_losses_make(&losses, ctx, forest->db, err);
+    if (!m || !lost || !m->tables)
+        st = kn_fail_memory(err, ctx, "measuring a plan");
+    else
+        st = kn_losses_make(&losses, ctx, forest->db, err);
     if (st == KN_OK) {
         kn_u128 total = 0;
         m->table_count = tables;
@@ -63,7 +65,8 @@ kn_status kn_relational_measure(kn_relational_metrics **out, kn_context *ctx, co
         }
         kn_u128 all = total + (kn_u128)m->deleted * losses.unit;
         if (m->cells > 0) m->lm = (double)all / ((double)m->cells * (double)losses.unit);
-        if (m->cells > m->deleted) m->lm_released = (double)total / ((double)(m->cells - m->deleted) * (double)losses.unit);
+        if (m->cells > m->deleted)
+            m->lm_released = (double)total / ((double)(m->cells - m->deleted) * (double)losses.unit);
         *out = m;
         m = NULL;
     }

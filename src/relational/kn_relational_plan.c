@@ -26,8 +26,8 @@ static uint64_t hash_tree(const kn_cluster *c, int width)
     return kn_hash_words(words, 3);
 }
 
-/* Which class of the plan each finished one is in; returns how many there are. `slots` has a power of two of places, each
- * KN_CLASS_SUPPRESSED; `first` receives the first finished class of each class. */
+/* Which class of the plan each finished one is in; returns how many there are. `slots` has a power of two of places,
+ * each KN_CLASS_SUPPRESSED; `first` receives the first finished class of each class. */
 static uint32_t number_trees(const kn_cluster_list *list, int width, uint32_t *slots, size_t mask, uint32_t *number,
                              uint32_t *first)
 {

@@ -77,6 +77,16 @@ KN_CHECK kn_status kn_read_attributes(kn_reader *r, const kn_yaml *value);
 /* What is declared of one attribute, added to what is known of it; `key` has its place. */
 KN_CHECK kn_status kn_read_attribute(kn_reader *r, const kn_yaml *key, const char *name, const kn_yaml *value);
 
+/* One attribute apart from the spec's own list. */
+KN_CHECK kn_status kn_read_attribute_alone(kn_reader *r, const kn_yaml *key, const kn_yaml *value, kn_attribute *out);
+
+/* tables: {name: ...} and entity: {table, key}; `target` is the spec. */
+KN_CHECK kn_status kn_read_tables(kn_reader *r, const kn_yaml *value, void *target);
+KN_CHECK kn_status kn_read_entity(kn_reader *r, const kn_yaml *value, void *target);
+
+/* A path, or the name of a database: of sqlite:FILE the file is relative, a server's name stays. */
+KN_CHECK kn_status kn_read_place(kn_reader *r, const kn_yaml *value, const char **out);
+
 KN_CHECK kn_status kn_read_hierarchy(kn_reader *r, const kn_yaml *value, kn_hierarchy_spec *out);
 
 /* privacy: [...]: replaces the models. */

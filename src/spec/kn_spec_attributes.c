@@ -143,6 +143,21 @@ static kn_status read_one(kn_reader *r, const kn_yaml *key, const char *name, in
     return kn_spec_put_attribute(r->inner, index, &d.attribute) ? KN_OK : kn_field_memory(r);
 }
 
+kn_status kn_read_attribute_alone(kn_reader *r, const kn_yaml *key, const kn_yaml *value, kn_attribute *out)
+{
+    draft       d = {0};
+    const char *name = kn_arena_strndup(&r->inner->arena, key->text, key->size);
+    if (!name) return kn_field_memory(r);
+    if (!*name) return kn_field_fail(r, key, "the name of a column is empty");
+    d.attribute = kn_attribute_new(name);
+    d.attribute.line = kn_field_place(r, key).line;
+    d.attribute.column = kn_field_place(r, key).column;
+    KN_TRY(read_draft(r, value, &d));
+    d.attribute.hierarchy.decimal = r->inner->state.spec.csv.decimal;
+    *out = d.attribute;
+    return KN_OK;
+}
+
 kn_status kn_read_attribute(kn_reader *r, const kn_yaml *key, const char *name, const kn_yaml *value)
 {
     return read_one(r, key, name, kn_spec_find(&r->inner->state.spec, name), value);

@@ -109,6 +109,15 @@ static kn_status check_attributes(const kn_spec_inner *inner, kn_error *err)
         weights += a->role == KN_ROLE_WEIGHT;
         if (weights > 1) return fail_place(inner, place_of(a), err, "column \"%s\" is a second weight", a->name);
     }
+    for (int t = 0; t < spec->table_count; t++)
+        for (int i = 0; i < spec->tables[t].attribute_count; i++) {
+            const kn_attribute *a = &spec->tables[t].attributes[i];
+            if (!a->has_role)
+                return fail_place(inner, place_of(a), err, "column \"%s\" of table \"%s\" has no role", a->name,
+                                  spec->tables[t].name);
+            quasi += a->role == KN_ROLE_QUASI;
+            weighty = weighty || (a->role == KN_ROLE_QUASI && a->weight.numerator > 0);
+        }
     if (quasi == 0) return fail_lacking(inner, err, "no column is a quasi-identifier (role: quasi)");
     if (!weighty) return fail_lacking(inner, err, "every quasi-identifier has weight 0");
     return KN_OK;

@@ -25,7 +25,7 @@ static kn_status read_version(kn_reader *r, const kn_yaml *value, void *target)
 static kn_status read_input(kn_reader *r, const kn_yaml *value, void *target)
 {
     kn_spec *spec = target;
-    KN_TRY(kn_read_list(r, value, "a path or a list of paths", kn_read_path, &spec->inputs, &spec->input_count));
+    KN_TRY(kn_read_list(r, value, "a path or a list of paths", kn_read_place, &spec->inputs, &spec->input_count));
     return spec->input_count > 0 ? KN_OK : kn_field_fail(r, value, "a path or a list of paths is expected here");
 }
 
@@ -123,19 +123,6 @@ static kn_status read_attributes(kn_reader *r, const kn_yaml *value, void *targe
 {
     (void)target;
     return kn_read_attributes(r, value);
-}
-
-static kn_status read_entity_key(kn_reader *r, const kn_yaml *value, void *target)
-{
-    return kn_read_text(r, value, "the name of a column", &((kn_spec *)target)->entity);
-}
-
-static kn_status read_entity(kn_reader *r, const kn_yaml *value, void *target)
-{
-    static const kn_key keys[] = {{"key", read_entity_key}, {NULL, NULL}};
-    if (value->kind == KN_YAML_TEXT) return read_entity_key(r, value, target);
-    KN_TRY(kn_read_map(r, value, keys, target));
-    return value->count > 0 ? KN_OK : kn_field_fail(r, value, "an entity needs a key");
 }
 
 static kn_status read_undeclared(kn_reader *r, const kn_yaml *value, void *target)
@@ -285,7 +272,7 @@ static kn_status read_summary(kn_reader *r, const kn_yaml *value, void *target)
 
 static kn_status read_output(kn_reader *r, const kn_yaml *value, void *target)
 {
-    return kn_read_path(r, value, &((kn_spec *)target)->output);
+    return kn_read_place(r, value, &((kn_spec *)target)->output);
 }
 
 static kn_status read_report(kn_reader *r, const kn_yaml *value, void *target)
@@ -325,7 +312,8 @@ static const struct {
     [KN_FIELD_NA] = {"na", read_na, true},
     [KN_FIELD_POPULATION] = {"population", read_population, false},
     [KN_FIELD_ATTRIBUTES] = {"attributes", read_attributes, false},
-    [KN_FIELD_ENTITY] = {"entity", read_entity, false},
+    [KN_FIELD_ENTITY] = {"entity", kn_read_entity, false},
+    [KN_FIELD_TABLES] = {"tables", kn_read_tables, false},
     [KN_FIELD_UNDECLARED] = {"undeclared", read_undeclared, false},
     [KN_FIELD_MISSING] = {"missing", read_missing, false},
     [KN_FIELD_PRIVACY] = {"privacy", read_privacy, false},

@@ -1,0 +1,39 @@
+/* kn_postgres_internal.h: a connection to a server, shared by reading and writing. */
+#ifndef KN_POSTGRES_INTERNAL_H
+#define KN_POSTGRES_INTERNAL_H
+
+#include <libpq-fe.h>
+
+#include "kn_buffer.h"
+#include "kn_catalog.h"
+#include "kn_postgres.h"
+
+typedef struct kn_pg {
+    kn_context       *ctx;
+    PGconn           *conn;
+    PQconninfoOption *info;   /* what the user said, for the secrets in it       */
+    char             *name;   /* for messages: server and database, no password  */
+    char             *schema; /* NULL: not said                                  */
+} kn_pg;
+
+/* Connects; ended by kn_pg_close, also on failure. */
+KN_CHECK kn_status kn_pg_open(kn_pg *pg, kn_context *ctx, const char *name, const char *schema, kn_error *err);
+void               kn_pg_close(kn_pg *pg);
+
+/* Runs a statement whose answer is not looked at. */
+KN_CHECK kn_status kn_pg_run(kn_pg *pg, const char *sql, kn_error *err);
+
+/* Runs a statement of one result; `out` is freed with PQclear. Parameters are texts. */
+KN_CHECK kn_status kn_pg_query(kn_pg *pg, PGresult **out, const char *sql, const char *const *parameters, int count,
+                               kn_error *err);
+
+/* What went wrong, in words that hold neither password nor cell: `result` may be NULL (the connection failed). */
+kn_status kn_pg_fail(kn_pg *pg, const PGresult *result, kn_error *err);
+
+/* A name, quoted for SQL. */
+void kn_pg_name(kn_buffer *sql, const char *name);
+
+/* Reads the tables of the schema within the transaction that is open. */
+KN_CHECK kn_status kn_pg_read(kn_database **out, kn_pg *pg, const kn_database_options *options, kn_error *err);
+
+#endif

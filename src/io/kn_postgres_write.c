@@ -1,0 +1,236 @@
+/* kn_postgres_write.c: a database → a new schema of a PostgreSQL database, in one transaction. Interface: kn_postgres.h.
+ *
+ * The schema must not be there: nothing is ever replaced. Rows go through COPY FROM STDIN; the transaction stays open
+ * while what was written is read back and verified, and a connection that ends before the commit leaves nothing.
+ */
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_postgres_internal.h"
+
+typedef struct pg_sink {
+    kn_pg     pg;
+    int       columns;
+    kn_buffer lines;
+} pg_sink;
+
+static kn_status out_of_memory(const pg_sink *s, kn_error *err)
+{
+    return kn_fail_memory(err, s->pg.ctx, s->pg.name);
+}
+
+static void sink_abort(void *state)
+{
+    pg_sink *s = state;
+    kn_buffer_free(&s->lines);
+    kn_pg_close(&s->pg);
+    kn_free(s);
+}
+
+static void add_table(const pg_sink *s, kn_buffer *sql, const char *table)
+{
+    kn_pg_name(sql, s->pg.schema);
+    kn_buffer_char(sql, '.');
+    kn_pg_name(sql, table);
+}
+
+static void add_names(kn_buffer *sql, const kn_sink_table *t, const int *columns, int count)
+{
+    for (int i = 0; i < count; i++) {
+        kn_buffer_add(sql, i ? ", " : "(");
+        kn_pg_name(sql, t->columns[columns[i]].name);
+    }
+    kn_buffer_char(sql, ')');
+}
+
+/* The type of a new column. A type that a server's catalog told may be told to one again; a SQLite file may declare
+ * anything, and a user's own type may not be there: those become text. A key must be of a type that numbers fit. */
+static const char *type_of(const kn_sink_column *column)
+{
+    static const struct {
+        const char *begins;
+        bool        key;
+    } known[] = {{"smallint", true}, {"integer", true},   {"bigint", true}, {"numeric", true},
+                 {"text", true},     {"character", true}, {"uuid", true},   {"real", false},
+                 {"double", false},  {"boolean", false},  {"date", false},  {"time", false}};
+    const char *type = column->type;
+    if (!type || strspn(type, "abcdefghijklmnopqrstuvwxyz0123456789 (),") != strlen(type)) return "text";
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strncmp(type, known[i].begins, strlen(known[i].begins)) == 0)
+            return column->key && !known[i].key ? "text" : type;
+    return "text";
+}
+
+static kn_status run_sql(pg_sink *s, kn_buffer *sql, kn_error *err)
+{
+    const char *text = kn_buffer_text(sql);
+    kn_status   status = text ? kn_pg_run(&s->pg, text, err) : out_of_memory(s, err);
+    kn_buffer_free(sql);
+    return status;
+}
+
+static kn_status create_table(pg_sink *s, const kn_sink_table *t, kn_error *err)
+{
+    kn_buffer sql;
+    kn_buffer_init(&sql, s->pg.ctx);
+    kn_buffer_add(&sql, "CREATE TABLE ");
+    add_table(s, &sql, t->name);
+    for (int c = 0; c < t->column_count; c++) {
+        kn_buffer_add(&sql, c ? ", " : " (");
+        kn_pg_name(&sql, t->columns[c].name);
+        kn_buffer_char(&sql, ' ');
+        kn_buffer_add(&sql, type_of(&t->columns[c]));
+    }
+    if (t->primary_count > 0) {
+        kn_buffer_add(&sql, ", PRIMARY KEY ");
+        add_names(&sql, t, t->primary, t->primary_count);
+    }
+    for (int u = 0; u < t->unique_count; u++) {
+        kn_buffer_add(&sql, ", UNIQUE ");
+        add_names(&sql, t, t->unique[u], t->unique_sizes[u]);
+    }
+    if (t->link_count > 0) {
+        kn_buffer_add(&sql, ", FOREIGN KEY ");
+        add_names(&sql, t, t->link, t->link_count);
+        kn_buffer_add(&sql, " REFERENCES ");
+        add_table(s, &sql, t->parent);
+        for (int i = 0; i < t->link_count; i++) {
+            kn_buffer_add(&sql, i ? ", " : " (");
+            kn_pg_name(&sql, t->parent_columns[i]);
+        }
+        kn_buffer_char(&sql, ')');
+    }
+    kn_buffer_char(&sql, ')');
+    return run_sql(s, &sql, err);
+}
+
+static kn_status sink_table(void *state, const kn_sink_table *t, kn_error *err)
+{
+    pg_sink  *s = state;
+    kn_buffer sql;
+    KN_TRY(create_table(s, t, err));
+    kn_buffer_init(&sql, s->pg.ctx);
+    kn_buffer_add(&sql, "COPY ");
+    add_table(s, &sql, t->name);
+    kn_buffer_add(&sql, " FROM STDIN");
+    const char *text = kn_buffer_text(&sql);
+    PGresult   *result = text ? PQexec(s->pg.conn, text) : NULL;
+    kn_status   status = KN_OK;
+    if (!text)
+        status = out_of_memory(s, err);
+    else if (!result || PQresultStatus(result) != PGRES_COPY_IN)
+        status = kn_pg_fail(&s->pg, result, err);
+    PQclear(result);
+    kn_buffer_free(&sql);
+    s->columns = t->column_count;
+    return status;
+}
+
+static kn_status send_lines(pg_sink *s, kn_error *err)
+{
+    if (s->lines.failed) return out_of_memory(s, err);
+    bool ok = s->lines.size == 0 || PQputCopyData(s->pg.conn, s->lines.data, (int)s->lines.size) == 1;
+    kn_buffer_clear(&s->lines);
+    return ok ? KN_OK : kn_pg_fail(&s->pg, NULL, err);
+}
+
+static void add_cell(kn_buffer *to, kn_string cell)
+{
+    if (!cell.data) {
+        kn_buffer_add(to, "\\N");
+        return;
+    }
+    size_t done = 0;
+    for (size_t i = 0; i < cell.size; i++) {
+        char c = cell.data[i], letter = c == '\\' ? '\\' : c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : 0;
+        if (!letter) continue;
+        kn_buffer_append(to, cell.data + done, i - done);
+        kn_buffer_char(to, '\\');
+        kn_buffer_char(to, letter);
+        done = i + 1;
+    }
+    kn_buffer_append(to, cell.data + done, cell.size - done);
+}
+
+static kn_status sink_row(void *state, const kn_string *cells, kn_error *err)
+{
+    pg_sink *s = state;
+    for (int c = 0; c < s->columns; c++) {
+        if (c > 0) kn_buffer_char(&s->lines, '\t');
+        add_cell(&s->lines, cells[c]);
+    }
+    kn_buffer_char(&s->lines, '\n');
+    return s->lines.size > 1 << 18 || s->lines.failed ? send_lines(s, err) : KN_OK;
+}
+
+static kn_status sink_table_end(void *state, kn_error *err)
+{
+    pg_sink  *s = state;
+    kn_status status = KN_OK;
+    KN_TRY(send_lines(s, err));
+    if (PQputCopyEnd(s->pg.conn, NULL) != 1) return kn_pg_fail(&s->pg, NULL, err);
+    for (PGresult *result; (result = PQgetResult(s->pg.conn)) != NULL;) {
+        if (status == KN_OK && PQresultStatus(result) != PGRES_COMMAND_OK) status = kn_pg_fail(&s->pg, result, err);
+        PQclear(result);
+    }
+    return status;
+}
+
+static kn_status sink_finish(void *state, kn_error *err)
+{
+    (void)state;
+    (void)err;
+    return KN_OK;
+}
+
+static kn_status sink_read(void *state, kn_database **out, const kn_database_options *options, kn_error *err)
+{
+    pg_sink            *s = state;
+    kn_database_options own = *options;
+    own.schema = NULL; /* the one that was written */
+    return kn_pg_read(out, &s->pg, &own, err);
+}
+
+static kn_status sink_commit(void *state, kn_error *err)
+{
+    pg_sink  *s = state;
+    PGresult *result = PQexec(s->pg.conn, "COMMIT");
+    kn_status status = KN_OK;
+    if (!result || PQresultStatus(result) != PGRES_COMMAND_OK)
+        status = kn_pg_fail(&s->pg, result, err);
+    else if (strcmp(PQcmdStatus(result), "COMMIT") != 0) /* a transaction that had failed */
+        status = kn_fail(err, KN_IO, "%s: the server rolled the release back", s->pg.name);
+    PQclear(result);
+    sink_abort(s);
+    return status;
+}
+
+static kn_status begin(pg_sink *s, kn_error *err)
+{
+    kn_buffer sql;
+    if (!s->pg.schema)
+        return kn_fail(err, KN_USAGE, "%s: say the name of the new schema: postgresql://.../database#SCHEMA",
+                       s->pg.name);
+    KN_TRY(kn_pg_run(&s->pg, "BEGIN", err));
+    kn_buffer_init(&sql, s->pg.ctx);
+    kn_buffer_add(&sql, "CREATE SCHEMA ");
+    kn_pg_name(&sql, s->pg.schema);
+    return run_sql(s, &sql, err);
+}
+
+kn_status kn_postgres_sink(kn_database_sink *out, kn_context *ctx, const char *name, const char *schema, kn_error *err)
+{
+    pg_sink *s = kn_alloc_zero(ctx, sizeof *s);
+    if (!s) return kn_fail_memory(err, ctx, "writing a database");
+    kn_buffer_init(&s->lines, ctx);
+    kn_status status = kn_pg_open(&s->pg, ctx, name, schema, err);
+    if (status == KN_OK) status = begin(s, err);
+    if (status != KN_OK) {
+        sink_abort(s);
+        return status;
+    }
+    *out = (kn_database_sink){s,           NULL,      sink_table,  sink_row,  sink_table_end,
+                              sink_finish, sink_read, sink_commit, sink_abort};
+    return KN_OK;
+}

@@ -1,0 +1,490 @@
+/* kn_miracle.c: MiRaCle, MiRaCleX and dMiRaCle, fast: the plans of kn_miracle_reference.c at a fraction of its cost.
+ *
+ * - Subtrees are interned and the costs of pairs remembered (kn_miracle_store.c, kn_miracle_match.c).
+ * - A cluster whose lower bound (kn_miracle_bound.c) cannot win is skipped. The bound that looks best goes first.
+ * - The next LANES persons are held against all clusters side by side, before it is known what the persons before them
+ *   change; then they are placed one after the other, and only clusters that changed meanwhile are looked at again.
+ *
+ * Each person of such a group has a lane of their own, whatever the number of threads.
+ *
+ * Memory: open clusters, finished ones (they are the plan), at most STORE_LIMIT interned subtrees but for those of the
+ * clusters at hand, and LANES memories of costs.
+ */
+#include "kn_miracle.h"
+
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_parallel.h"
+
+enum { LANES = 16, ALONE = 64, AT_ONCE = 1 << 14, STORE_LIMIT = 1 << 20, MOST_PLACES = 1 << 15, LEAST_PLACES = 1 << 8 };
+
+/* What is known of the distance of a person and a cluster. */
+typedef struct known {
+    kn_loss loss;
+    bool    exact; /* else a lower bound */
+} known;
+
+typedef struct candidate {
+    kn_loss loss;
+    size_t  at; /* SIZE_MAX: none yet */
+} candidate;
+
+typedef struct fast {
+    kn_relational_work *work;
+    kn_store            store;
+    kn_tree_bounds      bounds;
+    kn_tables           tables;
+    kn_lane             lanes[LANES];
+    kn_codes            codes;
+    /* Placing persons. */
+    kn_cluster_list open;
+    kn_cluster     *persons[LANES];
+    int64_t         first; /* of the group, in the order of persons */
+    known          *known; /* LANES × open clusters when the group began */
+    size_t          known_capacity, slots;
+    /* Looking for the nearest. */
+    kn_cluster        **items;
+    const bool         *skip;
+    size_t              item_first, item_count, piece;
+    const kn_cluster   *fixed;
+    const kn_signature *fixed_signature;
+    bool                fixed_represents;
+    candidate           nearest[LANES];
+} fast;
+
+/* Is a loss at place `at` better than what was found? Of equal losses the first place wins. */
+static bool better(kn_loss loss, size_t at, const candidate *best)
+{
+    if (best->at == SIZE_MAX) return true;
+    int c = kn_loss_compare(loss, best->loss);
+    return c < 0 || (c == 0 && at < best->at);
+}
+
+static kn_loss distance(kn_lane *lane, const kn_cluster *representative, const kn_cluster *entity)
+{
+    lane->distances++;
+    return kn_lane_loss(lane, representative->ids[0], entity->ids[0]);
+}
+
+static kn_status sign(fast *f, kn_lane *lane, kn_cluster *c, kn_error *err)
+{
+    if (c->signature) return KN_OK;
+    return kn_signature_make(&c->signature, &f->bounds, c, lane->counts, lane->touched, err);
+}
+
+/* Raises a bound that does not exclude the pair to the fine one. The entity (or with `represents` the representative)
+ * has been spread into the lane's counts. */
+static kn_loss raised(const fast *f, const kn_lane *lane, kn_loss bound, const kn_signature *x, const kn_signature *y,
+                      bool represents)
+{
+    const kn_signature *other = represents ? y : x;
+    if (!other->spotted) return bound;
+    kn_loss fine = kn_signature_fine_bound(&f->bounds, x, y, other, lane->counts);
+    return kn_loss_compare(fine, bound) > 0 ? fine : bound;
+}
+
+static void forget(fast *f)
+{
+    kn_store_forget(&f->store);
+    for (int i = 0; i < LANES; i++) kn_lane_forget(&f->lanes[i]);
+}
+
+/* ---- Merging ---- */
+
+static kn_status merged(fast *f, kn_lane *lane, kn_cluster **out, kn_cluster *a, kn_cluster *b, kn_error *err)
+{
+    kn_context *ctx = f->work->ctx;
+    *out = NULL;
+    KN_TRY(kn_store_intern(&f->store, a, err));
+    KN_TRY(kn_store_intern(&f->store, b, err));
+    kn_pair *pairs = kn_alloc_array(ctx, a->nodes < b->nodes ? a->nodes : b->nodes, sizeof *pairs);
+    if (!pairs) return kn_fail_memory(err, ctx, "pairing rows");
+    uint32_t  count = kn_lane_pairs(lane, a, b, pairs);
+    kn_status st = kn_cluster_merge(out, ctx, f->work->losses, a, b, pairs, count, err);
+    kn_free(pairs);
+    return st;
+}
+
+/* list[at] becomes its anonymization with `other`, which stays. */
+static kn_status merge_into(fast *f, kn_lane *lane, kn_cluster_list *list, size_t at, kn_cluster *other, kn_error *err)
+{
+    kn_cluster *both;
+    KN_TRY(merged(f, lane, &both, list->items[at], other, err));
+    kn_cluster_free(list->items[at]);
+    list->items[at] = both;
+    return KN_OK;
+}
+
+/* A class is finished: its signature is needed again only where classes are merged. */
+static kn_status finish(fast *f, kn_cluster *c, kn_error *err)
+{
+    if (f->work->problem->method != KN_RELATIONAL_DMIRACLE) {
+        kn_free(c->signature);
+        c->signature = NULL;
+    }
+    return kn_cluster_list_add(&f->work->done, f->work->ctx, c, err);
+}
+
+/* ---- Algorithm 2, lines 2 to 12 ---- */
+
+static kn_status load_person(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    fast *f = arg;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        KN_TRY(kn_cluster_of_entity(&f->persons[i], f->work->ctx, f->work->problem->forest, f->work->losses,
+                                    f->work->order[f->first + i], err));
+        KN_TRY(sign(f, &f->lanes[i], f->persons[i], err));
+    }
+    return KN_OK;
+}
+
+/* Holds one person against the clusters as they are now. */
+static kn_status look_ahead(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    fast *f = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t i = begin; i < end; i++) {
+        kn_lane            *lane = &f->lanes[i];
+        const kn_signature *person = f->persons[i]->signature;
+        known              *row = f->known + (size_t)i * f->slots;
+        candidate           lowest = {{0, 0}, SIZE_MAX}, best = lowest;
+        kn_signature_spread(person, &f->bounds, lane->counts);
+        for (size_t s = 0; s < f->slots; s++) {
+            row[s] = (known){kn_signature_bound(&f->bounds, f->open.items[s]->signature, person), false};
+            if (better(row[s].loss, s, &lowest)) lowest = (candidate){row[s].loss, s};
+        }
+        for (size_t round = 0; round <= f->slots; round++) {
+            size_t s = round == 0 ? lowest.at : round - 1;
+            if (s == SIZE_MAX || row[s].exact || !better(row[s].loss, s, &best)) continue;
+            row[s].loss = raised(f, lane, row[s].loss, f->open.items[s]->signature, person, false);
+            if (!better(row[s].loss, s, &best)) continue;
+            row[s] = (known){distance(lane, f->open.items[s], f->persons[i]), true};
+            if (better(row[s].loss, s, &best)) best = (candidate){row[s].loss, s};
+        }
+        kn_signature_clear(person, &f->bounds, lane->counts);
+    }
+    return KN_OK;
+}
+
+/* The nearest open cluster of the i-th person of the group. Clusters keep their order: places compare as slots do. */
+static candidate nearest_open(fast *f, int i)
+{
+    kn_lane            *lane = &f->lanes[i];
+    const kn_signature *person = f->persons[i]->signature;
+    candidate           best = {{0, 0}, SIZE_MAX}, lowest = best;
+    known              *row = f->known + (size_t)i * f->slots;
+    kn_signature_spread(person, &f->bounds, lane->counts);
+    for (size_t at = 0; at < f->open.count; at++) {
+        const kn_cluster *c = f->open.items[at];
+        if (c->slot != KN_FOREST_NONE) {
+            if (row[c->slot].exact && better(row[c->slot].loss, at, &best)) best = (candidate){row[c->slot].loss, at};
+            continue;
+        }
+        kn_loss bound = kn_signature_bound(&f->bounds, c->signature, person);
+        if (better(bound, at, &lowest)) lowest = (candidate){bound, at};
+    }
+    if (lowest.at != SIZE_MAX && better(lowest.loss, lowest.at, &best)) {
+        candidate tried = {distance(lane, f->open.items[lowest.at], f->persons[i]), lowest.at};
+        if (better(tried.loss, tried.at, &best)) best = tried;
+    }
+    for (size_t at = 0; at < f->open.count; at++) {
+        const kn_cluster *c = f->open.items[at];
+        if (at == lowest.at || (c->slot != KN_FOREST_NONE && row[c->slot].exact)) continue;
+        kn_loss bound =
+            c->slot != KN_FOREST_NONE ? row[c->slot].loss : kn_signature_bound(&f->bounds, c->signature, person);
+        if (better(bound, at, &best)) bound = raised(f, lane, bound, c->signature, person, false);
+        if (!better(bound, at, &best)) {
+            lane->skipped++;
+            continue;
+        }
+        candidate tried = {distance(lane, f->open.items[at], f->persons[i]), at};
+        if (better(tried.loss, tried.at, &best)) best = tried;
+    }
+    kn_signature_clear(person, &f->bounds, lane->counts);
+    return best;
+}
+
+static kn_status put(fast *f, int i, kn_error *err)
+{
+    const kn_relational_problem *problem = f->work->problem;
+    candidate                    best = nearest_open(f, i);
+    kn_cluster                  *person = f->persons[i];
+    if (best.at == SIZE_MAX || (kn_loss_above(best.loss, f->work->losses->unit, problem->threshold) &&
+                                (int64_t)f->open.count < problem->climit)) {
+        f->work->counters->clusters++;
+        best.at = f->open.count;
+        f->persons[i] = NULL;
+        KN_TRY(kn_cluster_list_add(&f->open, f->work->ctx, person, err));
+    } else {
+        KN_TRY(merge_into(f, &f->lanes[i], &f->open, best.at, person, err));
+    }
+    if (f->open.items[best.at]->size >= f->work->k) return finish(f, kn_cluster_list_take(&f->open, best.at), err);
+    KN_TRY(sign(f, &f->lanes[i], f->open.items[best.at], err));
+    return kn_store_intern(&f->store, f->open.items[best.at], err);
+}
+
+static void drop_persons(fast *f)
+{
+    for (int i = 0; i < LANES; i++) {
+        kn_cluster_free(f->persons[i]);
+        f->persons[i] = NULL;
+    }
+}
+
+static kn_status put_group(fast *f, int count, kn_error *err)
+{
+    kn_context *ctx = f->work->ctx;
+    KN_TRY(kn_parallel_for(ctx, count, 1, load_person, f, err));
+    if (f->store.count > STORE_LIMIT) forget(f);
+    f->slots = f->open.count;
+    void *block = f->known;
+    bool  room = kn_grow(ctx, &block, &f->known_capacity, LANES * f->slots + 1, sizeof *f->known);
+    f->known = block;
+    if (!room) return kn_fail_memory(err, ctx, "holding persons against clusters");
+    for (size_t s = 0; s < f->slots; s++) {
+        f->open.items[s]->slot = (uint32_t)s;
+        KN_TRY(kn_store_intern(&f->store, f->open.items[s], err));
+    }
+    for (int i = 0; i < count; i++) KN_TRY(kn_store_intern(&f->store, f->persons[i], err));
+    if (f->slots > 0) KN_TRY(kn_parallel_for(ctx, count, 1, look_ahead, f, err));
+    for (int i = 0; i < count; i++) KN_TRY(put(f, i, err));
+    drop_persons(f);
+    kn_progress_add(ctx, (uint64_t)count);
+    return KN_OK;
+}
+
+/* ---- Looking for the nearest among many ---- */
+
+static kn_status look_in_piece(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    fast *f = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t l = begin; l < end; l++) {
+        kn_lane   *lane = &f->lanes[l];
+        candidate *best = &f->nearest[l];
+        size_t     from = f->item_first + (size_t)l * f->piece, to = from + f->piece;
+        if (to > f->item_first + f->item_count) to = f->item_first + f->item_count;
+        kn_signature_spread(f->fixed_signature, &f->bounds, lane->counts);
+        for (size_t i = from; i < to; i++) {
+            if (f->skip && f->skip[i]) continue;
+            const kn_cluster *item = f->items[i];
+            kn_signature     *s = item->signature;
+            if (!s) kn_signature_fill(s = lane->signature, &f->bounds, item);
+            kn_loss loss = f->fixed_represents ? kn_signature_bound(&f->bounds, f->fixed_signature, s)
+                                               : kn_signature_bound(&f->bounds, s, f->fixed_signature);
+            if (better(loss, i, best))
+                loss = f->fixed_represents ? raised(f, lane, loss, f->fixed_signature, s, true)
+                                           : raised(f, lane, loss, s, f->fixed_signature, false);
+            if (!better(loss, i, best)) {
+                lane->skipped++;
+                continue;
+            }
+            loss = f->fixed_represents ? distance(lane, f->fixed, item) : distance(lane, item, f->fixed);
+            if (better(loss, i, best)) *best = (candidate){loss, i};
+        }
+        kn_signature_clear(f->fixed_signature, &f->bounds, lane->counts);
+    }
+    return KN_OK;
+}
+
+/* The item (from `first` on, but for those to skip) that is nearest to `fixed`, which is the representative of the two
+ * or the entity; of equal ones the first. SIZE_MAX: there is none. */
+static kn_status find_nearest(fast *f, size_t *out, kn_cluster *fixed, bool represents, kn_cluster **items,
+                              size_t first, size_t count, const bool *skip, kn_error *err)
+{
+    kn_context *ctx = f->work->ctx;
+    KN_TRY(sign(f, &f->lanes[0], fixed, err));
+    f->fixed = fixed;
+    f->fixed_signature = fixed->signature;
+    f->fixed_represents = represents;
+    f->items = items;
+    f->skip = skip;
+    for (int l = 0; l < LANES; l++) f->nearest[l] = (candidate){{0, 0}, SIZE_MAX};
+    for (size_t begin = first; begin < count; begin += AT_ONCE) {
+        if (kn_cancelled(ctx)) return kn_fail_cancelled(err);
+        f->item_first = begin;
+        f->item_count = count - begin < AT_ONCE ? count - begin : AT_ONCE;
+        if (f->store.count > STORE_LIMIT && count > AT_ONCE) forget(f);
+        KN_TRY(kn_store_intern(&f->store, fixed, err));
+        for (size_t i = begin; i < begin + f->item_count; i++) KN_TRY(kn_store_intern(&f->store, items[i], err));
+        int lanes = f->item_count < ALONE ? 1 : LANES;
+        f->piece = (f->item_count + (size_t)lanes - 1) / (size_t)lanes;
+        KN_TRY(kn_parallel_for(ctx, lanes, 1, look_in_piece, f, err));
+    }
+    candidate best = f->nearest[0];
+    for (int l = 1; l < LANES; l++)
+        if (f->nearest[l].at != SIZE_MAX && better(f->nearest[l].loss, f->nearest[l].at, &best)) best = f->nearest[l];
+    *out = best.at;
+    return KN_OK;
+}
+
+/* The first of the list and the one nearest to it become one, at the first place. */
+static kn_status merge_first(fast *f, kn_cluster_list *list, kn_error *err)
+{
+    size_t at;
+    if (kn_cancelled(f->work->ctx)) return kn_fail_cancelled(err);
+    KN_TRY(find_nearest(f, &at, list->items[0], true, list->items, 1, list->count, NULL, err));
+    kn_cluster *other = kn_cluster_list_take(list, at);
+    kn_status   st = merge_into(f, &f->lanes[0], list, 0, other, err);
+    kn_cluster_free(other);
+    KN_TRY(st);
+    f->work->counters->merged++;
+    return sign(f, &f->lanes[0], list->items[0], err);
+}
+
+/* ---- Algorithm 2, lines 13 to 20, and what is left (M3) ---- */
+
+static kn_status absorb(fast *f, kn_error *err)
+{
+    kn_relational_work *work = f->work;
+    if (f->open.count == 0 || work->done.count == 0 || work->problem->leftovers == KN_LEFTOVERS_DROP) return KN_OK;
+    const kn_cluster *left = f->open.items[0];
+    for (uint32_t m = 0; m < left->size; m++) {
+        kn_cluster *person;
+        size_t      at;
+        KN_TRY(kn_cluster_of_entity(&person, work->ctx, work->problem->forest, work->losses, left->members[m], err));
+        kn_status st = find_nearest(f, &at, person, false, work->done.items, 0, work->done.count, NULL, err);
+        if (st == KN_OK) st = merge_into(f, &f->lanes[0], &work->done, at, person, err);
+        kn_cluster_free(person);
+        KN_TRY(st);
+        work->counters->absorbed++;
+    }
+    return KN_OK;
+}
+
+static kn_status miracle(fast *f, kn_error *err)
+{
+    int64_t entities = f->work->problem->forest->entities;
+    for (f->first = 0; f->first < entities; f->first += LANES) {
+        if (kn_cancelled(f->work->ctx)) return kn_fail_cancelled(err);
+        int64_t left = entities - f->first;
+        KN_TRY(put_group(f, left < LANES ? (int)left : LANES, err));
+    }
+    while (f->open.count > 1) {
+        KN_TRY(merge_first(f, &f->open, err));
+        if (f->open.items[0]->size >= f->work->k) KN_TRY(finish(f, kn_cluster_list_take(&f->open, 0), err));
+    }
+    return absorb(f, err);
+}
+
+/* ---- Algorithm 6 ---- */
+
+static kn_status diverse(fast *f, bool *good, const kn_cluster *c, kn_error *err)
+{
+    return kn_cluster_diverse(good, NULL, f->work->ctx, f->work->problem, c, &f->codes, err);
+}
+
+/* M13: the last class without diversity goes into the nearest good class that stays good, or vanishes. */
+static kn_status place_last(fast *f, kn_cluster *last, kn_error *err)
+{
+    kn_relational_work *work = f->work;
+    bool               *tried = kn_alloc_zero(work->ctx, work->done.count + 1);
+    if (!tried) return kn_fail_memory(err, work->ctx, "merging classes");
+    kn_status st = KN_OK;
+    bool      good = false;
+    for (size_t round = 0; st == KN_OK && !good && round < work->done.count; round++) {
+        size_t      at;
+        kn_cluster *both = NULL;
+        st = find_nearest(f, &at, last, false, work->done.items, 0, work->done.count, tried, err);
+        if (st != KN_OK) break;
+        tried[at] = true;
+        st = merged(f, &f->lanes[0], &both, work->done.items[at], last, err);
+        if (st == KN_OK) st = diverse(f, &good, both, err);
+        if (st != KN_OK || !good) {
+            kn_cluster_free(both);
+            continue;
+        }
+        kn_cluster_free(work->done.items[at]);
+        work->done.items[at] = both;
+        work->counters->absorbed += last->size;
+    }
+    kn_free(tried);
+    return st;
+}
+
+static kn_status diversify(fast *f, kn_cluster_list *bad, kn_error *err)
+{
+    kn_relational_work *work = f->work;
+    kn_cluster_list     all = work->done;
+    kn_status           st = KN_OK;
+    work->done = (kn_cluster_list){0};
+    for (size_t i = 0; i < all.count; i++) {
+        bool good = true;
+        if (st == KN_OK) st = diverse(f, &good, all.items[i], err);
+        if (st == KN_OK)
+            st = kn_cluster_list_add(good ? &work->done : bad, work->ctx, all.items[i], err);
+        else
+            kn_cluster_free(all.items[i]);
+    }
+    kn_free(all.items);
+    KN_TRY(st);
+    if (work->problem->repair == KN_REPAIR_SUPPRESS) return KN_OK;
+    while (bad->count > 1) {
+        bool good;
+        KN_TRY(merge_first(f, bad, err));
+        KN_TRY(diverse(f, &good, bad->items[0], err));
+        KN_TRY(kn_cluster_list_add(good ? &work->done : bad, work->ctx, kn_cluster_list_take(bad, 0), err));
+    }
+    if (bad->count == 0 || work->problem->leftovers == KN_LEFTOVERS_DROP) return KN_OK;
+    return place_last(f, bad->items[0], err);
+}
+
+/* ---- The whole ---- */
+
+static kn_status prepare(fast *f, kn_error *err)
+{
+    kn_relational_work *work = f->work;
+    size_t              places = LEAST_PLACES;
+    while (places < MOST_PLACES && places < work->problem->forest->nodes * 4) places *= 2;
+    KN_TRY(kn_store_make(&f->store, work->ctx, work->losses, err));
+    KN_TRY(kn_tree_bounds_make(&f->bounds, work->ctx, work->losses, err));
+    KN_TRY(kn_tables_make(&f->tables, work->ctx, work->losses, work->problem->forest->nodes * 2, err));
+    for (int i = 0; i < LANES; i++) {
+        KN_TRY(kn_lane_make(&f->lanes[i], work, &f->store, &f->tables, places, err));
+        KN_TRY(kn_signature_create(&f->lanes[i].signature, &f->bounds, 0, err));
+        f->lanes[i].counts = kn_alloc_array_zero(work->ctx, f->bounds.nodes + 1, sizeof *f->lanes[i].counts);
+        f->lanes[i].touched = kn_alloc_array(work->ctx, f->bounds.nodes + 1, sizeof *f->lanes[i].touched);
+        if (!f->lanes[i].counts || !f->lanes[i].touched) return kn_fail_memory(err, work->ctx, "preparing bounds");
+    }
+    return KN_OK;
+}
+
+static void clean_up(fast *f, kn_cluster_list *bad)
+{
+    for (int i = 0; i < LANES; i++) {
+        f->work->counters->pair_evaluations += f->lanes[i].evaluations;
+        f->work->counters->distances += f->lanes[i].distances + f->lanes[i].skipped;
+        f->work->counters->skipped += f->lanes[i].skipped;
+        kn_lane_free(&f->lanes[i]);
+    }
+    drop_persons(f);
+    kn_cluster_list_free(&f->open);
+    kn_cluster_list_free(bad);
+    kn_free(f->known);
+    kn_codes_free(&f->codes);
+    kn_tree_bounds_free(&f->bounds);
+    kn_tables_free(&f->tables);
+    kn_store_free(&f->store);
+}
+
+kn_status kn_miracle_fast(kn_relational_work *work, kn_error *err)
+{
+    fast           *f = kn_alloc_zero(work->ctx, sizeof *f);
+    kn_cluster_list bad = {0};
+    if (!f) return kn_fail_memory(err, work->ctx, "clustering");
+    f->work = work;
+    kn_status st = prepare(f, err);
+    kn_progress_begin(work->ctx, "clustering", "persons", (uint64_t)work->problem->forest->entities);
+    if (st == KN_OK) st = miracle(f, err);
+    if (st == KN_OK && work->problem->method == KN_RELATIONAL_DMIRACLE) st = diversify(f, &bad, err);
+    kn_progress_end(work->ctx);
+    clean_up(f, &bad);
+    kn_free(f);
+    return st;
+}

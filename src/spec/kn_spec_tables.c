@@ -1,0 +1,158 @@
+/* kn_spec_tables.c: `tables:` and `entity:` of a release file: which tables of a database, joined by which keys.
+ *
+ * A list of tables replaces the one before as a whole. It lies in the spec's arena and is never changed in place, so that
+ * a failed change leaves the old one as it was.
+ */
+#include <string.h>
+
+#include "kn_error.h"
+#include "kn_field.h"
+
+enum { MOST_TABLES = 4096 };
+
+static kn_status read_name(kn_reader *r, const kn_yaml *value, const char **out)
+{
+    return kn_read_text(r, value, "the name of a column", out);
+}
+
+static kn_status read_names(kn_reader *r, const kn_yaml *value, const char *const **out, int *count)
+{
+    return kn_read_list(r, value, "a column or a list of columns", read_name, out, count);
+}
+
+/* ---- One table ---- */
+
+static kn_status read_key(kn_reader *r, const kn_yaml *value, void *target)
+{
+    kn_spec_table *t = target;
+    t->has_key = true;
+    return read_names(r, value, &t->key, &t->key_count);
+}
+
+static kn_status read_parent_table(kn_reader *r, const kn_yaml *value, void *target)
+{
+    return kn_read_text(r, value, "the name of a table", &((kn_spec_table *)target)->parent);
+}
+
+static kn_status read_parent_columns(kn_reader *r, const kn_yaml *value, void *target)
+{
+    kn_spec_table *t = target;
+    return read_names(r, value, &t->parent_columns, &t->parent_column_count);
+}
+
+static kn_status read_parent(kn_reader *r, const kn_yaml *value, void *target)
+{
+    static const kn_key keys[] = {
+        {"table", read_parent_table}, {"column", read_parent_columns}, {"columns", read_parent_columns}, {NULL, NULL}};
+    kn_spec_table *t = target;
+    KN_TRY(kn_read_map(r, value, keys, target));
+    if (t->parent && t->parent_column_count > 0) return KN_OK;
+    return kn_field_fail(r, value, "a parent needs a table and the column (or columns) that name its rows");
+}
+
+static kn_status read_table_attributes(kn_reader *r, const kn_yaml *value, void *target)
+{
+    kn_spec_table *t = target;
+    KN_TRY(kn_want_map(r, value, "a mapping of columns"));
+    kn_attribute *list = kn_arena_alloc(&r->inner->arena, (value->count + 1) * sizeof *list);
+    if (!list) return kn_field_memory(r);
+    t->attributes = list;
+    for (const kn_yaml *key = value->first; key; key = key->next)
+        KN_TRY(kn_read_attribute_alone(r, key, key->value, &list[t->attribute_count++]));
+    return KN_OK;
+}
+
+static kn_status read_table(kn_reader *r, const kn_yaml *key, kn_spec_table *t)
+{
+    static const kn_key keys[] = {
+        {"key", read_key}, {"parent", read_parent}, {"attributes", read_table_attributes}, {NULL, NULL}};
+    kn_place place = kn_field_place(r, key);
+    if (key->size == 0) return kn_field_fail(r, key, "the name of a table is empty");
+    *t = (kn_spec_table){.line = place.line, .column = place.column};
+    t->name = kn_arena_strndup(&r->inner->arena, key->text, key->size);
+    if (!t->name) return kn_field_memory(r);
+    return kn_yaml_missing(key->value) ? KN_OK : kn_read_map(r, key->value, keys, t);
+}
+
+/* ---- All of them ---- */
+
+/* The key of persons, where only `entity:` says it. */
+static kn_status fill_entity_key(kn_reader *r, kn_spec *spec)
+{
+    int found = -1;
+    for (int i = 0; spec->entity && spec->entity_table && i < spec->table_count; i++)
+        if (strcmp(spec->tables[i].name, spec->entity_table) == 0 && !spec->tables[i].has_key) found = i;
+    if (found < 0) return KN_OK;
+    kn_spec_table *list = kn_arena_alloc(&r->inner->arena, (size_t)spec->table_count * sizeof *list);
+    const char   **key = kn_arena_alloc(&r->inner->arena, sizeof *key);
+    if (!list || !key) return kn_field_memory(r);
+    memcpy(list, spec->tables, (size_t)spec->table_count * sizeof *list);
+    *key = spec->entity;
+    list[found].has_key = true;
+    list[found].key = key;
+    list[found].key_count = 1;
+    spec->tables = list;
+    return KN_OK;
+}
+
+kn_status kn_read_tables(kn_reader *r, const kn_yaml *value, void *target)
+{
+    kn_spec *spec = target;
+    KN_TRY(kn_want_map(r, value, "a mapping of tables"));
+    if (value->count == 0 || value->count > MOST_TABLES)
+        return kn_field_fail(r, value, "from 1 to %d tables are expected here", MOST_TABLES);
+    kn_spec_table *list = kn_arena_alloc(&r->inner->arena, value->count * sizeof *list);
+    int            count = 0;
+    if (!list) return kn_field_memory(r);
+    for (const kn_yaml *key = value->first; key; key = key->next) KN_TRY(read_table(r, key, &list[count++]));
+    for (int i = 0; i < count; i++) /* a parent that is not listed would never be found */
+        for (int j = 0; list[i].parent && j <= count; j++) {
+            if (j < count && strcmp(list[j].name, list[i].parent) == 0) break;
+            if (j < count) continue;
+            const kn_yaml *key = value->first;
+            for (int k = 0; k < i; k++) key = key->next;
+            return kn_field_fail(r, key, "the parent of table \"%s\" is not listed", list[i].name);
+        }
+    spec->tables = list;
+    spec->table_count = count;
+    return fill_entity_key(r, spec);
+}
+
+static kn_status read_entity_key(kn_reader *r, const kn_yaml *value, void *target)
+{
+    return kn_read_text(r, value, "the name of a column", &((kn_spec *)target)->entity);
+}
+
+static kn_status read_entity_table(kn_reader *r, const kn_yaml *value, void *target)
+{
+    return kn_read_text(r, value, "the name of a table", &((kn_spec *)target)->entity_table);
+}
+
+kn_status kn_read_entity(kn_reader *r, const kn_yaml *value, void *target)
+{
+    static const kn_key keys[] = {{"key", read_entity_key}, {"table", read_entity_table}, {NULL, NULL}};
+    if (value->kind == KN_YAML_TEXT) return read_entity_key(r, value, target);
+    KN_TRY(kn_read_map(r, value, keys, target));
+    if (value->count == 0) return kn_field_fail(r, value, "an entity needs a key, or a table");
+    return fill_entity_key(r, target);
+}
+
+kn_status kn_read_place(kn_reader *r, const kn_yaml *value, const char **out)
+{
+    static const char sqlite[] = "sqlite:";
+    size_t            prefix = sizeof sqlite - 1, before = strlen(r->folder);
+    if (value->kind != KN_YAML_TEXT) return kn_read_path(r, value, out);
+    const char *text = value->text;
+    if (strncmp(text, "postgresql:", 11) == 0 || strncmp(text, "postgres:", 9) == 0)
+        return kn_read_text(r, value, "a database", out);
+    if (strncmp(text, sqlite, prefix) != 0) return kn_read_path(r, value, out);
+    if (text[prefix] == '\0') return kn_field_fail(r, value, "a file is expected behind sqlite:");
+    if (text[prefix] == '/' || before == 0) return kn_read_text(r, value, "a database", out);
+    char *joined = kn_arena_bytes(&r->inner->arena, before + value->size + 1);
+    if (!joined) return kn_field_memory(r);
+    memcpy(joined, sqlite, prefix);
+    memcpy(joined + prefix, r->folder, before);
+    memcpy(joined + prefix + before, text + prefix, value->size - prefix + 1);
+    *out = joined;
+    return KN_OK;
+}
