@@ -183,7 +183,7 @@ def completion():
         (("hierarchy", "sho"), ["show"]),
         (("hierarchy", "build", "--mask-c"), ["--mask-character"]),
         (("hierarchy", "show", "--mask-c"), []),
-        (("generate", "ad"), ["adult-like"]),
+        (("generate", "adult-l"), ["adult-like"]),
     ]
     problems = []
     for words, expected in cases:
