@@ -245,7 +245,7 @@ static const char everything[] =
     "  age:       {role: quasi, type: integer, hierarchy: {ranges: [5, 10, 0.25], origin: -3}}\n"
     "  \"income: net\": {role: quasi, type: decimal, hierarchy: {breaks: [[18, 65], [18]]}}\n"
     "  country:   {role: quasi, hierarchy: country.csv, weight: 50%}\n"
-    "  course:    {role: quasi, hierarchy: course.dgh}\n"
+    "  course:    {role: quasi, hierarchy: {taxonomy: course.txt}}\n"
     "  city:      {role: quasi, hierarchy: {taxonomy: city.txt}}\n"
     "  street:    {role: quasi, hierarchy: {file: street.txt, delimiter: tab}}\n"
     "  born:      {role: quasi, type: date, format: \"%d.%m.%Y\", hierarchy: {calendar: [month, year]}}\n"
@@ -318,7 +318,7 @@ static const char everything_json[] =
     "\t\t\"income: net\": {\"role\": \"quasi\", \"type\": \"decimal\", \"hierarchy\": {\"breaks\": [[18, 65], "
     "[18]]}},\n"
     "\t\t\"country\": {\"role\": \"quasi\", \"hierarchy\": {\"file\": \"country.csv\"}, \"weight\": \"50%\"},\n"
-    "\t\t\"course\": {\"role\": \"quasi\", \"hierarchy\": {\"taxonomy\": \"course.dgh\"}},\n"
+    "\t\t\"course\": {\"role\": \"quasi\", \"hierarchy\": {\"taxonomy\": \"course.txt\"}},\n"
     "\t\t\"city\": {\"role\": \"quasi\", \"hierarchy\": {\"taxonomy\": \"city.txt\"}},\n"
     "\t\t\"street\": {\"role\": \"quasi\", \"hierarchy\": {\"file\": \"street.txt\", \"delimiter\": \"\\t\"}},\n"
     "\t\t\"born\": {\"role\": \"quasi\", \"type\": \"date\", \"format\": \"%d.%m.%Y\", \"hierarchy\": {\"calendar\": "
@@ -345,7 +345,7 @@ static const char everything_dump[] =
     "attribute=age role=quasi type=integer ranges decimal=, width=5 width=10 width=0.25 origin=-3 weight=1/1\n"
     "attribute=income: net role=quasi type=decimal breaks decimal=, level 18 65 level 18 weight=1/1\n"
     "attribute=country role=quasi type=auto file decimal=, path=@country.csv weight=50/100\n"
-    "attribute=course role=quasi type=auto taxonomy decimal=, path=@course.dgh weight=1/1\n"
+    "attribute=course role=quasi type=auto taxonomy decimal=, path=@course.txt weight=1/1\n"
     "attribute=city role=quasi type=auto taxonomy decimal=, path=@city.txt weight=1/1\n"
     "attribute=street role=quasi type=auto file decimal=, path=@street.txt delimiter=\t weight=1/1\n"
     "attribute=born role=quasi type=date format=%d.%m.%Y calendar decimal=, steps=10 weight=1/1\n"
@@ -466,8 +466,7 @@ static void test_forms(void **state)
         {"attributes: {a: {hierarchy: {calendar: year}}}", "attributes: {a: {hierarchy: {calendar: [year]}}}"},
         {"attributes: {a: {hierarchy: {breaks: [1, 2]}}}", "attributes: {a: {hierarchy: {breaks: [[1, 2]]}}}"},
         {"attributes: {a: {hierarchy: {ranges: 5}}}", "attributes: {a: {hierarchy: {ranges: [5]}}}"},
-        {"attributes: {a: {hierarchy: x.dgh}}", "attributes: {a: {hierarchy: {taxonomy: x.dgh}}}"},
-        {"attributes: {a: {hierarchy: {file: x.dgh}}}", "attributes:\n- skipped"},
+        {"attributes: {a: {hierarchy: x.dgh}}", "attributes: {a: {hierarchy: {file: x.dgh}}}"},
         {"delimiter: tab", "delimiter: \"\\t\""},
         {"encoding: UTF8", "encoding: utf-8"},
         {"encoding: CP1252", "encoding: windows-1252"},
@@ -486,12 +485,6 @@ static void test_forms(void **state)
         {"output: a\n  b\n\n  c", "output: \"a b\\nc\""},
     };
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        if (strstr(same[i].b, "skipped")) {
-            kn_spec *spec = read_good(same[i].a); /* a taxonomy's name, but told to be a file */
-            assert_int_equal(spec->attributes[0].hierarchy.kind, KN_HIERARCHY_FILE);
-            kn_spec_free(spec);
-            continue;
-        }
         kn_spec *a = read_good(same[i].a), *b = read_good(same[i].b);
         assert_same(a, b);
         kn_spec_free(a);
@@ -1652,7 +1645,7 @@ static void make_hierarchy(tree *attribute, kn_buffer *dumped, const char *decim
         if (h->text[0] == 's')
             kn_buffer_format(dumped, " suppress decimal=%s", decimal);
         else
-            kn_buffer_format(dumped, " taxonomy decimal=%s path=%sh/x.dgh", decimal, file_folder);
+            kn_buffer_format(dumped, " file decimal=%s path=%sh/x.dgh", decimal, file_folder);
         break;
     case 1:
         add_text(h, "mask", "left");

@@ -9,13 +9,6 @@
 #include "kn_utf8.h"
 #include "kn_value.h"
 
-/* A path that ends in .dgh is a taxonomy. */
-static kn_hierarchy_kind kind_of_path(const char *path)
-{
-    size_t length = strlen(path);
-    return length >= 4 && strcmp(path + length - 4, ".dgh") == 0 ? KN_HIERARCHY_TAXONOMY : KN_HIERARCHY_FILE;
-}
-
 static kn_status read_mask(kn_reader *r, const kn_yaml *value, void *target)
 {
     static const char *const sides[] = {"right", "left"};
@@ -202,7 +195,7 @@ kn_status kn_read_hierarchy(kn_reader *r, const kn_yaml *value, kn_hierarchy_spe
         h.kind = KN_HIERARCHY_SUPPRESS;
     } else if (value->kind == KN_YAML_TEXT) {
         KN_TRY(kn_read_path(r, value, &h.path));
-        h.kind = kind_of_path(h.path);
+        h.kind = KN_HIERARCHY_FILE;
     } else {
         const char *names[PARTS];
         size_t      which[PARTS], used = 0;
