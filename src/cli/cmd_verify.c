@@ -204,7 +204,8 @@ static int verify(cli_anonymizing *a, kn_context *ctx, kn_verify_options *option
 
 static void free_words(cli_anonymizing *a)
 {
-    cli_list *lists[] = {&a->qi, &a->sensitive, &a->identifier, &a->keep, &a->hierarchies, &a->attributes, &a->require};
+    cli_list *lists[] = {&a->qi,          &a->sensitive,  &a->identifier, &a->keep,
+                         &a->hierarchies, &a->attributes, &a->require,    &a->dependencies};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) cli_list_free(lists[i]);
     cli_table_options_free(&a->input);
 }
