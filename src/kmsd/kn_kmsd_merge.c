@@ -4,7 +4,7 @@
  * first. The others are put in the order of their cells and joined, neighbour by neighbour, until each union holds; what is
  * left in the end joins the last union, or the good class that becomes least wide by it. A union shows the lowest common
  * ancestors of its members. Dependencies are repaired after each round, which may merge more; rounds go on until every
- * class holds. Each round leaves fewer classes, so they end.
+ * class holds. Each round leaves fewer classes, or as many with fewer that are not suppressed, so they end.
  *
  * Cost: per round a grouping, the judging of all classes, and a sort of those that fail.
  */
@@ -44,12 +44,26 @@ static uint32_t node_of(const merger *m, uint32_t class_index, int q)
     return m->run->nodes[q][members_of(m, class_index)[0]];
 }
 
-static kn_status judge_all(merger *m, kn_error *err)
+/* Were all rows of the class suppressed? Where only some were, a union has come to show what they showed: it takes them in
+ * again, as nothing tells them from it, and the budget has their number back. */
+static bool is_suppressed(merger *m, uint32_t class_index, int64_t *budget)
+{
+    bool           *suppressed = m->run->suppressed;
+    const uint32_t *rows = members_of(m, class_index);
+    uint32_t        count = 0, size = m->classes.sizes[class_index];
+    for (uint32_t r = 0; r < size; r++) count += suppressed[rows[r]];
+    if (count == 0 || count == size) return count > 0;
+    for (uint32_t r = 0; r < size; r++) suppressed[rows[r]] = false;
+    *budget += count;
+    return false;
+}
+
+static kn_status judge_all(merger *m, int64_t *budget, kn_error *err)
 {
     m->failing_count = m->good_count = 0;
     for (uint32_t i = 0; i < m->classes.groups; i++) {
         m->good[i] = false;
-        if (m->run->suppressed[members_of(m, i)[0]]) continue;
+        if (is_suppressed(m, i, budget)) continue;
         if ((i & 0xfff) == 0 && kn_cancelled(m->run->ctx)) return kn_fail_cancelled(err);
         KN_TRY(
             kn_row_judge_holds(&m->good[i], &m->judge, members_of(m, i), sizeof(uint32_t), m->classes.sizes[i], err));
@@ -206,7 +220,7 @@ static kn_status make_round(merger *m, bool *done, bool *possible, int64_t *budg
     m->failing = kn_alloc_array(m->run->ctx, (size_t)m->classes.groups + 1, sizeof *m->failing);
     m->good = kn_alloc_array(m->run->ctx, (size_t)m->classes.groups + 1, sizeof *m->good);
     if (!m->failing || !m->good) return no_memory(m, err);
-    KN_TRY(judge_all(m, err));
+    KN_TRY(judge_all(m, budget, err));
     *done = m->failing_count == 0;
     if (*done) return KN_OK;
     suppress_within_budget(m, budget);
