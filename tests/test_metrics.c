@@ -192,7 +192,9 @@ static void random_cell(const world *w, kn_rng *rng, int q, bool plain, const in
         *cell = (kn_cell){KN_CELL_VALUE, low, 0};
     } else if (kind == 3) {
         *cell = (kn_cell){KN_CELL_STAR, 0, 0};
-        *cover = (twin_cover_of){1, 1, 1, w->rows};
+        /* A root says the same; above one leaf there is nothing to lose but the level. */
+        uint64_t domain = plain ? values : (uint64_t)w->trees[q].leaves;
+        *cover = (twin_cover_of){domain > 1, domain > 1, 1, w->rows};
         return;
     } else {
         for (uint32_t c = 0; c <= values; c++) covered[c] = covered[c] || kn_rng_below(rng, 4) == 0;

@@ -234,7 +234,7 @@ uint32_t kn_space_cut(const kn_space *space, kn_region region, kn_cut cut)
 double kn_space_loss(const kn_dimension *d, kn_span span, uint32_t distinct)
 {
     if (span.low == span.high) return 0;
-    if (span.high == d->positions) return 1;
+    if (span.high == d->positions) return d->positions > 1; /* a root above one value costs nothing */
     if (d->nodes) {
         uint32_t node = kn_hierarchy_lca_span(d->hierarchy, span.low, span.high);
         return (kn_hierarchy_cover(d->hierarchy, node) - 1.0) / (d->hierarchy->leaves - 1.0);

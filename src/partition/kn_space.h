@@ -23,14 +23,14 @@ typedef struct kn_dimension {
 } kn_dimension;
 
 typedef struct kn_space {
-    kn_context     *ctx;
-    int             count; /* dimensions */
-    kn_dimension   *dimensions;
-    uint32_t        most_positions; /* of any dimension, with "missing" */
-    size_t          stride;
-    size_t          row_offset;
-    uint32_t        rows;
-    unsigned char  *records;
+    kn_context    *ctx;
+    int            count; /* dimensions */
+    kn_dimension  *dimensions;
+    uint32_t       most_positions; /* of any dimension, with "missing" */
+    size_t         stride;
+    size_t         row_offset;
+    uint32_t       rows;
+    unsigned char *records;
 } kn_space;
 
 /* A range of records. */
@@ -82,7 +82,7 @@ void kn_space_count(const kn_space *space, kn_region region, int dimension, uint
 uint32_t kn_space_cut(const kn_space *space, kn_region region, kn_cut cut);
 
 /* The share of a dimension's domain that a cell over this span would cover, 0 to 1: LM of the cell. `distinct`: values in
- * it, looked at where cells are sets. With "missing" beside values: 1. */
+ * it, looked at where cells are sets. With "missing" beside values: 1 (0 where there is one value only). */
 double kn_space_loss(const kn_dimension *dimension, kn_span span, uint32_t distinct);
 
 #endif

@@ -48,7 +48,7 @@ typedef struct attribute {
 typedef struct sums {
     kn_u128 lm;      /* of values - 1                                                   */
     kn_u128 ncp;     /* of values                                                       */
-    kn_u128 levels;  /* of the height                                                   */
+    kn_u128 levels;  /* of the height; without a hierarchy of 1, beside what lm counts  */
     kn_u128 span;    /* of the width: in both lm and ncp                                */
     kn_u128 whole;   /* cells that lost everything                                      */
     kn_u128 entropy; /* log2 of the rows under the cell, in units of LOG_UNIT           */
@@ -171,21 +171,42 @@ static void add_set(sums *s, const attribute *a, const kn_plan *plan, const kn_c
     s->entropy += (kn_u128)log_units(covered) * rows;
 }
 
+static void add_node(sums *s, const attribute *a, uint32_t node, uint64_t rows)
+{
+    add_cover(s, kn_hierarchy_cover(a->h, node), rows);
+    s->levels += (kn_u128)a->h->level[node] * rows;
+    s->entropy += (kn_u128)a->node_logs[node] * rows;
+}
+
+static bool root_is_star(const kn_hierarchy *h)
+{
+    kn_string label = kn_hierarchy_text(h, kn_hierarchy_root(h));
+    return label.size == 1 && label.data[0] == '*';
+}
+
+/* A "*" in a class is the same to a reader whether it is a root or the lack of anything narrower: it is measured as the
+ * root, value → * where there is no hierarchy. That differs from a cell that lost everything where there is one value only. */
+static void add_star(sums *s, const attribute *a, uint64_t rows)
+{
+    if (a->h && root_is_star(a->h)) {
+        add_node(s, a, kn_hierarchy_root(a->h), rows);
+        return;
+    }
+    if (!a->h && a->values <= 1)
+        s->levels += rows;
+    else
+        s->whole += rows;
+    s->entropy += (kn_u128)a->star_log * rows;
+}
+
 static void add_cell(sums *s, const attribute *a, const kn_plan *plan, const kn_cell *cell, uint64_t rows)
 {
     switch (cell->kind) {
     case KN_CELL_VALUE: s->entropy += (kn_u128)a->code_logs[cell->a] * rows; break;
-    case KN_CELL_NODE:
-        add_cover(s, kn_hierarchy_cover(a->h, cell->a), rows);
-        s->levels += (kn_u128)a->h->level[cell->a] * rows;
-        s->entropy += (kn_u128)a->node_logs[cell->a] * rows;
-        break;
+    case KN_CELL_NODE: add_node(s, a, cell->a, rows); break;
     case KN_CELL_RANGE: add_range(s, a, cell, rows); break;
     case KN_CELL_SET: add_set(s, a, plan, cell, rows); break;
-    default:
-        s->whole += rows;
-        s->entropy += (kn_u128)a->star_log * rows;
-        break;
+    default: add_star(s, a, rows); break;
     }
 }
 
@@ -248,7 +269,7 @@ static means means_of(const attribute *a, const sums *s, int64_t rows)
     long double spans = share(s->span, a->width);
     r.lm = (share(s->lm, a->values - 1) + spans + (long double)s->whole) / n;
     r.ncp = (share(s->ncp, a->values) + spans + (long double)s->whole) / n;
-    r.levels = a->h ? (share(s->levels, a->h->height) + (long double)s->whole) / n : r.lm;
+    r.levels = a->h ? (share(s->levels, a->h->height) + (long double)s->whole) / n : r.lm + share(s->levels, 1) / n;
     for (uint32_t c = 0; c <= a->column->dict.count; c++)
         before += (kn_u128)a->code_logs[c] * (uint64_t)(a->below[(size_t)c + 1] - a->below[c]);
     r.entropy =

@@ -19,7 +19,8 @@ typedef struct kn_metrics {
 /* Measures a plan on the table it was made for. `weights`: one per quasi-identifier; NULL: all 1. `k` is the
  * requested k (c_avg). Cells: a node covers its leaves; a range or a set of an attribute with a hierarchy covers as
  * many leaves as it has values; without one, a range of numbers or dates costs (high - low) / (largest - smallest)
- * in lm and ncp, other cells count distinct values of the column as leaves. prec of a range or set: that of the
+ * in lm and ncp, other cells count distinct values of the column as leaves. A "*" in a class is measured as a root that
+ * bears it, value → * where there is no hierarchy. prec of a range or set: that of the
  * lowest common ancestor, or without a hierarchy the lm. dm_star: the suppressed rows in the classes of the plan's
  * node, or, where it has no levels, in those of their original values. c_avg of a plan that releases nothing is
  * INFINITY. KN_USAGE: all weights are 0. The figures do not depend on the number of threads. */
