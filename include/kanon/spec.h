@@ -24,12 +24,12 @@ typedef enum kn_method {
     KN_METHOD_INCOGNITO_CUBE,
     KN_METHOD_HEURISTIC,
     KN_METHOD_DATAFLY,
-    KN_METHOD_MONDRIAN,         /* multidimensional partitioning */
+    KN_METHOD_MONDRIAN, /* multidimensional partitioning */
     KN_METHOD_MONDRIAN_RELAXED,
     KN_METHOD_MONDRIAN_1D,
     KN_METHOD_MONDRIAN_BEST,
     KN_METHOD_MONDRIAN_WORKLOAD, /* cuts that follow a workload  */
-    KN_METHOD_KMSD,             /* attribute by attribute        */
+    KN_METHOD_KMSD,              /* attribute by attribute        */
     KN_METHOD_KMSD_AG,
     KN_METHODS
 } kn_method;
@@ -86,11 +86,11 @@ typedef struct kn_attribute {
     bool              has_hierarchy;
     kn_hierarchy_spec hierarchy; /* its texts belong to the spec                                       */
     kn_ratio          weight;    /* of a quasi-identifier in the metrics; 1/1 unless given             */
-    bool              cut_by_order; /* partitioning: a quasi-identifier with a hierarchy is cut in the order of its leaves, and
+    bool cut_by_order; /* partitioning: a quasi-identifier with a hierarchy is cut in the order of its leaves, and
                                        shows ranges or sets instead of nodes                           */
-    const char       *pseudonym_key_file; /* identifier: replaced by a keyed pseudonym instead of dropped; NULL: dropped */
-    int64_t           line, column; /* where in the release file; 0: not from a file                  */
-    bool              has_role;     /* false: declared without a role, which kn_spec_check refuses      */
+    const char *pseudonym_key_file; /* identifier: replaced by a keyed pseudonym instead of dropped; NULL: dropped */
+    int64_t     line, column;       /* where in the release file; 0: not from a file                  */
+    bool        has_role;           /* false: declared without a role, which kn_spec_check refuses      */
 } kn_attribute;
 
 /* One table of a database. What a catalog knows of it is used where nothing is said here. */
@@ -99,7 +99,7 @@ typedef struct kn_spec_table {
     bool                has_key;
     int                 key_count; /* of the primary key's columns; 0 with has_key: it has none                  */
     const char *const  *key;
-    const char         *parent;    /* the table that its rows belong to; NULL: not said                          */
+    const char         *parent; /* the table that its rows belong to; NULL: not said                          */
     int                 parent_column_count;
     const char *const  *parent_columns; /* of this table, in the order of the parent's key                       */
     int                 attribute_count;
@@ -108,39 +108,39 @@ typedef struct kn_spec_table {
 } kn_spec_table;
 
 typedef struct kn_spec {
-    const char        *path; /* of the release file; NULL: none                                        */
+    const char *path; /* of the release file; NULL: none                                        */
     /* Reading. */
     int                input_count;
-    const char *const *inputs; /* "-": standard input                                                  */
-    kn_csv_options     csv;    /* of the inputs; types are those of the attributes, na belongs to the spec */
+    const char *const *inputs;     /* "-": standard input                                                  */
+    kn_csv_options     csv;        /* of the inputs; types are those of the attributes, na belongs to the spec */
     const char        *population; /* a table of everybody the data may be about; NULL: none           */
     /* Roles. */
     int                 attribute_count;
     const kn_attribute *attributes; /* in the order they were declared: the order of the quasi-identifiers, of a node */
     const char         *entity;     /* the column that says whose row it is; NULL: one row per person   */
     const char         *entity_table; /* of a database: the table of persons; NULL: not said             */
-    int                  table_count;
-    const kn_spec_table *tables; /* of a database: only these are read; none: no database                */
-    bool                undeclared_refuse; /* an undeclared column is an error instead of dropped       */
-    kn_missing          missing;           /* of quasi-identifiers                                      */
+    int                 table_count;
+    const kn_spec_table *tables;            /* of a database: only these are read; none: no database                */
+    bool                 undeclared_refuse; /* an undeclared column is an error instead of dropped       */
+    kn_missing           missing;           /* of quasi-identifiers                                      */
     /* Promises. */
-    int             model_count;
-    const kn_model *models;
-    bool            suppression_is_count;
-    kn_fraction     suppression;      /* at most this share of the rows ...                             */
-    int64_t         suppression_rows; /* ... or, with suppression_is_count, this many                   */
-    kn_suppressed   suppressed;
+    int                model_count;
+    const kn_model    *models;
+    bool               suppression_is_count;
+    kn_fraction        suppression;      /* at most this share of the rows ...                             */
+    int64_t            suppression_rows; /* ... or, with suppression_is_count, this many                   */
+    kn_suppressed      suppressed;
     int                dependency_count;
     const char *const *dependencies; /* "a, b -> c" as written                                          */
     bool               allow_broken; /* a dependency may fail, in the original or in the release        */
     /* How. */
-    kn_method method;
-    kn_metric utility;
-    double    time_limit; /* seconds; 0: none                                                           */
-    kn_choose choose;     /* partitioning                                                               */
-    const char *workload; /* a file of queries, for mondrian-workload; NULL: none                        */
-    uint64_t  seed;
-    bool      seeded;     /* the seed was given                                                         */
+    kn_method   method;
+    kn_metric   utility;
+    double      time_limit; /* seconds; 0: none                                                           */
+    kn_choose   choose;     /* partitioning                                                               */
+    const char *workload;   /* a file of queries, for mondrian-workload; NULL: none                        */
+    uint64_t    seed;
+    bool        seeded; /* the seed was given                                                         */
     /* Writing. */
     const char *output;      /* "-": standard output; NULL: not given                                   */
     const char *report;      /* an HTML page; NULL: none                                                */
@@ -177,8 +177,8 @@ KN_API KN_CHECK kn_status kn_spec_set_texts(kn_spec *spec, const char *field, co
 KN_API KN_CHECK kn_status kn_spec_set_role(kn_spec *spec, const char *attribute, kn_role role, kn_error *err);
 
 /* Declares more of an attribute in the release file's notation: ("age", "{type: integer, hierarchy: {ranges: [5, 10]}}"). */
-KN_API KN_CHECK kn_status kn_spec_set_attribute(kn_spec *spec, const char *attribute, const char *text, const char *what,
-                                                kn_error *err);
+KN_API KN_CHECK kn_status kn_spec_set_attribute(kn_spec *spec, const char *attribute, const char *text,
+                                                const char *what, kn_error *err);
 
 /* Adds a model, or replaces the one of the same kind and attribute. */
 KN_API KN_CHECK kn_status kn_spec_set_model(kn_spec *spec, const kn_model *model, kn_error *err);
@@ -188,6 +188,10 @@ KN_API KN_CHECK kn_status kn_spec_set_model(kn_spec *spec, const kn_model *model
  * input; roles that exclude each other? KN_USAGE or KN_INPUT (with the file's line and column) says what does not.
  * Nothing is opened. */
 KN_API KN_CHECK kn_status kn_spec_check(kn_spec *spec, kn_error *err);
+
+/* Is it about one table? KN_USAGE where it describes a database, of which no release can be made or measured yet: whoever
+ * went on would pass over the tables and whose rows they are. kn_anonymize, kn_verify, kn_measure and kn_attack ask first. */
+KN_API KN_CHECK kn_status kn_spec_check_one_table(const kn_spec *spec, kn_error *err);
 
 /* The attribute of that name; -1: none. */
 KN_API int kn_spec_find(const kn_spec *spec, const char *attribute);

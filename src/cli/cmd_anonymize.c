@@ -182,7 +182,7 @@ static int anonymize(cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
     /* A spec needs an output, a dry run does not. */
     if (a->dry_run && !spec->output && kn_spec_set(spec, "output", "\"-\"", "--dry-run", &err) != KN_OK)
         return cli_fail(&err);
-    if (kn_spec_check(spec, &err) != KN_OK) return cli_fail(&err);
+    if (kn_spec_check_one_table(spec, &err) != KN_OK || kn_spec_check(spec, &err) != KN_OK) return cli_fail(&err);
     if (a->common.json && !a->dry_run && strcmp(spec->output, "-") == 0)
         return cli_usage(&cli_anonymize, "--json describes a release in a file: --output FILE is needed");
     int code = check_paths(spec);

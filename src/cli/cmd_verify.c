@@ -188,7 +188,8 @@ static int verify(cli_anonymizing *a, kn_context *ctx, kn_verify_options *option
     kn_verify_report *report = NULL;
     kn_error          err = KN_ERROR_INIT;
     int               code = cli_anonymize_spec(&spec, ctx, a);
-    if (code == 0 && kn_spec_check(spec, &err) != KN_OK) code = cli_fail(&err);
+    if (code == 0 && (kn_spec_check_one_table(spec, &err) != KN_OK || kn_spec_check(spec, &err) != KN_OK))
+        code = cli_fail(&err);
     if (code == 0 && kn_verify(&report, ctx, spec, options, &err) != KN_OK) code = cli_fail(&err);
     if (code == 0) {
         if (a->common.json)

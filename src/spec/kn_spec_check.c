@@ -232,3 +232,13 @@ kn_status kn_spec_check(kn_spec *spec, kn_error *err)
     KN_TRY(check_entity(inner, err));
     return check_models(inner, err);
 }
+
+kn_status kn_spec_check_one_table(const kn_spec *spec, kn_error *err)
+{
+    if (spec->table_count == 0 && !spec->entity_table) return KN_OK;
+    return kn_fail(
+        err, KN_USAGE,
+        "%s%sit describes a database (tables:), and only releases of one table can be made so far; kanon profile "
+        "looks at databases",
+        spec->path ? spec->path : "", spec->path ? ": " : "");
+}
