@@ -169,12 +169,30 @@ static void assert_same(const kn_spec *a, const kn_spec *b)
 static void test_names(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"optimal",          "samarati",          "bottom-up",
-                                          "bottom-up-rollup", "incognito",         "incognito-superroots",
-                                          "incognito-cube",   "heuristic",         "datafly",
-                                          "mondrian",         "mondrian-relaxed",  "mondrian-1d",
-                                          "mondrian-best",    "mondrian-workload", "kmsd",
-                                          "kmsd-ag"};
+    static const char *const methods[] = {"optimal",
+                                          "samarati",
+                                          "bottom-up",
+                                          "bottom-up-rollup",
+                                          "incognito",
+                                          "incognito-superroots",
+                                          "incognito-cube",
+                                          "heuristic",
+                                          "datafly",
+                                          "mondrian",
+                                          "mondrian-relaxed",
+                                          "mondrian-1d",
+                                          "mondrian-best",
+                                          "mondrian-workload",
+                                          "kmsd",
+                                          "kmsd-ag",
+                                          "miracle",
+                                          "miracle-x",
+                                          "miracle-x-level",
+                                          "dmiracle",
+                                          "bitmap",
+                                          "acs",
+                                          "gcs",
+                                          "ocs"};
     static const char *const metrics[] = {"lm", "ncp", "prec", "entropy", "dm", "dm_star", "c_avg"};
     kn_method                method;
     kn_metric                metric;
@@ -514,13 +532,13 @@ typedef struct mistake {
 #define NO_NUMBER "not a number like 2, 0.15 or 15% (at most 18 digits)"
 #define ALL_FIELDS                                                                                                     \
     "kanon, input, delimiter, header, encoding, decimal, timezone, na, population, attributes, entity, tables, "       \
-    "undeclared, missing, privacy, suppression, suppressed, dependencies, method, utility, workload, options, "        \
-    "output, report, "                                                                                                 \
+    "record, classes, undeclared, missing, privacy, suppression, suppressed, dependencies, method, utility, "          \
+    "workload, options, output, report, "                                                                              \
     "summary, keep-order, "                                                                                            \
     "keep-rowmap and force"
 #define ALL_MODELS                                                                                                     \
-    "k, l-diversity, t-closeness, alpha-k, beta-likeness, delta-disclosure, k-map, delta-presence, max-risk and "      \
-    "average-risk"
+    "k, l-diversity, t-closeness, alpha-k, beta-likeness, delta-disclosure, k-map, delta-presence, max-risk, "         \
+    "average-risk and k-mn"
 
 static const mistake mistakes[] = {
     {"method: [", 1, 10, "not YAML or JSON: a '[' is never closed"},
@@ -566,7 +584,7 @@ static const mistake mistakes[] = {
     {"tables: {a: {parent: {table: a}}}", 1, 22,
      "a parent needs a table and the column (or columns) that name its rows"},
     {"tables: {a: {keys: b}}", 1, 14, "unknown key 'keys': did you mean 'key'?"},
-    {"record: r", 1, 1, "unknown key 'record': did you mean 'report'?"},
+    {"rekord: r", 1, 1, "unknown key 'rekord': did you mean 'record'?"},
     {"kanon: 2", 1, 8, "this program reads release files of version 1"},
     {"kanon: [1]", 1, 8, "a version is expected here, not a list"},
     {"kanon:", 1, 1, "a version is missing here"},
@@ -786,7 +804,8 @@ static const mistake mistakes[] = {
     {"method: fast", 1, 9,
      "not a method; there are optimal, samarati, bottom-up, bottom-up-rollup, incognito, incognito-superroots, "
      "incognito-cube, heuristic, datafly, mondrian, mondrian-relaxed, mondrian-1d, "
-     "mondrian-best, mondrian-workload, kmsd and kmsd-ag"},
+     "mondrian-best, mondrian-workload, kmsd, kmsd-ag, miracle, miracle-x, miracle-x-level, dmiracle, bitmap, "
+     "acs, gcs and ocs"},
     {"method: incognto", 1, 9, "'incognto' is not a method: did you mean 'incognito'?"},
     {"method:", 1, 1, "a method is missing here"},
     {"utility: dm*", 1, 10, "'dm*' is not a metric: did you mean 'dm'?"},
@@ -801,7 +820,7 @@ static const mistake mistakes[] = {
     {"options: {choose: wide}", 1, 19, "not a way to choose; there are range, entropy and loss"},
     {"attributes: {a: {role: quasi, cuts: across}}", 1, 37, "not a way to cut; there are hierarchy and order"},
     {"attributes: {a: {role: keep, cuts: order}}", 1, 36, "cuts are of a quasi-identifier"},
-    {"options: {climit: 5}", 1, 11, "unknown key; known here are time-limit, seed, choose and allow-broken"},
+    {"options: {climits: 5}", 1, 11, "unknown key 'climits': did you mean 'climit'?"},
     {"output: []", 1, 9, "a path is expected here, not a list"},
     {"output: \"\"", 1, 9, "a path is empty"},
     {"report: {a: b}", 1, 9, "a path is expected here, not a mapping"},
@@ -1230,6 +1249,110 @@ static void test_later_wins(void **state)
     assert_ok(kn_spec_set(spec, "privacy", "[]", "--privacy", &err), err);
     assert_int_equal(spec->model_count, 0);
     kn_spec_free(spec);
+}
+
+/* ---- Trees ---- */
+
+static const char trees[] = "input: records.xml\noutput: release.xml\nrecord: people/person\n"
+                            "classes:\n"
+                            "  MedicalCenter: {value: '@v', hierarchy: h.dgh}\n"
+                            "  Disease: {value: text, hierarchy: h.dgh, role: sensitive}\n"
+                            "  Treatment:\n"
+                            "  -Treatment: {negative: true, role: quasi}\n"
+                            "privacy: [{k-mn: {k: 3, m: 2, n: 1}}, {l-diversity: {attribute: Disease, l: 2}}]\n"
+                            "options: {g: 4, semantics: paths, strict-structure: true, support: 0.05}\n";
+
+static void test_trees(void **state)
+{
+    (void)state;
+    kn_error err = KN_ERROR_INIT;
+    kn_spec *spec = read_good(trees);
+    char     path[5000];
+    snprintf(path, sizeof path, "%sh.dgh", file_folder);
+    assert_int_equal(kn_spec_shape(spec), KN_SHAPE_RECORDS);
+    assert_string_equal(spec->record, "people/person");
+    assert_int_equal(spec->class_count, 4);
+    const kn_spec_class *c = spec->classes;
+    assert_string_equal(c[0].name, "MedicalCenter");
+    assert_string_equal(c[0].value, "@v");
+    assert_true(c[0].has_hierarchy && !c[0].sensitive && !c[0].negative);
+    assert_string_equal(c[0].hierarchy.path, path);
+    assert_int_equal(c[0].line, 5);
+    assert_int_equal(c[0].column, 3);
+    assert_string_equal(c[1].value, "text");
+    assert_true(c[1].sensitive);
+    assert_null(c[2].value);
+    assert_false(c[2].has_hierarchy);
+    assert_string_equal(c[3].name, "-Treatment");
+    assert_true(c[3].negative);
+    assert_true(spec->kmn.k == 3 && spec->kmn.m == 2 && spec->kmn.n == 1);
+    assert_int_equal(spec->model_count, 1);
+    assert_true(spec->g == 4 && spec->semantics == KN_SEMANTICS_PATHS && spec->strict_structure);
+    assert_true(spec->support.numerator * 20 == spec->support.denominator);
+
+    /* A list, and what comes later wins; a failure changes nothing. */
+    assert_ok(kn_spec_set(spec, "classes", "[{item: {hierarchy: {mask: right}}}, other]", "--classes", &err), err);
+    assert_int_equal(spec->class_count, 2);
+    assert_int_equal(spec->classes[0].hierarchy.kind, KN_HIERARCHY_MASK);
+    assert_string_equal(spec->classes[1].name, "other");
+    assert_int_equal(kn_spec_set(spec, "classes", "[a, b, a]", "--classes", &err), KN_USAGE);
+    assert_int_equal(spec->class_count, 2);
+    assert_ok(kn_spec_set(spec, "privacy", "[{k-mn: {k: 5, m: 3}}]", "--privacy", &err), err);
+    assert_true(spec->kmn.k == 5 && spec->kmn.m == 3 && spec->kmn.n == 0 && spec->model_count == 0);
+    assert_int_equal(kn_spec_set(spec, "privacy", "[{k-mn: {k: 5, m: 3, n: 4}}]", "--privacy", &err), KN_USAGE);
+    assert_int_equal(spec->kmn.k, 5);
+    assert_ok(kn_spec_set(spec, "g", "7", "--g", &err), err);
+    assert_int_equal(spec->g, 7);
+    assert_ok(kn_spec_check(spec, &err), err);
+    assert_int_equal(spec->method, KN_METHOD_GCS);
+    assert_ok(kn_spec_set(spec, "classes", "{item: {hierarchy: release.dgh}}", "--classes", &err), err);
+    assert_ok(kn_spec_set(spec, "output", "release.dgh", "--output", &err), err);
+    assert_int_equal(kn_spec_check(spec, &err), KN_USAGE);
+    assert_non_null(strstr(err.message, "the output would overwrite a file that is read"));
+    assert_ok(kn_spec_set(spec, "privacy", "[{k: 5}]", "--privacy", &err), err);
+    assert_int_equal(spec->kmn.k, 0);
+    kn_spec_free(spec);
+}
+
+static void test_trees_wrong(void **state)
+{
+    (void)state;
+    static const mistake bad[] = {
+        {"classes: a", 1, 10, "a mapping or a list of classes is expected here"},
+        {"classes: {}", 1, 10, "from 1 to 1000 classes are expected here"},
+        {"classes: [a, {b: {}, c: {}}]", 1, 14, "each class is an item of its own: its name, or a mapping of it"},
+        {"classes: [a, [b]]", 1, 14, "each class is an item of its own: its name, or a mapping of it"},
+        {"classes: [a, b, a]", 1, 17, "class \"a\" is there already"},
+        {"classes: {a: {valeu: x}}", 1, 15, "unknown key 'valeu': did you mean 'value'?"},
+        {"classes: {a: {value: '@'}}", 1, 22, "the name of an attribute is expected behind @"},
+        {"classes: {a: {role: keep}}", 1, 21, "not a role of a class; there are quasi and sensitive"},
+        {"classes: {a: {role: sensitive, negative: true}}", 1, 11,
+         "class \"a\": what a record has not is nothing sensitive of it"},
+        {"record: a//b", 1, 9, "a path is names with one / between them"},
+        {"record: a/", 1, 9, "a path is names with one / between them"},
+        {"privacy: [{k-mn: 3}]", 1, 18, "a mapping like {k: 3, m: 2, n: 1} is expected here, not a single value"},
+        {"privacy: [{k-mn: {k: 3}}]", 1, 18, "k-mn needs 'k' and 'm'"},
+        {"privacy: [{k-mn: {m: 3}}]", 1, 18, "k-mn needs 'k' and 'm'"},
+        {"privacy: [{k-mn: {k: 3, m: 2, n: 2}}]", 1, 18,
+         "between 2 values there are at most 1 relations: n is too large"},
+        {"privacy: [{k-mn: {k: 3, m: 1, n: 1}}]", 1, 18,
+         "between 1 values there are at most 0 relations: n is too large"},
+        {"privacy: [{k-mn: {k: 3, m: 2}}, {k-mn: {k: 4, m: 2}}]", 1, 40, "this model is there already"},
+        {"privacy: [{k-nm: {k: 3, m: 2}}]", 1, 12, "unknown key 'k-nm': did you mean 'k-mn'?"},
+        {"options: {support: 2}", 1, 20, "a share from 0 to 1 is expected here"},
+        {"options: {semantics: path}", 1, 22, "'path' is not what is known of relations: did you mean 'paths'?"},
+    };
+    static const char *const outside[] = {"privacy: [{k-mn: {k: 0, m: 2}}]",
+                                          "privacy: [{k-mn: {k: 3, m: 0}}]",
+                                          "privacy: [{k-mn: {k: 3, m: 65}}]",
+                                          "privacy: [{k-mn: {k: 3, m: 2, n: -1}}]",
+                                          "options: {g: 0}",
+                                          "options: {strict-structure: maybe}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_mistake(bad[i].text, strlen(bad[i].text), &bad[i]);
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
+        kn_spec *spec = NULL;
+        assert_int_equal(read_bytes(&spec, outside[i], strlen(outside[i]), NULL), KN_INPUT);
+    }
 }
 
 /* ---- Does it fit together? ---- */
@@ -1960,6 +2083,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_set_texts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_set_mistakes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_later_wins, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_trees, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_trees_wrong, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_check, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_check_good, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_check_built, set_up, tear_down),

@@ -31,6 +31,14 @@ typedef enum kn_method {
     KN_METHOD_MONDRIAN_WORKLOAD, /* cuts that follow a workload  */
     KN_METHOD_KMSD,              /* attribute by attribute        */
     KN_METHOD_KMSD_AG,
+    KN_METHOD_MIRACLE, /* databases: persons with all their rows, clustered */
+    KN_METHOD_MIRACLE_X,
+    KN_METHOD_MIRACLE_X_LEVEL,
+    KN_METHOD_DMIRACLE, /* ... so that sensitive values are diverse  */
+    KN_METHOD_BITMAP,   /* ... on one row of bits per person, to compare */
+    KN_METHOD_ACS,      /* records that are trees: every cut  */
+    KN_METHOD_GCS,      /* ... the best few cuts of each step */
+    KN_METHOD_OCS,      /* ... without disassociation         */
     KN_METHODS
 } kn_method;
 
@@ -38,7 +46,9 @@ typedef enum kn_method {
 typedef enum kn_family {
     KN_FAMILY_FULL_DOMAIN = 0, /* one level of its hierarchy for each quasi-identifier  */
     KN_FAMILY_PARTITION,       /* regions of the space of quasi-identifiers             */
-    KN_FAMILY_KMSD             /* rows raised one by one                                */
+    KN_FAMILY_KMSD,            /* rows raised one by one                                */
+    KN_FAMILY_RELATIONAL,      /* of a database: one tree for each class of persons     */
+    KN_FAMILY_TREE             /* of trees: a cut through the hierarchies, and relations that vanish */
 } kn_family;
 
 /* "incognito-cube", ... Static. */
@@ -56,6 +66,41 @@ typedef enum kn_choose {
 
 /* "range", ... Static. */
 KN_API const char *kn_choose_name(kn_choose choose);
+
+/* How the rows of two persons are paired (databases). */
+typedef enum kn_matching {
+    KN_MATCHING_GREEDY = 0, /* one after the other takes the cheapest that is left: the paper's, the default */
+    KN_MATCHING_EXACT,      /* the cheapest assignment                                                       */
+    KN_MATCHINGS
+} kn_matching;
+
+/* What becomes of persons that are left when fewer than k of them are (databases). */
+typedef enum kn_leftovers {
+    KN_LEFTOVERS_ABSORB = 0, /* they join the nearest class: the default */
+    KN_LEFTOVERS_DROP,
+    KN_LEFTOVER_CHOICES
+} kn_leftovers;
+
+/* How classes of persons become diverse: the three ways of section 5.2 (databases). */
+typedef enum kn_diversity {
+    KN_DIVERSITY_MERGE = 0, /* those that are not are merged: Algorithm 6, the default           */
+    KN_DIVERSITY_DISTANCE,  /* persons whose sensitive values agree are kept apart from the start */
+    KN_DIVERSITY_SUPPRESS,  /* those that are not are dropped                                    */
+    KN_DIVERSITIES
+} kn_diversity;
+
+/* What an attacker knows of relations (trees). */
+typedef enum kn_semantics {
+    KN_SEMANTICS_PAIRS = 0, /* which values stand above which others: the default            */
+    KN_SEMANTICS_PATHS,     /* also that several such pairs lie on the same path             */
+    KN_SEMANTICS
+} kn_semantics;
+
+/* "greedy", "absorb", "merge", "pairs", ... Static. */
+KN_API const char *kn_matching_name(kn_matching matching);
+KN_API const char *kn_leftovers_name(kn_leftovers leftovers);
+KN_API const char *kn_diversity_name(kn_diversity diversity);
+KN_API const char *kn_semantics_name(kn_semantics semantics);
 
 /* How much a release lost. Smaller is better, except Prec. docs/metrics.md has the formulas. */
 typedef enum kn_metric {
@@ -107,6 +152,25 @@ typedef struct kn_spec_table {
     int64_t             line, column; /* where in the release file; 0: not from a file                           */
 } kn_spec_table;
 
+/* k-mn: {k, m, n}: whoever knows up to m values of a record, and up to n ancestor-descendant relations between them, finds
+ * no record or at least k (Gkountouna, Terrovitis 2013). */
+typedef struct kn_kmn {
+    int64_t k; /* 0: not promised */
+    int     m, n;
+} kn_kmn;
+
+/* A class of tree records: nodes of one kind. */
+typedef struct kn_spec_class {
+    const char       *name;  /* the element's name, or the key of an object                              */
+    const char       *value; /* "@v": an attribute; "text": the element's text; else a key; NULL: by the form */
+    bool              has_hierarchy;
+    kn_hierarchy_spec hierarchy;
+    bool              sensitive; /* role: sensitive                                                      */
+    bool              negative;  /* what a record has not: of "-NAME", beside a class NAME, virtual nodes say which values of it
+                                    a record lacks; erased from the output                               */
+    int64_t           line, column;
+} kn_spec_class;
+
 typedef struct kn_spec {
     const char *path; /* of the release file; NULL: none                                        */
     /* Reading. */
@@ -121,11 +185,15 @@ typedef struct kn_spec {
     const char         *entity_table; /* of a database: the table of persons; NULL: not said             */
     int                 table_count;
     const kn_spec_table *tables;            /* of a database: only these are read; none: no database                */
+    const char          *record; /* of tree records: the element or key that is one person; NULL: "record" */
+    int                  class_count;
+    const kn_spec_class *classes; /* of tree records, as they nest; none: no trees                          */
     bool                 undeclared_refuse; /* an undeclared column is an error instead of dropped       */
     kn_missing           missing;           /* of quasi-identifiers                                      */
     /* Promises. */
     int                model_count;
     const kn_model    *models;
+    kn_kmn             kmn; /* tree records                                                               */
     bool               suppression_is_count;
     kn_fraction        suppression;      /* at most this share of the rows ...                             */
     int64_t            suppression_rows; /* ... or, with suppression_is_count, this many                   */
@@ -135,12 +203,27 @@ typedef struct kn_spec {
     bool               allow_broken; /* a dependency may fail, in the original or in the release        */
     /* How. */
     kn_method   method;
+    bool        method_given; /* false: kn_spec_check takes the shape's own: optimal, miracle-x, gcs       */
     kn_metric   utility;
     double      time_limit; /* seconds; 0: none                                                           */
     kn_choose   choose;     /* partitioning                                                               */
     const char *workload;   /* a file of queries, for mondrian-workload; NULL: none                        */
     uint64_t    seed;
     bool        seeded; /* the seed was given                                                         */
+    /* How, databases. */
+    kn_ratio     threshold; /* a person farther than this from every cluster begins a new one ...        */
+    int64_t      climit;    /* ... while there are fewer than this                                       */
+    kn_matching  matching;
+    kn_leftovers leftovers;
+    kn_diversity diversity;
+    bool         complete;  /* bitmap: what a person has not is known not to be                          */
+    bool         anatomy;   /* dmiracle: quasi-identifiers as they are, sensitive values by groups       */
+    bool         reference; /* the plain algorithm: the same release, slowly (databases and trees)       */
+    /* How, trees. */
+    int64_t      g;         /* gcs: cuts that are followed in each step                                  */
+    kn_semantics semantics;
+    bool         strict_structure; /* moved nodes do not show                                            */
+    kn_ratio     support;   /* ml2, dml2: the share of records from which a subtree is frequent; 0: not mined */
     /* Writing. */
     const char *output;      /* "-": standard output; NULL: not given                                   */
     const char *report;      /* an HTML page; NULL: none                                                */
@@ -183,18 +266,34 @@ KN_API KN_CHECK kn_status kn_spec_set_attribute(kn_spec *spec, const char *attri
 /* Adds a model, or replaces the one of the same kind and attribute. */
 KN_API KN_CHECK kn_status kn_spec_set_model(kn_spec *spec, const kn_model *model, kn_error *err);
 
+/* Promises k-mn instead of what was promised so. KN_USAGE: k or m below 1, more relations than m values have. */
+KN_API KN_CHECK kn_status kn_spec_set_kmn(kn_spec *spec, kn_kmn kmn, kn_error *err);
+
 /* Does it all fit together: at least one input, quasi-identifier and model; every attribute with a role; every model's
  * attribute sensitive (or none named and exactly one sensitive column, which is then filled in); an output that is no
  * input; roles that exclude each other? KN_USAGE or KN_INPUT (with the file's line and column) says what does not.
  * Nothing is opened. */
 KN_API KN_CHECK kn_status kn_spec_check(kn_spec *spec, kn_error *err);
 
-/* Is it about one table? KN_USAGE where it describes a database, of which no release can be made or measured yet: whoever
- * went on would pass over the tables and whose rows they are. kn_anonymize, kn_verify, kn_measure and kn_attack ask first. */
-KN_API KN_CHECK kn_status kn_spec_check_one_table(const kn_spec *spec, kn_error *err);
+/* What the data look like. */
+typedef enum kn_shape {
+    KN_SHAPE_TABLE = 0,
+    KN_SHAPE_DATABASE, /* it lists tables or a table of persons, or its input is "sqlite:...", "postgresql:..." */
+    KN_SHAPE_RECORDS   /* it lists classes, or its method is one for trees                                      */
+} kn_shape;
+
+KN_API kn_shape kn_spec_shape(const kn_spec *spec);
+
+/* Is it about one table? KN_USAGE where it is not: whoever went on would pass over the tables and whose rows they are.
+ * kn_anonymize, kn_verify, kn_measure and kn_attack ask first; `instead` says what to do (may be NULL). */
+KN_API KN_CHECK kn_status kn_spec_check_one_table(const kn_spec *spec, const char *instead, kn_error *err);
 
 /* The attribute of that name; -1: none. */
 KN_API int kn_spec_find(const kn_spec *spec, const char *attribute);
+
+/* The column of a database that a text names, as "TABLE.COLUMN" or, where only one table declares it, "COLUMN": indexes of
+ * spec->tables and of its attributes. False: none (attribute -1), or several. */
+KN_API bool kn_spec_find_column(const kn_spec *spec, const char *text, int *table, int *attribute);
 
 #ifdef __cplusplus
 }

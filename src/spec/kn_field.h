@@ -84,6 +84,15 @@ KN_CHECK kn_status kn_read_attribute_alone(kn_reader *r, const kn_yaml *key, con
 KN_CHECK kn_status kn_read_tables(kn_reader *r, const kn_yaml *value, void *target);
 KN_CHECK kn_status kn_read_entity(kn_reader *r, const kn_yaml *value, void *target);
 
+/* record: and classes: of tree records; k-mn: {k, m, n} among the models; their options. `target` is the spec. */
+KN_CHECK kn_status kn_read_record(kn_reader *r, const kn_yaml *value, void *target);
+KN_CHECK kn_status kn_read_classes(kn_reader *r, const kn_yaml *value, void *target);
+KN_CHECK kn_status kn_read_kmn(kn_reader *r, const kn_yaml *value);
+KN_CHECK kn_status kn_read_g(kn_reader *r, const kn_yaml *value, void *target);
+KN_CHECK kn_status kn_read_semantics(kn_reader *r, const kn_yaml *value, void *target);
+KN_CHECK kn_status kn_read_strict_structure(kn_reader *r, const kn_yaml *value, void *target);
+KN_CHECK kn_status kn_read_support(kn_reader *r, const kn_yaml *value, void *target);
+
 /* A path, or the name of a database: of sqlite:FILE the file is relative, a server's name stays. */
 KN_CHECK kn_status kn_read_place(kn_reader *r, const kn_yaml *value, const char **out);
 

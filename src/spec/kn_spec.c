@@ -31,6 +31,14 @@ static const char *const methods[KN_METHODS] = {
     [KN_METHOD_MONDRIAN_WORKLOAD] = "mondrian-workload",
     [KN_METHOD_KMSD] = "kmsd",
     [KN_METHOD_KMSD_AG] = "kmsd-ag",
+    [KN_METHOD_MIRACLE] = "miracle",
+    [KN_METHOD_MIRACLE_X] = "miracle-x",
+    [KN_METHOD_MIRACLE_X_LEVEL] = "miracle-x-level",
+    [KN_METHOD_DMIRACLE] = "dmiracle",
+    [KN_METHOD_BITMAP] = "bitmap",
+    [KN_METHOD_ACS] = "acs",
+    [KN_METHOD_GCS] = "gcs",
+    [KN_METHOD_OCS] = "ocs",
 };
 
 static const char *const metrics[KN_METRICS] = {
@@ -60,6 +68,8 @@ bool kn_method_parse(const char *name, kn_method *out)
 
 kn_family kn_method_family(kn_method method)
 {
+    if (method >= KN_METHOD_ACS) return KN_FAMILY_TREE;
+    if (method >= KN_METHOD_MIRACLE) return KN_FAMILY_RELATIONAL;
     if (method >= KN_METHOD_KMSD) return KN_FAMILY_KMSD;
     return method >= KN_METHOD_MONDRIAN ? KN_FAMILY_PARTITION : KN_FAMILY_FULL_DOMAIN;
 }
@@ -68,6 +78,30 @@ const char *kn_choose_name(kn_choose choose)
 {
     static const char *const names[KN_CHOICES] = {"range", "entropy", "loss"};
     return names[choose];
+}
+
+const char *kn_matching_name(kn_matching matching)
+{
+    static const char *const names[KN_MATCHINGS] = {"greedy", "exact"};
+    return names[matching];
+}
+
+const char *kn_leftovers_name(kn_leftovers leftovers)
+{
+    static const char *const names[KN_LEFTOVER_CHOICES] = {"absorb", "drop"};
+    return names[leftovers];
+}
+
+const char *kn_diversity_name(kn_diversity diversity)
+{
+    static const char *const names[KN_DIVERSITIES] = {"merge", "distance", "suppress"};
+    return names[diversity];
+}
+
+const char *kn_semantics_name(kn_semantics semantics)
+{
+    static const char *const names[KN_SEMANTICS] = {"pairs", "paths"};
+    return names[semantics];
 }
 
 const char *kn_metric_name(kn_metric metric)
@@ -94,6 +128,10 @@ kn_status kn_spec_create(kn_spec **out, kn_context *ctx, kn_error *err)
     kn_spec *spec = &inner->state.spec;
     spec->csv = (kn_csv_options)KN_CSV_OPTIONS_INIT;
     spec->suppression = (kn_fraction){0, 1};
+    spec->threshold = (kn_ratio){1, 10};
+    spec->climit = 150;
+    spec->g = 2;
+    spec->support = (kn_ratio){0, 1};
     *out = spec;
     return KN_OK;
 }

@@ -25,6 +25,8 @@ typedef enum kn_field {
     KN_FIELD_ATTRIBUTES,
     KN_FIELD_ENTITY,
     KN_FIELD_TABLES,
+    KN_FIELD_RECORD,
+    KN_FIELD_CLASSES,
     KN_FIELD_UNDECLARED,
     KN_FIELD_MISSING,
     KN_FIELD_PRIVACY,
@@ -90,5 +92,19 @@ int kn_spec_find_model(const kn_spec_inner *inner, const kn_model *model);
 
 /* An attribute of which nothing is known. */
 kn_attribute kn_attribute_new(const char *name);
+
+/* What is wrong, at a place of the release file; KN_USAGE where it does not come from there. */
+kn_status kn_spec_fail_place(const kn_spec_inner *inner, kn_place place, kn_error *err, const char *format, ...)
+    KN_PRINTF(4, 5);
+
+/* Something is not there at all: the file is told, if there is one. */
+kn_status kn_spec_fail_lacking(const kn_spec_inner *inner, kn_error *err, const char *message);
+
+/* Do data and method fit? Fills in the method where none is given. */
+KN_CHECK kn_status kn_spec_check_shape(kn_spec_inner *inner, kn_error *err);
+
+/* What a database, or records that are trees, cannot have, and must have. */
+KN_CHECK kn_status kn_spec_check_database(const kn_spec_inner *inner, kn_error *err);
+KN_CHECK kn_status kn_spec_check_records(const kn_spec_inner *inner, kn_error *err);
 
 #endif

@@ -10,9 +10,7 @@
 #include "kn_error.h"
 #include "kn_spec.h"
 
-/* What is wrong, at a place of the release file; KN_USAGE where it does not come from there. */
-KN_PRINTF(4, 5)
-static kn_status fail_place(const kn_spec_inner *inner, kn_place place, kn_error *err, const char *format, ...)
+kn_status kn_spec_fail_place(const kn_spec_inner *inner, kn_place place, kn_error *err, const char *format, ...)
 {
     char        message[700];
     const char *path = inner->state.spec.path;
@@ -25,8 +23,7 @@ static kn_status fail_place(const kn_spec_inner *inner, kn_place place, kn_error
     return kn_fail_at(err, KN_INPUT, path, place.line, place.column, "%s", message);
 }
 
-/* Something is not there at all: the file is told, if there is one. */
-static kn_status fail_lacking(const kn_spec_inner *inner, kn_error *err, const char *message)
+kn_status kn_spec_fail_lacking(const kn_spec_inner *inner, kn_error *err, const char *message)
 {
     const char *path = inner->state.spec.path;
     if (!path) return kn_fail(err, KN_USAGE, "%s", message);
@@ -57,17 +54,34 @@ static kn_status check_standard_input(const kn_spec_inner *inner, kn_error *err)
     return uses <= 1 ? KN_OK : kn_fail(err, KN_USAGE, "standard input ('-') can be read once only");
 }
 
+static bool is_hierarchy(const kn_attribute *attributes, int count, const char *path)
+{
+    for (int i = 0; i < count; i++)
+        if (attributes[i].has_hierarchy && attributes[i].hierarchy.path &&
+            strcmp(attributes[i].hierarchy.path, path) == 0)
+            return true;
+    return false;
+}
+
 /* Is it a file that is read? */
 static bool is_read(const kn_spec *spec, const char *path)
 {
     if (is_standard(path)) return false;
-    for (int i = 0; i < spec->input_count; i++)
-        if (strcmp(spec->inputs[i], path) == 0) return true;
-    for (int i = 0; i < spec->attribute_count; i++) {
-        const kn_attribute *a = &spec->attributes[i];
-        if (a->has_hierarchy && a->hierarchy.path && strcmp(a->hierarchy.path, path) == 0) return true;
-        if (a->pseudonym_key_file && strcmp(a->pseudonym_key_file, path) == 0) return true;
+    if (strncmp(path, "sqlite:", 7) == 0) path += 7;
+    for (int t = 0; t < spec->table_count; t++)
+        if (is_hierarchy(spec->tables[t].attributes, spec->tables[t].attribute_count, path)) return true;
+    if (is_hierarchy(spec->attributes, spec->attribute_count, path)) return true;
+    for (int i = 0; i < spec->class_count; i++) {
+        const kn_spec_class *c = &spec->classes[i];
+        if (c->has_hierarchy && c->hierarchy.path && strcmp(c->hierarchy.path, path) == 0) return true;
     }
+    for (int i = 0; i < spec->input_count; i++) {
+        const char *input = spec->inputs[i];
+        if (strcmp(strncmp(input, "sqlite:", 7) == 0 ? input + 7 : input, path) == 0) return true;
+    }
+    for (int i = 0; i < spec->attribute_count; i++)
+        if (spec->attributes[i].pseudonym_key_file && strcmp(spec->attributes[i].pseudonym_key_file, path) == 0)
+            return true;
     if (spec->workload && strcmp(spec->workload, path) == 0) return true;
     return (spec->population && strcmp(spec->population, path) == 0) || (spec->path && strcmp(spec->path, path) == 0);
 }
@@ -76,21 +90,24 @@ static kn_status check_files(const kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec_state *state = &inner->state;
     const kn_spec       *spec = &state->spec;
-    if (spec->input_count == 0) return fail_lacking(inner, err, "no input is given");
-    if (!spec->output) return fail_lacking(inner, err, "no output is given");
+    if (spec->input_count == 0) return kn_spec_fail_lacking(inner, err, "no input is given");
+    if (!spec->output) return kn_spec_fail_lacking(inner, err, "no output is given");
     KN_TRY(check_standard_input(inner, err));
     if (is_read(spec, spec->output))
-        return fail_place(inner, state->places[KN_FIELD_OUTPUT], err, "the output would overwrite a file that is read");
+        return kn_spec_fail_place(inner, state->places[KN_FIELD_OUTPUT], err,
+                                  "the output would overwrite a file that is read");
     if (spec->report && is_read(spec, spec->report))
-        return fail_place(inner, state->places[KN_FIELD_REPORT], err, "the report would overwrite a file that is read");
+        return kn_spec_fail_place(inner, state->places[KN_FIELD_REPORT], err,
+                                  "the report would overwrite a file that is read");
     if (spec->report && strcmp(spec->report, spec->output) == 0)
-        return fail_place(inner, state->places[KN_FIELD_REPORT], err, "the report and the output are the same file");
+        return kn_spec_fail_place(inner, state->places[KN_FIELD_REPORT], err,
+                                  "the report and the output are the same file");
     if (spec->method == KN_METHOD_MONDRIAN_WORKLOAD && !spec->workload)
-        return fail_place(inner, state->places[KN_FIELD_METHOD], err,
-                          "method mondrian-workload needs a workload: a file of queries");
+        return kn_spec_fail_place(inner, state->places[KN_FIELD_METHOD], err,
+                                  "method mondrian-workload needs a workload: a file of queries");
     if (spec->csv.decimal == ',' && spec->csv.delimiter == ',') /* a point may be the usual one, not a wish */
-        return fail_place(inner, state->places[KN_FIELD_DECIMAL], err,
-                          "the delimiter and the decimal mark are the same");
+        return kn_spec_fail_place(inner, state->places[KN_FIELD_DECIMAL], err,
+                                  "the delimiter and the decimal mark are the same");
     return KN_OK;
 }
 
@@ -103,23 +120,24 @@ static kn_status check_attributes(const kn_spec_inner *inner, kn_error *err)
     bool           weighty = false;
     for (int i = 0; i < spec->attribute_count; i++) {
         const kn_attribute *a = &spec->attributes[i];
-        if (!a->has_role) return fail_place(inner, place_of(a), err, "column \"%s\" has no role", a->name);
+        if (!a->has_role) return kn_spec_fail_place(inner, place_of(a), err, "column \"%s\" has no role", a->name);
         quasi += a->role == KN_ROLE_QUASI;
         weighty = weighty || (a->role == KN_ROLE_QUASI && a->weight.numerator > 0);
         weights += a->role == KN_ROLE_WEIGHT;
-        if (weights > 1) return fail_place(inner, place_of(a), err, "column \"%s\" is a second weight", a->name);
+        if (weights > 1)
+            return kn_spec_fail_place(inner, place_of(a), err, "column \"%s\" is a second weight", a->name);
     }
     for (int t = 0; t < spec->table_count; t++)
         for (int i = 0; i < spec->tables[t].attribute_count; i++) {
             const kn_attribute *a = &spec->tables[t].attributes[i];
             if (!a->has_role)
-                return fail_place(inner, place_of(a), err, "column \"%s\" of table \"%s\" has no role", a->name,
-                                  spec->tables[t].name);
+                return kn_spec_fail_place(inner, place_of(a), err, "column \"%s\" of table \"%s\" has no role", a->name,
+                                          spec->tables[t].name);
             quasi += a->role == KN_ROLE_QUASI;
             weighty = weighty || (a->role == KN_ROLE_QUASI && a->weight.numerator > 0);
         }
-    if (quasi == 0) return fail_lacking(inner, err, "no column is a quasi-identifier (role: quasi)");
-    if (!weighty) return fail_lacking(inner, err, "every quasi-identifier has weight 0");
+    if (quasi == 0) return kn_spec_fail_lacking(inner, err, "no column is a quasi-identifier (role: quasi)");
+    if (!weighty) return kn_spec_fail_lacking(inner, err, "every quasi-identifier has weight 0");
     return KN_OK;
 }
 
@@ -129,9 +147,9 @@ static kn_status check_entity(const kn_spec_inner *inner, kn_error *err)
     const kn_spec *spec = &inner->state.spec;
     int            index = spec->entity ? kn_spec_find(spec, spec->entity) : -1;
     if (index < 0 || spec->attributes[index].role == KN_ROLE_IDENTIFIER) return KN_OK;
-    return fail_place(inner, inner->state.places[KN_FIELD_ENTITY], err,
-                      "column \"%s\" says whose row it is: its role can only be identifier, not %s", spec->entity,
-                      kn_role_name(spec->attributes[index].role));
+    return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_ENTITY], err,
+                              "column \"%s\" says whose row it is: its role can only be identifier, not %s",
+                              spec->entity, kn_role_name(spec->attributes[index].role));
 }
 
 /* ---- Promises ---- */
@@ -145,12 +163,14 @@ static bool of_a_column(kn_model_kind kind)
 static const char *only_sensitive(const kn_spec *spec)
 {
     const char *found = NULL;
-    for (int i = 0; i < spec->attribute_count; i++) {
-        if (spec->attributes[i].role != KN_ROLE_SENSITIVE) continue;
-        if (found) return NULL;
-        found = spec->attributes[i].name;
-    }
-    return found;
+    int         count = 0;
+    for (int i = 0; i < spec->attribute_count; i++)
+        if (spec->attributes[i].role == KN_ROLE_SENSITIVE && count++ == 0) found = spec->attributes[i].name;
+    for (int t = 0; t < spec->table_count; t++)
+        for (int i = 0; i < spec->tables[t].attribute_count; i++)
+            if (spec->tables[t].attributes[i].role == KN_ROLE_SENSITIVE && count++ == 0)
+                found = spec->tables[t].attributes[i].name;
+    return count == 1 ? found : NULL;
 }
 
 /* Models that name no column are of the only sensitive one. Where there are then two of a kind, a later change wins; in a
@@ -164,14 +184,14 @@ static kn_status fill_in(kn_spec_inner *inner, kn_error *err)
         if (!of_a_column(m->kind)) continue;
         if (!m->attribute) m->attribute = only_sensitive(&state->spec);
         if (!m->attribute)
-            return fail_place(inner, place, err,
-                              "%s does not say of which column: there is not exactly one sensitive one",
-                              kn_model_name(m->kind));
+            return kn_spec_fail_place(inner, place, err,
+                                      "%s does not say of which column: there is not exactly one sensitive one",
+                                      kn_model_name(m->kind));
         int first = kn_spec_find_model(inner, m);
         if (first == i) continue;
         if (place.line > 0)
-            return fail_place(inner, place, err, "%s of column \"%s\" is there already", kn_model_name(m->kind),
-                              m->attribute);
+            return kn_spec_fail_place(inner, place, err, "%s of column \"%s\" is there already", kn_model_name(m->kind),
+                                      m->attribute);
         state->models[first] = *m;
         state->model_places[first] = place;
         size_t behind = (size_t)(--state->spec.model_count - i);
@@ -186,15 +206,19 @@ static kn_status check_model_column(const kn_spec_inner *inner, const kn_model *
 {
     const kn_spec *spec = &inner->state.spec;
     const char    *name = kn_model_name(m->kind);
-    int            at = kn_spec_find(spec, m->attribute);
-    if (at < 0) return fail_place(inner, place, err, "%s: column \"%s\" is not declared", name, m->attribute);
-    const kn_attribute *a = &spec->attributes[at];
+    int            table = -1, at = kn_spec_find(spec, m->attribute);
+    bool           several = at < 0 && !kn_spec_find_column(spec, m->attribute, &table, &at) && at >= 0;
+    if (several)
+        return kn_spec_fail_place(inner, place, err, "%s: several tables have a column \"%s\": write TABLE.COLUMN",
+                                  name, m->attribute);
+    if (at < 0) return kn_spec_fail_place(inner, place, err, "%s: column \"%s\" is not declared", name, m->attribute);
+    const kn_attribute *a = table >= 0 ? &spec->tables[table].attributes[at] : &spec->attributes[at];
     if (a->role != KN_ROLE_SENSITIVE)
-        return fail_place(inner, place, err, "%s: column \"%s\" is %s, not sensitive", name, m->attribute,
-                          kn_role_name(a->role));
+        return kn_spec_fail_place(inner, place, err, "%s: column \"%s\" is %s, not sensitive", name, m->attribute,
+                                  kn_role_name(a->role));
     if (m->kind == KN_MODEL_T_HIERARCHICAL && !a->has_hierarchy)
-        return fail_place(inner, place, err, "%s: column \"%s\" has no hierarchy, which the distance needs", name,
-                          m->attribute);
+        return kn_spec_fail_place(inner, place, err, "%s: column \"%s\" has no hierarchy, which the distance needs",
+                                  name, m->attribute);
     return KN_OK;
 }
 
@@ -208,7 +232,7 @@ static bool has_weights(const kn_spec *spec)
 static kn_status check_models(kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec *spec = &inner->state.spec;
-    if (spec->model_count == 0) return fail_lacking(inner, err, "no privacy model is given");
+    if (spec->model_count == 0) return kn_spec_fail_lacking(inner, err, "no privacy model is given");
     KN_TRY(fill_in(inner, err));
     for (int i = 0; i < spec->model_count; i++) {
         const kn_model *m = &spec->models[i];
@@ -216,10 +240,11 @@ static kn_status check_models(kn_spec_inner *inner, kn_error *err)
         kn_error        wrong = KN_ERROR_INIT;
         if (of_a_column(m->kind)) KN_TRY(check_model_column(inner, m, place, err));
         if (m->kind == KN_MODEL_K_MAP && !spec->population && !has_weights(spec))
-            return fail_place(inner, place, err, "k-map needs a population or a column of weights (role: weight)");
+            return kn_spec_fail_place(inner, place, err,
+                                      "k-map needs a population or a column of weights (role: weight)");
         if (m->kind == KN_MODEL_PRESENCE && !spec->population)
-            return fail_place(inner, place, err, "delta-presence needs a population");
-        if (kn_model_check(m, &wrong) != KN_OK) return fail_place(inner, place, err, "%s", wrong.message);
+            return kn_spec_fail_place(inner, place, err, "delta-presence needs a population");
+        if (kn_model_check(m, &wrong) != KN_OK) return kn_spec_fail_place(inner, place, err, "%s", wrong.message);
     }
     return KN_OK;
 }
@@ -228,17 +253,10 @@ kn_status kn_spec_check(kn_spec *spec, kn_error *err)
 {
     kn_spec_inner *inner = kn_spec_inside(spec);
     KN_TRY(check_files(inner, err));
+    KN_TRY(kn_spec_check_shape(inner, err));
+    if (kn_spec_shape(spec) == KN_SHAPE_RECORDS) return kn_spec_check_records(inner, err);
     KN_TRY(check_attributes(inner, err));
     KN_TRY(check_entity(inner, err));
-    return check_models(inner, err);
-}
-
-kn_status kn_spec_check_one_table(const kn_spec *spec, kn_error *err)
-{
-    if (spec->table_count == 0 && !spec->entity_table) return KN_OK;
-    return kn_fail(
-        err, KN_USAGE,
-        "%s%sit describes a database (tables:), and only releases of one table can be made so far; kanon profile "
-        "looks at databases",
-        spec->path ? spec->path : "", spec->path ? ": " : "");
+    KN_TRY(check_models(inner, err));
+    return kn_spec_shape(spec) == KN_SHAPE_DATABASE ? kn_spec_check_database(inner, err) : KN_OK;
 }

@@ -201,6 +201,7 @@ static kn_status read_method(kn_reader *r, const kn_yaml *value, void *target)
     for (int i = 0; i < KN_METHODS; i++) names[i] = kn_method_name((kn_method)i);
     KN_TRY(kn_read_word(r, value, names, KN_METHODS, "a method", &found));
     ((kn_spec *)target)->method = (kn_method)found;
+    ((kn_spec *)target)->method_given = true;
     return KN_OK;
 }
 
@@ -245,10 +246,79 @@ static kn_status read_allow_broken(kn_reader *r, const kn_yaml *value, void *tar
     return kn_read_bool(r, value, &((kn_spec *)target)->allow_broken);
 }
 
+/* ---- Options of databases ---- */
+
+static kn_status read_threshold(kn_reader *r, const kn_yaml *value, void *target)
+{
+    return kn_read_ratio(r, value, &((kn_spec *)target)->threshold);
+}
+
+static kn_status read_climit(kn_reader *r, const kn_yaml *value, void *target)
+{
+    return kn_read_whole(r, value, 1, INT64_MAX, &((kn_spec *)target)->climit);
+}
+
+static kn_status read_matching(kn_reader *r, const kn_yaml *value, void *target)
+{
+    const char *names[KN_MATCHINGS];
+    size_t      found = 0;
+    for (int i = 0; i < KN_MATCHINGS; i++) names[i] = kn_matching_name((kn_matching)i);
+    KN_TRY(kn_read_word(r, value, names, KN_MATCHINGS, "a way to pair rows", &found));
+    ((kn_spec *)target)->matching = (kn_matching)found;
+    return KN_OK;
+}
+
+static kn_status read_leftovers(kn_reader *r, const kn_yaml *value, void *target)
+{
+    const char *names[KN_LEFTOVER_CHOICES];
+    size_t      found = 0;
+    for (int i = 0; i < KN_LEFTOVER_CHOICES; i++) names[i] = kn_leftovers_name((kn_leftovers)i);
+    KN_TRY(kn_read_word(r, value, names, KN_LEFTOVER_CHOICES, "what becomes of persons that are left", &found));
+    ((kn_spec *)target)->leftovers = (kn_leftovers)found;
+    return KN_OK;
+}
+
+static kn_status read_diversity(kn_reader *r, const kn_yaml *value, void *target)
+{
+    const char *names[KN_DIVERSITIES];
+    size_t      found = 0;
+    for (int i = 0; i < KN_DIVERSITIES; i++) names[i] = kn_diversity_name((kn_diversity)i);
+    KN_TRY(kn_read_word(r, value, names, KN_DIVERSITIES, "a way to diversity", &found));
+    ((kn_spec *)target)->diversity = (kn_diversity)found;
+    return KN_OK;
+}
+
+static kn_status read_complete(kn_reader *r, const kn_yaml *value, void *target)
+{
+    return kn_read_bool(r, value, &((kn_spec *)target)->complete);
+}
+
+static kn_status read_anatomy(kn_reader *r, const kn_yaml *value, void *target)
+{
+    return kn_read_bool(r, value, &((kn_spec *)target)->anatomy);
+}
+
+static kn_status read_reference(kn_reader *r, const kn_yaml *value, void *target)
+{
+    return kn_read_bool(r, value, &((kn_spec *)target)->reference);
+}
+
 static const kn_key options[] = {{"time-limit", read_time_limit},
                                  {"seed", read_seed},
                                  {"choose", read_choose},
                                  {"allow-broken", read_allow_broken},
+                                 {"threshold", read_threshold},
+                                 {"climit", read_climit},
+                                 {"matching", read_matching},
+                                 {"leftovers", read_leftovers},
+                                 {"diversity", read_diversity},
+                                 {"complete", read_complete},
+                                 {"anatomy", read_anatomy},
+                                 {"reference", read_reference},
+                                 {"g", kn_read_g},
+                                 {"semantics", kn_read_semantics},
+                                 {"strict-structure", kn_read_strict_structure},
+                                 {"support", kn_read_support},
                                  {NULL, NULL}};
 
 static kn_status read_options(kn_reader *r, const kn_yaml *value, void *target)
@@ -314,6 +384,8 @@ static const struct {
     [KN_FIELD_ATTRIBUTES] = {"attributes", read_attributes, false},
     [KN_FIELD_ENTITY] = {"entity", kn_read_entity, false},
     [KN_FIELD_TABLES] = {"tables", kn_read_tables, false},
+    [KN_FIELD_RECORD] = {"record", kn_read_record, false},
+    [KN_FIELD_CLASSES] = {"classes", kn_read_classes, false},
     [KN_FIELD_UNDECLARED] = {"undeclared", read_undeclared, false},
     [KN_FIELD_MISSING] = {"missing", read_missing, false},
     [KN_FIELD_PRIVACY] = {"privacy", read_privacy, false},

@@ -2,6 +2,8 @@
  *
  * Which parameters a model takes is a table; whether their values make sense is kn_model_check's to say.
  */
+#include <string.h>
+
 #include "kn_error.h"
 #include "kn_field.h"
 
@@ -122,12 +124,13 @@ static kn_status check_model(kn_reader *r, const struct family *f, const kn_yaml
 
 static kn_status read_model(kn_reader *r, const kn_yaml *key, kn_model *out)
 {
-    const char    *names[FAMILIES];
+    const char    *names[FAMILIES + 1];
     const kn_yaml *given[PARAMETERS] = {NULL};
     size_t         found = 0;
     kn_model       m = KN_MODEL_INIT;
     for (size_t i = 0; i < FAMILIES; i++) names[i] = families[i].name;
-    KN_TRY(kn_read_key(r, key, names, FAMILIES, &found));
+    names[FAMILIES] = "k-mn"; /* read elsewhere: here it is one of the names that could be meant */
+    KN_TRY(kn_read_key(r, key, names, FAMILIES + 1, &found));
     const struct family *f = &families[found];
     KN_TRY(find_parameters(r, f, key->value, given));
     KN_TRY(read_variant(r, f, f->variant == NONE ? NULL : given[f->variant], &m.kind));
@@ -144,11 +147,16 @@ kn_status kn_read_privacy(kn_reader *r, const kn_yaml *value)
     if (value->kind != KN_YAML_LIST) return kn_field_fail(r, value, "a list of models is expected here: [k: 5]");
     if (value->count > MOST_MODELS) return kn_field_fail(r, value, "more than %d models", MOST_MODELS);
     r->inner->state.spec.model_count = 0;
+    r->inner->state.spec.kmn = (kn_kmn){0, 0, 0};
     for (const kn_yaml *item = value->first; item; item = item->next) {
         kn_model m;
         KN_TRY(kn_want_map(r, item, "a model"));
         if (item->count != 1)
             return kn_field_fail(r, item, "each model is an item of its own: a mapping of its name to its parameters");
+        if (strcmp(item->first->text, "k-mn") == 0) {
+            KN_TRY(kn_read_kmn(r, item->first->value));
+            continue;
+        }
         KN_TRY(read_model(r, item->first, &m));
         if (kn_spec_find_model(r->inner, &m) >= 0)
             return kn_field_fail(r, item, "this model is there already, of the same column");

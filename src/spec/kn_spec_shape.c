@@ -1,0 +1,212 @@
+/* kn_spec_shape.c: a table, a database or trees? And does what is asked fit it? */
+#include <stdio.h>
+#include <string.h>
+
+#include "kn_error.h"
+#include "kn_spec.h"
+
+kn_shape kn_spec_shape(const kn_spec *spec)
+{
+    static const char *const schemes[] = {"sqlite:", "postgresql:", "postgres:"};
+    if (spec->class_count > 0 || kn_method_family(spec->method) == KN_FAMILY_TREE) return KN_SHAPE_RECORDS;
+    if (spec->table_count > 0 || spec->entity_table) return KN_SHAPE_DATABASE;
+    for (size_t i = 0; spec->input_count == 1 && i < sizeof schemes / sizeof *schemes; i++)
+        if (strncmp(spec->inputs[0], schemes[i], strlen(schemes[i])) == 0) return KN_SHAPE_DATABASE;
+    return KN_SHAPE_TABLE;
+}
+
+static const char *shape_name(kn_shape shape)
+{
+    static const char *const names[] = {"one table", "a database", "records that are trees"};
+    return names[shape];
+}
+
+kn_status kn_spec_check_one_table(const kn_spec *spec, const char *instead, kn_error *err)
+{
+    kn_shape shape = kn_spec_shape(spec);
+    if (shape == KN_SHAPE_TABLE) return KN_OK;
+    return kn_fail(err, KN_USAGE, "%s describes %s, not one table%s%s", spec->path ? spec->path : "the spec",
+                   shape_name(shape), instead ? "; " : "", instead ? instead : "");
+}
+
+bool kn_spec_find_column(const kn_spec *spec, const char *text, int *table, int *attribute)
+{
+    int count = 0;
+    *table = *attribute = -1;
+    for (int t = 0; t < spec->table_count; t++) {
+        const kn_spec_table *s = &spec->tables[t];
+        size_t               size = strlen(s->name);
+        bool                 named = strncmp(text, s->name, size) == 0 && text[size] == '.';
+        for (int a = 0; a < s->attribute_count; a++) {
+            bool whole = named && strcmp(text + size + 1, s->attributes[a].name) == 0;
+            if (!whole && strcmp(text, s->attributes[a].name) != 0) continue;
+            *table = t;
+            *attribute = a;
+            if (whole) return true;
+            count++;
+        }
+    }
+    return count == 1;
+}
+
+/* ---- Data and method ---- */
+
+static bool promises_diversity(const kn_spec *spec)
+{
+    for (int i = 0; i < spec->model_count; i++)
+        if (spec->models[i].kind != KN_MODEL_K) return true;
+    return false;
+}
+
+static kn_shape shape_of(kn_family family)
+{
+    if (family == KN_FAMILY_TREE) return KN_SHAPE_RECORDS;
+    return family == KN_FAMILY_RELATIONAL ? KN_SHAPE_DATABASE : KN_SHAPE_TABLE;
+}
+
+/* The columns of a database as classes: those listed, or all that a release may show. */
+static kn_status fill_classes(kn_spec_inner *inner, kn_error *err)
+{
+    kn_spec *spec = &inner->state.spec;
+    int      count = 0, room = spec->class_count;
+    for (int t = 0; t < spec->table_count; t++) room += spec->tables[t].attribute_count;
+    kn_spec_class *list = kn_arena_alloc(&inner->arena, ((size_t)room + 1) * sizeof *list);
+    if (!list) return kn_fail_memory(err, inner->ctx, "a spec");
+    for (int c = 0; c < spec->class_count; c++) {
+        int table, attribute;
+        list[count] = spec->classes[c];
+        if (!kn_spec_find_column(spec, list[count].name, &table, &attribute))
+            return kn_spec_fail_place(inner, (kn_place){list[count].line, list[count].column}, err,
+                                      "class \"%s\" is no column of the tables (TABLE.COLUMN)", list[count].name);
+        const kn_attribute *a = &spec->tables[table].attributes[attribute];
+        list[count].has_hierarchy = a->has_hierarchy;
+        list[count].hierarchy = a->hierarchy;
+        list[count++].sensitive = a->role == KN_ROLE_SENSITIVE;
+    }
+    for (int t = 0; spec->class_count == 0 && t < spec->table_count; t++)
+        for (int i = 0; i < spec->tables[t].attribute_count; i++) {
+            const kn_attribute *a = &spec->tables[t].attributes[i];
+            if (a->role != KN_ROLE_QUASI && a->role != KN_ROLE_SENSITIVE) continue;
+            size_t size = strlen(spec->tables[t].name) + strlen(a->name) + 2;
+            char  *name = kn_arena_alloc(&inner->arena, size);
+            if (!name) return kn_fail_memory(err, inner->ctx, "a spec");
+            snprintf(name, size, "%s.%s", spec->tables[t].name, a->name);
+            list[count++] = (kn_spec_class){.name = name,
+                                            .has_hierarchy = a->has_hierarchy,
+                                            .hierarchy = a->hierarchy,
+                                            .sensitive = a->role == KN_ROLE_SENSITIVE};
+        }
+    spec->classes = list;
+    spec->class_count = count;
+    return KN_OK;
+}
+
+kn_status kn_spec_check_shape(kn_spec_inner *inner, kn_error *err)
+{
+    kn_spec *spec = &inner->state.spec;
+    kn_shape shape = kn_spec_shape(spec);
+    if (!spec->method_given && shape == KN_SHAPE_DATABASE)
+        spec->method = promises_diversity(spec) || spec->anatomy ? KN_METHOD_DMIRACLE : KN_METHOD_MIRACLE_X;
+    if (!spec->method_given && shape == KN_SHAPE_RECORDS) spec->method = KN_METHOD_GCS;
+    if (shape == KN_SHAPE_RECORDS && spec->table_count > 0) KN_TRY(fill_classes(inner, err));
+    kn_shape wanted = shape_of(kn_method_family(spec->method));
+    if (wanted == shape) return KN_OK;
+    return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_METHOD], err, "method %s is for %s, and this is %s%s",
+                              kn_method_name(spec->method), shape_name(wanted), shape_name(shape),
+                              wanted == KN_SHAPE_DATABASE ? " (tables: says which)" : "");
+}
+
+/* ---- Databases ---- */
+
+static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
+{
+    const kn_spec *spec = &inner->state.spec;
+    int64_t        k = 0;
+    bool           diverse = false;
+    for (int i = 0; i < spec->model_count; i++) {
+        kn_model_kind kind = spec->models[i].kind;
+        kn_place      place = inner->state.model_places[i];
+        bool          diversity = kind == KN_MODEL_DISTINCT || kind == KN_MODEL_ENTROPY || kind == KN_MODEL_RECURSIVE;
+        if (kind == KN_MODEL_K) k = spec->models[i].k;
+        if (kind != KN_MODEL_K && !diversity)
+            return kn_spec_fail_place(inner, place, err, "%s: of a database only k and l-diversity can be promised",
+                                      kn_model_name(kind));
+        if (diversity && spec->method != KN_METHOD_DMIRACLE)
+            return kn_spec_fail_place(inner, place, err,
+                                      "method %s promises nothing of sensitive values: l-diversity needs dmiracle",
+                                      kn_method_name(spec->method));
+        diverse = diverse || diversity;
+    }
+    if (k == 0) return kn_spec_fail_lacking(inner, err, "of a database a k must be promised (privacy: [{k: 2}])");
+    if (spec->method == KN_METHOD_DMIRACLE && !diverse)
+        return kn_spec_fail_lacking(inner, err, "method dmiracle needs an l-diversity of a sensitive column");
+    if (spec->method == KN_METHOD_DMIRACLE && k < 2)
+        return kn_spec_fail_lacking(inner, err, "method dmiracle needs a k of at least 2");
+    if (spec->anatomy && spec->method != KN_METHOD_DMIRACLE)
+        return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_OPTIONS], err,
+                                  "an anatomy is made of diverse groups: it needs method dmiracle");
+    return KN_OK;
+}
+
+/* Something that must not be, and where. */
+typedef struct rule {
+    bool        wrong;
+    int         field;
+    const char *message;
+} rule;
+
+static kn_status check_rules(const kn_spec_inner *inner, const rule *rules, size_t count, kn_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rules[i].wrong)
+            return kn_spec_fail_place(inner, inner->state.places[rules[i].field], err, "%s", rules[i].message);
+    return KN_OK;
+}
+
+kn_status kn_spec_check_database(const kn_spec_inner *inner, kn_error *err)
+{
+    const kn_spec *spec = &inner->state.spec;
+    const rule     rules[] = {
+            {spec->input_count != 1, KN_FIELD_INPUT, "a database is one input"},
+            {spec->attribute_count > 0, KN_FIELD_ATTRIBUTES, "the columns of a database are declared below its tables"},
+            {spec->population != NULL, KN_FIELD_POPULATION, "a database has no population"},
+            {spec->missing != KN_MISSING_VALUE, KN_FIELD_MISSING, "missing cells of a database are a value"},
+            {spec->suppression.numerator > 0 || spec->suppression_rows > 0, KN_FIELD_SUPPRESSION,
+             "persons of a database are not suppressed by share: options leftovers and diversity say who is dropped"},
+            {spec->dependency_count > 0, KN_FIELD_DEPENDENCIES, "dependencies of a database are its keys, which are kept"},
+            {spec->keep_order, KN_FIELD_KEEP_ORDER, "rows of a database have no order that could be kept"},
+            {spec->summary, KN_FIELD_SUMMARY, "there is no summary of a database"},
+    };
+    KN_TRY(check_rules(inner, rules, sizeof rules / sizeof *rules, err));
+    return check_promises(inner, err);
+}
+
+/* ---- Trees ---- */
+
+kn_status kn_spec_check_records(const kn_spec_inner *inner, kn_error *err)
+{
+    const kn_spec *spec = &inner->state.spec;
+    const rule     rules[] = {
+            {spec->input_count != 1, KN_FIELD_INPUT, "records that are trees are one input"},
+            {spec->attribute_count > 0, KN_FIELD_ATTRIBUTES, "records that are trees have classes instead of attributes"},
+            {spec->population != NULL, KN_FIELD_POPULATION, "records that are trees have no population"},
+            {spec->suppression.numerator > 0 || spec->suppression_rows > 0, KN_FIELD_SUPPRESSION,
+             "no record is suppressed: values are generalized and relations vanish"},
+            {spec->dependency_count > 0, KN_FIELD_DEPENDENCIES, "records that are trees have no dependencies"},
+            {spec->keep_order, KN_FIELD_KEEP_ORDER, "records are put in the order of what they show"},
+            {spec->summary, KN_FIELD_SUMMARY, "there is no summary of records that are trees"},
+            {spec->report != NULL, KN_FIELD_REPORT, "there is no report of records that are trees"},
+    };
+    KN_TRY(check_rules(inner, rules, sizeof rules / sizeof *rules, err));
+    if (spec->class_count == 0 && spec->table_count == 0)
+        return kn_spec_fail_lacking(inner, err, "records that are trees need classes, as they nest (classes: ...)");
+    if (spec->kmn.k == 0)
+        return kn_spec_fail_lacking(inner, err,
+                                    "of trees a k-mn must be promised (privacy: [{k-mn: {k: 3, m: 2, n: 1}}])");
+    for (int i = 0; i < spec->model_count; i++)
+        if (spec->models[i].kind != KN_MODEL_DISTINCT)
+            return kn_spec_fail_place(inner, inner->state.model_places[i], err,
+                                      "%s: of trees only k-mn and l-diversity (kind: distinct) can be promised",
+                                      kn_model_name(spec->models[i].kind));
+    return KN_OK;
+}
