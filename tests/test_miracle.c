@@ -300,7 +300,7 @@ static kn_relational_problem random_problem(kn_rng *rng, const test_data *d, con
     if (problem.method != KN_RELATIONAL_MIRACLE_X_LEVEL && below(rng, 3) == 0) problem.matching = KN_MATCHING_EXACT;
     if (problem.method != KN_RELATIONAL_DMIRACLE) return problem;
     static const kn_model_kind kinds[] = {KN_MODEL_DISTINCT, KN_MODEL_ENTROPY, KN_MODEL_RECURSIVE};
-    problem.repair = below(rng, 4) ? KN_REPAIR_MERGE : KN_REPAIR_SUPPRESS;
+    problem.repair = (kn_diversity)below(rng, KN_DIVERSITIES);
     problem.promises = promises;
     problem.promise_count = 1 + below(rng, 2);
     for (int i = 0; i < problem.promise_count; i++) {
@@ -367,8 +367,10 @@ static void assert_same_release(const released *a, const released *b)
 
 static void check_random(kn_context *const *contexts, kn_rng *rng)
 {
-    test_data   d = random_data(rng, 1 + below(rng, below(rng, 4) ? 25 : 90), 1 + below(rng, below(rng, 3) ? 3 : 5));
-    test_forest f = make_forest(contexts[0], &d, NULL), shuffled = make_forest(contexts[0], &d, rng);
+    int       persons = 1 + below(rng, below(rng, 4) ? 25 : 90);
+    test_data d =
+        below(rng, 2) ? ragged_data(rng, persons) : random_data(rng, persons, 1 + below(rng, below(rng, 3) ? 3 : 5));
+    test_forest            f = make_forest(contexts[0], &d, NULL), shuffled = make_forest(contexts[0], &d, rng);
     kn_relational_promise  promises[2];
     kn_relational_problem  problem = random_problem(rng, &d, f.forest, promises);
     kn_relational_counters first, counters;
@@ -424,6 +426,44 @@ static void test_random(void **state)
         check_random(contexts, &rng);
     }
     for (int i = 0; i < 3; i++) testing_context_free(contexts[i]);
+}
+
+/* ---- The first way of section 5.2 ---- */
+
+/* Four persons: two and two have the same quasi-identifier, and the same sensitive value. */
+static void test_distance(void **state)
+{
+    (void)state;
+    kn_context           *ctx = testing_context(2);
+    test_data             d = {.tables = 1, .table[0] = {.parent = -1, .quasi_count = 1}};
+    kn_relational_promise promise = {0, 3, {.kind = KN_MODEL_DISTINCT, .attribute = "s", .l = {2, 1}}};
+    random_tree(&d.table[0].trees[0], &(kn_rng){{1, 2, 3, 4}});
+    for (int i = 0; i < 4; i++) *add_row(&d.table[0]) = (test_row){.quasi = {i / 2}, .sensitive = i / 2};
+    for (int variant = 0; variant < 4; variant++) {
+        test_forest            f = make_forest(ctx, &d, NULL);
+        kn_relational_problem  problem = KN_RELATIONAL_PROBLEM_INIT;
+        kn_relational_counters counters;
+        problem.forest = f.forest;
+        problem.method = KN_RELATIONAL_DMIRACLE;
+        problem.promises = &promise;
+        problem.promise_count = 1;
+        problem.reference = variant % 2;
+        problem.threshold = (kn_ratio){1, 1};
+        problem.climit = 2;
+        problem.repair = variant & 2 ? KN_DIVERSITY_DISTANCE : KN_DIVERSITY_MERGE;
+        kn_database_plan *plan = run(ctx, &problem, &counters);
+        /* Nearest to each is who shares the value: two classes fail and become one. Kept apart, each finds another. (Their
+         * trees are then equal, so that the plan has one class either way.) */
+        assert_int_equal(plan->suppressed, 0);
+        assert_int_equal(counters.merged, variant & 2 ? 0 : 1);
+        kn_database_plan_free(plan);
+        promise.model.l = (kn_ratio){3, 1}; /* there are two values only */
+        assert_null(run(ctx, &problem, &counters));
+        promise.model.l = (kn_ratio){2, 1};
+        test_forest_free(&f);
+    }
+    free_data(&d);
+    testing_context_free(ctx);
 }
 
 /* ---- Ten thousand persons ---- */
@@ -498,13 +538,14 @@ static void test_memory(void **state)
     test_data             d = many_students(&rng, 21);
     test_forest           f = make_forest(ctx, &d, NULL);
     kn_relational_promise promise = {1, 4, {.kind = KN_MODEL_DISTINCT, .attribute = "s", .l = {2, 1}}};
-    for (int variant = 0; variant < 8; variant++) {
+    for (int variant = 0; variant < 10; variant++) {
         kn_relational_problem problem = KN_RELATIONAL_PROBLEM_INIT;
         bool                  done = false;
         problem.forest = f.forest;
-        problem.method = (kn_relational_method)(variant % 4);
+        problem.method = variant < 8 ? (kn_relational_method)(variant % 4) : KN_RELATIONAL_DMIRACLE;
+        problem.repair = variant < 8 ? KN_DIVERSITY_MERGE : KN_DIVERSITY_DISTANCE;
         problem.k = 4;
-        problem.reference = variant >= 4;
+        problem.reference = variant >= 4 && variant != 8;
         if (problem.method == KN_RELATIONAL_DMIRACLE) {
             problem.promises = &promise;
             problem.promise_count = 1;
@@ -624,8 +665,9 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_students), cmocka_unit_test(test_random),    cmocka_unit_test(test_pair_evaluations),
-        cmocka_unit_test(test_memory),   cmocka_unit_test(test_cancelled), cmocka_unit_test(test_options),
+        cmocka_unit_test(test_students),         cmocka_unit_test(test_distance), cmocka_unit_test(test_random),
+        cmocka_unit_test(test_pair_evaluations), cmocka_unit_test(test_memory),   cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

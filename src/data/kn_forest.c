@@ -2,12 +2,13 @@
  *
  * Interface: kn_forest.h. Tables are looked at from the leaves of the schema to the table of persons. Each row gets a
  * signature: the leaves of its quasi-identifiers, then, per child table, how many children it has and their numbers in
- * order. Equal signatures are found by hashing; the distinct ones are sorted, and their ranks are the numbers. Where rows
- * share a number, a second signature with the other released columns orders them, so that the order of rows never
- * matters. Children are put in order by two counting sorts (by rank, then by parent). At the end the trees are written
- * level by level.
+ * order. Equal signatures are found by hashing; the distinct ones are sorted, and their ranks are the numbers. Rows are
+ * put in order by a counting sort of their numbers; those that share a number are sorted by the other released columns and
+ * what hangs below them, so that the order of rows never matters. A second counting sort (by parent) puts children in
+ * order. At the end the trees are written level by level.
  *
- * Cost: linear in the rows, and sorting of distinct signatures. Memory: 16 bytes per row while building, 22 per node.
+ * Cost: linear in the rows, and sorting of distinct signatures and of rows that share one. Memory: 16 bytes per row while
+ * building, 32 more per row of those that share one number; 22 per node.
  * Works on trees, not on the join (a person without books would vanish from an inner join).
  */
 #include "kn_forest.h"
@@ -26,10 +27,10 @@ typedef struct layer {
     int64_t                  rows, owned;
     uint32_t                *parent; /* NULL for the table of persons                       */
     uint32_t                *number; /* per row: its subtree, counted within the table      */
-    uint32_t                *rank;   /* per row: its place among all rows, ties share one   */
+    uint32_t                *rank;   /* per row: its place among all rows, ties share one; may be `number` */
     uint32_t                *start;  /* per row of the parent table + 1: where in `list`    */
     uint32_t                *list;   /* rows in order: by parent, then rank                 */
-    uint32_t                 numbers, ranks;
+    uint32_t                 numbers;
     bool                     bare; /* nothing but quasi-identifiers, here and below: ranks are numbers */
 } layer;
 
@@ -66,6 +67,12 @@ static kn_status find_owners(builder *b, int table, kn_error *err)
         l->owned--;
     }
     return KN_OK;
+}
+
+static void drop_rank(layer *l)
+{
+    if (l->rank != l->number) kn_free(l->rank);
+    l->rank = NULL;
 }
 
 static inline bool owned(const layer *l, int64_t row)
@@ -203,15 +210,14 @@ static kn_status rank_signatures(const signatures *s, const layer *l, uint32_t *
     return status;
 }
 
-/* The numbers (or ranks) of a row's children, per child table. */
-static bool push_children(const builder *b, signatures *s, const layer *l, int64_t row, bool ranks)
+/* The numbers of a row's children, per child table. */
+static bool push_children(const builder *b, signatures *s, const layer *l, int64_t row)
 {
     for (int c = 0; c < l->t->child_count; c++) {
-        const layer    *below = &b->layers[l->t->children[c]];
-        const uint32_t *of_row = ranks ? below->rank : below->number;
+        const layer *below = &b->layers[l->t->children[c]];
         if (!push(s, below->start[row + 1] - below->start[row])) return false;
         for (uint32_t i = below->start[row]; i < below->start[row + 1]; i++)
-            if (!push(s, of_row[below->list[i]])) return false;
+            if (!push(s, below->number[below->list[i]])) return false;
     }
     return true;
 }
@@ -232,13 +238,6 @@ static bool is_other(const kn_database_column *d)
     return d->has_role && (d->role == KN_ROLE_SENSITIVE || d->role == KN_ROLE_KEEP);
 }
 
-static bool push_others(signatures *s, const layer *l, int64_t row)
-{
-    for (int c = 0; c < l->t->table->column_count; c++)
-        if (is_other(&l->t->columns[c]) && !push(s, kn_column_code(&l->t->table->columns[c], row))) return false;
-    return true;
-}
-
 static bool is_bare(const builder *b, const layer *l)
 {
     for (int c = 0; c < l->t->table->column_count; c++)
@@ -248,9 +247,8 @@ static bool is_bare(const builder *b, const layer *l)
     return true;
 }
 
-/* Fills `of_row` with ranks of first (quasi-identifiers) or second signatures (all that is released). */
-static kn_status rank_rows(const builder *b, const layer *l, bool second, uint32_t *of_row, uint32_t *distinct,
-                           kn_error *err)
+/* Gives every row that somebody owns its number: the rank of its signature. */
+static kn_status number_rows(const builder *b, layer *l, kn_error *err)
 {
     signatures s;
     kn_status  status = KN_OK;
@@ -258,35 +256,121 @@ static kn_status rank_rows(const builder *b, const layer *l, bool second, uint32
     for (int64_t r = 0; ok && status == KN_OK && r < l->rows; r++) {
         if ((r & 0xffff) == 0 && kn_cancelled(b->ctx)) status = kn_fail_cancelled(err);
         if (!owned(l, r)) continue;
-        ok = (second ? push(&s, l->number[r]) && push_others(&s, l, r) : push_quasi(&s, l, r)) &&
-             push_children(b, &s, l, r, second) && intern(&s, &of_row[r]);
+        ok = push_quasi(&s, l, r) && push_children(b, &s, l, r) && intern(&s, &l->number[r]);
     }
     if (!ok) status = out_of_memory(b, err);
-    if (status == KN_OK) status = rank_signatures(&s, l, of_row, err);
-    *distinct = (uint32_t)s.count;
+    if (status == KN_OK) status = rank_signatures(&s, l, l->number, err);
+    l->numbers = (uint32_t)s.count;
     signatures_free(&s);
     return status;
 }
 
 /* ---- Order ---- */
 
-/* Rows that somebody owns, by rank; equal ranks in the order of the table. */
-static uint32_t *by_rank(const builder *b, const layer *l)
+/* What decides between rows with equal numbers: the other released columns, then the ranks of their children. */
+typedef struct rivals {
+    const builder *b;
+    const layer   *l;
+    int            others; /* columns */
+    const int     *other;
+} rivals;
+
+static int compare_children(const rivals *r, uint64_t x, uint64_t y)
 {
-    uint32_t *start = kn_alloc_array_zero(b->ctx, (size_t)l->ranks + 1, sizeof *start);
-    uint32_t *list = kn_alloc_array(b->ctx, (size_t)l->owned + 1, sizeof *list);
-    if (start && list) {
-        for (int64_t r = 0; r < l->rows; r++)
-            if (owned(l, r)) start[l->rank[r] + 1]++;
-        for (uint32_t i = 0; i < l->ranks; i++) start[i + 1] += start[i];
-        for (int64_t r = 0; r < l->rows; r++)
-            if (owned(l, r)) list[start[l->rank[r]]++] = (uint32_t)r;
+    for (int c = 0; c < r->l->t->child_count; c++) {
+        const layer    *below = &r->b->layers[r->l->t->children[c]];
+        const uint32_t *p = below->list + below->start[x], *q = below->list + below->start[y];
+        uint32_t        m = below->start[x + 1] - below->start[x], n = below->start[y + 1] - below->start[y];
+        if (m != n) return m < n ? -1 : 1;
+        for (uint32_t i = 0; i < m; i++)
+            if (below->rank[p[i]] != below->rank[q[i]]) return below->rank[p[i]] < below->rank[q[i]] ? -1 : 1;
+    }
+    return 0;
+}
+
+/* But for the first column, which is in the key of the records. */
+static int compare_rivals(const rivals *r, uint64_t x, uint64_t y)
+{
+    for (int i = 1; i < r->others; i++) {
+        const kn_column *column = &r->l->t->table->columns[r->other[i]];
+        uint32_t         p = kn_column_code(column, (int64_t)x), q = kn_column_code(column, (int64_t)y);
+        if (p != q) return p < q ? -1 : 1;
+    }
+    return compare_children(r, x, y);
+}
+
+static int break_tie(const void *arg, uint64_t x, uint64_t y)
+{
+    int c = compare_rivals(arg, x, y);
+    return c ? c : x < y ? -1 : x > y;
+}
+
+/* Rows that somebody owns, by number; equal numbers in the order of the table. `start` (numbers + 1, all 0) receives
+ * where each number's rows end. */
+static void by_number(const layer *l, uint32_t *start, uint32_t *list)
+{
+    for (int64_t r = 0; r < l->rows; r++)
+        if (owned(l, r)) start[l->number[r] + 1]++;
+    for (uint32_t i = 0; i < l->numbers; i++) start[i + 1] += start[i];
+    for (int64_t r = 0; r < l->rows; r++)
+        if (owned(l, r)) list[start[l->number[r]]++] = (uint32_t)r;
+}
+
+/* Puts rows with one number in order and ranks them, from `rank` on; returns the next rank. */
+static uint32_t rank_rivals(const rivals *r, uint32_t *list, uint32_t count, kn_sort_record *room, uint32_t rank,
+                            kn_status *status, kn_error *err)
+{
+    const layer *l = r->l;
+    for (uint32_t i = 0; i < count; i++)
+        room[i] =
+            (kn_sort_record){r->others > 0 ? kn_column_code(&l->t->table->columns[r->other[0]], list[i]) : 0, list[i]};
+    *status = kn_sort_records(r->b->ctx, room, count, break_tie, r, err);
+    if (*status != KN_OK) return rank;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i > 0 && (room[i].key != room[i - 1].key || compare_rivals(r, room[i - 1].id, room[i].id) != 0)) rank++;
+        list[i] = (uint32_t)room[i].id;
+        l->rank[list[i]] = rank;
+    }
+    return rank + 1;
+}
+
+/* Fills in the ranks, `list` being by number, and puts it in their order. `end`: where each number's rows end. */
+static kn_status rank_rows(const builder *b, layer *l, const uint32_t *end, uint32_t *list, kn_error *err)
+{
+    rivals    r = {.b = b, .l = l};
+    int      *others = kn_alloc_array(b->ctx, (size_t)l->t->table->column_count + 1, sizeof *others);
+    uint32_t  most = 0, rank = 0;
+    kn_status status = KN_OK;
+    for (uint32_t n = 0, at = 0; n < l->numbers; at = end[n++])
+        if (end[n] - at > most) most = end[n] - at;
+    kn_sort_record *room = kn_alloc_array(b->ctx, (size_t)most + 1, sizeof *room);
+    if (!others || !room) status = out_of_memory(b, err);
+    for (int c = 0; status == KN_OK && c < l->t->table->column_count; c++)
+        if (is_other(&l->t->columns[c])) others[r.others++] = c;
+    r.other = others;
+    for (uint32_t n = 0, at = 0; status == KN_OK && n < l->numbers; at = end[n++]) {
+        if ((n & 0xffff) == 0 && kn_cancelled(b->ctx)) status = kn_fail_cancelled(err);
+        if (status == KN_OK) rank = rank_rivals(&r, list + at, end[n] - at, room, rank, &status, err);
+    }
+    kn_free(others);
+    kn_free(room);
+    return status;
+}
+
+/* All rows that somebody owns, by rank; equal ranks in the order of the table. */
+static kn_status sort_rows(const builder *b, layer *l, uint32_t **out, kn_error *err)
+{
+    uint32_t *start = kn_alloc_array_zero(b->ctx, (size_t)l->numbers + 1, sizeof *start);
+    uint32_t *list = *out = kn_alloc_array(b->ctx, (size_t)l->owned + 1, sizeof *list);
+    kn_status status = KN_OK;
+    if (!start || !list) {
+        status = out_of_memory(b, err);
     } else {
-        kn_free(list);
-        list = NULL;
+        by_number(l, start, list);
+        if (l->rank != l->number) status = rank_rows(b, l, start, list, err);
     }
     kn_free(start);
-    return list;
+    return status;
 }
 
 /* Stable by parent: makes start and list of a child table. */
@@ -307,25 +391,22 @@ static kn_status order_layer(builder *b, int table, kn_error *err)
 {
     layer *l = &b->layers[table];
     l->number = kn_alloc_array(b->ctx, (size_t)l->rows + 1, sizeof *l->number);
-    l->rank = kn_alloc_array(b->ctx, (size_t)l->rows + 1, sizeof *l->rank);
-    if (!l->number || !l->rank) return out_of_memory(b, err);
-    KN_TRY(rank_rows(b, l, false, l->number, &l->numbers, err));
+    if (!l->number) return out_of_memory(b, err);
+    KN_TRY(number_rows(b, l, err));
     l->bare = is_bare(b, l);
-    if (l->bare || (int64_t)l->numbers == l->owned) { /* alike means equal, or no two rows are alike */
-        memcpy(l->rank, l->number, (size_t)l->rows * sizeof *l->rank);
-        l->ranks = l->numbers;
-    } else {
-        KN_TRY(rank_rows(b, l, true, l->rank, &l->ranks, err));
-    }
-    uint32_t *ranked = by_rank(b, l);
-    bool      ok = ranked != NULL;
-    if (table == b->db->entity) {
+    /* Alike means equal, or no two rows are alike: ranks are numbers. */
+    bool same = l->bare || (int64_t)l->numbers == l->owned;
+    l->rank = same ? l->number : kn_alloc_array(b->ctx, (size_t)l->rows + 1, sizeof *l->rank);
+    if (!l->rank) return out_of_memory(b, err);
+    uint32_t *ranked = NULL;
+    kn_status status = sort_rows(b, l, &ranked, err);
+    if (status == KN_OK && table != b->db->entity && !by_parent(b, l, ranked)) status = out_of_memory(b, err);
+    if (status == KN_OK && table == b->db->entity)
         l->list = ranked;
-        return ok ? KN_OK : out_of_memory(b, err);
-    }
-    ok = ok && by_parent(b, l, ranked);
-    kn_free(ranked);
-    return ok ? KN_OK : out_of_memory(b, err);
+    else
+        kn_free(ranked);
+    for (int c = 0; c < l->t->child_count; c++) drop_rank(&b->layers[l->t->children[c]]); /* no longer needed */
+    return status;
 }
 
 /* ---- Writing the trees ---- */
@@ -439,9 +520,9 @@ static kn_status build(builder *b, kn_error *err)
     for (int i = 0; i < db->table_count; i++) KN_TRY(find_owners(b, db->order[i], err));
     for (int i = db->table_count; i-- > 0;) KN_TRY(order_layer(b, db->order[i], err));
     for (int t = 0; t < db->table_count; t++) { /* no longer needed */
+        drop_rank(&b->layers[t]);
         kn_free(b->layers[t].parent);
-        kn_free(b->layers[t].rank);
-        b->layers[t].parent = b->layers[t].rank = NULL;
+        b->layers[t].parent = NULL;
     }
     KN_TRY(make_room(b, err));
     KN_TRY(write_trees(b, err));
@@ -457,9 +538,9 @@ kn_status kn_forest_build(kn_forest **out, kn_context *ctx, const kn_database *d
     kn_status status = build(&b, err);
     for (int t = 0; b.layers && t < db->table_count; t++) {
         layer *l = &b.layers[t];
+        drop_rank(l);
         kn_free(l->parent);
         kn_free(l->number);
-        kn_free(l->rank);
         kn_free(l->start);
         kn_free(l->list);
     }

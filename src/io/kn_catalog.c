@@ -10,6 +10,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_interner.h"
 #include "kn_utf8.h"
 
 enum { BATCH_ROWS = 4096 };
@@ -152,11 +153,21 @@ static kn_status write_batch(kn_feed *f, kn_error *err)
     return KN_OK;
 }
 
+/* Rows that belong together mostly come together: is it the text of the cell above? */
+static bool like_above(const kn_feed *f, const uint32_t *id, kn_string text)
+{
+    if (f->batch == 0 || id[-1] == KN_ID_MISSING) return false;
+    kn_string above = kn_builder_interner(f->builder, f->column, 0)->texts[id[-1] - 1];
+    return above.size == text.size && memcmp(above.data, text.data, text.size) == 0;
+}
+
 kn_status kn_feed_cell(kn_feed *f, kn_string text, kn_error *err)
 {
     uint32_t *id = &f->ids[(size_t)f->column * BATCH_ROWS + (size_t)f->batch];
     *id = KN_ID_MISSING;
-    if (text.data) {
+    if (text.data && like_above(f, id, text)) {
+        *id = id[-1];
+    } else if (text.data) {
         if (!kn_plain_ascii(text.data, text.size) && kn_utf8_check(text.data, text.size) < text.size)
             return kn_fail(err, KN_INPUT, "%s: table \"%s\", column \"%s\", row %lld: not UTF-8", f->source, f->table,
                            f->columns->columns[f->column].name, (long long)f->rows + 1);

@@ -14,6 +14,9 @@ KN_CHECK kn_status kn_folder_read(kn_database **out, kn_context *ctx, const char
 /* A new folder, or one that is there and empty. */
 KN_CHECK kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *path, kn_error *err);
 
+/* Does a file of this name count as a table? */
+bool kn_folder_is_table(const char *name);
+
 /* Is it a file? */
 bool kn_folder_is_file(const char *path);
 

@@ -30,6 +30,11 @@ static size_t table_of_file(const char *file)
     return 0;
 }
 
+bool kn_folder_is_table(const char *name)
+{
+    return table_of_file(name) > 0;
+}
+
 /* FOLDER/FILE; NULL: out of memory. */
 static char *path_of(const folder *f, const char *file)
 {

@@ -157,10 +157,43 @@ static kn_status list(void *state, kn_catalog *c, const kn_database_options *opt
 
 /* ---- Rows ---- */
 
+static int integer_text(int64_t value, char *room)
+{
+    char digits[24];
+    int  size = 0;
+    do digits[size++] = (char)('0' + value % 10);
+    while (value /= 10);
+    for (int i = 0; i < size; i++) room[i] = digits[size - 1 - i];
+    return size;
+}
+
+/* Amounts of money and the like: up to four digits behind the point and fifteen in all. The quotient of two exact numbers
+ * is rounded once, so it is the number if and only if that is the nearest one to the decimal. Returns the size, 0: it is
+ * no such number. */
+static int short_number(double value, char *room)
+{
+    double  size = value < 0 ? -value : value, power = 1;
+    int64_t whole = 0, unit = 1;
+    int     digits = 0, at = 0;
+    if (!(size < 1e11) || size < 1e-4) return 0; /* zero has a sign: not here */
+    for (; digits <= 4; digits++, power *= 10, unit *= 10) {
+        whole = (int64_t)(size * power + 0.5);
+        if ((double)whole / power == size) break;
+    }
+    if (digits > 4) return 0;
+    if (value < 0) room[at++] = '-';
+    at += integer_text(whole / unit, room + at);
+    if (digits == 0) return at;
+    room[at++] = '.';
+    for (unit /= 10; unit > 0; unit /= 10) room[at++] = (char)('0' + whole / unit % 10);
+    return at;
+}
+
 /* The shortest decimal that is this number again; the host's locale may have a decimal comma. */
 static kn_string number_text(double value, char *room)
 {
-    int size = 0;
+    int size = short_number(value, room);
+    if (size > 0) return (kn_string){room, (size_t)size};
     for (int digits = 15; digits <= 17; digits++) {
         size = snprintf(room, NUMBER_SIZE, "%.*g", digits, value);
         if (strtod(room, NULL) == value) break;

@@ -1,14 +1,17 @@
 /* kn_miracle.c: MiRaCle, MiRaCleX and dMiRaCle, fast: the plans of kn_miracle_reference.c at a fraction of its cost.
  *
- * - Subtrees are interned and the costs of pairs remembered (kn_miracle_store.c, kn_miracle_match.c).
- * - A cluster whose lower bound (kn_miracle_bound.c) cannot win is skipped. The bound that looks best goes first.
+ * - Where siblings are matched by their own values, distances come straight from the clusters' arrays, level by level,
+ *   and end as soon as they cannot win (kn_miracle_flat.c). Where they are matched by whole subtrees, these are interned
+ *   and the costs of pairs remembered (kn_miracle_store.c, kn_miracle_deep.c).
+ * - A cluster whose lower bound (kn_miracle_bound.c) cannot win is skipped: a coarse one first, dearer ones where it does
+ *   not exclude. The one that looks best goes first.
  * - The next LANES persons are held against all clusters side by side, before it is known what the persons before them
  *   change; then they are placed one after the other, and only clusters that changed meanwhile are looked at again.
  *
  * Each person of such a group has a lane of their own, whatever the number of threads.
  *
- * Memory: open clusters, finished ones (they are the plan), at most STORE_LIMIT interned subtrees but for those of the
- * clusters at hand, and LANES memories of costs.
+ * Memory: open clusters, finished ones (they are the plan), and for whole subtrees STORE_LIMIT of them or four times those
+ * of the open clusters, and LANES memories of costs.
  */
 #include "kn_miracle.h"
 
@@ -19,7 +22,14 @@
 #include "kn_error.h"
 #include "kn_parallel.h"
 
-enum { LANES = 16, ALONE = 64, AT_ONCE = 1 << 14, STORE_LIMIT = 1 << 20, MOST_PLACES = 1 << 15, LEAST_PLACES = 1 << 8 };
+enum {
+    LANES = 16,
+    ALONE = 64,
+    AT_ONCE = 1 << 14,
+    STORE_LIMIT = 1 << 16,
+    MOST_PLACES = 1 << 15,
+    LEAST_PLACES = 1 << 10
+};
 
 /* What is known of the distance of a person and a cluster. */
 typedef struct known {
@@ -34,11 +44,15 @@ typedef struct candidate {
 
 typedef struct fast {
     kn_relational_work *work;
+    bool                flat; /* siblings are matched by their own values: nothing is interned */
     kn_store            store;
+    uint32_t            store_limit; /* of subtrees: beyond it all are forgotten */
     kn_tree_bounds      bounds;
     kn_tables           tables;
     kn_lane             lanes[LANES];
     kn_codes            codes;
+    bool               *barred; /* places of open clusters that are not looked at; all false but for nearest_allowed */
+    size_t              barred_capacity;
     /* Placing persons. */
     kn_cluster_list open;
     kn_cluster     *persons[LANES];
@@ -63,10 +77,26 @@ static bool better(kn_loss loss, size_t at, const candidate *best)
     return c < 0 || (c == 0 && at < best->at);
 }
 
-static kn_loss distance(kn_lane *lane, const kn_cluster *representative, const kn_cluster *entity)
+/* The distance of a representative and an entity, the `at`-th of several. False: it is not better than what was found,
+ * and *out only a lower bound that is not better either. */
+static bool distance(kn_lane *lane, const kn_cluster *representative, const kn_cluster *entity, size_t at,
+                     const candidate *best, kn_loss *out)
 {
+    kn_limit limit = {best->at != SIZE_MAX, at < best->at, best->loss};
+    if (!kn_lane_loss(lane, representative, entity, &limit, out)) return false;
     lane->distances++;
-    return kn_lane_loss(lane, representative->ids[0], entity->ids[0]);
+    return true;
+}
+
+/* Likewise, and the better of the two is the best. */
+static void try_distance(kn_lane *lane, const kn_cluster *representative, const kn_cluster *entity, size_t at,
+                         candidate *best)
+{
+    kn_loss loss;
+    if (!distance(lane, representative, entity, at, best, &loss))
+        lane->skipped++;
+    else if (better(loss, at, best))
+        *best = (candidate){loss, at};
 }
 
 static kn_status sign(fast *f, kn_lane *lane, kn_cluster *c, kn_error *err)
@@ -75,15 +105,30 @@ static kn_status sign(fast *f, kn_lane *lane, kn_cluster *c, kn_error *err)
     return kn_signature_make(&c->signature, &f->bounds, c, lane->counts, lane->touched, err);
 }
 
-/* Raises a bound that does not exclude the pair to the fine one. The entity (or with `represents` the representative)
- * has been spread into the lane's counts. */
+static void drop_signature(kn_cluster *c)
+{
+    kn_free(c->signature);
+    c->signature = NULL;
+}
+
+/* Raises a coarse bound of the `at`-th of several as far as it takes to see that it is not better than what was found.
+ * The entity (or with `represents` the representative) has been spread into the lane's counts. */
 static kn_loss raised(const fast *f, const kn_lane *lane, kn_loss bound, const kn_signature *x, const kn_signature *y,
-                      bool represents)
+                      bool represents, size_t at, const candidate *best)
 {
     const kn_signature *other = represents ? y : x;
-    if (!other->spotted) return bound;
-    kn_loss fine = kn_signature_fine_bound(&f->bounds, x, y, other, lane->counts);
-    return kn_loss_compare(fine, bound) > 0 ? fine : bound;
+    if (!better(bound, at, best)) return bound;
+    kn_loss higher = kn_signature_bound(&f->bounds, x, y);
+    if (kn_loss_compare(higher, bound) > 0) bound = higher;
+    if (!other->spotted || !better(bound, at, best)) return bound;
+    higher = kn_signature_fine_bound(&f->bounds, x, y, other, lane->counts);
+    return kn_loss_compare(higher, bound) > 0 ? higher : bound;
+}
+
+/* What a distance needs of each side. Interning is for one thread at a time. */
+static kn_status make_ready(fast *f, kn_lane *lane, kn_cluster *c, kn_error *err)
+{
+    return f->flat ? sign(f, lane, c, err) : kn_store_intern(&f->store, c, err);
 }
 
 static void forget(fast *f)
@@ -98,8 +143,8 @@ static kn_status merged(fast *f, kn_lane *lane, kn_cluster **out, kn_cluster *a,
 {
     kn_context *ctx = f->work->ctx;
     *out = NULL;
-    KN_TRY(kn_store_intern(&f->store, a, err));
-    KN_TRY(kn_store_intern(&f->store, b, err));
+    KN_TRY(make_ready(f, lane, a, err));
+    KN_TRY(make_ready(f, lane, b, err));
     kn_pair *pairs = kn_alloc_array(ctx, a->nodes < b->nodes ? a->nodes : b->nodes, sizeof *pairs);
     if (!pairs) return kn_fail_memory(err, ctx, "pairing rows");
     uint32_t  count = kn_lane_pairs(lane, a, b, pairs);
@@ -121,10 +166,7 @@ static kn_status merge_into(fast *f, kn_lane *lane, kn_cluster_list *list, size_
 /* A class is finished: its signature is needed again only where classes are merged. */
 static kn_status finish(fast *f, kn_cluster *c, kn_error *err)
 {
-    if (f->work->problem->method != KN_RELATIONAL_DMIRACLE) {
-        kn_free(c->signature);
-        c->signature = NULL;
-    }
+    if (f->work->problem->method != KN_RELATIONAL_DMIRACLE) drop_signature(c);
     return kn_cluster_list_add(&f->work->done, f->work->ctx, c, err);
 }
 
@@ -138,6 +180,7 @@ static kn_status load_person(void *arg, int64_t begin, int64_t end, int worker, 
         KN_TRY(kn_cluster_of_entity(&f->persons[i], f->work->ctx, f->work->problem->forest, f->work->losses,
                                     f->work->order[f->first + i], err));
         KN_TRY(sign(f, &f->lanes[i], f->persons[i], err));
+        KN_TRY(kn_lane_room(&f->lanes[i], f->persons[i]->nodes, err));
     }
     return KN_OK;
 }
@@ -155,16 +198,16 @@ static kn_status look_ahead(void *arg, int64_t begin, int64_t end, int worker, k
         candidate           lowest = {{0, 0}, SIZE_MAX}, best = lowest;
         kn_signature_spread(person, &f->bounds, lane->counts);
         for (size_t s = 0; s < f->slots; s++) {
-            row[s] = (known){kn_signature_bound(&f->bounds, f->open.items[s]->signature, person), false};
+            row[s] = (known){kn_signature_coarse_bound(&f->bounds, f->open.items[s]->signature, person), false};
             if (better(row[s].loss, s, &lowest)) lowest = (candidate){row[s].loss, s};
         }
         for (size_t round = 0; round <= f->slots; round++) {
             size_t s = round == 0 ? lowest.at : round - 1;
-            if (s == SIZE_MAX || row[s].exact || !better(row[s].loss, s, &best)) continue;
-            row[s].loss = raised(f, lane, row[s].loss, f->open.items[s]->signature, person, false);
+            if (s == SIZE_MAX || row[s].exact) continue;
+            row[s].loss = raised(f, lane, row[s].loss, f->open.items[s]->signature, person, false, s, &best);
             if (!better(row[s].loss, s, &best)) continue;
-            row[s] = (known){distance(lane, f->open.items[s], f->persons[i]), true};
-            if (better(row[s].loss, s, &best)) best = (candidate){row[s].loss, s};
+            row[s].exact = distance(lane, f->open.items[s], f->persons[i], s, &best, &row[s].loss);
+            if (row[s].exact && better(row[s].loss, s, &best)) best = (candidate){row[s].loss, s};
         }
         kn_signature_clear(person, &f->bounds, lane->counts);
     }
@@ -181,41 +224,80 @@ static candidate nearest_open(fast *f, int i)
     kn_signature_spread(person, &f->bounds, lane->counts);
     for (size_t at = 0; at < f->open.count; at++) {
         const kn_cluster *c = f->open.items[at];
+        if (f->barred && f->barred[at]) continue;
         if (c->slot != KN_FOREST_NONE) {
             if (row[c->slot].exact && better(row[c->slot].loss, at, &best)) best = (candidate){row[c->slot].loss, at};
             continue;
         }
-        kn_loss bound = kn_signature_bound(&f->bounds, c->signature, person);
+        kn_loss bound = kn_signature_coarse_bound(&f->bounds, c->signature, person);
         if (better(bound, at, &lowest)) lowest = (candidate){bound, at};
     }
-    if (lowest.at != SIZE_MAX && better(lowest.loss, lowest.at, &best)) {
-        candidate tried = {distance(lane, f->open.items[lowest.at], f->persons[i]), lowest.at};
-        if (better(tried.loss, tried.at, &best)) best = tried;
-    }
+    if (lowest.at != SIZE_MAX && better(lowest.loss, lowest.at, &best))
+        try_distance(lane, f->open.items[lowest.at], f->persons[i], lowest.at, &best);
     for (size_t at = 0; at < f->open.count; at++) {
         const kn_cluster *c = f->open.items[at];
         if (at == lowest.at || (c->slot != KN_FOREST_NONE && row[c->slot].exact)) continue;
+        if (f->barred && f->barred[at]) continue;
         kn_loss bound =
-            c->slot != KN_FOREST_NONE ? row[c->slot].loss : kn_signature_bound(&f->bounds, c->signature, person);
-        if (better(bound, at, &best)) bound = raised(f, lane, bound, c->signature, person, false);
+            c->slot != KN_FOREST_NONE ? row[c->slot].loss : kn_signature_coarse_bound(&f->bounds, c->signature, person);
+        bound = raised(f, lane, bound, c->signature, person, false, at, &best);
         if (!better(bound, at, &best)) {
             lane->skipped++;
             continue;
         }
-        candidate tried = {distance(lane, f->open.items[at], f->persons[i]), at};
-        if (better(tried.loss, tried.at, &best)) best = tried;
+        try_distance(lane, f->open.items[at], f->persons[i], at, &best);
     }
     kn_signature_clear(person, &f->bounds, lane->counts);
     return best;
 }
 
-static kn_status put(fast *f, int i, kn_error *err)
+/* Does the i-th person, if this is the nearest, begin a cluster? */
+static bool begins(const fast *f, const candidate *best)
 {
     const kn_relational_problem *problem = f->work->problem;
-    candidate                    best = nearest_open(f, i);
-    kn_cluster                  *person = f->persons[i];
-    if (best.at == SIZE_MAX || (kn_loss_above(best.loss, f->work->losses->unit, problem->threshold) &&
-                                (int64_t)f->open.count < problem->climit)) {
+    return best->at == SIZE_MAX || (kn_loss_above(best->loss, f->work->losses->unit, problem->threshold) &&
+                                    (int64_t)f->open.count < problem->climit);
+}
+
+/* KN_DIVERSITY_DISTANCE: from the nearest cluster to the nearest one that is not infinitely far, if it matters; none is
+ * left where a new one may begin, and the nearest where all are. */
+static kn_status nearest_allowed(fast *f, int i, candidate *best, kn_error *err)
+{
+    const kn_relational_problem *problem = f->work->problem;
+    kn_context                  *ctx = f->work->ctx;
+    const kn_cluster            *person = f->persons[i];
+    candidate                    first = *best;
+    bool                         apart = true;
+    kn_status                    st = KN_OK;
+    void                        *block = f->barred;
+    size_t                       before = f->barred_capacity;
+    if (!kn_grow(ctx, &block, &f->barred_capacity, f->open.count + 1, sizeof *f->barred))
+        return kn_fail_memory(err, ctx, "looking for clusters");
+    f->barred = block;
+    if (f->barred_capacity > before) memset(f->barred + before, 0, f->barred_capacity - before);
+    kn_pair *pairs = kn_alloc_array(ctx, person->nodes, sizeof *pairs);
+    if (!pairs) return kn_fail_memory(err, ctx, "pairing rows");
+    while (st == KN_OK && !begins(f, best)) {
+        const kn_cluster *c = f->open.items[best->at];
+        uint32_t          count = kn_lane_pairs(&f->lanes[i], c, person, pairs);
+        st = kn_cluster_apart(&apart, ctx, problem, c, person, pairs, count, &f->codes, err);
+        if (st != KN_OK || !apart) break;
+        f->barred[best->at] = true;
+        *best = nearest_open(f, i);
+    }
+    memset(f->barred, 0, f->open.count);
+    if (best->at == SIZE_MAX && (int64_t)f->open.count >= problem->climit) *best = first;
+    kn_free(pairs);
+    return st;
+}
+
+static kn_status put(fast *f, int i, kn_error *err)
+{
+    candidate   best = nearest_open(f, i);
+    kn_cluster *person = f->persons[i];
+    if (f->work->problem->repair == KN_DIVERSITY_DISTANCE && f->work->problem->promise_count > 0)
+        KN_TRY(nearest_allowed(f, i, &best, err));
+    if (begins(f, &best)) {
         f->work->counters->clusters++;
         best.at = f->open.count;
         f->persons[i] = NULL;
@@ -225,7 +307,7 @@ static kn_status put(fast *f, int i, kn_error *err)
     }
     if (f->open.items[best.at]->size >= f->work->k) return finish(f, kn_cluster_list_take(&f->open, best.at), err);
     KN_TRY(sign(f, &f->lanes[i], f->open.items[best.at], err));
-    return kn_store_intern(&f->store, f->open.items[best.at], err);
+    return make_ready(f, &f->lanes[i], f->open.items[best.at], err);
 }
 
 static void drop_persons(fast *f)
@@ -236,22 +318,43 @@ static void drop_persons(fast *f)
     }
 }
 
+/* Loads and looks ahead in one go, where nothing has to be interned in between. */
+static kn_status load_and_look(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    KN_TRY(load_person(arg, begin, end, worker, err));
+    return look_ahead(arg, begin, end, worker, err);
+}
+
+/* Makes the open clusters ready to be held against the next persons. */
+static kn_status number_open(fast *f, kn_error *err)
+{
+    kn_context *ctx = f->work->ctx;
+    void       *block = f->known;
+    bool        forgot = f->store.count > f->store_limit;
+    f->slots = f->open.count;
+    bool room = kn_grow(ctx, &block, &f->known_capacity, LANES * f->slots + 1, sizeof *f->known);
+    f->known = block;
+    if (!room) return kn_fail_memory(err, ctx, "holding persons against clusters");
+    if (forgot) forget(f);
+    for (size_t s = 0; s < f->slots; s++) {
+        f->open.items[s]->slot = (uint32_t)s;
+        KN_TRY(make_ready(f, &f->lanes[0], f->open.items[s], err));
+    }
+    if (forgot) f->store_limit = f->store.count * 4 > STORE_LIMIT ? f->store.count * 4 : STORE_LIMIT;
+    return KN_OK;
+}
+
 static kn_status put_group(fast *f, int count, kn_error *err)
 {
     kn_context *ctx = f->work->ctx;
-    KN_TRY(kn_parallel_for(ctx, count, 1, load_person, f, err));
-    if (f->store.count > STORE_LIMIT) forget(f);
-    f->slots = f->open.count;
-    void *block = f->known;
-    bool  room = kn_grow(ctx, &block, &f->known_capacity, LANES * f->slots + 1, sizeof *f->known);
-    f->known = block;
-    if (!room) return kn_fail_memory(err, ctx, "holding persons against clusters");
-    for (size_t s = 0; s < f->slots; s++) {
-        f->open.items[s]->slot = (uint32_t)s;
-        KN_TRY(kn_store_intern(&f->store, f->open.items[s], err));
+    KN_TRY(number_open(f, err));
+    if (f->flat) {
+        KN_TRY(kn_parallel_for(ctx, count, 1, load_and_look, f, err));
+    } else {
+        KN_TRY(kn_parallel_for(ctx, count, 1, load_person, f, err));
+        for (int i = 0; i < count; i++) KN_TRY(make_ready(f, &f->lanes[i], f->persons[i], err));
+        KN_TRY(kn_parallel_for(ctx, count, 1, look_ahead, f, err));
     }
-    for (int i = 0; i < count; i++) KN_TRY(kn_store_intern(&f->store, f->persons[i], err));
-    if (f->slots > 0) KN_TRY(kn_parallel_for(ctx, count, 1, look_ahead, f, err));
     for (int i = 0; i < count; i++) KN_TRY(put(f, i, err));
     drop_persons(f);
     kn_progress_add(ctx, (uint64_t)count);
@@ -260,34 +363,50 @@ static kn_status put_group(fast *f, int count, kn_error *err)
 
 /* ---- Looking for the nearest among many ---- */
 
+/* A lower bound of the distance of an item, whose signature is given, and the fixed one. */
+static kn_loss bound_of_item(const fast *f, const kn_lane *lane, const kn_signature *s, size_t i, const candidate *best)
+{
+    const kn_signature *x = f->fixed_represents ? f->fixed_signature : s;
+    const kn_signature *y = f->fixed_represents ? s : f->fixed_signature;
+    return raised(f, lane, kn_signature_coarse_bound(&f->bounds, x, y), x, y, f->fixed_represents, i, best);
+}
+
+/* Holds the i-th item against the fixed one. Finished classes have no signature: one is made where it is needed. */
+static kn_status look_at(fast *f, kn_lane *lane, size_t i, candidate *best, kn_error *err)
+{
+    kn_cluster *item = f->items[i];
+    bool        own = item->signature != NULL, made = false;
+    if (!own) kn_signature_fill(lane->signature, &f->bounds, item);
+    bool chance = better(bound_of_item(f, lane, own ? item->signature : lane->signature, i, best), i, best);
+    if (chance && !own && f->flat) {
+        kn_signature_clear(f->fixed_signature, &f->bounds, lane->counts);
+        KN_TRY(sign(f, lane, item, err));
+        kn_signature_spread(f->fixed_signature, &f->bounds, lane->counts);
+        made = true;
+        chance = better(bound_of_item(f, lane, item->signature, i, best), i, best);
+    }
+    if (!chance)
+        lane->skipped++;
+    else if (f->fixed_represents)
+        try_distance(lane, f->fixed, item, i, best);
+    else
+        try_distance(lane, item, f->fixed, i, best);
+    if (made) drop_signature(item);
+    return KN_OK;
+}
+
 static kn_status look_in_piece(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     fast *f = arg;
     (void)worker;
-    (void)err;
     for (int64_t l = begin; l < end; l++) {
-        kn_lane   *lane = &f->lanes[l];
-        candidate *best = &f->nearest[l];
-        size_t     from = f->item_first + (size_t)l * f->piece, to = from + f->piece;
+        kn_lane *lane = &f->lanes[l];
+        size_t   from = f->item_first + (size_t)l * f->piece, to = from + f->piece;
         if (to > f->item_first + f->item_count) to = f->item_first + f->item_count;
+        KN_TRY(kn_lane_room(lane, f->fixed->nodes, err));
         kn_signature_spread(f->fixed_signature, &f->bounds, lane->counts);
-        for (size_t i = from; i < to; i++) {
-            if (f->skip && f->skip[i]) continue;
-            const kn_cluster *item = f->items[i];
-            kn_signature     *s = item->signature;
-            if (!s) kn_signature_fill(s = lane->signature, &f->bounds, item);
-            kn_loss loss = f->fixed_represents ? kn_signature_bound(&f->bounds, f->fixed_signature, s)
-                                               : kn_signature_bound(&f->bounds, s, f->fixed_signature);
-            if (better(loss, i, best))
-                loss = f->fixed_represents ? raised(f, lane, loss, f->fixed_signature, s, true)
-                                           : raised(f, lane, loss, s, f->fixed_signature, false);
-            if (!better(loss, i, best)) {
-                lane->skipped++;
-                continue;
-            }
-            loss = f->fixed_represents ? distance(lane, f->fixed, item) : distance(lane, item, f->fixed);
-            if (better(loss, i, best)) *best = (candidate){loss, i};
-        }
+        for (size_t i = from; i < to; i++)
+            if (!f->skip || !f->skip[i]) KN_TRY(look_at(f, lane, i, &f->nearest[l], err));
         kn_signature_clear(f->fixed_signature, &f->bounds, lane->counts);
     }
     return KN_OK;
@@ -310,9 +429,10 @@ static kn_status find_nearest(fast *f, size_t *out, kn_cluster *fixed, bool repr
         if (kn_cancelled(ctx)) return kn_fail_cancelled(err);
         f->item_first = begin;
         f->item_count = count - begin < AT_ONCE ? count - begin : AT_ONCE;
-        if (f->store.count > STORE_LIMIT && count > AT_ONCE) forget(f);
-        KN_TRY(kn_store_intern(&f->store, fixed, err));
-        for (size_t i = begin; i < begin + f->item_count; i++) KN_TRY(kn_store_intern(&f->store, items[i], err));
+        if (f->store.count > f->store_limit && count > AT_ONCE) forget(f);
+        if (!f->flat) KN_TRY(kn_store_intern(&f->store, fixed, err));
+        for (size_t i = begin; !f->flat && i < begin + f->item_count; i++)
+            KN_TRY(kn_store_intern(&f->store, items[i], err));
         int lanes = f->item_count < ALONE ? 1 : LANES;
         f->piece = (f->item_count + (size_t)lanes - 1) / (size_t)lanes;
         KN_TRY(kn_parallel_for(ctx, lanes, 1, look_in_piece, f, err));
@@ -424,7 +544,7 @@ static kn_status diversify(fast *f, kn_cluster_list *bad, kn_error *err)
     }
     kn_free(all.items);
     KN_TRY(st);
-    if (work->problem->repair == KN_REPAIR_SUPPRESS) return KN_OK;
+    if (work->problem->repair == KN_DIVERSITY_SUPPRESS) return KN_OK;
     while (bad->count > 1) {
         bool good;
         KN_TRY(merge_first(f, bad, err));
@@ -441,13 +561,15 @@ static kn_status prepare(fast *f, kn_error *err)
 {
     kn_relational_work *work = f->work;
     size_t              places = LEAST_PLACES;
-    while (places < MOST_PLACES && places < work->problem->forest->nodes * 4) places *= 2;
+    f->flat = kn_matches_values(work->problem);
+    while (places < MOST_PLACES && places < work->problem->forest->nodes / 32) places *= 2;
+    f->store_limit = STORE_LIMIT;
     KN_TRY(kn_store_make(&f->store, work->ctx, work->losses, err));
     KN_TRY(kn_tree_bounds_make(&f->bounds, work->ctx, work->losses, err));
     KN_TRY(kn_tables_make(&f->tables, work->ctx, work->losses, work->problem->forest->nodes * 2, err));
     for (int i = 0; i < LANES; i++) {
-        KN_TRY(kn_lane_make(&f->lanes[i], work, &f->store, &f->tables, places, err));
-        KN_TRY(kn_signature_create(&f->lanes[i].signature, &f->bounds, 0, err));
+        KN_TRY(kn_lane_make(&f->lanes[i], work, &f->store, &f->tables, f->flat ? 0 : places, err));
+        KN_TRY(kn_signature_create(&f->lanes[i].signature, &f->bounds, 0, 0, err));
         f->lanes[i].counts = kn_alloc_array_zero(work->ctx, f->bounds.nodes + 1, sizeof *f->lanes[i].counts);
         f->lanes[i].touched = kn_alloc_array(work->ctx, f->bounds.nodes + 1, sizeof *f->lanes[i].touched);
         if (!f->lanes[i].counts || !f->lanes[i].touched) return kn_fail_memory(err, work->ctx, "preparing bounds");
@@ -467,6 +589,7 @@ static void clean_up(fast *f, kn_cluster_list *bad)
     kn_cluster_list_free(&f->open);
     kn_cluster_list_free(bad);
     kn_free(f->known);
+    kn_free(f->barred);
     kn_codes_free(&f->codes);
     kn_tree_bounds_free(&f->bounds);
     kn_tables_free(&f->tables);

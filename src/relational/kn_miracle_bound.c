@@ -5,13 +5,14 @@
  * in another bucket, they meet in the root; of one bucket with x and y values at most min(x, y) can stay inside it.
  * Each node of the entity that stays alone costs its cells. The distance is the sum over these divided by the cells of
  * both less the paired ones. Fewer pairs would raise both by as much, and as the quotient is at most 1 not lower it:
- * the bound assumes min(m, n) pairs.
+ * the bound assumes min(m, n) pairs. The coarse bound is this without buckets.
  *
  * The fine bound knows the whole hierarchy instead of buckets: at most min(x, y) pairs meet at or below a hierarchy
  * node with x and y values below it. Going up from where two values meet to the root, what they cost rises step by
  * step; so against meeting in the root no more can be saved than the sum over all nodes of that step times min(x, y).
  *
- * Cost: tables × quasi-identifiers × KN_BUCKETS; of the fine bound, the hierarchy nodes with values below them.
+ * Cost: tables × quasi-identifiers × buckets; of the coarse bound, tables; of the fine bound, the hierarchy nodes with
+ * values below them.
  */
 #include <string.h>
 
@@ -19,23 +20,31 @@
 #include "kn_error.h"
 #include "kn_miracle.h"
 
+/* The children of the root get buckets in turn, and all below them theirs: parents have larger numbers. */
+static void fill_buckets(uint8_t *bucket, uint8_t *count, const kn_hierarchy *h)
+{
+    uint32_t root = h->nodes - 1, children = 0;
+    bucket[root] = KN_BUCKETS;
+    for (uint32_t n = root; n-- > 0;)
+        bucket[n] = h->parent[n] == root ? (uint8_t)(children++ % KN_BUCKETS) : bucket[h->parent[n]];
+    *count = children < KN_BUCKETS ? (uint8_t)children : KN_BUCKETS;
+}
+
 kn_status kn_tree_bounds_make(kn_tree_bounds *out, kn_context *ctx, const kn_losses *losses, kn_error *err)
 {
     size_t count = (size_t)losses->tables * (size_t)losses->width;
     *out = (kn_tree_bounds){.ctx = ctx, .losses = losses};
     out->bucket = kn_alloc_array_zero(ctx, count, sizeof *out->bucket);
     out->base = kn_alloc_array_zero(ctx, count, sizeof *out->base);
-    if (!out->bucket || !out->base) return kn_fail_memory(err, ctx, "preparing bounds");
+    out->buckets = kn_alloc_array_zero(ctx, count, sizeof *out->buckets);
+    if (!out->bucket || !out->base || !out->buckets) return kn_fail_memory(err, ctx, "preparing bounds");
     for (size_t i = 0; i < count; i++) {
         const kn_hierarchy *h = losses->hierarchies[i];
         if (!h) continue;
         if (!(out->bucket[i] = kn_alloc(ctx, h->nodes))) return kn_fail_memory(err, ctx, "preparing bounds");
         out->base[i] = out->nodes;
         out->nodes += h->nodes;
-        for (uint32_t n = 0; n < h->nodes; n++)
-            out->bucket[i][n] = n == h->nodes - 1
-                                    ? KN_BUCKETS
-                                    : (uint8_t)(kn_hierarchy_ancestor(h, h->first[n], h->height - 1) % KN_BUCKETS);
+        fill_buckets(out->bucket[i], &out->buckets[i], h);
     }
     if (!(out->drop = kn_alloc_array_zero(ctx, out->nodes + 1, sizeof *out->drop)))
         return kn_fail_memory(err, ctx, "preparing bounds");
@@ -53,6 +62,7 @@ void kn_tree_bounds_free(kn_tree_bounds *b)
     kn_free(b->bucket);
     kn_free(b->drop);
     kn_free(b->base);
+    kn_free(b->buckets);
     *b = (kn_tree_bounds){0};
 }
 
@@ -64,24 +74,44 @@ static size_t columns_of(const kn_tree_bounds *b)
 static size_t words_of(const kn_tree_bounds *b)
 {
     size_t columns = columns_of(b);
-    return columns * KN_BUCKETS * 12 + columns * 8 + (size_t)b->losses->tables * 4;
+    return columns * KN_BUCKETS * 12 + columns * 8 + (size_t)b->losses->tables * 12;
 }
 
-kn_status kn_signature_create(kn_signature **out, const kn_tree_bounds *b, size_t spots, kn_error *err)
+kn_status kn_signature_create(kn_signature **out, const kn_tree_bounds *b, size_t spots, size_t nodes, kn_error *err)
 {
     size_t        columns = columns_of(b);
-    kn_signature *s = kn_alloc(b->ctx, sizeof *s + words_of(b) + (columns + 1 + 2 * spots) * sizeof(uint32_t));
+    size_t        words = columns + 1 + 2 * spots + nodes;
+    kn_signature *s = kn_alloc(b->ctx, sizeof *s + nodes * sizeof(uint64_t) + words_of(b) + words * sizeof(uint32_t));
     *out = s;
     if (!s) return kn_fail_memory(err, b->ctx, "preparing bounds");
-    s->least = (uint64_t *)(void *)(s + 1);
+    s->own_below = (uint64_t *)(void *)(s + 1);
+    s->least = s->own_below + nodes;
     s->own = s->least + columns * KN_BUCKETS;
-    s->count = (uint32_t *)(void *)(s->own + columns);
+    s->table_own = s->own + columns;
+    s->count = (uint32_t *)(void *)(s->table_own + b->losses->tables);
     s->nodes = s->count + columns * KN_BUCKETS;
     s->spot_first = s->nodes + b->losses->tables;
     s->spotted = spots > 0;
     s->spot = s->spot_first + columns + 1;
     s->spot_count = s->spot + spots;
+    s->cells_below = s->spot_count + spots;
     return KN_OK;
+}
+
+/* Bottom-up: children come after their parents. */
+static void add_up(kn_signature *s, const kn_losses *losses, const kn_cluster *c)
+{
+    size_t width = (size_t)losses->width;
+    memset(s->own_below, 0, c->nodes * sizeof *s->own_below);
+    memset(s->cells_below, 0, c->nodes * sizeof *s->cells_below);
+    for (uint32_t v = c->nodes; v-- > 1;) {
+        size_t   t = c->table[v];
+        uint64_t own = s->own_below[v];
+        for (size_t q = 0; q < (size_t)losses->quasi[t]; q++)
+            own += losses->lm[t * width + q][c->values[v * width + q]];
+        s->own_below[c->parent[v]] += own;
+        s->cells_below[c->parent[v]] += s->cells_below[v] + (uint32_t)losses->quasi[t];
+    }
 }
 
 /* Counts the values at or below the hierarchy nodes of one column; returns how many nodes are in `touched` now. */
@@ -106,7 +136,7 @@ kn_status kn_signature_make(kn_signature **out, const kn_tree_bounds *b, const k
     for (size_t t = 0; t < (size_t)b->losses->tables; t++)
         for (size_t q = 0; q < (size_t)b->losses->quasi[t]; q++)
             count = touch_column(b, t, q, c, counts, touched, count);
-    kn_status st = kn_signature_create(&s, b, count + 1, err);
+    kn_status st = kn_signature_create(&s, b, count + 1, c->nodes, err);
     for (size_t column = 0; s && column < columns_of(b); column++) {
         const kn_hierarchy *h = b->losses->hierarchies[column];
         s->spot_first[column] = (uint32_t)at;
@@ -118,7 +148,10 @@ kn_status kn_signature_make(kn_signature **out, const kn_tree_bounds *b, const k
     }
     for (size_t i = 0; i < count; i++) counts[touched[i]] = 0;
     *out = s;
-    if (st == KN_OK) kn_signature_fill(s, b, c);
+    if (st == KN_OK) {
+        kn_signature_fill(s, b, c);
+        add_up(s, b->losses, c);
+    }
     return st;
 }
 
@@ -146,6 +179,7 @@ void kn_signature_fill(kn_signature *s, const kn_tree_bounds *b, const kn_cluste
             uint64_t lm = b->losses->lm[t * width + q][node];
             uint8_t  bucket = b->bucket[t * width + q][node];
             s->own[t * width + q] += lm;
+            s->table_own[t] += lm;
             if (bucket == KN_BUCKETS) continue;
             size_t at = (t * width + q) * KN_BUCKETS + bucket;
             if (s->count[at]++ == 0 || lm < s->least[at]) s->least[at] = lm;
@@ -159,7 +193,7 @@ static uint64_t column_bound(const kn_tree_bounds *b, size_t column, uint32_t no
 {
     const kn_hierarchy *h = b->losses->hierarchies[column];
     uint64_t            apart = b->losses->lm[column][h->nodes - 1], sum = 0, inside = 0;
-    for (size_t i = column * KN_BUCKETS; i < (column + 1) * KN_BUCKETS; i++) {
+    for (size_t i = column * KN_BUCKETS; i < column * KN_BUCKETS + b->buckets[column]; i++) {
         uint64_t pairs = x->count[i] < y->count[i] ? x->count[i] : y->count[i];
         sum += pairs * (x->least[i] > y->least[i] ? x->least[i] : y->least[i]);
         inside += pairs;
@@ -195,6 +229,18 @@ static kn_loss bound_of(const kn_tree_bounds *b, const kn_signature *x, const kn
                                : column_bound(b, t * width + q, x->nodes[t], x, y);
         bound.sum += (y->nodes[t] - pairs) * quasi * b->losses->unit;
         bound.cells -= pairs * quasi;
+    }
+    return bound;
+}
+
+kn_loss kn_signature_coarse_bound(const kn_tree_bounds *b, const kn_signature *x, const kn_signature *y)
+{
+    kn_loss bound = {0, 0};
+    for (size_t t = 0; t < (size_t)b->losses->tables; t++) {
+        uint64_t quasi = (uint64_t)b->losses->quasi[t];
+        kn_loss  rest = kn_rest_bound(x->nodes[t] * quasi, x->table_own[t], y->nodes[t] * quasi, b->losses->unit);
+        bound.sum += rest.sum;
+        bound.cells += rest.cells;
     }
     return bound;
 }

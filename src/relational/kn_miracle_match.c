@@ -1,24 +1,20 @@
-/* kn_miracle_match.c: what two interned subtrees cost together (Algorithms 3 to 5 and section 4.3), with what was
- * worked out before remembered per lane.
+/* kn_miracle_match.c: pairing siblings by their own values: greedily (Algorithm 5), by the cheapest assignment (M16) or
+ * level by level (section 4.3, M14). Ties go by position: siblings stand in the order of their values (M8).
  *
- * Costs are a function of the two numbers alone: siblings stand in the order of their trees, and ties go by position.
- * The memory is a direct-mapped table of fixed size: a cost that is pushed out is worked out again.
- *
- * Cost of a distance: the square of the siblings per pair of nodes whose cost is not remembered; miracle-x-level sorts
- * siblings once per level of the hierarchies instead.
+ * Cost: the greedy matching looks at runs of equal siblings, not at each: at most the square of the different ones. The
+ * exact one is cubic. The level matcher sorts siblings once per level of the hierarchies.
  */
 #include <string.h>
 
 #include "kn_alloc.h"
 #include "kn_error.h"
-#include "kn_hash.h"
 #include "kn_miracle.h"
 
 /* ---- Lanes ---- */
 
 static size_t stack_level(const kn_relational_work *work)
 {
-    size_t n = work->most_children, size = (48 + 8 * (size_t)work->losses->width) * n + 512;
+    size_t n = work->most_children, size = (96 + 24 * (size_t)work->losses->width) * n + 1024;
     if (work->problem->matching == KN_MATCHING_EXACT) size += n * n * sizeof(int64_t) + kn_assign_room(n);
     return size;
 }
@@ -26,10 +22,11 @@ static size_t stack_level(const kn_relational_work *work)
 kn_status kn_lane_make(kn_lane *out, const kn_relational_work *work, const kn_store *store, const kn_tables *tables,
                        size_t places, kn_error *err)
 {
+    bool flat = kn_matches_values(work->problem);
     *out = (kn_lane){.work = work, .store = store, .tables = tables, .mask = places - 1};
-    out->pairs = kn_alloc_array(work->ctx, places, sizeof *out->pairs);
-    out->stack = kn_alloc_array(work->ctx, (size_t)work->most_depth + 1, stack_level(work));
-    if (!out->pairs || !out->stack) return kn_fail_memory(err, work->ctx, "remembering costs");
+    if (places > 0) out->pairs = kn_alloc_array(work->ctx, places, sizeof *out->pairs);
+    out->stack = kn_alloc_array(work->ctx, flat ? 1 : (size_t)work->most_depth + 1, stack_level(work));
+    if ((places > 0 && !out->pairs) || !out->stack) return kn_fail_memory(err, work->ctx, "remembering costs");
     kn_lane_forget(out);
     return KN_OK;
 }
@@ -38,6 +35,7 @@ void kn_lane_free(kn_lane *lane)
 {
     kn_free(lane->pairs);
     kn_free(lane->stack);
+    kn_free(lane->queue);
     kn_free(lane->signature);
     kn_free(lane->counts);
     kn_free(lane->touched);
@@ -46,134 +44,127 @@ void kn_lane_free(kn_lane *lane)
 
 void kn_lane_forget(kn_lane *lane)
 {
-    memset(lane->pairs, 0xff, (lane->mask + 1) * sizeof *lane->pairs);
+    if (lane->pairs) memset(lane->pairs, 0xff, (lane->mask + 1) * sizeof *lane->pairs);
 }
 
-static void *push(kn_lane *lane, size_t size)
+kn_status kn_lane_room(kn_lane *lane, uint32_t nodes, kn_error *err)
 {
-    void *block = lane->stack + lane->top;
-    lane->top += (size + 15) & ~(size_t)15;
-    return block;
+    kn_context *ctx = lane->work->ctx;
+    void       *queue = lane->queue;
+    bool        room = kn_grow(ctx, &queue, &lane->queue_capacity, nodes, sizeof *lane->queue);
+    lane->queue = queue;
+    return room ? KN_OK : kn_fail_memory(err, ctx, "pairing rows");
 }
 
-static kn_remembered *place_of(kn_remembered *entries, size_t mask, uint32_t a, uint32_t b)
+bool kn_matches_values(const kn_relational_problem *problem)
 {
-    return &entries[(size_t)(kn_hash_word(((uint64_t)a << 32) | b) >> 20) & mask];
+    return problem->method == KN_RELATIONAL_MIRACLE_X || problem->method == KN_RELATIONAL_MIRACLE_X_LEVEL;
 }
 
-/* ---- Values ---- */
+/* ---- Greedily ---- */
 
-static const uint32_t *values_of(const kn_store *s, uint32_t id)
-{
-    return s->values + (size_t)s->trees[id].value * ((size_t)s->losses->width + 1) + 1;
-}
+/* Siblings with equal values, one behind the other: of equal losses the first place wins, so only the first that is
+ * left of each run has to be looked at. */
+typedef struct runs {
+    uint32_t  count;
+    uint32_t *values; /* column by column, `room` each */
+    uint32_t *next;   /* the first place that is left  */
+    uint32_t *left;
+    size_t    room, quasi;
+} runs;
 
-static uint64_t value_loss(const kn_lane *lane, uint32_t a, uint32_t b)
+static bool equal_tuples(const uint32_t *x, const uint32_t *y, size_t quasi)
 {
-    uint64_t loss;
-    kn_tables_losses(lane->tables, lane->store->trees[a].table, values_of(lane->store, a), values_of(lane->store, b), 1,
-                     &loss);
-    return loss;
-}
-
-/* Does a matching of these siblings look at their own values only? */
-static bool by_values(const kn_lane *lane, const uint32_t *a, uint32_t m, const uint32_t *b, uint32_t n)
-{
-    if (lane->work->problem->method == KN_RELATIONAL_MIRACLE_X) return true;
-    for (uint32_t i = 0; i < m; i++)
-        if (lane->store->trees[a[i]].count > 0) return false;
-    for (uint32_t j = 0; j < n; j++)
-        if (lane->store->trees[b[j]].count > 0) return false;
+    for (size_t q = 0; q < quasi; q++)
+        if (x[q] != y[q]) return false;
     return true;
 }
 
-static uint32_t *gather(kn_lane *lane, const uint32_t *ids, uint32_t count)
+static runs make_runs(kn_lane *lane, const uint32_t *values, uint32_t count, size_t width, size_t quasi)
 {
-    size_t    width = (size_t)lane->store->losses->width;
-    uint32_t *values = push(lane, sizeof *values * width * count);
-    for (uint32_t i = 0; i < count; i++)
-        memcpy(values + i * width, values_of(lane->store, ids[i]), width * sizeof *values);
-    return values;
+    runs r = {.room = count, .quasi = quasi};
+    r.values = kn_lane_push(lane, sizeof *r.values * quasi * count);
+    r.next = kn_lane_push(lane, sizeof *r.next * count);
+    r.left = kn_lane_push(lane, sizeof *r.left * count);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t *tuple = values + i * width;
+        if (i > 0 && equal_tuples(tuple, tuple - width, quasi)) {
+            r.left[r.count - 1]++;
+            continue;
+        }
+        for (size_t q = 0; q < quasi; q++) r.values[q * r.room + r.count] = tuple[q];
+        r.next[r.count] = i;
+        r.left[r.count++] = 1;
+    }
+    return r;
 }
 
-/* What was looked up in tables was worked out before. */
-static void count_values(kn_lane *lane, uint32_t table, uint32_t count)
+static void drop_run(runs *r, uint32_t at)
 {
-    if (!lane->tables->all[table]) lane->evaluations += count;
+    uint32_t behind = --r->count - at;
+    for (size_t q = 0; q < r->quasi; q++)
+        memmove(r->values + q * r->room + at, r->values + q * r->room + at + 1, behind * sizeof *r->values);
+    memmove(r->next + at, r->next + at + 1, behind * sizeof *r->next);
+    memmove(r->left + at, r->left + at + 1, behind * sizeof *r->left);
 }
 
-/* ---- Matchings of siblings `a` and `b`: pick[i] is the place in b for the i-th of a, or KN_FOREST_NONE ---- */
+static uint32_t cheapest_run(kn_lane *lane, uint32_t table, const uint32_t *x, const runs *r, uint64_t *sums)
+{
+    const kn_column_losses *columns = lane->tables->columns + (size_t)table * (size_t)lane->tables->losses->width;
+    uint32_t                best = 0;
+    memset(sums, 0, r->count * sizeof *sums);
+    for (size_t q = 0; q < r->quasi; q++)
+        kn_column_losses_add(&columns[q], x[q], r->values + q * r->room, r->count, sums);
+    kn_lane_count(lane, table, r->count);
+    for (uint32_t j = 1; j < r->count; j++)
+        if (sums[j] < sums[best]) best = j;
+    return best;
+}
 
 /* The cells of all pairs are as many: the least sum is the least loss. */
-static void pick_by_values(kn_lane *lane, const uint32_t *a, uint32_t m, const uint32_t *b, uint32_t n, uint32_t *pick)
+static void pick_greedily(kn_lane *lane, uint32_t table, const uint32_t *xs, uint32_t m, const uint32_t *ys, uint32_t n,
+                          uint32_t *pick)
 {
-    bool      swapped = m > n;
-    uint32_t  few = swapped ? n : m, left = swapped ? m : n, table = lane->store->trees[a[0]].table;
-    size_t    width = (size_t)lane->store->losses->width;
-    uint32_t *outer = gather(lane, swapped ? b : a, few), *inner = gather(lane, swapped ? a : b, left);
-    uint32_t *open = push(lane, sizeof *open * left); /* places of the larger set not yet taken, ascending */
-    uint64_t *loss = push(lane, sizeof *loss * left);
-    for (uint32_t j = 0; j < left; j++) open[j] = j;
-    for (uint32_t i = 0; i < few; i++, left--) {
-        uint32_t best = 0;
-        kn_tables_losses(lane->tables, (int)table, outer + i * width, inner, left, loss);
-        count_values(lane, table, left);
-        for (uint32_t j = 1; j < left; j++)
-            if (loss[j] < loss[best]) best = j;
+    const kn_losses *losses = lane->tables->losses;
+    size_t           width = (size_t)losses->width, quasi = (size_t)losses->quasi[table];
+    bool             swapped = m > n; /* M6 */
+    const uint32_t  *outer = swapped ? ys : xs;
+    uint32_t         few = swapped ? n : m;
+    runs             r = make_runs(lane, swapped ? xs : ys, swapped ? m : n, width, quasi);
+    uint64_t        *sums = kn_lane_push(lane, sizeof *sums * r.count);
+    uint32_t         best = KN_FOREST_NONE;
+    for (uint32_t i = 0; i < few; i++) {
+        const uint32_t *x = outer + i * width;
+        /* The same tuple again: what was best for it still is, if there is any left. */
+        if (best == KN_FOREST_NONE || !equal_tuples(x, x - width, quasi)) best = cheapest_run(lane, table, x, &r, sums);
+        uint32_t place = r.next[best]++;
         if (swapped)
-            pick[open[best]] = i;
+            pick[place] = i;
         else
-            pick[i] = open[best];
-        memmove(open + best, open + best + 1, (left - best - 1) * sizeof *open);
-        memmove(inner + best * width, inner + (best + 1) * width, (left - best - 1) * width * sizeof *inner);
+            pick[i] = place;
+        if (--r.left[best] > 0) continue;
+        drop_run(&r, best);
+        best = KN_FOREST_NONE;
     }
 }
 
-static void pick_greedily(kn_lane *lane, const uint32_t *a, uint32_t m, const uint32_t *b, uint32_t n, uint32_t *pick)
-{
-    if (by_values(lane, a, m, b, n)) {
-        pick_by_values(lane, a, m, b, n, pick);
-        return;
-    }
-    bool      swapped = m > n;
-    uint32_t  few = swapped ? n : m, left = swapped ? m : n;
-    uint32_t *open = push(lane, sizeof *open * left);
-    for (uint32_t j = 0; j < left; j++) open[j] = j;
-    for (uint32_t i = 0; i < few; i++, left--) {
-        uint32_t best = 0;
-        kn_loss  least = {0, 0};
-        for (uint32_t j = 0; j < left; j++) {
-            kn_loss loss = swapped ? kn_lane_loss(lane, a[open[j]], b[i]) : kn_lane_loss(lane, a[i], b[open[j]]);
-            if (j > 0 && kn_loss_compare(loss, least) >= 0) continue;
-            best = j;
-            least = loss;
-            if (loss.sum == 0) break; /* nothing is cheaper, and this is the first */
-        }
-        if (swapped)
-            pick[open[best]] = i;
-        else
-            pick[i] = open[best];
-        memmove(open + best, open + best + 1, (left - best - 1) * sizeof *open);
-    }
-}
+/* ---- Exactly ---- */
 
-static void pick_exactly(kn_lane *lane, const uint32_t *a, uint32_t m, const uint32_t *b, uint32_t n, uint32_t *pick)
+static void pick_exactly(kn_lane *lane, uint32_t table, const uint32_t *xs, uint32_t m, const uint32_t *ys, uint32_t n,
+                         uint32_t *pick)
 {
-    bool              swapped = m > n;
-    uint32_t          rows = swapped ? n : m, columns = swapped ? m : n;
-    const kn_subtree *trees = lane->store->trees;
-    bool              own = lane->work->problem->method == KN_RELATIONAL_MIRACLE_X;
-    int64_t          *cost = push(lane, sizeof *cost * rows * columns);
-    uint32_t         *chosen = push(lane, sizeof *chosen * rows);
+    size_t    width = (size_t)lane->tables->losses->width;
+    bool      swapped = m > n;
+    uint32_t  rows = swapped ? n : m, columns = swapped ? m : n;
+    int64_t  *cost = kn_lane_push(lane, sizeof *cost * rows * columns);
+    uint32_t *chosen = kn_lane_push(lane, sizeof *chosen * rows);
     for (uint32_t i = 0; i < rows; i++)
         for (uint32_t j = 0; j < columns; j++) {
-            uint32_t x = swapped ? a[j] : a[i], y = swapped ? b[i] : b[j];
-            uint64_t spared = own ? 0 : trees[swapped ? x : y].cells * lane->store->losses->unit;
-            uint64_t loss = own ? value_loss(lane, x, y) : kn_lane_loss(lane, x, y).sum;
-            if (own) count_values(lane, trees[x].table, 1);
-            cost[(size_t)i * columns + j] = (int64_t)loss - (int64_t)spared;
+            uint32_t x = swapped ? j : i, y = swapped ? i : j;
+            cost[(size_t)i * columns + j] = (int64_t)kn_tuple_loss(lane->tables, table, xs + x * width, ys + y * width);
         }
-    kn_assign(cost, rows, columns, chosen, push(lane, kn_assign_room(columns)));
+    kn_lane_count(lane, table, rows * columns);
+    kn_assign(cost, rows, columns, chosen, kn_lane_push(lane, kn_assign_room(columns)));
     for (uint32_t i = 0; i < rows; i++) {
         if (swapped)
             pick[chosen[i]] = i;
@@ -181,6 +172,8 @@ static void pick_exactly(kn_lane *lane, const uint32_t *a, uint32_t m, const uin
             pick[i] = chosen[i];
     }
 }
+
+/* ---- Level by level ---- */
 
 /* Siblings lifted to a level: `width` nodes each. */
 typedef struct lift {
@@ -239,25 +232,32 @@ static uint32_t unmatched(uint32_t *places, uint32_t count, const bool *taken)
     return left;
 }
 
-static void pick_by_level(kn_lane *lane, const uint32_t *a, uint32_t m, const uint32_t *b, uint32_t n, uint32_t *pick)
+static uint32_t *copy_tuples(kn_lane *lane, const uint32_t *values, uint32_t count)
 {
-    const kn_losses *losses = lane->store->losses;
-    uint32_t         table = lane->store->trees[a[0]].table;
-    uint32_t        *above_a = gather(lane, a, m), *above_b = gather(lane, b, n);
+    size_t    size = sizeof *values * (size_t)lane->tables->losses->width * count;
+    uint32_t *copy = kn_lane_push(lane, size);
+    return memcpy(copy, values, size);
+}
+
+static void pick_by_level(kn_lane *lane, uint32_t table, const uint32_t *xs, uint32_t m, const uint32_t *ys, uint32_t n,
+                          uint32_t *pick)
+{
+    const kn_losses *losses = lane->tables->losses;
+    uint32_t        *above_a = copy_tuples(lane, xs, m), *above_b = copy_tuples(lane, ys, n);
     lift             l = {above_a, (size_t)losses->width, (size_t)losses->quasi[table]}, r = l;
-    bool            *in_a = push(lane, m), *in_b = push(lane, n);
-    uint32_t        *x = push(lane, sizeof *x * m), *y = push(lane, sizeof *y * n);
-    uint32_t        *spare = push(lane, sizeof *spare * (m > n ? m : n));
+    bool            *in_a = kn_lane_push(lane, m), *in_b = kn_lane_push(lane, n);
+    uint32_t        *x = kn_lane_push(lane, sizeof *x * m), *y = kn_lane_push(lane, sizeof *y * n);
+    uint32_t        *spare = kn_lane_push(lane, sizeof *spare * (m > n ? m : n));
     r.nodes = above_b;
     memset(in_a, 0, m);
     memset(in_b, 0, n);
     for (uint32_t left = m < n ? m : n, level = 0; left > 0; level++) {
-        uint32_t xs = unmatched(x, m, in_a), ys = unmatched(y, n, in_b), i = 0, j = 0;
+        uint32_t before = left, xs_left = unmatched(x, m, in_a), ys_left = unmatched(y, n, in_b), i = 0, j = 0;
         lift_all(losses, table, level, above_a, m);
         lift_all(losses, table, level, above_b, n);
-        sort_lifted(&l, x, xs, spare);
-        sort_lifted(&r, y, ys, spare);
-        while (i < xs && j < ys) {
+        sort_lifted(&l, x, xs_left, spare);
+        sort_lifted(&r, y, ys_left, spare);
+        while (i < xs_left && j < ys_left) {
             int c = compare_lifted(&l, x[i], &r, y[j]);
             if (c < 0)
                 i++;
@@ -269,123 +269,24 @@ static void pick_by_level(kn_lane *lane, const uint32_t *a, uint32_t m, const ui
                 left--;
             }
         }
+        kn_lane_count(lane, table, before - left);
     }
 }
 
-static void match(kn_lane *lane, const uint32_t *a, uint32_t m, const uint32_t *b, uint32_t n, uint32_t *pick)
+/* ---- Any of them ---- */
+
+void kn_match_values(kn_lane *lane, uint32_t table, const uint32_t *xs, uint32_t m, const uint32_t *ys, uint32_t n,
+                     uint32_t *pick)
 {
+    size_t top = lane->top;
     for (uint32_t i = 0; i < m; i++) pick[i] = KN_FOREST_NONE;
     if (m == 1 && n == 1)
         pick[0] = 0;
     else if (lane->work->problem->method == KN_RELATIONAL_MIRACLE_X_LEVEL)
-        pick_by_level(lane, a, m, b, n, pick);
+        pick_by_level(lane, table, xs, m, ys, n, pick);
     else if (lane->work->problem->matching == KN_MATCHING_EXACT)
-        pick_exactly(lane, a, m, b, n, pick);
+        pick_exactly(lane, table, xs, m, ys, n, pick);
     else
-        pick_greedily(lane, a, m, b, n, pick);
-}
-
-/* ---- Siblings table by table ---- */
-
-/* How many of `ids` from `at` on are of the first one's table. */
-static uint32_t run_length(const kn_store *s, const uint32_t *ids, uint32_t count)
-{
-    uint32_t n = 1;
-    while (n < count && s->trees[ids[n]].table == s->trees[ids[0]].table) n++;
-    return n;
-}
-
-static void add_deleted(const kn_store *s, kn_loss *loss, uint32_t id)
-{
-    loss->sum += s->trees[id].cells * s->losses->unit;
-    loss->cells += s->trees[id].cells;
-}
-
-static void add_siblings(kn_lane *lane, kn_loss *loss, const uint32_t *a, uint32_t m, const uint32_t *b, uint32_t n)
-{
-    const kn_store *s = lane->store;
-    size_t          top = lane->top;
-    uint32_t       *pick = push(lane, sizeof *pick * m);
-    uint64_t        alone = 0; /* cells of b that nobody took */
-    match(lane, a, m, b, n, pick);
-    for (uint32_t j = 0; j < n; j++) alone += s->trees[b[j]].cells;
-    for (uint32_t i = 0; i < m; i++) {
-        if (pick[i] == KN_FOREST_NONE) {
-            add_deleted(s, loss, a[i]);
-            continue;
-        }
-        kn_loss below = kn_lane_loss(lane, a[i], b[pick[i]]);
-        loss->sum += below.sum;
-        loss->cells += below.cells;
-        alone -= s->trees[b[pick[i]]].cells;
-    }
-    loss->sum += alone * s->losses->unit;
-    loss->cells += alone;
+        pick_greedily(lane, table, xs, m, ys, n, pick);
     lane->top = top;
-}
-
-kn_loss kn_lane_loss(kn_lane *lane, uint32_t a, uint32_t b)
-{
-    const kn_store   *s = lane->store;
-    const kn_subtree *x = &s->trees[a], *y = &s->trees[b];
-    if (x->count + y->count == 0 && lane->tables->all[x->table])
-        return (kn_loss){value_loss(lane, a, b), (uint64_t)s->losses->quasi[x->table]};
-    kn_remembered *known = place_of(lane->pairs, lane->mask, a, b);
-    uint64_t       key = ((uint64_t)a << 32) | b;
-    if (known->key == key) return (kn_loss){known->sum, known->cells};
-    kn_loss loss = {value_loss(lane, a, b), (uint64_t)s->losses->quasi[x->table]};
-    lane->evaluations++;
-    for (uint32_t i = 0, j = 0; i < x->count || j < y->count;) {
-        const uint32_t *p = s->pool + x->first + i, *q = s->pool + y->first + j;
-        if (j == y->count || (i < x->count && s->trees[*p].table < s->trees[*q].table)) {
-            add_deleted(s, &loss, *p);
-            i++;
-        } else if (i == x->count || s->trees[*q].table < s->trees[*p].table) {
-            add_deleted(s, &loss, *q);
-            j++;
-        } else {
-            uint32_t m = run_length(s, p, x->count - i), n = run_length(s, q, y->count - j);
-            add_siblings(lane, &loss, p, m, q, n);
-            i += m;
-            j += n;
-        }
-    }
-    *known = (kn_remembered){key, loss.sum, loss.cells};
-    return loss;
-}
-
-/* ---- Pairs ---- */
-
-static void collect(kn_lane *lane, const kn_cluster *a, uint32_t x, const kn_cluster *b, uint32_t y, uint32_t parent,
-                    kn_pair *pairs, uint32_t *count)
-{
-    uint32_t at = (*count)++;
-    pairs[at] = (kn_pair){x, y, parent};
-    for (uint32_t i = 0, j = 0; i < a->child_count[x] && j < b->child_count[y];) {
-        uint32_t first = a->first_child[x] + i, second = b->first_child[y] + j;
-        if (a->table[first] != b->table[second]) {
-            if (a->table[first] < b->table[second])
-                i++;
-            else
-                j++;
-            continue;
-        }
-        uint32_t  m = run_length(lane->store, a->ids + first, a->child_count[x] - i);
-        uint32_t  n = run_length(lane->store, b->ids + second, b->child_count[y] - j);
-        size_t    top = lane->top;
-        uint32_t *pick = push(lane, sizeof *pick * m);
-        match(lane, a->ids + first, m, b->ids + second, n, pick);
-        for (uint32_t k = 0; k < m; k++)
-            if (pick[k] != KN_FOREST_NONE) collect(lane, a, first + k, b, second + pick[k], at, pairs, count);
-        lane->top = top;
-        i += m;
-        j += n;
-    }
-}
-
-uint32_t kn_lane_pairs(kn_lane *lane, const kn_cluster *a, const kn_cluster *b, kn_pair *pairs)
-{
-    uint32_t count = 0;
-    collect(lane, a, 0, b, 0, KN_FOREST_NONE, pairs, &count);
-    return count;
 }

@@ -295,16 +295,25 @@ static kn_loss distance(reference *r, const kn_cluster *representative, const kn
     return anonymize(r, 0, 0);
 }
 
-static kn_status merged(reference *r, kn_cluster **out, const kn_cluster *a, const kn_cluster *b, kn_error *err)
+/* The pairs of nodes that become one; the caller frees them. */
+static kn_status pair_up(reference *r, kn_pair **out, uint32_t *count, const kn_cluster *a, const kn_cluster *b,
+                         kn_error *err)
 {
-    kn_context *ctx = r->work->ctx;
-    uint32_t    count = 0;
-    kn_pair    *pairs = kn_alloc_array(ctx, a->nodes < b->nodes ? a->nodes : b->nodes, sizeof *pairs);
-    if (!pairs) return kn_fail_memory(err, ctx, "pairing rows");
+    *out = kn_alloc_array(r->work->ctx, a->nodes < b->nodes ? a->nodes : b->nodes, sizeof **out);
+    if (!*out) return kn_fail_memory(err, r->work->ctx, "pairing rows");
+    *count = 0;
     r->a = a;
     r->b = b;
-    collect(r, 0, 0, KN_FOREST_NONE, pairs, &count);
-    kn_status st = kn_cluster_merge(out, ctx, r->losses, a, b, pairs, count, err);
+    collect(r, 0, 0, KN_FOREST_NONE, *out, count);
+    return KN_OK;
+}
+
+static kn_status merged(reference *r, kn_cluster **out, const kn_cluster *a, const kn_cluster *b, kn_error *err)
+{
+    kn_pair *pairs;
+    uint32_t count;
+    KN_TRY(pair_up(r, &pairs, &count, a, b, err));
+    kn_status st = kn_cluster_merge(out, r->work->ctx, r->losses, a, b, pairs, count, err);
     kn_free(pairs);
     return st;
 }
@@ -347,14 +356,56 @@ static size_t nearest_to_first(reference *r, const kn_cluster_list *list)
     return at;
 }
 
+/* KN_DIVERSITY_DISTANCE: the nearest cluster that is not infinitely far; SIZE_MAX: there is none. */
+static kn_status nearest_allowed(reference *r, const kn_cluster_list *open, const kn_cluster *person, size_t *at,
+                                 kn_loss *least, kn_error *err)
+{
+    kn_relational_work *work = r->work;
+    kn_loss            *losses = kn_alloc_array(work->ctx, open->count + 1, sizeof *losses);
+    bool               *barred = kn_alloc_zero(work->ctx, open->count + 1), apart = true;
+    kn_status           st = losses && barred ? KN_OK : kn_fail_memory(err, work->ctx, "looking for clusters");
+    for (size_t i = 0; st == KN_OK && i < open->count; i++) losses[i] = distance(r, open->items[i], person);
+    for (*at = SIZE_MAX; st == KN_OK && apart; barred[*at] = apart) {
+        kn_pair *pairs;
+        uint32_t count;
+        *at = SIZE_MAX;
+        for (size_t i = 0; i < open->count; i++)
+            if (!barred[i] && (*at == SIZE_MAX || kn_loss_compare(losses[i], losses[*at]) < 0)) *at = i;
+        if (*at == SIZE_MAX) break;
+        *least = losses[*at];
+        st = pair_up(r, &pairs, &count, open->items[*at], person, err);
+        if (st == KN_OK)
+            st = kn_cluster_apart(&apart, work->ctx, work->problem, open->items[*at], person, pairs, count, &r->codes,
+                                  err);
+        kn_free(pairs);
+    }
+    kn_free(barred);
+    kn_free(losses);
+    return st;
+}
+
 /* Algorithm 2, lines 3 to 12. Takes `person` over. */
 static kn_status put(reference *r, kn_cluster_list *open, kn_cluster *person, kn_error *err)
 {
     const kn_relational_problem *problem = r->work->problem;
     kn_loss                      least = {0, 0};
     size_t                       at = nearest_representative(r, open, person, &least);
-    bool                         fresh = open->count == 0 ||
-                 (kn_loss_above(least, r->losses->unit, problem->threshold) && (int64_t)open->count < problem->climit);
+    bool                         full = (int64_t)open->count >= problem->climit, none = open->count == 0;
+    if (problem->repair == KN_DIVERSITY_DISTANCE && problem->promise_count > 0) {
+        kn_loss   loss = least;
+        size_t    allowed;
+        kn_status st = nearest_allowed(r, open, person, &allowed, &loss, err);
+        if (st != KN_OK) {
+            kn_cluster_free(person);
+            return st;
+        }
+        none = allowed == SIZE_MAX && !full;
+        if (allowed != SIZE_MAX) {
+            at = allowed;
+            least = loss;
+        }
+    }
+    bool fresh = none || (kn_loss_above(least, r->losses->unit, problem->threshold) && !full);
     if (fresh) {
         r->work->counters->clusters++;
         at = open->count;
@@ -487,7 +538,7 @@ static kn_status diversify(reference *r, kn_cluster_list *bad, kn_error *err)
         else
             KN_TRY(kn_cluster_list_add(bad, work->ctx, kn_cluster_list_take(&work->done, i), err));
     }
-    return work->problem->repair == KN_REPAIR_SUPPRESS ? KN_OK : merge_bad(r, bad, err);
+    return work->problem->repair == KN_DIVERSITY_SUPPRESS ? KN_OK : merge_bad(r, bad, err);
 }
 
 kn_status kn_miracle_reference(kn_relational_work *work, kn_error *err)

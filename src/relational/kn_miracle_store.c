@@ -107,6 +107,17 @@ static uint32_t intern_value(kn_store *s, uint32_t table, const uint32_t *values
     return s->value_count++;
 }
 
+/* The LM of the root's own cells. */
+static uint64_t own_loss(const kn_store *s, const kn_subtree *t)
+{
+    size_t          width = (size_t)s->losses->width;
+    const uint32_t *values = s->values + (size_t)t->value * (width + 1) + 1;
+    uint64_t        sum = 0;
+    for (size_t q = 0; q < (size_t)s->losses->quasi[t->table]; q++)
+        sum += s->losses->lm[t->table * width + q][values[q]];
+    return sum;
+}
+
 static uint32_t intern_tree(kn_store *s, uint32_t value, uint16_t table, const uint32_t *children, uint32_t count)
 {
     size_t at = (size_t)hash_tree(value, children, count) & s->tree_mask;
@@ -117,10 +128,12 @@ static uint32_t intern_tree(kn_store *s, uint32_t value, uint16_t table, const u
             return s->tree_slots[at];
     }
     kn_subtree *t = &s->trees[s->count];
-    *t = (kn_subtree){value, table, (uint32_t)s->pool_count, count, (uint64_t)s->losses->quasi[table]};
+    *t = (kn_subtree){value, (uint32_t)s->pool_count, count, (uint32_t)s->losses->quasi[table], 0, table};
     for (uint32_t i = 0; i < count; i++) {
+        const kn_subtree *child = &s->trees[children[i]];
         s->pool[s->pool_count++] = children[i];
-        t->cells += s->trees[children[i]].cells;
+        t->cells += child->cells;
+        t->below += child->below + own_loss(s, child);
     }
     s->tree_slots[at] = s->count;
     return s->count++;

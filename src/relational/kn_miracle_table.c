@@ -1,24 +1,30 @@
 /* kn_miracle_table.c: what two values of a column cost together, looked up.
  *
- * A hierarchy of up to MOST_NODES nodes gets a table of all pairs, if it is small beside the data; larger ones are
- * asked for the lowest common ancestor each time.
+ * Two different leaves meet where their parents meet. So a table of all pairs of inner nodes is enough: it is small even
+ * where there are thousands of leaves. A hierarchy of up to MOST_INNER inner nodes gets one, if it is small beside the
+ * data; others are asked for the lowest common ancestor each time.
  *
- * Cost: nodes^2 look-ups and 4 · nodes^2 bytes per column.
+ * Cost: inner^2 look-ups and 4 · inner^2 + 4 · nodes bytes per column.
  */
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_miracle.h"
 
-enum { MOST_NODES = 4096, ALWAYS = 64 };
+enum { MOST_INNER = 2048, ALWAYS = 64 };
 
-static kn_status tabulate(uint32_t **out, kn_context *ctx, const kn_hierarchy *h, const uint64_t *lm, kn_error *err)
+static kn_status tabulate(kn_column_losses *c, kn_context *ctx, kn_error *err)
 {
-    size_t    n = h->nodes;
-    uint32_t *loss = kn_alloc_array(ctx, n * n, sizeof *loss);
-    if (!loss) return kn_fail_memory(err, ctx, "tabulating losses");
-    *out = loss;
+    const kn_hierarchy *h = c->hierarchy;
+    uint32_t            first = h->leaves + 1, n = h->nodes - first;
+    c->inner = n;
+    c->above = kn_alloc_array(ctx, h->nodes, sizeof *c->above);
+    c->loss = kn_alloc_array(ctx, (size_t)n * n, sizeof *c->loss);
+    if (!c->above || !c->loss) return kn_fail_memory(err, ctx, "tabulating losses");
+    for (uint32_t v = 0; v < h->nodes; v++) c->above[v] = (v < first ? h->parent[v] : v) - first;
     for (uint32_t a = 0; a < n; a++)
-        for (uint32_t b = 0; b <= a; b++) loss[a * n + b] = loss[b * n + a] = (uint32_t)lm[kn_hierarchy_lca(h, a, b)];
+        for (uint32_t b = 0; b <= a; b++)
+            c->loss[(size_t)a * n + b] = c->loss[(size_t)b * n + a] =
+                (uint32_t)c->lm[kn_hierarchy_lca(h, first + a, first + b)];
     return KN_OK;
 }
 
@@ -26,18 +32,20 @@ kn_status kn_tables_make(kn_tables *out, kn_context *ctx, const kn_losses *losse
 {
     size_t width = (size_t)losses->width, tables = (size_t)losses->tables;
     *out = (kn_tables){.ctx = ctx, .losses = losses};
-    out->loss = kn_alloc_array_zero(ctx, tables * width, sizeof *out->loss);
+    out->columns = kn_alloc_array_zero(ctx, tables * width, sizeof *out->columns);
     out->all = kn_alloc_array_zero(ctx, tables, sizeof *out->all);
-    if (!out->loss || !out->all) return kn_fail_memory(err, ctx, "tabulating losses");
+    if (!out->columns || !out->all) return kn_fail_memory(err, ctx, "tabulating losses");
     for (size_t t = 0; t < tables; t++) {
         out->all[t] = true;
         for (size_t q = 0; q < (size_t)losses->quasi[t]; q++) {
-            const kn_hierarchy *h = losses->hierarchies[t * width + q];
-            uint64_t            n = h->nodes;
-            if (n > MOST_NODES || (n > ALWAYS && n * n > cells))
+            kn_column_losses *c = &out->columns[t * width + q];
+            c->hierarchy = losses->hierarchies[t * width + q];
+            c->lm = losses->lm[t * width + q];
+            uint64_t inner = c->hierarchy->nodes - c->hierarchy->leaves - 1;
+            if (inner > MOST_INNER || (inner > ALWAYS && inner * inner > cells))
                 out->all[t] = false;
             else
-                KN_TRY(tabulate(&out->loss[t * width + q], ctx, h, losses->lm[t * width + q], err));
+                KN_TRY(tabulate(c, ctx, err));
         }
     }
     return KN_OK;
@@ -45,30 +53,22 @@ kn_status kn_tables_make(kn_tables *out, kn_context *ctx, const kn_losses *losse
 
 void kn_tables_free(kn_tables *tables)
 {
-    for (int i = 0; tables->loss && i < tables->losses->tables * tables->losses->width; i++) kn_free(tables->loss[i]);
-    kn_free(tables->loss);
+    for (int i = 0; tables->columns && i < tables->losses->tables * tables->losses->width; i++) {
+        kn_free(tables->columns[i].above);
+        kn_free(tables->columns[i].loss);
+    }
+    kn_free(tables->columns);
     kn_free(tables->all);
     *tables = (kn_tables){0};
 }
 
-void kn_tables_losses(const kn_tables *tables, int table, const uint32_t *x, const uint32_t *ys, uint32_t count,
-                      uint64_t *out)
+void kn_column_losses_add(const kn_column_losses *c, uint32_t x, const uint32_t *ys, uint32_t count, uint64_t *sums)
 {
-    const kn_losses *losses = tables->losses;
-    size_t           width = (size_t)losses->width;
-    for (uint32_t j = 0; j < count; j++) out[j] = 0;
-    for (size_t q = 0; q < (size_t)losses->quasi[table]; q++) {
-        size_t              column = (size_t)table * width + q;
-        const kn_hierarchy *h = losses->hierarchies[column];
-        if (tables->loss[column]) {
-            const uint32_t *row = tables->loss[column] + (size_t)x[q] * h->nodes;
-            for (uint32_t j = 0; j < count; j++) out[j] += row[ys[j * width + q]];
-        } else {
-            const uint64_t *lm = losses->lm[column];
-            for (uint32_t j = 0; j < count; j++) {
-                uint32_t y = ys[j * width + q];
-                out[j] += lm[x[q] == y ? y : kn_hierarchy_lca(h, x[q], y)];
-            }
-        }
+    if (!c->loss) {
+        for (uint32_t j = 0; j < count; j++) sums[j] += kn_column_loss(c, x, ys[j]);
+        return;
     }
+    const uint32_t *row = c->loss + (size_t)c->above[x] * c->inner;
+    const uint32_t  same = x <= c->hierarchy->leaves ? x : KN_NODE_NONE;
+    for (uint32_t j = 0; j < count; j++) sums[j] += ys[j] == same ? 0 : row[c->above[ys[j]]];
 }

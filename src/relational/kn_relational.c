@@ -58,7 +58,7 @@ static kn_status check(const kn_relational_problem *p, kn_error *err)
     return KN_OK;
 }
 
-static uint32_t *person_order(kn_context *ctx, int64_t entities, uint64_t seed)
+uint32_t *kn_person_order(kn_context *ctx, int64_t entities, uint64_t seed)
 {
     uint32_t *order = kn_alloc_array(ctx, entities ? (size_t)entities : 1, sizeof *order);
     if (!order) return NULL;
@@ -73,6 +73,18 @@ static uint32_t *person_order(kn_context *ctx, int64_t entities, uint64_t seed)
         order[j] = swap;
     }
     return order;
+}
+
+/* M13. With `distance` a cluster must not be finished before it can be diverse. */
+static int64_t least_size(const kn_relational_problem *p)
+{
+    int64_t k = p->k < 2 ? 2 : p->k;
+    for (int i = 0; p->repair == KN_DIVERSITY_DISTANCE && i < p->promise_count; i++) {
+        kn_ratio l = p->promises[i].model.l;
+        uint64_t least = l.numerator / l.denominator + (l.numerator % l.denominator != 0);
+        if (least > (uint64_t)k) k = least < INT64_MAX ? (int64_t)least : INT64_MAX;
+    }
+    return k;
 }
 
 static void measure_forest(kn_relational_work *work, const kn_forest *f)
@@ -108,10 +120,10 @@ kn_status kn_relational_search(kn_database_plan **out, bool *found, kn_relationa
     kn_losses          losses = {0};
     kn_relational_work work = {
         .ctx = ctx, .problem = problem, .losses = &losses, .k = problem->k, .counters = counters};
-    if (problem->method == KN_RELATIONAL_DMIRACLE && work.k < 2) work.k = 2; /* M13 */
+    if (problem->method == KN_RELATIONAL_DMIRACLE) work.k = least_size(problem);
     if (forest->entities < work.k) return KN_OK;
     measure_forest(&work, forest);
-    uint32_t *order = person_order(ctx, forest->entities, problem->seed);
+    uint32_t *order = kn_person_order(ctx, forest->entities, problem->seed);
     if (!order) return kn_fail_memory(err, ctx, "ordering persons");
     work.order = order;
     kn_status st = kn_losses_make(&losses, ctx, forest->db, err);

@@ -4,7 +4,7 @@
 #ifndef KN_RELATIONAL_H
 #define KN_RELATIONAL_H
 
-#include <kanon/models.h>
+#include <kanon/spec.h>
 
 #include "kn_database_plan.h"
 
@@ -15,22 +15,19 @@ typedef enum kn_relational_method {
     KN_RELATIONAL_DMIRACLE         /* Algorithm 6: MiRaCle, then classes that lack diversity are merged         */
 } kn_relational_method;
 
-typedef enum kn_relational_matching {
-    KN_MATCHING_GREEDY = 0, /* one sibling after the other takes the cheapest that is left (the paper's)      */
-    KN_MATCHING_EXACT       /* the cheapest assignment (M16); not for miracle-x-level                         */
-} kn_relational_matching;
-
-/* What becomes of persons, or of a class without diversity, at the end. */
-typedef enum kn_relational_leftovers {
-    KN_LEFTOVERS_ABSORB = 0, /* into the nearest finished class (M3); with diversity only where it still holds (M13) */
-    KN_LEFTOVERS_DROP
-} kn_relational_leftovers;
-
-/* How classes that lack diversity are made good (section 5.2). */
-typedef enum kn_relational_repair {
-    KN_REPAIR_MERGE = 0, /* Algorithm 6              */
-    KN_REPAIR_SUPPRESS   /* drop them: the third way */
-} kn_relational_repair;
+/* The three ways of section 5.2 to diversity (kn_diversity, dmiracle):
+ *
+ *     merge     Algorithm 6: classes that are not diverse are merged, each time one with the nearest
+ *     distance  a person is infinitely far from a cluster where one of their rows would stand beside a member's row with
+ *               the same value in a promised column while the node, with the person, would not keep the promise: they
+ *               join the nearest cluster that is not infinitely far; if there is none they begin one, and only where
+ *               climit forbids that they join the nearest by LM. Classes have at least l members (and k). Clusters
+ *               that are left and persons that are absorbed are joined by LM; classes that then lack diversity are
+ *               merged as above
+ *     suppress  classes that are not diverse vanish
+ *
+ * Whatever the way, every class of the plan keeps every promise (M13).
+ */
 
 /* A promise about a sensitive column: the values of every node of that table, over the members of its class. */
 typedef struct kn_relational_promise {
@@ -45,16 +42,17 @@ typedef struct kn_relational_problem {
     kn_ratio                     threshold; /* a person farther than this from every cluster begins a new one ...   */
     int64_t                      climit;    /* ... while there are fewer than this (M11); at least 1                */
     uint64_t                     seed;      /* 0: persons in the order of their trees; else shuffled                */
-    kn_relational_matching       matching;
-    kn_relational_leftovers      leftovers;
-    kn_relational_repair         repair;
+    kn_matching                  matching; /* exact: not for miracle-x-level                                        */
+    kn_leftovers                 leftovers; /* of persons, or of a class without diversity: absorbed only where the
+                                               class then still holds (M3, M13)                                     */
+    kn_diversity                 repair;
     bool                         reference; /* run the plain algorithm: same plan, slowly                           */
     int                          promise_count; /* dmiracle; otherwise 0                                            */
     const kn_relational_promise *promises;
 } kn_relational_problem;
 
 #define KN_RELATIONAL_PROBLEM_INIT                                                                                     \
-    {NULL, KN_RELATIONAL_MIRACLE, 2, {1, 10}, 150, 0, KN_MATCHING_GREEDY, KN_LEFTOVERS_ABSORB, KN_REPAIR_MERGE, false, \
+    {NULL, KN_RELATIONAL_MIRACLE, 2, {1, 10}, 150, 0, KN_MATCHING_GREEDY, KN_LEFTOVERS_ABSORB, KN_DIVERSITY_MERGE, false, \
      0, NULL}
 
 typedef struct kn_relational_counters {

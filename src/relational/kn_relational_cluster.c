@@ -152,6 +152,39 @@ kn_status kn_cluster_of_entity(kn_cluster **out, kn_context *ctx, const kn_fores
     return st;
 }
 
+kn_status kn_cluster_of_nodes(kn_cluster **out, kn_context *ctx, const kn_forest *f, const kn_losses *losses,
+                              const uint32_t *root, const uint32_t *members, uint32_t size, const uint32_t *nodes,
+                              uint32_t count, kn_error *err)
+{
+    *out = NULL;
+    uint64_t  begin = f->start[members[0]];
+    size_t    width = (size_t)losses->width, n = count, all = (size_t)(f->start[members[0] + 1] - begin);
+    uint32_t *words = kn_alloc_zero(ctx, (n * (1 + width) + all) * sizeof(uint32_t) + n * sizeof(uint16_t));
+    if (!words) return kn_fail_memory(err, ctx, "making a representative");
+    uint32_t *parent = words, *values = parent + n, *place = values + n * width;
+    uint16_t *table = (uint16_t *)(void *)(place + all);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t node = begin + nodes[i];
+        place[nodes[i]] = i;
+        table[i] = f->table[node];
+        parent[i] = i == 0 ? KN_FOREST_NONE : place[f->parent[node]];
+        for (size_t q = 0; q < (size_t)losses->quasi[table[i]]; q++)
+            values[i * width + q] = i == 0 ? root[q] : kn_forest_leaf(f, node, (int)q);
+    }
+    draft     d = {.nodes = count, .width = losses->width, .table = table, .parent = parent, .values = values};
+    kn_status st = draft_order(&d, ctx, err);
+    if (st == KN_OK && !(*out = cluster_of_draft(ctx, &d, size)))
+        st = kn_fail_memory(err, ctx, "making a representative");
+    for (uint32_t m = 0; st == KN_OK && m < size; m++) {
+        (*out)->members[m] = members[m];
+        for (uint32_t at = 0; at < count; at++)
+            (*out)->rows[m * n + at] = f->row[f->start[members[m]] + nodes[m * n + d.order[at]]];
+    }
+    kn_free(d.begin);
+    kn_free(words);
+    return st;
+}
+
 static void fill_rows(kn_cluster *c, uint32_t first, const kn_cluster *from, const draft *d, const kn_pair *pairs,
                       bool second)
 {

@@ -17,7 +17,7 @@ void kn_codes_free(kn_codes *codes)
     *codes = (kn_codes){0};
 }
 
-static bool make_room(kn_codes *codes, kn_context *ctx, size_t need)
+bool kn_codes_room(kn_codes *codes, kn_context *ctx, size_t need)
 {
     void *block = codes->codes;
     bool  good = kn_grow(ctx, &block, &codes->code_capacity, need, sizeof *codes->codes);
@@ -34,13 +34,11 @@ static int compare_codes(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static kn_histogram histogram(kn_codes *room, const kn_cluster *c, uint32_t node, const kn_column *column)
+kn_histogram kn_codes_histogram(kn_codes *room, uint32_t count)
 {
     uint32_t values = 0;
-    for (uint32_t m = 0; m < c->size; m++)
-        room->codes[m] = kn_column_code(column, c->rows[(size_t)m * c->nodes + node]);
-    qsort(room->codes, c->size, sizeof *room->codes, compare_codes);
-    for (uint32_t m = 0; m < c->size; m++) {
+    qsort(room->codes, count, sizeof *room->codes, compare_codes);
+    for (uint32_t m = 0; m < count; m++) {
         if (values > 0 && room->codes[m] == room->codes[values - 1]) {
             room->counts[values - 1]++;
             continue;
@@ -48,20 +46,22 @@ static kn_histogram histogram(kn_codes *room, const kn_cluster *c, uint32_t node
         room->codes[values] = room->codes[m];
         room->counts[values++] = 1;
     }
-    return (kn_histogram){room->codes, room->counts, values, c->size};
+    return (kn_histogram){room->codes, room->counts, values, count};
 }
 
 kn_status kn_cluster_diverse(bool *out, double *share, kn_context *ctx, const kn_relational_problem *problem,
                              const kn_cluster *c, kn_codes *codes, kn_error *err)
 {
     *out = true;
-    if (!make_room(codes, ctx, c->size)) return kn_fail_memory(err, ctx, "counting sensitive values");
+    if (!kn_codes_room(codes, ctx, c->size)) return kn_fail_memory(err, ctx, "counting sensitive values");
     for (int i = 0; i < problem->promise_count; i++) {
         const kn_relational_promise *promise = &problem->promises[i];
         const kn_column *column = &problem->forest->db->tables[promise->table].table->columns[promise->column];
         for (uint32_t node = 0; node < c->nodes; node++) {
             if (c->table[node] != promise->table) continue;
-            kn_histogram h = histogram(codes, c, node, column);
+            for (uint32_t m = 0; m < c->size; m++)
+                codes->codes[m] = kn_column_code(column, c->rows[(size_t)m * c->nodes + node]);
+            kn_histogram h = kn_codes_histogram(codes, c->size);
             if (!kn_model_satisfied(&promise->model, &h, NULL, NULL)) *out = false;
             for (int64_t v = 0; share && v < h.values; v++)
                 if ((double)h.counts[v] / (double)h.rows > *share) *share = (double)h.counts[v] / (double)h.rows;

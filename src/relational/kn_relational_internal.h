@@ -4,6 +4,7 @@
 #ifndef KN_RELATIONAL_INTERNAL_H
 #define KN_RELATIONAL_INTERNAL_H
 
+#include "kn_model.h"
 #include "kn_relational.h"
 
 /* ---- Losses ---- */
@@ -64,6 +65,13 @@ KN_CHECK kn_status kn_cluster_merge(kn_cluster **out, kn_context *ctx, const kn_
                                     const kn_cluster *b, const kn_pair *pairs, uint32_t count, kn_error *err);
 void               kn_cluster_free(kn_cluster *cluster); /* NULL is fine */
 
+/* The cluster of `size` members with `count` nodes that stand for rows with equal quasi-identifiers in all of them, but
+ * for the first, the person's own, which shows `root`. `nodes` has size × count nodes of the forest, each counted from
+ * its entity's first; parents come before their children. */
+KN_CHECK kn_status kn_cluster_of_nodes(kn_cluster **out, kn_context *ctx, const kn_forest *forest,
+                                       const kn_losses *losses, const uint32_t *root, const uint32_t *members,
+                                       uint32_t size, const uint32_t *nodes, uint32_t count, kn_error *err);
+
 /* A growing list that owns its clusters. */
 typedef struct kn_cluster_list {
     kn_cluster **items;
@@ -84,13 +92,26 @@ typedef struct kn_codes {
     size_t    code_capacity, count_capacity;
 } kn_codes;
 
+bool kn_codes_room(kn_codes *codes, kn_context *ctx, size_t need); /* false: out of memory */
 void kn_codes_free(kn_codes *codes);
+
+/* Sorts the first `count` codes and counts them; borrows the room. */
+kn_histogram kn_codes_histogram(kn_codes *codes, uint32_t count);
 
 /* Does every node keep every promise? `share` (may be NULL) is raised to the largest share of one value. */
 KN_CHECK kn_status kn_cluster_diverse(bool *out, double *share, kn_context *ctx, const kn_relational_problem *problem,
                                       const kn_cluster *cluster, kn_codes *codes, kn_error *err);
 
+/* KN_DIVERSITY_DISTANCE: is a person (of one member) infinitely far from a cluster whose nodes would become one with
+ * theirs as `pairs` say? */
+KN_CHECK kn_status kn_cluster_apart(bool *out, kn_context *ctx, const kn_relational_problem *problem,
+                                    const kn_cluster *cluster, const kn_cluster *person, const kn_pair *pairs,
+                                    uint32_t count, kn_codes *codes, kn_error *err);
+
 /* ---- Both implementations ---- */
+
+/* The order in which persons are taken (kn_free ends it): that of the forest, or shuffled. NULL: out of memory. */
+uint32_t *kn_person_order(kn_context *ctx, int64_t entities, uint64_t seed);
 
 typedef struct kn_relational_work {
     kn_context                  *ctx;
