@@ -313,9 +313,10 @@ static kn_status check_rows(const kn_database_rows *rows, kn_error *err)
     if (db->entity < 0 || !db->order) return kn_fail(err, KN_USAGE, "no table of persons was chosen");
     for (int t = 0; t < db->table_count; t++) {
         const kn_release_rows *r = &rows->tables[t];
-        if (r->rows < 0 || r->rows > (int64_t)UINT32_MAX - 3 || (r->rows > 0 && t != db->entity && !r->parent))
+        bool                   hangs = db->tables[t].link >= 0;
+        if (r->rows < 0 || r->rows > (int64_t)UINT32_MAX - 3 || (r->rows > 0 && hangs && !r->parent))
             return kn_fail(err, KN_USAGE, "table \"%s\": rows without parents", db->tables[t].name);
-        for (int64_t i = 0; t != db->entity && i < r->rows; i++)
+        for (int64_t i = 0; hangs && i < r->rows; i++)
             if (r->parent[i] >= (uint64_t)rows->tables[db->tables[t].parent].rows)
                 return kn_fail(err, KN_USAGE, "table \"%s\": a row hangs from none", db->tables[t].name);
     }
@@ -380,6 +381,11 @@ kn_status kn_database_writer_read(kn_database **out, kn_database_writer *w, cons
 const char *kn_database_writer_folder(const kn_database_writer *w)
 {
     return w->sink.folder;
+}
+
+const char *kn_database_writer_file(const kn_database_writer *w)
+{
+    return w->sink.file;
 }
 
 kn_status kn_database_writer_commit(kn_database_writer *w, kn_error *err)

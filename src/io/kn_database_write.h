@@ -35,7 +35,8 @@ typedef bool (*kn_release_cell_fn)(const void *arg, int table, int column, int64
 /* The released rows of one table, in any order that says nothing of the original's (they are numbered 0 .. rows - 1). */
 typedef struct kn_release_rows {
     int64_t         rows;
-    const uint32_t *parent; /* the released row of the parent table that each hangs from; NULL: the table of persons */
+    const uint32_t *parent; /* the released row of the parent table that each hangs from; NULL: the table of persons, and
+                               one without a link, which hangs from nothing */
 } kn_release_rows;
 
 typedef struct kn_database_rows {
@@ -85,6 +86,9 @@ KN_CHECK kn_status kn_database_writer_read(kn_database **out, kn_database_writer
 /* A folder's temporary place, where other files may be put before the commit; NULL for other targets. */
 const char *kn_database_writer_folder(const kn_database_writer *writer);
 
+/* A file's temporary name, where the target is one; complete once everything is written. NULL for other targets. */
+const char *kn_database_writer_file(const kn_database_writer *writer);
+
 /* Makes it visible, all at once. Ends the writer, also on failure: nothing is then left. */
 KN_CHECK kn_status kn_database_writer_commit(kn_database_writer *writer, kn_error *err);
 void               kn_database_writer_abort(kn_database_writer *writer); /* NULL is fine */
@@ -124,6 +128,7 @@ typedef struct kn_database_sink {
     kn_status (*read)(void *state, kn_database **out, const kn_database_options *options, kn_error *err);
     kn_status (*commit)(void *state, kn_error *err); /* ends the state, also on failure                    */
     void (*abort)(void *state);
+    const char *file; /* see kn_database_writer_file */
 } kn_database_sink;
 
 #endif

@@ -24,6 +24,7 @@ typedef struct folder_sink {
     kn_context *ctx;
     char       *target; /* without a slash at its end */
     char       *temporary;
+    mode_t      mode; /* that the folder gets   */
     kn_output  *file; /* of the table under way */
     int         columns;
     kn_buffer   line;
@@ -138,29 +139,46 @@ static kn_status sink_read(void *state, kn_database **out, const kn_database_opt
     return kn_folder_read(out, s->ctx, s->temporary, options, err);
 }
 
-static void sync_folder(const char *path)
+/* Some file systems cannot do this for folders and say EINVAL. */
+static bool sync_folder(int fd)
 {
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return;
-    (void)fsync(fd);
+    return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP;
+}
+
+/* Makes the new name itself last. */
+static kn_status sync_parent(const folder_sink *s, kn_error *err)
+{
+    char *slash = strrchr(s->target, '/');
+    bool  root = slash == s->target;
+    if (slash && !root) *slash = '\0';
+    int fd = open(root ? "/" : slash ? s->target : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (slash && !root) *slash = '/';
+    if (fd < 0) return KN_OK; /* a folder that may be written but not read */
+    bool synced = sync_folder(fd);
+    int  error = errno;
     close(fd);
+    if (synced) return KN_OK;
+    return kn_fail(err, KN_IO, "%s: was written, but may not outlast a power failure: %s", s->target, strerror(error));
+}
+
+/* The folder is open to others only once it has its name. */
+static kn_status give_name(folder_sink *s, int fd, kn_error *err)
+{
+    if (fd < 0 || !sync_folder(fd) || rename(s->temporary, s->target) != 0)
+        return kn_fail(err, KN_IO, "%s: cannot be written: %s", s->target, strerror(errno));
+    kn_free(s->temporary);
+    s->temporary = NULL;
+    if (fchmod(fd, s->mode) != 0)
+        return kn_fail(err, KN_IO, "%s: was written, but stays private: %s", s->target, strerror(errno));
+    return sync_parent(s, err);
 }
 
 static kn_status sink_commit(void *state, kn_error *err)
 {
     folder_sink *s = state;
-    kn_status    status = KN_OK;
-    mode_t       mask = kn_folder_umask();
-    sync_folder(s->temporary);
-    if (chmod(s->temporary, 0777 & ~mask) != 0 || rename(s->temporary, s->target) != 0) {
-        status = kn_fail(err, KN_IO, "%s: cannot be written: %s", s->target, strerror(errno));
-    } else {
-        char *slash = strrchr(s->target, '/');
-        kn_free(s->temporary);
-        s->temporary = NULL;
-        if (slash) slash[slash == s->target] = '\0';
-        sync_folder(slash ? s->target : ".");
-    }
+    int          fd = open(s->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    kn_status    status = give_name(s, fd, err);
+    if (fd >= 0) close(fd);
     sink_abort(s); /* what is left of it */
     return status;
 }
@@ -178,15 +196,24 @@ mode_t kn_folder_umask(void)
     return line ? (mode_t)strtoul(line + 7, NULL, 8) : 077;
 }
 
-/* Is the target free: not there, or an empty folder? */
-static kn_status check_target(const char *path, kn_error *err)
+/* Is the target free: not there, or an empty folder? Such a one keeps its permissions. */
+static kn_status check_target(folder_sink *s, kn_error *err)
 {
-    DIR *dir = opendir(path);
-    int  entries = 0;
-    if (!dir) return errno == ENOENT ? KN_OK : kn_fail(err, KN_IO, "%s: cannot be written: %s", path, strerror(errno));
+    struct stat info;
+    const char *slash = strrchr(s->target, '/'), *name = slash ? slash + 1 : s->target;
+    int         entries = 0;
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || !*name)
+        return kn_fail(err, KN_USAGE, "%s: a release needs a folder of its own: give it a name", s->target);
+    if (lstat(s->target, &info) == 0 && S_ISLNK(info.st_mode))
+        return kn_fail(err, KN_USAGE, "%s: is a symbolic link: name the folder itself", s->target);
+    s->mode = 0777 & ~kn_folder_umask();
+    DIR *dir = opendir(s->target);
+    if (!dir && errno == ENOENT) return KN_OK;
+    if (!dir) return kn_fail(err, KN_IO, "%s: cannot be written: %s", s->target, strerror(errno));
+    if (fstat(dirfd(dir), &info) == 0) s->mode = info.st_mode & 0777;
     while (readdir(dir) && entries <= 2) entries++;
     closedir(dir);
-    return entries <= 2 ? KN_OK : kn_fail(err, KN_USAGE, "%s: the folder is there and not empty", path);
+    return entries <= 2 ? KN_OK : kn_fail(err, KN_USAGE, "%s: the folder is there and not empty", s->target);
 }
 
 static kn_status make_temporary(folder_sink *s, kn_error *err)
@@ -218,13 +245,13 @@ kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *pat
     s->ctx = ctx;
     kn_buffer_init(&s->line, ctx);
     s->target = kn_strndup(ctx, path, size);
-    kn_status status = s->target ? check_target(s->target, err) : out_of_memory(s, err);
+    kn_status status = s->target ? check_target(s, err) : out_of_memory(s, err);
     if (status == KN_OK) status = make_temporary(s, err);
     if (status != KN_OK) {
         sink_abort(s);
         return status;
     }
-    *out = (kn_database_sink){s,           s->temporary, sink_table,  sink_row,  sink_table_end,
-                              sink_finish, sink_read,    sink_commit, sink_abort};
+    *out = (kn_database_sink){s,           s->temporary, sink_table,  sink_row,   sink_table_end,
+                              sink_finish, sink_read,    sink_commit, sink_abort, NULL};
     return KN_OK;
 }

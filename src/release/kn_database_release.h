@@ -1,0 +1,23 @@
+/* kn_database_release.h: a plan of a database → the rows that are written: which rows stay, whose parent is which, and what
+ * their cells show. */
+#ifndef KN_DATABASE_RELEASE_H
+#define KN_DATABASE_RELEASE_H
+
+#include "kn_database_plan.h"
+#include "kn_database_write.h"
+
+typedef struct kn_database_release kn_database_release;
+
+/* Rows are numbered class by class, member by member; the writer gives them keys and an order that say nothing of it. Both
+ * the database and the plan are borrowed. `seed` is that of the new keys. */
+KN_CHECK kn_status kn_database_release_make(kn_database_release **out, kn_context *ctx, const kn_database *db,
+                                            const kn_database_plan *plan, uint64_t seed, kn_error *err);
+void               kn_database_release_free(kn_database_release *release); /* NULL is fine */
+
+/* What the writer wants; valid as the release. */
+const kn_database_rows *kn_database_release_rows(const kn_database_release *release);
+
+/* The original's row of a released row. */
+uint32_t kn_database_release_original(const kn_database_release *release, int table, int64_t row);
+
+#endif
