@@ -1,0 +1,492 @@
+/* test_verify_database.c: the verifier of databases: releases that the methods make are accepted, with and without a row
+ * map, and their losses are the method's; promises about sensitive values agree with brute force; what is asked wrongly,
+ * memory that is out, a call that is stopped. */
+#include "verify_database_testing.h"
+
+static void test_releases(void **state)
+{
+    (void)state;
+    kn_rng      rng;
+    kn_context *ctx[2];
+    int         made = 0;
+    kn_rng_init(&rng, testing_seed(), 0);
+    contexts(ctx);
+    for (int round = 0; round < 30; round++) {
+        world                 w;
+        kn_relational_problem problem = random_problem(&rng);
+        char                  privacy[40];
+        snprintf(privacy, sizeof privacy, "[{k: %d}]", (int)problem.k);
+        if (make_world(&w, ctx[0], &rng, &problem, privacy, -1, false)) {
+            check_accepted(ctx, &w, true);
+            check_accepted(ctx, &w, false);
+            made++;
+        }
+        free_world(&w);
+    }
+    assert_true(made > 18);
+    contexts_free(ctx);
+}
+
+/* dMiRaCle's promises, node by node, are never refused. */
+static void test_diverse_releases(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"{kind: distinct, l: 2}", "{kind: entropy, l: 1.7}",
+                                        "{kind: recursive, l: 2, c: 3}"};
+    kn_rng                   rng;
+    kn_context              *ctx[2];
+    int                      made = 0;
+    kn_rng_init(&rng, testing_seed(), 1);
+    contexts(ctx);
+    for (int round = 0; round < 24; round++) {
+        world                 w;
+        kn_relational_problem problem = KN_RELATIONAL_PROBLEM_INIT;
+        char                  privacy[200], kind[60];
+        problem.method = KN_RELATIONAL_DMIRACLE;
+        snprintf(kind, sizeof kind, "%s", kinds[below(&rng, 3)] + 1);
+        snprintf(privacy, sizeof privacy, "[{k: 2}, {l-diversity: {attribute: #.s, %s}]", kind);
+        if (make_world(&w, ctx[0], &rng, &problem, privacy, below(&rng, 3), false)) {
+            check_accepted(ctx, &w, true);
+            kn_database_verify_report *r = verify(ctx, &w, w.out, false);
+            /* Clusters that show the same tree are one class, so the method's own figure may be larger. */
+            assert_true(r->largest_share > 0 ? w.counters.largest_share > 0 : w.counters.largest_share == 0);
+            kn_database_verify_report_free(r);
+            made++;
+        }
+        free_world(&w);
+    }
+    assert_true(made > 8);
+    contexts_free(ctx);
+}
+
+/* ---- Anatomy ---- */
+
+static void read_lists(world *w)
+{
+    for (int t = 0; t < w->data.tables; t++) {
+        char name[32];
+        snprintf(name, sizeof name, "t%d_sensitive", t);
+        grid_read(&w->release.grid[w->release.tables++], w->out, name);
+    }
+}
+
+/* Spoils a release by anatomy; false: not here. */
+static bool spoil(world *w, texts *d, int way, kn_rng *rng)
+{
+    int   t = below(rng, w->data.tables);
+    grid *g = &d->grid[t], *list = &d->grid[w->data.tables + t];
+    if (g->rows == 0) return false;
+    int row = below(rng, g->rows), entry = below(rng, list->rows);
+    switch (way) {
+    case 0: strcpy(list->cell[entry][column_of(list, "s")], "77"); return true;
+    case 1: strcpy(list->cell[entry][column_of(list, "count")], "9"); return true;
+    case 2: strcpy(list->cell[entry][column_of(list, "count")], "0"); return true;
+    case 3: strcpy(list->cell[entry][column_of(list, "group")], "999"); return true;
+    case 4: strcpy(g->cell[row][column_of(g, "group")], ""); return true;
+    case 5: strcpy(g->cell[row][column_of(g, "group")], "999"); return true;
+    case 6: strcpy(g->cell[row][column_of(g, "q0")], "*"); return true;
+    case 7: list->rows--; return true;
+    case 8: strcpy(list->name[0], "else"); return true;
+    case 9: strcpy(list->table, "else"); return true;
+    case 10: /* the column back in its table */
+        strcpy(g->name[g->columns], "s");
+        for (int i = 0; i < g->rows; i++) strcpy(g->cell[i][g->columns], "1");
+        g->columns++;
+        return true;
+    case 11: /* twice what is there once */
+        memcpy(list->cell[grid_add(list)], list->cell[entry], sizeof *list->cell);
+        return true;
+    default: /* a value that none of its rows may have */
+        for (int i = 0; i < w->original.grid[t].rows; i++)
+            if (strcmp(w->original.grid[t].cell[i][column_of(&w->original.grid[t], "s")], "3") == 0) return false;
+        strcpy(list->cell[entry][column_of(list, "s")], "3");
+        return true;
+    }
+}
+
+static void test_anatomy(void **state)
+{
+    (void)state;
+    kn_rng      rng;
+    kn_context *ctx[2];
+    int         made = 0, spoiled = 0;
+    kn_rng_init(&rng, testing_seed(), 4);
+    contexts(ctx);
+    for (int round = 0; round < 20; round++) {
+        world                 w;
+        kn_relational_problem problem = KN_RELATIONAL_PROBLEM_INIT;
+        problem.method = KN_RELATIONAL_DMIRACLE;
+        if (make_world(&w, ctx[0], &rng, &problem, "[{k: 2}, {l-diversity: {attribute: #.s, kind: distinct, l: 2}}]",
+                       below(&rng, 3), true)) {
+            made++;
+            kn_database_verify_report *r = verify(ctx, &w, w.out, true);
+            if (!r->ok) print_problems(r);
+            assert_true(r->ok);
+            assert_int_equal(r->persons, w.persons);
+            assert_true(r->k >= 2);
+            int64_t cells = w.metrics->cells, deleted = w.metrics->deleted;
+            assert_true(fabs(r->lm - (cells ? (double)deleted / (double)cells : 0)) < 1e-9);
+            kn_database_verify_report_free(r);
+            r = verify(ctx, &w, w.out, false); /* persons who show the same may be taken for each other */
+            assert_true(r->ok || r->assignment == KN_ASSIGNMENT_UNDECIDED);
+            kn_database_verify_report_free(r);
+            read_lists(&w);
+            for (int way = 0; way < 13; way++) {
+                texts d = texts_copy(&w.release);
+                if (spoil(&w, &d, way, &rng)) {
+                    texts_write(&d, scratch("mutant"));
+                    r = verify(ctx, &w, scratch("mutant"), true);
+                    if (r->ok) fail_msg("spoiled in way %d and accepted", way);
+                    spoiled++;
+                    kn_database_verify_report_free(r);
+                }
+                grid_free(&d);
+            }
+        }
+        free_world(&w);
+    }
+    assert_true(made > 5 && spoiled > 60);
+    contexts_free(ctx);
+}
+
+/* ---- Promises against brute force ---- */
+
+typedef struct dealing {
+    int    n, c, kind, l;
+    double entropy_l, ratio_c;
+    int    values[5][3]; /* person × row */
+    int    dealt[5][3];
+} dealing;
+
+static bool node_holds(const dealing *d, int node)
+{
+    int    counts[4] = {0}, distinct = 0;
+    double entropy = 0;
+    for (int p = 0; p < d->n; p++) counts[d->dealt[p][node]]++;
+    for (int i = 0; i < 4; i++) /* descending */
+        for (int j = i + 1; j < 4; j++)
+            if (counts[j] > counts[i]) {
+                int swap = counts[i];
+                counts[i] = counts[j];
+                counts[j] = swap;
+            }
+    for (int x = 0; x < 4; x++) {
+        distinct += counts[x] > 0;
+        if (counts[x] > 0) entropy -= (double)counts[x] / d->n * log((double)counts[x] / d->n);
+    }
+    int rest = 0;
+    for (int x = d->l - 1; x < 4; x++) rest += counts[x];
+    if (d->kind == 0) return distinct >= d->l;
+    if (d->kind == 1) return exp(entropy) >= d->entropy_l - 1e-9;
+    return d->l <= 1 || counts[0] < d->ratio_c * rest;
+}
+
+/* Is there a way to deal out the rows of each person so that every node holds? */
+static bool some_dealing(dealing *d, int person)
+{
+    static const int orders[6][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    if (person >= d->n || person > 4) {
+        for (int node = 0; node < d->c; node++)
+            if (!node_holds(d, node)) return false;
+        return true;
+    }
+    for (int o = 0; o < (d->c == 1 ? 1 : d->c == 2 ? 2 : 6); o++) {
+        for (int i = 0; i < d->c; i++) d->dealt[person][i] = d->values[person][orders[o][i]];
+        if (some_dealing(d, person + 1)) return true;
+    }
+    return false;
+}
+
+static void write_dealing(const dealing *d, const char *in, const char *out)
+{
+    for (int side = 0; side < 2; side++) {
+        texts       db = {.tables = 2};
+        const char *prefix = side ? "" : "r";
+        int         row = 0;
+        grid       *t0 = &db.grid[0], *t1 = &db.grid[1];
+        *t0 = (grid){.table = "t0", .columns = 3, .name = {"id", "q0", "s"}};
+        *t1 = (grid){.table = "t1", .columns = 4, .name = {"id", "up", "q0", "s"}};
+        for (int p = 0; p < d->n; p++) {
+            grid_add(t0);
+            snprintf(t0->cell[p][0], CELL, "%s%d", prefix, p + 1);
+            strcpy(t0->cell[p][1], "v0");
+            snprintf(t0->cell[p][2], CELL, "%d", p);
+            for (int i = 0; i < d->c; i++, row++) {
+                grid_add(t1);
+                snprintf(t1->cell[row][0], CELL, "%s%d", prefix, row + 1);
+                snprintf(t1->cell[row][1], CELL, "%s%d", prefix, p + 1);
+                strcpy(t1->cell[row][2], "v1");
+                snprintf(t1->cell[row][3], CELL, "%d", d->values[p][i]);
+            }
+        }
+        texts_write(&db, side ? out : in);
+        grid_free(&db);
+    }
+}
+
+static void test_promises(void **state)
+{
+    (void)state;
+    static const char *const two[] = {"v0", "*", "v1", "*"};
+    kn_rng                   rng;
+    kn_context              *ctx = testing_context(2);
+    char                     in[400], out[400];
+    int                      agreed[2] = {0};
+    test_data                data = {.tables = 2};
+    kn_rng_init(&rng, testing_seed(), 3);
+    snprintf(in, sizeof in, "%s", scratch("deal-in"));
+    snprintf(out, sizeof out, "%s", scratch("deal-out"));
+    for (int t = 0; t < 2; t++) {
+        data.table[t] = (test_table){.parent = t - 1, .depth = t, .quasi_count = 1};
+        data.table[t].trees[0].leaves = data.table[t].trees[0].levels = 2;
+        for (int i = 0; i < 4; i++) strcpy(data.table[t].trees[0].path[i / 2][i % 2], two[i]);
+    }
+    for (int round = 0; round < 150; round++) {
+        dealing d = {.n = 1 + below(&rng, 4), .c = 1 + below(&rng, 3), .kind = below(&rng, 3), .l = 1 + below(&rng, 3)};
+        char    privacy[200];
+        int     values = 2 + below(&rng, 3), tenths = 10 + below(&rng, 20);
+        d.entropy_l = tenths / 10.0;
+        d.ratio_c = 1 + below(&rng, 3);
+        for (int p = 0; p < d.n; p++)
+            for (int i = 0; i < d.c; i++) d.values[p][i] = below(&rng, values);
+        if (d.kind == 0)
+            snprintf(privacy, sizeof privacy, "[{k: 1}, {l-diversity: {attribute: t1.s, kind: distinct, l: %d}}]", d.l);
+        if (d.kind == 1)
+            snprintf(privacy, sizeof privacy, "[{k: 1}, {l-diversity: {attribute: t1.s, kind: entropy, l: %d.%d}}]",
+                     tenths / 10, tenths % 10);
+        if (d.kind == 2)
+            snprintf(privacy, sizeof privacy,
+                     "[{k: 1}, {l-diversity: {attribute: t1.s, kind: recursive, l: %d, c: %d}}]", d.l, (int)d.ratio_c);
+        write_dealing(&d, in, out);
+        kn_database_verify_report *r = NULL;
+        kn_error                   err = KN_ERROR_INIT;
+        kn_database_verify_options options = KN_DATABASE_VERIFY_OPTIONS_INIT;
+        kn_spec                   *spec = make_spec(ctx, &data, in, privacy);
+        options.release = out;
+        assert_ok(kn_verify_database(&r, ctx, spec, &options, &err), err);
+        bool holds = some_dealing(&d, 0);
+        assert_int_equal(r->assignment, KN_ASSIGNMENT_PROVED);
+        if (holds) assert_true(r->models[1].holds);
+        if (d.c == 1 || d.kind == 0) assert_int_equal(r->models[1].holds, holds);
+        agreed[holds]++;
+        double share = 0;
+        for (int x = 0; x < 4; x++) {
+            int people = 0;
+            for (int p = 0; p < d.n; p++) {
+                bool has = false;
+                for (int i = 0; i < d.c; i++) has = has || d.values[p][i] == x;
+                people += has;
+            }
+            if ((double)people / d.n > share) share = (double)people / d.n;
+        }
+        assert_true(fabs(r->largest_share - share) < 1e-12);
+        kn_database_verify_report_free(r);
+        kn_spec_free(spec);
+    }
+    assert_true(agreed[0] > 15 && agreed[1] > 15);
+    testing_context_free(ctx);
+}
+
+/* ---- What is asked ---- */
+
+static world fixed_world(kn_context *ctx)
+{
+    world  w;
+    kn_rng rng;
+    for (uint64_t seed = 1;; seed++) {
+        kn_relational_problem problem = KN_RELATIONAL_PROBLEM_INIT;
+        kn_rng_init(&rng, seed, 0);
+        if (make_world(&w, ctx, &rng, &problem, "[{k: 2}]", -1, false) && w.data.tables >= 3) return w;
+        free_world(&w);
+    }
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    kn_context                *ctx = testing_context(2);
+    world                      w = fixed_world(ctx);
+    kn_error                   err = KN_ERROR_INIT;
+    kn_database_verify_report *r = NULL;
+    kn_database_verify_options options = KN_DATABASE_VERIFY_OPTIONS_INIT;
+    options.release = w.out;
+    options.search_limit = w.original.grid[0].rows - 1; /* too many persons */
+    assert_ok(kn_verify_database(&r, ctx, w.spec, &options, &err), err);
+    assert_int_equal(r->assignment, KN_ASSIGNMENT_UNDECIDED);
+    assert_false(r->ok);
+    assert_int_equal(r->problem_count, 0);
+    assert_true(fabs(r->lm - w.metrics->lm) < 1e-9);
+    kn_database_verify_report_free(r);
+    options.search_limit++;
+    assert_ok(kn_verify_database(&r, ctx, w.spec, &options, &err), err);
+    assert_true(r->ok);
+    kn_database_verify_report_free(r);
+    options.size = 1;
+    assert_int_equal(kn_verify_database(&r, ctx, w.spec, &options, &err), KN_USAGE);
+    assert_null(r);
+    options.size = sizeof options;
+    options.release = NULL; /* the spec's: not there */
+    assert_int_not_equal(kn_verify_database(&r, ctx, w.spec, &options, &err), KN_OK);
+    options.release = w.out;
+    options.map_path = w.spec->path;
+    assert_int_equal(kn_verify_database(&r, ctx, w.spec, &options, &err), KN_INPUT);
+    options.map_path = NULL;
+    assert_ok(kn_spec_set(w.spec, "dependencies", "[\"a -> b\"]", "test", &err), err);
+    assert_int_equal(kn_verify_database(&r, ctx, w.spec, &options, &err), KN_USAGE);
+    assert_ok(kn_spec_set(w.spec, "dependencies", "[]", "test", &err), err);
+    assert_ok(kn_spec_set(w.spec, "privacy", "[{k: 2}, {alpha-k: {attribute: s, alpha: 0.5, k: 2}}]", "test", &err),
+              err);
+    assert_int_equal(kn_verify_database(&r, ctx, w.spec, &options, &err), KN_USAGE);
+    assert_ok(kn_spec_set(w.spec, "privacy", "[{l-diversity: {attribute: s, l: 2}}]", "test", &err), err);
+    assert_int_equal(kn_verify_database(&r, ctx, w.spec, &options, &err), KN_USAGE); /* of which table? */
+    assert_ok(kn_spec_set(w.spec, "privacy", "[{l-diversity: {attribute: t9.s, l: 2}}]", "test", &err), err);
+    assert_int_equal(kn_verify_database(&r, ctx, w.spec, &options, &err), KN_USAGE);
+    free_world(&w);
+    testing_context_free(ctx);
+}
+
+/* Maps in memory: in the order of the rows as they are read. */
+static void test_map(void **state)
+{
+    (void)state;
+    kn_context                *ctx = testing_context(2);
+    world                      w = fixed_world(ctx);
+    kn_error                   err = KN_ERROR_INIT;
+    kn_database_verify_report *r = NULL;
+    kn_database_verify_options options = KN_DATABASE_VERIFY_OPTIONS_INIT;
+    grid                      *g = &w.release.grid[0], *o = &w.original.grid[0];
+    int64_t                    map[PERSONS * 4];
+    for (int row = 0; row < g->rows; row++)
+        for (int i = 0; i < w.persons; i++)
+            for (int p = 0; p < o->rows; p++)
+                if (strcmp(g->cell[row][column_of(g, "id")], w.released_id[i]) == 0 &&
+                    strcmp(o->cell[p][column_of(o, "id")], w.original_id[i]) == 0)
+                    map[row] = p;
+    options.release = w.out;
+    options.map = map;
+    options.map_count = w.persons;
+    for (int wrong = 0; wrong < 5; wrong++) {
+        int64_t keep = map[0];
+        if (wrong == 1) map[0] = map[1];
+        if (wrong == 2) map[0] = 1000;
+        if (wrong == 3) map[0] = -1;
+        options.map_count = wrong == 4 ? w.persons - 1 : w.persons;
+        assert_ok(kn_verify_database(&r, ctx, w.spec, &options, &err), err);
+        assert_int_equal(r->ok, wrong == 0);
+        assert_int_equal(r->assignment, wrong == 0 ? KN_ASSIGNMENT_PROVED : KN_ASSIGNMENT_REFUTED);
+        assert_int_equal(r->problem_count > 0, wrong != 0);
+        kn_database_verify_report_free(r);
+        map[0] = keep;
+    }
+    free_world(&w);
+    testing_context_free(ctx);
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(1);
+    world       w = fixed_world(ctx);
+    kn_error    err = KN_ERROR_INIT;
+    texts       bad = texts_copy(&w.release);
+    char        mutated[400];
+    strcpy(bad.grid[0].cell[0][column_of(&bad.grid[0], "s")], "77");
+    snprintf(mutated, sizeof mutated, "%s", scratch("mutant"));
+    texts_write(&bad, mutated);
+    grid_free(&bad);
+    for (int way = 0; way < 3; way++) {
+        bool done = false;
+        for (int64_t at = 0; !done; at += at < 300 ? 1 : 5) {
+            testing_allocator          memory = {.refuse_at = at};
+            kn_allocator               allocator = testing_failing_allocator(&memory);
+            kn_context_options         how = KN_CONTEXT_OPTIONS_INIT;
+            kn_database_verify_options options = KN_DATABASE_VERIFY_OPTIONS_INIT;
+            kn_database_verify_report *r = NULL;
+            kn_context                *tight = NULL;
+            how.threads = 1;
+            how.allocator = &allocator;
+            options.release = way == 2 ? mutated : w.out;
+            options.map_path = way ? w.map : NULL;
+            if (kn_context_create(&tight, &how, &err) == KN_OK) {
+                kn_status status = kn_verify_database(&r, tight, w.spec, &options, &err);
+                done = status == KN_OK && memory.requests <= at;
+                assert_true(status == KN_OK || status == KN_MEMORY);
+                if (status == KN_OK) assert_int_equal(r->ok, way < 2);
+                kn_database_verify_report_free(r);
+                kn_context_free(tight);
+            }
+            assert_int_equal(memory.live, 0);
+        }
+    }
+    free_world(&w);
+    testing_context_free(ctx);
+}
+
+/* The same of an anatomy. */
+static void test_anatomy_memory(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(1);
+    world       w;
+    kn_rng      rng;
+    bool        found = false, done = false;
+    for (uint64_t seed = 1; !found; seed++) { /* anatomy_world */
+        kn_relational_problem problem = KN_RELATIONAL_PROBLEM_INIT;
+        problem.method = KN_RELATIONAL_DMIRACLE;
+        kn_rng_init(&rng, seed, 0);
+        found = make_world(&w, ctx, &rng, &problem, "[{k: 2}, {l-diversity: {attribute: #.s, kind: entropy, l: 1.5}}]",
+                           1, true) &&
+                w.data.tables >= 2;
+        if (!found) free_world(&w);
+    }
+    for (int64_t at = 0; !done; at += at < 300 ? 1 : 5) {
+        testing_allocator          memory = {.refuse_at = at};
+        kn_allocator               allocator = testing_failing_allocator(&memory);
+        kn_context_options         how = KN_CONTEXT_OPTIONS_INIT;
+        kn_database_verify_options options = KN_DATABASE_VERIFY_OPTIONS_INIT;
+        kn_database_verify_report *r = NULL;
+        kn_context                *tight = NULL;
+        kn_error                   err = KN_ERROR_INIT;
+        how.threads = 1;
+        how.allocator = &allocator;
+        options.release = w.out;
+        options.map_path = w.map;
+        if (kn_context_create(&tight, &how, &err) == KN_OK) {
+            kn_status status = kn_verify_database(&r, tight, w.spec, &options, &err);
+            done = status == KN_OK && memory.requests <= at;
+            assert_true(status == KN_OK || status == KN_MEMORY);
+            if (status == KN_OK) assert_true(r->ok);
+            kn_database_verify_report_free(r);
+            kn_context_free(tight);
+        }
+        assert_int_equal(memory.live, 0);
+    }
+    free_world(&w);
+    testing_context_free(ctx);
+}
+
+static void test_cancelled(void **state)
+{
+    (void)state;
+    kn_context                *ctx = testing_context(2);
+    world                      w = fixed_world(ctx);
+    kn_error                   err = KN_ERROR_INIT;
+    kn_database_verify_report *r = NULL;
+    kn_database_verify_options options = KN_DATABASE_VERIFY_OPTIONS_INIT;
+    options.release = w.out;
+    kn_context_cancel(ctx);
+    assert_int_equal(kn_verify_database(&r, ctx, w.spec, &options, &err), KN_CANCELLED);
+    assert_null(r);
+    free_world(&w);
+    testing_context_free(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_releases), cmocka_unit_test(test_diverse_releases), cmocka_unit_test(test_promises),
+        cmocka_unit_test(test_anatomy),  cmocka_unit_test(test_options),          cmocka_unit_test(test_map),
+        cmocka_unit_test(test_memory),   cmocka_unit_test(test_anatomy_memory),   cmocka_unit_test(test_cancelled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
