@@ -1,4 +1,5 @@
-/* kanon/attack.h: the linking attack: how many people of somebody else's table are found in a release? */
+/* kanon/attack.h: the linking attack: how many people of somebody else's table are found in a release? And, for databases,
+ * why neither their join nor each of their tables may be anonymized alone. */
 #ifndef KANON_ATTACK_H
 #define KANON_ATTACK_H
 
@@ -59,6 +60,91 @@ typedef struct kn_attack_options {
 KN_API KN_CHECK kn_status kn_attack(kn_attack_report **out, kn_context *ctx, const kn_spec *spec,
                                     const kn_attack_options *options, kn_error *err);
 KN_API void               kn_attack_report_free(kn_attack_report *report);
+
+/* ---- Databases: why not the join, why not each table ---- */
+
+/* Three ways to make a database k-anonymous, of which two fail (section 3 of Nergiz, Clifton, Nergiz 2009). */
+typedef enum kn_demo_way {
+    KN_DEMO_UNIVERSAL = 0, /* the tables are joined, the join is made k-anonymous (section 3.1)     */
+    KN_DEMO_LOCAL,         /* each table is made k-anonymous by itself (section 3.2)                */
+    KN_DEMO_KANON,         /* persons with all their rows: the method miracle-x                     */
+    KN_DEMO_WAYS
+} kn_demo_way;
+
+/* "universal", "local", "miracle-x". Static. */
+KN_API const char *kn_demo_way_name(kn_demo_way way);
+
+/* What the attacker finds in one of them. A candidate is a person of the release whom the target may be. */
+typedef struct kn_demo_attack {
+    int64_t        none;   /* targets without a candidate: those that the release leaves out              */
+    int64_t        unique; /* with exactly one                                                            */
+    int64_t        below;  /* with at least one, but fewer than k                                         */
+    int64_t        least;  /* the fewest candidates of any target that has one; 0: nobody has             */
+    double         mean;   /* candidates per target                                                       */
+    const int64_t *certain; /* per sensitive column: targets whose values follow: all candidates show the same ones */
+} kn_demo_attack;
+
+typedef struct kn_demo_table {
+    const char *name;
+    int64_t     rows;  /* that belong to persons                                                          */
+    int         quasi; /* its quasi-identifiers                                                           */
+    bool        small; /* fewer than k rows: by itself it shows "*" in every quasi-identifier             */
+} kn_demo_table;
+
+typedef struct kn_demo_column {
+    const char *table, *column;
+    int64_t     targets; /* that have a row in the table                                                  */
+} kn_demo_column;
+
+/* Tables that are joined, persons first. Where rows have children in several tables, each path of tables is a join of its
+ * own: rows of two children of one parent have nothing to do with each other. */
+typedef struct kn_demo_path {
+    int        table_count;
+    const int *tables; /* of the report */
+    int64_t    rows;   /* of the join; nobody vanishes from it */
+} kn_demo_path;
+
+typedef struct kn_attack_demo_report {
+    int64_t               k;
+    int64_t               persons;
+    int64_t               targets; /* persons who are looked for: all, or a sample                        */
+    int                   table_count;
+    const kn_demo_table  *tables;
+    int                   person; /* the table of persons                                                 */
+    int                   path_count;
+    const kn_demo_path   *paths;
+    int                   sensitive_count;
+    const kn_demo_column *sensitive;
+    kn_demo_attack        ways[KN_DEMO_WAYS];
+    /* The target who is found best: with the fewest candidates in the join, then in the tables by themselves, then the
+     * first in the table of persons. */
+    int64_t        example;      /* its row in the table of persons, from 1                               */
+    const int64_t *example_rows; /* per table: how many rows of it the attacker knows                     */
+    int64_t        example_candidates[KN_DEMO_WAYS];
+} kn_attack_demo_report;
+
+typedef struct kn_attack_demo_options {
+    size_t   size;    /* sizeof(kn_attack_demo_options), set by the initializer                           */
+    int64_t  k;       /* 0: the spec's, and 2 where it has none                                           */
+    int64_t  targets; /* at most so many persons are looked for; 0: 2,000                                 */
+    uint64_t seed;    /* of the sample                                                                    */
+} kn_attack_demo_options;
+
+#define KN_ATTACK_DEMO_OPTIONS_INIT {sizeof(kn_attack_demo_options), 0, 0, 1}
+
+/* Shows on a database what becomes of it in each of the three ways. Nothing is written anywhere: the releases exist in
+ * memory only. The attacker knows all quasi-identifiers of a target, in all tables, and which rows belong together. A
+ * person of the release is a candidate if the target's rows can be told to be theirs: each row of the target stands for a
+ * different row of the candidate whose cells cover it, below rows that stand for each other, and no row is left over.
+ * miracle-x deletes rows; in its release rows of the target may be left over.
+ *
+ * Of the spec the input, reading options, tables, roles, hierarchies, k, and options of the method are looked at: it need
+ * not pass kn_spec_check. KN_USAGE: it does not describe a database, k is below 2. KN_INPUT: the schema is no snowflake
+ * around the table of persons, no column is a quasi-identifier, there are fewer persons than k. KN_IO: it cannot be read.
+ * The same on any number of threads. */
+KN_API KN_CHECK kn_status kn_attack_demo(kn_attack_demo_report **out, kn_context *ctx, const kn_spec *spec,
+                                         const kn_attack_demo_options *options, kn_error *err);
+KN_API void               kn_attack_demo_report_free(kn_attack_demo_report *report);
 
 #ifdef __cplusplus
 }

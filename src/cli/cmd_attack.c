@@ -1,16 +1,19 @@
 /* cmd_attack.c: `kanon attack`: the linking attack. Somebody holds a table with names and some of the quasi-identifiers;
- * how many of these people can they find in the release, and could they find in the original? */
+ * how many of these people can they find in the release, and could they find in the original? With --demo: attack_demo.c. */
 #include <kanon/attack.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "anonymize.h"
+#include "attack_demo.h"
 #include "diagnose.h"
 #include "json.h"
 
 static const char help[] =
     "Usage: kanon attack RELEASE --external FILE --spec RELEASE.yaml [OPTION]...\n"
     "       kanon attack RELEASE --external FILE --qi A,B [--hierarchy COLUMN:KIND] [OPTION]...\n"
+    "       kanon attack --demo RELEASE.yaml [-k K] [--json]\n"
+    "       kanon attack --demo [DATABASE] --spec RELEASE.yaml [-k K] [--json]\n"
     "\n"
     "Links a table that somebody else may have with a release, over the quasi-identifiers\n"
     "that both have, and counts how many people match 1, 2, ... released rows: a person\n"
@@ -29,18 +32,24 @@ static const char help[] =
     "      --missing HOW        missing cells match missing ones ('value', default) or anything\n"
     "                           ('wildcard')\n"
     "  -k, --k K                instead of the release file's k\n"
+    "      --demo               of a database: anonymizes its join, and each of its tables by\n"
+    "                           itself, in memory; shows whom that gives away, and that a release\n"
+    "                           by miracle-x does not. Nothing is written\n"
     "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
     "  $ kanon anonymize people.csv --qi sex,age --hierarchy age:ranges=5,10,20 -k 5 \\\n"
     "    --suppression 5% --sensitive salary-class --output release.csv\n"
     "  $ kanon attack release.csv --external people.csv --original people.csv --qi sex,age \\\n"
-    "    --hierarchy age:ranges=5,10,20 --sensitive salary-class -k 5\n";
+    "    --hierarchy age:ranges=5,10,20 --sensitive salary-class -k 5\n"
+    "  $ kanon generate students --rows 200 --output school\n"
+    "  $ kanon attack --demo school/release.yaml -k 3\n";
 
 /* ---- Words ---- */
 
 typedef struct attacking {
     cli_anonymizing   a; /* the spec's options */
     kn_attack_options options;
+    bool              demo;
 } attacking;
 
 static void row(cli_text_table *t, const kn_attack_report *r, const char *name, int64_t before, int64_t after)
@@ -143,6 +152,25 @@ static void print_json(const kn_attack_report *r)
 
 /* ---- The run ---- */
 
+/* Is anything said about how the external table is written? */
+static bool said_how(const cli_table_options *o)
+{
+    return o->delimiter || o->no_header || o->encoding || o->decimal || o->timezone || o->na.count > 0 || o->no_na;
+}
+
+static int check_demo(const attacking *w, int argc)
+{
+    const cli_anonymizing *a = &w->a;
+    if (argc + (a->spec_path != NULL) == 0)
+        return cli_usage(&cli_attack, "--demo needs a release file that describes a database");
+    if (argc > 1) return cli_usage(&cli_attack, "one database at a time");
+    if (w->options.external || w->options.original || w->options.no_original || a->qi.count + a->sensitive.count > 0 ||
+        a->hierarchies.count > 0 || a->missing || said_how(&a->input) || a->input.types.count > 0)
+        return cli_usage(&cli_attack, "--demo takes all from the release file: only --spec and -k go with it");
+    if (a->k != INT64_MIN && a->k < 2) return cli_usage(&cli_attack, "-k: with --demo k must be at least 2");
+    return 0;
+}
+
 static int check(const attacking *w, int argc)
 {
     if (argc != 1) return cli_usage(&cli_attack, argc < 1 ? "which release?" : "one release at a time");
@@ -153,12 +181,6 @@ static int check(const attacking *w, int argc)
     if (w->options.original && w->options.no_original)
         return cli_usage(&cli_attack, "--original and --no-original exclude each other");
     return 0;
-}
-
-/* Is anything said about how the external table is written? */
-static bool said_how(const cli_table_options *o)
-{
-    return o->delimiter || o->no_header || o->encoding || o->decimal || o->timezone || o->na.count > 0 || o->no_na;
 }
 
 static int attack(attacking *w, kn_context *ctx, const char *release)
@@ -190,6 +212,22 @@ static int attack(attacking *w, kn_context *ctx, const char *release)
     return code;
 }
 
+static int attack_release(attacking *w, const char *release)
+{
+    kn_context *ctx = cli_context(&w->a.common);
+    int         code = ctx ? attack(w, ctx, release) : 3;
+    cli_context_free(ctx);
+    return code;
+}
+
+/* A lone argument is the release file; beside --spec it is the database. */
+static int demo(const attacking *w, int argc, char **argv)
+{
+    const char *argument = argc > 0 ? argv[0] : NULL, *spec = w->a.spec_path;
+    return cli_attack_demo(&w->a.common, spec ? spec : argument, spec ? argument : NULL,
+                           w->a.k == INT64_MIN ? 0 : w->a.k);
+}
+
 static int run(int argc, char **argv)
 {
     attacking        w = {.a = {.command = &cli_attack, .k = INT64_MIN}, .options = KN_ATTACK_OPTIONS_INIT};
@@ -202,14 +240,13 @@ static int run(int argc, char **argv)
                                   {"--hierarchy", CLI_REPEAT, &w.a.hierarchies},
                                   {"--missing", CLI_TEXT, &w.a.missing},
                                   {"-k|--k", CLI_INTEGER, &w.a.k},
+                                  {"--demo", CLI_FLAG, &w.demo},
                                   CLI_TABLE_OPTIONS(w.a.input),
                                   {0}};
     if (!cli_parse(&cli_attack, &argc, argv, options, &w.a.common)) return 2;
     if (w.a.common.help) return 0;
-    int         code = check(&w, argc);
-    kn_context *ctx = code == 0 ? cli_context(&w.a.common) : NULL;
-    if (code == 0) code = ctx ? attack(&w, ctx, argv[0]) : 3;
-    cli_context_free(ctx);
+    int code = w.demo ? check_demo(&w, argc) : check(&w, argc);
+    if (code == 0) code = w.demo ? demo(&w, argc, argv) : attack_release(&w, argv[0]);
     cli_list_free(&w.a.qi);
     cli_list_free(&w.a.sensitive);
     cli_list_free(&w.a.hierarchies);

@@ -1,0 +1,55 @@
+/* kn_demo.h: persons as trees under attack: whom of a released database may somebody be, of whom all quasi-identifiers are
+ * known? What `kanon attack --demo` counts.
+ *
+ * A released database is given as a plan: classes of persons who show the same tree. Other than in a method's plan two
+ * classes may show the same, and siblings may stand in any order as long as those of one table are neighbours.
+ *
+ * A released tree is consistent with a known one if the cells of its root cover those of the known root, and, table by
+ * table, its children can be given different children of the known root with which they are consistent. No known child may
+ * be left over, unless rows may have been deleted.
+ */
+#ifndef KN_DEMO_H
+#define KN_DEMO_H
+
+#include "kn_database_plan.h"
+
+/* ---- Two trees: kn_demo_match.c ---- */
+
+typedef struct kn_demo_matcher kn_demo_matcher;
+
+/* For one thread. Borrows forest and plan. */
+KN_CHECK kn_status kn_demo_matcher_make(kn_demo_matcher **out, kn_context *ctx, const kn_forest *forest,
+                                        const kn_database_plan *plan, bool deleted, kn_error *err);
+void               kn_demo_matcher_free(kn_demo_matcher *matcher); /* NULL is fine */
+
+/* Is the tree of a class consistent with the tree of an entity? KN_MEMORY only. */
+KN_CHECK kn_status kn_demo_consistent(bool *out, kn_demo_matcher *matcher, int64_t entity, uint32_t class_number,
+                                      kn_error *err);
+
+/* ---- All of them: kn_demo_count.c ---- */
+
+typedef struct kn_demo_sensitive {
+    int table, column;
+} kn_demo_sensitive;
+
+typedef struct kn_demo_input {
+    const kn_forest         *forest;  /* what the attacker knows                                              */
+    const kn_database_plan  *plan;    /* what is released                                                     */
+    bool                     deleted; /* rows may have been deleted                                           */
+    int64_t                  target_count;
+    const int64_t           *targets; /* entities, ascending                                                  */
+    int                      sensitive_count;
+    const kn_demo_sensitive *sensitive;
+} kn_demo_input;
+
+typedef struct kn_demo_found {
+    int64_t *candidates; /* per target: members of the classes that are consistent with its tree              */
+    bool    *certain;    /* per target and sensitive column: all candidates show the same values in their rows of that
+                            table, each as often, and at least one                                            */
+} kn_demo_found;
+
+/* The caller frees both with kn_demo_found_free, also on failure. The same on any number of threads. */
+KN_CHECK kn_status kn_demo_count(kn_demo_found *out, kn_context *ctx, const kn_demo_input *in, kn_error *err);
+void               kn_demo_found_free(kn_demo_found *found);
+
+#endif

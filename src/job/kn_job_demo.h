@@ -1,0 +1,19 @@
+/* kn_job_demo.h: what the two files of kn_attack_demo share: the two ways to anonymize a database that fail. */
+#ifndef KN_JOB_DEMO_H
+#define KN_JOB_DEMO_H
+
+#include "kn_database_plan.h"
+
+/* Tables that are made k-anonymous together, persons first if there are several: a path of the snowflake, or one table. */
+typedef struct kn_demo_join {
+    int     table_count;
+    int    *tables;
+    int64_t rows; /* of their join, found by kn_demo_release */
+} kn_demo_join;
+
+/* What somebody sees who gets all these joins with their keys, as a plan (kn_demo.h says how it differs from a method's).
+ * Rows of a join with fewer rows than k show "*". Every row that belongs to a person stays. */
+KN_CHECK kn_status kn_demo_release(kn_database_plan **out, kn_context *ctx, const kn_forest *forest, kn_demo_join *joins,
+                                   int join_count, int64_t k, kn_error *err);
+
+#endif
