@@ -1,0 +1,78 @@
+/* kn_records.h: the inside of tree records: all records in flat arrays over one vocabulary.
+ *
+ * The nodes of a record stand in preorder, siblings by their value, so that equal records have equal arrays; siblings
+ * differ. The record's root is not a node. See kanon/records.h.
+ */
+#ifndef KN_RECORDS_H
+#define KN_RECORDS_H
+
+#include <kanon/records.h>
+
+#include "kn_vocabulary.h"
+
+#define KN_RECORDS_ROOT UINT32_MAX
+
+/* How a file told its records: what a release of the same form needs to know. */
+typedef struct kn_records_layout {
+    kn_records_form form;
+    char           *path;      /* XML: elements from the root to the record; JSON: keys to the list of records; NULL: records
+                                  (and record), "" in JSON: the document is the list                            */
+    bool            nested;    /* JSON: class names are keys                                                     */
+    bool            classes;   /* JSON: nodes say their class                                                    */
+    char            delimiter; /* of baskets                                                                     */
+} kn_records_layout;
+
+struct kn_records {
+    kn_context    *ctx;
+    kn_vocabulary *vocabulary; /* owned where owns_vocabulary */
+    bool           owns_vocabulary;
+    int64_t        count;
+    uint64_t       nodes;
+    uint64_t      *start;  /* count + 1                                                                  */
+    uint32_t      *parent; /* counted from the record's first node; KN_RECORDS_ROOT below the root       */
+    uint32_t      *value;  /* of the vocabulary; leaves, unless released                                 */
+    /* Of what was read from a file. */
+    kn_records_layout layout;
+    int64_t           merged;        /* nodes that were equal to a sibling                               */
+    int               ignored_count; /* names of elements, attributes and keys that have no place        */
+    char            **ignored;
+};
+
+/* Records with room for so many, all zero; takes nothing over. */
+KN_CHECK kn_status kn_records_create(kn_records **out, kn_context *ctx, kn_vocabulary *vocabulary, bool owns_vocabulary,
+                                     int64_t count, uint64_t nodes, kn_error *err);
+
+/* A node while a record is made: parents before children. */
+typedef struct kn_record_node {
+    uint32_t parent; /* index of an earlier one; KN_RECORDS_ROOT */
+    uint32_t value;
+} kn_record_node;
+
+/* Bytes of scratch per node. */
+#define KN_RECORD_SCRATCH (sizeof(kn_record_node) + 3 * sizeof(uint32_t))
+
+/* Brings the nodes of one record into their order and merges siblings of equal value, with what hangs below them; returns
+ * how many are left. `scratch` has room for `count` nodes and 3 × count numbers behind them. */
+uint32_t kn_record_canonical(kn_record_node *nodes, uint32_t count, void *scratch);
+
+/* The persons of a database as records, in the forest's order. Every cell of a quasi-identifier or sensitive column is a
+ * node, unless it is missing; its class is "table.column".
+ *
+ *   - The columns of the table of persons hang side by side from the record's root: they say all that they say of one person.
+ *   - The columns of any other row nest in one another, in the order of the classes.
+ *   - Rows that belong to a row hang from its first node (of a person: from the root; of a row with no node at all: from
+ *     what the row itself would hang from).
+ *
+ * So customer(nation), order(date, price), item(brand, quantity) become nation, date > price and date > brand > quantity.
+ * Without `classes` there is one per such column, tables from the persons outwards, columns in their order. With them,
+ * only those listed (as "table.column", or "column" where that says it all) and in that order; their hierarchies are those
+ * of the columns. The vocabulary's classes are then in the same order. KN_INPUT: no such column; classes that would nest
+ * the other way round. */
+struct kn_forest;
+KN_CHECK kn_status kn_records_of_database(kn_records **out, kn_context *ctx, const struct kn_forest *forest,
+                                          const kn_spec_class *classes, int class_count, kn_error *err);
+
+/* Checks every invariant; for tests and fuzzers. */
+bool kn_records_validate(const kn_records *records, const char **reason);
+
+#endif

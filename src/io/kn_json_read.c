@@ -1,0 +1,270 @@
+/* kn_json_read.c: records of a JSON or JSON Lines file, front to back.
+ *
+ * A document is a list of records, or an object in which options.record names it (people, data/people; "record" also finds
+ * "records"). In JSON Lines every document is a record. A record is an object. Its nodes, and theirs, are told in two ways,
+ * which may be mixed:
+ *
+ *     "children": [{"v": "Hospital1", "class": "MedicalCenter", "children": [...]}]     the class may be left out
+ *     "MedicalCenter": [{"v": "Hospital1", "Disease": ["Gastritis"]}]                   class names as keys
+ *
+ * Where one node is meant, no list is needed; a text, number, true or false is a node with nothing below; null is none. The
+ * key of a value is "v", or what the class says. Any other key is passed over with all that it holds.
+ */
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_bitset.h"
+#include "kn_error.h"
+#include "kn_json_parse.h"
+#include "kn_records_collect.h"
+
+typedef struct reading {
+    kn_collector *c;
+    kn_json       json;
+    const char   *path; /* of the list of records                               */
+    kn_buffer     found;
+    bool          located;
+    uint64_t     *seen; /* per depth: which keys of the object were there: four words of our own, then class names */
+    size_t        words;
+} reading;
+
+/* Keys that are not class names. */
+enum { KEY_VALUE, KEY_CLASS, KEY_CHILDREN, KEY_ID, KEY_OTHER };
+
+static kn_status next(reading *r, kn_error *err)
+{
+    return kn_json_next(&r->json, err);
+}
+
+static kn_status fail(reading *r, kn_error *err, const char *message)
+{
+    return kn_json_fail(&r->json, err, message);
+}
+
+static bool equals(kn_string a, const char *b)
+{
+    return kn_string_equal(a, kn_string_of(b));
+}
+
+static bool scalar(const reading *r)
+{
+    kn_json_kind k = r->json.kind;
+    return k == KN_JSON_TEXT || k == KN_JSON_NUMBER || k == KN_JSON_TRUE || k == KN_JSON_FALSE;
+}
+
+/* The object at hand has no key yet. */
+static void forget_keys(reading *r)
+{
+    memset(r->seen + r->words * (size_t)(r->json.depth - 1), 0, r->words * sizeof *r->seen);
+}
+
+static kn_status note_key(reading *r, size_t bit, kn_error *err)
+{
+    uint64_t *seen = r->seen + r->words * (size_t)(r->json.depth - 1);
+    if (kn_bitset_test(seen, bit)) return fail(r, err, "this name stands twice in the object");
+    kn_bitset_set(seen, bit);
+    return KN_OK;
+}
+
+static const char *value_key(const reading *r, int cls)
+{
+    const char *value = r->c->options->classes[cls].value;
+    if (!value) return "v";
+    return value[0] == '@' ? value + 1 : value;
+}
+
+/* Is it the key of a node's value? While the class is not known, any class's will do. */
+static bool is_value_key(const reading *r, int64_t node, kn_string key)
+{
+    if (node < 0) return false;
+    int cls = r->c->nodes[node].cls;
+    if (cls >= 0) return equals(key, value_key(r, cls));
+    if (equals(key, "v")) return true;
+    for (int i = 0; i < r->c->options->class_count; i++)
+        if (equals(key, value_key(r, i))) return true;
+    return false;
+}
+
+/* What a key of a node (-1: of the record) means; *cls: that of a class name, else -1. */
+static int meaning(const reading *r, int64_t node, int *cls)
+{
+    kn_string key = r->json.text;
+    *cls = -1;
+    if (is_value_key(r, node, key)) return KEY_VALUE;
+    *cls = kn_collector_class(r->c, key);
+    if (*cls >= 0) return KEY_OTHER;
+    if (node >= 0 && equals(key, "class")) return KEY_CLASS;
+    if (equals(key, "children")) return KEY_CHILDREN;
+    return node < 0 && equals(key, "id") ? KEY_ID : KEY_OTHER;
+}
+
+static kn_status read_nodes(reading *r, int64_t parent, int cls, bool in_list, kn_error *err);
+
+static kn_status read_class(reading *r, int64_t node, kn_error *err)
+{
+    if (r->json.kind != KN_JSON_TEXT) return fail(r, err, "the name of a class is expected");
+    int cls = kn_collector_class(r->c, r->json.text);
+    if (cls < 0) return fail(r, err, "there is no such class");
+    if (r->c->nodes[node].cls >= 0 && r->c->nodes[node].cls != cls)
+        return fail(r, err, "the class is not that of the key");
+    r->c->nodes[node].cls = cls;
+    r->c->layout->classes = true;
+    return KN_OK;
+}
+
+/* The value behind a key of a node or record. */
+static kn_status read_member(reading *r, int64_t node, int what, int cls, kn_error *err)
+{
+    switch (what) {
+    case KEY_VALUE:
+        if (!scalar(r)) return fail(r, err, "a value is a text or a number");
+        return kn_collector_value(r->c, node, r->json.text, err);
+    case KEY_CLASS: return read_class(r, node, err);
+    case KEY_CHILDREN: return read_nodes(r, node, -1, false, err);
+    case KEY_ID:
+        if (!scalar(r)) return fail(r, err, "an id is a text or a number");
+        return kn_collector_id(r->c, r->json.text, r->json.line, r->json.column, err);
+    default: break;
+    }
+    if (cls < 0) return kn_json_skip(&r->json, err);
+    r->c->layout->nested = true;
+    return read_nodes(r, node, cls, false, err);
+}
+
+/* From the token behind "{" to "}". */
+static kn_status read_object(reading *r, int64_t node, kn_error *err)
+{
+    forget_keys(r);
+    for (;;) {
+        int cls = -1;
+        KN_TRY(next(r, err));
+        if (r->json.kind == KN_JSON_OBJECT_END) return KN_OK;
+        int what = meaning(r, node, &cls);
+        if (what != KEY_OTHER)
+            KN_TRY(note_key(r, (size_t)what, err));
+        else if (cls >= 0)
+            KN_TRY(note_key(r, KEY_OTHER + (size_t)cls, err));
+        else
+            KN_TRY(kn_collector_ignore(r->c, "", r->json.text, err));
+        KN_TRY(next(r, err));
+        KN_TRY(read_member(r, node, what, cls, err));
+    }
+}
+
+static kn_status read_node(reading *r, int64_t parent, int cls, kn_error *err)
+{
+    int64_t node = 0;
+    bool    object = r->json.kind == KN_JSON_OBJECT;
+    KN_TRY(kn_collector_node(r->c, parent, cls, r->json.line, r->json.column, &node, err));
+    return object ? read_object(r, node, err) : kn_collector_value(r->c, node, r->json.text, err);
+}
+
+/* Nodes below `parent`: one, none (null) or a list of them. As deep as the document nests: KN_JSON_MAX_DEPTH. */
+static kn_status read_nodes(reading *r, int64_t parent, int cls, bool in_list, kn_error *err)
+{
+    if (r->json.kind == KN_JSON_NULL) return KN_OK;
+    if (r->json.kind == KN_JSON_OBJECT || scalar(r)) return read_node(r, parent, cls, err);
+    if (in_list) return fail(r, err, "a list of lists is no list of nodes");
+    for (;;) {
+        KN_TRY(next(r, err));
+        if (r->json.kind == KN_JSON_LIST_END) return KN_OK;
+        KN_TRY(read_nodes(r, parent, cls, true, err));
+    }
+}
+
+/* ---- Records ---- */
+
+static kn_status read_record(reading *r, kn_error *err)
+{
+    if (r->json.kind != KN_JSON_OBJECT) return fail(r, err, "a record is an object");
+    kn_collector_begin(r->c, r->json.line, r->json.column);
+    KN_TRY(read_object(r, -1, err));
+    return kn_collector_end(r->c, err);
+}
+
+static kn_status read_records(reading *r, kn_error *err)
+{
+    r->located = true;
+    if (r->json.kind == KN_JSON_OBJECT) return read_record(r, err);
+    if (r->json.kind != KN_JSON_LIST) return fail(r, err, "a list of records is expected");
+    for (;;) {
+        KN_TRY(next(r, err));
+        if (r->json.kind == KN_JSON_LIST_END) return KN_OK;
+        KN_TRY(read_record(r, err));
+    }
+}
+
+/* Is the key the first part of the path? The last part may lack an "s". */
+static bool is_part(const reading *r, const char *path, const char **rest)
+{
+    size_t    size = strcspn(path, "/");
+    kn_string key = r->json.text;
+    *rest = path[size] == '/' ? path + size + 1 : NULL;
+    if (key.size < size || memcmp(key.data, path, size) != 0) return false;
+    return key.size == size || (!*rest && key.size == size + 1 && key.data[size] == 's');
+}
+
+static kn_status locate(reading *r, const char *path, kn_error *err)
+{
+    if (!path) return read_records(r, err);
+    if (r->json.kind != KN_JSON_OBJECT) return fail(r, err, "an object is expected, with the records in it");
+    for (;;) {
+        const char *rest;
+        KN_TRY(next(r, err));
+        if (r->json.kind == KN_JSON_OBJECT_END) return KN_OK;
+        if (!is_part(r, path, &rest)) {
+            KN_TRY(kn_collector_ignore(r->c, "", r->json.text, err));
+            KN_TRY(next(r, err));
+            KN_TRY(kn_json_skip(&r->json, err));
+            continue;
+        }
+        if (!rest && r->located) return fail(r, err, "this name stands twice in the object");
+        if (!r->located) {
+            kn_buffer_add(&r->found, r->found.size ? "/" : "");
+            kn_buffer_append(&r->found, r->json.text.data, r->json.text.size);
+        }
+        KN_TRY(next(r, err));
+        KN_TRY(locate(r, rest, err));
+    }
+}
+
+static kn_status read_document(reading *r, kn_error *err)
+{
+    KN_TRY(next(r, err));
+    bool list = r->json.kind == KN_JSON_LIST;
+    KN_TRY(list ? read_records(r, err) : locate(r, r->path, err));
+    if (!r->located || r->c->records == 0)
+        return kn_fail_at(err, KN_INPUT, r->c->file, 0, 0, "there are no records; they are looked for in \"%s\"",
+                          r->path);
+    const char *found = kn_buffer_text(&r->found);
+    if (!found) return kn_fail_memory(err, r->c->ctx, "reading tree records");
+    r->c->layout->path = kn_strndup(r->c->ctx, found, strlen(found));
+    if (!r->c->layout->path) return kn_fail_memory(err, r->c->ctx, "reading tree records");
+    return next(r, err); /* the end: nothing may follow */
+}
+
+static kn_status read_lines(reading *r, kn_error *err)
+{
+    for (;;) {
+        KN_TRY(next(r, err));
+        if (r->json.kind == KN_JSON_END) break;
+        KN_TRY(read_record(r, err));
+    }
+    return r->c->records ? KN_OK : kn_fail_at(err, KN_INPUT, r->c->file, 0, 0, "there are no records");
+}
+
+kn_status kn_json_read(kn_collector *c, bool lines, kn_error *err)
+{
+    reading r = {.c = c, .path = c->options->record ? c->options->record : "record"};
+    r.path += r.path[0] == '/';
+    r.words = kn_bitset_words(KEY_OTHER + (size_t)c->options->class_count);
+    kn_buffer_init(&r.found, c->ctx);
+    r.seen = kn_alloc_array(c->ctx, r.words * KN_JSON_MAX_DEPTH, sizeof *r.seen);
+    kn_status st = kn_json_open(&r.json, c->ctx, c->source, lines, err);
+    if (st == KN_OK && !r.seen) st = kn_fail_memory(err, c->ctx, "reading tree records");
+    if (st == KN_OK) st = lines ? read_lines(&r, err) : read_document(&r, err);
+    kn_json_close(&r.json);
+    kn_buffer_free(&r.found);
+    kn_free(r.seen);
+    return st;
+}

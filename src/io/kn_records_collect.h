@@ -1,0 +1,72 @@
+/* kn_records_collect.h: one record at a time, gathered before it is told: a value may stand behind what hangs below it.
+ *
+ * Shared by the readers of the forms (kn_xml_read.c, kn_json_read.c, kn_records_baskets.c).
+ */
+#ifndef KN_RECORDS_COLLECT_H
+#define KN_RECORDS_COLLECT_H
+
+#include "kn_buffer.h"
+#include "kn_interner.h"
+#include "kn_records_scan.h"
+#include "kn_source.h"
+
+/* A node of the record at hand. */
+typedef struct kn_collected {
+    int64_t  line, column;
+    uint64_t text; /* where its value begins in `bytes` */
+    uint32_t size;
+    int32_t  cls;
+    int64_t  parent;
+    bool     has_value;
+} kn_collected;
+
+typedef struct kn_collector {
+    kn_context               *ctx;
+    const kn_records_options *options;
+    const kn_records_sink    *sink;
+    kn_records_layout        *layout; /* never NULL */
+    kn_source                *source;
+    const char               *file;
+    kn_interner               names; /* that have no place */
+    int64_t                   records;
+    /* The record at hand. */
+    kn_collected *nodes;
+    size_t        count, capacity;
+    kn_buffer     bytes;
+    bool          has_id;
+    uint64_t      id;
+    size_t        id_size;
+    int64_t       line, column;
+} kn_collector;
+
+/* The class of that name; -1: none. */
+int kn_collector_class(const kn_collector *c, kn_string name);
+
+/* A name that has no place, behind `prefix` (may be empty): told once. */
+KN_CHECK kn_status kn_collector_ignore(kn_collector *c, const char *prefix, kn_string name, kn_error *err);
+
+/* A name that a parser remembers: counted with them, told to nobody. */
+KN_CHECK kn_status kn_collector_count(kn_collector *c, kn_string name, kn_error *err);
+
+void kn_collector_begin(kn_collector *c, int64_t line, int64_t column);
+
+/* KN_INPUT where the record has one already. */
+KN_CHECK kn_status kn_collector_id(kn_collector *c, kn_string id, int64_t line, int64_t column, kn_error *err);
+
+/* Adds a node without a value; *index is its number. */
+KN_CHECK kn_status kn_collector_node(kn_collector *c, int64_t parent, int cls, int64_t line, int64_t column,
+                                     int64_t *index, kn_error *err);
+
+/* Gives it its value, without the white space around it. KN_INPUT: it has one already, or the text is too long. */
+KN_CHECK kn_status kn_collector_value(kn_collector *c, int64_t node, kn_string text, kn_error *err);
+
+/* Tells the sink. KN_INPUT: a node without a value. */
+KN_CHECK kn_status kn_collector_end(kn_collector *c, kn_error *err);
+
+/* ---- The forms ---- */
+
+KN_CHECK kn_status kn_xml_read(kn_collector *c, kn_error *err);
+KN_CHECK kn_status kn_json_read(kn_collector *c, bool lines, kn_error *err);
+KN_CHECK kn_status kn_baskets_read(kn_collector *c, kn_error *err);
+
+#endif

@@ -1,0 +1,447 @@
+/* kn_records_read.c: a file of tree records → kn_records.
+ *
+ * While the file is read, every (class, text) gets a number and a record is numbers and parents. When all texts are known
+ * the hierarchies are read and the numbers become values of the vocabulary; records are then put in order, in place.
+ *
+ * Cost: linear, but for sorting siblings. Memory: 8 bytes per node, 16 per record, the different texts, and the ids of
+ * records until all are read (two records of one person are refused). Paper: section II-A (the rules), III-G (what a record
+ * has not).
+ */
+#include <inttypes.h>
+#include <kanon/records.h>
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_interner.h"
+#include "kn_records.h"
+#include "kn_records_scan.h"
+
+#define NONE UINT32_MAX
+#define ROOT KN_RECORDS_ROOT
+#define WHAT "reading tree records"
+
+/* Where a text stood first. */
+typedef struct first_place {
+    int64_t record, line, column;
+} first_place;
+
+typedef struct reader {
+    kn_context               *ctx;
+    const kn_records_options *options;
+    const char               *path;
+    kn_interner               texts; /* two bytes of class + 1, then the text */
+    kn_interner               ids;
+    char                     *key; /* room for the longest text and its class */
+    size_t                    key_capacity;
+    first_place              *places; /* per text */
+    size_t                    place_capacity;
+    uint64_t                 *start; /* per record, and one more */
+    int64_t                  *lines; /* per record               */
+    size_t                    start_capacity, line_capacity;
+    int64_t                   count;
+    uint32_t                 *parent, *value; /* per node: value is a text's number, then of the vocabulary */
+    size_t                    parent_capacity, value_capacity;
+    uint64_t                  nodes;
+    uint32_t                  largest;      /* nodes of a record */
+    bool                      by_hierarchy; /* some node does not say its class */
+    char                    **ignored;
+    size_t                    ignored_capacity;
+    int                       ignored_count;
+    kn_records_layout         layout;
+    kn_vocabulary            *vocabulary;
+    uint32_t                 *value_of; /* per text */
+} reader;
+
+static kn_status no_memory(const reader *r, kn_error *err)
+{
+    return kn_fail_memory(err, r->ctx, WHAT);
+}
+
+static kn_string text_of(const reader *r, uint32_t text, int *cls)
+{
+    kn_string            s = r->texts.texts[text];
+    const unsigned char *bytes = (const unsigned char *)s.data;
+    *cls = (bytes[0] | bytes[1] << 8) - 1;
+    return (kn_string){s.data + 2, s.size - 2};
+}
+
+/* ---- The sink ---- */
+
+static kn_status end_record(reader *r, kn_error *err)
+{
+    size_t n = (size_t)r->count;
+    if (!kn_grow(r->ctx, (void **)&r->start, &r->start_capacity, n + 2, sizeof *r->start)) return no_memory(r, err);
+    if (n > 0 && r->nodes - r->start[n - 1] > r->largest) r->largest = (uint32_t)(r->nodes - r->start[n - 1]);
+    r->start[n] = r->nodes;
+    return KN_OK;
+}
+
+static kn_status on_ignored(void *state, kn_string name, kn_error *err)
+{
+    reader *r = state;
+    if (!kn_grow(r->ctx, (void **)&r->ignored, &r->ignored_capacity, (size_t)r->ignored_count + 1, sizeof *r->ignored))
+        return no_memory(r, err);
+    r->ignored[r->ignored_count] = kn_strndup(r->ctx, name.data, name.size);
+    if (!r->ignored[r->ignored_count]) return no_memory(r, err);
+    r->ignored_count++;
+    return KN_OK;
+}
+
+static kn_status on_record(void *state, kn_string id, const kn_records_place *place, kn_error *err)
+{
+    reader *r = state;
+    KN_TRY(end_record(r, err));
+    if (!kn_grow(r->ctx, (void **)&r->lines, &r->line_capacity, (size_t)r->count + 1, sizeof *r->lines))
+        return no_memory(r, err);
+    r->lines[r->count++] = place->line;
+    if (!id.data) return KN_OK;
+    size_t known = r->ids.count;
+    if (r->options->released && known == 0) KN_TRY(on_ignored(r, kn_string_of("id"), err));
+    if (kn_intern(&r->ids, id) == KN_ID_FAILED) return no_memory(r, err);
+    if (r->ids.count > known) return KN_OK;
+    return kn_fail_at(err, KN_INPUT, place->file, place->line, place->column,
+                      "record %" PRId64 " has the id of an earlier one: a person has one record", r->count);
+}
+
+/* The number of a text of a class. */
+static kn_status number_of(reader *r, int cls, kn_string value, uint32_t *out, kn_error *err)
+{
+    if (!kn_grow(r->ctx, (void **)&r->key, &r->key_capacity, value.size + 2, 1)) return no_memory(r, err);
+    r->key[0] = (char)((cls + 1) & 0xff);
+    r->key[1] = (char)((cls + 1) >> 8);
+    memcpy(r->key + 2, value.data, value.size);
+    uint32_t id = kn_intern(&r->texts, (kn_string){r->key, value.size + 2});
+    if (id == KN_ID_FAILED) return no_memory(r, err);
+    *out = id - 1;
+    return KN_OK;
+}
+
+static const char *nesting_words(int above, int own)
+{
+    return above == own ? "no class stands twice on a path" : "classes nest the other way round";
+}
+
+/* Classes rise along every path, so none stands on it twice. */
+static kn_status check_nesting(const reader *r, uint32_t above_text, int cls, const kn_records_place *place,
+                               kn_error *err)
+{
+    int above;
+    (void)text_of(r, above_text, &above);
+    if (above < cls) return KN_OK;
+    return kn_fail_at(err, KN_INPUT, place->file, place->line, place->column,
+                      "record %" PRId64 ": a node of class \"%s\" below one of class \"%s\": %s", r->count,
+                      r->options->classes[cls].name, r->options->classes[above].name, nesting_words(above, cls));
+}
+
+static kn_status on_node(void *state, int64_t parent, int cls, kn_string value, const kn_records_place *place,
+                         kn_error *err)
+{
+    reader  *r = state;
+    uint64_t first = r->start[r->count - 1];
+    uint32_t text = 0;
+    size_t   known = r->texts.count;
+    KN_TRY(number_of(r, cls, value, &text, err));
+    if (r->texts.count > known) {
+        if (!kn_grow(r->ctx, (void **)&r->places, &r->place_capacity, known + 1, sizeof *r->places))
+            return no_memory(r, err);
+        r->places[text] = (first_place){r->count, place->line, place->column};
+    }
+    if (!kn_grow(r->ctx, (void **)&r->parent, &r->parent_capacity, (size_t)r->nodes + 1, sizeof *r->parent) ||
+        !kn_grow(r->ctx, (void **)&r->value, &r->value_capacity, (size_t)r->nodes + 1, sizeof *r->value))
+        return no_memory(r, err);
+    r->by_hierarchy = r->by_hierarchy || cls < 0;
+    if (!r->options->released && cls >= 0 && parent >= 0)
+        KN_TRY(check_nesting(r, r->value[first + (uint64_t)parent], cls, place, err));
+    r->parent[r->nodes] = parent < 0 ? ROOT : (uint32_t)parent;
+    r->value[r->nodes++] = text;
+    return KN_OK;
+}
+
+/* ---- Texts → values ---- */
+
+static bool is_star(kn_string s)
+{
+    return s.size == 1 && s.data[0] == '*';
+}
+
+/* Does the class have values that stand in a file? A hierarchy that is built over values cannot be built over what a
+ * release shows of them: its labels are then values side by side. */
+static bool in_file(const kn_spec_class *c)
+{
+    return c->has_hierarchy && (c->hierarchy.kind == KN_HIERARCHY_FILE || c->hierarchy.kind == KN_HIERARCHY_TAXONOMY);
+}
+
+/* Is it one of the class's values? A release may show the class's own name, where all its values are one. */
+static bool is_value(const reader *r, uint32_t t, int *cls, kn_string *text)
+{
+    *text = text_of(r, t, cls);
+    if (*cls < 0) return false;
+    const kn_spec_class *c = &r->options->classes[*cls];
+    return !r->options->released || (!is_star(*text) && (in_file(c) || !kn_string_equal(*text, kn_string_of(c->name))));
+}
+
+/* The texts of each class, one class behind the other: what the vocabulary is made from. */
+static void list_values(const reader *r, kn_vocabulary_leaves *leaves, kn_string *texts)
+{
+    kn_string text;
+    int       cls;
+    int64_t   before = 0;
+    for (uint32_t t = 0; t < r->texts.count; t++)
+        if (is_value(r, t, &cls, &text)) leaves[cls].count++;
+    for (int c = 0; c < r->options->class_count; c++) {
+        leaves[c].texts = texts + before;
+        before += leaves[c].count;
+        leaves[c].count = 0;
+    }
+    for (uint32_t t = 0; t < r->texts.count; t++)
+        if (is_value(r, t, &cls, &text)) texts[(leaves[cls].texts - texts) + leaves[cls].count++] = text;
+}
+
+static kn_status make_vocabulary(reader *r, kn_error *err)
+{
+    size_t                count = (size_t)r->options->class_count;
+    kn_vocabulary_leaves *leaves = kn_alloc_array_zero(r->ctx, count, sizeof *leaves);
+    kn_spec_class        *classes = kn_alloc_array(r->ctx, count, sizeof *classes);
+    kn_string            *texts = kn_alloc_array(r->ctx, r->texts.count + 1, sizeof *texts);
+    kn_status             st = leaves && classes && texts ? KN_OK : no_memory(r, err);
+    if (st == KN_OK) {
+        list_values(r, leaves, texts);
+        memcpy(classes, r->options->classes, count * sizeof *classes);
+        for (size_t c = 0; c < count && r->options->released; c++) classes[c].has_hierarchy = in_file(&classes[c]);
+        st = kn_vocabulary_make(&r->vocabulary, r->ctx, classes, r->options->class_count, leaves, err);
+    }
+    kn_free(leaves);
+    kn_free(classes);
+    kn_free(texts);
+    return st;
+}
+
+static kn_status fail_text(const reader *r, uint32_t text, int cls, const char *what, kn_error *err)
+{
+    const first_place *p = &r->places[text];
+    if (cls < 0)
+        return kn_fail_at(err, KN_INPUT, r->path, p->line, p->column,
+                          "record %" PRId64 ": a value of a node without a class, which %s", p->record, what);
+    return kn_fail_at(err, KN_INPUT, r->path, p->line, p->column,
+                      "record %" PRId64 ": a value of class \"%s\", which %s", p->record, r->options->classes[cls].name,
+                      what);
+}
+
+/* The value of a text whose class the file does not say: that of the only class which has it. */
+static kn_status find_class(const reader *r, uint32_t text, kn_string label, uint32_t *out, kn_error *err)
+{
+    const kn_vocabulary *v = r->vocabulary;
+    *out = r->options->released && is_star(label) ? 0 : NONE;
+    for (int c = 0; c < v->class_count && *out != 0; c++) {
+        uint32_t value = kn_vocabulary_find(v, c, label);
+        if (value == NONE || (!r->options->released && v->height[value] > 0)) continue;
+        if (*out != NONE) return fail_text(r, text, -1, "several classes have", err);
+        *out = value;
+    }
+    return *out == NONE ? fail_text(r, text, -1, "no class has", err) : KN_OK;
+}
+
+static kn_status find_value(const reader *r, uint32_t text, uint32_t *out, kn_error *err)
+{
+    const kn_vocabulary *v = r->vocabulary;
+    int                  cls;
+    kn_string            label = text_of(r, text, &cls);
+    if (cls < 0) return find_class(r, text, label, out, err);
+    *out = r->options->released && is_star(label) ? 0 : kn_vocabulary_find(v, cls, label);
+    if (*out == NONE) return fail_text(r, text, cls, "its hierarchy lacks", err);
+    if (!r->options->released && v->height[*out] > 0)
+        return fail_text(r, text, cls, "stands for a group in its hierarchy", err);
+    return KN_OK;
+}
+
+static kn_status find_values(reader *r, kn_error *err)
+{
+    r->value_of = kn_alloc_array(r->ctx, r->texts.count + 1, sizeof *r->value_of);
+    if (!r->value_of) return no_memory(r, err);
+    for (uint32_t t = 0; t < r->texts.count; t++) KN_TRY(find_value(r, t, &r->value_of[t], err));
+    return KN_OK;
+}
+
+/* ---- Records in order ---- */
+
+/* Where classes come from the hierarchies, their order is looked at only now: the node's number stands for its place. */
+static kn_status check_order(const reader *r, int64_t record, const kn_record_node *nodes, uint32_t count,
+                             kn_error *err)
+{
+    const uint16_t *cls = r->vocabulary->cls;
+    for (uint32_t i = 0; i < count; i++) {
+        if (nodes[i].parent == ROOT) continue;
+        uint16_t above = cls[nodes[nodes[i].parent].value], own = cls[nodes[i].value];
+        if (above < own) continue;
+        return kn_fail_at(err, KN_INPUT, r->path, r->lines[record], 0,
+                          "record %" PRId64 ", node %" PRIu32 ": a node of class \"%s\" below one of class \"%s\": %s",
+                          record + 1, i + 1, r->options->classes[own].name, r->options->classes[above].name,
+                          nesting_words(above, own));
+    }
+    return KN_OK;
+}
+
+/* Nodes for what the record has not: one per leaf of the mirrored class. `has` is per value, the record's number + 1. */
+static uint32_t add_denials(const kn_vocabulary *v, kn_record_node *nodes, uint32_t count, uint64_t *has,
+                            uint64_t stamp)
+{
+    for (uint32_t i = 0; i < count; i++) has[nodes[i].value] = stamp;
+    for (int c = 0; c < v->class_count; c++) {
+        if (v->denied[v->top[c]] == NONE) continue;
+        for (uint32_t n = v->top[c]; n < v->end[v->top[c]]; n++)
+            if (v->height[n] == 0 && has[v->denied[n]] != stamp) nodes[count++] = (kn_record_node){ROOT, n};
+    }
+    return count;
+}
+
+typedef struct ordering {
+    kn_record_node *nodes;
+    void           *scratch;
+    uint64_t       *has;     /* NULL: nothing is denied */
+    uint32_t        denials; /* at most, per record     */
+    kn_records     *out;
+    uint64_t        capacity; /* of out's arrays */
+} ordering;
+
+static uint32_t most_denials(const kn_vocabulary *v)
+{
+    uint32_t most = 0;
+    for (int c = 0; c < v->class_count; c++)
+        if (v->denied[v->top[c]] != NONE) most += v->leaves[v->top[c]];
+    return most;
+}
+
+/* One record: in order, and behind those before it. */
+static kn_status order_record(reader *r, ordering *o, int64_t record, kn_error *err)
+{
+    uint64_t first = r->start[record];
+    uint32_t size = (uint32_t)(r->start[record + 1] - first), count = size;
+    for (uint32_t i = 0; i < size; i++)
+        o->nodes[i] = (kn_record_node){r->parent[first + i], r->value_of[r->value[first + i]]};
+    if (r->by_hierarchy && !r->options->released) KN_TRY(check_order(r, record, o->nodes, size, err));
+    if (o->has) count = add_denials(r->vocabulary, o->nodes, count, o->has, (uint64_t)record + 1);
+    uint32_t before = count;
+    count = kn_record_canonical(o->nodes, count, o->scratch);
+    kn_records *out = o->out;
+    out->merged += before - count;
+    if (out->nodes + count > o->capacity) { /* only with denials: a record takes no more room than it had */
+        uint64_t  room = (out->nodes + count) * 2;
+        uint32_t *parent = kn_realloc_array(r->ctx, out->parent, (size_t)room, sizeof *parent);
+        if (!parent) return no_memory(r, err);
+        out->parent = parent;
+        uint32_t *value = kn_realloc_array(r->ctx, out->value, (size_t)room, sizeof *value);
+        if (!value) return no_memory(r, err);
+        out->value = value;
+        o->capacity = room;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        out->parent[out->nodes] = o->nodes[i].parent;
+        out->value[out->nodes++] = o->nodes[i].value;
+    }
+    out->start[record + 1] = out->nodes;
+    return KN_OK;
+}
+
+/* Gives out's arrays the size that they need. */
+static void shrink(kn_records *out, uint64_t capacity)
+{
+    if (out->nodes == capacity) return;
+    size_t    room = out->nodes ? (size_t)out->nodes : 1;
+    uint32_t *parent = kn_realloc_array(out->ctx, out->parent, room, sizeof *parent);
+    if (parent) out->parent = parent;
+    uint32_t *value = kn_realloc_array(out->ctx, out->value, room, sizeof *value);
+    if (value) out->value = value;
+}
+
+static kn_status order_records(reader *r, kn_records *out, kn_error *err)
+{
+    ordering o = {.out = out, .denials = r->options->released ? 0 : most_denials(r->vocabulary)};
+    size_t   room = (size_t)r->largest + o.denials + 1;
+    o.nodes = kn_alloc_array(r->ctx, room, sizeof *o.nodes);
+    o.scratch = kn_alloc_array(r->ctx, room, KN_RECORD_SCRATCH);
+    if (o.denials) o.has = kn_alloc_array_zero(r->ctx, r->vocabulary->nodes, sizeof *o.has);
+    kn_status st = o.nodes && o.scratch && (o.has || !o.denials) ? KN_OK : no_memory(r, err);
+    /* Without denials the arrays of the reader become those of the records: what is written lies before what is read. */
+    if (st == KN_OK && !o.denials && r->nodes) {
+        kn_free(out->parent);
+        kn_free(out->value);
+        out->parent = r->parent;
+        out->value = r->value;
+        o.capacity = r->nodes;
+    }
+    bool shared = out->parent == r->parent;
+    for (int64_t i = 0; i < r->count && st == KN_OK; i++) st = order_record(r, &o, i, err);
+    if (shared) r->parent = r->value = NULL;
+    if (st == KN_OK) shrink(out, o.capacity);
+    kn_free(o.nodes);
+    kn_free(o.scratch);
+    kn_free(o.has);
+    return st;
+}
+
+static kn_status finish(reader *r, kn_records **out, kn_error *err)
+{
+    KN_TRY(end_record(r, err));
+    kn_interner_free(&r->ids);
+    kn_interner_init(&r->ids, r->ctx);
+    KN_TRY(make_vocabulary(r, err));
+    KN_TRY(find_values(r, err));
+    KN_TRY(kn_records_create(out, r->ctx, r->vocabulary, true, r->count, 0, err));
+    r->vocabulary = (*out)->vocabulary;
+    kn_status st = order_records(r, *out, err);
+    r->vocabulary = NULL;
+    if (st != KN_OK) {
+        kn_records_free(*out);
+        *out = NULL;
+        return st;
+    }
+    (*out)->layout = r->layout;
+    (*out)->ignored = r->ignored;
+    (*out)->ignored_count = r->ignored_count;
+    r->layout.path = NULL;
+    r->ignored = NULL;
+    r->ignored_count = 0;
+    return KN_OK;
+}
+
+static void reader_free(reader *r)
+{
+    kn_interner_free(&r->texts);
+    kn_interner_free(&r->ids);
+    for (int i = 0; i < r->ignored_count; i++) kn_free(r->ignored[i]);
+    kn_free(r->ignored);
+    kn_free(r->key);
+    kn_free(r->places);
+    kn_free(r->start);
+    kn_free(r->lines);
+    kn_free(r->parent);
+    kn_free(r->value);
+    kn_free(r->value_of);
+    kn_free(r->layout.path);
+    kn_vocabulary_free(r->vocabulary);
+}
+
+static kn_status check_options(const kn_records_options *options, kn_error *err)
+{
+    if (!options || options->size != sizeof *options)
+        return kn_fail(err, KN_USAGE, "kn_records_options was not initialized with KN_RECORDS_OPTIONS_INIT");
+    if (options->class_count < 1) return kn_fail(err, KN_USAGE, "tree records need classes");
+    if (options->class_count >= KN_VOCABULARY_NO_CLASS) return kn_fail(err, KN_USAGE, "too many classes");
+    return KN_OK;
+}
+
+kn_status kn_records_read(kn_records **out, kn_context *ctx, const char *path, const kn_records_options *options,
+                          kn_error *err)
+{
+    *out = NULL;
+    KN_TRY(check_options(options, err));
+    reader          r = {.ctx = ctx, .options = options, .path = strcmp(path, "-") == 0 ? "(standard input)" : path};
+    kn_records_sink sink = {.state = &r, .record = on_record, .node = on_node, .ignored = on_ignored};
+    kn_interner_init(&r.texts, ctx);
+    kn_interner_init(&r.ids, ctx);
+    kn_status st = kn_records_scan(ctx, path, options, &sink, &r.layout, err);
+    if (st == KN_OK) st = finish(&r, out, err);
+    reader_free(&r);
+    return st;
+}

@@ -1,0 +1,209 @@
+/* kn_records_scan.c: from a file to records that are told one after the other; gathering one of them.
+ *
+ * Interface: kn_records_scan.h, kn_records_collect.h. The forms are read by kn_xml_read.c, kn_json_read.c and
+ * kn_records_baskets.c. Memory: one record and the names that have no place.
+ */
+#include "kn_records_scan.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_records_collect.h"
+
+/* ---- One record ---- */
+
+static kn_status no_memory(const kn_collector *c, kn_error *err)
+{
+    return kn_fail_memory(err, c->ctx, "reading tree records");
+}
+
+int kn_collector_class(const kn_collector *c, kn_string name)
+{
+    for (int i = 0; i < c->options->class_count; i++) {
+        const char *text = c->options->classes[i].name;
+        if (strncmp(text, name.data, name.size) == 0 && text[name.size] == '\0') return i;
+    }
+    return -1;
+}
+
+/* Names behind "\1", which no file has, are only counted. */
+static kn_status note_name(kn_collector *c, const char *prefix, kn_string name, bool tell, kn_error *err)
+{
+    char   whole[256];
+    size_t before = strlen(prefix), size = name.size;
+    if (before + size > sizeof whole) size = sizeof whole - before;
+    memcpy(whole, prefix, before);
+    if (size) memcpy(whole + before, name.data, size);
+    kn_string text = {whole, before + size};
+    size_t    known = c->names.count;
+    if (kn_intern(&c->names, text) == KN_ID_FAILED) return no_memory(c, err);
+    if (c->names.count == known) return KN_OK;
+    if (c->names.count > KN_RECORDS_MAX_NAMES)
+        return kn_fail(err, KN_INPUT, "%s: more than %d different names that no class has", c->file,
+                       KN_RECORDS_MAX_NAMES);
+    return tell && c->sink->ignored ? c->sink->ignored(c->sink->state, text, err) : KN_OK;
+}
+
+kn_status kn_collector_ignore(kn_collector *c, const char *prefix, kn_string name, kn_error *err)
+{
+    return note_name(c, prefix, name, true, err);
+}
+
+kn_status kn_collector_count(kn_collector *c, kn_string name, kn_error *err)
+{
+    return note_name(c, "\1", name, false, err);
+}
+
+void kn_collector_begin(kn_collector *c, int64_t line, int64_t column)
+{
+    c->count = 0;
+    c->has_id = false;
+    c->line = line;
+    c->column = column;
+    kn_buffer_clear(&c->bytes);
+}
+
+static kn_string trimmed(kn_string text)
+{
+    static const char space[] = " \t\r\n";
+    while (text.size > 0 && memchr(space, text.data[0], sizeof space - 1)) {
+        text.data++;
+        text.size--;
+    }
+    while (text.size > 0 && memchr(space, text.data[text.size - 1], sizeof space - 1)) text.size--;
+    return text;
+}
+
+/* Puts a text behind the others of the record. */
+static kn_status keep(kn_collector *c, kn_string text, int64_t line, int64_t column, uint64_t *at, kn_error *err)
+{
+    if (text.size > KN_RECORDS_MAX_TEXT)
+        return kn_fail_at(err, KN_INPUT, c->file, line, column, "a value of more than %d bytes", KN_RECORDS_MAX_TEXT);
+    if (c->bytes.size + text.size > KN_RECORDS_MAX_RECORD)
+        return kn_fail_at(err, KN_INPUT, c->file, line, column, "a record of more than %d bytes",
+                          KN_RECORDS_MAX_RECORD);
+    *at = c->bytes.size;
+    kn_buffer_append(&c->bytes, text.data, text.size);
+    return c->bytes.failed ? no_memory(c, err) : KN_OK;
+}
+
+kn_status kn_collector_id(kn_collector *c, kn_string id, int64_t line, int64_t column, kn_error *err)
+{
+    if (c->has_id) return kn_fail_at(err, KN_INPUT, c->file, line, column, "the record has an id already");
+    id = trimmed(id);
+    KN_TRY(keep(c, id, line, column, &c->id, err));
+    c->id_size = id.size;
+    c->has_id = true;
+    return KN_OK;
+}
+
+kn_status kn_collector_node(kn_collector *c, int64_t parent, int cls, int64_t line, int64_t column, int64_t *index,
+                            kn_error *err)
+{
+    if (c->count >= KN_RECORDS_MAX_RECORD)
+        return kn_fail_at(err, KN_INPUT, c->file, line, column, "a record of more than %d nodes",
+                          KN_RECORDS_MAX_RECORD);
+    if (!kn_grow(c->ctx, (void **)&c->nodes, &c->capacity, c->count + 1, sizeof *c->nodes)) return no_memory(c, err);
+    *index = (int64_t)c->count;
+    c->nodes[c->count++] = (kn_collected){.line = line, .column = column, .cls = cls, .parent = parent};
+    return KN_OK;
+}
+
+kn_status kn_collector_value(kn_collector *c, int64_t node, kn_string text, kn_error *err)
+{
+    kn_collected *n = &c->nodes[node];
+    if (n->has_value) return kn_fail_at(err, KN_INPUT, c->file, n->line, n->column, "a node with two values");
+    text = trimmed(text);
+    KN_TRY(keep(c, text, n->line, n->column, &n->text, err));
+    n->size = (uint32_t)text.size;
+    n->has_value = true;
+    return KN_OK;
+}
+
+kn_status kn_collector_end(kn_collector *c, kn_error *err)
+{
+    const char      *bytes = c->bytes.data ? c->bytes.data : "";
+    kn_string        id = {c->has_id ? bytes + c->id : NULL, c->has_id ? c->id_size : 0};
+    kn_records_place place = {c->file, c->line, c->column};
+    if (c->records % 1024 == 0 && kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
+    c->records++;
+    KN_TRY(c->sink->record(c->sink->state, id, &place, err));
+    for (size_t i = 0; i < c->count; i++) {
+        const kn_collected *n = &c->nodes[i];
+        place.line = n->line;
+        place.column = n->column;
+        if (!n->has_value || n->size == 0)
+            return kn_fail_at(err, KN_INPUT, c->file, n->line, n->column, "record %" PRId64 ": a node without a value",
+                              c->records);
+        kn_string value = {bytes + n->text, n->size};
+        KN_TRY(c->sink->node(c->sink->state, n->parent, n->cls, value, &place, err));
+    }
+    return KN_OK;
+}
+
+/* ---- Files ---- */
+
+static bool ends_with(const char *path, size_t size, const char *ending)
+{
+    size_t n = strlen(ending);
+    return size >= n && strncasecmp(path + size - n, ending, n) == 0;
+}
+
+kn_records_form kn_records_form_of(const char *path)
+{
+    size_t size = strlen(path);
+    if (strncmp(path, "sqlite:", 7) == 0 || strncmp(path, "postgresql:", 11) == 0 || strncmp(path, "postgres:", 9) == 0)
+        return KN_RECORDS_DATABASE;
+    if (size > 0 && path[size - 1] == '/') return KN_RECORDS_DATABASE;
+    if (ends_with(path, size, ".gz")) size -= 3;
+    if (ends_with(path, size, ".zst")) size -= 4;
+    if (ends_with(path, size, ".xml")) return KN_RECORDS_XML;
+    if (ends_with(path, size, ".json")) return KN_RECORDS_JSON;
+    if (ends_with(path, size, ".jsonl") || ends_with(path, size, ".ndjson")) return KN_RECORDS_JSON_LINES;
+    return KN_RECORDS_BASKETS;
+}
+
+static kn_status read_form(kn_collector *c, kn_error *err)
+{
+    switch (c->layout->form) {
+    case KN_RECORDS_XML: return kn_xml_read(c, err);
+    case KN_RECORDS_JSON: return kn_json_read(c, false, err);
+    case KN_RECORDS_JSON_LINES: return kn_json_read(c, true, err);
+    case KN_RECORDS_BASKETS: return kn_baskets_read(c, err);
+    case KN_RECORDS_DATABASE:
+    case KN_RECORDS_AUTO: break;
+    }
+    return kn_fail(err, KN_USAGE, "the persons of a database are read through its tables");
+}
+
+kn_status kn_records_scan(kn_context *ctx, const char *path, const kn_records_options *options,
+                          const kn_records_sink *sink, kn_records_layout *layout, kn_error *err)
+{
+    kn_records_layout own = {.form = KN_RECORDS_AUTO};
+    if (!options || options->size != sizeof *options)
+        return kn_fail(err, KN_USAGE, "kn_records_options was not initialized with KN_RECORDS_OPTIONS_INIT");
+    kn_collector c = {.ctx = ctx, .options = options, .sink = sink, .layout = layout ? layout : &own};
+    *c.layout =
+        (kn_records_layout){.form = options->form == KN_RECORDS_AUTO ? kn_records_form_of(path) : options->form};
+    if (c.layout->form == KN_RECORDS_DATABASE) return read_form(&c, err);
+    KN_TRY(kn_source_open(&c.source, ctx, path, err));
+    c.file = kn_source_name(c.source);
+    kn_interner_init(&c.names, ctx);
+    kn_buffer_init(&c.bytes, ctx);
+    kn_progress_begin(ctx, "reading", "B", kn_source_size(c.source));
+    kn_status st = read_form(&c, err);
+    kn_progress_end(ctx);
+    kn_free(c.nodes);
+    kn_buffer_free(&c.bytes);
+    kn_interner_free(&c.names);
+    kn_source_free(c.source);
+    if (st != KN_OK || !layout) {
+        kn_free(c.layout->path);
+        c.layout->path = NULL;
+    }
+    return st;
+}

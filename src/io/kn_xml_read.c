@@ -1,0 +1,364 @@
+/* kn_xml_read.c: records of an XML file, by expat, front to back.
+ *
+ * A record is an element whose name is options.record, or whose path ends with it (people/person). Inside it every element
+ * that bears the name of a class is a node, below the nearest such element around it; so is an attribute that bears the name
+ * of a class. <node> is a node without a class. Any other element is passed over with all that it holds. The value of a
+ * class is an attribute ("@v"), the element's text ("text"), or, if nothing is said, "@v" where there is one, else the text.
+ *
+ * A document brings no definitions of its own: entities (but for the five), external files and DOCTYPEs that name one are
+ * refused. Elements nest at most KN_RECORDS_MAX_DEPTH deep; what expat must hold as a whole (a start tag with its
+ * attributes, a comment) has at most KN_RECORDS_MAX_TAG bytes. expat's memory is not counted by the context: these limits
+ * bound it, and the number of different names (KN_RECORDS_MAX_NAMES).
+ */
+#include <expat.h>
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_records_collect.h"
+
+enum { PIECE = 1 << 16, DEPTH = KN_RECORDS_MAX_DEPTH };
+
+/* An element that is open. */
+typedef struct element {
+    int64_t   node;    /* -1: the record, or outside                            */
+    int64_t   parent;  /* the node that its children hang from                  */
+    int64_t   records; /* outside: how many there were before it                */
+    bool      text_wanted;
+    kn_buffer text;
+} element;
+
+typedef struct xml {
+    kn_collector *c;
+    XML_Parser    parser;
+    kn_status     status;
+    kn_error     *err;
+    uint64_t      fed, parsed; /* bytes */
+    int           depth;
+    int           record_depth; /* 0: outside a record                       */
+    int           skip_depth;   /* 0: nothing is passed over                 */
+    element       open[DEPTH];
+    kn_buffer     path;            /* names of open elements, each behind a "/" */
+    size_t        path_end[DEPTH]; /* of the path's first elements         */
+    kn_buffer     wanted;          /* the record's path, behind a "/"      */
+} xml;
+
+static int64_t line_of(const xml *x)
+{
+    return (int64_t)XML_GetCurrentLineNumber(x->parser);
+}
+
+static int64_t column_of(const xml *x)
+{
+    return (int64_t)XML_GetCurrentColumnNumber(x->parser) + 1;
+}
+
+/* Ends the parsing. */
+static void stop(xml *x, kn_status status)
+{
+    if (x->status == KN_OK) x->status = status;
+    XML_StopParser(x->parser, XML_FALSE);
+}
+
+static void refuse(xml *x, const char *what)
+{
+    if (x->status == KN_OK) stop(x, kn_fail_at(x->err, KN_INPUT, x->c->file, line_of(x), column_of(x), "%s", what));
+}
+
+static void no_memory(xml *x)
+{
+    stop(x, kn_fail_memory(x->err, x->c->ctx, "reading tree records"));
+}
+
+/* ---- Attributes ---- */
+
+static const char *value_attribute(const xml *x, int cls)
+{
+    const char *value = cls >= 0 ? x->c->options->classes[cls].value : NULL;
+    if (!value) return "v";
+    if (strcmp(value, "text") == 0) return NULL;
+    return value[0] == '@' ? value + 1 : value;
+}
+
+static kn_status attribute_node(xml *x, int cls, int64_t parent, const char *text)
+{
+    int64_t node = 0;
+    KN_TRY(kn_collector_node(x->c, parent, cls, line_of(x), column_of(x), &node, x->err));
+    return kn_collector_value(x->c, node, kn_string_of(text), x->err);
+}
+
+/* The attributes of a record (node -1) or of a node of some class. *found: one of them is its value. */
+static kn_status read_attributes(xml *x, int64_t node, int cls, const char **attributes, bool *found)
+{
+    const char *wanted = node >= 0 ? value_attribute(x, cls) : NULL;
+    *found = false;
+    for (const char **a = attributes; *a; a += 2) {
+        if (wanted && strcmp(a[0], wanted) == 0) {
+            *found = true;
+            KN_TRY(kn_collector_value(x->c, node, kn_string_of(a[1]), x->err));
+            continue;
+        }
+        int other = kn_collector_class(x->c, kn_string_of(a[0]));
+        if (other >= 0)
+            KN_TRY(attribute_node(x, other, node, a[1]));
+        else if (node < 0 && strcmp(a[0], "id") == 0)
+            KN_TRY(kn_collector_id(x->c, kn_string_of(a[1]), line_of(x), column_of(x), x->err));
+        else
+            KN_TRY(kn_collector_ignore(x->c, "@", kn_string_of(a[0]), x->err));
+    }
+    return KN_OK;
+}
+
+/* Inside what is passed over names are only counted: expat remembers each. */
+static kn_status count_names(xml *x, const char *name, const char **attributes)
+{
+    KN_TRY(kn_collector_count(x->c, kn_string_of(name), x->err));
+    for (const char **a = attributes; *a; a += 2) KN_TRY(kn_collector_count(x->c, kn_string_of(a[0]), x->err));
+    return KN_OK;
+}
+
+/* ---- Elements ---- */
+
+static bool is_record(const xml *x)
+{
+    return x->path.size >= x->wanted.size &&
+           memcmp(x->path.data + x->path.size - x->wanted.size, x->wanted.data, x->wanted.size) == 0;
+}
+
+static kn_status begin_record(xml *x, element *e, const char **attributes)
+{
+    bool found;
+    x->record_depth = x->depth;
+    if (!x->c->layout->path) {
+        x->c->layout->path = kn_strndup(x->c->ctx, x->path.data + 1, x->path.size - 1);
+        if (!x->c->layout->path) return kn_fail_memory(x->err, x->c->ctx, "reading tree records");
+    }
+    *e = (element){.node = -1, .parent = -1, .text = e->text};
+    kn_collector_begin(x->c, line_of(x), column_of(x));
+    return read_attributes(x, -1, -1, attributes, &found);
+}
+
+static kn_status begin_node(xml *x, element *e, int cls, const char **attributes)
+{
+    int64_t     parent = x->open[x->depth - 2].parent;
+    bool        found = false;
+    const char *value = cls >= 0 ? x->c->options->classes[cls].value : NULL;
+    *e = (element){.text = e->text};
+    KN_TRY(kn_collector_node(x->c, parent, cls, line_of(x), column_of(x), &e->node, x->err));
+    e->parent = e->node;
+    KN_TRY(read_attributes(x, e->node, cls, attributes, &found));
+    e->text_wanted = !found && (!value || strcmp(value, "text") == 0);
+    kn_buffer_clear(&e->text);
+    return KN_OK;
+}
+
+static kn_status begin_element(xml *x, const char *name, const char **attributes)
+{
+    element *e = &x->open[x->depth - 1];
+    if (x->record_depth == 0) {
+        if (is_record(x)) return begin_record(x, e, attributes);
+        e->records = x->c->records;
+        for (const char **a = attributes; *a; a += 2)
+            KN_TRY(kn_collector_ignore(x->c, "@", kn_string_of(a[0]), x->err));
+        return kn_collector_count(x->c, kn_string_of(name), x->err);
+    }
+    int cls = kn_collector_class(x->c, kn_string_of(name));
+    if (cls >= 0 || strcmp(name, "node") == 0) return begin_node(x, e, cls, attributes);
+    x->skip_depth = x->depth;
+    KN_TRY(kn_collector_ignore(x->c, "", kn_string_of(name), x->err));
+    return count_names(x, name, attributes);
+}
+
+static void XMLCALL on_start(void *state, const char *name, const char **attributes)
+{
+    xml   *x = state;
+    size_t size = strlen(name);
+    if (x->status != KN_OK) return;
+    if (x->depth >= DEPTH) {
+        refuse(x, "elements nest too deeply");
+        return;
+    }
+    kn_buffer_char(&x->path, '/');
+    kn_buffer_append(&x->path, name, size);
+    if (x->path.failed) {
+        no_memory(x);
+        return;
+    }
+    x->path_end[x->depth++] = x->path.size;
+    kn_status st = x->skip_depth ? count_names(x, name, attributes) : begin_element(x, name, attributes);
+    if (st != KN_OK) stop(x, st);
+}
+
+/* A release holds nothing but its nodes: what stands between them is told too. */
+static void tell(xml *x, const char *what)
+{
+    if (x->status != KN_OK || !x->c->options->released) return;
+    kn_status st = kn_collector_ignore(x->c, "", kn_string_of(what), x->err);
+    if (st != KN_OK) stop(x, st);
+}
+
+static bool blank(const char *text, int size)
+{
+    while (size > 0 && strchr(" \t\r\n", text[size - 1]) && text[size - 1]) size--;
+    return size == 0;
+}
+
+static void XMLCALL on_text(void *state, const char *text, int size)
+{
+    xml *x = state;
+    bool wanted = x->depth > x->record_depth && x->record_depth > 0 && x->open[x->depth - 1].text_wanted;
+    if (!wanted && !x->skip_depth && !blank(text, size)) tell(x, "text");
+    if (x->status != KN_OK || x->record_depth == 0 || x->skip_depth || x->depth <= x->record_depth) return;
+    element *e = &x->open[x->depth - 1];
+    if (!e->text_wanted) return;
+    if (e->text.size + (size_t)size > KN_RECORDS_MAX_TEXT) {
+        refuse(x, "a value that is too long");
+        return;
+    }
+    kn_buffer_append(&e->text, text, (size_t)size);
+    if (e->text.failed) no_memory(x);
+}
+
+static void XMLCALL on_end(void *state, const char *name)
+{
+    xml      *x = state;
+    kn_status st = KN_OK;
+    if (x->status != KN_OK) return;
+    element *e = &x->open[x->depth - 1];
+    if (x->skip_depth == x->depth) {
+        x->skip_depth = 0;
+    } else if (x->skip_depth) {
+        /* nothing was gathered */
+    } else if (x->record_depth == 0) {
+        /* Elements around records are no news. */
+        if (e->records == x->c->records) st = kn_collector_ignore(x->c, "", kn_string_of(name), x->err);
+    } else if (x->depth == x->record_depth) {
+        x->record_depth = 0;
+        st = kn_collector_end(x->c, x->err);
+    } else if (e->text_wanted) {
+        st = kn_collector_value(x->c, e->node, (kn_string){e->text.data ? e->text.data : "", e->text.size}, x->err);
+    }
+    x->depth--;
+    x->path.size = x->depth ? x->path_end[x->depth - 1] : 0;
+    if (st != KN_OK) stop(x, st);
+}
+
+/* ---- What a document must not bring ---- */
+
+static void XMLCALL on_comment(void *state, const char *text)
+{
+    (void)text;
+    tell(state, "comment");
+}
+
+static void XMLCALL on_instruction(void *state, const char *target, const char *text)
+{
+    (void)target, (void)text;
+    tell(state, "processing instruction");
+}
+
+static void XMLCALL on_doctype(void *state, const char *name, const char *system, const char *public, int internal)
+{
+    (void)name;
+    (void)internal;
+    tell(state, "DOCTYPE");
+    if (system || public) refuse(state, "a DOCTYPE that names another file");
+}
+
+static void XMLCALL on_entity(void *state, const char *name, int parameter, const char *value, int size,
+                              const char *base, const char *system, const char *public, const char *notation)
+{
+    (void)name, (void)parameter, (void)value, (void)size, (void)base, (void)system, (void)public, (void)notation;
+    refuse(state, "a document that defines entities");
+}
+
+static void XMLCALL on_skipped(void *state, const char *name, int parameter)
+{
+    (void)name, (void)parameter;
+    refuse(state, "an entity that is not one of the five");
+}
+
+static int XMLCALL on_external(XML_Parser parser, const char *context, const char *base, const char *system,
+                               const char *public)
+{
+    (void)parser, (void)context, (void)base, (void)system, (void)public;
+    return XML_STATUS_ERROR; /* never opened */
+}
+
+/* ---- The file ---- */
+
+static kn_status parse_error(const xml *x, kn_error *err)
+{
+    enum XML_Error code = XML_GetErrorCode(x->parser);
+    if (code == XML_ERROR_NO_MEMORY) return kn_fail_memory(err, x->c->ctx, "reading tree records");
+    if (code == XML_ERROR_UNDEFINED_ENTITY || code == XML_ERROR_EXTERNAL_ENTITY_HANDLING)
+        return kn_fail_at(err, KN_INPUT, x->c->file, line_of(x), column_of(x), "an entity that is not one of the five");
+    return kn_fail_at(err, KN_INPUT, x->c->file, line_of(x), column_of(x), "not XML: %s", XML_ErrorString(code));
+}
+
+static kn_status parse(xml *x, kn_error *err)
+{
+    size_t got = PIECE;
+    while (got == PIECE) {
+        char *buffer = XML_GetBuffer(x->parser, PIECE);
+        if (!buffer) return kn_fail_memory(err, x->c->ctx, "reading tree records");
+        KN_TRY(kn_source_read(x->c->source, buffer, PIECE, &got, err));
+        kn_progress_add(x->c->ctx, got);
+        x->fed += got;
+        enum XML_Status st = XML_ParseBuffer(x->parser, (int)got, got < PIECE);
+        if (x->status != KN_OK) return x->status;
+        if (st != XML_STATUS_OK) return parse_error(x, err);
+        /* expat looks again only when there is much more to look at; until then it has no place, and was as far as before. */
+        XML_Index at = XML_GetCurrentByteIndex(x->parser);
+        if (at >= 0) x->parsed = (uint64_t)at;
+        if (got == PIECE && x->fed - x->parsed > KN_RECORDS_MAX_TAG)
+            return kn_fail_at(err, KN_INPUT, x->c->file, line_of(x), column_of(x),
+                              "an element's start, a comment or the like of more than %d bytes", KN_RECORDS_MAX_TAG);
+    }
+    if (x->c->records > 0) return KN_OK;
+    return kn_fail_at(err, KN_INPUT, x->c->file, 0, 0, "there is no element <%s> that would be a record",
+                      x->c->options->record ? x->c->options->record : "record");
+}
+
+static void set_handlers(xml *x)
+{
+    XML_SetUserData(x->parser, x);
+    XML_SetElementHandler(x->parser, on_start, on_end);
+    XML_SetCharacterDataHandler(x->parser, on_text);
+    XML_SetCommentHandler(x->parser, on_comment);
+    XML_SetProcessingInstructionHandler(x->parser, on_instruction);
+    XML_SetStartDoctypeDeclHandler(x->parser, on_doctype);
+    XML_SetEntityDeclHandler(x->parser, on_entity);
+    XML_SetSkippedEntityHandler(x->parser, on_skipped);
+    XML_SetExternalEntityRefHandler(x->parser, on_external);
+    XML_SetParamEntityParsing(x->parser, XML_PARAM_ENTITY_PARSING_NEVER);
+}
+
+kn_status kn_xml_read(kn_collector *c, kn_error *err)
+{
+    const char *record = c->options->record ? c->options->record : "record";
+    xml        *x = kn_alloc_zero(c->ctx, sizeof *x);
+    if (!x) return kn_fail_memory(err, c->ctx, "reading tree records");
+    x->c = c;
+    x->err = err;
+    kn_buffer_init(&x->path, c->ctx);
+    kn_buffer_init(&x->wanted, c->ctx);
+    for (int i = 0; i < DEPTH; i++) kn_buffer_init(&x->open[i].text, c->ctx);
+    kn_buffer_add(&x->wanted, record[0] == '/' ? "" : "/");
+    kn_buffer_add(&x->wanted, record);
+    x->parser = XML_ParserCreate(NULL);
+    kn_status st = KN_OK;
+    if (!x->parser || x->wanted.failed) {
+        st = kn_fail_memory(err, c->ctx, "reading tree records");
+    } else {
+        set_handlers(x);
+        st = parse(x, err);
+    }
+    if (x->parser) XML_ParserFree(x->parser);
+    for (int i = 0; i < DEPTH; i++) kn_buffer_free(&x->open[i].text);
+    kn_buffer_free(&x->path);
+    kn_buffer_free(&x->wanted);
+    kn_free(x);
+    return st;
+}

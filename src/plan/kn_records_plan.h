@@ -1,0 +1,44 @@
+/* kn_records_plan.h: what a method on tree records decides: a cut through the vocabulary and an ordered list of relations
+ * that vanish (Gkountouna, Terrovitis 2013, section II-D; ERRATA K7, K8).
+ */
+#ifndef KN_RECORDS_PLAN_H
+#define KN_RECORDS_PLAN_H
+
+#include "kn_records.h"
+
+/* ancestor ⇝ descendant, both values of the cut. */
+typedef struct kn_disassociation {
+    uint32_t ancestor, descendant;
+} kn_disassociation;
+
+typedef struct kn_records_plan {
+    kn_context        *ctx;
+    uint32_t           values; /* of the vocabulary                                                        */
+    uint32_t          *image;  /* per value: itself or the value above it that is in the cut; of a value above the cut:
+                                  UINT32_MAX. At first the cut is "*" alone                                */
+    int64_t            disassociation_count;
+    kn_disassociation *disassociations; /* replayed in this order, in every record                         */
+} kn_records_plan;
+
+KN_CHECK kn_status kn_records_plan_create(kn_records_plan **out, kn_context *ctx, const kn_vocabulary *vocabulary,
+                                          int64_t disassociation_count, kn_error *err);
+void               kn_records_plan_free(kn_records_plan *plan); /* NULL is fine */
+
+/* Sets the images to those of a cut: values none of which covers another, and which cover all leaves. */
+void kn_records_plan_set_cut(kn_records_plan *plan, const kn_vocabulary *vocabulary, const uint32_t *cut, int64_t count);
+
+/* Definition 2 on one record of values of the cut, in place: b and its children leave a's path: in every path with a above
+ * b, b becomes a child of a's parent and b's children become children of b's old parent; siblings that become equal are
+ * merged. Returns the new number of nodes. `scratch` as for kn_record_canonical. */
+uint32_t kn_record_disassociate(kn_record_node *nodes, uint32_t count, kn_disassociation relation, void *scratch);
+
+/* The released records, in the order of what they show (S3); `original_of` (may be NULL) gets, per released record, the
+ * number of its original (count entries, freed by the caller). The release borrows the vocabulary. Values of negative
+ * classes are erased. */
+KN_CHECK kn_status kn_records_apply(kn_records **out, int64_t **original_of, kn_context *ctx, const kn_records *records,
+                                    const kn_records_plan *plan, kn_error *err);
+
+/* Is it a plan for this vocabulary: a cut, relations between its values? For tests and fuzzers. */
+bool kn_records_plan_validate(const kn_records_plan *plan, const kn_vocabulary *vocabulary, const char **reason);
+
+#endif
