@@ -1,0 +1,129 @@
+/* kn_candidate.h: the inside of looking at a cut by what it changes. */
+#ifndef KN_CANDIDATE_H
+#define KN_CANDIDATE_H
+
+#include "kn_cut_state.h"
+
+#define KN_NONE UINT32_MAX
+
+enum { KN_ROW_VALUES = 64 };
+
+/* Relations of one row: bit b of below[a]: a stands above b; both count the row's values ascending. */
+typedef struct kn_row_relations {
+    uint64_t below[KN_ROW_VALUES];
+} kn_row_relations;
+
+struct kn_candidate {
+    kn_context            *ctx;
+    const kn_tree_problem *problem;
+    const kn_synopsis     *synopsis;
+    const uint64_t        *domain;
+    kn_key_layout          layout;
+    kn_combinations        combinations;
+
+    /* The cut at hand. */
+    const kn_cut_state *parent;
+    uint32_t            specialized; /* KN_NONE: {*} without a parent */
+    uint32_t            first_new, last_new; /* values that the parent's cut has not: first_new <= v < last_new */
+    uint32_t           *cut_of; /* per value at or below the cut: the value of the cut */
+
+    /* Nodes: the parent's, and behind them the new ones. */
+    kn_node_table added;      /* by (parent, value); the first has number `old_nodes` */
+    uint32_t      old_nodes, nodes;
+    uint32_t     *image; /* per node of the synopsis; KN_NONE: none */
+    bool         *gone;        /* per old node: it has */
+    size_t        gone_capacity;
+    uint32_t     *value; /* per node */
+    size_t        value_capacity;
+    uint32_t     *paths, *previous_paths; /* as they stand, and as the round before began with: `stride` numbers per node */
+    size_t        paths_capacity, previous_paths_capacity, stride;
+    uint32_t     *was;     /* per new node: the old one it was part of; KN_NONE without a parent */
+    size_t        was_capacity;
+    bool         *differs; /* per node: its relations of old values, from the parent's in the round at hand */
+    bool          any_old_differs;
+    size_t        differs_capacity;
+    int           difference_round; /* the parent's round that `differs` is about; -1: none */
+    int           at;               /* the parent's round that this one corresponds to     */
+    int          *round_of;         /* per number of relations: the parent's round whose supports were used */
+    bool         *moved; /* per node: since the round before */
+    size_t        moved_capacity;
+
+    /* Rows that have the specialized value, by the nodes they have now. */
+    kn_rows      rows;
+    kn_row_table row_table;
+    uint32_t    *old_row; /* per row: the parent's; KN_NONE without one */
+    size_t       old_row_capacity;
+    uint32_t    *row_values; /* per member: its values, the new ones first */
+    uint64_t    *row_values_start;
+    size_t       row_values_capacity, row_values_start_capacity;
+    uint32_t    *changed_rows; /* rows of the synopsis that have the specialized value */
+    size_t       changed_count, changed_capacity;
+    uint32_t    *new_row; /* per changed row: which of `rows` */
+    size_t       new_row_capacity;
+
+    /* Stamps: per row of the synopsis, per node, per old row, per value. */
+    uint32_t *row_stamp, *node_stamp, *old_row_stamp, *local;
+    size_t    node_stamp_capacity, old_row_stamp_capacity;
+    uint32_t  row_clock, node_clock, old_row_clock;
+
+    /* Counting: per number of relations. */
+    kn_counts *fresh;  /* combinations with a new value     */
+    /* ... in arrays (kn_fresh.h). */
+    bool      dense;
+    uint32_t  places, new_count;
+    uint32_t *place_of, *value_of; /* per value: its place, new ones first; and back */
+    size_t    value_of_capacity;
+    int32_t  *cells[3];
+    size_t    cells_capacity[3];
+    kn_counts *delta;  /* others: what differs from the parent's */
+    kn_counts  named;  /* relations: a << 32 | b */
+    uint64_t  *bad;
+    size_t     bad_count, bad_capacity;
+    bool       no_memory;
+    int64_t    counted;
+
+    kn_disassociation *list;
+    size_t             list_count, list_capacity;
+
+    kn_cut_state *kept; /* NULL: not asked for */
+    kn_node_table trie;
+    int64_t      *support;
+    size_t        support_capacity;
+    uint32_t     *trie_of;
+    size_t        trie_of_capacity;
+    uint32_t     *trie_map; /* per node of the parent's trie: this one's */
+    size_t        trie_map_capacity;
+};
+
+/* Everything is new: {*}, or what it is specialized to. */
+static inline bool kn_is_whole(const kn_candidate *c)
+{
+    return !c->parent || c->specialized == 0;
+}
+
+/* The path of a node: its length, then its values from the top. */
+static inline const uint32_t *kn_path_of(const kn_candidate *c, uint32_t node)
+{
+    return c->paths + node * c->stride;
+}
+
+static inline bool kn_is_new(const kn_candidate *c, uint32_t value)
+{
+    return value >= c->first_new && value < c->last_new;
+}
+
+/* Nodes and rows of the cut; ValueCheck on what is new. */
+KN_CHECK kn_status kn_candidate_project(kn_candidate *c, kn_error *err);
+KN_CHECK kn_status kn_candidate_value_check(kn_candidate *c, bool *ok, kn_error *err);
+
+/* FixStructure. */
+KN_CHECK kn_status kn_candidate_fix(kn_candidate *c, bool *fixed, kn_tree_counters *counters, kn_error *err);
+
+/* RPDa of what is released. */
+KN_CHECK kn_status kn_candidate_cost(kn_candidate *c, double *cost, kn_error *err);
+
+/* Keeping the state: a round as it began, what it counted, and in the end all the rest. */
+KN_CHECK kn_status kn_candidate_keep_round(kn_candidate *c, int round, int stage, kn_error *err);
+KN_CHECK kn_status kn_candidate_keep_rest(kn_candidate *c, kn_error *err);
+
+#endif

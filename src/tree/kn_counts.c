@@ -1,0 +1,68 @@
+/* kn_counts.c: supports by key.
+ *
+ * Interface: kn_counts.h. Open addressing, at most 3 / 5 full.
+ */
+#include "kn_counts.h"
+
+#include <string.h>
+
+#include "kn_alloc.h"
+
+enum { FEWEST = 256 };
+
+void kn_counts_free(kn_counts *c)
+{
+    kn_free(c->keys);
+    kn_free(c->counts);
+    *c = (kn_counts){.ctx = c->ctx};
+}
+
+void kn_counts_clear(kn_counts *c)
+{
+    if (c->slots > FEWEST && c->used * 16 < c->slots)
+        kn_counts_free(c);
+    else if (c->slots)
+        memset(c->keys, 0, c->slots * sizeof *c->keys);
+    c->used = 0;
+}
+
+static bool make(kn_counts *c, size_t slots)
+{
+    c->keys = kn_alloc_array_zero(c->ctx, slots, sizeof *c->keys);
+    c->counts = kn_alloc_array(c->ctx, slots, sizeof *c->counts);
+    c->slots = slots;
+    c->used = 0;
+    if (c->keys && c->counts) return true;
+    kn_counts_free(c);
+    return false;
+}
+
+bool kn_counts_grow(kn_counts *c, size_t used)
+{
+    size_t slots = c->slots ? c->slots * 2 : FEWEST;
+    while (used * 5 > slots * 3) slots *= 2;
+    kn_counts grown = {.ctx = c->ctx};
+    if (!make(&grown, slots)) return false;
+    size_t mask = slots - 1;
+    for (size_t i = 0; i < c->slots; i++) {
+        if (c->keys[i] == 0) continue;
+        size_t at = (size_t)(kn_hash_word(c->keys[i]) >> 16) & mask;
+        while (grown.keys[at]) at = (at + 1) & mask;
+        grown.keys[at] = c->keys[i];
+        grown.counts[at] = c->counts[i];
+    }
+    grown.used = c->used;
+    kn_counts_free(c);
+    *c = grown;
+    return true;
+}
+
+bool kn_counts_copy(kn_counts *to, const kn_counts *from)
+{
+    if (from->slots == 0) return true;
+    if (!make(to, from->slots)) return false;
+    memcpy(to->keys, from->keys, from->slots * sizeof *to->keys);
+    memcpy(to->counts, from->counts, from->slots * sizeof *to->counts);
+    to->used = from->used;
+    return true;
+}

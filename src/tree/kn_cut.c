@@ -1,0 +1,94 @@
+/* kn_cut.c: cuts through the vocabulary: specializing one value at a time, each cut kept once.
+ *
+ * Interface: kn_cut.h. Memory: the values of every cut that was reached.
+ */
+#include "kn_cut.h"
+
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_hash.h"
+
+#define WHAT "the cuts that were reached"
+
+static uint64_t hash_of(const kn_cut *cut)
+{
+    return kn_hash_bytes(cut->values, cut->size * sizeof *cut->values);
+}
+
+int kn_cut_compare(const kn_cut *a, const kn_cut *b)
+{
+    for (uint32_t i = 0; i < a->size && i < b->size; i++)
+        if (a->values[i] != b->values[i]) return a->values[i] < b->values[i] ? -1 : 1;
+    return a->size < b->size ? -1 : a->size > b->size;
+}
+
+static bool grow_slots(kn_cuts *c)
+{
+    size_t    n = c->slot_count ? c->slot_count * 2 : 64;
+    uint32_t *slots = kn_alloc_array_zero(c->ctx, n, sizeof *slots);
+    if (!slots) return false;
+    for (size_t i = 0; i < c->count; i++) {
+        size_t at = (size_t)hash_of(&c->cuts[i]) & (n - 1);
+        while (slots[at]) at = (at + 1) & (n - 1);
+        slots[at] = (uint32_t)i + 1;
+    }
+    kn_free(c->slots);
+    c->slots = slots;
+    c->slot_count = n;
+    return true;
+}
+
+/* Copies the cut's values, unless it is there. */
+static kn_status add(kn_cuts *c, kn_cut cut, kn_error *err)
+{
+    if ((c->count * 2 >= c->slot_count && !grow_slots(c)) ||
+        !kn_grow(c->ctx, (void **)&c->cuts, &c->capacity, c->count + 1, sizeof *c->cuts))
+        return kn_fail_memory(err, c->ctx, WHAT);
+    if (c->count >= UINT32_MAX - 1) return kn_fail(err, KN_MEMORY, "more cuts than can be numbered");
+    size_t at = (size_t)hash_of(&cut) & (c->slot_count - 1);
+    for (; c->slots[at]; at = (at + 1) & (c->slot_count - 1))
+        if (kn_cut_compare(&c->cuts[c->slots[at] - 1], &cut) == 0) return KN_OK;
+    uint32_t *values = (uint32_t *)kn_arena_alloc(&c->arena, cut.size * sizeof *values);
+    if (!values) return kn_fail_memory(err, c->ctx, WHAT);
+    memcpy(values, cut.values, cut.size * sizeof *values);
+    cut.values = values;
+    c->cuts[c->count++] = cut;
+    c->slots[at] = (uint32_t)c->count;
+    return KN_OK;
+}
+
+kn_status kn_cuts_make(kn_cuts *c, kn_context *ctx, const kn_vocabulary *vocabulary, kn_error *err)
+{
+    *c = (kn_cuts){.ctx = ctx, .vocabulary = vocabulary};
+    kn_arena_init(&c->arena, ctx);
+    const uint32_t top = 0;
+    return add(c, (kn_cut){1, &top, UINT32_MAX, UINT32_MAX}, err);
+}
+
+void kn_cuts_free(kn_cuts *c)
+{
+    kn_arena_free(&c->arena);
+    kn_free(c->cuts);
+    kn_free(c->slots);
+}
+
+kn_status kn_cuts_specialize(kn_cuts *c, uint32_t number, kn_error *err)
+{
+    const uint32_t *end = c->vocabulary->end;
+    kn_cut          old = c->cuts[number];
+    uint32_t       *values = kn_alloc_array(c->ctx, c->vocabulary->nodes, sizeof *values);
+    if (!values) return kn_fail_memory(err, c->ctx, WHAT);
+    kn_status st = KN_OK;
+    for (uint32_t i = 0; i < old.size && st == KN_OK; i++) {
+        uint32_t value = old.values[i], size = i;
+        if (end[value] == value + 1) continue;
+        memcpy(values, old.values, i * sizeof *values);
+        for (uint32_t child = value + 1; child < end[value]; child = end[child]) values[size++] = child;
+        memcpy(values + size, old.values + i + 1, (old.size - i - 1) * sizeof *values);
+        st = add(c, (kn_cut){size + old.size - i - 1, values, number, value}, err);
+    }
+    kn_free(values);
+    return st;
+}

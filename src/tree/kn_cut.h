@@ -1,0 +1,36 @@
+/* kn_cut.h: cuts through the vocabulary, each once (ERRATA K10). */
+#ifndef KN_CUT_H
+#define KN_CUT_H
+
+#include "kn_arena.h"
+#include "kn_vocabulary.h"
+
+typedef struct kn_cut {
+    uint32_t        size;
+    const uint32_t *values;      /* ascending                                    */
+    uint32_t        from;        /* the cut that was specialized; UINT32_MAX: {*} */
+    uint32_t        specialized; /* and the value of it that was                  */
+} kn_cut;
+
+/* All cuts that were reached, in the order of discovery. */
+typedef struct kn_cuts {
+    kn_context          *ctx;
+    const kn_vocabulary *vocabulary;
+    kn_arena             arena;
+    kn_cut              *cuts;
+    size_t               count, capacity;
+    uint32_t            *slots; /* cut + 1; 0: free */
+    size_t               slot_count;
+} kn_cuts;
+
+/* With {*} as the first. */
+KN_CHECK kn_status kn_cuts_make(kn_cuts *out, kn_context *ctx, const kn_vocabulary *vocabulary, kn_error *err);
+void               kn_cuts_free(kn_cuts *cuts);
+
+/* Adds every cut in which one value that is no leaf makes room for its children, unless it was reached before. */
+KN_CHECK kn_status kn_cuts_specialize(kn_cuts *cuts, uint32_t cut, kn_error *err);
+
+/* Lexicographically by the values. */
+int kn_cut_compare(const kn_cut *a, const kn_cut *b);
+
+#endif

@@ -1,0 +1,37 @@
+/* kn_fresh.h: supports of the combinations with a new value.
+ *
+ * For up to three values and two relations they stand in arrays: with ui a new value, x and y other values of the cut,
+ *   one relation:  A[i][x][y]: ui and x are related, y is there too (y = x: no third); B[i][x][y]: x ⇝ y, and ui is there
+ *   two relations: A[i][x][y], x < y: ui is related to both; B[i][x][y]: ui is related to x, and x to y.
+ * Of two values of classes that nest, the one of the smaller class is above; so "related" says which. Everything else is in a
+ * hash table.
+ */
+#ifndef KN_FRESH_H
+#define KN_FRESH_H
+
+#include "kn_candidate.h"
+
+/* A row: its values ascending, as places of the cut too; which of them are new. */
+typedef struct kn_row_view {
+    uint32_t values[KN_ROW_VALUES];
+    uint32_t places[KN_ROW_VALUES];
+    int      count;
+    uint64_t new_values, old_values;
+} kn_row_view;
+
+/* Gives values their places, and decides where supports stand. */
+KN_CHECK kn_status kn_fresh_prepare(kn_candidate *c, kn_error *err);
+void               kn_fresh_clear(kn_candidate *c, int relations);
+
+/* Adds the combinations of a row with a new value; with `one_of` only those with such a relation. */
+void kn_fresh_count(kn_candidate *c, const kn_row_view *row, const kn_row_relations *has, const kn_row_relations *one_of,
+                    int relations, int32_t amount);
+
+/* The support of a relation of a new value. */
+int32_t kn_fresh_relation(const kn_candidate *c, uint32_t above, uint32_t below);
+
+/* Tells every key whose support is not 0. false: memory is out, as `tell` says. */
+typedef bool (*kn_fresh_fn)(void *arg, uint64_t key, int32_t support);
+KN_CHECK bool kn_fresh_each(const kn_candidate *c, int relations, kn_fresh_fn tell, void *arg);
+
+#endif

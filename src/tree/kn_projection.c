@@ -1,0 +1,153 @@
+/* kn_projection.c: the synopsis under a cut (section III-A, Example 5): values are replaced by those of the cut, siblings
+ * that become equal are merged; records that become equal are one row.
+ *
+ * Interface: kn_synopsis.h. Cost: O(nodes of the synopsis + nodes of its rows); the records themselves are not read.
+ */
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_node_table.h"
+#include "kn_synopsis.h"
+
+#define WHAT "the synopsis under a cut"
+#define NONE UINT32_MAX
+
+void kn_projection_free(kn_projection *p)
+{
+    if (!p) return;
+    kn_free(p->parent);
+    kn_free(p->place);
+    kn_free(p->path_start);
+    kn_free(p->path);
+    kn_free(p->image);
+    kn_rows_free(&p->rows);
+    kn_free(p->known_start);
+    kn_free(p->known);
+    kn_free(p);
+}
+
+/* Nodes and where those of the synopsis go. */
+static kn_status merge_nodes(kn_projection *p, const kn_synopsis *s, kn_node_table *table, kn_error *err)
+{
+    uint32_t *place_of = kn_alloc_array(p->ctx, s->vocabulary->nodes, sizeof *place_of);
+    if (!place_of) return kn_fail_memory(err, p->ctx, WHAT);
+    for (uint32_t i = 0; i < p->places; i++)
+        for (uint32_t v = p->values[i]; v < s->vocabulary->end[p->values[i]]; v++) place_of[v] = i;
+    bool full = false, top = p->values[0] == 0;
+    for (uint32_t i = 0; i < s->nodes && !full; i++) {
+        const kn_vocabulary *v = s->vocabulary;
+        uint32_t above = s->parent[i] == KN_SYNOPSIS_ROOT ? NONE : p->image[s->parent[i]], value = s->value[i];
+        p->image[i] = above;
+        if (top && value != 0 && v->negative[v->cls[value]]) continue; /* "*" says nothing of what is not there */
+        p->image[i] = kn_node_table_child(table, above, place_of[value]);
+        full = p->image[i] == KN_NODE_TABLE_FULL;
+    }
+    kn_free(place_of);
+    if (full) return kn_fail_memory(err, p->ctx, WHAT);
+    p->nodes = table->count;
+    p->parent = table->parent;
+    p->place = table->value;
+    table->parent = table->value = NULL;
+    return KN_OK;
+}
+
+static kn_status write_paths(kn_projection *p, kn_error *err)
+{
+    p->path_start = kn_alloc_array(p->ctx, (size_t)p->nodes + 1, sizeof *p->path_start);
+    if (!p->path_start) return kn_fail_memory(err, p->ctx, WHAT);
+    p->path_start[0] = 0;
+    for (uint32_t i = 0; i < p->nodes; i++) {
+        uint32_t up = p->parent[i];
+        p->path_start[i + 1] = p->path_start[i] + 1 + (up == NONE ? 0 : p->path_start[up + 1] - p->path_start[up]);
+    }
+    p->path = kn_alloc_array(p->ctx, (size_t)p->path_start[p->nodes] + 1, sizeof *p->path);
+    if (!p->path) return kn_fail_memory(err, p->ctx, WHAT);
+    for (uint32_t i = 0; i < p->nodes; i++) {
+        uint32_t *to = p->path + p->path_start[i], up = p->parent[i];
+        uint64_t  above = p->path_start[i + 1] - p->path_start[i] - 1;
+        if (above) memcpy(to, p->path + p->path_start[up], above * sizeof *to);
+        to[above] = p->place[i];
+    }
+    return KN_OK;
+}
+
+/* `stamp`: per node of the projection, all zero. */
+static void map_rows(kn_projection *p, const kn_synopsis *s, kn_row_table *distinct, uint32_t *stamp)
+{
+    for (uint32_t row = 0; row < s->rows.count; row++) {
+        uint32_t *members = p->rows.members + p->rows.start[p->rows.count];
+        uint64_t  size = 0;
+        for (uint64_t i = s->rows.start[row]; i < s->rows.start[row + 1]; i++) {
+            uint32_t node = p->image[s->rows.members[i]];
+            if (node == NONE || stamp[node] == row + 1) continue;
+            stamp[node] = row + 1;
+            members[size++] = node;
+        }
+        kn_rows_sort(members, size);
+        kn_rows_close(&p->rows, distinct, size, s->rows.weight[row]);
+    }
+}
+
+/* The known places of each row. `stamp`: per place, all zero. */
+static kn_status list_known(kn_projection *p, const bool *known, uint32_t *stamp, kn_error *err)
+{
+    p->known_start = kn_alloc_array(p->ctx, (size_t)p->rows.count + 1, sizeof *p->known_start);
+    p->known = kn_alloc_array(p->ctx, (size_t)p->rows.start[p->rows.count] + 1, sizeof *p->known);
+    if (!p->known_start || !p->known) return kn_fail_memory(err, p->ctx, WHAT);
+    uint64_t at = 0;
+    for (uint32_t row = 0; row < p->rows.count; row++) {
+        uint64_t from = p->known_start[row] = at;
+        for (uint64_t i = p->rows.start[row]; i < p->rows.start[row + 1]; i++) {
+            uint32_t place = p->place[p->rows.members[i]];
+            if (stamp[place] == row + 1 || (known && !known[place])) continue;
+            stamp[place] = row + 1;
+            p->known[at++] = place;
+        }
+        kn_rows_sort(p->known + from, at - from);
+    }
+    p->known_start[p->rows.count] = at;
+    return KN_OK;
+}
+
+static kn_status project(kn_projection *p, const kn_synopsis *s, const bool *known, kn_node_table *table,
+                         kn_row_table *distinct, kn_error *err)
+{
+    p->image = kn_alloc_array(p->ctx, (size_t)s->nodes + 1, sizeof *p->image);
+    if (!p->image) return kn_fail_memory(err, p->ctx, WHAT);
+    KN_TRY(kn_node_table_make(table, p->ctx, 0, err));
+    KN_TRY(merge_nodes(p, s, table, err));
+    KN_TRY(write_paths(p, err));
+    KN_TRY(kn_rows_make(&p->rows, distinct, p->ctx, s->rows.count, s->rows.start[s->rows.count], true, err));
+    size_t    stamps = p->nodes > p->places ? p->nodes : p->places;
+    uint32_t *stamp = kn_alloc_array_zero(p->ctx, stamps + 1, sizeof *stamp);
+    if (!stamp) return kn_fail_memory(err, p->ctx, WHAT);
+    map_rows(p, s, distinct, stamp);
+    kn_rows_shrink(p->ctx, &p->rows);
+    memset(stamp, 0, stamps * sizeof *stamp);
+    kn_status st = list_known(p, known, stamp, err);
+    kn_free(stamp);
+    return st;
+}
+
+kn_status kn_projection_make(kn_projection **out, const kn_synopsis *s, const uint32_t *values, uint32_t count,
+                             const bool *known, kn_error *err)
+{
+    *out = NULL;
+    kn_projection *p = kn_alloc_zero(s->ctx, sizeof *p);
+    if (!p) return kn_fail_memory(err, s->ctx, WHAT);
+    p->ctx = s->ctx;
+    p->places = count;
+    p->values = values;
+    kn_node_table table = {0};
+    kn_row_table  distinct = {0};
+    kn_status     st = project(p, s, known, &table, &distinct, err);
+    kn_node_table_free(&table);
+    kn_free(distinct.slots);
+    if (st != KN_OK) {
+        kn_projection_free(p);
+        return st;
+    }
+    *out = p;
+    return KN_OK;
+}

@@ -1,0 +1,142 @@
+/* kn_rpd.c: RPDa, the cost that guides the search (equations 7 and 8; ERRATA K2, K13, K14, K18).
+ *
+ * Interface: kn_structure.h. On the trie of the paths as they stand, nodes of negative classes left out; supports are
+ * numbers of records. Paths are added in preorder, children by value: the sum is the same to the last bit whoever computes
+ * it. Cost: O(nodes of the projection × depth + nodes of its rows).
+ */
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_structure.h"
+
+#define WHAT "the cost of a cut"
+#define NONE UINT32_MAX
+
+typedef struct trie {
+    kn_node_table nodes;
+    uint32_t     *of_node; /* per node of the projection; NONE: negative */
+    int64_t      *support;
+    uint32_t     *stamp;
+} trie;
+
+static bool negative(const kn_structure *s, uint32_t place)
+{
+    const kn_vocabulary *v = s->synopsis->vocabulary;
+    uint16_t             cls = v->cls[s->projection->values[place]];
+    return cls != KN_VOCABULARY_NO_CLASS && v->negative[cls];
+}
+
+static bool insert_paths(trie *t, const kn_structure *s)
+{
+    const kn_projection *p = s->projection;
+    for (uint32_t i = 0; i < p->nodes; i++) {
+        const uint32_t *path = s->path + p->path_start[i];
+        uint32_t        at = NONE, length = s->length[i];
+        t->of_node[i] = NONE;
+        if (negative(s, path[length - 1])) continue;
+        for (uint32_t j = 0; j < length; j++) {
+            if (negative(s, path[j])) continue;
+            at = kn_node_table_child(&t->nodes, at, p->values[path[j]]);
+            if (at == KN_NODE_TABLE_FULL) return false;
+        }
+        t->of_node[i] = at;
+    }
+    return true;
+}
+
+static void count_supports(trie *t, const kn_structure *s)
+{
+    const kn_rows *rows = &s->projection->rows;
+    for (uint32_t row = 0; row < rows->count; row++)
+        for (uint64_t i = rows->start[row]; i < rows->start[row + 1]; i++) {
+            uint32_t node = t->of_node[rows->members[i]];
+            if (node == NONE || t->stamp[node] == row + 1) continue;
+            t->stamp[node] = row + 1;
+            t->support[node] += rows->weight[row];
+        }
+}
+
+/* Lists of children by value: nodes are put in front, the largest value first. child[count]: of the root. */
+static bool link_children(kn_context *ctx, const kn_node_table *nodes, uint32_t values, uint32_t *child, uint32_t *next)
+{
+    uint32_t  n = nodes->count;
+    uint32_t *starts = kn_alloc_array_zero(ctx, (size_t)values + 1 + n, sizeof *starts), *order;
+    if (!starts) return false;
+    order = starts + values + 1;
+    for (uint32_t i = 0; i < n; i++) starts[nodes->value[i] + 1]++;
+    for (uint32_t i = 0; i < values; i++) starts[i + 1] += starts[i];
+    for (uint32_t i = 0; i < n; i++) order[starts[nodes->value[i]]++] = i;
+    for (uint32_t i = 0; i <= n; i++) child[i] = NONE;
+    for (uint32_t i = n; i-- > 0;) {
+        uint32_t node = order[i], up = nodes->parent[node] == NONE ? n : nodes->parent[node];
+        next[node] = child[up];
+        child[up] = node;
+    }
+    kn_free(starts);
+    return true;
+}
+
+typedef struct sum {
+    const uint32_t *value, *child, *next;
+    const int64_t  *support;
+    const uint64_t *domain;
+    double          total;
+    uint64_t        leaves;
+} sum;
+
+/* The recursion is as deep as a record. */
+static void add_paths(sum *s, uint32_t from, uint64_t depth, double product, int64_t supports)
+{
+    for (uint32_t i = s->child[from]; i != NONE; i = s->next[i]) {
+        double  here = product * ((double)(depth + 1) * (double)s->domain[s->value[i]]);
+        int64_t with = supports + s->support[i];
+        if (s->child[i] != NONE) {
+            add_paths(s, i, depth + 1, here, with);
+            continue;
+        }
+        s->total += (double)with / here;
+        s->leaves++;
+    }
+}
+
+kn_status kn_trie_rpda(double *out, kn_context *ctx, const kn_node_table *nodes, const int64_t *support,
+                       const uint64_t *domain, uint32_t values, kn_error *err)
+{
+    size_t    n = (size_t)nodes->count + 1;
+    uint32_t *child = kn_alloc_array(ctx, 2 * n, sizeof *child), *next = child + n;
+    if (!child || !link_children(ctx, nodes, values, child, next)) {
+        kn_free(child);
+        return kn_fail_memory(err, ctx, WHAT);
+    }
+    sum total = {nodes->value, child, next, support, domain, 0, 0};
+    add_paths(&total, nodes->count, 0, 1, 0);
+    *out = total.leaves ? total.total / ((double)nodes->count * (double)total.leaves) : 0;
+    kn_free(child);
+    return KN_OK;
+}
+
+static kn_status measure(trie *t, double *out, const kn_structure *s, const uint64_t *domain, kn_error *err)
+{
+    t->of_node = kn_alloc_array(s->ctx, (size_t)s->projection->nodes + 1, sizeof *t->of_node);
+    if (!t->of_node) return kn_fail_memory(err, s->ctx, WHAT);
+    KN_TRY(kn_node_table_make(&t->nodes, s->ctx, 0, err));
+    if (!insert_paths(t, s)) return kn_fail_memory(err, s->ctx, WHAT);
+    size_t n = (size_t)t->nodes.count + 1;
+    t->support = kn_alloc_array_zero(s->ctx, n, sizeof *t->support);
+    t->stamp = kn_alloc_array_zero(s->ctx, n, sizeof *t->stamp);
+    if (!t->support || !t->stamp) return kn_fail_memory(err, s->ctx, WHAT);
+    count_supports(t, s);
+    return kn_trie_rpda(out, s->ctx, &t->nodes, t->support, domain, s->synopsis->vocabulary->nodes, err);
+}
+
+kn_status kn_rpda(double *out, const kn_structure *s, const uint64_t *domain, kn_error *err)
+{
+    trie      t = {0};
+    kn_status st = measure(&t, out, s, domain, err);
+    kn_node_table_free(&t.nodes);
+    kn_free(t.of_node);
+    kn_free(t.support);
+    kn_free(t.stamp);
+    return st;
+}

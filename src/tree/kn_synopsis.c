@@ -1,0 +1,206 @@
+/* kn_synopsis.c: the synopsis tree of all records.
+ *
+ * Interface: kn_synopsis.h. Equal records are one row with a weight. Cost: O(nodes of all records). Limits: 2^32 - 3 nodes
+ * of the trie, as many distinct records. Paper: section III-A.
+ */
+#include "kn_synopsis.h"
+
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_node_table.h"
+
+#define WHAT "the synopsis of tree records"
+#define ROOT KN_SYNOPSIS_ROOT
+
+void kn_synopsis_free(kn_synopsis *s)
+{
+    if (!s) return;
+    kn_free(s->parent);
+    kn_free(s->value);
+    kn_free(s->end);
+    kn_rows_free(&s->rows);
+    kn_free(s->value_start);
+    kn_free(s->values);
+    kn_free(s->list_start);
+    kn_free(s->lists);
+    kn_free(s->side_start);
+    kn_free(s->side);
+    kn_free(s->class_pairs);
+    kn_free(s);
+}
+
+/* Numbers the nodes anew in preorder, children by value; `order` gets the new number of each. */
+static kn_status preorder(kn_synopsis *s, uint32_t *order, kn_error *err)
+{
+    uint32_t  n = s->nodes, values = s->vocabulary->nodes, at = 0, depth = 0;
+    uint32_t *by_value = kn_alloc_array(s->ctx, (size_t)n * 4 + values + 3, sizeof *by_value);
+    if (!by_value) return kn_fail_memory(err, s->ctx, WHAT);
+    uint32_t *next = by_value + n, *child = next + n, *stack = child + n + 1, *counts = stack + n + 1;
+    memset(counts, 0, (values + 1) * sizeof *counts);
+    for (uint32_t i = 0; i < n; i++) counts[s->value[i] + 1]++;
+    for (uint32_t v = 0; v < values; v++) counts[v + 1] += counts[v];
+    for (uint32_t i = 0; i < n; i++) by_value[counts[s->value[i]]++] = i;
+    for (uint32_t i = 0; i <= n; i++) child[i] = ROOT; /* child[n]: of the root */
+    for (uint32_t i = n; i-- > 0;) { /* the largest value first, so that lists begin with the smallest */
+        uint32_t node = by_value[i], parent = s->parent[node] == ROOT ? n : s->parent[node];
+        next[node] = child[parent];
+        child[parent] = node;
+    }
+    stack[depth++] = child[n];
+    while (depth > 0) {
+        uint32_t node = stack[--depth];
+        if (node == ROOT) continue;
+        order[node] = at++;
+        stack[depth++] = next[node];
+        stack[depth++] = child[node];
+    }
+    uint32_t *parent = by_value, *value = next; /* done with: reused */
+    for (uint32_t i = 0; i < n; i++) stack[order[i]] = i;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t old = stack[i];
+        parent[i] = s->parent[old] == ROOT ? ROOT : order[s->parent[old]];
+        value[i] = s->value[old];
+    }
+    memcpy(s->parent, parent, n * sizeof *parent);
+    memcpy(s->value, value, n * sizeof *value);
+    kn_free(by_value);
+    return KN_OK;
+}
+
+/* Superimposes the records; the rows' members are the nodes in the order in which they were made. */
+static kn_status superimpose(kn_synopsis *s, const kn_records *r, kn_node_table *table, kn_row_table *distinct,
+                             kn_error *err)
+{
+    for (int64_t t = 0; t < r->count; t++) {
+        uint64_t  from = r->start[t], size = r->start[t + 1] - from;
+        uint32_t *members = s->rows.members + s->rows.start[s->rows.count];
+        for (uint64_t i = 0; i < size; i++) {
+            uint32_t up = r->parent[from + i];
+            members[i] = kn_node_table_child(table, up == KN_RECORDS_ROOT ? ROOT : members[up], r->value[from + i]);
+            if (members[i] == KN_NODE_TABLE_FULL) return kn_fail_memory(err, s->ctx, WHAT);
+        }
+        kn_rows_close(&s->rows, distinct, size, 1);
+    }
+    return KN_OK;
+}
+
+static kn_status find_ends(kn_synopsis *s, kn_error *err)
+{
+    s->end = kn_alloc_array(s->ctx, (size_t)s->nodes + 1, sizeof *s->end);
+    if (!s->end) return kn_fail_memory(err, s->ctx, WHAT);
+    for (uint32_t i = 0; i < s->nodes; i++) s->end[i] = i + 1;
+    for (uint32_t i = s->nodes; i-- > 0;)
+        if (s->parent[i] != ROOT && s->end[s->parent[i]] < s->end[i]) s->end[s->parent[i]] = s->end[i];
+    return KN_OK;
+}
+
+static void note_class_pairs(kn_synopsis *s)
+{
+    const kn_vocabulary *v = s->vocabulary;
+    size_t               n = (size_t)v->class_count + 1;
+    for (uint32_t i = 0; i < s->nodes; i++) {
+        uint16_t below = v->cls[s->value[i]];
+        uint16_t above = s->parent[i] == ROOT ? 0 : v->cls[s->value[s->parent[i]]];
+        if (below == KN_VOCABULARY_NO_CLASS || above == KN_VOCABULARY_NO_CLASS) continue;
+        s->class_pairs[(s->parent[i] == ROOT ? 0 : above + 1u) * n + below + 1u] = true;
+    }
+}
+
+static kn_status list_values(kn_synopsis *s, kn_error *err)
+{
+    s->value_start = kn_alloc_array(s->ctx, (size_t)s->rows.count + 1, sizeof *s->value_start);
+    s->values = kn_alloc_array(s->ctx, (size_t)s->rows.start[s->rows.count] + 1, sizeof *s->values);
+    if (!s->value_start || !s->values) return kn_fail_memory(err, s->ctx, WHAT);
+    uint64_t at = 0;
+    for (uint32_t row = 0; row < s->rows.count; row++) {
+        uint64_t from = s->value_start[row] = at;
+        for (uint64_t i = s->rows.start[row]; i < s->rows.start[row + 1]; i++)
+            s->values[at++] = s->value[s->rows.members[i]];
+        kn_rows_sort(s->values + from, at - from);
+        uint64_t kept = from;
+        for (uint64_t i = from; i < at; i++)
+            if (kept == from || s->values[kept - 1] != s->values[i]) s->values[kept++] = s->values[i];
+        at = kept;
+    }
+    s->value_start[s->rows.count] = at;
+    uint32_t *fitting = kn_realloc_array(s->ctx, s->values, (size_t)at + 1, sizeof *fitting);
+    if (fitting) s->values = fitting;
+    return KN_OK;
+}
+
+/* Id lists and sidelinks. */
+static kn_status link_lists(kn_synopsis *s, kn_error *err)
+{
+    uint32_t values = s->vocabulary->nodes;
+    uint64_t members = s->rows.start[s->rows.count];
+    s->list_start = kn_alloc_array_zero(s->ctx, (size_t)s->nodes + 2, sizeof *s->list_start);
+    s->lists = kn_alloc_array(s->ctx, (size_t)members + 1, sizeof *s->lists);
+    s->side_start = kn_alloc_array_zero(s->ctx, (size_t)values + 2, sizeof *s->side_start);
+    s->side = kn_alloc_array(s->ctx, (size_t)s->nodes + 1, sizeof *s->side);
+    if (!s->list_start || !s->lists || !s->side_start || !s->side) return kn_fail_memory(err, s->ctx, WHAT);
+    /* Counts stand two ahead, so that filling moves each to its beginning. */
+    for (uint64_t i = 0; i < members; i++) s->list_start[s->rows.members[i] + 2]++;
+    for (uint32_t i = 1; i < s->nodes; i++) s->list_start[i + 1] += s->list_start[i];
+    for (uint32_t row = 0; row < s->rows.count; row++)
+        for (uint64_t i = s->rows.start[row]; i < s->rows.start[row + 1]; i++)
+            s->lists[s->list_start[s->rows.members[i] + 1]++] = row;
+    for (uint32_t i = 0; i < s->nodes; i++) s->side_start[s->value[i] + 2]++;
+    for (uint32_t v = 1; v < values; v++) s->side_start[v + 1] += s->side_start[v];
+    for (uint32_t i = 0; i < s->nodes; i++) s->side[s->side_start[s->value[i] + 1]++] = i;
+    return KN_OK;
+}
+
+static kn_status make(kn_synopsis *s, const kn_records *records, kn_node_table *table, kn_row_table *distinct,
+                      kn_error *err)
+{
+    kn_context *ctx = s->ctx;
+    size_t      classes = (size_t)s->vocabulary->class_count + 1;
+    s->class_pairs = kn_alloc_array_zero(ctx, classes * classes, sizeof *s->class_pairs);
+    if (!s->class_pairs) return kn_fail_memory(err, ctx, WHAT);
+    KN_TRY(kn_rows_make(&s->rows, distinct, ctx, (uint64_t)records->count, records->nodes, true, err));
+    KN_TRY(kn_node_table_make(table, ctx, 0, err));
+    KN_TRY(superimpose(s, records, table, distinct, err));
+    kn_rows_shrink(ctx, &s->rows);
+    s->nodes = table->count;
+    s->parent = table->parent;
+    s->value = table->value;
+    table->parent = table->value = NULL;
+    uint32_t *order = kn_alloc_array(ctx, (size_t)s->nodes + 1, sizeof *order);
+    if (!order) return kn_fail_memory(err, ctx, WHAT);
+    kn_status st = preorder(s, order, err);
+    for (uint32_t row = 0; st == KN_OK && row < s->rows.count; row++) {
+        uint64_t from = s->rows.start[row], to = s->rows.start[row + 1];
+        for (uint64_t i = from; i < to; i++) s->rows.members[i] = order[s->rows.members[i]];
+        kn_rows_sort(s->rows.members + from, to - from);
+    }
+    kn_free(order);
+    if (st != KN_OK) return st;
+    note_class_pairs(s);
+    KN_TRY(find_ends(s, err));
+    KN_TRY(list_values(s, err));
+    return link_lists(s, err);
+}
+
+kn_status kn_synopsis_make(kn_synopsis **out, kn_context *ctx, const kn_records *records, kn_error *err)
+{
+    *out = NULL;
+    kn_synopsis *s = kn_alloc_zero(ctx, sizeof *s);
+    if (!s) return kn_fail_memory(err, ctx, WHAT);
+    s->ctx = ctx;
+    s->vocabulary = records->vocabulary;
+    s->records = records->count;
+    kn_node_table table = {0};
+    kn_row_table     distinct = {0};
+    kn_status     st = records->count >= UINT32_MAX ? kn_fail(err, KN_INPUT, "too many tree records")
+                                                    : make(s, records, &table, &distinct, err);
+    kn_node_table_free(&table);
+    kn_free(distinct.slots);
+    if (st != KN_OK) {
+        kn_synopsis_free(s);
+        return st;
+    }
+    *out = s;
+    return KN_OK;
+}

@@ -1,0 +1,61 @@
+/* kn_synopsis.h: all records superimposed (Gkountouna, Terrovitis 2013, section III-A): one trie over the paths of all
+ * records, for each of its nodes the list of the records that have it, for each value the links to its nodes; and what
+ * becomes of it under a cut.
+ *
+ * Generalization and disassociation (Definition 2) rewrite paths, each by itself and in the same way in all records. So the
+ * state of a solution is one path per node of the trie; no record is ever rebuilt. A record is the set of its nodes.
+ *
+ * A synopsis does not change once made and may be read by any thread.
+ */
+#ifndef KN_SYNOPSIS_H
+#define KN_SYNOPSIS_H
+
+#include "kn_records.h"
+#include "kn_rows.h"
+
+#define KN_SYNOPSIS_ROOT UINT32_MAX
+
+typedef struct kn_synopsis {
+    kn_context          *ctx;
+    const kn_vocabulary *vocabulary;
+    int64_t              records;
+    uint32_t             nodes;  /* without the root; in preorder, children by value  */
+    uint32_t            *parent; /* KN_SYNOPSIS_ROOT                                  */
+    uint32_t            *end;    /* the first node behind the subtree                 */
+    uint32_t            *value;
+    kn_rows              rows;       /* distinct records by their first occurrence: nodes ascending    */
+    uint64_t            *value_start; /* rows.count + 1: the values of each row, ascending, each once      */
+    uint32_t            *values;
+    uint64_t            *list_start; /* nodes + 1: the rows of each node, ascending                   */
+    uint32_t            *lists;
+    uint32_t            *side_start; /* values + 1: the nodes of each value, ascending                 */
+    uint32_t            *side;
+    bool                *class_pairs; /* (class + 1) × (class + 1), 0: the root; does class b stand directly below a? */
+} kn_synopsis;
+
+KN_CHECK kn_status kn_synopsis_make(kn_synopsis **out, kn_context *ctx, const kn_records *records, kn_error *err);
+void               kn_synopsis_free(kn_synopsis *synopsis); /* NULL is fine */
+
+/* ---- Projected to a cut ---- */
+
+typedef struct kn_projection {
+    kn_context     *ctx;
+    uint32_t        places; /* values of the cut; a place is a value's number there, ascending by value */
+    const uint32_t *values; /* borrowed                                                                */
+    uint32_t        nodes;  /* parents first                                                           */
+    uint32_t       *parent;
+    uint32_t       *place;
+    uint64_t       *path_start; /* nodes + 1: the places on the path down to the node, itself last       */
+    uint32_t       *path;
+    uint32_t       *image; /* per node of the synopsis: its node here; UINT32_MAX: none                 */
+    kn_rows         rows;  /* distinct projected records: nodes ascending                               */
+    uint64_t       *known_start; /* rows.count + 1: the known places of each row, ascending                */
+    uint32_t       *known;
+} kn_projection;
+
+/* `values`: the cut, ascending. `known` (per place; NULL: all): may be known to an attacker. */
+KN_CHECK kn_status kn_projection_make(kn_projection **out, const kn_synopsis *synopsis, const uint32_t *values,
+                                      uint32_t count, const bool *known, kn_error *err);
+void               kn_projection_free(kn_projection *projection); /* NULL is fine */
+
+#endif

@@ -1,0 +1,108 @@
+/* kn_tree.h: k^(m,n)-anonymity of tree records (Gkountouna, Terrovitis 2013, section III; ERRATA 5): whoever knows up to m
+ * values of a record and up to n ancestor ⇝ descendant relations between them finds no record, or at least k.
+ *
+ * What is promised, and how it is reached. The fast path and the reference agree on every line of this.
+ *
+ * Known. With l = 0 every value of the cut may be known; with l > 0 those of sensitive classes are not (III-F). A
+ * combination is a set of 1 to m known values and a set of at most n relations between them; its support is the number of
+ * released records that have all of them. Pairs: each relation is looked for by itself. Paths (S2): there must be one node
+ * of the record for each known value under which all the relations hold. "*" is a value; "*" above "*" is a relation,
+ * which stands alone and is looked for by itself (K8). The release keeps the promise if every support is 0 or at least k.
+ * Under {*} the nodes of negative classes are left out: they are erased, and a "*" must not count what will not be there.
+ *
+ * ValueCheck: the combinations without relations. A cut that fails is not followed (K9).
+ *
+ * FixStructure works in rounds. A round looks at all combinations with one relation, then with two, up to n, and stops at
+ * the first number of relations at which a support lies in (0, k). Each such combination with that many relations names one
+ * of them: the one with the least support of its own in the records as they stand, of equal ones the smallest (ancestor,
+ * descendant). The named relations are disassociated in ascending order, in all records, and the next round begins. A round
+ * that names none is the last (K4, K5, K6): what it looked at is the final check. Rounds do not depend on the order in which
+ * combinations are visited, so that they can be counted side by side, and from one cut to the next.
+ *
+ * Strict (S1): a round that names none looks at positions. A position is the value of a node and that of its parent
+ * (KN_RECORDS_ROOT below the root). It is tell-tale where both (or the one, below the root) have a class and the pair of
+ * classes occurs in no original record. Each tell-tale position that between 1 and k - 1 released records have names a
+ * relation: (parent, value); below the root the (a, value) with the least support of its own, of equal ones the smallest a,
+ * if there is one (there is, unless the value is not known and has fewer than k records). They are disassociated as above and
+ * the next round begins. OCS disassociates nothing, so nothing moves.
+ *
+ * Cost: RPDa of the released records without the nodes of negative classes, whose children hang from the node above (K18):
+ * equations 7 and 8 with d = 1 below the root, paths added in preorder, children by value; nds and lvs without the root.
+ * |C(u)|: values of u's class (with level_domains: of all classes) in the full-domain cut at the depth of u (K2, K13);
+ * 1 for "*". Smaller is better, of equal costs the cut that comes first.
+ *
+ * A cut is followed if it passes ValueCheck and, for OCS, needs no disassociation. A cut that is followed is a solution if,
+ * with l > 0, it is diverse too: for every combination with support s > 0, each sensitive value of the cut is in at most
+ * s / l of these records. ACS follows every cut. GCS and OCS begin with {*} and follow the g best of all cuts that the step
+ * before led to and no earlier step had seen (K10, K11). Fewer than k records, or {*} not followed: nothing is found.
+ */
+#ifndef KN_TREE_H
+#define KN_TREE_H
+
+#include "kn_records_plan.h"
+
+typedef struct kn_tree_problem {
+    const kn_records *records;
+    kn_method         method; /* KN_METHOD_ACS, _GCS or _OCS                                                      */
+    int64_t           k;
+    int               m, n;       /* 0 <= n <= m (m - 1) / 2; n = 0: k^m-anonymity                               */
+    int               g;          /* gcs: cuts that are followed in each step                                     */
+    kn_semantics      semantics;  /* relations pair by pair, or also that they share nodes of one path (S2)       */
+    bool              strict;     /* a node that stands where only a moved one can stand: in at least k records (S1) */
+    bool              level_domains; /* |C(u)| counts the whole level of the hierarchies instead of the class (K2)  */
+    double            time_limit; /* seconds; 0: none                                                             */
+    int64_t           l;          /* at least this many records per record of one sensitive value: share <= 1 / l;
+                                     0: no such promise (K18)                                                     */
+    bool              reference;  /* the plain algorithm: same plan, slowly                                       */
+} kn_tree_problem;
+
+#define KN_TREE_PROBLEM_INIT {NULL, KN_METHOD_GCS, 2, 2, 1, 2, KN_SEMANTICS_PAIRS, false, false, 0, 0, false}
+
+typedef struct kn_tree_counters {
+    int64_t cuts;          /* looked at                                                   */
+    int64_t value_checks;  /* ... and how many of them passed ValueCheck                  */
+    int64_t passed;
+    int64_t intersections; /* of id lists                                                 */
+    int64_t relations;     /* combinations with relations that were counted               */
+    int64_t disassociations; /* tried, over all cuts                                      */
+} kn_tree_counters;
+
+typedef struct kn_tree_result {
+    bool             found;    /* false: not even "*" alone satisfies it; no plan         */
+    bool             complete; /* false: the time limit ended the search                  */
+    kn_records_plan *plan;     /* owned                                                   */
+    double           cost;     /* RPDa of the solution                                    */
+    kn_tree_counters counters;
+} kn_tree_result;
+
+/* The same plan on any number of threads; counters too, but for a time limit. KN_USAGE: options that make no sense. */
+KN_CHECK kn_status kn_tree_search(kn_tree_result **out, kn_context *ctx, const kn_tree_problem *problem, kn_error *err);
+void               kn_tree_result_free(kn_tree_result *result); /* NULL is fine */
+
+/* ---- What it cost (kn_tree_metrics.c, kn_subtree_miner.c) ---- */
+
+typedef struct kn_tree_metrics_options {
+    bool    level_domains; /* as above                                                     */
+    bool    mine;          /* ml2 and dml2 are wanted: the costly ones                     */
+    double  support;       /* share of the records from which a subtree is frequent        */
+    int     largest;       /* nodes of a mined subtree at most, without the record's root  */
+    bool    embedded;      /* descendants count as children                                */
+} kn_tree_metrics_options;
+
+#define KN_TREE_METRICS_OPTIONS_INIT {false, false, 0.01, 3, false}
+
+typedef struct kn_tree_metrics {
+    double  rpd, rpd_original;  /* equation 3 (K2, K3)                                     */
+    double  ml2, dml2;          /* equations 4 to 6 (K15); NAN where not mined             */
+    int64_t nodes, nodes_original;
+    int64_t relations, relations_original; /* ancestor ⇝ descendant pairs over all records */
+    double  node_survival;      /* of the original's nodes: share that still shows its own value            */
+    double  relation_survival;  /* of the original's relations: share that is still there, at any level     */
+} kn_tree_metrics;
+
+/* `released` is kn_records_apply's, `original_of` too. */
+KN_CHECK kn_status kn_tree_measure(kn_tree_metrics *out, kn_context *ctx, const kn_records *original,
+                                   const kn_records *released, const int64_t *original_of,
+                                   const kn_tree_metrics_options *options, kn_error *err);
+
+#endif

@@ -1,0 +1,13 @@
+/* kn_tree_reference.h: the plain algorithm (Algorithms 1 to 4 with the readings of ERRATA 5), for the fast path to be held
+ * against. It shares no code with it but what a plan means (kn_records_plan.h).
+ */
+#ifndef KN_TREE_REFERENCE_H
+#define KN_TREE_REFERENCE_H
+
+#include "kn_tree.h"
+
+/* Fills in `out`, which owns the plan afterwards; the options were checked by kn_tree_search. */
+KN_CHECK kn_status kn_tree_reference_search(kn_tree_result *out, kn_context *ctx, const kn_tree_problem *problem,
+                                            kn_error *err);
+
+#endif

@@ -1,0 +1,433 @@
+/* kn_tree_search.c: AllCutSearch, GreedyCutSearch and OnlyCutSearch (Gkountouna, Terrovitis 2013, Algorithm 4 and section
+ * III-D, with the readings of ERRATA K9 to K12).
+ *
+ * Interface: kn_tree.h. From {*} step by step to cuts with one more value specialized. The cuts of a step are looked at side
+ * by side; what they gave is taken in their order, so that the plan does not depend on the number of threads.
+ *
+ * Where it can (kn_cut_state_fits), GCS and OCS keep the state of the cuts they follow and look only at what a
+ * specialization changes; else each cut is looked at by itself.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+#include <time.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_cut_state.h"
+#include "kn_error.h"
+#include "kn_parallel.h"
+#include "kn_tree_reference.h"
+#include "kn_tree_work.h"
+
+enum { AT_ONCE = 256 };
+
+/* Values that fewer than k records have together: a cut that is as fine there fails ValueCheck too. */
+typedef struct rare_values {
+    uint32_t *values;
+    int       count;
+} rare_values;
+
+typedef struct search {
+    kn_context            *ctx;
+    const kn_tree_problem *problem;
+    const kn_vocabulary   *vocabulary;
+    kn_synopsis           *synopsis;
+    kn_cuts                cuts;
+    uint64_t              *domain; /* |C(u)| per value */
+    kn_combinations       *scratch; /* per worker */
+    int                    workers;
+    double                 deadline; /* 0: none */
+    size_t                 first;    /* the cuts at hand */
+    kn_outcome             outcomes[AT_ONCE];
+    /* Cuts by what they change. */
+    bool           fast;
+    kn_candidate **candidates; /* per worker */
+    kn_cut_state **states;     /* of the cuts that are followed ... */
+    uint32_t      *state_cut;  /* ... and which these are */
+    size_t         state_count;
+    rare_values   *rare;
+    size_t         rare_count, rare_capacity;
+    /* The best few of the step. */
+    uint32_t *followed;
+    double   *costs;
+    size_t    followed_count, followed_capacity, costs_capacity;
+    /* The best of all. */
+    uint32_t           best;
+    kn_disassociation *best_list;
+    size_t             best_count;
+    kn_tree_result    *result;
+} search;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* ---- One cut ---- */
+
+static kn_status look_into(search *s, const bool *known, kn_projection *projection, kn_structure *structure,
+                           kn_combinations *scratch, kn_outcome *out, kn_error *err)
+{
+    bool    ok = false;
+    int64_t before = scratch->counted;
+    out->counters.value_checks++;
+    KN_TRY(kn_value_check(projection, scratch, s->problem, &ok, err));
+    out->passed = ok;
+    out->counters.intersections += scratch->counted - before;
+    if (!ok) return KN_OK;
+    out->counters.passed++;
+    KN_TRY(kn_structure_make(structure, s->problem, s->synopsis, projection, known, err));
+    KN_TRY(kn_fix_structure(structure, scratch, &out->followed, &out->counters, err));
+    if (!out->followed) return KN_OK;
+    KN_TRY(kn_rpda(&out->cost, structure, s->domain, err));
+    out->solution = true;
+    if (s->problem->l > 0) KN_TRY(kn_diversity_check(structure, scratch, &out->solution, err));
+    out->disassociations = structure->disassociations;
+    out->count = structure->count;
+    structure->disassociations = NULL;
+    return KN_OK;
+}
+
+static kn_status look_at(search *s, const kn_cut *cut, kn_combinations *scratch, kn_outcome *out, kn_error *err)
+{
+    bool *known = kn_alloc_array(s->ctx, cut->size, sizeof *known);
+    if (!known) return kn_fail_memory(err, s->ctx, "looking at a cut");
+    for (uint32_t i = 0; i < cut->size; i++) {
+        uint16_t cls = s->vocabulary->cls[cut->values[i]];
+        known[i] = s->problem->l == 0 || cls == KN_VOCABULARY_NO_CLASS || !s->vocabulary->sensitive[cls];
+    }
+    kn_projection *projection = NULL;
+    kn_structure   structure = {0};
+    out->counters.cuts++;
+    kn_status st = kn_projection_make(&projection, s->synopsis, cut->values, cut->size, known, err);
+    if (st == KN_OK) st = look_into(s, known, projection, &structure, scratch, out, err);
+    kn_structure_free(&structure);
+    kn_projection_free(projection);
+    kn_free(known);
+    return st;
+}
+
+/* Is it coarser than a value that is rare with others? */
+static bool coarser(const search *s, const kn_cut *cut, uint32_t value)
+{
+    uint32_t low = 0, high = cut->size; /* the last value that is not behind it */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (cut->values[middle] <= value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && cut->values[low - 1] != value && kn_vocabulary_covers(s->vocabulary, cut->values[low - 1], value);
+}
+
+static bool known_to_fail(const search *s, const kn_cut *cut)
+{
+    for (size_t i = 0; i < s->rare_count; i++) {
+        bool fails = true;
+        for (int j = 0; j < s->rare[i].count && fails; j++) fails = !coarser(s, cut, s->rare[i].values[j]);
+        if (fails) return true;
+    }
+    return false;
+}
+
+static kn_status look_by_change(search *s, const kn_cut *cut, kn_candidate *candidate, kn_outcome *out,
+                                kn_cut_state **keep, kn_error *err)
+{
+    const kn_cut_state *parent = NULL;
+    for (size_t i = 0; i < s->state_count; i++)
+        if (s->state_cut[i] == cut->from) parent = s->states[i];
+    out->counters.cuts++;
+    if (known_to_fail(s, cut)) {
+        out->counters.value_checks++;
+        return KN_OK;
+    }
+    return kn_candidate_look(candidate, parent, cut->specialized, out, keep, err);
+}
+
+static kn_status look_at_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    search *s = arg;
+    for (int64_t i = begin; i < end; i++) {
+        kn_outcome *out = &s->outcomes[i];
+        *out = (kn_outcome){0};
+        if (s->deadline > 0 && s->result->found && now() > s->deadline) {
+            out->late = true;
+            continue;
+        }
+        const kn_cut *cut = &s->cuts.cuts[s->first + (size_t)i];
+        if (s->fast)
+            KN_TRY(look_by_change(s, cut, s->candidates[worker], out, NULL, err));
+        else
+            KN_TRY(look_at(s, cut, &s->scratch[worker], out, err));
+        kn_progress_add(s->ctx, 1);
+    }
+    return KN_OK;
+}
+
+/* ---- Steps ---- */
+
+static bool before(const search *s, double cost, uint32_t cut, double other_cost, uint32_t other)
+{
+    if (cost != other_cost) return cost < other_cost;
+    return kn_cut_compare(&s->cuts.cuts[cut], &s->cuts.cuts[other]) < 0;
+}
+
+/* Among those that are followed: all (ACS), or the g best, in order. */
+static kn_status follow(search *s, uint32_t cut, double cost, kn_error *err)
+{
+    bool   all = s->problem->method == KN_METHOD_ACS;
+    size_t at = s->followed_count, most = all ? SIZE_MAX : (size_t)s->problem->g;
+    while (!all && at > 0 && before(s, cost, cut, s->costs[at - 1], s->followed[at - 1])) at--;
+    if (at >= most) return KN_OK;
+    if (!kn_grow(s->ctx, (void **)&s->followed, &s->followed_capacity, s->followed_count + 1, sizeof *s->followed) ||
+        !kn_grow(s->ctx, (void **)&s->costs, &s->costs_capacity, s->followed_count + 1, sizeof *s->costs))
+        return kn_fail_memory(err, s->ctx, "searching the cuts");
+    size_t behind = s->followed_count - at;
+    if (s->followed_count == most) behind--;
+    memmove(s->followed + at + 1, s->followed + at, behind * sizeof *s->followed);
+    memmove(s->costs + at + 1, s->costs + at, behind * sizeof *s->costs);
+    s->followed[at] = cut;
+    s->costs[at] = cost;
+    if (s->followed_count < most) s->followed_count++;
+    return KN_OK;
+}
+
+static void add_counters(kn_tree_counters *to, const kn_tree_counters *from)
+{
+    to->cuts += from->cuts;
+    to->value_checks += from->value_checks;
+    to->passed += from->passed;
+    to->intersections += from->intersections;
+    to->relations += from->relations;
+    to->disassociations += from->disassociations;
+}
+
+static kn_status remember_rare(search *s, kn_outcome *o, kn_error *err)
+{
+    if (!kn_grow(s->ctx, (void **)&s->rare, &s->rare_capacity, s->rare_count + 1, sizeof *s->rare))
+        return kn_fail_memory(err, s->ctx, "searching the cuts");
+    s->rare[s->rare_count++] = (rare_values){o->rare, o->rare_count};
+    o->rare = NULL;
+    return KN_OK;
+}
+
+static kn_status take(search *s, uint32_t cut, kn_outcome *o, kn_error *err)
+{
+    kn_tree_result *r = s->result;
+    add_counters(&r->counters, &o->counters);
+    if (o->late) r->complete = false;
+    if (o->rare) KN_TRY(remember_rare(s, o, err));
+    if (!o->followed) return KN_OK;
+    KN_TRY(follow(s, cut, o->cost, err));
+    if (!o->solution || (r->found && !before(s, o->cost, cut, r->cost, s->best))) return KN_OK;
+    r->found = true;
+    r->cost = o->cost;
+    s->best = cut;
+    kn_free(s->best_list);
+    s->best_list = o->disassociations;
+    s->best_count = o->count;
+    o->disassociations = NULL;
+    return KN_OK;
+}
+
+/* Looks at the cuts from `from` to the last. */
+static kn_status step(search *s, size_t from, kn_error *err)
+{
+    size_t to = s->cuts.count;
+    s->followed_count = 0;
+    for (s->first = from; s->first < to; s->first += AT_ONCE) {
+        size_t n = to - s->first < AT_ONCE ? to - s->first : AT_ONCE;
+        for (size_t i = 0; i < n; i++) s->outcomes[i] = (kn_outcome){0};
+        kn_status st = kn_parallel_for(s->ctx, (int64_t)n, 1, look_at_range, s, err);
+        for (size_t i = 0; i < n; i++) {
+            if (st == KN_OK) st = take(s, (uint32_t)(s->first + i), &s->outcomes[i], err);
+            kn_free(s->outcomes[i].disassociations);
+            kn_free(s->outcomes[i].rare);
+        }
+        if (st != KN_OK) return st;
+    }
+    return KN_OK;
+}
+
+static void free_states(kn_cut_state **states, size_t count)
+{
+    for (size_t i = 0; states && i < count; i++) kn_cut_state_free(states[i]);
+    kn_free(states);
+}
+
+typedef struct keeping {
+    search        *s;
+    kn_cut_state **states;
+} keeping;
+
+static kn_status keep_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    keeping *k = arg;
+    for (int64_t i = begin; i < end; i++) {
+        kn_outcome out = {0};
+        kn_status  st = look_by_change(k->s, &k->s->cuts.cuts[k->s->followed[i]], k->s->candidates[worker], &out,
+                                       &k->states[i], err);
+        kn_free(out.disassociations);
+        kn_free(out.rare);
+        if (st != KN_OK) return st;
+    }
+    return KN_OK;
+}
+
+/* Keeps the states of the cuts that are followed next, and forgets the others. */
+static kn_status keep_states(search *s, kn_error *err)
+{
+    size_t    n = s->followed_count;
+    keeping   k = {s, kn_alloc_array_zero(s->ctx, n + 1, sizeof *k.states)};
+    uint32_t *cuts = kn_alloc_array(s->ctx, n + 1, sizeof *cuts);
+    kn_status st = k.states && cuts ? KN_OK : kn_fail_memory(err, s->ctx, "searching the cuts");
+    if (st == KN_OK) st = kn_parallel_for(s->ctx, (int64_t)n, 1, keep_range, &k, err);
+    if (st != KN_OK) {
+        free_states(k.states, n);
+        kn_free(cuts);
+        return st;
+    }
+    memcpy(cuts, s->followed, n * sizeof *cuts);
+    free_states(s->states, s->state_count);
+    kn_free(s->state_cut);
+    s->states = k.states;
+    s->state_cut = cuts;
+    s->state_count = n;
+    return KN_OK;
+}
+
+static kn_status run(search *s, kn_error *err)
+{
+    size_t from = 0;
+    while (from < s->cuts.count && s->result->complete) {
+        size_t to = s->cuts.count;
+        KN_TRY(step(s, from, err));
+        if (s->fast && s->followed_count > 0 && s->result->complete) KN_TRY(keep_states(s, err));
+        for (size_t i = 0; i < s->followed_count; i++) KN_TRY(kn_cuts_specialize(&s->cuts, s->followed[i], err));
+        from = to;
+    }
+    return KN_OK;
+}
+
+/* ---- Beginning and end ---- */
+
+/* |C(u)|: the values of u's class, or of all, in the full-domain cut at the depth of u (K2, K13). */
+static void count_domains(search *s)
+{
+    const kn_vocabulary *v = s->vocabulary;
+    s->domain[0] = 1;
+    for (int c = 0; c < v->class_count; c++) {
+        uint32_t top = v->top[c], end = v->end[top];
+        uint32_t from = s->problem->level_domains ? 1 : top, to = s->problem->level_domains ? v->nodes : end;
+        for (int depth = 1; depth <= v->height[top] + 1; depth++) {
+            uint64_t size = 0;
+            for (uint32_t u = from; u < to; u++)
+                size += v->depth[u] == depth || (v->depth[u] < depth && v->end[u] == u + 1);
+            for (uint32_t u = top; u < end; u++)
+                if (v->depth[u] == depth) s->domain[u] = size;
+        }
+    }
+}
+
+static kn_status make_plan(search *s, kn_error *err)
+{
+    kn_tree_result *r = s->result;
+    KN_TRY(kn_records_plan_create(&r->plan, s->ctx, s->vocabulary, (int64_t)s->best_count, err));
+    const kn_cut *cut = &s->cuts.cuts[s->best];
+    kn_records_plan_set_cut(r->plan, s->vocabulary, cut->values, cut->size);
+    if (s->best_count) memcpy(r->plan->disassociations, s->best_list, s->best_count * sizeof *s->best_list);
+    return KN_OK;
+}
+
+static kn_status search_cuts(search *s, kn_error *err)
+{
+    s->domain = kn_alloc_array(s->ctx, s->vocabulary->nodes, sizeof *s->domain);
+    s->workers = kn_context_threads(s->ctx);
+    s->scratch = kn_alloc_array_zero(s->ctx, (size_t)s->workers, sizeof *s->scratch);
+    if (!s->domain || !s->scratch) return kn_fail_memory(err, s->ctx, "searching the cuts");
+    for (int i = 0; i < s->workers; i++) s->scratch[i].ctx = s->ctx;
+    count_domains(s);
+    if (s->problem->time_limit > 0) s->deadline = now() + s->problem->time_limit;
+    KN_TRY(kn_synopsis_make(&s->synopsis, s->ctx, s->problem->records, err));
+    KN_TRY(kn_cuts_make(&s->cuts, s->ctx, s->vocabulary, err));
+    kn_key_layout layout;
+    s->fast = kn_cut_state_fits(&layout, s->problem, s->synopsis);
+    s->candidates = kn_alloc_array_zero(s->ctx, (size_t)s->workers, sizeof *s->candidates);
+    if (!s->candidates) return kn_fail_memory(err, s->ctx, "searching the cuts");
+    for (int i = 0; s->fast && i < s->workers; i++)
+        KN_TRY(kn_candidate_make(&s->candidates[i], s->problem, s->synopsis, s->domain, layout, err));
+    kn_progress_begin(s->ctx, "searching", "cuts", 0);
+    kn_status st = run(s, err);
+    kn_progress_end(s->ctx);
+    if (st != KN_OK || !s->result->found) return st;
+    return make_plan(s, err);
+}
+
+static kn_status search_fast(kn_tree_result *out, kn_context *ctx, const kn_tree_problem *problem, kn_error *err)
+{
+    search *s = kn_alloc_zero(ctx, sizeof *s);
+    if (!s) return kn_fail_memory(err, ctx, "searching the cuts");
+    s->ctx = ctx;
+    s->problem = problem;
+    s->vocabulary = problem->records->vocabulary;
+    s->result = out;
+    kn_status st = search_cuts(s, err);
+    for (int i = 0; s->scratch && i < s->workers; i++) kn_combinations_free(&s->scratch[i]);
+    for (int i = 0; s->candidates && i < s->workers; i++) kn_candidate_free(s->candidates[i]);
+    for (size_t i = 0; i < s->rare_count; i++) kn_free(s->rare[i].values);
+    free_states(s->states, s->state_count);
+    kn_free(s->candidates);
+    kn_free(s->state_cut);
+    kn_free(s->rare);
+    kn_free(s->scratch);
+    kn_free(s->domain);
+    kn_free(s->followed);
+    kn_free(s->costs);
+    kn_free(s->best_list);
+    kn_cuts_free(&s->cuts);
+    kn_synopsis_free(s->synopsis);
+    kn_free(s);
+    return st;
+}
+
+static kn_status check_options(const kn_tree_problem *p, kn_error *err)
+{
+    if (p->method != KN_METHOD_ACS && p->method != KN_METHOD_GCS && p->method != KN_METHOD_OCS)
+        return kn_fail(err, KN_USAGE, "%s is no method for tree records", kn_method_name(p->method));
+    if (p->k < 1) return kn_fail(err, KN_USAGE, "k is at least 1");
+    if (p->m < 1) return kn_fail(err, KN_USAGE, "m is at least 1");
+    if (p->n < 0 || (int64_t)p->n > (int64_t)p->m * (p->m - 1) / 2)
+        return kn_fail(err, KN_USAGE, "n is between 0 and m (m - 1) / 2: %d values have no more relations", p->m);
+    if (p->g < 1 && p->method != KN_METHOD_ACS) return kn_fail(err, KN_USAGE, "g is at least 1");
+    if (p->l < 0) return kn_fail(err, KN_USAGE, "l is at least 1, or 0 for none");
+    if (!(p->time_limit >= 0)) return kn_fail(err, KN_USAGE, "the time limit is a number of seconds, or 0 for none");
+    return KN_OK;
+}
+
+kn_status kn_tree_search(kn_tree_result **out, kn_context *ctx, const kn_tree_problem *problem, kn_error *err)
+{
+    *out = NULL;
+    KN_TRY(check_options(problem, err));
+    kn_tree_result *r = kn_alloc_zero(ctx, sizeof *r);
+    if (!r) return kn_fail_memory(err, ctx, "searching the cuts");
+    r->complete = true;
+    kn_status st = KN_OK;
+    if (problem->k <= problem->records->count)
+        st = problem->reference ? kn_tree_reference_search(r, ctx, problem, err) : search_fast(r, ctx, problem, err);
+    if (st != KN_OK) {
+        kn_tree_result_free(r);
+        return st;
+    }
+    *out = r;
+    return KN_OK;
+}
+
+void kn_tree_result_free(kn_tree_result *result)
+{
+    if (!result) return;
+    kn_records_plan_free(result->plan);
+    kn_free(result);
+}

@@ -1,0 +1,15 @@
+/* kn_tree_work.h: what the searches share: looking at one cut. */
+#ifndef KN_TREE_WORK_H
+#define KN_TREE_WORK_H
+
+#include "kn_cut.h"
+#include "kn_structure.h"
+
+/* Algorithm 1. */
+KN_CHECK kn_status kn_value_check(const kn_projection *projection, kn_combinations *scratch,
+                                  const kn_tree_problem *problem, bool *ok, kn_error *err);
+
+/* Is each sensitive value in at most 1 / l of the records of every combination (K18)? */
+KN_CHECK kn_status kn_diversity_check(kn_structure *structure, kn_combinations *scratch, bool *ok, kn_error *err);
+
+#endif
