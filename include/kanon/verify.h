@@ -9,7 +9,8 @@
 #ifndef KANON_VERIFY_H
 #define KANON_VERIFY_H
 
-#include <kanon/spec.h>
+#include <kanon/database.h>
+#include <kanon/records.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -71,6 +72,123 @@ typedef struct kn_verify_options {
 KN_API KN_CHECK kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                     const kn_verify_options *options, kn_error *err);
 KN_API void               kn_verify_report_free(kn_verify_report *report);
+
+/* ---- Databases ---- */
+
+/* A table of the release. */
+typedef struct kn_verified_table {
+    const char *name;
+    int64_t     rows;
+    int64_t     deleted; /* rows of the original that belong to a person and are not released */
+    double      lm;      /* over the original's cells of quasi-identifiers, a deleted one 1; NAN where a cell cannot be read */
+} kn_verified_table;
+
+/* What was found. Reasons say where (table, row of the release, column), never a value. */
+typedef struct kn_database_verify_report {
+    bool                     ok;      /* all holds and the assignment is proved                      */
+    int64_t                  persons; /* of the release                                              */
+    int64_t                  dropped; /* persons of the original that are not released               */
+    int64_t                  classes; /* of persons whose trees of quasi-identifiers are equal       */
+    int64_t                  k;       /* the smallest class; 0: none                                 */
+    int                      table_count;
+    const kn_verified_table *tables;
+    int                      model_count;
+    const kn_verified_model *models; /* `classes` counts nodes of classes that violate it            */
+    double                   largest_share; /* of a node's members that one sensitive value belongs to; 0: no such promise */
+    kn_assignment            assignment;
+    double                   lm, dm; /* Definitions 7 and 8 (ERRATA M10), derived anew               */
+    int                      problem_count; /* at most 100 are kept                                  */
+    const char *const       *problems;
+    bool                     more_problems;
+} kn_database_verify_report;
+
+typedef struct kn_database_verify_options {
+    size_t         size;     /* sizeof(kn_database_verify_options), set by the initializer                             */
+    const char    *original; /* database; NULL: the spec's input                                                       */
+    const char    *release;  /* database; NULL: the spec's output                                                      */
+    const char    *map_path; /* OUTPUT.rowmap: which original person each released person is; NULL: none               */
+    const int64_t *map;      /* the same in memory: the original's row of the table of persons for each row of the
+                                release's, in the order it was read; NULL: none                                        */
+    int64_t        map_count;
+    int64_t        search_limit; /* without a map: persons up to which an assignment is searched; 0: 10,000            */
+} kn_database_verify_options;
+
+#define KN_DATABASE_VERIFY_OPTIONS_INIT {sizeof(kn_database_verify_options), NULL, NULL, NULL, NULL, 0, 0}
+
+/* Verifies a release of a database (multi-relational k-anonymity: Definitions 9 and 10). From the release alone: every
+ * person's tree of quasi-identifiers equals that of at least k - 1 others, every promise about sensitive values, keys
+ * that are atomic and join, no column that must not be there. Against the original: every released person is an original
+ * one with rows taken away and quasi-identifiers raised, nothing else changed, nobody twice. The row map is a CSV file
+ * (mode 0600) with, for each column C of the key of persons, "released C", then "original C". Of an anatomy
+ * (spec->anatomy) `classes` are groups of rows and `k` the fewest persons of a group; lm counts deleted cells only and dm is
+ * NAN. KN_INPUT: something cannot
+ * be read as a database; KN_USAGE: the spec describes none. */
+KN_API KN_CHECK kn_status kn_verify_database(kn_database_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                                             const kn_database_verify_options *options, kn_error *err);
+
+/* The same of two databases that were read: options->original and ->release are not looked at. */
+KN_API KN_CHECK kn_status kn_verify_databases(kn_database_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                                              const kn_database *original, const kn_database *release,
+                                              const kn_database_verify_options *options, kn_error *err);
+KN_API void               kn_database_verify_report_free(kn_database_verify_report *report);
+
+/* ---- Tree records ---- */
+
+/* What was found. Reasons say where (record and node of a file, both counted from 1), never a value. */
+typedef struct kn_records_verify_report {
+    bool                     ok;      /* all holds and the assignment is proved                                        */
+    int64_t                  records; /* of the release                                                                */
+    kn_kmn                   kmn;     /* the promise that was checked                                                  */
+    kn_semantics             semantics;
+    bool                     strict; /* moved nodes were looked for too (S1)                                           */
+    int64_t                  k; /* the fewest records that somebody within m and n finds, of those who find any; exact.
+                                   0: nobody finds any, or it was not decided                                          */
+    bool                     decided;      /* false: there are too many combinations to count (work_limit)             */
+    int64_t                  combinations; /* different ones that occur: values with relations between them            */
+    int64_t                  violations;   /* ... that fewer than kmn.k records have                                   */
+    int                      model_count;  /* the spec's; only l-diversity (distinct) of sensitive classes is known    */
+    const kn_verified_model *models;       /* `classes` counts combinations; `reached`: one over the largest share     */
+    double                   largest_share; /* of the records that somebody finds, with one sensitive value; 0: no such
+                                               promise                                                                 */
+    kn_assignment            assignment;
+    double                   rpd, rpd_original; /* equation 3 with |C(u)| per class (K2); NAN where a label is unknown */
+    int64_t                  nodes, nodes_original; /* without the records' roots and without negative values          */
+    int64_t                  relations, relations_original; /* pairs of a node and one above it                        */
+    int                      problem_count; /* at most 100 are kept                                                    */
+    const char *const       *problems;
+    bool                     more_problems;
+    char                     sha256[65]; /* of the release; empty where it was not read from one file                  */
+} kn_records_verify_report;
+
+typedef struct kn_records_verify_options {
+    size_t         size;     /* sizeof(kn_records_verify_options), set by the initializer                              */
+    const char    *original; /* file; NULL: the spec's input                                                           */
+    const char    *release;  /* file; NULL: the spec's output                                                          */
+    const char    *map_path; /* OUTPUT.rowmap: "kanon-rowmap 1", then the original's record of each released one,
+                                counted from 1; NULL: none                                                             */
+    const int64_t *map;      /* the same in memory, counted from 0; NULL: none                                         */
+    int64_t        map_count;
+    int64_t        search_limit; /* without a map: records up to which an assignment is searched; 0: 10,000            */
+    int64_t        work_limit;   /* sets of values that are counted, and steps of the search; 0: 2 * 10^10             */
+} kn_records_verify_options;
+
+#define KN_RECORDS_VERIFY_OPTIONS_INIT {sizeof(kn_records_verify_options), NULL, NULL, NULL, NULL, 0, 0, 0}
+
+/* Verifies a release of tree records. From the release alone: k^(m,n)-anonymity (Definition 1: every set of up to m values
+ * with up to n relations between them is found in no record or in at least k), under spec->semantics; l-diversity of
+ * sensitive classes; no value of a negative class; with spec->strict_structure no rare tell-tale position. Against the
+ * original: one cut through the hierarchies, the same in every record; each released record is an original one whose
+ * values were raised to it and whose relations partly vanished: no node is lost or added, no relation is invented, nobody
+ * is left out or there twice. What somebody may know that a record has not (negative classes) leaves no trace in a release
+ * and is not counted. KN_INPUT: a file cannot be read; KN_USAGE: the spec describes no tree records. */
+KN_API KN_CHECK kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                                            const kn_records_verify_options *options, kn_error *err);
+
+/* The same of records that were read: options->original and ->release are not looked at. */
+KN_API KN_CHECK kn_status kn_verify_records_pair(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                                                 const kn_records *original, const kn_records *release,
+                                                 const kn_records_verify_options *options, kn_error *err);
+KN_API void               kn_records_verify_report_free(kn_records_verify_report *report);
 
 #ifdef __cplusplus
 }

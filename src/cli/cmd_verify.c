@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "anonymize.h"
 #include "diagnose.h"
-#include "json.h"
+#include "verify.h"
 
 static const char help[] =
     "Usage: kanon verify ORIGINAL... RELEASE --spec RELEASE.yaml [--map FILE] [OPTION]...\n"
     "       kanon verify ORIGINAL... RELEASE --qi A,B -k K [OPTION]...\n"
+    "       kanon verify DATABASE RELEASE --spec RELEASE.yaml [--map FILE] [OPTION]...\n"
     "\n"
     "May this release be published? Everything is worked out anew from the two files, by code\n"
     "that shares nothing with what made the release:\n"
@@ -25,10 +25,16 @@ static const char help[] =
     "every released row an original. Where that takes too long the answer is 'undecided', and\n"
     "the exit code 1. Without files the release file's input and output are taken.\n"
     "\n"
+    "Of a database every person with all rows in all tables is looked at, and keys must join\n"
+    "and say nothing else. Of records that are trees everything that somebody within the promise\n"
+    "may know is counted; values must be those of one cut, and no relation may be new.\n"
+    "\n"
     "      --spec FILE          the release file: roles, hierarchies, promises\n"
     "      --map FILE           the row map that belongs to the release (RELEASE.rowmap)\n"
     "      --summary FILE       published means and ranges, to be checked with the row map\n"
     "      --work-limit N       steps of looking for originals (default: 1000000000)\n"
+    "      --search-limit N     databases, trees: persons up to which originals are looked for\n"
+    "                           (default: 10000)\n"
     "\n"
     "Without a release file, or instead of its fields, as in anonymize:\n"
     "      --qi, --sensitive, --identifier, --keep COLUMNS; --weight, --entity COLUMN\n"
@@ -74,13 +80,13 @@ static bool at_least(kn_model_kind kind)
     return kind == KN_MODEL_K || kind == KN_MODEL_K_MAP || kind == KN_MODEL_DISTINCT || kind == KN_MODEL_ENTROPY;
 }
 
-static void print_models(const kn_verify_report *r)
+void cli_verified_print(const kn_verified_model *models, int count, const char *worst)
 {
-    static const char *const titles[] = {"promise", "asked", "worst class", ""};
-    static const cli_align   aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT};
-    cli_text_table          *t = cli_text_table_new(4, titles, aligns);
-    for (int i = 0; i < r->model_count; i++) {
-        const kn_verified_model *m = &r->models[i];
+    const char *const      titles[] = {"promise", "asked", worst, ""};
+    static const cli_align aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT};
+    cli_text_table        *t = cli_text_table_new(4, titles, aligns);
+    for (int i = 0; i < count; i++) {
+        const kn_verified_model *m = &models[i];
         bool                     strict = m->model.kind == KN_MODEL_RECURSIVE || m->model.kind == KN_MODEL_DELTA;
         char                     name[300];
         model_name(&m->model, name, sizeof name);
@@ -98,6 +104,24 @@ static void print_models(const kn_verify_report *r)
     cli_text_table_free(t);
 }
 
+void cli_verdict_print(bool ok)
+{
+    printf("%s%s%s\n\n", cli_style_on(stdout, ok ? CLI_GREEN : CLI_RED),
+           ok ? "The release keeps its promises." : "The release must not be published: it does not keep its promises.",
+           cli_style_on(stdout, CLI_PLAIN));
+}
+
+void cli_problems_print(const char *const *problems, int count, bool more)
+{
+    if (count > 0) printf("\nWhat is wrong (rows are counted from 1, without the header):\n");
+    for (int i = 0; i < count; i++) {
+        char *text = cli_escape(problems[i], strlen(problems[i]));
+        printf("  - %s\n", text);
+        free(text);
+    }
+    if (more) printf("  - and more\n");
+}
+
 static void print_verdict(const kn_verify_report *r)
 {
     static const char *const assignments[] = {
@@ -105,10 +129,7 @@ static void print_verdict(const kn_verify_report *r)
         "Not every released row can come from the original.",
         "It was not decided whether every released row comes from the original.",
     };
-    printf("%s%s%s\n\n", cli_style_on(stdout, r->ok ? CLI_GREEN : CLI_RED),
-           r->ok ? "The release keeps its promises."
-                 : "The release must not be published: it does not keep its promises.",
-           cli_style_on(stdout, CLI_PLAIN));
+    cli_verdict_print(r->ok);
     printf("%s, ", cli_rows_of(r->rows).text);
     printf("%s", cli_count_of(r->classes, "group of people who look alike", "groups of people who look alike").text);
     if (r->k > 0) printf(", the smallest of %s", cli_count_of(r->k, "person", "persons").text);
@@ -119,15 +140,9 @@ static void print_verdict(const kn_verify_report *r)
 static void print_words(const kn_verify_report *r)
 {
     print_verdict(r);
-    if (r->problem_count > 0) printf("\nWhat is wrong (rows are counted from 1, without the header):\n");
-    for (int i = 0; i < r->problem_count; i++) {
-        char *text = cli_escape(r->problems[i], strlen(r->problems[i]));
-        printf("  - %s\n", text);
-        free(text);
-    }
-    if (r->more_problems) printf("  - and more\n");
+    cli_problems_print(r->problems, r->problem_count, r->more_problems);
     printf("\n");
-    print_models(r);
+    cli_verified_print(r->models, r->model_count, "worst class");
 }
 
 /* ---- JSON ---- */
@@ -146,24 +161,34 @@ static json_t *model_json(const kn_verified_model *m)
     return o;
 }
 
+json_t *cli_verified_json(const kn_verified_model *models, int count)
+{
+    json_t *list = cli_json_array();
+    for (int i = 0; i < count; i++) cli_json_append(list, model_json(&models[i]));
+    return list;
+}
+
+json_t *cli_problems_json(const char *const *problems, int count)
+{
+    json_t *list = cli_json_array();
+    for (int i = 0; i < count; i++) cli_json_append(list, cli_json_text(problems[i], strlen(problems[i])));
+    return list;
+}
+
 static void print_json(const kn_verify_report *r)
 {
-    json_t *o = cli_json_object(), *models = cli_json_array(), *metrics = cli_json_object(),
-           *problems = cli_json_array();
-    for (int i = 0; i < r->model_count; i++) cli_json_append(models, model_json(&r->models[i]));
+    json_t *o = cli_json_object(), *metrics = cli_json_object();
     for (kn_metric m = KN_METRIC_LM; m < KN_METRICS; m++)
         cli_json_set(metrics, kn_metric_name(m), cli_json_number(r->metrics[m]));
-    for (int i = 0; i < r->problem_count; i++)
-        cli_json_append(problems, cli_json_text(r->problems[i], strlen(r->problems[i])));
     cli_json_set(o, "verified", json_boolean(r->ok));
     cli_json_set(o, "assignment", json_string(kn_assignment_name(r->assignment)));
     cli_json_set(o, "rows", json_integer(r->rows));
     cli_json_set(o, "suppressed", json_integer(r->suppressed));
     cli_json_set(o, "classes", json_integer(r->classes));
     cli_json_set(o, "k", json_integer(r->k));
-    cli_json_set(o, "models", models);
+    cli_json_set(o, "models", cli_verified_json(r->models, r->model_count));
     cli_json_set(o, "metrics", metrics);
-    cli_json_set(o, "problems", problems);
+    cli_json_set(o, "problems", cli_problems_json(r->problems, r->problem_count));
     cli_json_set(o, "more_problems", json_boolean(r->more_problems));
     cli_json_set(o, "sha256", json_string(r->sha256));
     cli_json_print(o);
@@ -171,7 +196,7 @@ static void print_json(const kn_verify_report *r)
 
 /* ---- The run ---- */
 
-static int check(const cli_anonymizing *a, int argc, int64_t work_limit)
+static int check(const cli_anonymizing *a, int argc, int64_t work_limit, int64_t search_limit)
 {
     if (argc == 1 || (argc == 0 && !a->spec_path))
         return cli_usage(&cli_verify, "name the original and the release, in this order");
@@ -179,17 +204,46 @@ static int check(const cli_anonymizing *a, int argc, int64_t work_limit)
         return cli_usage(&cli_verify, "--spec or --qi is needed: what was promised?");
     if (a->k != INT64_MIN && a->k < 1) return cli_usage(&cli_verify, "-k: k must be at least 1");
     if (work_limit < 0) return cli_usage(&cli_verify, "--work-limit: not less than 0");
+    if (search_limit < 0) return cli_usage(&cli_verify, "--search-limit: not less than 0");
     return 0;
 }
 
-static int verify(cli_anonymizing *a, kn_context *ctx, kn_verify_options *options)
+static int verify_database(const cli_anonymizing *a, kn_context *ctx, const kn_spec *spec,
+                           const kn_verify_options *options, int64_t search_limit)
+{
+    kn_database_verify_options database = KN_DATABASE_VERIFY_OPTIONS_INIT;
+    if (options->summary) return cli_usage(&cli_verify, "--summary: there is none of a database");
+    if (options->work_limit > 0) return cli_usage(&cli_verify, "--work-limit: for databases it is --search-limit");
+    database.map_path = options->map_path;
+    database.search_limit = search_limit;
+    return cli_verify_database(a, ctx, spec, &database);
+}
+
+static int verify_records(const cli_anonymizing *a, kn_context *ctx, const kn_spec *spec,
+                          const kn_verify_options *options, int64_t search_limit)
+{
+    kn_records_verify_options records = KN_RECORDS_VERIFY_OPTIONS_INIT;
+    if (options->summary) return cli_usage(&cli_verify, "--summary: there is none of records that are trees");
+    records.map_path = options->map_path;
+    records.search_limit = search_limit;
+    records.work_limit = options->work_limit;
+    return cli_verify_records(a, ctx, spec, &records);
+}
+
+static int verify(cli_anonymizing *a, kn_context *ctx, kn_verify_options *options, int64_t search_limit)
 {
     kn_spec          *spec = NULL;
     kn_verify_report *report = NULL;
     kn_error          err = KN_ERROR_INIT;
     int               code = cli_anonymize_spec(&spec, ctx, a);
-    if (code == 0 && (kn_spec_check_one_table(spec, &err) != KN_OK || kn_spec_check(spec, &err) != KN_OK))
-        code = cli_fail(&err);
+    if (code == 0 && kn_spec_check(spec, &err) != KN_OK) code = cli_fail(&err);
+    if (code == 0 && kn_spec_shape(spec) != KN_SHAPE_TABLE) {
+        code = kn_spec_shape(spec) == KN_SHAPE_DATABASE ? verify_database(a, ctx, spec, options, search_limit)
+                                                        : verify_records(a, ctx, spec, options, search_limit);
+        kn_spec_free(spec);
+        return code;
+    }
+    if (code == 0 && kn_spec_check_one_table(spec, NULL, &err) != KN_OK) code = cli_fail(&err);
     if (code == 0 && kn_verify(&report, ctx, spec, options, &err) != KN_OK) code = cli_fail(&err);
     if (code == 0) {
         if (a->common.json)
@@ -215,10 +269,12 @@ static int run(int argc, char **argv)
 {
     cli_anonymizing   a = {.command = &cli_verify, .k = INT64_MIN};
     kn_verify_options verifying = KN_VERIFY_OPTIONS_INIT;
+    int64_t           search_limit = 0;
     const cli_option  options[] = {{"--spec", CLI_TEXT, &a.spec_path},
                                    {"--map", CLI_TEXT, &verifying.map_path},
                                    {"--summary", CLI_TEXT, &verifying.summary},
                                    {"--work-limit", CLI_INTEGER, &verifying.work_limit},
+                                   {"--search-limit", CLI_INTEGER, &search_limit},
                                    {"--qi", CLI_LIST, &a.qi},
                                    {"--sensitive", CLI_LIST, &a.sensitive},
                                    {"--identifier", CLI_LIST, &a.identifier},
@@ -239,14 +295,14 @@ static int run(int argc, char **argv)
                                    {0}};
     if (!cli_parse(&cli_verify, &argc, argv, options, &a.common)) return 2;
     if (a.common.help) return 0;
-    int code = check(&a, argc, verifying.work_limit);
+    int code = check(&a, argc, verifying.work_limit, search_limit);
     if (argc > 1) { /* the originals are the spec's inputs, the release its output */
         a.files = argv;
         a.file_count = argc - 1;
         a.output = argv[argc - 1];
     }
     kn_context *ctx = code == 0 ? cli_context(&a.common) : NULL;
-    if (code == 0) code = ctx ? verify(&a, ctx, &verifying) : 3;
+    if (code == 0) code = ctx ? verify(&a, ctx, &verifying, search_limit) : 3;
     cli_context_free(ctx);
     free_words(&a);
     return code;

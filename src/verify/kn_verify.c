@@ -369,7 +369,7 @@ kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec
     const kn_verify_options plain = KN_VERIFY_OPTIONS_INIT;
     if (options && options->size < sizeof *options)
         return kn_fail(err, KN_USAGE, "verification options: the size field is not set");
-    KN_TRY(kn_spec_check_one_table(spec, err));
+    KN_TRY(kn_spec_check_one_table(spec, NULL, err));
     kn_verifier v = {.ctx = ctx, .spec = spec, .options = options ? options : &plain};
     kn_status   st = make_report(&v, err);
     if (st == KN_OK) st = check(&v, err);

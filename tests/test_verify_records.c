@@ -1,0 +1,499 @@
+/* test_verify_records.c: the verifier of tree records against plain enumeration: every attacker, every map of nodes, every
+ * assignment of records; mutations of releases; the paper's Figure 13. */
+#include "verify_records_mutations.h"
+
+enum { FORESTS = 1500, MUTATED = 400 };
+
+static kn_records_verify_report *verify(const problem *p, const kn_records *release, const int64_t *map)
+{
+    kn_error                  err = KN_ERROR_INIT;
+    kn_records_verify_report *report = NULL;
+    kn_records_verify_options options = KN_RECORDS_VERIFY_OPTIONS_INIT;
+    options.map = map;
+    options.map_count = release->count;
+    assert_ok(kn_verify_records_pair(&report, p->ctx, &p->spec, p->original, release, &options, &err), err);
+    return report;
+}
+
+static int hidden_class(const problem *p)
+{
+    for (int c = 0; c < p->class_count && p->spec.model_count; c++)
+        if (strcmp(p->names[c], p->models[0].attribute) == 0) return c;
+    return -1;
+}
+
+/* ---- Random forests ---- */
+
+static void check_release(const problem *p, const trees *o, const trees *t, const int64_t *map,
+                          const kn_records *release)
+{
+    kn_records_verify_report *r = verify(p, release, map);
+    naive                     n = attack_all(p, t);
+    bool                      assigned = naive_assignment(p, o, t, map);
+    int64_t                   rare = p->spec.strict_structure ? rare_positions(p, o, t, hidden_class(p)) : 0;
+    assert_true(r->decided);
+    assert_int_equal(r->k, n.k);
+    assert_int_equal(r->combinations, n.combinations);
+    assert_int_equal(r->violations, n.violations);
+    assert_int_equal(r->assignment, assigned ? KN_ASSIGNMENT_PROVED : KN_ASSIGNMENT_REFUTED);
+    if (p->spec.model_count) {
+        assert_true(fabs(r->largest_share - n.share) < 1e-12);
+        assert_int_equal(r->models[0].classes, n.uniform);
+        assert_int_equal(r->models[0].holds, n.uniform == 0);
+    }
+    assert_int_equal(r->ok, assigned && n.violations == 0 && n.uniform == 0 && rare == 0);
+    if (assigned && !isnan(r->rpd)) {
+        assert_true(fabs(r->rpd - naive_rpd(p, t)) < 1e-12);
+        assert_true(fabs(r->rpd_original - naive_rpd(p, o)) < 1e-12);
+    }
+    assert_true(!assigned || !isnan(r->rpd));
+    kn_records_verify_report_free(r);
+}
+
+static void random_forests(void **state)
+{
+    (void)state;
+    kn_rng       rng;
+    static trees o, t;
+    int          good = 0;
+    kn_rng_init(&rng, testing_seed(), 1);
+    kn_context *ctx = testing_context(1);
+    for (int i = 0; i < FORESTS; i++) {
+        problem p;
+        random_problem(&p, ctx, &rng, i % 4 ? 8 : RECORDS);
+        read_records(&o, p.original);
+        read_records(&t, p.release);
+        check_release(&p, &o, &t, p.original_of, p.release);
+        if (o.count <= 8) check_release(&p, &o, &t, NULL, p.release);
+        kn_records_verify_report *r = verify(&p, p.release, p.original_of);
+        assert_int_equal(r->assignment, KN_ASSIGNMENT_PROVED); /* a plan's release is what it says */
+        good += r->ok;
+        kn_records_verify_report_free(r);
+        free_problem(&p);
+    }
+    assert_true(good > 20 && good < FORESTS - 20);
+    testing_context_free(ctx);
+}
+
+/* ---- Mutations ---- */
+
+/* Each mutant is judged as the twin judges it, with the map and without. */
+static void check_mutant(const problem *p, const trees *o, mutant *m, int number, int *rejected)
+{
+    kn_records *release = make_records(p->ctx, p->vocabulary, m->t);
+    for (int mapped = 0; mapped < 2; mapped++) {
+        const int64_t            *map = mapped ? m->map : NULL;
+        kn_records_verify_report *r = verify(p, release, map);
+        bool                      assigned = naive_assignment(p, o, m->t, map);
+        if (r->assignment != (assigned ? KN_ASSIGNMENT_PROVED : KN_ASSIGNMENT_REFUTED))
+            fail_msg("%s: the verifier says %s", mutations[number].name, kn_assignment_name(r->assignment));
+        naive n = attack_all(p, m->t);
+        assert_int_equal(r->k, n.k);
+        int64_t rare = p->spec.strict_structure ? rare_positions(p, o, m->t, hidden_class(p)) : 0;
+        assert_int_equal(r->ok, assigned && n.violations == 0 && n.uniform == 0 && rare == 0);
+        assert_true(r->ok || r->problem_count > 0);
+        rejected[number] += !r->ok && mapped;
+        kn_records_verify_report_free(r);
+    }
+    kn_records_free(release);
+}
+
+static void mutated_releases(void **state)
+{
+    (void)state;
+    kn_rng       rng;
+    static trees o, t;
+    int          tried[MUTATIONS] = {0}, rejected[MUTATIONS] = {0};
+    kn_rng_init(&rng, testing_seed(), 2);
+    kn_context *ctx = testing_context(1);
+    for (int i = 0; i < MUTATED; i++) {
+        problem p;
+        random_problem(&p, ctx, &rng, 7);
+        read_records(&o, p.original);
+        if (i % 2) p.spec.kmn.k = 1; /* otherwise k alone would reject most */
+        if (i % 2) p.spec.model_count = 0;
+        for (int number = 0; number < MUTATIONS; number++) {
+            int64_t map[RECORDS + 2];
+            read_records(&t, p.release);
+            memcpy(map, p.original_of, (size_t)p.release->count * sizeof *map);
+            mutant m = {&p, &rng, &t, map};
+            if (!mutations[number].apply(&m)) continue;
+            tried[number]++;
+            check_mutant(&p, &o, &m, number, rejected);
+        }
+        free_problem(&p);
+    }
+    for (int i = 0; i < MUTATIONS; i++) {
+        print_message("%-22s %4d tried, %4d rejected\n", mutations[i].name, tried[i], rejected[i]);
+        assert_true(tried[i] > 5);
+    }
+    testing_context_free(ctx);
+}
+
+/* ---- The paper's example ---- */
+
+static const char hospital[] = "Flu;Lung Disease;Disease;*\nBronchitis;Lung Disease;Disease;*\n"
+                               "Diarrhea;Stomach Disorder;Disease;*\nGastritis;Stomach Disorder;Disease;*\n"
+                               "Neurological;Physiotherapy;Treatment;*\nOrthopedic;Physiotherapy;Treatment;*\n"
+                               "Pain killer;Medicine;Treatment;*\nAntibiotics;Medicine;Treatment;*\n"
+                               "Hospital1;General Hosp.;Medical Center;*\nHospital2;General Hosp.;Medical Center;*\n"
+                               "Rea;Maternity Hosp.;Medical Center;*\nGaia;Maternity Hosp.;Medical Center;*\n";
+
+static uint32_t value_of(const problem *p, const char *text)
+{
+    for (uint32_t n = 0; n < p->vocabulary->nodes; n++)
+        if (kn_string_equal(kn_vocabulary_label(p->vocabulary, n), kn_string_of(text))) return n;
+    fail_msg("no value");
+    return 0;
+}
+
+/* "parent value; ..." is too much for a test: nodes as (parent, value). */
+typedef struct line {
+    int         record, parent;
+    const char *value;
+} line;
+
+static void take_lines(const problem *p, trees *t, const line *lines, int count)
+{
+    t->count = 0;
+    for (int i = 0; i < count; i++) {
+        if (lines[i].record == t->count) t->tree[t->count++].size = 0;
+        tree *r = &t->tree[t->count - 1];
+        r->nodes[r->size++] =
+            (kn_record_node){lines[i].parent < 0 ? ROOT : (uint32_t)lines[i].parent, value_of(p, lines[i].value)};
+    }
+    for (int i = 0; i < t->count; i++) canonical(&t->tree[i]);
+}
+
+static const line figure10[] = {
+    {0, -1, "Hospital1"},  {0, 0, "Gastritis"},   {0, -1, "Hospital2"}, {0, 2, "Bronchitis"},  {0, 3, "Antibiotics"},
+    {0, 2, "Flu"},         {0, 5, "Pain killer"}, {1, -1, "Hospital1"}, {1, 0, "Bronchitis"},  {1, 1, "Antibiotics"},
+    {1, 0, "Gastritis"},   {1, -1, "Hospital2"},  {1, 4, "Bronchitis"}, {1, 5, "Antibiotics"}, {1, 4, "Flu"},
+    {1, 7, "Pain killer"}, {2, -1, "Hospital1"},  {2, 0, "Flu"},        {2, 1, "Pain killer"}, {2, -1, "Hospital2"},
+    {2, 3, "Flu"},         {2, 4, "Pain killer"}, {3, -1, "Hospital1"}, {3, 0, "Bronchitis"},  {3, 0, "Gastritis"},
+    {3, 2, "Pain killer"},
+};
+
+static const line figure13[] = {
+    {0, -1, "Hospital1"},   {0, 0, "Gastritis"},    {0, -1, "Hospital2"},   {0, 2, "Lung Disease"},
+    {0, 3, "Medicine"},     {1, -1, "Hospital1"},   {1, 0, "Gastritis"},    {1, 0, "Lung Disease"},
+    {1, 2, "Medicine"},     {1, -1, "Hospital2"},   {1, 4, "Lung Disease"}, {1, 5, "Medicine"},
+    {2, -1, "Hospital1"},   {2, 0, "Lung Disease"}, {2, 1, "Medicine"},     {2, -1, "Hospital2"},
+    {2, 3, "Lung Disease"}, {2, 4, "Medicine"},     {3, -1, "Hospital1"},   {3, 0, "Gastritis"},
+    {3, 0, "Lung Disease"}, {3, 0, "Medicine"},
+};
+
+static void hospital_problem(problem *p, kn_context *ctx, kn_kmn kmn)
+{
+    static const char *const names[] = {"MedicalCenter", "Disease", "Treatment"};
+    static const char *const values[] = {"Hospital1", "Flu", "Antibiotics"};
+    kn_error                 err = KN_ERROR_INIT;
+    kn_string                first[3];
+    kn_vocabulary_leaves     leaves[3];
+    const char              *path = testing_file("hospital.dgh", hospital, sizeof hospital - 1);
+    *p = (problem){.ctx = ctx, .class_count = 3};
+    for (int c = 0; c < 3; c++) {
+        kn_hierarchy_spec h = KN_HIERARCHY_SPEC_INIT;
+        h.path = path;
+        p->classes[c] = (kn_spec_class){.name = names[c], .has_hierarchy = true, .hierarchy = h};
+        first[c] = kn_string_of(values[c]);
+        leaves[c] = (kn_vocabulary_leaves){1, &first[c]};
+    }
+    assert_ok(kn_vocabulary_make(&p->vocabulary, ctx, p->classes, 3, leaves, &err), err);
+    trees t;
+    take_lines(p, &t, figure10, sizeof figure10 / sizeof *figure10);
+    p->original = make_records(ctx, p->vocabulary, &t);
+    take_lines(p, &t, figure13, sizeof figure13 / sizeof *figure13);
+    p->release = make_records(ctx, p->vocabulary, &t);
+    set_spec(p, kmn, KN_SEMANTICS_PAIRS, false);
+}
+
+/* K1: {Hospital2, Gastritis} is in two records only. */
+static void figure_13(void **state)
+{
+    (void)state;
+    kn_context   *ctx = testing_context(1);
+    problem       p;
+    const int64_t map[] = {0, 1, 2, 3}, wrong[] = {1, 0, 2, 3};
+    hospital_problem(&p, ctx, (kn_kmn){2, 2, 1});
+    kn_records_verify_report *r = verify(&p, p.release, map);
+    assert_true(r->ok);
+    assert_int_equal(r->k, 2);
+    assert_int_equal(r->violations, 0);
+    assert_int_equal(r->nodes_original, 26);
+    assert_int_equal(r->relations_original, 27);
+    assert_int_equal(r->nodes, 22);
+    assert_int_equal(r->relations, 20);
+    kn_records_verify_report_free(r);
+    r = verify(&p, p.release, NULL);
+    assert_true(r->ok);
+    kn_records_verify_report_free(r);
+    r = verify(&p, p.release, wrong);
+    assert_int_equal(r->assignment, KN_ASSIGNMENT_REFUTED);
+    assert_false(r->ok);
+    kn_records_verify_report_free(r);
+    p.spec.kmn.k = 3;
+    r = verify(&p, p.release, map);
+    assert_false(r->ok);
+    assert_int_equal(r->assignment, KN_ASSIGNMENT_PROVED);
+    assert_int_equal(r->k, 2);
+    assert_non_null(strstr(r->problems[1], "record 1: whoever knows nodes 2 and 3 finds 2 records, fewer than 3"));
+    kn_records_verify_report_free(r);
+    free_problem(&p);
+    testing_context_free(ctx);
+}
+
+/* Figure 5: 1/3 (1/(4·8) + 2/(4·4·12)) with |C(u)| per class. */
+static void rpd_of_figure_5(void **state)
+{
+    (void)state;
+    static const line figure5[] = {{0, -1, "Hospital1"},   {0, 0, "Gastritis"},   {0, -1, "Hospital2"},
+                                   {0, 2, "Lung Disease"}, {0, 3, "Antibiotics"}, {0, 3, "Pain killer"}};
+    kn_context       *ctx = testing_context(1);
+    problem           p;
+    trees             t;
+    hospital_problem(&p, ctx, (kn_kmn){1, 2, 1});
+    take_lines(&p, &t, figure5, 6);
+    kn_records_free(p.release);
+    p.release = make_records(ctx, p.vocabulary, &t);
+    take_lines(&p, &t, figure10, 7);
+    kn_records_free(p.original);
+    p.original = make_records(ctx, p.vocabulary, &t);
+    kn_records_verify_report *r = verify(&p, p.release, NULL);
+    assert_true(r->ok);
+    assert_true(fabs(r->rpd - (1.0 / 32 + 2.0 / (4 * 2 * 2 * 12)) / 3) < 1e-15);
+    assert_true(fabs(r->rpd_original - (1.0 / 32 + 2.0 / (4 * 8 * 12)) / 3) < 1e-15);
+    kn_records_verify_report_free(r);
+    free_problem(&p);
+    testing_context_free(ctx);
+}
+
+/* ---- Options, limits, failures ---- */
+
+static void map_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        kn_status   status;
+        bool        ok;
+    } cases[] = {
+        {"kanon-rowmap 1\n1\n2\n3\n4\n", KN_OK, true},     {"kanon-rowmap 1\r\n1\r\n2\r\n3\r\n4", KN_OK, true},
+        {"kanon-rowmap 1\n2\n1\n3\n4\n", KN_OK, false},    {"kanon-rowmap 1\n1\n2\n3\n", KN_OK, false},
+        {"kanon-rowmap 1\n1\n2\n3\n3\n", KN_OK, false},    {"kanon-rowmap 1\n1\n2\n3\n5\n", KN_OK, false},
+        {"kanon-rowmap 1\n1\n2\n3\n0\n", KN_INPUT, false}, {"kanon-rowmap 1\n1\nx\n3\n4\n", KN_INPUT, false},
+        {"kanon-rowmap 2\n1\n2\n3\n4\n", KN_INPUT, false}, {"", KN_INPUT, false},
+    };
+    kn_context *ctx = testing_context(1);
+    problem     p;
+    hospital_problem(&p, ctx, (kn_kmn){2, 2, 1});
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_error                  err = KN_ERROR_INIT;
+        kn_records_verify_report *r = NULL;
+        kn_records_verify_options options = KN_RECORDS_VERIFY_OPTIONS_INIT;
+        options.map_path = testing_file("map", cases[i].text, strlen(cases[i].text));
+        kn_status st = kn_verify_records_pair(&r, ctx, &p.spec, p.original, p.release, &options, &err);
+        assert_int_equal(st, cases[i].status);
+        assert_int_equal(st == KN_OK && r->ok, cases[i].ok);
+        kn_records_verify_report_free(r);
+    }
+    free_problem(&p);
+    testing_context_free(ctx);
+}
+
+static void limits(void **state)
+{
+    (void)state;
+    kn_context               *ctx = testing_context(1);
+    kn_error                  err = KN_ERROR_INIT;
+    problem                   p;
+    kn_records_verify_report *r = NULL;
+    kn_records_verify_options options = KN_RECORDS_VERIFY_OPTIONS_INIT;
+    hospital_problem(&p, ctx, (kn_kmn){2, 2, 1});
+    options.search_limit = 3;
+    assert_ok(kn_verify_records_pair(&r, ctx, &p.spec, p.original, p.release, &options, &err), err);
+    assert_int_equal(r->assignment, KN_ASSIGNMENT_UNDECIDED);
+    assert_false(r->ok);
+    kn_records_verify_report_free(r);
+    options.search_limit = 0;
+    options.work_limit = 10;
+    assert_ok(kn_verify_records_pair(&r, ctx, &p.spec, p.original, p.release, &options, &err), err);
+    assert_false(r->decided);
+    assert_false(r->ok);
+    assert_int_equal(r->k, 0);
+    kn_records_verify_report_free(r);
+    options.size = 3;
+    assert_int_equal(kn_verify_records_pair(&r, ctx, &p.spec, p.original, p.release, &options, &err), KN_USAGE);
+    p.spec.kmn.m = 0;
+    assert_int_equal(kn_verify_records_pair(&r, ctx, &p.spec, p.original, p.release, NULL, &err), KN_USAGE);
+    p.spec.kmn.m = 1;
+    p.models[0] = (kn_model){.kind = KN_MODEL_ENTROPY, .attribute = "Disease", .l = {2, 1}};
+    p.spec.model_count = 1;
+    p.classes[1].sensitive = true;
+    assert_ok(kn_verify_records_pair(&r, ctx, &p.spec, p.original, p.release, NULL, &err), err);
+    assert_false(r->ok); /* a promise that cannot be checked is not kept */
+    kn_records_verify_report_free(r);
+    p.spec.class_count = 0;
+    assert_int_equal(kn_verify_records_pair(&r, ctx, &p.spec, p.original, p.release, NULL, &err), KN_USAGE);
+    free_problem(&p);
+    testing_context_free(ctx);
+}
+
+/* What says that a record has not something is not released; it takes no part in the assignment. */
+static void negative_values(void **state)
+{
+    (void)state;
+    kn_context   *ctx = testing_context(1);
+    problem       p;
+    const int64_t map[] = {0, 1, 2, 3};
+    hospital_problem(&p, ctx, (kn_kmn){1, 2, 1});
+    p.classes[2].negative = true;
+    kn_records_verify_report *r = verify(&p, p.release, map);
+    assert_false(r->ok);
+    assert_non_null(strstr(r->problems[0], "record 1, node 5: it says what the record has not"));
+    kn_records_verify_report_free(r);
+    trees t;
+    read_records(&t, p.release);
+    for (int i = 0; i < t.count; i++)
+        for (uint32_t n = t.tree[i].size; n-- > 0;)
+            if (p.vocabulary->cls[t.tree[i].nodes[n].value] == 2) drop(&t.tree[i], n);
+    kn_records_free(p.release);
+    p.release = make_records(ctx, p.vocabulary, &t);
+    r = verify(&p, p.release, map);
+    assert_true(r->ok);
+    assert_int_equal(r->nodes_original, 18); /* without the eight treatments */
+    kn_records_verify_report_free(r);
+    free_problem(&p);
+    testing_context_free(ctx);
+}
+
+/* Read from files: what stands there is what counts. */
+static void files(void **state)
+{
+    (void)state;
+    static const char original[] = "a,b,c\na,b\nb,c\na,c\nd,a\nd,b\n", release[] = "AB\nAB,c\nAB,c\nAB,c\nAB,d\nAB,d\n",
+                      wrong[] = "AB\nAB,c\nAB,c\nAB,c\nAB,d\nAB\n", dgh[] = "a;AB;*\nb;AB;*\nc;CD;*\nd;CD;*\n";
+    kn_context               *ctx = testing_context(1);
+    kn_error                  err = KN_ERROR_INIT;
+    kn_records_verify_report *r = NULL;
+    kn_records_verify_options options = KN_RECORDS_VERIFY_OPTIONS_INIT;
+    kn_hierarchy_spec         h = KN_HIERARCHY_SPEC_INIT;
+    h.path = testing_file("basket.dgh", dgh, sizeof dgh - 1);
+    problem p = {.ctx = ctx, .class_count = 1};
+    p.classes[0] = (kn_spec_class){.name = "Item", .has_hierarchy = true, .hierarchy = h};
+    set_spec(&p, (kn_kmn){2, 2, 0}, KN_SEMANTICS_PAIRS, false);
+    assert_int_equal(kn_verify_records(&r, ctx, &p.spec, NULL, &err), KN_USAGE);
+    options.original = testing_file("baskets.txt", original, sizeof original - 1);
+    options.release = testing_file("released.txt", release, sizeof release - 1);
+    assert_ok(kn_verify_records(&r, ctx, &p.spec, &options, &err), err);
+    assert_true(r->ok);
+    assert_int_equal(r->k, 2);
+    assert_int_equal(strlen(r->sha256), 64);
+    kn_records_verify_report_free(r);
+    p.spec.kmn.k = 3;
+    assert_ok(kn_verify_records(&r, ctx, &p.spec, &options, &err), err);
+    assert_false(r->ok);
+    assert_int_equal(r->violations, 2); /* d, and d with AB */
+    kn_records_verify_report_free(r);
+    p.spec.kmn.k = 1;
+    options.release = testing_file("wrong.txt", wrong, sizeof wrong - 1);
+    assert_ok(kn_verify_records(&r, ctx, &p.spec, &options, &err), err);
+    assert_int_equal(r->assignment, KN_ASSIGNMENT_REFUTED);
+    kn_records_verify_report_free(r);
+    options.release = "/nonexistent/release.txt";
+    assert_int_not_equal(kn_verify_records(&r, ctx, &p.spec, &options, &err), KN_OK);
+    assert_null(r);
+    testing_context_free(ctx);
+}
+
+static void compare_reports(const kn_records_verify_report *a, const kn_records_verify_report *b)
+{
+    assert_int_equal(a->ok, b->ok);
+    assert_int_equal(a->k, b->k);
+    assert_int_equal(a->combinations, b->combinations);
+    assert_int_equal(a->violations, b->violations);
+    assert_int_equal(a->problem_count, b->problem_count);
+    for (int i = 0; i < a->problem_count; i++) assert_string_equal(a->problems[i], b->problems[i]);
+    assert_true(a->rpd == b->rpd || (isnan(a->rpd) && isnan(b->rpd)));
+}
+
+static void threads(void **state)
+{
+    (void)state;
+    uint64_t seed = testing_seed();
+    for (int i = 0; i < 20; i++) {
+        kn_records_verify_report *reports[2];
+        kn_context               *contexts[2];
+        problem                   problems[2];
+        for (int n = 0; n < 2; n++) {
+            kn_rng rng;
+            kn_rng_init(&rng, seed, 100 + (uint64_t)i);
+            contexts[n] = testing_context(n == 0 ? 1 : 5);
+            random_problem(&problems[n], contexts[n], &rng, RECORDS);
+            problems[n].spec.kmn.k = 4;
+            reports[n] = verify(&problems[n], problems[n].release, i % 2 ? problems[n].original_of : NULL);
+        }
+        compare_reports(reports[0], reports[1]);
+        for (int n = 0; n < 2; n++) {
+            kn_records_verify_report_free(reports[n]);
+            free_problem(&problems[n]);
+            testing_context_free(contexts[n]);
+        }
+    }
+}
+
+static void memory_failures(void **state)
+{
+    (void)state;
+    kn_context *own = testing_context(1);
+    problem     p;
+    hospital_problem(&p, own, (kn_kmn){3, 2, 1});
+    p.classes[2].sensitive = true;
+    p.models[0] = (kn_model){.kind = KN_MODEL_DISTINCT, .attribute = "Treatment", .l = {2, 1}};
+    p.spec.model_count = 1;
+    p.spec.strict_structure = true;
+    const int64_t map[] = {0, 1, 2, 3};
+    for (int way = 0; way < 2; way++) {
+        kn_status st = KN_MEMORY;
+        int64_t   at = 0;
+        for (; st != KN_OK; at++) {
+            testing_allocator         memory = {.refuse_at = -1};
+            kn_allocator              allocator = testing_failing_allocator(&memory);
+            kn_context_options        o = KN_CONTEXT_OPTIONS_INIT;
+            kn_error                  err = KN_ERROR_INIT;
+            kn_context               *ctx = NULL;
+            kn_records_verify_report *r = NULL;
+            kn_records_verify_options options = KN_RECORDS_VERIFY_OPTIONS_INIT;
+            o.allocator = &allocator;
+            o.threads = 1;
+            assert_ok(kn_context_create(&ctx, &o, &err), err);
+            memory.refuse_at = memory.requests + at;
+            options.map = way ? map : NULL;
+            options.map_count = 4;
+            st = kn_verify_records_pair(&r, ctx, &p.spec, p.original, p.release, &options, &err);
+            assert_true(st == KN_OK || st == KN_MEMORY);
+            assert_true(st == KN_OK || !r);
+            /* Where only a message found no room the report is still not ok. */
+            assert_true(st != KN_OK || !r->ok);
+            kn_records_verify_report_free(r);
+            kn_context_free(ctx);
+            assert_int_equal(memory.live, 0);
+            if (st == KN_OK && memory.requests > memory.refuse_at && memory.refuse_at >= 0) st = KN_MEMORY;
+        }
+        assert_true(at > 50);
+    }
+    free_problem(&p);
+    testing_context_free(own);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_forests),  cmocka_unit_test(mutated_releases),
+        cmocka_unit_test(figure_13),       cmocka_unit_test(rpd_of_figure_5),
+        cmocka_unit_test(map_files),       cmocka_unit_test(limits),
+        cmocka_unit_test(negative_values), cmocka_unit_test(files),
+        cmocka_unit_test(threads),         cmocka_unit_test(memory_failures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
