@@ -107,6 +107,91 @@ KN_API KN_CHECK kn_status kn_anonymize(kn_release_result **out, kn_context *ctx,
                                        const kn_anonymize_options *options, kn_error *err);
 KN_API void               kn_release_result_free(kn_release_result *result);
 
+/* ---- Databases ---- */
+
+/* A table of the release. */
+typedef struct kn_release_table {
+    const char *name;
+    int64_t     rows_in;
+    int64_t     orphans; /* rows that belong to no person: never released                      */
+    int64_t     rows;
+    int64_t     deleted; /* rows that belong to a person and are not released                  */
+    int64_t     cells;   /* of quasi-identifiers, in the rows that belong to persons           */
+    double      lm;      /* over these cells: a deleted one counts 1                           */
+} kn_release_table;
+
+typedef struct kn_database_result {
+    kn_method   method;
+    bool        found;  /* false: there is no such release; nothing was written                */
+    const char *reason; /* not found: why, in a sentence                                       */
+    int64_t     persons_in, persons;
+    int64_t     suppressed; /* persons that are not released                                   */
+    int64_t     classes;
+    int64_t     k, k_before; /* persons in the smallest class                                  */
+    int                       table_count;
+    const kn_release_table   *tables;
+    double                    lm, lm_released, dm; /* Definitions 7 and 8; docs/metrics.md     */
+    double                    largest_share; /* of a class's members that may have one sensitive value; 0: no such promise */
+    int                       model_count;
+    const kn_release_model   *models; /* `original` is NAN                                     */
+    int                       counter_count;
+    const kn_release_counter *counters;
+    int                       dropped_count; /* columns that were dropped, "table.column"      */
+    const char *const        *dropped;
+    int                       size_count, size_count_before; /* sizes of classes of persons after and before, ascending */
+    const kn_size_count      *sizes, *sizes_before;
+    const char               *beside; /* what the files beside the release are called: BESIDE.certificate.json, ... */
+    double                    seconds_read, seconds_search, seconds_write, seconds_verify;
+    int                       note_count;
+    const char *const        *notes;
+} kn_database_result;
+
+/* Runs a spec that describes a database and passed kn_spec_check: reads it, clusters its persons, writes a new database
+ * with the same schema, reads that back, verifies it and only then commits: a new SQLite file, a new schema of a server in
+ * one transaction, or a folder. Statuses as for kn_anonymize. KN_INPUT: the schema is no snowflake around the table of
+ * persons. KN_IO: the server went away; the transaction is rolled back. */
+KN_API KN_CHECK kn_status kn_anonymize_database(kn_database_result **out, kn_context *ctx, const kn_spec *spec,
+                                                const kn_anonymize_options *options, kn_error *err);
+KN_API void               kn_database_result_free(kn_database_result *result);
+
+/* ---- Tree records ---- */
+
+typedef struct kn_records_result {
+    kn_method    method;
+    bool         found;    /* false: there is no such release; nothing was written                    */
+    bool         complete; /* false: the time limit ended the search                                  */
+    const char  *reason;   /* not found: why, in a sentence                                           */
+    int64_t      records;
+    kn_kmn       kmn;      /* what was asked                                                          */
+    int64_t      k;        /* the fewest records that somebody within m and n finds, of those who find any */
+    double       largest_share; /* of the records that somebody finds, with one sensitive value; 0: no such promise */
+    int64_t      values, values_original; /* different ones that the records show                      */
+    int64_t      disassociations; /* relations between values that vanished everywhere                 */
+    int64_t      nodes, nodes_original;
+    int64_t      relations, relations_original; /* ancestor-descendant pairs                           */
+    double       node_survival, relation_survival; /* shares: nodes that show their own value, relations still there */
+    double       cost;              /* RPDa, which guided the search                                   */
+    double       rpd, rpd_original; /* docs/metrics.md                                                 */
+    double       ml2, dml2;         /* NAN: not mined (support 0)                                      */
+    int64_t      merged;            /* nodes of the input that were equal to a sibling                 */
+    int                       model_count;
+    const kn_release_model   *models; /* `original` is NAN                                             */
+    int                       counter_count;
+    const kn_release_counter *counters;
+    int                       dropped_count; /* elements, attributes and keys that no class has        */
+    const char *const        *dropped;
+    double                    seconds_read, seconds_search, seconds_write, seconds_verify;
+    int                       note_count;
+    const char *const        *notes;
+    char                      sha256[65]; /* of the release */
+} kn_records_result;
+
+/* Runs a spec of tree records that passed kn_spec_check: k^(m,n)-anonymity (kanon/records.h). Written, read back, verified
+ * and renamed as kn_anonymize does; the output is a file. Statuses as there. */
+KN_API KN_CHECK kn_status kn_anonymize_records(kn_records_result **out, kn_context *ctx, const kn_spec *spec,
+                                               const kn_anonymize_options *options, kn_error *err);
+KN_API void               kn_records_result_free(kn_records_result *result);
+
 #ifdef __cplusplus
 }
 #endif

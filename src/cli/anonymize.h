@@ -1,11 +1,14 @@
-/* anonymize.h: what the files of `kanon anonymize` share, and `kanon attack` uses: cmd_anonymize.c reads the options and runs, anonymize_spec.c
- * turns them into a spec, anonymize_hierarchy.c reads `--hierarchy`, anonymize_summary.c tells what became of it. */
+/* anonymize.h: what the files of `kanon anonymize` share, and `kanon attack` uses: cmd_anonymize.c reads the options and
+ * runs, anonymize_spec.c turns them into a spec, anonymize_hierarchy.c reads `--hierarchy`, anonymize_summary.c tells what
+ * became of a table, anonymize_database.c and anonymize_records.c run and tell of databases and trees,
+ * anonymize_models.c says what was promised. */
 #ifndef CLI_ANONYMIZE_H
 #define CLI_ANONYMIZE_H
 
 #include <kanon/anonymize.h>
 
 #include "cli.h"
+#include "json.h"
 
 /* What the options say, as they were written. */
 typedef struct cli_anonymizing {
@@ -18,6 +21,9 @@ typedef struct cli_anonymizing {
     int64_t           k; /* INT64_MIN: not given */
     const char       *suppression, *suppressed, *method, *utility, *choose, *time_limit, *seed;
     const char       *output, *report, *workload, *summary;
+    const char       *threshold, *climit, *matching, *leftovers, *diversity; /* databases */
+    const char       *kmn, *g, *semantics, *support, *record;                /* trees     */
+    bool              complete, anatomy, reference, strict_structure;
     bool              keep_order, keep_rowmap, force, allow_broken, all_solutions, dry_run;
     char            **files; /* the arguments */
     int               file_count;
@@ -40,5 +46,26 @@ char *cli_beside(const char *path, const char *ending);
 /* Prints the result: words to `out`, or JSON to standard output. */
 void cli_anonymize_words(const cli_anonymizing *a, const kn_spec *spec, const kn_release_result *r, FILE *out);
 void cli_anonymize_json(const cli_anonymizing *a, const kn_spec *spec, const kn_release_result *r);
+
+/* Runs a spec of a database that passed its check, and tells. The exit code. */
+int cli_anonymize_database(const cli_anonymizing *a, kn_context *ctx, const kn_spec *spec);
+
+/* The same of tree records. */
+int cli_anonymize_records(const cli_anonymizing *a, kn_context *ctx, const kn_spec *spec);
+
+/* ---- Parts ---- */
+
+/* "not declared, so dropped: ..." as a note; nothing where there is none. */
+void cli_note_dropped(const cli_common *common, const char *const *names, int count);
+
+/* A table of promises and what was reached; found false: what the original reaches only. */
+void    cli_models_print(const kn_release_model *models, int count, bool found, FILE *out);
+json_t *cli_models_json(const kn_release_model *models, int count, bool found);
+
+/* A number as it is best read; "none" where there is none. */
+void cli_text_table_figure(cli_text_table *t, double value);
+
+json_t *cli_json_text_or_null(const char *text);
+json_t *cli_json_counter(double value); /* a whole number, as far as it is one */
 
 #endif

@@ -4,6 +4,7 @@
  * different things. Order matters twice: --qi gives the order of the quasi-identifiers, and roles come before what else is
  * said of a column, so that a mistyped name is noticed.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +189,19 @@ static void set_suppression(applying *a, const char *text)
     set_plain(a, "suppression", text, "--suppression");
 }
 
+/* "K,M,N" */
+static void set_kmn(applying *a, const char *text)
+{
+    kn_error err = KN_ERROR_INIT;
+    kn_kmn   kmn;
+    int      end = 0;
+    if (!text || a->code) return;
+    if (sscanf(text, "%" SCNd64 ",%d,%d%n", &kmn.k, &kmn.m, &kmn.n, &end) != 3 || text[end] != '\0')
+        a->code = cli_usage(a->command, "--kmn: write K,M,N: three whole numbers");
+    else
+        take(a, kn_spec_set_kmn(a->spec, kmn, &err), &err);
+}
+
 static void apply(applying *a, const cli_anonymizing *w, char *const *data, int data_count)
 {
     const cli_list weight = {(char **)(uintptr_t)&w->weight, w->weight != NULL};
@@ -216,6 +230,20 @@ static void apply(applying *a, const cli_anonymizing *w, char *const *data, int 
     set_plain(a, "workload", w->workload, "--workload");
     set_plain(a, "time-limit", w->time_limit, "--time-limit");
     set_plain(a, "seed", w->seed, "--seed");
+    set_plain(a, "threshold", w->threshold, "--threshold");
+    set_plain(a, "climit", w->climit, "--climit");
+    set_plain(a, "matching", w->matching, "--matching");
+    set_plain(a, "leftovers", w->leftovers, "--leftovers");
+    set_plain(a, "diversity", w->diversity, "--diversity");
+    set_flag(a, "complete", w->complete, "--complete");
+    set_flag(a, "anatomy", w->anatomy, "--anatomy");
+    set_flag(a, "reference", w->reference, "--reference");
+    set_kmn(a, w->kmn);
+    set_plain(a, "record", w->record, "--record");
+    set_plain(a, "g", w->g, "--g");
+    set_plain(a, "semantics", w->semantics, "--semantics");
+    set_flag(a, "strict-structure", w->strict_structure, "--strict-structure");
+    set_plain(a, "support", w->support, "--support");
     set_plain(a, "output", w->output, "--output");
     set_plain(a, "report", w->report, "--report");
     set_plain(a, "summary", w->summary, "--summary");

@@ -16,94 +16,7 @@ char *cli_beside(const char *path, const char *ending)
     return name;
 }
 
-/* ---- A model in words ---- */
-
-enum { MODEL_SIZE = 400 };
-
-static double ratio_value(kn_ratio r)
-{
-    return r.denominator ? (double)r.numerator / (double)r.denominator : 0;
-}
-
-static const char *bound_name(kn_model_kind kind)
-{
-    static const char *const names[KN_MODEL_KINDS] = {
-        [KN_MODEL_T_EQUAL] = "t",        [KN_MODEL_T_ORDERED] = "t",     [KN_MODEL_T_HIERARCHICAL] = "t",
-        [KN_MODEL_ALPHA_K] = "alpha",    [KN_MODEL_BETA_BASIC] = "beta", [KN_MODEL_BETA_ENHANCED] = "beta",
-        [KN_MODEL_DELTA] = "delta",      [KN_MODEL_PRESENCE] = "max",    [KN_MODEL_MAX_RISK] = "risk",
-        [KN_MODEL_AVERAGE_RISK] = "risk"};
-    return names[kind];
-}
-
-static bool has_k(const kn_model *m)
-{
-    return m->kind == KN_MODEL_K || m->kind == KN_MODEL_K_MAP || (m->kind == KN_MODEL_ALPHA_K && m->k > 0);
-}
-
-static bool has_l(kn_model_kind kind)
-{
-    return kind == KN_MODEL_DISTINCT || kind == KN_MODEL_ENTROPY || kind == KN_MODEL_RECURSIVE;
-}
-
-/* "l-diversity of diagnosis: distinct, l = 3" */
-static void model_words(char *out, const kn_model *m)
-{
-    const char *variant = kn_model_variant(m->kind), *bound = bound_name(m->kind), *between = ": ";
-    size_t      used = (size_t)snprintf(out, MODEL_SIZE, "%s", kn_model_name(m->kind));
-    if (m->attribute && used < MODEL_SIZE)
-        used += (size_t)snprintf(out + used, MODEL_SIZE - used, " of %.200s", m->attribute);
-    if (variant && used < MODEL_SIZE) {
-        used += (size_t)snprintf(out + used, MODEL_SIZE - used, ": %s", variant);
-        between = ", ";
-    }
-    if (has_k(m) && used < MODEL_SIZE) {
-        used += (size_t)snprintf(out + used, MODEL_SIZE - used,
-                                 m->kind == KN_MODEL_K ? "%.0s = %" PRId64 : "%sk = %" PRId64, between, m->k);
-        between = ", ";
-    }
-    if (has_l(m->kind) && used < MODEL_SIZE)
-        used += (size_t)snprintf(out + used, MODEL_SIZE - used, ", l = %g", ratio_value(m->l));
-    if (m->kind == KN_MODEL_RECURSIVE && used < MODEL_SIZE)
-        used += (size_t)snprintf(out + used, MODEL_SIZE - used, ", c = %g", ratio_value(m->c));
-    if (m->kind == KN_MODEL_PRESENCE && used < MODEL_SIZE) {
-        used += (size_t)snprintf(out + used, MODEL_SIZE - used, ": min = %g", ratio_value(m->low));
-        between = ", ";
-    }
-    if (bound && used < MODEL_SIZE)
-        (void)snprintf(out + used, MODEL_SIZE - used, "%s%s = %g", between, bound, ratio_value(m->bound));
-}
-
 /* ---- Words ---- */
-
-static void add_figure(cli_text_table *t, double value)
-{
-    char number[CLI_NUMBER_SIZE];
-    if (isnan(value))
-        cli_text_table_text(t, "none");
-    else if (isinf(value))
-        cli_text_table_text(t, "no bound");
-    else if (fabs(value) < 9e15 && value == floor(value))
-        cli_text_table_text(t, cli_format_integer(number, (int64_t)value));
-    else
-        cli_text_table_format(t, "%.6g", value);
-}
-
-static void print_models(const kn_release_result *r, FILE *out)
-{
-    static const char *const titles[] = {"asked", "original", "release"};
-    static const cli_align   aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT};
-    cli_text_table          *t = cli_text_table_new(r->found ? 3 : 2, titles, aligns);
-    for (int i = 0; i < r->model_count; i++) {
-        char words[MODEL_SIZE];
-        model_words(words, &r->models[i].model);
-        cli_text_table_text(t, words);
-        add_figure(t, r->models[i].original);
-        if (r->found) add_figure(t, r->models[i].reached);
-    }
-    fputc('\n', out);
-    cli_text_table_print(t, out, 2);
-    cli_text_table_free(t);
-}
 
 static void print_columns(const kn_release_result *r, FILE *out)
 {
@@ -201,7 +114,7 @@ static void print_solutions(const kn_release_result *r, FILE *out)
         char node[1024];
         node_text(node, sizeof node, r->solutions[i].levels, r->level_count);
         cli_text_table_text(t, node);
-        add_figure(t, r->solutions[i].loss);
+        cli_text_table_figure(t, r->solutions[i].loss);
         cli_text_table_integer(t, r->solutions[i].suppressed);
         cli_text_table_integer(t, r->solutions[i].classes);
     }
@@ -232,7 +145,7 @@ void cli_anonymize_words(const cli_anonymizing *a, const kn_spec *spec, const kn
     if (!r->found) {
         fprintf(out, "%sNO RELEASE%s: %s\n", cli_style_on(out, CLI_RED), cli_style_on(out, CLI_PLAIN),
                 r->reason ? r->reason : "none satisfies what was asked");
-        if (r->model_count > 0) print_models(r, out);
+        if (r->model_count > 0) cli_models_print(r->models, r->model_count, false, out);
         return;
     }
     char k[CLI_NUMBER_SIZE], before[CLI_NUMBER_SIZE];
@@ -241,7 +154,7 @@ void cli_anonymize_words(const cli_anonymizing *a, const kn_spec *spec, const kn
             cli_style_on(out, CLI_PLAIN), cli_format_integer(before, r->k_before),
             a->dry_run ? "; nothing was written (--dry-run)" : "; verified");
     print_suppressed(spec, r, out);
-    print_models(r, out);
+    cli_models_print(r->models, r->model_count, true, out);
     print_columns(r, out);
     print_choice(r, out);
     print_metrics(r, out);
@@ -252,36 +165,10 @@ void cli_anonymize_words(const cli_anonymizing *a, const kn_spec *spec, const kn
 
 /* ---- JSON ---- */
 
-static json_t *text_or_null(const char *text)
-{
-    return text ? cli_json_text(text, strlen(text)) : json_null();
-}
-
 static json_t *levels_json(const int *levels, int count)
 {
     json_t *list = cli_json_array();
     for (int i = 0; i < count; i++) cli_json_append(list, json_integer(levels[i]));
-    return list;
-}
-
-static json_t *models_json(const kn_release_result *r)
-{
-    json_t *list = cli_json_array();
-    for (int i = 0; i < r->model_count; i++) {
-        const kn_model *m = &r->models[i].model;
-        json_t         *o = cli_json_object();
-        cli_json_set(o, "model", text_or_null(kn_model_name(m->kind)));
-        if (kn_model_variant(m->kind)) cli_json_set(o, "kind", text_or_null(kn_model_variant(m->kind)));
-        if (m->attribute) cli_json_set(o, "attribute", text_or_null(m->attribute));
-        if (has_k(m)) cli_json_set(o, "k", json_integer(m->k));
-        if (has_l(m->kind)) cli_json_set(o, "l", cli_json_number(ratio_value(m->l)));
-        if (m->kind == KN_MODEL_RECURSIVE) cli_json_set(o, "c", cli_json_number(ratio_value(m->c)));
-        if (m->kind == KN_MODEL_PRESENCE) cli_json_set(o, "min", cli_json_number(ratio_value(m->low)));
-        if (bound_name(m->kind)) cli_json_set(o, bound_name(m->kind), cli_json_number(ratio_value(m->bound)));
-        cli_json_set(o, "original", cli_json_number(r->models[i].original));
-        if (r->found) cli_json_set(o, "reached", cli_json_number(r->models[i].reached));
-        cli_json_append(list, o);
-    }
     return list;
 }
 
@@ -291,7 +178,7 @@ static json_t *attributes_json(const kn_release_result *r)
     for (int i = 0; i < r->attribute_count; i++) {
         const kn_release_attribute *a = &r->attributes[i];
         json_t                     *o = cli_json_object();
-        cli_json_set(o, "name", text_or_null(a->name));
+        cli_json_set(o, "name", cli_json_text_or_null(a->name));
         cli_json_set(o, "level", a->level >= 0 ? json_integer(a->level) : json_null());
         cli_json_set(o, "height", a->height >= 0 ? json_integer(a->height) : json_null());
         cli_json_set(o, "lm", cli_json_number(a->lm));
@@ -331,13 +218,6 @@ static json_t *solutions_json(const kn_release_result *r)
     return list;
 }
 
-/* A count, as far as it is one. */
-static json_t *counter_json(double value)
-{
-    bool whole = fabs(value) < 9e15 && value == floor(value);
-    return whole ? json_integer((json_int_t)value) : cli_json_number(value);
-}
-
 static json_t *seconds_json(const kn_release_result *r)
 {
     json_t *o = cli_json_object();
@@ -372,9 +252,9 @@ static void set_release(json_t *o, const cli_anonymizing *a, const kn_spec *spec
     if (a->all_solutions) cli_json_set(o, "solutions", solutions_json(r));
     if (a->dry_run) return;
     cli_json_set(o, "verified", json_true());
-    cli_json_set(o, "sha256", text_or_null(r->sha256));
-    cli_json_set(o, "output", text_or_null(spec->output));
-    if (spec->report) cli_json_set(o, "report", text_or_null(spec->report));
+    cli_json_set(o, "sha256", cli_json_text_or_null(r->sha256));
+    cli_json_set(o, "output", cli_json_text_or_null(spec->output));
+    if (spec->report) cli_json_set(o, "report", cli_json_text_or_null(spec->report));
 }
 
 void cli_anonymize_json(const cli_anonymizing *a, const kn_spec *spec, const kn_release_result *r)
@@ -382,25 +262,25 @@ void cli_anonymize_json(const cli_anonymizing *a, const kn_spec *spec, const kn_
     json_t *o = cli_json_object(), *counters = cli_json_object(), *dropped = cli_json_array(),
            *notes = cli_json_array();
     cli_json_set(o, "found", json_boolean(r->found));
-    if (!r->found) cli_json_set(o, "reason", text_or_null(r->reason));
-    cli_json_set(o, "method", text_or_null(kn_method_name(r->method)));
-    cli_json_set(o, "utility", text_or_null(kn_metric_name(r->utility)));
+    if (!r->found) cli_json_set(o, "reason", cli_json_text_or_null(r->reason));
+    cli_json_set(o, "method", cli_json_text_or_null(kn_method_name(r->method)));
+    cli_json_set(o, "utility", cli_json_text_or_null(kn_metric_name(r->utility)));
     cli_json_set(o, "complete", json_boolean(r->complete));
     cli_json_set(o, "optimal", json_boolean(r->optimal));
     cli_json_set(o, "rows_in", json_integer(r->rows_in));
     cli_json_set(o, "missing_cells", json_integer(r->missing_cells));
     cli_json_set(o, "missing_dropped", json_integer(r->missing_dropped));
     cli_json_set(o, "k_before", json_integer(r->k_before));
-    if (r->lattice > 0) cli_json_set(o, "lattice", counter_json(r->lattice));
-    cli_json_set(o, "models", models_json(r));
+    if (r->lattice > 0) cli_json_set(o, "lattice", cli_json_counter(r->lattice));
+    cli_json_set(o, "models", cli_models_json(r->models, r->model_count, r->found));
     if (r->found) set_release(o, a, spec, r);
     cli_json_set(o, "sizes_before", sizes_json(r->sizes_before, r->size_count_before));
-    for (int i = 0; i < r->dropped_count; i++) cli_json_append(dropped, text_or_null(r->dropped[i]));
+    for (int i = 0; i < r->dropped_count; i++) cli_json_append(dropped, cli_json_text_or_null(r->dropped[i]));
     cli_json_set(o, "dropped", dropped);
-    for (int i = 0; i < r->note_count; i++) cli_json_append(notes, text_or_null(r->notes[i]));
+    for (int i = 0; i < r->note_count; i++) cli_json_append(notes, cli_json_text_or_null(r->notes[i]));
     cli_json_set(o, "notes", notes);
     for (int i = 0; i < r->counter_count; i++)
-        cli_json_set(counters, r->counters[i].name, counter_json(r->counters[i].value));
+        cli_json_set(counters, r->counters[i].name, cli_json_counter(r->counters[i].value));
     cli_json_set(o, "counters", counters);
     cli_json_set(o, "seconds", seconds_json(r));
     cli_json_print(o);

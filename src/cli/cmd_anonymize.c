@@ -55,7 +55,9 @@ static const char help[] =
     "                           mondrian, mondrian-relaxed, mondrian-1d, mondrian-best or\n"
     "                           mondrian-workload: ranges and groups as narrow as each crowd\n"
     "                           allows; kmsd or kmsd-ag: rows raised one by one, dependencies\n"
-    "                           kept\n"
+    "                           kept; of a database: miracle, miracle-x (default),\n"
+    "                           miracle-x-level, dmiracle (where l-diversity is asked), or\n"
+    "                           bitmap, to compare; of trees: gcs (default), acs or ocs\n"
     "      --utility METRIC     what to lose least of: lm (default), ncp, prec, entropy, dm,\n"
     "                           dm_star or c_avg\n"
     "      --choose HOW         mondrian cuts the column with the widest 'range' (default), the\n"
@@ -65,6 +67,32 @@ static const char help[] =
     "      --seed N             of methods that draw lots\n"
     "      --all-solutions      list every minimal node with its loss\n"
     "      --dry-run            search and measure, write nothing\n"
+    "\n"
+    "Databases (a release file with tables; sqlite:FILE, postgresql://... or FOLDER/):\n"
+    "      --threshold T        a person farther than T from every cluster begins a new one\n"
+    "                           (default: 0.1)\n"
+    "      --climit N           while there are fewer than N clusters (default: 150)\n"
+    "      --matching HOW       rows of two persons are paired one by one, the cheapest first\n"
+    "                           ('greedy', default), or at the least cost ('exact')\n"
+    "      --leftovers HOW      fewer than k who are left join the nearest class ('absorb',\n"
+    "                           default) or are left out ('drop')\n"
+    "      --diversity HOW      dmiracle: classes that are not diverse are merged ('merge',\n"
+    "                           default), avoided from the start ('distance') or left out\n"
+    "                           ('suppress')\n"
+    "      --anatomy            dmiracle: values as they are, sensitive ones by groups\n"
+    "      --complete           bitmap: what a person has not is known not to be\n"
+    "      --reference          the plain algorithm: the same release, slowly (trees too)\n"
+    "\n"
+    "Trees (a release file with classes; .xml, .json, .jsonl, or one basket per line):\n"
+    "      --kmn K,M,N          whoever knows M values and N relations between them finds none or\n"
+    "                           at least K records\n"
+    "      --record NAME        the element or key that is one person (default: record)\n"
+    "      --g N                gcs follows the N best cuts of each step (default: 2)\n"
+    "      --semantics HOW      relations are known pair by pair ('pairs', default), or with the\n"
+    "                           path they lie on ('paths')\n"
+    "      --strict-structure   moved nodes do not show\n"
+    "      --support SHARE      also mine frequent subtrees, for ml2 and dml2: in at least this\n"
+    "                           share of the records\n"
     "\n"
     "Writing:\n"
     "      --spec FILE          the release file, whatever it is called\n"
@@ -134,17 +162,17 @@ static int check_words(const cli_anonymizing *a)
 
 /* ---- Notes ---- */
 
-static void note_dropped(const cli_anonymizing *a, const kn_release_result *r)
+void cli_note_dropped(const cli_common *common, const char *const *dropped, int count)
 {
-    if (r->dropped_count == 0) return;
+    if (count == 0) return;
     size_t size = 1;
-    for (int i = 0; i < r->dropped_count; i++) size += strlen(r->dropped[i]) + 4;
+    for (int i = 0; i < count; i++) size += strlen(dropped[i]) + 4;
     char  *names = cli_alloc(size);
     size_t used = 0;
     names[0] = '\0';
-    for (int i = 0; i < r->dropped_count; i++)
-        used += (size_t)snprintf(names + used, size - used, "%s\"%s\"", i ? ", " : "", r->dropped[i]);
-    cli_note(&a->common, "not declared, so dropped: %s", names);
+    for (int i = 0; i < count; i++)
+        used += (size_t)snprintf(names + used, size - used, "%s\"%s\"", i ? ", " : "", dropped[i]);
+    cli_note(common, "not declared, so dropped: %s", names);
     free(names);
 }
 
@@ -162,7 +190,7 @@ static void note_promises(const cli_anonymizing *a, const kn_spec *spec, const k
 static int tell(const cli_anonymizing *a, const kn_spec *spec, const kn_release_result *r)
 {
     bool to_stdout = !a->dry_run && strcmp(spec->output, "-") == 0;
-    note_dropped(a, r);
+    cli_note_dropped(&a->common, r->dropped, r->dropped_count);
     note_promises(a, spec, r);
     if (a->common.json)
         cli_anonymize_json(a, spec, r);
@@ -182,7 +210,9 @@ static int anonymize(cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
     /* A spec needs an output, a dry run does not. */
     if (a->dry_run && !spec->output && kn_spec_set(spec, "output", "\"-\"", "--dry-run", &err) != KN_OK)
         return cli_fail(&err);
-    if (kn_spec_check_one_table(spec, &err) != KN_OK || kn_spec_check(spec, &err) != KN_OK) return cli_fail(&err);
+    if (kn_spec_check(spec, &err) != KN_OK) return cli_fail(&err);
+    if (kn_spec_shape(spec) == KN_SHAPE_DATABASE) return cli_anonymize_database(a, ctx, spec);
+    if (kn_spec_shape(spec) == KN_SHAPE_RECORDS) return cli_anonymize_records(a, ctx, spec);
     if (a->common.json && !a->dry_run && strcmp(spec->output, "-") == 0)
         return cli_usage(&cli_anonymize, "--json describes a release in a file: --output FILE is needed");
     int code = check_paths(spec);
@@ -236,6 +266,20 @@ static int run(int argc, char **argv)
                                   {"--keep-rowmap", CLI_FLAG, &a.keep_rowmap},
                                   {"--force", CLI_FLAG, &a.force},
                                   {"--allow-broken", CLI_FLAG, &a.allow_broken},
+                                  {"--threshold", CLI_TEXT, &a.threshold},
+                                  {"--climit", CLI_TEXT, &a.climit},
+                                  {"--matching", CLI_TEXT, &a.matching},
+                                  {"--leftovers", CLI_TEXT, &a.leftovers},
+                                  {"--diversity", CLI_TEXT, &a.diversity},
+                                  {"--complete", CLI_FLAG, &a.complete},
+                                  {"--anatomy", CLI_FLAG, &a.anatomy},
+                                  {"--reference", CLI_FLAG, &a.reference},
+                                  {"--kmn", CLI_TEXT, &a.kmn},
+                                  {"--record", CLI_TEXT, &a.record},
+                                  {"--g", CLI_TEXT, &a.g},
+                                  {"--semantics", CLI_TEXT, &a.semantics},
+                                  {"--strict-structure", CLI_FLAG, &a.strict_structure},
+                                  {"--support", CLI_TEXT, &a.support},
                                   CLI_TABLE_OPTIONS(a.input),
                                   {0}};
     kn_context      *ctx = NULL;

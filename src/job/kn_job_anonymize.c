@@ -110,7 +110,7 @@ static kn_status check(const kn_spec *spec, const kn_anonymize_options *options,
 {
     if (options->size != sizeof *options)
         return kn_fail(err, KN_USAGE, "kn_anonymize_options was not initialized with KN_ANONYMIZE_OPTIONS_INIT");
-    KN_TRY(kn_spec_check_one_table(spec, err));
+    KN_TRY(kn_spec_check_one_table(spec, NULL, err));
     if (!spec->output && !options->dry_run) return kn_fail(err, KN_USAGE, "no output was given");
     if (spec->input_count < 1) return kn_fail(err, KN_USAGE, "no input was given");
     return KN_OK;

@@ -1,4 +1,4 @@
-/* kn_job_anonymize_paths.c: the files of a run: nothing that is read is overwritten, and everything can be read twice.
+/* kn_job_anonymize_paths.c: the files of a run: everything can be read twice.
  *
  * The verifier reads the inputs again from their bytes. What comes from standard input, a pipe or a device is therefore
  * copied first, as it comes, into a file without a name (created with mode 0600 in TMPDIR or /tmp and unlinked at once),
@@ -15,78 +15,12 @@
 #include <unistd.h>
 
 #include "kn_alloc.h"
-#include "kn_certificate.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_job_anonymize.h"
+#include "kn_targets.h"
 
 enum { COPY = 1 << 18 };
-
-/* ---- What is written must not be what is read ---- */
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-/* Do two paths name one file, there or not? */
-static bool same_name(kn_run *run, const char *a, const char *b)
-{
-    if (strcmp(a, b) == 0 || same_file(a, b)) return true;
-    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
-    if (strcmp(slash_a ? slash_a + 1 : a, slash_b ? slash_b + 1 : b) != 0) return false;
-    char *folder_a = slash_a ? kn_arena_strndup(&run->scratch, a, (size_t)(slash_a - a) + 1) : NULL;
-    char *folder_b = slash_b ? kn_arena_strndup(&run->scratch, b, (size_t)(slash_b - b) + 1) : NULL;
-    return same_file(folder_a ? folder_a : ".", folder_b ? folder_b : ".");
-}
-
-/* Everything that the run reads, one after the other; NULL behind the last. */
-static const char *read_path(const kn_spec *spec, int i, const char **what)
-{
-    *what = "an input";
-    if (i < spec->input_count) return spec->inputs[i];
-    i -= spec->input_count;
-    *what = i == 0 ? "the population" : "the release file";
-    if (i < 2) return i == 0 ? (spec->population ? spec->population : "-") : (spec->path ? spec->path : "-");
-    i -= 2;
-    if (i >= 2 * spec->attribute_count) return NULL;
-    const kn_attribute *attribute = &spec->attributes[i / 2];
-    bool                file = attribute->has_hierarchy &&
-                (attribute->hierarchy.kind == KN_HIERARCHY_FILE || attribute->hierarchy.kind == KN_HIERARCHY_TAXONOMY);
-    *what = i % 2 == 0 ? "a hierarchy" : "a key";
-    const char *path = i % 2 == 0 ? (file ? attribute->hierarchy.path : NULL) : attribute->pseudonym_key_file;
-    return path ? path : "-";
-}
-
-static kn_status check_target(kn_run *run, const char *target, const char *what, kn_error *err)
-{
-    const char *read_what = NULL;
-    for (int i = 0;; i++) {
-        const char *path = read_path(run->spec, i, &read_what);
-        if (!path) return KN_OK;
-        if (strcmp(path, "-") != 0 && same_name(run, target, path))
-            return kn_fail(err, KN_USAGE, "%s: %s would overwrite %s", target, what, read_what);
-    }
-}
-
-static kn_status check_targets(kn_run *run, kn_error *err)
-{
-    static const char *const suffixes[] = {"", KN_CERTIFICATE_SUFFIX, KN_PRIVATE_SUFFIX, KN_ROWMAP_SUFFIX};
-    static const char *const names[] = {"the output", "the certificate", "the private file", "the row map"};
-    const kn_spec           *spec = run->spec;
-    bool                     report = spec->report && strcmp(spec->report, "-") != 0;
-    for (int i = 0; i < 4 && !run->to_stream; i++) {
-        size_t room = strlen(spec->output) + strlen(suffixes[i]) + 1;
-        char  *target = kn_run_room(run, &run->scratch, room, 1, err);
-        if (!target) return KN_MEMORY;
-        snprintf(target, room, "%s%s", spec->output, suffixes[i]);
-        KN_TRY(check_target(run, target, names[i], err));
-        if (report && same_name(run, target, spec->report))
-            return kn_fail(err, KN_USAGE, "%s: the report would overwrite %s", spec->report, names[i]);
-    }
-    return report ? check_target(run, spec->report, "the report", err) : KN_OK;
-}
 
 /* ---- Streams ---- */
 
@@ -169,7 +103,7 @@ kn_status kn_run_paths(kn_run *run, kn_error *err)
     const kn_spec *spec = run->spec;
     run->to_stream = !spec->output || is_stream(spec->output);
     KN_TRY(check_streams(spec, err));
-    if (!run->options->dry_run) KN_TRY(check_targets(run, err));
+    if (!run->options->dry_run) KN_TRY(kn_targets_check(run->ctx, spec, run->to_stream ? NULL : spec->output, err));
     run->effective = *spec;
     run->inputs = kn_run_room(run, &run->scratch, (size_t)spec->input_count, sizeof *run->inputs, err);
     run->spools = kn_run_room(run, &run->scratch, (size_t)spec->input_count + 1, sizeof *run->spools, err);

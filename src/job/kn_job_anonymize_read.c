@@ -4,9 +4,7 @@
  * entity. Identifiers and kept columns are read as text unless the spec says otherwise: they are copied or keyed as they
  * are spelled. Undeclared columns are dropped and named, or refused.
  *
- * A kept column (or the weights) is refused without force where it would point at single rows: with at least
- * FEW_VALUES cells, more than UNIQUE_SHARE of them with a value that no other row has, or text of which more than
- * TEXT_SHARE of the cells differ (the measures of kn_profile).
+ * A kept column (or the weights) is refused without force where it would point at single rows (kn_kept.h).
  *
  * missing: drop sets rows with a missing quasi-identifier aside here; nothing further on sees them.
  */
@@ -16,12 +14,8 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_job_anonymize.h"
+#include "kn_kept.h"
 #include "kn_table_select.h"
-#include "kn_value.h"
-
-enum { FEW_VALUES = 10 };
-#define UNIQUE_SHARE 0.9
-#define TEXT_SHARE 0.5
 
 /* The first input, as messages call it. */
 static const char *input_name(const kn_run *run)
@@ -176,61 +170,6 @@ static kn_status find_roles(kn_run *run, kn_error *err)
     return KN_OK;
 }
 
-/* Rows whose value no other row has. */
-static kn_status unique_rows(kn_run *run, int column, int64_t *out, kn_error *err)
-{
-    const kn_column *c = &run->table->columns[column];
-    uint8_t         *seen = kn_alloc_array_zero(run->ctx, (size_t)c->dict.count + 1, 1);
-    if (!seen) return kn_fail_memory(err, run->ctx, "looking at kept columns");
-    for (int64_t row = 0; row < run->table->rows; row++) {
-        uint8_t *s = &seen[kn_column_code(c, row)];
-        if (*s < 2) ++*s;
-    }
-    *out = 0;
-    for (uint32_t v = 0; v < c->dict.count; v++) *out += seen[v] == 1;
-    kn_free(seen);
-    return KN_OK;
-}
-
-static kn_status is_text(kn_run *run, const kn_column *c, bool *out, kn_error *err)
-{
-    *out = c->type == KN_TYPE_TEXT;
-    if (!*out) return KN_OK;
-    kn_string *values = kn_alloc_array(run->ctx, (size_t)c->dict.count + 1, sizeof *values);
-    if (!values) return kn_fail_memory(err, run->ctx, "looking at kept columns");
-    for (uint32_t v = 0; v < c->dict.count; v++) values[v] = kn_dictionary_text(&c->dict, v);
-    kn_type        type = KN_TYPE_TEXT;
-    const char    *format = NULL;
-    bool           ambiguous = false;
-    kn_value_rules rules = {.decimal = run->spec->csv.decimal};
-    kn_status      st = kn_infer_type(&type, &format, &ambiguous, run->ctx, values, c->dict.count, &rules, err);
-    kn_free(values);
-    *out = type == KN_TYPE_TEXT && !ambiguous;
-    return st;
-}
-
-static kn_status check_kept(kn_run *run, const kn_attribute *a, kn_error *err)
-{
-    int              column = kn_table_find(run->table, a->name);
-    const kn_column *c = &run->table->columns[column];
-    int64_t          present = run->table->rows - c->missing, unique = 0;
-    bool             text = false;
-    if (present < FEW_VALUES || (double)c->dict.count <= TEXT_SHARE * (double)present) return KN_OK;
-    KN_TRY(unique_rows(run, column, &unique, err));
-    if ((double)unique > UNIQUE_SHARE * (double)present)
-        return kn_fail(
-            err, KN_INPUT,
-            "column \"%s\" cannot be kept: more than 9 of 10 rows have a value of their own, which points at "
-            "them (force publishes it all the same)",
-            a->name);
-    KN_TRY(is_text(run, c, &text, err));
-    if (!text) return KN_OK;
-    return kn_fail(err, KN_INPUT,
-                   "column \"%s\" cannot be kept: so many different texts look like free text, which may hold anything "
-                   "(force publishes it all the same)",
-                   a->name);
-}
-
 /* ---- Missing quasi-identifiers ---- */
 
 static kn_status rows_without_missing(kn_run *run, int64_t **out, int64_t *count, kn_error *err)
@@ -284,7 +223,8 @@ kn_status kn_run_read(kn_run *run, kn_error *err)
     KN_TRY(find_roles(run, err));
     for (int i = 0; i < spec->attribute_count && !spec->force; i++)
         if (spec->attributes[i].role == KN_ROLE_KEEP || spec->attributes[i].role == KN_ROLE_WEIGHT)
-            KN_TRY(check_kept(run, &spec->attributes[i], err));
+            KN_TRY(kn_kept_check(run->ctx, run->table, kn_table_find(run->table, spec->attributes[i].name),
+                                 spec->attributes[i].name, spec->csv.decimal, err));
     KN_TRY(drop_missing(run, err));
     return find_budget(run, err);
 }

@@ -327,6 +327,9 @@ kn_status kn_run_search(kn_run *run, kn_error *err)
     case KN_FAMILY_FULL_DOMAIN: KN_TRY(search_full_domain(run, err)); break;
     case KN_FAMILY_PARTITION: KN_TRY(kn_run_partition(run, err)); break;
     case KN_FAMILY_KMSD: KN_TRY(kn_run_kmsd(run, err)); break;
+    case KN_FAMILY_RELATIONAL:
+    case KN_FAMILY_TREE:
+        return kn_fail(err, KN_USAGE, "method %s is not one for a table", kn_method_name(run->spec->method));
     }
     KN_TRY(kn_run_keep_dependencies(run, err));
     if (!result->found) return KN_OK;

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "kn_alloc.h"
+#include "kn_beside.h"
 #include "kn_certificate.h"
 #include "kn_context.h"
 #include "kn_error.h"
@@ -207,58 +208,9 @@ static kn_status verify(kn_run *run, kn_error *err)
 
 /* ---- What stands beside the release ---- */
 
-typedef struct beside {
-    kn_output  *output; /* NULL: none, or done               */
-    char       *path;   /* its name; NULL: it never had a file */
-    struct stat file;   /* which file it is                  */
-} beside;
-
 enum { ROWMAP, PRIVATE, SUMMARY, CERTIFICATE, REPORT, BESIDE };
 
-static kn_status open_beside(kn_run *run, beside *b, const char *suffix, unsigned mode, kn_error *err)
-{
-    size_t room = strlen(run->spec->output) + strlen(suffix) + 1;
-    b->path = kn_run_room(run, &run->scratch, room, 1, err);
-    if (!b->path) return KN_MEMORY;
-    snprintf(b->path, room, "%s%s", run->spec->output, suffix);
-    KN_TRY(kn_output_open(&b->output, run->ctx, b->path, &(kn_output_options){.mode = mode}, err));
-    if (kn_output_is_stream(b->output) || fstat(kn_output_fd(b->output), &b->file) != 0)
-        return kn_fail(err, KN_USAGE, "%s: exists and is not a file", b->path);
-    return KN_OK;
-}
-
-/* Does the file already have its name? A failure before the rename leaves the old one there, which is not ours. */
-static bool has_name(const char *path, const struct stat *file)
-{
-    struct stat now;
-    return path && stat(path, &now) == 0 && now.st_dev == file->st_dev && now.st_ino == file->st_ino;
-}
-
-/* Hands everything to the disk, so that only the rename is left. */
-static kn_status settle(kn_output *output, const char *path, kn_error *err)
-{
-    KN_TRY(kn_output_flush(output, err));
-    if (fsync(kn_output_fd(output)) != 0 && errno != EINVAL)
-        return kn_fail(err, KN_IO, "%s: writing failed: %s", path, strerror(errno));
-    return KN_OK;
-}
-
-/* The summary was written while the plan was there. */
-static kn_status take_summary(kn_run *run, beside *b, kn_error *err)
-{
-    size_t room = strlen(run->spec->output) + sizeof KN_SUMMARY_SUFFIX;
-    if (!run->summary) return KN_OK;
-    b->path = kn_run_room(run, &run->scratch, room, 1, err);
-    if (!b->path) return KN_MEMORY;
-    snprintf(b->path, room, "%s%s", run->spec->output, KN_SUMMARY_SUFFIX);
-    if (fstat(kn_output_fd(run->summary), &b->file) != 0)
-        return kn_fail(err, KN_IO, "%s: writing failed: %s", b->path, strerror(errno));
-    b->output = run->summary;
-    run->summary = NULL;
-    return settle(b->output, b->path, err);
-}
-
-static kn_status write_texts(kn_run *run, beside *all, kn_error *err)
+static kn_status write_texts(kn_run *run, kn_beside *all, kn_error *err)
 {
     kn_certificate_input input = {.spec = run->spec,
                                   .result = run->result,
@@ -281,75 +233,59 @@ static kn_status write_texts(kn_run *run, beside *all, kn_error *err)
     return st;
 }
 
-static kn_status write_beside(kn_run *run, beside *all, kn_error *err)
+static kn_status write_beside(kn_run *run, kn_beside *all, kn_error *err)
 {
     if (run->spec->keep_rowmap) {
-        KN_TRY(open_beside(run, &all[ROWMAP], KN_ROWMAP_SUFFIX, 0600, err));
+        KN_TRY(kn_beside_open(&all[ROWMAP], run->ctx, run->spec->output, KN_ROWMAP_SUFFIX, 0600, err));
         KN_TRY(kn_rowmap_write(all[ROWMAP].output, run->ctx, run->map, run->map_count, err));
-        KN_TRY(settle(all[ROWMAP].output, all[ROWMAP].path, err));
+        KN_TRY(kn_beside_settle(&all[ROWMAP], err));
     }
-    KN_TRY(take_summary(run, &all[SUMMARY], err));
-    KN_TRY(open_beside(run, &all[PRIVATE], KN_PRIVATE_SUFFIX, 0600, err));
-    KN_TRY(open_beside(run, &all[CERTIFICATE], KN_CERTIFICATE_SUFFIX, 0, err));
+    if (run->summary) { /* it was written while the plan was there */
+        kn_output *summary = run->summary;
+        run->summary = NULL;
+        KN_TRY(kn_beside_take(&all[SUMMARY], run->ctx, summary, run->spec->output, KN_SUMMARY_SUFFIX, err));
+        KN_TRY(kn_beside_settle(&all[SUMMARY], err));
+    }
+    KN_TRY(kn_beside_open(&all[PRIVATE], run->ctx, run->spec->output, KN_PRIVATE_SUFFIX, 0600, err));
+    KN_TRY(kn_beside_open(&all[CERTIFICATE], run->ctx, run->spec->output, KN_CERTIFICATE_SUFFIX, 0, err));
     KN_TRY(write_texts(run, all, err));
-    KN_TRY(settle(all[PRIVATE].output, all[PRIVATE].path, err));
-    return settle(all[CERTIFICATE].output, all[CERTIFICATE].path, err);
+    KN_TRY(kn_beside_settle(&all[PRIVATE], err));
+    return kn_beside_settle(&all[CERTIFICATE], err);
 }
 
-static kn_status write_report(kn_run *run, beside *b, kn_error *err)
+static kn_status write_report(kn_run *run, kn_beside *b, kn_error *err)
 {
     if (!run->spec->report) return KN_OK;
     KN_TRY(kn_release_report_write(run->ctx, run->spec->report, run->spec, run->result, run->options->version, err));
     if (stat(run->spec->report, &b->file) != 0 || !S_ISREG(b->file.st_mode)) return KN_OK; /* a stream */
-    size_t room = strlen(run->spec->report) + 1;
-    b->path = kn_run_room(run, &run->scratch, room, 1, err);
-    if (!b->path) return KN_MEMORY;
-    memcpy(b->path, run->spec->report, room);
-    return KN_OK;
+    b->path = kn_strndup(run->ctx, run->spec->report, strlen(run->spec->report));
+    return b->path ? KN_OK : kn_fail_memory(err, run->ctx, "writing the report");
 }
 
-static kn_status give_names(kn_run *run, beside *all, kn_error *err)
+static kn_status give_names(kn_run *run, kn_beside *all, kn_error *err)
 {
-    for (int i = ROWMAP; i <= CERTIFICATE; i++) {
-        kn_output *output = all[i].output;
-        if (!output) continue;
-        all[i].output = NULL;
-        KN_TRY(kn_output_commit(output, err));
-    }
+    for (int i = ROWMAP; i <= CERTIFICATE; i++) KN_TRY(kn_beside_commit(&all[i], err));
     KN_TRY(write_report(run, &all[REPORT], err));
     kn_output *release = run->release;
     run->release = NULL;
     return kn_output_commit(release, err);
 }
 
-/* A row map or summary that belongs to the release that was just replaced. */
-static void remove_old(kn_run *run, const char *suffix)
-{
-    size_t room = strlen(run->spec->output) + strlen(suffix) + 1;
-    char  *path = kn_run_room(run, &run->scratch, room, 1, NULL);
-    if (!path) return;
-    snprintf(path, room, "%s%s", run->spec->output, suffix);
-    unlink(path);
-}
-
 static kn_status commit_files(kn_run *run, kn_error *err)
 {
-    beside      all[BESIDE] = {{0}};
+    kn_beside   all[BESIDE] = {{0}};
     struct stat release = {0};
-    kn_status   st = settle(run->release, run->spec->output, err);
+    kn_status   st = kn_settle(run->release, run->spec->output, err);
     if (st == KN_OK && fstat(kn_output_fd(run->release), &release) != 0)
         st = kn_fail(err, KN_IO, "%s: writing failed: %s", run->spec->output, strerror(errno));
     if (st == KN_OK) st = write_beside(run, all, err);
     if (st == KN_OK && kn_cancelled(run->ctx)) st = kn_fail_cancelled(err);
     if (st == KN_OK) st = give_names(run, all, err);
     /* What failed may be the last sync of the folder: a release that has its name keeps what stands beside it. */
-    bool back = st != KN_OK && !has_name(run->spec->output, &release);
-    for (int i = 0; i < BESIDE; i++) {
-        kn_output_abort(all[i].output);
-        if (back && has_name(all[i].path, &all[i].file)) unlink(all[i].path);
-    }
-    if (st == KN_OK && !run->spec->keep_rowmap) remove_old(run, KN_ROWMAP_SUFFIX);
-    if (st == KN_OK && !run->spec->summary) remove_old(run, KN_SUMMARY_SUFFIX);
+    bool back = st != KN_OK && !kn_has_name(run->spec->output, &release);
+    for (int i = 0; i < BESIDE; i++) kn_beside_end(&all[i], back);
+    if (st == KN_OK && !run->spec->keep_rowmap) kn_beside_remove(run->ctx, run->spec->output, KN_ROWMAP_SUFFIX);
+    if (st == KN_OK && !run->spec->summary) kn_beside_remove(run->ctx, run->spec->output, KN_SUMMARY_SUFFIX);
     return st;
 }
 
@@ -371,7 +307,7 @@ static kn_status copy_out(kn_run *run, kn_output *to, char *buffer, kn_error *er
 static kn_status commit_stream(kn_run *run, kn_error *err)
 {
     kn_output *to = NULL;
-    beside     report = {0};
+    kn_beside  report = {0};
     char      *buffer = kn_alloc(run->ctx, COPY);
     if (!buffer) return kn_fail_memory(err, run->ctx, "writing the release");
     kn_status st = kn_output_open(&to, run->ctx, run->spec->output, NULL, err);
@@ -382,6 +318,7 @@ static kn_status commit_stream(kn_run *run, kn_error *err)
     else
         kn_output_abort(to);
     if (st == KN_OK) st = write_report(run, &report, err);
+    kn_beside_end(&report, false);
     if (st != KN_OK) return st;
     return kn_run_note(run, err, "the release went to a stream: no certificate%s was written",
                        run->spec->keep_rowmap ? ", private file or row map" : " or private file");

@@ -2,6 +2,7 @@
  * the file appears whole or not at all. Memory: the page, some tens of kilobytes. */
 #include <kanon/report.h>
 
+#include "kn_database_report.h"
 #include "kn_output.h"
 #include "kn_release_report.h"
 #include "kn_report.h"
@@ -31,6 +32,17 @@ kn_status kn_release_report_write(kn_context *ctx, const char *path, const kn_sp
     kn_buffer page;
     kn_buffer_init(&page, ctx);
     kn_status st = kn_release_report_render(&page, spec, result, version, err);
+    if (st == KN_OK) st = write_page(ctx, path, &page, err);
+    kn_buffer_free(&page);
+    return st;
+}
+
+kn_status kn_database_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
+                                   const kn_database_result *result, const char *version, kn_error *err)
+{
+    kn_buffer page;
+    kn_buffer_init(&page, ctx);
+    kn_status st = kn_database_report_render(&page, spec, result, version, err);
     if (st == KN_OK) st = write_page(ctx, path, &page, err);
     kn_buffer_free(&page);
     return st;

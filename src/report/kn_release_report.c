@@ -37,15 +37,14 @@ void kn_release_figure(kn_buffer *to, double value)
     }
 }
 
-/* A file without its folder: where somebody keeps their data is not the reader's business. */
-static const char *shown_name(const char *path)
+const char *kn_release_file_name(const char *path)
 {
     if (!path || strcmp(path, "-") == 0) return NULL;
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static int64_t largest_k(const kn_spec *spec)
+int64_t kn_release_largest_k(const kn_spec *spec)
 {
     int64_t k = 2;
     for (int i = 0; i < spec->model_count; i++) {
@@ -76,7 +75,7 @@ static void quasi_names(kn_buffer *to, const kn_release_page *page)
 static void write_heading(kn_buffer *to, const kn_release_page *page, const char *title)
 {
     const kn_release_result *r = page->result;
-    const char              *file = shown_name(page->spec->output);
+    const char              *file = kn_release_file_name(page->spec->output);
     kn_buffer_add(to, "<header>\n<h1>");
     kn_html_text(to, title);
     kn_buffer_add(to, "</h1>\n<p class=\"about\">");
@@ -155,7 +154,7 @@ static void verdict(kn_buffer *to, const kn_release_page *page)
                       "name.</p>\n</div>\n");
 }
 
-static void tile(kn_buffer *to, const char *name, double value)
+void kn_release_tile(kn_buffer *to, const char *name, double value)
 {
     kn_buffer_add(to, "<div class=\"tile\"><dt>");
     kn_html_text(to, name);
@@ -169,22 +168,22 @@ static void tiles(kn_buffer *to, const kn_release_page *page)
     const kn_release_result *r = page->result;
     kn_buffer_add(to, "<dl class=\"tiles\">\n");
     if (r->found) {
-        tile(to, "Smallest crowd (k)", (double)r->k);
-        tile(to, "Smallest crowd before", (double)r->k_before);
-        tile(to, "Rows suppressed", (double)r->suppressed);
-        tile(to, "Information lost (lm)", r->metrics[KN_METRIC_LM]);
+        kn_release_tile(to, "Smallest crowd (k)", (double)r->k);
+        kn_release_tile(to, "Smallest crowd before", (double)r->k_before);
+        kn_release_tile(to, "Rows suppressed", (double)r->suppressed);
+        kn_release_tile(to, "Information lost (lm)", r->metrics[KN_METRIC_LM]);
     } else {
-        tile(to, "Rows", (double)r->rows_in);
-        tile(to, "Smallest crowd (k)", (double)r->k_before);
-        tile(to, "Quasi-identifiers", r->attribute_count);
-        if (r->lattice > 0) tile(to, "Choices of levels", r->lattice);
+        kn_release_tile(to, "Rows", (double)r->rows_in);
+        kn_release_tile(to, "Smallest crowd (k)", (double)r->k_before);
+        kn_release_tile(to, "Quasi-identifiers", r->attribute_count);
+        if (r->lattice > 0) kn_release_tile(to, "Choices of levels", r->lattice);
     }
     kn_buffer_add(to, "</dl>\n");
 }
 
 /* ---- The rules ---- */
 
-static void word(kn_buffer *to, const char *name, const char *meaning)
+void kn_release_word(kn_buffer *to, const char *name, const char *meaning)
 {
     kn_buffer_add(to, "<dt>");
     kn_html_text(to, name);
@@ -251,15 +250,17 @@ static void rules(kn_buffer *to, const kn_release_page *page)
     count_roles(page->spec, counts, &pseudonyms);
     kn_html_section(to, "The rules of this release");
     kn_buffer_add(to, "<dl class=\"words\">\n");
-    word(to, "Suppressed rows", suppressed[page->spec->suppressed]);
-    word(to, "Order of the rows",
-         page->spec->keep_order ? "As in the original. Whoever knows that order can tell rows apart that look the same."
-                                : "Sorted by what is released, so that the order tells nothing about the original.");
-    word(to, "Missing cells", missing[page->spec->missing]);
+    kn_release_word(to, "Suppressed rows", suppressed[page->spec->suppressed]);
+    kn_release_word(to, "Order of the rows",
+                    page->spec->keep_order
+                        ? "As in the original. Whoever knows that order can tell rows apart that look the same."
+                        : "Sorted by what is released, so that the order tells nothing about the original.");
+    kn_release_word(to, "Missing cells", missing[page->spec->missing]);
     if (page->spec->entity)
-        word(to, "Persons", "Several rows may be about one person: classes count different persons, not rows.");
+        kn_release_word(to, "Persons",
+                        "Several rows may be about one person: classes count different persons, not rows.");
     if (pseudonyms > 0)
-        word(
+        kn_release_word(
             to, "Pseudonyms",
             "Made with a secret key. Whoever has another release made with the same key can join the two, row by row.");
     kn_buffer_add(to, "</dl>\n<p>");
@@ -283,7 +284,8 @@ static void rules(kn_buffer *to, const kn_release_page *page)
     kn_html_section_end(to);
 }
 
-static void file_row(kn_html_table *t, const char *file, const char *ending, const char *audience, const char *meaning)
+void kn_release_file_row(kn_html_table *t, const char *file, const char *ending, const char *audience,
+                         const char *meaning)
 {
     kn_html_table_row(t);
     kn_html_table_cell(t);
@@ -298,19 +300,20 @@ static void file_row(kn_html_table *t, const char *file, const char *ending, con
 static void files(kn_buffer *to, const kn_release_page *page)
 {
     static const char *const titles[] = {"File", "For", "What it holds"};
-    const char              *file = shown_name(page->spec->output);
+    const char              *file = kn_release_file_name(page->spec->output);
     kn_html_table            t;
     if (!file || !page->result->found) return;
     kn_html_section(to, "What may be published, and what may not");
     kn_html_table_begin(&t, to, "llw", titles);
-    file_row(&t, file, "", "everybody", "The release.");
-    file_row(&t, file, ".certificate.json", "everybody",
-             "What was promised and reached, the losses, and the release’s fingerprint (SHA-256).");
-    file_row(&t, "this page", "", "everybody", "The same for people.");
-    file_row(&t, file, ".private.json", "you alone",
-             "The seed and fingerprints of the original: they would confirm guesses about it.");
+    kn_release_file_row(&t, file, "", "everybody", "The release.");
+    kn_release_file_row(&t, file, ".certificate.json", "everybody",
+                        "What was promised and reached, the losses, and the release’s fingerprint (SHA-256).");
+    kn_release_file_row(&t, "this page", "", "everybody", "The same for people.");
+    kn_release_file_row(&t, file, ".private.json", "you alone",
+                        "The seed and fingerprints of the original: they would confirm guesses about it.");
     if (page->spec->keep_rowmap)
-        file_row(&t, file, ".rowmap", "you alone", "Which released row is which original row. It undoes the release.");
+        kn_release_file_row(&t, file, ".rowmap", "you alone",
+                            "Which released row is which original row. It undoes the release.");
     kn_html_table_end(&t);
     if (page->result->sha256[0]) {
         kn_buffer_add(to, "<p class=\"about\">SHA-256 of the release: ");
@@ -324,22 +327,25 @@ static void words(kn_buffer *to, const kn_release_page *page)
 {
     kn_html_section(to, "What the words mean");
     kn_buffer_add(to, "<dl class=\"words\">\n");
-    word(to, "Quasi-identifiers",
-         "Columns that somebody else may know about a person: age, sex, place. None of them is a name, but together "
-         "they can point to one person.");
-    word(to, "Class, crowd",
-         "All rows that look exactly the same on the quasi-identifiers. Somebody who knows only those cannot tell them "
-         "apart.");
-    word(to, "k",
-         page->spec->entity ? "The number of persons in the smallest crowd."
-                            : "The number of rows in the smallest crowd.");
-    word(to, "Level",
-         "How coarse a column is shown: 0 is the value itself, every step joins values, the highest shows nothing.");
+    kn_release_word(
+        to, "Quasi-identifiers",
+        "Columns that somebody else may know about a person: age, sex, place. None of them is a name, but together "
+        "they can point to one person.");
+    kn_release_word(
+        to, "Class, crowd",
+        "All rows that look exactly the same on the quasi-identifiers. Somebody who knows only those cannot tell them "
+        "apart.");
+    kn_release_word(to, "k",
+                    page->spec->entity ? "The number of persons in the smallest crowd."
+                                       : "The number of rows in the smallest crowd.");
+    kn_release_word(
+        to, "Level",
+        "How coarse a column is shown: 0 is the value itself, every step joins values, the highest shows nothing.");
     kn_buffer_add(to, "</dl>\n");
     kn_html_section_end(to);
 }
 
-static void footer(kn_buffer *to, const char *version)
+void kn_release_footer(kn_buffer *to, const char *version)
 {
     kn_buffer_add(to, "<footer><p>Made by kanon");
     if (version) {
@@ -355,7 +361,7 @@ kn_status kn_release_report_render(kn_buffer *to, const kn_spec *spec, const kn_
                                    const char *version, kn_error *err)
 {
     if (!spec || !result) return kn_fail(err, KN_USAGE, "release report: the spec or the result is missing");
-    const kn_release_page page = {spec, result, largest_k(spec)};
+    const kn_release_page page = {spec, result, kn_release_largest_k(spec)};
     const char           *title = result->found ? "Release report" : "Release report: no release";
     kn_html_begin(to, title);
     write_heading(to, &page, title);
@@ -372,7 +378,7 @@ kn_status kn_release_report_render(kn_buffer *to, const kn_spec *spec, const kn_
     files(to, &page);
     kn_release_counters(to, &page);
     words(to, &page);
-    footer(to, version);
+    kn_release_footer(to, version);
     kn_html_end(to);
     return to->failed ? kn_fail_memory(err, to->ctx, "writing a report") : KN_OK;
 }

@@ -23,6 +23,25 @@ const char *kn_release_unit(const kn_release_page *page, int64_t count);
 /* A figure: whole numbers with separators, others with up to four digits behind the point, "none" for NaN. */
 void kn_release_figure(kn_buffer *to, double value);
 
+/* ---- Small parts ---- */
+
+/* A file without its folder: where somebody keeps their data is not the reader's business. NULL for standard output. */
+const char *kn_release_file_name(const char *path);
+
+/* The largest k that is promised, at least 2. */
+int64_t kn_release_largest_k(const kn_spec *spec);
+
+void kn_release_tile(kn_buffer *to, const char *name, double value);
+void kn_release_word(kn_buffer *to, const char *name, const char *meaning);
+void kn_release_footer(kn_buffer *to, const char *version);
+
+/* A row of the table of files. */
+struct kn_html_table;
+void kn_release_file_row(struct kn_html_table *t, const char *file, const char *ending, const char *audience,
+                         const char *meaning);
+
+/* ---- Sections ---- */
+
 /* kn_release_report_risk.c: risk and class sizes, before and after. */
 void kn_release_risk(kn_buffer *to, const kn_release_page *page);
 void kn_release_sizes(kn_buffer *to, const kn_release_page *page);

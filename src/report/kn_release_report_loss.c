@@ -118,6 +118,10 @@ void kn_release_models(kn_buffer *to, const kn_release_page *page)
         kn_html_text(to, meaning_of(m->model.kind));
     }
     kn_html_table_end(&t);
+    if (kn_spec_shape(page->spec) != KN_SHAPE_TABLE) {
+        kn_html_section_end(to);
+        return;
+    }
     kn_buffer_add(to, "<p>Rows that may be suppressed: at most ");
     if (page->spec->suppression_is_count)
         kn_html_count(to, page->spec->suppression_rows, "row", "rows");

@@ -1,0 +1,31 @@
+/* kn_job_records.h: one run of kn_anonymize_records. Only the files kn_job_records*.c include it. */
+#ifndef KN_JOB_RECORDS_H
+#define KN_JOB_RECORDS_H
+
+#include <kanon/anonymize.h>
+
+#include "kn_arena.h"
+#include "kn_output.h"
+#include "kn_records_plan.h"
+#include "kn_tree.h"
+
+typedef struct kn_recrun {
+    kn_context                 *ctx;
+    const kn_spec              *spec; /* borrowed */
+    const kn_anonymize_options *options;
+    kn_records_result          *result;
+    kn_arena                   *arena; /* of the result */
+    kn_output                  *output;
+    kn_records                 *records;
+    kn_tree_result             *found;
+    kn_records                 *released;
+    int64_t                    *original_of; /* per released record */
+} kn_recrun;
+
+/* Released records → a verified file under its name, with what stands beside it. */
+KN_CHECK kn_status kn_recrun_write(kn_recrun *run, kn_error *err);
+
+/* How both the original and the release are read. */
+kn_records_options kn_recrun_reading(const kn_recrun *run);
+
+#endif

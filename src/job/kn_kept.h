@@ -1,0 +1,13 @@
+/* kn_kept.h: may a column be published as it is? */
+#ifndef KN_KEPT_H
+#define KN_KEPT_H
+
+#include "kn_table.h"
+
+/* KN_INPUT where a kept column would point at single rows: of at least 10 cells more than 9 of 10 have a value that no
+ * other row has, or it is text and more than half of its cells differ (the measures of kn_profile). `name` stands for it in
+ * messages. */
+KN_CHECK kn_status kn_kept_check(kn_context *ctx, const kn_table *table, int column, const char *name, char decimal,
+                                 kn_error *err);
+
+#endif
