@@ -15,6 +15,9 @@
 
 enum { MOST_TABLES = 4, MOST_QUASI = 3, MOST_LEVELS = 4, MOST_LEAVES = 9 };
 
+/* A level that a leaf's path has not: unbalanced hierarchies. */
+#define NO_LABEL "\1"
+
 /* One column's hierarchy: path[leaf][level], labels as texts; the last level is the root. */
 typedef struct test_tree {
     int  leaves, levels;
@@ -107,6 +110,47 @@ static inline test_data random_data(kn_rng *rng, int persons, int fan)
     return d;
 }
 
+/* Takes groups out of the paths of some leaves, where the group keeps others. */
+static inline void unbalance(test_tree *tree, kn_rng *rng)
+{
+    for (int leaf = 0; leaf < tree->leaves; leaf++)
+        for (int level = 1; level < tree->levels - 1 && below(rng, 3) == 0; level++)
+            strcpy(tree->path[leaf][level], NO_LABEL);
+}
+
+/* Anything but even: a third of the persons has nothing, few have much; several tables hang from one; tables without a
+ * row or a quasi-identifier; few values, so that siblings and whole trees are alike; unbalanced hierarchies. */
+static inline test_data ragged_data(kn_rng *rng, int persons)
+{
+    test_data d = {.tables = 2 + below(rng, MOST_TABLES - 1)};
+    for (int t = 0; t < d.tables; t++) {
+        test_table *table = &d.table[t];
+        do table->parent = t == 0 ? -1 : below(rng, 2) ? 0 : below(rng, t);
+        while (t > 0 && d.table[table->parent].depth == 3);
+        table->depth = t == 0 ? 0 : d.table[table->parent].depth + 1;
+        table->quasi_count = t == 0 ? 1 + below(rng, 2) : below(rng, MOST_QUASI + 1);
+        int values[MOST_QUASI] = {0};
+        for (int q = 0; q < table->quasi_count; q++) {
+            random_tree(&table->trees[q], rng);
+            unbalance(&table->trees[q], rng);
+            values[q] = 1 + below(rng, table->trees[q].leaves);
+        }
+        int parents = t == 0 ? persons : d.table[table->parent].rows;
+        if (t > 0 && below(rng, 8) == 0) continue;
+        for (int p = 0; p < parents; p++) {
+            int n = t == 0 ? 1 : below(rng, 3) == 0 ? 0 : below(rng, 12) ? below(rng, 4) : below(rng, t == 1 ? 20 : 9);
+            for (; n > 0; n--) {
+                test_row *row = add_row(table);
+                row->parent = p;
+                row->sensitive = below(rng, 4);
+                for (int q = 0; q < table->quasi_count; q++)
+                    row->quasi[q] = below(rng, 6) ? below(rng, values[q]) : -1;
+            }
+        }
+    }
+    return d;
+}
+
 /* The table as CSV, its rows in the order of `order`: id, up, q0.., s. */
 static inline char *table_text(const test_table *t, int number, const int *order)
 {
@@ -134,8 +178,9 @@ static inline const char *tree_file(const test_tree *tree, int table, int q)
     size_t at = 0;
     for (int leaf = 0; leaf < tree->leaves; leaf++)
         for (int level = 0; level < tree->levels; level++)
-            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", tree->path[leaf][level],
-                                   level == tree->levels - 1 ? "\n" : ";");
+            if (strcmp(tree->path[leaf][level], NO_LABEL) != 0)
+                at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", tree->path[leaf][level],
+                                       level == tree->levels - 1 ? "\n" : ";");
     snprintf(name, sizeof name, "tree%d-%d.csv", table, q);
     return testing_file(name, text, at);
 }
