@@ -3,12 +3,184 @@
 #include "tree_testing.h"
 
 #include "kn_synopsis.h"
+#include "tpch_records.h"
 
 #define FIG10                                                                                                          \
     "Hospital1(Gastritis),Hospital2(Flu(Pain killer),Bronchitis(Antibiotics))\n"                                       \
     "Hospital1(Bronchitis(Antibiotics),Gastritis),Hospital2(Flu(Pain killer),Bronchitis(Antibiotics))\n"               \
     "Hospital1(Flu(Pain killer)),Hospital2(Flu(Pain killer))\n"                                                        \
     "Hospital1(Bronchitis,Gastritis(Pain killer))"
+
+/* ---- The synopsis (Examples 4 and 5, Figures 11 and 12) ---- */
+
+/* The node at the end of a path of labels "Hospital1/Gastritis". */
+static uint32_t node_at(const uint32_t *parents, const uint32_t *values, uint32_t count, const kn_vocabulary *v,
+                        const char *path)
+{
+    uint32_t at = UINT32_MAX;
+    while (*path) {
+        size_t   size = strcspn(path, "/");
+        uint32_t value = tree_value(v, path, size), next = 0;
+        while (next < count && (parents[next] != at || values[next] != value)) next++;
+        if (next == count) return UINT32_MAX;
+        at = next;
+        path += size + (path[size] == '/');
+    }
+    return at;
+}
+
+/* Its id list, counted from 1 as the paper does. */
+static void check_list(const kn_synopsis *s, const char *path, const char *expected)
+{
+    char     text[64] = "";
+    uint32_t node = node_at(s->parent, s->value, s->nodes, s->vocabulary, path);
+    assert_true(node < s->nodes);
+    for (uint64_t i = s->list_start[node]; i < s->list_start[node + 1]; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%u", s->lists[i] + 1);
+    assert_string_equal(text, expected);
+}
+
+/* The entry of a value in L: its records, and how many sidelinks it has. */
+static void check_entry(const kn_synopsis *s, const char *label, const char *expected, uint32_t links)
+{
+    uint32_t value = tree_value_of(s->vocabulary, label);
+    char     text[64] = "";
+    for (uint32_t row = 0; row < s->rows.count; row++)
+        for (uint64_t i = s->value_start[row]; i < s->value_start[row + 1]; i++)
+            if (s->values[i] == value) snprintf(text + strlen(text), sizeof text - strlen(text), "%u", row + 1);
+    assert_string_equal(text, expected);
+    assert_int_equal(s->side_start[value + 1] - s->side_start[value], links);
+    for (uint32_t i = s->side_start[value]; i < s->side_start[value + 1]; i++)
+        assert_int_equal(s->value[s->side[i]], value);
+}
+
+static void test_synopsis(void **state)
+{
+    (void)state;
+    kn_context  *ctx = testing_context(1);
+    kn_error     err = KN_ERROR_INIT;
+    kn_records  *records = tree_records(ctx, tree_hospital(ctx), FIG10);
+    kn_synopsis *s;
+    assert_ok(kn_synopsis_make(&s, ctx, records, &err), err);
+    assert_int_equal(s->nodes, 12); /* Figure 11 */
+    assert_int_equal(s->rows.count, 4);
+    check_list(s, "Hospital1", "1234");
+    check_list(s, "Hospital2", "123");
+    check_list(s, "Hospital1/Gastritis", "124");
+    check_list(s, "Hospital1/Bronchitis", "24");
+    check_list(s, "Hospital1/Flu", "3");
+    check_list(s, "Hospital1/Gastritis/Pain killer", "4");
+    check_list(s, "Hospital1/Bronchitis/Antibiotics", "2");
+    check_list(s, "Hospital1/Flu/Pain killer", "3");
+    check_list(s, "Hospital2/Flu", "123");
+    check_list(s, "Hospital2/Bronchitis", "12");
+    check_list(s, "Hospital2/Flu/Pain killer", "123");
+    check_list(s, "Hospital2/Bronchitis/Antibiotics", "12");
+    check_entry(s, "Hospital1", "1234", 1);
+    check_entry(s, "Hospital2", "123", 1);
+    check_entry(s, "Bronchitis", "124", 2);
+    check_entry(s, "Gastritis", "124", 1);
+    check_entry(s, "Flu", "123", 2);
+    check_entry(s, "Pain killer", "1234", 3);
+    check_entry(s, "Antibiotics", "12", 2);
+    for (uint32_t i = 0; i < s->nodes; i++) {
+        assert_true(s->end[i] > i && s->end[i] <= s->nodes);
+        if (s->parent[i] != KN_SYNOPSIS_ROOT) assert_true(s->parent[i] < i && s->end[s->parent[i]] >= s->end[i]);
+    }
+    kn_synopsis_free(s);
+    kn_records_free(records);
+    testing_context_free(ctx);
+}
+
+static void check_projected(const kn_projection *p, const kn_vocabulary *v, const char *path, const char *expected)
+{
+    uint32_t values[TREE_VALUES];
+    char     text[64] = "";
+    for (uint32_t i = 0; i < p->nodes; i++) values[i] = p->values[p->place[i]];
+    uint32_t node = node_at(p->parent, values, p->nodes, v, path);
+    assert_true(node < p->nodes);
+    for (uint32_t row = 0; row < p->rows.count; row++)
+        for (uint64_t i = p->rows.start[row]; i < p->rows.start[row + 1]; i++)
+            if (p->rows.members[i] == node) snprintf(text + strlen(text), sizeof text - strlen(text), "%u", row + 1);
+    assert_string_equal(text, expected);
+}
+
+static void test_projection(void **state)
+{
+    (void)state;
+    static const char *const cut[] = {"Hospital1",        "Hospital2",     "Maternity Hosp.", "Lung Disease",
+                                      "Stomach Disorder", "Physiotherapy", "Pain killer",     "Antibiotics"};
+    kn_context    *ctx = testing_context(1);
+    kn_error       err = KN_ERROR_INIT;
+    kn_records    *records = tree_records(ctx, tree_hospital(ctx), FIG10);
+    kn_vocabulary *v = records->vocabulary;
+    kn_synopsis   *s;
+    kn_projection *p;
+    uint32_t       values[8];
+    for (int i = 0; i < 8; i++) values[i] = tree_value_of(v, cut[i]);
+    assert_ok(kn_synopsis_make(&s, ctx, records, &err), err);
+    assert_ok(kn_projection_make(&p, s, values, 8, NULL, &err), err);
+    assert_int_equal(p->nodes, 10); /* Figure 12, with the relation of record 4 that it leaves out */
+    assert_int_equal(p->rows.count, 4);
+    check_projected(p, v, "Hospital1", "1234");
+    check_projected(p, v, "Hospital2", "123");
+    check_projected(p, v, "Hospital1/Stomach Disorder", "124");
+    check_projected(p, v, "Hospital1/Lung Disease", "234");
+    check_projected(p, v, "Hospital2/Lung Disease", "123");
+    check_projected(p, v, "Hospital1/Stomach Disorder/Pain killer", "4");
+    check_projected(p, v, "Hospital1/Lung Disease/Pain killer", "3");
+    check_projected(p, v, "Hospital1/Lung Disease/Antibiotics", "2");
+    check_projected(p, v, "Hospital2/Lung Disease/Pain killer", "123");
+    check_projected(p, v, "Hospital2/Lung Disease/Antibiotics", "12");
+    kn_projection_free(p);
+    kn_synopsis_free(s);
+    kn_records_free(records);
+    testing_context_free(ctx);
+}
+
+/* ---- Figure 10 ---- */
+
+static void check_image(const kn_tree_result *r, const kn_vocabulary *v, const char *leaf, const char *image)
+{
+    assert_int_equal(r->plan->image[tree_value_of(v, leaf)], tree_value_of(v, image));
+}
+
+/* K1: not Figure 13, which is not 3^(2,1)-anonymous. */
+static void test_figure_10(void **state)
+{
+    (void)state;
+    kn_context     *ctx = testing_context(2);
+    kn_error        err = KN_ERROR_INIT;
+    kn_records     *records = tree_records(ctx, tree_hospital(ctx), FIG10);
+    kn_vocabulary  *v = records->vocabulary;
+    kn_tree_problem problem = KN_TREE_PROBLEM_INIT;
+    kn_tree_result *r;
+    problem.records = records;
+    problem.method = KN_METHOD_ACS;
+    problem.k = 3;
+    assert_ok(kn_tree_search(&r, ctx, &problem, &err), err);
+    assert_true(r->found && r->complete);
+    assert_int_equal(r->plan->disassociation_count, 0);
+    check_image(r, v, "Hospital1", "Hospital1");
+    check_image(r, v, "Hospital2", "Hospital2");
+    check_image(r, v, "Flu", "Disease");
+    check_image(r, v, "Gastritis", "Disease");
+    check_image(r, v, "Pain killer", "Medicine");
+    check_image(r, v, "Antibiotics", "Medicine");
+    check_image(r, v, "Rea", "Maternity Hosp."); /* nobody was there: the coarsest */
+    kn_tree_result_free(r);
+    problem.k = 1; /* everything passes: Figure 4's hierarchy has 126 cuts (K9) */
+    assert_ok(kn_tree_search(&r, ctx, &problem, &err), err);
+    assert_int_equal(r->counters.cuts, 126);
+    assert_int_equal(r->counters.passed, 126);
+    kn_tree_result_free(r);
+    problem.k = 5; /* of 4 records */
+    assert_ok(kn_tree_search(&r, ctx, &problem, &err), err);
+    assert_true(!r->found && r->complete && !r->plan);
+    kn_tree_result_free(r);
+    kn_records_free(records);
+    testing_context_free(ctx);
+}
 
 /* ---- Fast and reference ---- */
 
@@ -106,10 +278,232 @@ static void test_reference_agrees(void **state)
     testing_context_free(ctx);
 }
 
+/* On orders of TPC-H, where much has to be disassociated. */
+static void test_orders(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(2);
+    kn_error    err = KN_ERROR_INIT;
+    kn_rng      rng;
+    uint64_t    seed = testing_seed();
+    int         disassociated = 0;
+    for (uint64_t i = 0; i < 24; i++) {
+        kn_rng_init(&rng, seed, 1000 + i);
+        kn_records     *records = tpch_records(ctx, 60 + (int64_t)kn_rng_below(&rng, 300), seed + i);
+        kn_tree_problem problem = KN_TREE_PROBLEM_INIT;
+        kn_tree_result *fast, *plain;
+        assert_non_null(records);
+        problem.records = records;
+        problem.method = i % 4 == 0 ? KN_METHOD_OCS : KN_METHOD_GCS;
+        problem.k = 2 + (int64_t)kn_rng_below(&rng, 3);
+        problem.m = 2 + (int)kn_rng_below(&rng, 3);
+        problem.n = (int)kn_rng_below(&rng, problem.m == 2 ? 2 : 4);
+        problem.g = 1 + (int)kn_rng_below(&rng, 3);
+        problem.semantics = i % 8 == 7 ? KN_SEMANTICS_PATHS : KN_SEMANTICS_PAIRS;
+        problem.strict = i % 8 == 3;
+        assert_ok(kn_tree_search(&fast, ctx, &problem, &err), err);
+        problem.reference = true;
+        assert_ok(kn_tree_search(&plain, ctx, &problem, &err), err);
+        check_same(fast, plain);
+        disassociated += fast->plan && fast->plan->disassociation_count > 0;
+        kn_tree_result_free(fast);
+        kn_tree_result_free(plain);
+        kn_records_free(records);
+    }
+    print_message("disassociated %d of 24\n", disassociated);
+    assert_true(disassociated > 3);
+    testing_context_free(ctx);
+}
+
+/* ---- Methods against each other, threads ---- */
+
+static void test_all_cuts_are_no_worse(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(1);
+    kn_error    err = KN_ERROR_INIT;
+    kn_rng      rng;
+    uint64_t    seed = testing_seed();
+    int         better = 0;
+    for (uint64_t i = 0; i < 200; i++) {
+        kn_rng_init(&rng, seed, 5000 + i);
+        tree_shape      shape = {.classes = 3, .height = 2, .fanout = 3, .records = 40, .nodes = 8, .least = 10};
+        kn_records     *records = tree_random(ctx, &rng, &shape);
+        kn_tree_problem problem = random_problem(&rng, records);
+        kn_tree_result *all, *few;
+        problem.l = 0;
+        problem.method = KN_METHOD_ACS;
+        assert_ok(kn_tree_search(&all, ctx, &problem, &err), err);
+        problem.method = KN_METHOD_GCS;
+        assert_ok(kn_tree_search(&few, ctx, &problem, &err), err);
+        assert_int_equal(all->found, few->found);
+        if (all->found) assert_true(all->cost <= few->cost);
+        better += all->found && all->cost < few->cost;
+        problem.method = KN_METHOD_OCS;
+        kn_tree_result_free(few);
+        assert_ok(kn_tree_search(&few, ctx, &problem, &err), err);
+        if (few->found) assert_int_equal(few->plan->disassociation_count, 0);
+        kn_tree_result_free(all);
+        kn_tree_result_free(few);
+        kn_records_free(records);
+    }
+    print_message("ACS better than GCS in %d of 200\n", better);
+    testing_context_free(ctx);
+}
+
+static void check_counters(const kn_tree_counters *a, const kn_tree_counters *b)
+{
+    assert_int_equal(a->cuts, b->cuts);
+    assert_int_equal(a->value_checks, b->value_checks);
+    assert_int_equal(a->passed, b->passed);
+    assert_int_equal(a->intersections, b->intersections);
+    assert_int_equal(a->relations, b->relations);
+    assert_int_equal(a->disassociations, b->disassociations);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    const int       threads[] = {1, 2, 8};
+    const kn_method methods[] = {KN_METHOD_GCS, KN_METHOD_OCS, KN_METHOD_GCS};
+    for (int kind = 0; kind < 3; kind++) {
+        kn_context     *ctx[3];
+        kn_records     *records[3];
+        kn_tree_result *r[3];
+        kn_error        err = KN_ERROR_INIT;
+        for (int i = 0; i < 3; i++) {
+            ctx[i] = testing_context(threads[i]);
+            records[i] = tpch_records(ctx[i], 1500, 7);
+            kn_tree_problem problem = KN_TREE_PROBLEM_INIT;
+            problem.records = records[i];
+            problem.method = methods[kind];
+            problem.strict = kind == 2; /* each cut by itself */
+            problem.k = 4;
+            problem.m = 3;
+            problem.n = 2;
+            assert_ok(kn_tree_search(&r[i], ctx[i], &problem, &err), err);
+            check_same(r[i], r[0]);
+            check_counters(&r[i]->counters, &r[0]->counters);
+        }
+        for (int i = 0; i < 3; i++) {
+            kn_tree_result_free(r[i]);
+            kn_records_free(records[i]);
+            testing_context_free(ctx[i]);
+        }
+    }
+}
+
+/* ---- What can go wrong ---- */
+
+static void refuse(kn_context *ctx, kn_tree_problem problem)
+{
+    kn_error        err = KN_ERROR_INIT;
+    kn_tree_result *r;
+    assert_int_equal(kn_tree_search(&r, ctx, &problem, &err), KN_USAGE);
+    assert_null(r);
+    assert_true(err.message[0]);
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    kn_context     *ctx = testing_context(1);
+    kn_records     *records = tree_records(ctx, tree_hospital(ctx), FIG10);
+    kn_tree_problem fine = KN_TREE_PROBLEM_INIT, p;
+    fine.records = records;
+    p = fine, p.k = 0, refuse(ctx, p);
+    p = fine, p.m = 0, refuse(ctx, p);
+    p = fine, p.n = -1, refuse(ctx, p);
+    p = fine, p.n = 2, refuse(ctx, p);
+    p = fine, p.m = 3, p.n = 4, refuse(ctx, p);
+    p = fine, p.g = 0, refuse(ctx, p);
+    p = fine, p.l = -1, refuse(ctx, p);
+    p = fine, p.time_limit = -1, refuse(ctx, p);
+    p = fine, p.method = KN_METHOD_MONDRIAN, refuse(ctx, p);
+    kn_records_free(records);
+    testing_context_free(ctx);
+}
+
+static void test_time_limit(void **state)
+{
+    (void)state;
+    kn_context     *ctx = testing_context(2);
+    kn_error        err = KN_ERROR_INIT;
+    kn_records     *records = tpch_records(ctx, 500, 3);
+    kn_tree_problem problem = KN_TREE_PROBLEM_INIT;
+    kn_tree_result *r;
+    problem.records = records;
+    problem.time_limit = 1e-9;
+    for (int i = 0; i < 3; i++) {
+        problem.method = (const kn_method[]){KN_METHOD_ACS, KN_METHOD_GCS, KN_METHOD_OCS}[i];
+        assert_ok(kn_tree_search(&r, ctx, &problem, &err), err);
+        assert_true(r->found && !r->complete && r->plan);
+        const char *reason;
+        assert_true(kn_records_plan_validate(r->plan, records->vocabulary, &reason));
+        kn_tree_result_free(r);
+    }
+    kn_context_cancel(ctx);
+    problem.time_limit = 0;
+    assert_int_equal(kn_tree_search(&r, ctx, &problem, &err), KN_CANCELLED);
+    assert_null(r);
+    kn_records_free(records);
+    testing_context_free(ctx);
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        bool done = false;
+        for (int64_t at = 0; !done; at++) {
+            testing_allocator  memory = {.refuse_at = -1};
+            kn_allocator       allocator = testing_failing_allocator(&memory);
+            kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
+            kn_error           err = KN_ERROR_INIT;
+            kn_context        *ctx;
+            kn_tree_result    *r;
+            options.threads = 1;
+            options.allocator = &allocator;
+            assert_ok(kn_context_create(&ctx, &options, &err), err);
+            kn_records     *records = tree_records(ctx, tree_hospital(ctx), FIG10);
+            kn_tree_problem problem = KN_TREE_PROBLEM_INIT;
+            problem.records = records;
+            problem.method = kind == 1 ? KN_METHOD_ACS : KN_METHOD_GCS;
+            problem.m = 3;
+            problem.n = 2;
+            problem.g = 1;
+            problem.strict = kind > 0;
+            problem.semantics = kind == 1 ? KN_SEMANTICS_PATHS : KN_SEMANTICS_PAIRS;
+            memory.requests = 0;
+            memory.refuse_at = at;
+            kn_status st = kn_tree_search(&r, ctx, &problem, &err);
+            memory.refuse_at = -1;
+            done = st == KN_OK;
+            if (!done) {
+                assert_int_equal(st, KN_MEMORY);
+                assert_null(r);
+            }
+            kn_tree_result_free(r);
+            kn_records_free(records);
+            kn_context_free(ctx);
+            assert_int_equal(memory.live, 0);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_synopsis),
+        cmocka_unit_test(test_projection),
+        cmocka_unit_test(test_figure_10),
         cmocka_unit_test(test_reference_agrees),
+        cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_all_cuts_are_no_worse),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_time_limit),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
