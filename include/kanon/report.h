@@ -85,10 +85,12 @@ KN_API KN_CHECK kn_status kn_report_write(kn_context *ctx, const char *path, con
 KN_API KN_CHECK kn_status kn_release_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
                                                   const kn_release_result *result, const char *version, kn_error *err);
 
-/* The same of a release of a database. */
+/* The same of a release of a database, and of tree records. */
 KN_API KN_CHECK kn_status kn_database_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
                                                    const kn_database_result *result, const char *version,
                                                    kn_error *err);
+KN_API KN_CHECK kn_status kn_records_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
+                                                  const kn_records_result *result, const char *version, kn_error *err);
 
 #ifdef __cplusplus
 }

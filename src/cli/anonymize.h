@@ -58,6 +58,9 @@ int cli_anonymize_records(const cli_anonymizing *a, kn_context *ctx, const kn_sp
 /* "not declared, so dropped: ..." as a note; nothing where there is none. */
 void cli_note_dropped(const cli_common *common, const char *const *names, int count);
 
+/* The report's line among the files that may be published; nothing where there is none. */
+void cli_print_report(const kn_spec *spec, FILE *out);
+
 /* A table of promises and what was reached; found false: what the original reaches only. */
 void    cli_models_print(const kn_release_model *models, int count, bool found, FILE *out);
 json_t *cli_models_json(const kn_release_model *models, int count, bool found);

@@ -41,6 +41,7 @@ static void print_files(const cli_anonymizing *a, const kn_spec *spec, const kn_
         fprintf(out, "\n  publish       %s\n                %s.certificate.json\n", base, base);
     else
         fprintf(out, "\n  publish       %s/, with its certificate.json\n", base);
+    cli_print_report(spec, out);
     fprintf(out, "  keep private  %s.private.json\n", base);
     if (spec->keep_rowmap) fprintf(out, "                %s.rowmap\n", base);
     free(base);

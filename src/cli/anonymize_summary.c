@@ -124,17 +124,21 @@ static void print_solutions(const kn_release_result *r, FILE *out)
         fprintf(out, "  ... and %s; --json lists all\n", cli_count_of(r->solution_count - MOST, "more", "more").text);
 }
 
+void cli_print_report(const kn_spec *spec, FILE *out)
+{
+    if (!spec->report) return;
+    char *report = cli_escape(spec->report, strlen(spec->report));
+    fprintf(out, "                %s\n", report);
+    free(report);
+}
+
 /* What now lies where. */
 static void print_files(const cli_anonymizing *a, const kn_spec *spec, FILE *out)
 {
     if (a->dry_run || !spec->output || strcmp(spec->output, "-") == 0) return;
     char *path = cli_escape(spec->output, strlen(spec->output));
     fprintf(out, "\n  publish       %s\n                %s.certificate.json\n", path, path);
-    if (spec->report) {
-        char *report = cli_escape(spec->report, strlen(spec->report));
-        fprintf(out, "                %s\n", report);
-        free(report);
-    }
+    cli_print_report(spec, out);
     fprintf(out, "  keep private  %s.private.json\n", path);
     if (spec->keep_rowmap) fprintf(out, "                %s.rowmap\n", path);
     free(path);

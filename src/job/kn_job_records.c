@@ -6,6 +6,7 @@
 #include "kn_job_records.h"
 
 #include <kanon/database.h>
+#include <kanon/report.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -285,7 +286,10 @@ static kn_status stages(kn_recrun *run, kn_error *err)
     double read = kn_run_clock();
     run->result->seconds_read = read - begin;
     KN_TRY(search(run, err));
-    if (!run->result->found) return KN_OK;
+    if (!run->result->found)
+        return write && run->spec->report ? kn_records_report_write(run->ctx, run->spec->report, run->spec, run->result,
+                                                                    run->options->version, err)
+                                          : KN_OK;
     KN_TRY(measure(run, err));
     run->result->seconds_search = kn_run_clock() - read;
     return write ? kn_recrun_write(run, err) : KN_OK;

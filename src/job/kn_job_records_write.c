@@ -1,5 +1,6 @@
 /* kn_job_records_write.c: released records → a file: written under a temporary name, read back, verified, compared, renamed
  * (kn_job_records.h). What stands beside it gets its names first, as for tables. */
+#include <kanon/report.h>
 #include <kanon/verify.h>
 #include <math.h>
 #include <stdio.h>
@@ -76,7 +77,7 @@ static kn_status verify(kn_recrun *run, kn_error *err)
 
 /* ---- Files ---- */
 
-enum { ROWMAP, PRIVATE, CERTIFICATE, BESIDE };
+enum { ROWMAP, PRIVATE, CERTIFICATE, REPORT, BESIDE };
 
 static kn_status render(kn_recrun *run, kn_beside *all, const char *digest, kn_error *err)
 {
@@ -130,6 +131,16 @@ static kn_status write_beside(kn_recrun *run, kn_beside *all, kn_error *err)
     return KN_OK;
 }
 
+static kn_status write_report(kn_recrun *run, kn_beside *b, kn_error *err)
+{
+    const char *path = run->spec->report;
+    if (!path) return KN_OK;
+    KN_TRY(kn_records_report_write(run->ctx, path, run->spec, run->result, run->options->version, err));
+    if (stat(path, &b->file) != 0 || !S_ISREG(b->file.st_mode)) return KN_OK; /* a stream */
+    b->path = kn_strndup(run->ctx, path, strlen(path));
+    return b->path ? KN_OK : kn_fail_memory(err, run->ctx, "writing the report");
+}
+
 static kn_status commit(kn_recrun *run, kn_error *err)
 {
     kn_beside   all[BESIDE] = {{0}};
@@ -139,7 +150,8 @@ static kn_status commit(kn_recrun *run, kn_error *err)
         st = kn_fail(err, KN_IO, "%s: writing failed", run->spec->output);
     if (st == KN_OK) st = write_beside(run, all, err);
     if (st == KN_OK && kn_cancelled(run->ctx)) st = kn_fail_cancelled(err);
-    for (int i = 0; i < BESIDE && st == KN_OK; i++) st = kn_beside_commit(&all[i], err);
+    for (int i = 0; i <= CERTIFICATE && st == KN_OK; i++) st = kn_beside_commit(&all[i], err);
+    if (st == KN_OK) st = write_report(run, &all[REPORT], err);
     if (st == KN_OK) {
         kn_output *output = run->output;
         run->output = NULL;

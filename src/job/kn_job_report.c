@@ -4,6 +4,7 @@
 
 #include "kn_database_report.h"
 #include "kn_output.h"
+#include "kn_records_report.h"
 #include "kn_release_report.h"
 #include "kn_report.h"
 
@@ -43,6 +44,17 @@ kn_status kn_database_report_write(kn_context *ctx, const char *path, const kn_s
     kn_buffer page;
     kn_buffer_init(&page, ctx);
     kn_status st = kn_database_report_render(&page, spec, result, version, err);
+    if (st == KN_OK) st = write_page(ctx, path, &page, err);
+    kn_buffer_free(&page);
+    return st;
+}
+
+kn_status kn_records_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
+                                  const kn_records_result *result, const char *version, kn_error *err)
+{
+    kn_buffer page;
+    kn_buffer_init(&page, ctx);
+    kn_status st = kn_records_report_render(&page, spec, result, version, err);
     if (st == KN_OK) st = write_page(ctx, path, &page, err);
     kn_buffer_free(&page);
     return st;

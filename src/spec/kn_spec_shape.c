@@ -195,8 +195,7 @@ kn_status kn_spec_check_records(const kn_spec_inner *inner, kn_error *err)
             {spec->dependency_count > 0, KN_FIELD_DEPENDENCIES, "records that are trees have no dependencies"},
             {spec->keep_order, KN_FIELD_KEEP_ORDER, "records are put in the order of what they show"},
             {spec->summary, KN_FIELD_SUMMARY, "there is no summary of records that are trees"},
-            {spec->report != NULL, KN_FIELD_REPORT, "there is no report of records that are trees"},
-    };
+        };
     KN_TRY(check_rules(inner, rules, sizeof rules / sizeof *rules, err));
     if (spec->class_count == 0 && spec->table_count == 0)
         return kn_spec_fail_lacking(inner, err, "records that are trees need classes, as they nest (classes: ...)");
