@@ -452,6 +452,63 @@ static void test_look(void **state)
     testing_context_free(ctx);
 }
 
+/* A number is spelled as printf's shortest of 15 to 17 digits that is the number again, however it was found. */
+static void test_numbers(void **state)
+{
+    (void)state;
+    enum { COUNT = 20000 };
+    kn_context   *ctx = testing_context(1);
+    kn_rng        rng;
+    kn_database  *db = NULL;
+    kn_error      err = KN_ERROR_INIT;
+    sqlite3      *file = NULL;
+    sqlite3_stmt *insert = NULL;
+    char          name[320], expected[64];
+    double       *values = malloc(COUNT * sizeof *values);
+    const char   *path = scratch("numbers.db");
+    unlink(path);
+    kn_rng_init(&rng, testing_seed(), 17);
+    assert_int_equal(sqlite3_open(path, &file), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(file, "CREATE TABLE t(x TEXT, v BLOB); BEGIN", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(file, "INSERT INTO t VALUES ('a', ?1)", -1, &insert, NULL), SQLITE_OK);
+    for (int i = 0; i < COUNT; i++) {
+        static const double powers[] = {1, 10, 100, 1000, 10000, 100000, 3, 7};
+        int64_t             whole = (int64_t)kn_rng_below(&rng, i % 3 ? 100000000 : 20000000000000) - 50000000;
+        uint64_t            bits = kn_rng_next(&rng);
+        values[i] = (double)whole / powers[kn_rng_below(&rng, 8)];
+        if (i % 16 == 0) memcpy(&values[i], &bits, sizeof bits);
+        if (i % 16 == 1) values[i] *= 1e-9;
+        if (!(values[i] - values[i] == 0)) values[i] = i % 2 ? -0.0 : 0.0;
+        sqlite3_bind_double(insert, 1, values[i]);
+        assert_int_equal(sqlite3_step(insert), SQLITE_DONE);
+        sqlite3_reset(insert);
+    }
+    sqlite3_finalize(insert);
+    assert_int_equal(sqlite3_exec(file, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(file);
+    snprintf(name, sizeof name, "sqlite:%s", path);
+    kn_attribute        as_text = {.name = "v", .type = KN_TYPE_TEXT, .weight = {1, 1}};
+    kn_spec_table       table = {.name = "t", .attribute_count = 1, .attributes = &as_text};
+    kn_database_options options = KN_DATABASE_OPTIONS_INIT;
+    options.tables = &table;
+    options.table_count = 1;
+    assert_ok(kn_database_read(&db, ctx, name, &options, &err), err);
+    const kn_table *t = kn_database_content(db, 0);
+    for (int i = 0; i < COUNT; i++) {
+        size_t      size = 0;
+        const char *text = kn_table_text(t, 1, kn_table_code(t, 1, i), &size);
+        for (int digits = 15; digits <= 17; digits++) {
+            snprintf(expected, sizeof expected, "%.*g", digits, values[i]);
+            if (strtod(expected, NULL) == values[i]) break;
+        }
+        assert_int_equal(size, strlen(expected));
+        assert_memory_equal(text, expected, size);
+    }
+    free(values);
+    kn_database_free(db);
+    testing_context_free(ctx);
+}
+
 /* ---- Synthetic students ---- */
 
 /* One obligatory course, two or three of each kind of elective, none twice; books are of the course. */
@@ -837,13 +894,13 @@ static void test_postgres_gone(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trips),  cmocka_unit_test(test_same_everywhere),
-                                       cmocka_unit_test(test_seed),         cmocka_unit_test(test_snowflakes),
-                                       cmocka_unit_test(test_look),         cmocka_unit_test(test_bad_input),
-                                       cmocka_unit_test(test_roles),        cmocka_unit_test(test_release_file),
-                                       cmocka_unit_test(test_students),     cmocka_unit_test(test_bad_targets),
-                                       cmocka_unit_test(test_abort),        cmocka_unit_test(test_write_memory),
-                                       cmocka_unit_test(test_postgres),     cmocka_unit_test(test_postgres_types),
-                                       cmocka_unit_test(test_postgres_gone)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trips),    cmocka_unit_test(test_same_everywhere),
+                                       cmocka_unit_test(test_seed),           cmocka_unit_test(test_snowflakes),
+                                       cmocka_unit_test(test_look),           cmocka_unit_test(test_numbers),
+                                       cmocka_unit_test(test_bad_input),      cmocka_unit_test(test_roles),
+                                       cmocka_unit_test(test_release_file),   cmocka_unit_test(test_students),
+                                       cmocka_unit_test(test_bad_targets),    cmocka_unit_test(test_abort),
+                                       cmocka_unit_test(test_write_memory),   cmocka_unit_test(test_postgres),
+                                       cmocka_unit_test(test_postgres_types), cmocka_unit_test(test_postgres_gone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,8 +39,8 @@ static void print_problems(const kn_records_verify_report *r)
 static void print_words(const kn_records_verify_report *r)
 {
     static const char *const assignments[] = {
-        "Every released record is one of the original, each another one: values were raised to one cut, relations\n"
-        "vanished, nothing else.",
+        ("Every released record is one of the original, each another one: values were raised to one cut, relations\n"
+         "vanished, nothing else."),
         "Not every released record can come from the original.",
         "It was not decided whether every released record comes from the original: give the row map with --map.",
     };

@@ -104,7 +104,7 @@ kn_status kn_trie_rpda(double *out, kn_context *ctx, const kn_node_table *nodes,
                        const uint64_t *domain, uint32_t values, kn_error *err)
 {
     size_t    n = (size_t)nodes->count + 1;
-    uint32_t *child = kn_alloc_array(ctx, 2 * n, sizeof *child), *next = child + n;
+    uint32_t *child = kn_alloc_array(ctx, 2 * n, sizeof *child), *next = child ? child + n : NULL;
     if (!child || !link_children(ctx, nodes, values, child, next)) {
         kn_free(child);
         return kn_fail_memory(err, ctx, WHAT);
