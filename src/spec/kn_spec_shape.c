@@ -195,13 +195,19 @@ kn_status kn_spec_check_records(const kn_spec_inner *inner, kn_error *err)
             {spec->dependency_count > 0, KN_FIELD_DEPENDENCIES, "records that are trees have no dependencies"},
             {spec->keep_order, KN_FIELD_KEEP_ORDER, "records are put in the order of what they show"},
             {spec->summary, KN_FIELD_SUMMARY, "there is no summary of records that are trees"},
-        };
+    };
     KN_TRY(check_rules(inner, rules, sizeof rules / sizeof *rules, err));
     if (spec->class_count == 0 && spec->table_count == 0)
         return kn_spec_fail_lacking(inner, err, "records that are trees need classes, as they nest (classes: ...)");
     if (spec->kmn.k == 0)
         return kn_spec_fail_lacking(inner, err,
                                     "of trees a k-mn must be promised (privacy: [{k-mn: {k: 3, m: 2, n: 1}}])");
+    /* A mirror class with a cut of its own does not hide who lacks a value that the release shows (section III-G). */
+    for (int c = 0; c < spec->class_count; c++)
+        if (spec->classes[c].negative)
+            return kn_spec_fail_place(inner, (kn_place){spec->classes[c].line, spec->classes[c].column}, err,
+                                      "class \"%s\": a release does not protect against knowing what somebody has not",
+                                      spec->classes[c].name);
     for (int i = 0; i < spec->model_count; i++)
         if (spec->models[i].kind != KN_MODEL_DISTINCT)
             return kn_spec_fail_place(inner, inner->state.model_places[i], err,
