@@ -1,4 +1,4 @@
-"""A PostgreSQL server of its own on a free loopback port, for tests. Everything lives in the folder it is given."""
+"""A PostgreSQL server of its own on a free loopback port, for tests and benchmarks. Everything lives in the folder it is given."""
 import glob
 import os
 import pwd
@@ -33,7 +33,7 @@ def drop_root():
     return None
 
 
-def start(bin_folder, folder, user):
+def start(bin_folder, folder, user, *options):
     data = os.path.join(folder, "data")
     secret = os.path.join(folder, "secret")
     with open(secret, "w") as f:
@@ -51,7 +51,8 @@ def start(bin_folder, folder, user):
         port = s.getsockname()[1]
     log = open(os.path.join(folder, "log"), "wb")
     server = subprocess.Popen([os.path.join(bin_folder, "postgres"), "-D", data, "-p", str(port), "-k", folder,
-                               "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off"],
+                               "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off",
+                               *options],
                               stdout=log, stderr=log, cwd="/", env=environment, **extra)
     for _ in range(200):
         try:
