@@ -73,6 +73,25 @@ void kn_beside_end(kn_beside *b, bool back)
     *b = (kn_beside){0};
 }
 
+kn_status kn_beside_before(kn_beside *b, kn_context *ctx, const char *path, kn_error *err)
+{
+    b->path = join(ctx, path, "");
+    if (!b->path) return kn_fail_memory(err, ctx, "writing beside the release");
+    if (stat(path, &b->file) != 0) b->file = (struct stat){0};
+    return KN_OK;
+}
+
+void kn_beside_after(kn_beside *b)
+{
+    struct stat now;
+    if (b->path && stat(b->path, &now) == 0 && S_ISREG(now.st_mode) && !kn_has_name(b->path, &b->file)) {
+        b->file = now;
+        return;
+    }
+    kn_free(b->path); /* a stream, or nothing new */
+    b->path = NULL;
+}
+
 void kn_beside_remove(kn_context *ctx, const char *base, const char *suffix)
 {
     char *path = join(ctx, base, suffix);

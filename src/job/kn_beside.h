@@ -34,6 +34,11 @@ void kn_beside_end(kn_beside *beside, bool back);
 /* Is the file the one that has this name? A failure before a rename leaves the old one there, which is not ours. */
 bool kn_has_name(const char *path, const struct stat *file);
 
+/* Around something else that writes a file as a whole: what stood there before, and whether there is a new one now, whatever
+ * that call answered (a file may have its name although it could not be made to last). */
+KN_CHECK kn_status kn_beside_before(kn_beside *beside, kn_context *ctx, const char *path, kn_error *err);
+void               kn_beside_after(kn_beside *beside);
+
 /* Removes BASE + SUFFIX: it belonged to a release that was replaced. */
 void kn_beside_remove(kn_context *ctx, const char *base, const char *suffix);
 

@@ -255,11 +255,12 @@ static kn_status write_beside(kn_run *run, kn_beside *all, kn_error *err)
 
 static kn_status write_report(kn_run *run, kn_beside *b, kn_error *err)
 {
-    if (!run->spec->report) return KN_OK;
-    KN_TRY(kn_release_report_write(run->ctx, run->spec->report, run->spec, run->result, run->options->version, err));
-    if (stat(run->spec->report, &b->file) != 0 || !S_ISREG(b->file.st_mode)) return KN_OK; /* a stream */
-    b->path = kn_strndup(run->ctx, run->spec->report, strlen(run->spec->report));
-    return b->path ? KN_OK : kn_fail_memory(err, run->ctx, "writing the report");
+    const char *path = run->spec->report;
+    if (!path) return KN_OK;
+    KN_TRY(kn_beside_before(b, run->ctx, path, err));
+    kn_status st = kn_release_report_write(run->ctx, path, run->spec, run->result, run->options->version, err);
+    kn_beside_after(b);
+    return st;
 }
 
 static kn_status give_names(kn_run *run, kn_beside *all, kn_error *err)

@@ -181,8 +181,9 @@ static kn_status fill_tables(kn_dbrun *run, kn_error *err)
         tables[t].rows_in = run->db->tables[t].table->rows;
         tables[t].orphans = run->forest->missing[t] + run->forest->dangling[t] + run->forest->lost[t];
         if (tables[t].orphans > 0)
-            KN_TRY(kn_dbrun_note(run, err, "table \"%s\": %lld rows belong to nobody and are not released", name,
-                                 (long long)tables[t].orphans));
+            KN_TRY(kn_dbrun_note(run, err, "table \"%s\": %lld %s to nobody and %s not released", name,
+                                 (long long)tables[t].orphans, tables[t].orphans == 1 ? "row belongs" : "rows belong",
+                                 tables[t].orphans == 1 ? "is" : "are"));
     }
     return KN_OK;
 }

@@ -247,6 +247,7 @@ kn_status kn_dbrun_search(kn_dbrun *run, kn_error *err)
     KN_TRY(sizes_after(run, err));
     KN_TRY(list_models(run, err));
     if (run->result->suppressed > 0)
-        KN_TRY(kn_dbrun_note(run, err, "%lld persons are not released", (long long)run->result->suppressed));
+        KN_TRY(kn_dbrun_note(run, err, "%lld %s not released", (long long)run->result->suppressed,
+                             run->result->suppressed == 1 ? "person is" : "persons are"));
     return KN_OK;
 }

@@ -325,10 +325,10 @@ static kn_status write_report(kn_dbrun *run, kn_beside *b, kn_error *err)
 {
     const char *path = run->spec->report;
     if (!path) return KN_OK;
-    KN_TRY(kn_database_report_write(run->ctx, path, run->spec, run->result, run->options->version, err));
-    if (stat(path, &b->file) != 0 || !S_ISREG(b->file.st_mode)) return KN_OK; /* a stream */
-    b->path = kn_strndup(run->ctx, path, strlen(path));
-    return b->path ? KN_OK : kn_fail_memory(err, run->ctx, "writing the report");
+    KN_TRY(kn_beside_before(b, run->ctx, path, err));
+    kn_status st = kn_database_report_write(run->ctx, path, run->spec, run->result, run->options->version, err);
+    kn_beside_after(b);
+    return st;
 }
 
 static kn_status commit(writing *w, kn_error *err)

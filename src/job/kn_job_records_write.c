@@ -135,10 +135,10 @@ static kn_status write_report(kn_recrun *run, kn_beside *b, kn_error *err)
 {
     const char *path = run->spec->report;
     if (!path) return KN_OK;
-    KN_TRY(kn_records_report_write(run->ctx, path, run->spec, run->result, run->options->version, err));
-    if (stat(path, &b->file) != 0 || !S_ISREG(b->file.st_mode)) return KN_OK; /* a stream */
-    b->path = kn_strndup(run->ctx, path, strlen(path));
-    return b->path ? KN_OK : kn_fail_memory(err, run->ctx, "writing the report");
+    KN_TRY(kn_beside_before(b, run->ctx, path, err));
+    kn_status st = kn_records_report_write(run->ctx, path, run->spec, run->result, run->options->version, err);
+    kn_beside_after(b);
+    return st;
 }
 
 static kn_status commit(kn_recrun *run, kn_error *err)
