@@ -70,5 +70,8 @@ void cli_text_table_figure(cli_text_table *t, double value);
 
 json_t *cli_json_text_or_null(const char *text);
 json_t *cli_json_counter(double value); /* a whole number, as far as it is one */
+json_t *cli_texts_json(const char *const *texts, int count);
+json_t *cli_counters_json(const kn_release_counter *counters, int count);
+json_t *cli_seconds_json(double read, double search, double write, double verify);
 
 #endif

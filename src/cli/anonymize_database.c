@@ -82,13 +82,6 @@ static void print_words(const cli_anonymizing *a, const kn_spec *spec, const kn_
 
 /* ---- JSON ---- */
 
-static json_t *texts_json(const char *const *texts, int count)
-{
-    json_t *list = cli_json_array();
-    for (int i = 0; i < count; i++) cli_json_append(list, cli_json_text_or_null(texts[i]));
-    return list;
-}
-
 static json_t *tables_json(const kn_database_result *r)
 {
     json_t *list = cli_json_array();
@@ -105,16 +98,6 @@ static json_t *tables_json(const kn_database_result *r)
         cli_json_append(list, o);
     }
     return list;
-}
-
-static json_t *seconds_json(const kn_database_result *r)
-{
-    json_t *o = cli_json_object();
-    cli_json_set(o, "read", cli_json_number(r->seconds_read));
-    cli_json_set(o, "search", cli_json_number(r->seconds_search));
-    cli_json_set(o, "write", cli_json_number(r->seconds_write));
-    cli_json_set(o, "verify", cli_json_number(r->seconds_verify));
-    return o;
 }
 
 static void set_release(json_t *o, const cli_anonymizing *a, const kn_spec *spec, const kn_database_result *r)
@@ -138,7 +121,7 @@ static void set_release(json_t *o, const cli_anonymizing *a, const kn_spec *spec
 
 static void print_json(const cli_anonymizing *a, const kn_spec *spec, const kn_database_result *r)
 {
-    json_t *o = cli_json_object(), *counters = cli_json_object();
+    json_t *o = cli_json_object();
     cli_json_set(o, "found", json_boolean(r->found));
     if (!r->found) cli_json_set(o, "reason", cli_json_text_or_null(r->reason));
     cli_json_set(o, "method", cli_json_text_or_null(kn_method_name(r->method)));
@@ -146,12 +129,11 @@ static void print_json(const cli_anonymizing *a, const kn_spec *spec, const kn_d
     cli_json_set(o, "k_before", json_integer(r->k_before));
     if (r->found) set_release(o, a, spec, r);
     cli_json_set(o, "tables", tables_json(r));
-    cli_json_set(o, "dropped", texts_json(r->dropped, r->dropped_count));
-    cli_json_set(o, "notes", texts_json(r->notes, r->note_count));
-    for (int i = 0; i < r->counter_count; i++)
-        cli_json_set(counters, r->counters[i].name, cli_json_counter(r->counters[i].value));
-    cli_json_set(o, "counters", counters);
-    cli_json_set(o, "seconds", seconds_json(r));
+    cli_json_set(o, "dropped", cli_texts_json(r->dropped, r->dropped_count));
+    cli_json_set(o, "notes", cli_texts_json(r->notes, r->note_count));
+    cli_json_set(o, "counters", cli_counters_json(r->counters, r->counter_count));
+    cli_json_set(o, "seconds",
+                 cli_seconds_json(r->seconds_read, r->seconds_search, r->seconds_write, r->seconds_verify));
     cli_json_print(o);
 }
 

@@ -125,3 +125,27 @@ json_t *cli_json_counter(double value)
     bool whole = fabs(value) < 9e15 && value == floor(value);
     return whole ? json_integer((json_int_t)value) : cli_json_number(value);
 }
+
+json_t *cli_texts_json(const char *const *texts, int count)
+{
+    json_t *list = cli_json_array();
+    for (int i = 0; i < count; i++) cli_json_append(list, cli_json_text_or_null(texts[i]));
+    return list;
+}
+
+json_t *cli_counters_json(const kn_release_counter *counters, int count)
+{
+    json_t *o = cli_json_object();
+    for (int i = 0; i < count; i++) cli_json_set(o, counters[i].name, cli_json_counter(counters[i].value));
+    return o;
+}
+
+json_t *cli_seconds_json(double read, double search, double write, double verify)
+{
+    json_t *o = cli_json_object();
+    cli_json_set(o, "read", cli_json_number(read));
+    cli_json_set(o, "search", cli_json_number(search));
+    cli_json_set(o, "write", cli_json_number(write));
+    cli_json_set(o, "verify", cli_json_number(verify));
+    return o;
+}

@@ -72,13 +72,6 @@ static void print_words(const cli_anonymizing *a, const kn_spec *spec, const kn_
 
 /* ---- JSON ---- */
 
-static json_t *texts_json(const char *const *texts, int count)
-{
-    json_t *list = cli_json_array();
-    for (int i = 0; i < count; i++) cli_json_append(list, cli_json_text_or_null(texts[i]));
-    return list;
-}
-
 static json_t *metrics_json(const kn_records_result *r)
 {
     json_t *o = cli_json_object();
@@ -113,7 +106,7 @@ static void set_release(json_t *o, const cli_anonymizing *a, const kn_spec *spec
 
 static void print_json(const cli_anonymizing *a, const kn_spec *spec, const kn_records_result *r)
 {
-    json_t *o = cli_json_object(), *counters = cli_json_object(), *seconds = cli_json_object();
+    json_t *o = cli_json_object();
     cli_json_set(o, "found", json_boolean(r->found));
     if (!r->found) cli_json_set(o, "reason", cli_json_text_or_null(r->reason));
     cli_json_set(o, "method", cli_json_text_or_null(kn_method_name(r->method)));
@@ -121,16 +114,11 @@ static void print_json(const cli_anonymizing *a, const kn_spec *spec, const kn_r
     cli_json_set(o, "records", json_integer(r->records));
     cli_json_set(o, "merged", json_integer(r->merged));
     if (r->found) set_release(o, a, spec, r);
-    cli_json_set(o, "dropped", texts_json(r->dropped, r->dropped_count));
-    cli_json_set(o, "notes", texts_json(r->notes, r->note_count));
-    for (int i = 0; i < r->counter_count; i++)
-        cli_json_set(counters, r->counters[i].name, cli_json_counter(r->counters[i].value));
-    cli_json_set(o, "counters", counters);
-    cli_json_set(seconds, "read", cli_json_number(r->seconds_read));
-    cli_json_set(seconds, "search", cli_json_number(r->seconds_search));
-    cli_json_set(seconds, "write", cli_json_number(r->seconds_write));
-    cli_json_set(seconds, "verify", cli_json_number(r->seconds_verify));
-    cli_json_set(o, "seconds", seconds);
+    cli_json_set(o, "dropped", cli_texts_json(r->dropped, r->dropped_count));
+    cli_json_set(o, "notes", cli_texts_json(r->notes, r->note_count));
+    cli_json_set(o, "counters", cli_counters_json(r->counters, r->counter_count));
+    cli_json_set(o, "seconds",
+                 cli_seconds_json(r->seconds_read, r->seconds_search, r->seconds_write, r->seconds_verify));
     cli_json_print(o);
 }
 

@@ -222,16 +222,6 @@ static json_t *solutions_json(const kn_release_result *r)
     return list;
 }
 
-static json_t *seconds_json(const kn_release_result *r)
-{
-    json_t *o = cli_json_object();
-    cli_json_set(o, "read", cli_json_number(r->seconds_read));
-    cli_json_set(o, "search", cli_json_number(r->seconds_search));
-    cli_json_set(o, "write", cli_json_number(r->seconds_write));
-    cli_json_set(o, "verify", cli_json_number(r->seconds_verify));
-    return o;
-}
-
 static void set_release(json_t *o, const cli_anonymizing *a, const kn_spec *spec, const kn_release_result *r)
 {
     json_t *metrics = cli_json_object();
@@ -263,8 +253,7 @@ static void set_release(json_t *o, const cli_anonymizing *a, const kn_spec *spec
 
 void cli_anonymize_json(const cli_anonymizing *a, const kn_spec *spec, const kn_release_result *r)
 {
-    json_t *o = cli_json_object(), *counters = cli_json_object(), *dropped = cli_json_array(),
-           *notes = cli_json_array();
+    json_t *o = cli_json_object();
     cli_json_set(o, "found", json_boolean(r->found));
     if (!r->found) cli_json_set(o, "reason", cli_json_text_or_null(r->reason));
     cli_json_set(o, "method", cli_json_text_or_null(kn_method_name(r->method)));
@@ -279,13 +268,10 @@ void cli_anonymize_json(const cli_anonymizing *a, const kn_spec *spec, const kn_
     cli_json_set(o, "models", cli_models_json(r->models, r->model_count, r->found));
     if (r->found) set_release(o, a, spec, r);
     cli_json_set(o, "sizes_before", sizes_json(r->sizes_before, r->size_count_before));
-    for (int i = 0; i < r->dropped_count; i++) cli_json_append(dropped, cli_json_text_or_null(r->dropped[i]));
-    cli_json_set(o, "dropped", dropped);
-    for (int i = 0; i < r->note_count; i++) cli_json_append(notes, cli_json_text_or_null(r->notes[i]));
-    cli_json_set(o, "notes", notes);
-    for (int i = 0; i < r->counter_count; i++)
-        cli_json_set(counters, r->counters[i].name, cli_json_counter(r->counters[i].value));
-    cli_json_set(o, "counters", counters);
-    cli_json_set(o, "seconds", seconds_json(r));
+    cli_json_set(o, "dropped", cli_texts_json(r->dropped, r->dropped_count));
+    cli_json_set(o, "notes", cli_texts_json(r->notes, r->note_count));
+    cli_json_set(o, "counters", cli_counters_json(r->counters, r->counter_count));
+    cli_json_set(o, "seconds",
+                 cli_seconds_json(r->seconds_read, r->seconds_search, r->seconds_write, r->seconds_verify));
     cli_json_print(o);
 }

@@ -16,6 +16,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_job_texts.h"
 
 typedef struct owned_result {
     kn_release_result result; /* first: what the caller holds */
@@ -33,13 +34,7 @@ double kn_run_clock(void)
 
 void *kn_run_room(kn_run *run, kn_arena *arena, size_t count, size_t size, kn_error *err)
 {
-    if (count == 0) count = 1;
-    void *room = count <= SIZE_MAX / size ? kn_arena_alloc(arena, count * size) : NULL;
-    if (room)
-        memset(room, 0, count * size);
-    else
-        (void)kn_fail_memory(err, run->ctx, "making a release");
-    return room;
+    return kn_job_room(run->ctx, arena, count, size, err);
 }
 
 char *kn_run_text(kn_run *run, const char *text, kn_error *err)
@@ -51,20 +46,12 @@ char *kn_run_text(kn_run *run, const char *text, kn_error *err)
 
 kn_status kn_run_note(kn_run *run, kn_error *err, const char *format, ...)
 {
-    char    text[1000];
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
+    kn_status st =
+        kn_job_add_note(run->ctx, run->arena, &run->result->notes, &run->result->note_count, err, format, args);
     va_end(args);
-    kn_release_result *result = run->result;
-    const char       **notes = kn_run_room(run, run->arena, (size_t)result->note_count + 1, sizeof *notes, err);
-    if (!notes) return KN_MEMORY;
-    if (result->note_count > 0) memcpy(notes, result->notes, (size_t)result->note_count * sizeof *notes);
-    notes[result->note_count] = kn_run_text(run, text, err);
-    if (!notes[result->note_count]) return KN_MEMORY;
-    result->notes = notes;
-    result->note_count++;
-    return KN_OK;
+    return st;
 }
 
 /* Messages name what the user gave, not the copy of it. */

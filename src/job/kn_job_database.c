@@ -14,6 +14,7 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_job_anonymize.h"
+#include "kn_job_texts.h"
 #include "kn_kept.h"
 #include "kn_targets.h"
 
@@ -26,35 +27,17 @@ typedef struct owned_result {
 
 void *kn_dbrun_room(kn_dbrun *run, kn_arena *arena, size_t count, size_t size, kn_error *err)
 {
-    if (count == 0) count = 1;
-    void *room = count <= SIZE_MAX / size ? kn_arena_alloc(arena, count * size) : NULL;
-    if (room)
-        memset(room, 0, count * size);
-    else
-        (void)kn_fail_memory(err, run->ctx, "making a release");
-    return room;
-}
-
-/* Adds a text to a list of the result. */
-static kn_status add_text(kn_dbrun *run, const char *text, const char *const **list, int *count, kn_error *err)
-{
-    const char **longer = kn_dbrun_room(run, run->arena, (size_t)*count + 1, sizeof *longer, err);
-    char        *copy = kn_arena_strndup(run->arena, text, strlen(text));
-    if (!longer || !copy) return kn_fail_memory(err, run->ctx, "making a release");
-    if (*count > 0) memcpy(longer, *list, (size_t)*count * sizeof *longer);
-    longer[(*count)++] = copy;
-    *list = longer;
-    return KN_OK;
+    return kn_job_room(run->ctx, arena, count, size, err);
 }
 
 kn_status kn_dbrun_note(kn_dbrun *run, kn_error *err, const char *format, ...)
 {
-    char    text[1000];
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
+    kn_status st =
+        kn_job_add_note(run->ctx, run->arena, &run->result->notes, &run->result->note_count, err, format, args);
     va_end(args);
-    return add_text(run, text, &run->result->notes, &run->result->note_count, err);
+    return st;
 }
 
 /* ---- The target ---- */
@@ -129,7 +112,8 @@ static kn_status note_dropped(kn_dbrun *run, kn_error *err)
             snprintf(name, sizeof name, "%.140s.%.140s", table->name, table->table->columns[c].name);
             if (run->spec->undeclared_refuse)
                 return kn_fail(err, KN_INPUT, "column \"%s\" is not declared (undeclared: refuse)", name);
-            KN_TRY(add_text(run, name, &run->result->dropped, &run->result->dropped_count, err));
+            KN_TRY(
+                kn_job_add_text(run->ctx, run->arena, name, &run->result->dropped, &run->result->dropped_count, err));
         }
     }
     return KN_OK;

@@ -17,6 +17,7 @@
 #include "kn_error.h"
 #include "kn_forest.h"
 #include "kn_job_anonymize.h"
+#include "kn_job_texts.h"
 #include "kn_targets.h"
 
 typedef struct owned_result {
@@ -26,34 +27,18 @@ typedef struct owned_result {
 
 static void *room(kn_recrun *run, size_t count, size_t size, kn_error *err)
 {
-    void *memory = kn_arena_alloc(run->arena, (count + 1) * size);
-    if (memory)
-        memset(memory, 0, (count + 1) * size);
-    else
-        (void)kn_fail_memory(err, run->ctx, "making a release");
-    return memory;
-}
-
-static kn_status add_text(kn_recrun *run, const char *text, const char *const **list, int *count, kn_error *err)
-{
-    const char **longer = room(run, (size_t)*count + 1, sizeof *longer, err);
-    char        *copy = kn_arena_strndup(run->arena, text, strlen(text));
-    if (!longer || !copy) return kn_fail_memory(err, run->ctx, "making a release");
-    if (*count > 0) memcpy(longer, *list, (size_t)*count * sizeof *longer);
-    longer[(*count)++] = copy;
-    *list = longer;
-    return KN_OK;
+    return kn_job_room(run->ctx, run->arena, count, size, err);
 }
 
 KN_PRINTF(3, 4)
 static kn_status note(kn_recrun *run, kn_error *err, const char *format, ...)
 {
-    char    text[500];
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
+    kn_status st =
+        kn_job_add_note(run->ctx, run->arena, &run->result->notes, &run->result->note_count, err, format, args);
     va_end(args);
-    return add_text(run, text, &run->result->notes, &run->result->note_count, err);
+    return st;
 }
 
 /* ---- Reading ---- */
@@ -131,7 +116,8 @@ static kn_status read_records(kn_recrun *run, kn_error *err)
     r->records = run->records->count;
     r->merged = kn_records_merged(run->records);
     for (int i = 0; i < kn_records_ignored(run->records); i++)
-        KN_TRY(add_text(run, kn_records_ignored_name(run->records, i), &r->dropped, &r->dropped_count, err));
+        KN_TRY(kn_job_add_text(run->ctx, run->arena, kn_records_ignored_name(run->records, i), &r->dropped,
+                               &r->dropped_count, err));
     if (r->dropped_count > 0 && run->spec->undeclared_refuse)
         return kn_fail(err, KN_INPUT, "\"%s\" belongs to no class (undeclared: refuse)", r->dropped[0]);
     if (r->merged > 0)

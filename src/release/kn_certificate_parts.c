@@ -80,6 +80,17 @@ json_t *kn_json_model(const kn_model *m, bool *ok)
     return o;
 }
 
+json_t *kn_json_reached(const kn_release_model *models, int count, bool *ok)
+{
+    json_t *a = json_array();
+    for (int i = 0; i < count; i++) {
+        json_t *o = kn_json_model(&models[i].model, ok);
+        kn_json_set(o, "reached", kn_json_number(models[i].reached), ok);
+        kn_json_append(a, o, ok);
+    }
+    return a;
+}
+
 json_t *kn_json_counters(const kn_release_counter *counters, int count, bool *ok)
 {
     json_t *o = json_object();

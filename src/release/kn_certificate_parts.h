@@ -18,6 +18,7 @@ json_t *kn_json_ratio(kn_ratio ratio);
 
 /* A model: its name, variant, attribute and parameters. */
 json_t *kn_json_model(const kn_model *model, bool *ok);
+json_t *kn_json_reached(const kn_release_model *models, int count, bool *ok); /* models, each with what it reached */
 json_t *kn_json_counters(const kn_release_counter *counters, int count, bool *ok);
 
 /* Appends the text of `root` and ends it. */

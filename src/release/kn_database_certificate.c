@@ -34,17 +34,6 @@ static json_t *requested_object(const kn_spec *spec, bool *ok)
     return o;
 }
 
-static json_t *models_array(const kn_database_result *r, bool *ok)
-{
-    json_t *a = json_array();
-    for (int i = 0; i < r->model_count; i++) {
-        json_t *o = kn_json_model(&r->models[i].model, ok);
-        kn_json_set(o, "reached", kn_json_number(r->models[i].reached), ok);
-        kn_json_append(a, o, ok);
-    }
-    return a;
-}
-
 static json_t *columns_array(const kn_spec *spec, const char *table, bool *ok)
 {
     json_t *a = json_array();
@@ -103,7 +92,7 @@ kn_status kn_database_certificate_render(kn_buffer *to, const kn_database_certif
     kn_json_set(o, "options", options_object(in->spec, &ok), &ok);
     kn_json_set(o, "k", json_integer(r->k), &ok);
     kn_json_set(o, "requested", requested_object(in->spec, &ok), &ok);
-    kn_json_set(o, "models", models_array(r, &ok), &ok);
+    kn_json_set(o, "models", kn_json_reached(r->models, r->model_count, &ok), &ok);
     kn_json_set(o, "persons", json_integer(r->persons), &ok);
     kn_json_set(o, "suppressed", json_integer(r->suppressed), &ok);
     kn_json_set(o, "classes", json_integer(r->classes), &ok);

@@ -26,17 +26,6 @@ static json_t *requested_object(const kn_spec *spec, bool *ok)
     return o;
 }
 
-static json_t *models_array(const kn_records_result *r, bool *ok)
-{
-    json_t *a = json_array();
-    for (int i = 0; i < r->model_count; i++) {
-        json_t *o = kn_json_model(&r->models[i].model, ok);
-        kn_json_set(o, "reached", kn_json_number(r->models[i].reached), ok);
-        kn_json_append(a, o, ok);
-    }
-    return a;
-}
-
 static json_t *classes_array(const kn_spec *spec, bool *ok)
 {
     json_t *a = json_array();
@@ -71,7 +60,7 @@ kn_status kn_records_certificate_render(kn_buffer *to, const kn_records_certific
     kn_json_set(o, "options", options_object(in->spec, &ok), &ok);
     kn_json_set(o, "k", json_integer(r->k), &ok);
     kn_json_set(o, "requested", requested_object(in->spec, &ok), &ok);
-    kn_json_set(o, "models", models_array(r, &ok), &ok);
+    kn_json_set(o, "models", kn_json_reached(r->models, r->model_count, &ok), &ok);
     kn_json_set(o, "records", json_integer(r->records), &ok);
     kn_json_set(o, "values", json_integer(r->values), &ok);
     kn_json_set(o, "disassociations", json_integer(r->disassociations), &ok);

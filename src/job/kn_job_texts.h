@@ -1,0 +1,18 @@
+/* kn_job_texts.h: memory and lists of texts of a result, for every kind of release. */
+#ifndef KN_JOB_TEXTS_H
+#define KN_JOB_TEXTS_H
+
+#include <stdarg.h>
+
+#include "kn_arena.h"
+
+/* Zeroed memory of an arena; NULL after KN_MEMORY was told. */
+void *kn_job_room(kn_context *ctx, kn_arena *arena, size_t count, size_t size, kn_error *err);
+
+/* Adds a copy of a text to a list that lies in the arena; or a sentence made of a format, of at most 999 bytes. */
+KN_CHECK kn_status kn_job_add_text(kn_context *ctx, kn_arena *arena, const char *text, const char *const **list, int *count,
+                                   kn_error *err);
+KN_CHECK kn_status kn_job_add_note(kn_context *ctx, kn_arena *arena, const char *const **list, int *count, kn_error *err,
+                                   const char *format, va_list args);
+
+#endif
