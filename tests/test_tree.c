@@ -35,8 +35,8 @@ static void check_list(const kn_synopsis *s, const char *path, const char *expec
     char     text[64] = "";
     uint32_t node = node_at(s->parent, s->value, s->nodes, s->vocabulary, path);
     assert_true(node < s->nodes);
-    for (uint64_t i = s->list_start[node]; i < s->list_start[node + 1]; i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%u", s->lists[i] + 1);
+    for (kn_list_reader list = kn_synopsis_list(s, node); kn_list_next(&list);)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%u", list.row + 1);
     assert_string_equal(text, expected);
 }
 
@@ -92,6 +92,33 @@ static void test_synopsis(void **state)
     testing_context_free(ctx);
 }
 
+/* Steps of one, two and three bytes. */
+static void test_long_lists(void **state)
+{
+    (void)state;
+    kn_context  *ctx = testing_context(1);
+    kn_error     err = KN_ERROR_INIT;
+    kn_records  *records = tpch_records(ctx, 40000, 11);
+    kn_synopsis *s;
+    assert_ok(kn_synopsis_make(&s, ctx, records, &err), err);
+    uint64_t members = 0;
+    for (uint32_t node = 0; node < s->nodes; node++) {
+        int64_t before = -1;
+        for (kn_list_reader list = kn_synopsis_list(s, node); kn_list_next(&list); members++) {
+            assert_true((int64_t)list.row > before && list.row < s->rows.count);
+            before = list.row;
+            bool found = false;
+            for (uint64_t i = s->rows.start[list.row]; i < s->rows.start[list.row + 1]; i++)
+                found |= s->rows.members[i] == node;
+            assert_true(found);
+        }
+    }
+    assert_int_equal(members, s->rows.start[s->rows.count]);
+    kn_synopsis_free(s);
+    kn_records_free(records);
+    testing_context_free(ctx);
+}
+
 static void check_projected(const kn_projection *p, const kn_vocabulary *v, const char *path, const char *expected)
 {
     uint32_t values[TREE_VALUES];
@@ -110,13 +137,13 @@ static void test_projection(void **state)
     (void)state;
     static const char *const cut[] = {"Hospital1",        "Hospital2",     "Maternity Hosp.", "Lung Disease",
                                       "Stomach Disorder", "Physiotherapy", "Pain killer",     "Antibiotics"};
-    kn_context    *ctx = testing_context(1);
-    kn_error       err = KN_ERROR_INIT;
-    kn_records    *records = tree_records(ctx, tree_hospital(ctx), FIG10);
-    kn_vocabulary *v = records->vocabulary;
-    kn_synopsis   *s;
-    kn_projection *p;
-    uint32_t       values[8];
+    kn_context              *ctx = testing_context(1);
+    kn_error                 err = KN_ERROR_INIT;
+    kn_records              *records = tree_records(ctx, tree_hospital(ctx), FIG10);
+    kn_vocabulary           *v = records->vocabulary;
+    kn_synopsis             *s;
+    kn_projection           *p;
+    uint32_t                 values[8];
     for (int i = 0; i < 8; i++) values[i] = tree_value_of(v, cut[i]);
     assert_ok(kn_synopsis_make(&s, ctx, records, &err), err);
     assert_ok(kn_projection_make(&p, s, values, 8, NULL, &err), err);
@@ -231,14 +258,14 @@ typedef struct tally {
 
 static void check_random(kn_context *ctx, kn_rng *rng, tally *t)
 {
-    tree_shape shape = {.classes = 4,
-                        .height = 2,
-                        .fanout = 3,
-                        .records = 20 + (int)kn_rng_below(rng, 60),
-                        .nodes = 4 + (int)kn_rng_below(rng, 10),
-                        .least = 3 + (int)kn_rng_below(rng, 17),
-                        .sensitive = kn_rng_below(rng, 3) == 0,
-                        .negative = kn_rng_below(rng, 3) == 0};
+    tree_shape  shape = {.classes = 4,
+                         .height = 2,
+                         .fanout = 3,
+                         .records = 20 + (int)kn_rng_below(rng, 60),
+                         .nodes = 4 + (int)kn_rng_below(rng, 10),
+                         .least = 3 + (int)kn_rng_below(rng, 17),
+                         .sensitive = kn_rng_below(rng, 3) == 0,
+                         .negative = kn_rng_below(rng, 3) == 0};
     kn_error    err = KN_ERROR_INIT;
     kn_records *records = tree_random(ctx, rng, &shape);
     for (int repeat = 0; repeat < 2; repeat++) {
@@ -501,6 +528,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_synopsis),
+        cmocka_unit_test(test_long_lists),
         cmocka_unit_test(test_projection),
         cmocka_unit_test(test_figure_10),
         cmocka_unit_test(test_reference_agrees),

@@ -15,7 +15,8 @@ enum { NATION, MONTH, PRICE, MANUFACTURER, BRAND, QUANTITY, CLASSES, MOST_NODES 
 static const struct {
     const char *name;
     int         leaves;
-} classes[CLASSES] = {{"nation", 25}, {"date", 80}, {"price", 91}, {"manufacturer", 5}, {"brand", 25}, {"quantity", 50}};
+} classes[CLASSES] = {{"nation", 25},      {"date", 80},  {"price", 91},
+                      {"manufacturer", 5}, {"brand", 25}, {"quantity", 50}};
 
 /* The subtree of leaves [from, to), whose groups have `span` leaves at most. */
 static void write_class(kn_vocabulary *v, int cls, int from, int to, int span, uint32_t parent, uint32_t *at)

@@ -13,6 +13,6 @@ void *kn_job_room(kn_context *ctx, kn_arena *arena, size_t count, size_t size, k
 KN_CHECK kn_status kn_job_add_text(kn_context *ctx, kn_arena *arena, const char *text, const char *const **list, int *count,
                                    kn_error *err);
 KN_CHECK kn_status kn_job_add_note(kn_context *ctx, kn_arena *arena, const char *const **list, int *count, kn_error *err,
-                                   const char *format, va_list args);
+                                   const char *format, va_list args) KN_PRINTF(6, 0);
 
 #endif

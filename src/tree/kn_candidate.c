@@ -1,8 +1,7 @@
-/* kn_candidate.c: a cut that differs from one that is kept in one value: its nodes, the rows that have the value, and
- * ValueCheck (Algorithm 1) on the combinations with a new value. All others are those of the parent, which passed.
+/* kn_candidate.c: looking at a cut that differs in one value from one that is kept: its nodes, and all that follows.
  *
  * Interface: kn_cut_state.h, kn_candidate.h. Cost: the records that have the specialized value. Limits (kn_cut_state_fits):
- * keys of 64 bits, 64 values per record, classes in order on every path.
+ * keys of 64 bits, 64 nodes per record, classes in order on every path.
  */
 #include "kn_candidate.h"
 
@@ -78,16 +77,14 @@ void kn_candidate_free(kn_candidate *c)
         if (c->fresh) kn_counts_free(&c->fresh[i]);
         if (c->delta) kn_counts_free(&c->delta[i]);
     }
-    void *blocks[] = {c->cut_of,    c->image, c->gone,          c->value,            c->paths,
-                      c->previous_paths, c->was,
-                      c->differs,   c->moved,       c->old_row,       c->row_values,       c->row_values_start,
-                      c->changed_rows, c->new_row,  c->row_stamp,     c->node_stamp,       c->old_row_stamp,
-                      c->local,     c->fresh,       c->delta,         c->round_of,
-                      c->bad,       c->list,        c->support,       c->trie_of,          c->trie_map,
-                      c->row_table.slots, c->place_of,      c->value_of,      c->cells[1],         c->cells[2]};
+    void *blocks[] = {c->cut_of,     c->image,         c->gone,      c->value,        c->paths,      c->previous_paths,
+                      c->was,        c->differs,       c->moved,     c->old_row,      c->row_source, c->row_weight,
+                      c->row_size,   c->row_hash,      c->row_slots, c->changed_rows, c->new_row,    c->row_stamp,
+                      c->node_stamp, c->old_row_stamp, c->local,     c->fresh,        c->delta,      c->round_of,
+                      c->bad,        c->list,          c->support,   c->trie_of,      c->trie_map,   c->place_of,
+                      c->value_of,   c->cells[1],      c->cells[2]};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) kn_free(blocks[i]);
     kn_counts_free(&c->named);
-    kn_rows_free(&c->rows);
     kn_node_table_free(&c->added);
     kn_node_table_free(&c->trie);
     kn_combinations_free(&c->combinations);
@@ -165,7 +162,8 @@ static kn_status write_paths(kn_candidate *c, kn_error *err)
     size_t n = (size_t)c->nodes + 1, old = c->old_nodes, stride = c->stride;
     if (!kn_grow(c->ctx, (void **)&c->value, &c->value_capacity, n, sizeof *c->value) ||
         !kn_grow(c->ctx, (void **)&c->paths, &c->paths_capacity, n * stride, sizeof *c->paths) ||
-        !kn_grow(c->ctx, (void **)&c->previous_paths, &c->previous_paths_capacity, n * stride, sizeof *c->previous_paths) ||
+        !kn_grow(c->ctx, (void **)&c->previous_paths, &c->previous_paths_capacity, n * stride,
+                 sizeof *c->previous_paths) ||
         !kn_grow(c->ctx, (void **)&c->differs, &c->differs_capacity, n, sizeof *c->differs) ||
         !kn_grow(c->ctx, (void **)&c->moved, &c->moved_capacity, n, sizeof *c->moved) ||
         !kn_grow(c->ctx, (void **)&c->node_stamp, &c->node_stamp_capacity, n, sizeof *c->node_stamp))
@@ -189,198 +187,6 @@ static kn_status write_paths(kn_candidate *c, kn_error *err)
     return KN_OK;
 }
 
-/* ---- Rows ---- */
-
-/* The rows of the synopsis that have the specialized value, ascending, so that they are read front to back. */
-static kn_status find_changed(kn_candidate *c, uint64_t *members, kn_error *err)
-{
-    const kn_synopsis *s = c->synopsis;
-    bool               whole = kn_is_whole(c);
-    size_t             count = whole ? s->rows.count : 0;
-    c->row_clock++;
-    for (uint32_t v = c->specialized; !whole && v < c->last_new; v++)
-        for (uint32_t i = s->side_start[v]; i < s->side_start[v + 1]; i++)
-            for (uint64_t j = s->list_start[s->side[i]]; j < s->list_start[s->side[i] + 1]; j++) {
-                count += c->row_stamp[s->lists[j]] != c->row_clock;
-                c->row_stamp[s->lists[j]] = c->row_clock;
-            }
-    if (!kn_grow(c->ctx, (void **)&c->changed_rows, &c->changed_capacity, count + 1, sizeof *c->changed_rows) ||
-        !kn_grow(c->ctx, (void **)&c->new_row, &c->new_row_capacity, count + 1, sizeof *c->new_row))
-        return no_memory(c, err);
-    c->changed_count = 0;
-    *members = 0;
-    for (uint32_t row = 0; row < s->rows.count; row++) {
-        if (!whole && c->row_stamp[row] != c->row_clock) continue;
-        c->changed_rows[c->changed_count++] = row;
-        *members += s->rows.start[row + 1] - s->rows.start[row];
-    }
-    return KN_OK;
-}
-
-/* Where few of the parent's rows are equal, fewer of these are: then they are not compared. */
-static bool worth_merging(const kn_candidate *c)
-{
-    return !c->parent || c->parent->rows < c->synopsis->rows.count / 2;
-}
-
-static kn_status make_rows(kn_candidate *c, kn_error *err)
-{
-    const kn_synopsis *s = c->synopsis;
-    bool               merge = worth_merging(c);
-    uint64_t           members = 0;
-    KN_TRY(find_changed(c, &members, err));
-    kn_rows_free(&c->rows);
-    kn_free(c->row_table.slots);
-    KN_TRY(kn_rows_make(&c->rows, &c->row_table, c->ctx, c->changed_count, members, merge, err));
-    if (!kn_grow(c->ctx, (void **)&c->old_row, &c->old_row_capacity, c->changed_count + 1, sizeof *c->old_row))
-        return no_memory(c, err);
-    for (size_t i = 0; i < c->changed_count; i++) {
-        uint32_t  row = c->changed_rows[i], *to = c->rows.members + c->rows.start[c->rows.count];
-        uint64_t  size = 0;
-        c->node_clock++;
-        for (uint64_t j = s->rows.start[row]; j < s->rows.start[row + 1]; j++) {
-            uint32_t node = c->image[s->rows.members[j]];
-            if (node == KN_NONE || c->node_stamp[node] == c->node_clock) continue;
-            c->node_stamp[node] = c->node_clock;
-            to[size++] = node;
-        }
-        if (merge) kn_rows_sort(to, size);
-        uint32_t made = c->new_row[i] = kn_rows_close(&c->rows, &c->row_table, size, s->rows.weight[row]);
-        c->old_row[made] = c->parent ? c->parent->row_of[row] : KN_NONE;
-    }
-    return KN_OK;
-}
-
-/* The values of a row of the synopsis under the cut, the new ones first, all else ascending; returns how many. Images ascend as
- * values do, so that equal ones stand together. */
-static uint64_t write_values(const kn_candidate *c, uint32_t row, uint32_t *to)
-{
-    const kn_synopsis *s = c->synopsis;
-    uint64_t           from = s->value_start[row], end = s->value_start[row + 1], n = 0;
-    uint32_t           last = KN_NONE;
-    for (int pass = 0; pass < 2; pass++)
-        for (uint64_t i = from; i < end; i++) {
-            uint32_t value = c->cut_of[s->values[i]];
-            if (value == last || kn_is_new(c, value) != (pass == 0)) continue;
-            last = value;
-            to[n++] = value;
-        }
-    return n;
-}
-
-static kn_status list_values(kn_candidate *c, kn_error *err)
-{
-    size_t rows = c->rows.count, members = (size_t)c->rows.start[rows];
-    if (!kn_grow(c->ctx, (void **)&c->row_values, &c->row_values_capacity, members + 1, sizeof *c->row_values) ||
-        !kn_grow(c->ctx, (void **)&c->row_values_start, &c->row_values_start_capacity, rows + 1,
-                 sizeof *c->row_values_start))
-        return no_memory(c, err);
-    uint64_t at = 0;
-    uint32_t row = 0;
-    for (size_t i = 0; i < c->changed_count; i++) {
-        if (c->new_row[i] != row) continue; /* rows are numbered as they first occur */
-        c->row_values_start[row] = at;
-        /* A row without nodes has no values: those of negative classes have no "*". */
-        if (c->rows.start[row] < c->rows.start[row + 1]) at += write_values(c, c->changed_rows[i], c->row_values + at);
-        row++;
-    }
-    c->row_values_start[rows] = at;
-    return KN_OK;
-}
-
-kn_status kn_candidate_project(kn_candidate *c, kn_error *err)
-{
-    KN_TRY(add_nodes(c, err));
-    KN_TRY(write_paths(c, err));
-    KN_TRY(make_rows(c, err));
-    return list_values(c, err);
-}
-
-/* ---- ValueCheck ---- */
-
-/* The rows of each new value, from the place behind it on: those of value v end at ends[v - first_new]. */
-static kn_status rows_of_new(const kn_candidate *c, uint64_t *ends, kn_row_entry **out, kn_error *err)
-{
-    size_t   news = c->last_new - c->first_new;
-    uint64_t total = 0;
-    memset(ends, 0, news * sizeof *ends);
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t row = 0; row < c->rows.count; row++) {
-            uint64_t from = c->row_values_start[row];
-            for (uint64_t i = from; i < c->row_values_start[row + 1] && kn_is_new(c, c->row_values[i]); i++) {
-                uint64_t *end = &ends[c->row_values[i] - c->first_new];
-                if (pass) (*out)[*end] = (kn_row_entry){row, (uint32_t)(i - from) + 1};
-                ++*end;
-            }
-        }
-        if (pass) break;
-        for (size_t i = 0; i < news; i++) {
-            uint64_t here = ends[i];
-            ends[i] = total;
-            total += here;
-        }
-        *out = kn_alloc_array(c->ctx, (size_t)total + 1, sizeof **out);
-        if (!*out) return no_memory(c, err);
-    }
-    return KN_OK;
-}
-
-static kn_found check_value(kn_candidate *c, uint32_t value, const kn_row_entry *entries, size_t count)
-{
-    kn_combinations *x = &c->combinations;
-    kn_badness       rare = {.k = c->problem->k};
-    kn_row_items     items = {c->row_values_start, c->row_values};
-    int64_t          support = 0;
-    if (count == 0) return KN_FOUND_NONE;
-    for (size_t i = 0; i < count; i++) support += c->rows.weight[entries[i].row];
-    x->chosen[0] = value;
-    x->chosen_count = 1;
-    x->counted++;
-    if (support < rare.k) return KN_FOUND_BAD;
-    return kn_combinations_extend(x, 0, items, entries, count, c->problem->m - 1, &rare);
-}
-
-kn_status kn_candidate_value_check(kn_candidate *c, bool *ok, kn_error *err)
-{
-    kn_combinations *x = &c->combinations;
-    size_t           news = c->last_new - c->first_new;
-    kn_row_entry    *entries = NULL;
-    uint64_t        *ends = kn_alloc_array(c->ctx, news + 1, sizeof *ends);
-    if (!ends || !kn_combinations_prepare(x, c->synopsis->vocabulary->nodes, (size_t)c->problem->m + 1)) {
-        kn_free(ends);
-        return no_memory(c, err);
-    }
-    x->weight = c->rows.weight;
-    x->cancelled = false;
-    kn_status st = rows_of_new(c, ends, &entries, err);
-    kn_found  found = KN_FOUND_NONE;
-    uint64_t  from = 0;
-    for (size_t i = 0; st == KN_OK && found == KN_FOUND_NONE && i < news; i++) {
-        found = check_value(c, c->first_new + (uint32_t)i, entries + from, (size_t)(ends[i] - from));
-        from = ends[i];
-    }
-    kn_free(entries);
-    kn_free(ends);
-    *ok = found == KN_FOUND_NONE;
-    if (st == KN_OK && found == KN_FOUND_NO_MEMORY) return no_memory(c, err);
-    return st == KN_OK && x->cancelled ? kn_fail_cancelled(err) : st;
-}
-
-/* From here on the values of each row ascend. */
-static void put_in_order(kn_candidate *c)
-{
-    for (uint32_t row = 0; row < c->rows.count; row++) {
-        uint32_t *values = c->row_values + c->row_values_start[row], news[KN_ROW_VALUES];
-        uint64_t  count = c->row_values_start[row + 1] - c->row_values_start[row], fresh = 0, at = 0;
-        while (fresh < count && fresh < KN_ROW_VALUES && kn_is_new(c, values[fresh])) {
-            news[fresh] = values[fresh];
-            fresh++;
-        }
-        for (uint64_t i = fresh; i < count && values[i] < c->first_new; i++) values[at++] = values[i];
-        memcpy(values + at, news, fresh * sizeof *news);
-    }
-}
-
 /* ---- The whole of it ---- */
 
 static kn_status tell_rare(const kn_candidate *c, kn_outcome *out, kn_error *err)
@@ -393,6 +199,13 @@ static kn_status tell_rare(const kn_candidate *c, kn_outcome *out, kn_error *err
     return KN_OK;
 }
 
+kn_status kn_candidate_project(kn_candidate *c, kn_error *err)
+{
+    KN_TRY(add_nodes(c, err));
+    KN_TRY(write_paths(c, err));
+    return kn_candidate_rows(c, err);
+}
+
 static kn_status look(kn_candidate *c, kn_outcome *out, kn_error *err)
 {
     int64_t before = c->combinations.counted;
@@ -403,12 +216,11 @@ static kn_status look(kn_candidate *c, kn_outcome *out, kn_error *err)
     out->counters.intersections += c->combinations.counted - before;
     if (!out->passed) return tell_rare(c, out, err);
     out->counters.passed++;
-    if (c->problem->n > 0) put_in_order(c);
     KN_TRY(kn_candidate_fix(c, &out->followed, &out->counters, err));
     if (!out->followed) return KN_OK;
     out->solution = true;
     KN_TRY(kn_candidate_cost(c, &out->cost, err));
-    if (c->kept) KN_TRY(kn_candidate_keep_rest(c, err));
+    KN_TRY(kn_candidate_keep_rest(c, err));
     out->disassociations = c->list;
     out->count = c->list_count;
     c->list = NULL;
@@ -416,24 +228,23 @@ static kn_status look(kn_candidate *c, kn_outcome *out, kn_error *err)
     return KN_OK;
 }
 
-kn_status kn_candidate_look(kn_candidate *c, const kn_cut_state *parent, uint32_t specialized, kn_outcome *out,
-                            kn_cut_state **keep, kn_error *err)
+kn_status kn_candidate_look(kn_candidate *c, const kn_cut_state *parent, uint32_t specialized, uint32_t since,
+                            kn_outcome *out, kn_cut_state **state, kn_error *err)
 {
+    *state = NULL;
+    c->since = since;
     c->parent = parent;
     c->specialized = specialized;
-    c->kept = NULL;
     c->no_memory = false;
-    if (keep) {
-        c->kept = kn_alloc_zero(c->ctx, sizeof *c->kept);
-        if (!c->kept) return no_memory(c, err);
-        c->kept->ctx = c->ctx;
-        c->kept->synopsis = c->synopsis;
-    }
+    c->kept = kn_alloc_zero(c->ctx, sizeof *c->kept);
+    if (!c->kept) return no_memory(c, err);
+    c->kept->ctx = c->ctx;
+    c->kept->synopsis = c->synopsis;
     kn_status st = look(c, out, err);
-    if (keep && (st != KN_OK || !out->followed)) {
+    if (st == KN_OK && out->followed)
+        *state = c->kept;
+    else
         kn_cut_state_free(c->kept);
-        c->kept = NULL;
-    }
-    if (keep) *keep = c->kept;
+    c->kept = NULL;
     return st;
 }

@@ -24,14 +24,15 @@ struct kn_candidate {
     /* The cut at hand. */
     const kn_cut_state *parent;
     uint32_t            specialized; /* KN_NONE: {*} without a parent */
+    uint32_t            since; /* only combinations with a value below it have not passed ValueCheck; KN_NONE: all */
     uint32_t            first_new, last_new; /* values that the parent's cut has not: first_new <= v < last_new */
     uint32_t           *cut_of; /* per value at or below the cut: the value of the cut */
 
     /* Nodes: the parent's, and behind them the new ones. */
-    kn_node_table added;      /* by (parent, value); the first has number `old_nodes` */
+    kn_node_table added; /* by (parent, value); the first has number `old_nodes` */
     uint32_t      old_nodes, nodes;
-    uint32_t     *image; /* per node of the synopsis; KN_NONE: none */
-    bool         *gone;        /* per old node: it has */
+    uint32_t     *image; /* per node of the synopsis; KN_NONE: none              */
+    bool         *gone;  /* per old node: the specialized value was on its path  */
     size_t        gone_capacity;
     uint32_t     *value; /* per node */
     size_t        value_capacity;
@@ -48,45 +49,47 @@ struct kn_candidate {
     bool         *moved; /* per node: since the round before */
     size_t        moved_capacity;
 
-    /* Rows that have the specialized value, by the nodes they have now. */
-    kn_rows      rows;
-    kn_row_table row_table;
-    uint32_t    *old_row; /* per row: the parent's; KN_NONE without one */
-    size_t       old_row_capacity;
-    uint32_t    *row_values; /* per member: its values, the new ones first */
-    uint64_t    *row_values_start;
-    size_t       row_values_capacity, row_values_start_capacity;
-    uint32_t    *changed_rows; /* rows of the synopsis that have the specialized value */
-    size_t       changed_count, changed_capacity;
-    uint32_t    *new_row; /* per changed row: which of `rows` */
-    size_t       new_row_capacity;
+    /* Rows that have the specialized value: those that have equal nodes now are one. */
+    uint32_t  row_count;
+    uint32_t *row_source; /* per row: the first row of the synopsis that became it */
+    int32_t  *row_weight;
+    uint32_t *old_row; /* per row: the parent's; KN_NONE without one */
+    size_t    row_source_capacity, row_weight_capacity, old_row_capacity;
+    /* ... to merge them: how many nodes each has, a hash of them, and where to find it: row + 1; 0: free. */
+    uint32_t *row_size, *row_slots;
+    uint64_t *row_hash;
+    size_t    row_size_capacity, row_hash_capacity, row_slot_count;
+    uint32_t *changed_rows; /* rows of the synopsis that have the specialized value */
+    size_t    changed_count, changed_capacity;
+    uint32_t *new_row; /* per changed row: which row it became */
+    size_t    new_row_capacity;
 
     /* Stamps: per row of the synopsis, per node, per old row, per value. */
     uint32_t *row_stamp, *node_stamp, *old_row_stamp, *local;
     size_t    node_stamp_capacity, old_row_stamp_capacity;
     uint32_t  row_clock, node_clock, old_row_clock;
 
-    /* Counting: per number of relations. */
-    kn_counts *fresh;  /* combinations with a new value     */
-    /* ... in arrays (kn_fresh.h). */
-    bool      dense;
-    uint32_t  places, new_count;
-    uint32_t *place_of, *value_of; /* per value: its place, new ones first; and back */
-    size_t    value_of_capacity;
-    int32_t  *cells[3];
-    size_t    cells_capacity[3];
-    kn_counts *delta;  /* others: what differs from the parent's */
-    kn_counts  named;  /* relations: a << 32 | b */
-    uint64_t  *bad;
+    /* Supports, per number of relations: combinations with a new value, by key or in arrays (kn_fresh.h); of all others what
+     * differs from the parent's. */
+    kn_counts *fresh;
+    bool       dense;
+    uint32_t   places, new_count;
+    uint32_t  *place_of, *value_of; /* per value: its place, new ones first; and back */
+    size_t     value_of_capacity;
+    int32_t   *cells[3];
+    size_t     cells_capacity[3];
+    kn_counts *delta;
+    uint64_t  *bad; /* keys of what is rare in this round */
     size_t     bad_count, bad_capacity;
+    kn_counts  named; /* relations, packed */
     bool       no_memory;
     int64_t    counted;
 
     kn_disassociation *list;
     size_t             list_count, list_capacity;
 
-    kn_cut_state *kept; /* NULL: not asked for */
-    kn_node_table trie;
+    kn_cut_state *kept; /* what will be kept of this cut */
+    kn_node_table trie; /* what is released              */
     int64_t      *support;
     size_t        support_capacity;
     uint32_t     *trie_of;
@@ -112,8 +115,36 @@ static inline bool kn_is_new(const kn_candidate *c, uint32_t value)
     return value >= c->first_new && value < c->last_new;
 }
 
-/* Nodes and rows of the cut; ValueCheck on what is new. */
+/* The nodes of a row, which the synopsis has as `source`: some may be told twice. Room for KN_ROW_VALUES. */
+static inline uint32_t kn_row_members(const kn_candidate *c, uint32_t source, uint32_t *members)
+{
+    const kn_rows *rows = &c->synopsis->rows;
+    uint32_t       n = 0;
+    for (uint64_t i = rows->start[source]; i < rows->start[source + 1]; i++) {
+        members[n] = c->image[rows->members[i]];
+        n += members[n] != KN_NONE;
+    }
+    return n;
+}
+
+/* The nodes of the cut and the rows that have the specialized value; and which of the parent's rows these are. */
 KN_CHECK kn_status kn_candidate_project(kn_candidate *c, kn_error *err);
+KN_CHECK kn_status kn_candidate_rows(kn_candidate *c, kn_error *err);
+KN_CHECK bool      kn_candidate_stamp_old_rows(kn_candidate *c);
+
+/* The values of a row under the cut, ascending: images ascend as values do. */
+static inline uint32_t kn_row_values(const kn_candidate *c, uint32_t source, uint32_t *values)
+{
+    const kn_synopsis *s = c->synopsis;
+    uint32_t           n = 0;
+    for (uint64_t i = s->value_start[source]; i < s->value_start[source + 1]; i++) {
+        uint32_t value = c->cut_of[s->values[i]];
+        if (n == 0 || values[n - 1] != value) values[n++] = value;
+    }
+    return n;
+}
+
+/* ValueCheck on the combinations that have not passed with the parent. */
 KN_CHECK kn_status kn_candidate_value_check(kn_candidate *c, bool *ok, kn_error *err);
 
 /* FixStructure. */

@@ -1,4 +1,4 @@
-/* kn_candidate_cost.c: RPDa of a cut by what differs from its parent's, and keeping the state of a cut that is followed.
+/* kn_candidate_cost.c: RPDa of a cut by what differs from its parent's.
  *
  * Interface: kn_candidate.h. The supports of the released trie are the parent's, but for rows that have the specialized value
  * or whose nodes stand elsewhere in the end.
@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "kn_alloc.h"
-#include "kn_emit.h"
+#include "kn_candidate.h"
 #include "kn_error.h"
-#include "kn_fresh.h"
 
-#define WHAT "keeping a cut"
+#define WHAT "the cost of a cut"
 
 static kn_status no_memory(const kn_candidate *c, kn_error *err)
 {
@@ -141,11 +140,23 @@ static void find_plain(kn_candidate *c)
     }
 }
 
-static bool is_plain(const kn_candidate *c, uint32_t row)
+static bool is_plain(const kn_candidate *c, uint32_t source)
 {
-    for (uint64_t i = c->rows.start[row]; i < c->rows.start[row + 1]; i++)
-        if (c->moved[c->rows.members[i]]) return false;
+    const kn_rows *rows = &c->synopsis->rows;
+    for (uint64_t i = rows->start[source]; i < rows->start[source + 1]; i++)
+        if (c->moved[c->image[rows->members[i]]]) return false;
     return true;
+}
+
+/* Adds the nodes of a row where they stand; of a plain one the new ones are enough. */
+static void add_changed_row(kn_candidate *c, uint32_t source, bool plain, int64_t weight)
+{
+    const kn_rows *rows = &c->synopsis->rows;
+    c->node_clock++;
+    for (uint64_t i = rows->start[source]; i < rows->start[source + 1]; i++) {
+        uint32_t node = c->image[rows->members[i]];
+        if (node != KN_NONE && (!plain || node >= c->old_nodes)) add_row(c, node, weight);
+    }
 }
 
 kn_status kn_candidate_cost(kn_candidate *c, double *cost, kn_error *err)
@@ -162,166 +173,11 @@ kn_status kn_candidate_cost(kn_candidate *c, double *cost, kn_error *err)
         move_other_rows(c);
     }
     if (inherits) find_plain(c);
-    for (uint32_t row = 0; row < c->rows.count; row++) {
-        bool plain = inherits && is_plain(c, row);
-        if (inherits && !plain) remove_old_row(c, c->old_row[row], c->rows.weight[row]);
-        c->node_clock++;
-        for (uint64_t i = c->rows.start[row]; i < c->rows.start[row + 1]; i++)
-            if (!plain || c->rows.members[i] >= c->old_nodes) add_row(c, c->rows.members[i], c->rows.weight[row]);
+    for (uint32_t row = 0; row < c->row_count; row++) {
+        uint32_t source = c->row_source[row];
+        bool     plain = inherits && is_plain(c, source);
+        if (inherits && !plain) remove_old_row(c, c->old_row[row], c->row_weight[row]);
+        add_changed_row(c, source, plain, c->row_weight[row]);
     }
     return kn_trie_rpda(cost, c->ctx, &c->trie, c->support, c->domain, c->synopsis->vocabulary->nodes, err);
-}
-
-/* ---- Keeping ---- */
-
-void kn_cut_state_free(kn_cut_state *s)
-{
-    if (!s) return;
-    for (int i = 0; i < s->round_count; i++) {
-        kn_round *r = &s->rounds[i];
-        for (int j = 0; j < r->tables && r->table; j++) kn_counts_free(&r->table[j]);
-        kn_free(r->table);
-        kn_free(r->paths);
-        kn_free(r->bad);
-    }
-    kn_free(s->rounds);
-    kn_free(s->value);
-    kn_free(s->image);
-    kn_free(s->cut_of);
-    kn_free(s->representative);
-    kn_free(s->weight);
-    kn_free(s->row_of);
-    kn_node_table_free(&s->trie);
-    kn_free(s->support);
-    kn_free(s->trie_of);
-    kn_free(s);
-}
-
-/* The nodes that are not gone, in their order. */
-static kn_status keep_nodes(kn_candidate *c, kn_error *err)
-{
-    kn_cut_state *s = c->kept;
-    for (uint32_t i = 0; i < c->nodes; i++) s->nodes += !is_gone(c, i);
-    s->value = kn_alloc_array(c->ctx, (size_t)s->nodes + 1, sizeof *s->value);
-    if (!s->value) return no_memory(c, err);
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < c->nodes; i++)
-        if (!is_gone(c, i)) s->value[at++] = c->value[i];
-    return KN_OK;
-}
-
-static bool add_fresh(void *arg, uint64_t key, int32_t support)
-{
-    return kn_counts_add(arg, key, support);
-}
-
-/* The parent's supports with the differences, and those with new values. */
-static bool keep_table(const kn_candidate *c, kn_counts *to, int relations)
-{
-    const kn_counts *delta = &c->delta[relations];
-    const kn_counts *from = NULL;
-    if (c->parent) from = &c->parent->rounds[c->round_of[relations]].table[relations - 1];
-    size_t           most = delta->used + (from ? from->used : 0);
-    if (!kn_counts_grow(to, most + 1)) return false;
-    bool ok = true;
-    for (size_t i = 0; ok && from && i < from->slots; i++) {
-        if (!from->keys[i] || kn_key_has(c->layout, from->keys[i], c->specialized)) continue;
-        int32_t count = from->counts[i] + kn_counts_get(delta, from->keys[i]);
-        if (count) ok = kn_counts_add(to, from->keys[i], count);
-    }
-    for (size_t i = 0; ok && i < delta->slots; i++)
-        if (delta->keys[i] && delta->counts[i] && (!from || kn_counts_find(from, delta->keys[i]) == SIZE_MAX))
-            ok = kn_counts_add(to, delta->keys[i], delta->counts[i]);
-    return ok && kn_fresh_each(c, relations, add_fresh, to);
-}
-
-kn_status kn_candidate_keep_round(kn_candidate *c, int round, int stage, kn_error *err)
-{
-    kn_cut_state *s = c->kept;
-    if (round == 0) KN_TRY(keep_nodes(c, err));
-    kn_round *rounds = kn_realloc_array(c->ctx, s->rounds, (size_t)round + 1, sizeof *rounds);
-    if (!rounds) return no_memory(c, err);
-    s->rounds = rounds;
-    kn_round *r = &s->rounds[s->round_count++];
-    *r = (kn_round){.stage = stage, .tables = stage ? stage : c->problem->n};
-    r->paths = kn_alloc_array(c->ctx, s->nodes * c->stride + 1, sizeof *r->paths);
-    r->table = kn_alloc_array_zero(c->ctx, (size_t)r->tables + 1, sizeof *r->table);
-    if (!r->paths || !r->table) return no_memory(c, err);
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < c->nodes; i++) {
-        if (is_gone(c, i)) continue;
-        memcpy(r->paths + at++ * c->stride, kn_path_of(c, i), c->stride * sizeof *r->paths);
-    }
-    for (int j = 0; j < r->tables; j++) {
-        r->table[j].ctx = c->ctx;
-        if (!keep_table(c, &r->table[j], j + 1)) return no_memory(c, err);
-    }
-    if (stage == 0) return KN_OK;
-    r->bad = kn_alloc_array(c->ctx, c->bad_count + 1, sizeof *r->bad);
-    if (!r->bad) return no_memory(c, err);
-    memcpy(r->bad, c->bad, c->bad_count * sizeof *r->bad);
-    r->bad_count = c->bad_count;
-    return KN_OK;
-}
-
-/* The parent's rows that did not change, then the new ones. */
-static kn_status keep_rows(kn_candidate *c, kn_error *err)
-{
-    kn_cut_state       *s = c->kept;
-    const kn_cut_state *p = kn_is_whole(c) ? NULL : c->parent;
-    uint32_t            base = c->synopsis->rows.count, old = p ? p->rows : 0, at = 0;
-    uint32_t           *number = kn_alloc_array(c->ctx, (size_t)old + 1, sizeof *number);
-    s->row_of = kn_alloc_array(c->ctx, (size_t)base + 1, sizeof *s->row_of);
-    s->representative = kn_alloc_array(c->ctx, (size_t)old + c->rows.count + 1, sizeof *s->representative);
-    s->weight = kn_alloc_array(c->ctx, (size_t)old + c->rows.count + 1, sizeof *s->weight);
-    if (!number || !s->row_of || !s->representative || !s->weight) {
-        kn_free(number);
-        return no_memory(c, err);
-    }
-    for (uint32_t i = 0; i < old; i++) {
-        number[i] = at;
-        if (c->old_row_stamp[i] == c->old_row_clock) continue;
-        s->representative[at] = p->representative[i];
-        s->weight[at++] = p->weight[i];
-    }
-    for (uint32_t i = 0; p && i < base; i++) s->row_of[i] = number[p->row_of[i]];
-    for (size_t i = 0; i < c->changed_count; i++) {
-        uint32_t row = at + c->new_row[i];
-        s->row_of[c->changed_rows[i]] = row;
-        s->representative[row] = c->changed_rows[i];
-        s->weight[row] = (int32_t)c->rows.weight[c->new_row[i]];
-    }
-    s->rows = at + c->rows.count;
-    kn_free(number);
-    return KN_OK;
-}
-
-kn_status kn_candidate_keep_rest(kn_candidate *c, kn_error *err)
-{
-    kn_cut_state *s = c->kept;
-    uint32_t      base = c->synopsis->nodes, at = 0;
-    uint32_t     *number = kn_alloc_array(c->ctx, (size_t)c->nodes + 1, sizeof *number);
-    s->image = kn_alloc_array(c->ctx, (size_t)base + 1, sizeof *s->image);
-    s->cut_of = kn_alloc_array(c->ctx, c->synopsis->vocabulary->nodes, sizeof *s->cut_of);
-    s->trie_of = kn_alloc_array(c->ctx, (size_t)s->nodes + 1, sizeof *s->trie_of);
-    s->support = kn_alloc_array(c->ctx, (size_t)c->trie.count + 1, sizeof *s->support);
-    if (!number || !s->image || !s->cut_of || !s->trie_of || !s->support) {
-        kn_free(number);
-        return no_memory(c, err);
-    }
-    for (uint32_t i = 0; i < c->nodes; i++) {
-        number[i] = at;
-        if (!is_gone(c, i)) s->trie_of[at++] = c->trie_of[i];
-    }
-    for (uint32_t i = 0; i < base; i++) {
-        uint32_t node = c->image[i];
-        s->image[i] = node == KN_NONE ? KN_NONE : number[node];
-    }
-    kn_free(number);
-    memcpy(s->cut_of, c->cut_of, c->synopsis->vocabulary->nodes * sizeof *s->cut_of);
-    memcpy(s->support, c->support, c->trie.count * sizeof *s->support);
-    KN_TRY(keep_rows(c, err));
-    s->trie = c->trie;
-    c->trie = (kn_node_table){0};
-    return kn_node_table_make(&c->trie, c->ctx, 0, err);
 }

@@ -102,14 +102,15 @@ typedef struct row_history {
     kn_row_relations now, before, theirs;
 } row_history;
 
-static void look_back(const kn_candidate *c, row_history *h, const uint32_t *members, uint64_t size, int count, bool before,
-                      const kn_round *old)
+static void look_back(const kn_candidate *c, row_history *h, const uint32_t *members, uint32_t size, int count,
+                      bool before, const kn_round *old)
 {
-    kn_row_relations parts[4]; /* as they stand: of nodes that neither moved nor differ, that moved, that differ, that did both */
+    kn_row_relations
+        parts[4]; /* as they stand: of nodes that neither moved nor differ, that moved, that differ, that did both */
     for (int i = 0; i < 4; i++) clear_relations(&parts[i], count);
     clear_relations(&h->before, count);
     clear_relations(&h->theirs, count);
-    for (uint64_t i = 0; i < size; i++) {
+    for (uint32_t i = 0; i < size; i++) {
         uint32_t node = members[i];
         bool     moved = before && c->moved[node], differs = old && c->differs[node];
         add_relations(c, &parts[moved + 2 * differs], kn_path_of(c, node), false);
@@ -145,10 +146,10 @@ static bool without(kn_row_relations *out, const kn_row_relations *a, const kn_r
 
 /* What a look at the rows is for. */
 typedef struct sweep {
-    const kn_round *old;       /* the parent's round that rows are held against; NULL: they are not */
-    int             from, to;  /* numbers of relations for which differences are counted            */
-    bool            fresh;     /* combinations with new values, too                                 */
-    bool            rebuild;   /* ... from nothing                                                  */
+    const kn_round *old;      /* the parent's round that rows are held against; NULL: they are not */
+    int             from, to; /* numbers of relations for which differences are counted            */
+    bool            fresh;    /* combinations with new values, too                                 */
+    bool            rebuild;  /* ... from nothing                                                  */
 } sweep;
 
 /* Relations of old values: those that the row has now and had not, and the other way round. */
@@ -172,10 +173,9 @@ static void count_difference(kn_candidate *c, const kn_row_view *v, const kn_row
 
 static void count_changed_row(kn_candidate *c, uint32_t row, const sweep *w)
 {
-    uint64_t        size = c->rows.start[row + 1] - c->rows.start[row];
-    const uint32_t *members = c->rows.members + c->rows.start[row];
-    bool            moved = false, differs = false;
-    for (uint64_t i = 0; i < size; i++) {
+    uint32_t members[KN_ROW_VALUES], source = c->row_source[row], size = kn_row_members(c, source, members);
+    bool     moved = false, differs = false;
+    for (uint32_t i = 0; i < size; i++) {
         moved |= c->moved[members[i]];
         differs |= c->differs[members[i]];
     }
@@ -185,9 +185,8 @@ static void count_changed_row(kn_candidate *c, uint32_t row, const sweep *w)
     kn_row_view      v;
     row_history      h;
     kn_row_relations lost;
-    int32_t          weight = (int32_t)c->rows.weight[row];
-    v.count = (int)(c->row_values_start[row + 1] - c->row_values_start[row]);
-    memcpy(v.values, c->row_values + c->row_values_start[row], (size_t)v.count * sizeof *v.values);
+    int32_t          weight = c->row_weight[row];
+    v.count = (int)kn_row_values(c, source, v.values);
     view_row(c, &v);
     look_back(c, &h, members, size, v.count, moved && !w->rebuild, differs ? w->old : NULL);
     if (moved && !w->rebuild) moved = without(&lost, &h.before, &h.now, v.count, v.old_values | v.new_values);
@@ -204,45 +203,23 @@ static void count_changed_row(kn_candidate *c, uint32_t row, const sweep *w)
 
 static void count_other_row(kn_candidate *c, uint32_t old_row, const sweep *w)
 {
-    const kn_rows *rows = &c->synopsis->rows;
-    uint32_t       row = c->parent->representative[old_row], members[KN_ROW_VALUES];
-    uint64_t       size = rows->start[row + 1] - rows->start[row];
-    bool           differs = false;
-    for (uint64_t i = 0; i < size; i++) {
-        members[i] = c->parent->image[rows->members[rows->start[row] + i]];
-        differs |= c->differs[members[i]];
-    }
+    uint32_t members[KN_ROW_VALUES], source = c->parent->representative[old_row];
+    uint32_t size = kn_row_members(c, source, members);
+    bool     differs = false;
+    for (uint32_t i = 0; i < size; i++) differs |= c->differs[members[i]];
     if (!differs) return;
-    kn_row_view v = {.count = 0};
+    kn_row_view v;
     row_history h;
-    for (uint64_t i = 0; i < size; i++) {
-        uint32_t value = c->value[members[i]];
-        int      j = 0;
-        while (j < v.count && v.values[j] != value) j++;
-        if (j == v.count) v.values[v.count++] = value;
-    }
-    kn_rows_sort(v.values, (uint64_t)v.count);
+    v.count = (int)kn_row_values(c, source, v.values);
     view_row(c, &v);
     look_back(c, &h, members, size, v.count, false, w->old);
     count_difference(c, &v, &h.now, &h.theirs, w, c->parent->weight[old_row]);
 }
 
-/* Which of the parent's rows have the specialized value. */
-static bool stamp_old_rows(kn_candidate *c)
-{
-    size_t before = c->old_row_stamp_capacity, need = (size_t)c->parent->rows + 1;
-    if (!kn_grow(c->ctx, (void **)&c->old_row_stamp, &c->old_row_stamp_capacity, need, sizeof *c->old_row_stamp))
-        return false;
-    memset(c->old_row_stamp + before, 0, (c->old_row_stamp_capacity - before) * sizeof *c->old_row_stamp);
-    c->old_row_clock++;
-    for (uint32_t i = 0; i < c->rows.count; i++) c->old_row_stamp[c->old_row[i]] = c->old_row_clock;
-    return true;
-}
-
 static kn_status look_at_rows(kn_candidate *c, const sweep *w, kn_error *err)
 {
     for (int j = w->from; j <= w->to; j++) kn_counts_clear(&c->delta[j]);
-    for (uint32_t row = 0; row < c->rows.count && !c->no_memory; row++) {
+    for (uint32_t row = 0; row < c->row_count && !c->no_memory; row++) {
         if ((row & 4095) == 0 && kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
         count_changed_row(c, row, w);
     }
@@ -310,6 +287,7 @@ static bool collect_bad(kn_candidate *c, int relations)
 static kn_status begin_round(kn_candidate *c, int round, kn_error *err)
 {
     const kn_round *old = parent_round(c, c->at);
+    if (c->problem->n == 0) return KN_OK;
     find_differences(c, c->at);
     sweep w = {old, 1, old ? old->tables : c->problem->n, true, round == 0};
     for (int j = 1; j <= c->problem->n; j++) {
@@ -347,10 +325,10 @@ static kn_status name(kn_candidate *c, kn_error *err)
         int     n = kn_key_relations(c->layout, c->bad[i], values, relations), victim = 0;
         int32_t least = 0;
         for (int j = 0; j < n && n > 1; j++) {
-            int32_t  support = relation_support(c, relations[j][0], relations[j][1]);
-            bool     smaller = j == 0 || support < least ||
-                           (support == least && pack(relations[j][0], relations[j][1]) <
-                                                    pack(relations[victim][0], relations[victim][1]));
+            int32_t support = relation_support(c, relations[j][0], relations[j][1]);
+            bool    smaller = j == 0 || support < least ||
+                           (support == least &&
+                            pack(relations[j][0], relations[j][1]) < pack(relations[victim][0], relations[victim][1]));
             if (!smaller) continue;
             victim = j;
             least = support;
@@ -418,7 +396,7 @@ static void advance(kn_candidate *c, int stage)
 kn_status kn_candidate_fix(kn_candidate *c, bool *fixed, kn_tree_counters *counters, kn_error *err)
 {
     int64_t before = c->counted;
-    if (c->parent && !stamp_old_rows(c)) return no_memory(c, err);
+    if (c->parent && !kn_candidate_stamp_old_rows(c)) return no_memory(c, err);
     KN_TRY(kn_fresh_prepare(c, err));
     *fixed = true;
     c->at = 0;
@@ -435,7 +413,7 @@ kn_status kn_candidate_fix(kn_candidate *c, bool *fixed, kn_tree_counters *count
             *fixed = false;
             return KN_OK;
         }
-        if (c->kept) KN_TRY(kn_candidate_keep_round(c, round, stage, err));
+        KN_TRY(kn_candidate_keep_round(c, round, stage, err));
         if (stage == 0) return KN_OK;
         KN_TRY(name(c, err));
         counters->disassociations += (int64_t)c->named.used;

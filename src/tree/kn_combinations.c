@@ -165,8 +165,8 @@ static kn_found extend_each(kn_combinations *c, size_t level, kn_row_items items
 }
 
 /* The last value of a combination: only its support is asked for. */
-static kn_found extend_last(kn_combinations *c, kn_combination_level *l, kn_row_items items, const kn_row_entry *entries,
-                            size_t count, int64_t k)
+static kn_found extend_last(kn_combinations *c, kn_combination_level *l, kn_row_items items,
+                            const kn_row_entry *entries, size_t count, int64_t k)
 {
     size_t   n = 0, room = 0;
     kn_found found = KN_FOUND_NONE;

@@ -56,13 +56,3 @@ bool kn_counts_grow(kn_counts *c, size_t used)
     *c = grown;
     return true;
 }
-
-bool kn_counts_copy(kn_counts *to, const kn_counts *from)
-{
-    if (from->slots == 0) return true;
-    if (!make(to, from->slots)) return false;
-    memcpy(to->keys, from->keys, from->slots * sizeof *to->keys);
-    memcpy(to->counts, from->counts, from->slots * sizeof *to->counts);
-    to->used = from->used;
-    return true;
-}

@@ -17,7 +17,6 @@ typedef struct kn_counts {
 void          kn_counts_free(kn_counts *c);
 void          kn_counts_clear(kn_counts *c); /* keeps the room, unless it is far too much */
 KN_CHECK bool kn_counts_grow(kn_counts *c, size_t used);
-KN_CHECK bool kn_counts_copy(kn_counts *to, const kn_counts *from); /* `to` is empty */
 
 static inline KN_CHECK bool kn_counts_add(kn_counts *c, uint64_t key, int32_t amount)
 {

@@ -64,7 +64,7 @@ kn_status kn_cuts_make(kn_cuts *c, kn_context *ctx, const kn_vocabulary *vocabul
     *c = (kn_cuts){.ctx = ctx, .vocabulary = vocabulary};
     kn_arena_init(&c->arena, ctx);
     const uint32_t top = 0;
-    return add(c, (kn_cut){1, &top, UINT32_MAX, UINT32_MAX}, err);
+    return add(c, (kn_cut){1, &top, UINT32_MAX, UINT32_MAX, false}, err);
 }
 
 void kn_cuts_free(kn_cuts *c)
@@ -74,20 +74,40 @@ void kn_cuts_free(kn_cuts *c)
     kn_free(c->slots);
 }
 
-kn_status kn_cuts_specialize(kn_cuts *c, uint32_t number, kn_error *err)
+/* The values of a cut with place i specialized; returns how many. */
+static uint32_t specialize(const kn_cuts *c, const kn_cut *old, uint32_t i, uint32_t *values)
 {
     const uint32_t *end = c->vocabulary->end;
-    kn_cut          old = c->cuts[number];
-    uint32_t       *values = kn_alloc_array(c->ctx, c->vocabulary->nodes, sizeof *values);
+    uint32_t        value = old->values[i], size = i;
+    memcpy(values, old->values, i * sizeof *values);
+    for (uint32_t child = value + 1; child < end[value]; child = end[child]) values[size++] = child;
+    memcpy(values + size, old->values + i + 1, (old->size - i - 1) * sizeof *values);
+    return size + old->size - i - 1;
+}
+
+uint32_t kn_cuts_find(const kn_cuts *c, uint32_t number, uint32_t value, uint32_t *room)
+{
+    const kn_cut *old = &c->cuts[number];
+    uint32_t      i = 0;
+    while (i < old->size && old->values[i] != value) i++;
+    if (i == old->size) return UINT32_MAX;
+    kn_cut cut = {specialize(c, old, i, room), room, 0, 0, false};
+    for (size_t at = (size_t)hash_of(&cut) & (c->slot_count - 1); c->slots[at]; at = (at + 1) & (c->slot_count - 1))
+        if (kn_cut_compare(&c->cuts[c->slots[at] - 1], &cut) == 0) return c->slots[at] - 1;
+    return UINT32_MAX;
+}
+
+kn_status kn_cuts_specialize(kn_cuts *c, uint32_t number, kn_error *err)
+{
+    kn_cut    old = c->cuts[number];
+    uint32_t *values = kn_alloc_array(c->ctx, c->vocabulary->nodes, sizeof *values);
     if (!values) return kn_fail_memory(err, c->ctx, WHAT);
     kn_status st = KN_OK;
     for (uint32_t i = 0; i < old.size && st == KN_OK; i++) {
-        uint32_t value = old.values[i], size = i;
-        if (end[value] == value + 1) continue;
-        memcpy(values, old.values, i * sizeof *values);
-        for (uint32_t child = value + 1; child < end[value]; child = end[child]) values[size++] = child;
-        memcpy(values + size, old.values + i + 1, (old.size - i - 1) * sizeof *values);
-        st = add(c, (kn_cut){size + old.size - i - 1, values, number, value}, err);
+        uint32_t value = old.values[i];
+        if (c->vocabulary->end[value] == value + 1) continue;
+        uint32_t size = specialize(c, &old, i, values);
+        st = add(c, (kn_cut){size, values, number, value, false}, err);
     }
     kn_free(values);
     return st;

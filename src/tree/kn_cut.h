@@ -10,6 +10,7 @@ typedef struct kn_cut {
     const uint32_t *values;      /* ascending                                    */
     uint32_t        from;        /* the cut that was specialized; UINT32_MAX: {*} */
     uint32_t        specialized; /* and the value of it that was                  */
+    bool            passed;      /* ValueCheck, as far as is known                */
 } kn_cut;
 
 /* All cuts that were reached, in the order of discovery. */
@@ -29,6 +30,9 @@ void               kn_cuts_free(kn_cuts *cuts);
 
 /* Adds every cut in which one value that is no leaf makes room for its children, unless it was reached before. */
 KN_CHECK kn_status kn_cuts_specialize(kn_cuts *cuts, uint32_t cut, kn_error *err);
+
+/* The cut in which `value` of `cut` makes room for its children; UINT32_MAX: it was not reached. */
+uint32_t kn_cuts_find(const kn_cuts *cuts, uint32_t cut, uint32_t value, uint32_t *room);
 
 /* Lexicographically by the values. */
 int kn_cut_compare(const kn_cut *a, const kn_cut *b);

@@ -16,9 +16,10 @@ typedef struct kn_round {
     uint32_t  *paths;  /* per node `stride` numbers: the length, then the values from the top */
     int        stage;  /* number of relations at which it stopped; 0: the last round */
     int        tables; /* that are kept: stage, or n in the last round */
-    kn_counts *table;  /* table[j - 1]: supports of the combinations with j relations */
+    kn_counts *table;  /* table[j - 1]: supports of the combinations with j relations ... */
+    int       *base;   /* ... to be added to those of the parent's round base[j - 1]; -1: settled */
     uint64_t  *bad;    /* keys of the rare combinations of that stage  */
-    size_t     bad_count, bad_capacity;
+    size_t     bad_count;
 } kn_round;
 
 typedef struct kn_cut_state {
@@ -71,9 +72,14 @@ typedef struct kn_outcome {
     kn_tree_counters   counters;
 } kn_outcome;
 
-/* Looks at `parent` with its value `specialized` replaced by its children (`parent` NULL: at {*}). With `keep` its own state
- * is kept if it is followed; else `keep` is NULL. */
+/* Looks at `parent` with its value `specialized` replaced by its children (`parent` NULL: at {*}). `since` is UINT32_MAX, or a
+ * value that the parent's own parent had in place of its children, and with which this specialization passed ValueCheck. *state (never NULL: a place
+ * for it) gets the state if the cut is followed, else NULL; owned by the caller, and not settled. */
 KN_CHECK kn_status kn_candidate_look(kn_candidate *candidate, const kn_cut_state *parent, uint32_t specialized,
-                                     kn_outcome *out, kn_cut_state **keep, kn_error *err);
+                                     uint32_t since, kn_outcome *out, kn_cut_state **state, kn_error *err);
+
+/* Makes the state stand by itself, before finer cuts are held against it. */
+KN_CHECK kn_status kn_cut_state_settle(kn_cut_state *state, kn_candidate *candidate, const kn_cut_state *parent,
+                                       uint32_t specialized, kn_error *err);
 
 #endif

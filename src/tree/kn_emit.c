@@ -117,7 +117,7 @@ uint64_t kn_relation_key(kn_key_layout layout, uint32_t above, uint32_t below)
     return (above == below ? first : first | second << layout.width) | (uint64_t)1 << (layout.m * layout.width);
 }
 
-int kn_key_values(kn_key_layout layout, uint64_t key, uint32_t *values)
+static int values_of(kn_key_layout layout, uint64_t key, uint32_t *values)
 {
     uint64_t mask = bit(layout.width) - 1;
     int      n = 0;
@@ -128,7 +128,7 @@ int kn_key_values(kn_key_layout layout, uint64_t key, uint32_t *values)
 int kn_key_relations(kn_key_layout layout, uint64_t key, uint32_t *values, uint32_t (*relations)[2])
 {
     uint64_t flags = key >> (layout.m * layout.width);
-    int      n = kn_key_values(layout, key, values), count = 0;
+    int      n = values_of(layout, key, values), count = 0;
     if (n == 1 && flags) {
         relations[0][0] = relations[0][1] = values[0];
         return 1;

@@ -22,8 +22,7 @@ KN_CHECK bool kn_emit(const kn_emission *e, kn_key_layout layout, int64_t *count
 /* The key of a relation alone. */
 uint64_t kn_relation_key(kn_key_layout layout, uint32_t above, uint32_t below);
 
-/* The values of a key, and its relations as places among them, which returns how many. */
-int kn_key_values(kn_key_layout layout, uint64_t key, uint32_t *values);
+/* The relations of a key, as values; returns how many. Room for m values, and n relations. */
 int kn_key_relations(kn_key_layout layout, uint64_t key, uint32_t *values, uint32_t (*relations)[2]);
 
 static inline bool kn_key_has(kn_key_layout layout, uint64_t key, uint32_t value)

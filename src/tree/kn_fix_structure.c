@@ -63,7 +63,8 @@ static kn_status apply_named(kn_structure *s, kn_tree_counters *counters, kn_err
     size_t   count = 0;
     for (uint32_t i = 0; i < n; i++) count += s->named[i];
     kn_sort_record *order = kn_alloc_array(s->ctx, count + 1, sizeof *order);
-    if (!order || !kn_grow(s->ctx, (void **)&s->disassociations, &s->capacity, s->count + count, sizeof *s->disassociations)) {
+    if (!order ||
+        !kn_grow(s->ctx, (void **)&s->disassociations, &s->capacity, s->count + count, sizeof *s->disassociations)) {
         kn_free(order);
         return kn_fail_memory(err, s->ctx, WHAT);
     }
@@ -73,8 +74,8 @@ static kn_status apply_named(kn_structure *s, kn_tree_counters *counters, kn_err
             order[count++] = (kn_sort_record){(uint64_t)s->relations.parent[i] << 32 | s->relations.value[i], i};
     kn_status st = kn_sort_records(s->ctx, order, count, NULL, NULL, err);
     for (size_t i = 0; st == KN_OK && i < count; i++)
-        s->disassociations[s->count++] =
-            (kn_disassociation){s->projection->values[order[i].key >> 32], s->projection->values[(uint32_t)order[i].key]};
+        s->disassociations[s->count++] = (kn_disassociation){s->projection->values[order[i].key >> 32],
+                                                             s->projection->values[(uint32_t)order[i].key]};
     kn_free(order);
     if (st != KN_OK) return st;
     counters->disassociations += (int64_t)count;
@@ -158,8 +159,8 @@ static kn_status count_positions(const kn_structure *s, kn_node_table *positions
     for (uint32_t i = 0; i < p->nodes; i++) {
         const uint32_t *path = s->path + p->path_start[i];
         uint32_t        length = s->length[i], parent = length > 1 ? path[length - 2] : NONE;
-        of_node[i] = tell_tale(s, parent, path[length - 1]) ? kn_node_table_child(positions, parent, path[length - 1])
-                                                            : NONE;
+        of_node[i] =
+            tell_tale(s, parent, path[length - 1]) ? kn_node_table_child(positions, parent, path[length - 1]) : NONE;
         if (of_node[i] == KN_NODE_TABLE_FULL) return kn_fail_memory(err, s->ctx, WHAT);
     }
     size_t    n = positions->count;
@@ -208,7 +209,8 @@ kn_status kn_fix_structure(kn_structure *s, kn_combinations *scratch, bool *fixe
         bool    any = false;
         int64_t before = scratch->counted;
         KN_TRY(kn_structure_count(s, err));
-        for (int j = 1; j <= s->problem->n && !any; j++) KN_TRY(kn_structure_check(s, scratch, j, &rare, ocs, &any, err));
+        for (int j = 1; j <= s->problem->n && !any; j++)
+            KN_TRY(kn_structure_check(s, scratch, j, &rare, ocs, &any, err));
         counters->relations += scratch->counted - before;
         *fixed = !(any && ocs);
         if (!any && s->problem->strict && !ocs) KN_TRY(name_positions(s, &any, err));

@@ -116,8 +116,8 @@ static void count_double(kn_candidate *c, const kn_row_view *row, const kn_row_r
     }
 }
 
-void kn_fresh_count(kn_candidate *c, const kn_row_view *row, const kn_row_relations *has, const kn_row_relations *one_of,
-                    int relations, int32_t amount)
+void kn_fresh_count(kn_candidate *c, const kn_row_view *row, const kn_row_relations *has,
+                    const kn_row_relations *one_of, int relations, int32_t amount)
 {
     if (!c->dense) {
         uint64_t    all = row->old_values | row->new_values;

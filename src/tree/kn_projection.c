@@ -73,20 +73,25 @@ static kn_status write_paths(kn_projection *p, kn_error *err)
 }
 
 /* `stamp`: per node of the projection, all zero. */
-static void map_rows(kn_projection *p, const kn_synopsis *s, kn_row_table *distinct, uint32_t *stamp)
+static kn_status map_rows(kn_projection *p, const kn_synopsis *s, uint32_t *stamp, kn_error *err)
 {
+    KN_TRY(kn_rows_clear(&p->rows, p->ctx, true, err));
     for (uint32_t row = 0; row < s->rows.count; row++) {
-        uint32_t *members = p->rows.members + p->rows.start[p->rows.count];
-        uint64_t  size = 0;
-        for (uint64_t i = s->rows.start[row]; i < s->rows.start[row + 1]; i++) {
+        uint64_t  from = s->rows.start[row], to = s->rows.start[row + 1], size = 0;
+        uint32_t *members = kn_rows_room(&p->rows, to - from);
+        if (!members) return kn_fail_memory(err, p->ctx, WHAT);
+        for (uint64_t i = from; i < to; i++) {
             uint32_t node = p->image[s->rows.members[i]];
             if (node == NONE || stamp[node] == row + 1) continue;
             stamp[node] = row + 1;
             members[size++] = node;
         }
         kn_rows_sort(members, size);
-        kn_rows_close(&p->rows, distinct, size, s->rows.weight[row]);
+        if (kn_rows_close(&p->rows, size, s->rows.weight[row]) == KN_ROWS_FULL)
+            return kn_fail_memory(err, p->ctx, WHAT);
     }
+    kn_rows_finish(&p->rows);
+    return KN_OK;
 }
 
 /* The known places of each row. `stamp`: per place, all zero. */
@@ -110,22 +115,19 @@ static kn_status list_known(kn_projection *p, const bool *known, uint32_t *stamp
     return KN_OK;
 }
 
-static kn_status project(kn_projection *p, const kn_synopsis *s, const bool *known, kn_node_table *table,
-                         kn_row_table *distinct, kn_error *err)
+static kn_status project(kn_projection *p, const kn_synopsis *s, const bool *known, kn_node_table *table, kn_error *err)
 {
     p->image = kn_alloc_array(p->ctx, (size_t)s->nodes + 1, sizeof *p->image);
     if (!p->image) return kn_fail_memory(err, p->ctx, WHAT);
     KN_TRY(kn_node_table_make(table, p->ctx, 0, err));
     KN_TRY(merge_nodes(p, s, table, err));
     KN_TRY(write_paths(p, err));
-    KN_TRY(kn_rows_make(&p->rows, distinct, p->ctx, s->rows.count, s->rows.start[s->rows.count], true, err));
     size_t    stamps = p->nodes > p->places ? p->nodes : p->places;
     uint32_t *stamp = kn_alloc_array_zero(p->ctx, stamps + 1, sizeof *stamp);
     if (!stamp) return kn_fail_memory(err, p->ctx, WHAT);
-    map_rows(p, s, distinct, stamp);
-    kn_rows_shrink(p->ctx, &p->rows);
+    kn_status st = map_rows(p, s, stamp, err);
     memset(stamp, 0, stamps * sizeof *stamp);
-    kn_status st = list_known(p, known, stamp, err);
+    if (st == KN_OK) st = list_known(p, known, stamp, err);
     kn_free(stamp);
     return st;
 }
@@ -140,10 +142,8 @@ kn_status kn_projection_make(kn_projection **out, const kn_synopsis *s, const ui
     p->places = count;
     p->values = values;
     kn_node_table table = {0};
-    kn_row_table  distinct = {0};
-    kn_status     st = project(p, s, known, &table, &distinct, err);
+    kn_status     st = project(p, s, known, &table, err);
     kn_node_table_free(&table);
-    kn_free(distinct.slots);
     if (st != KN_OK) {
         kn_projection_free(p);
         return st;

@@ -1,6 +1,6 @@
-/* kn_rows.c: distinct small sets of numbers with weights.
+/* kn_rows.c: small sets of numbers with weights.
  *
- * Interface: kn_rows.h. A hash table with open addressing over the rows; rows are compared in full.
+ * Interface: kn_rows.h. To merge equal ones, a hash table with open addressing over the rows; rows are compared in full.
  */
 #include "kn_rows.h"
 
@@ -11,11 +11,14 @@
 #include "kn_error.h"
 #include "kn_hash.h"
 
+enum { FEWEST_SLOTS = 1 << 10 };
+
 void kn_rows_free(kn_rows *rows)
 {
     kn_free(rows->start);
     kn_free(rows->members);
     kn_free(rows->weight);
+    kn_free(rows->slots);
     *rows = (kn_rows){0};
 }
 
@@ -26,52 +29,100 @@ static uint64_t hash_members(const uint32_t *members, uint64_t count)
     return kn_hash_word(h);
 }
 
-kn_status kn_rows_make(kn_rows *rows, kn_row_table *table, kn_context *ctx, uint64_t most_rows, uint64_t most_members,
-                       bool merge, kn_error *err)
+kn_status kn_rows_clear(kn_rows *rows, kn_context *ctx, bool merge, kn_error *err)
 {
-    size_t size = 16;
-    while (size < most_rows * 2) size *= 2;
-    *rows = (kn_rows){0};
-    table->mask = size - 1;
-    table->slots = NULL;
-    if (merge) table->slots = kn_alloc_array_zero(ctx, size, sizeof *table->slots);
-    rows->start = kn_alloc_array(ctx, (size_t)most_rows + 1, sizeof *rows->start);
-    rows->weight = kn_alloc_array(ctx, (size_t)most_rows + 1, sizeof *rows->weight);
-    rows->members = kn_alloc_array(ctx, (size_t)most_members + 1, sizeof *rows->members);
-    if ((merge && !table->slots) || !rows->start || !rows->weight || !rows->members)
+    rows->ctx = ctx;
+    rows->count = 0;
+    rows->merge = merge;
+    kn_free(rows->slots);
+    rows->slots = NULL;
+    rows->slot_count = 0;
+    if (!kn_grow(ctx, (void **)&rows->start, &rows->start_capacity, 1, sizeof *rows->start))
         return kn_fail_memory(err, ctx, "distinct tree records");
     rows->start[0] = 0;
     return KN_OK;
 }
 
-uint32_t kn_rows_close(kn_rows *rows, kn_row_table *table, uint64_t size, int64_t weight)
+uint32_t *kn_rows_room(kn_rows *rows, uint64_t size)
 {
-    uint64_t        from = rows->start[rows->count];
-    const uint32_t *new_one = rows->members + from;
-    size_t          at = table->slots ? (size_t)hash_members(new_one, size) & table->mask : 0;
-    for (; table->slots && table->slots[at]; at = (at + 1) & table->mask) {
-        uint32_t row = table->slots[at] - 1;
-        uint64_t start = rows->start[row];
-        if (rows->start[row + 1] - start != size || memcmp(rows->members + start, new_one, size * sizeof *new_one) != 0)
-            continue;
-        rows->weight[row] += weight;
-        return row;
+    uint64_t from = rows->start[rows->count];
+    if (!kn_grow(rows->ctx, (void **)&rows->members, &rows->member_capacity, (size_t)(from + size) + 1,
+                 sizeof *rows->members))
+        return NULL;
+    return rows->members + from;
+}
+
+static bool grow_slots(kn_rows *rows)
+{
+    size_t    n = rows->slot_count ? rows->slot_count * 2 : FEWEST_SLOTS;
+    uint32_t *slots = kn_alloc_array_zero(rows->ctx, n, sizeof *slots);
+    if (!slots) return false;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        uint64_t from = rows->start[i];
+        size_t   at = (size_t)hash_members(rows->members + from, rows->start[i + 1] - from) & (n - 1);
+        while (slots[at]) at = (at + 1) & (n - 1);
+        slots[at] = i + 1;
     }
+    kn_free(rows->slots);
+    rows->slots = slots;
+    rows->slot_count = n;
+    return true;
+}
+
+/* The equal row, or KN_ROWS_FULL and its slot. */
+static uint32_t find(const kn_rows *rows, const uint32_t *members, uint64_t size, size_t *slot)
+{
+    size_t mask = rows->slot_count - 1, at = (size_t)hash_members(members, size) & mask;
+    for (; rows->slots[at]; at = (at + 1) & mask) {
+        uint32_t row = rows->slots[at] - 1;
+        uint64_t start = rows->start[row];
+        if (rows->start[row + 1] - start == size && memcmp(rows->members + start, members, size * sizeof *members) == 0)
+            return row;
+    }
+    *slot = at;
+    return KN_ROWS_FULL;
+}
+
+uint32_t kn_rows_close(kn_rows *rows, uint64_t size, int64_t weight)
+{
+    uint64_t from = rows->start[rows->count];
+    size_t   slot = 0;
+    if (rows->merge) {
+        if (((size_t)rows->count + 1) * 2 > rows->slot_count && !grow_slots(rows)) return KN_ROWS_FULL;
+        uint32_t equal = find(rows, rows->members + from, size, &slot);
+        if (equal != KN_ROWS_FULL) {
+            rows->weight[equal] += weight;
+            return equal;
+        }
+    }
+    if (!kn_grow(rows->ctx, (void **)&rows->start, &rows->start_capacity, (size_t)rows->count + 2,
+                 sizeof *rows->start) ||
+        !kn_grow(rows->ctx, (void **)&rows->weight, &rows->weight_capacity, (size_t)rows->count + 1,
+                 sizeof *rows->weight))
+        return KN_ROWS_FULL;
     rows->weight[rows->count] = weight;
-    rows->count++;
-    if (table->slots) table->slots[at] = rows->count;
-    rows->start[rows->count] = from + size;
+    rows->start[++rows->count] = from + size;
+    if (rows->merge) rows->slots[slot] = rows->count;
     return rows->count - 1;
 }
 
-void kn_rows_shrink(kn_context *ctx, kn_rows *rows)
+static void fit(kn_context *ctx, void **block, size_t *capacity, size_t need, size_t size)
 {
-    void *p = kn_realloc_array(ctx, rows->members, (size_t)rows->start[rows->count] + 1, sizeof *rows->members);
-    if (p) rows->members = p;
-    p = kn_realloc_array(ctx, rows->start, (size_t)rows->count + 1, sizeof *rows->start);
-    if (p) rows->start = p;
-    p = kn_realloc_array(ctx, rows->weight, (size_t)rows->count + 1, sizeof *rows->weight);
-    if (p) rows->weight = p;
+    void *fitting = kn_realloc_array(ctx, *block, need, size);
+    if (!fitting) return;
+    *block = fitting;
+    *capacity = need;
+}
+
+void kn_rows_finish(kn_rows *rows)
+{
+    kn_free(rows->slots);
+    rows->slots = NULL;
+    rows->slot_count = 0;
+    fit(rows->ctx, (void **)&rows->members, &rows->member_capacity, (size_t)rows->start[rows->count] + 1,
+        sizeof *rows->members);
+    fit(rows->ctx, (void **)&rows->start, &rows->start_capacity, (size_t)rows->count + 1, sizeof *rows->start);
+    fit(rows->ctx, (void **)&rows->weight, &rows->weight_capacity, (size_t)rows->count + 1, sizeof *rows->weight);
 }
 
 static int compare_numbers(const void *a, const void *b)

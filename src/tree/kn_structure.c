@@ -30,7 +30,8 @@ kn_status kn_structure_make(kn_structure *s, const kn_tree_problem *problem, con
     s->of_row_start = kn_alloc_array(s->ctx, (size_t)p->rows.count + 1, sizeof *s->of_row_start);
     s->chosen = kn_alloc_array(s->ctx, (size_t)problem->n + 1, sizeof *s->chosen);
     s->assigned = kn_alloc_array(s->ctx, 2 * (size_t)problem->n + 1, sizeof *s->assigned);
-    if (!s->assigned || !s->path || !s->length || !s->of_node_start || !s->of_row_start || !s->chosen) return no_memory(s, err);
+    if (!s->assigned || !s->path || !s->length || !s->of_node_start || !s->of_row_start || !s->chosen)
+        return no_memory(s, err);
     memcpy(s->path, p->path, (path - 1) * sizeof *s->path);
     for (uint32_t i = 0; i < p->nodes; i++) s->length[i] = (uint16_t)(p->path_start[i + 1] - p->path_start[i]);
     return kn_node_table_make(&s->relations, s->ctx, 0, err);
@@ -245,8 +246,8 @@ static kn_found choose(check *c, size_t level, const kn_row_entry *entries, size
     return any;
 }
 
-kn_status kn_structure_check(kn_structure *s, kn_combinations *scratch, int relations, const kn_badness *bad, bool first,
-                             bool *any, kn_error *err)
+kn_status kn_structure_check(kn_structure *s, kn_combinations *scratch, int relations, const kn_badness *bad,
+                             bool first, bool *any, kn_error *err)
 {
     *any = false;
     size_t levels = (size_t)s->problem->m + (size_t)s->problem->n + 2;

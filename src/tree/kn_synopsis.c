@@ -70,18 +70,19 @@ static kn_status preorder(kn_synopsis *s, uint32_t *order, kn_error *err)
 }
 
 /* Superimposes the records; the rows' members are the nodes in the order in which they were made. */
-static kn_status superimpose(kn_synopsis *s, const kn_records *r, kn_node_table *table, kn_row_table *distinct,
-                             kn_error *err)
+static kn_status superimpose(kn_synopsis *s, const kn_records *r, kn_node_table *table, kn_error *err)
 {
+    KN_TRY(kn_rows_clear(&s->rows, s->ctx, true, err));
     for (int64_t t = 0; t < r->count; t++) {
         uint64_t  from = r->start[t], size = r->start[t + 1] - from;
-        uint32_t *members = s->rows.members + s->rows.start[s->rows.count];
+        uint32_t *members = kn_rows_room(&s->rows, size);
+        if (!members) return kn_fail_memory(err, s->ctx, WHAT);
         for (uint64_t i = 0; i < size; i++) {
             uint32_t up = r->parent[from + i];
             members[i] = kn_node_table_child(table, up == KN_RECORDS_ROOT ? ROOT : members[up], r->value[from + i]);
             if (members[i] == KN_NODE_TABLE_FULL) return kn_fail_memory(err, s->ctx, WHAT);
         }
-        kn_rows_close(&s->rows, distinct, size, 1);
+        if (kn_rows_close(&s->rows, size, 1) == KN_ROWS_FULL) return kn_fail_memory(err, s->ctx, WHAT);
     }
     return KN_OK;
 }
@@ -130,39 +131,65 @@ static kn_status list_values(kn_synopsis *s, kn_error *err)
     return KN_OK;
 }
 
+static uint32_t bytes_of(uint32_t step)
+{
+    uint32_t n = 1;
+    for (; step > 127; step >>= 7) n++;
+    return n;
+}
+
+/* Id lists: first how long each becomes, then what it is. */
+static kn_status compress_lists(kn_synopsis *s, uint32_t *last, kn_error *err)
+{
+    const kn_rows *rows = &s->rows;
+    /* Sizes stand two ahead, so that filling moves each to its beginning. */
+    for (uint32_t row = 0; row < rows->count; row++)
+        for (uint64_t i = rows->start[row]; i < rows->start[row + 1]; i++) {
+            uint32_t node = rows->members[i];
+            s->list_start[node + 2] += bytes_of(row - last[node]);
+            last[node] = row;
+        }
+    for (uint32_t i = 1; i < s->nodes + 1; i++) s->list_start[i + 1] += s->list_start[i];
+    s->lists = kn_alloc(s->ctx, (size_t)s->list_start[s->nodes + 1] + 1);
+    if (!s->lists) return kn_fail_memory(err, s->ctx, WHAT);
+    memset(last, 0, s->nodes * sizeof *last);
+    for (uint32_t row = 0; row < rows->count; row++)
+        for (uint64_t i = rows->start[row]; i < rows->start[row + 1]; i++) {
+            uint32_t node = rows->members[i], step = row - last[node];
+            for (; step > 127; step >>= 7) s->lists[s->list_start[node + 1]++] = (uint8_t)(step | 128);
+            s->lists[s->list_start[node + 1]++] = (uint8_t)step;
+            last[node] = row;
+        }
+    return KN_OK;
+}
+
 /* Id lists and sidelinks. */
 static kn_status link_lists(kn_synopsis *s, kn_error *err)
 {
-    uint32_t values = s->vocabulary->nodes;
-    uint64_t members = s->rows.start[s->rows.count];
+    uint32_t  values = s->vocabulary->nodes;
+    uint32_t *last = kn_alloc_array_zero(s->ctx, (size_t)s->nodes + 1, sizeof *last);
     s->list_start = kn_alloc_array_zero(s->ctx, (size_t)s->nodes + 2, sizeof *s->list_start);
-    s->lists = kn_alloc_array(s->ctx, (size_t)members + 1, sizeof *s->lists);
     s->side_start = kn_alloc_array_zero(s->ctx, (size_t)values + 2, sizeof *s->side_start);
     s->side = kn_alloc_array(s->ctx, (size_t)s->nodes + 1, sizeof *s->side);
-    if (!s->list_start || !s->lists || !s->side_start || !s->side) return kn_fail_memory(err, s->ctx, WHAT);
-    /* Counts stand two ahead, so that filling moves each to its beginning. */
-    for (uint64_t i = 0; i < members; i++) s->list_start[s->rows.members[i] + 2]++;
-    for (uint32_t i = 1; i < s->nodes; i++) s->list_start[i + 1] += s->list_start[i];
-    for (uint32_t row = 0; row < s->rows.count; row++)
-        for (uint64_t i = s->rows.start[row]; i < s->rows.start[row + 1]; i++)
-            s->lists[s->list_start[s->rows.members[i] + 1]++] = row;
+    bool      ok = last && s->list_start && s->side_start && s->side;
+    kn_status st = ok ? compress_lists(s, last, err) : kn_fail_memory(err, s->ctx, WHAT);
+    kn_free(last);
+    if (st != KN_OK) return st;
     for (uint32_t i = 0; i < s->nodes; i++) s->side_start[s->value[i] + 2]++;
     for (uint32_t v = 1; v < values; v++) s->side_start[v + 1] += s->side_start[v];
     for (uint32_t i = 0; i < s->nodes; i++) s->side[s->side_start[s->value[i] + 1]++] = i;
     return KN_OK;
 }
 
-static kn_status make(kn_synopsis *s, const kn_records *records, kn_node_table *table, kn_row_table *distinct,
-                      kn_error *err)
+static kn_status make(kn_synopsis *s, const kn_records *records, kn_node_table *table, kn_error *err)
 {
     kn_context *ctx = s->ctx;
     size_t      classes = (size_t)s->vocabulary->class_count + 1;
     s->class_pairs = kn_alloc_array_zero(ctx, classes * classes, sizeof *s->class_pairs);
     if (!s->class_pairs) return kn_fail_memory(err, ctx, WHAT);
-    KN_TRY(kn_rows_make(&s->rows, distinct, ctx, (uint64_t)records->count, records->nodes, true, err));
     KN_TRY(kn_node_table_make(table, ctx, 0, err));
-    KN_TRY(superimpose(s, records, table, distinct, err));
-    kn_rows_shrink(ctx, &s->rows);
+    KN_TRY(superimpose(s, records, table, err));
+    kn_rows_finish(&s->rows);
     s->nodes = table->count;
     s->parent = table->parent;
     s->value = table->value;
@@ -192,11 +219,9 @@ kn_status kn_synopsis_make(kn_synopsis **out, kn_context *ctx, const kn_records 
     s->vocabulary = records->vocabulary;
     s->records = records->count;
     kn_node_table table = {0};
-    kn_row_table     distinct = {0};
-    kn_status     st = records->count >= UINT32_MAX ? kn_fail(err, KN_INPUT, "too many tree records")
-                                                    : make(s, records, &table, &distinct, err);
+    kn_status     st =
+        records->count >= UINT32_MAX ? kn_fail(err, KN_INPUT, "too many tree records") : make(s, records, &table, err);
     kn_node_table_free(&table);
-    kn_free(distinct.slots);
     if (st != KN_OK) {
         kn_synopsis_free(s);
         return st;

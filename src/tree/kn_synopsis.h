@@ -26,12 +26,36 @@ typedef struct kn_synopsis {
     kn_rows              rows;       /* distinct records by their first occurrence: nodes ascending    */
     uint64_t            *value_start; /* rows.count + 1: the values of each row, ascending, each once      */
     uint32_t            *values;
-    uint64_t            *list_start; /* nodes + 1: the rows of each node, ascending                   */
-    uint32_t            *lists;
+    uint64_t            *list_start; /* nodes + 1: where the list of each node begins                 */
+    uint8_t             *lists;      /* its rows, ascending: what each adds to the one before, 7 bits to a byte */
     uint32_t            *side_start; /* values + 1: the nodes of each value, ascending                 */
     uint32_t            *side;
     bool                *class_pairs; /* (class + 1) × (class + 1), 0: the root; does class b stand directly below a? */
 } kn_synopsis;
+
+/* Reads a list of rows, front to back. */
+typedef struct kn_list_reader {
+    const uint8_t *at, *end;
+    uint32_t       row;
+} kn_list_reader;
+
+static inline kn_list_reader kn_synopsis_list(const kn_synopsis *s, uint32_t node)
+{
+    return (kn_list_reader){s->lists + s->list_start[node], s->lists + s->list_start[node + 1], 0};
+}
+
+/* false: there are no more. */
+static inline bool kn_list_next(kn_list_reader *r)
+{
+    if (r->at == r->end) return false;
+    uint32_t step = 0;
+    for (int shift = 0;; shift += 7) {
+        step |= (uint32_t)(*r->at & 127) << shift;
+        if (*r->at++ < 128) break;
+    }
+    r->row += step;
+    return true;
+}
 
 KN_CHECK kn_status kn_synopsis_make(kn_synopsis **out, kn_context *ctx, const kn_records *records, kn_error *err);
 void               kn_synopsis_free(kn_synopsis *synopsis); /* NULL is fine */

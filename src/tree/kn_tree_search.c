@@ -27,13 +27,20 @@ typedef struct rare_values {
     int       count;
 } rare_values;
 
+/* The state of a cut that may be followed. */
+typedef struct kept_state {
+    kn_cut_state *state;
+    double        cost;
+    uint32_t      cut;
+} kept_state;
+
 typedef struct search {
     kn_context            *ctx;
     const kn_tree_problem *problem;
     const kn_vocabulary   *vocabulary;
     kn_synopsis           *synopsis;
     kn_cuts                cuts;
-    uint64_t              *domain; /* |C(u)| per value */
+    uint64_t              *domain;  /* |C(u)| per value */
     kn_combinations       *scratch; /* per worker */
     int                    workers;
     double                 deadline; /* 0: none */
@@ -42,6 +49,8 @@ typedef struct search {
     /* Cuts by what they change. */
     bool           fast;
     kn_candidate **candidates; /* per worker */
+    kept_state    *kept;       /* per worker the g best of the step, in no order */
+    uint32_t      *room;       /* per worker, for a cut                          */
     kn_cut_state **states;     /* of the cuts that are followed ... */
     uint32_t      *state_cut;  /* ... and which these are */
     size_t         state_count;
@@ -133,18 +142,60 @@ static bool known_to_fail(const search *s, const kn_cut *cut)
     return false;
 }
 
-static kn_status look_by_change(search *s, const kn_cut *cut, kn_candidate *candidate, kn_outcome *out,
-                                kn_cut_state **keep, kn_error *err)
+static const kn_cut_state *state_of(const search *s, uint32_t cut)
 {
-    const kn_cut_state *parent = NULL;
     for (size_t i = 0; i < s->state_count; i++)
-        if (s->state_cut[i] == cut->from) parent = s->states[i];
+        if (s->state_cut[i] == cut) return s->states[i];
+    return NULL;
+}
+
+static bool before(const search *s, double cost, uint32_t cut, double other_cost, uint32_t other)
+{
+    if (cost != other_cost) return cost < other_cost;
+    return kn_cut_compare(&s->cuts.cuts[cut], &s->cuts.cuts[other]) < 0;
+}
+
+/* A worker keeps as many states as will be followed: those that will be are among them. */
+static void keep_state(search *s, int worker, kept_state new_one)
+{
+    kept_state *kept = s->kept + (size_t)worker * (size_t)s->problem->g, *worst = kept;
+    for (int i = 0; i < s->problem->g; i++) {
+        if (!kept[i].state) {
+            kept[i] = new_one;
+            return;
+        }
+        if (before(s, worst->cost, worst->cut, kept[i].cost, kept[i].cut)) worst = &kept[i];
+    }
+    if (before(s, new_one.cost, new_one.cut, worst->cost, worst->cut)) {
+        kept_state old = *worst;
+        *worst = new_one;
+        new_one = old;
+    }
+    kn_cut_state_free(new_one.state);
+}
+
+/* C + v + u: did C + u pass? Then only combinations with a child of u and a child of v are left to look at: v. */
+static uint32_t passed_since(const search *s, const kn_cut *cut, uint32_t *room)
+{
+    if (cut->from == UINT32_MAX || s->cuts.cuts[cut->from].from == UINT32_MAX) return UINT32_MAX;
+    const kn_cut *parent = &s->cuts.cuts[cut->from];
+    uint32_t      other = kn_cuts_find(&s->cuts, parent->from, cut->specialized, room);
+    return other != UINT32_MAX && s->cuts.cuts[other].passed ? parent->specialized : UINT32_MAX;
+}
+
+static kn_status look_by_change(search *s, uint32_t number, int worker, kn_outcome *out, kn_error *err)
+{
+    const kn_cut *cut = &s->cuts.cuts[number];
+    kn_cut_state *state;
+    uint32_t      since = passed_since(s, cut, s->room + (size_t)worker * s->vocabulary->nodes);
     out->counters.cuts++;
     if (known_to_fail(s, cut)) {
         out->counters.value_checks++;
         return KN_OK;
     }
-    return kn_candidate_look(candidate, parent, cut->specialized, out, keep, err);
+    KN_TRY(kn_candidate_look(s->candidates[worker], state_of(s, cut->from), cut->specialized, since, out, &state, err));
+    if (state) keep_state(s, worker, (kept_state){state, out->cost, number});
+    return KN_OK;
 }
 
 static kn_status look_at_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
@@ -157,23 +208,17 @@ static kn_status look_at_range(void *arg, int64_t begin, int64_t end, int worker
             out->late = true;
             continue;
         }
-        const kn_cut *cut = &s->cuts.cuts[s->first + (size_t)i];
+        uint32_t cut = (uint32_t)s->first + (uint32_t)i;
         if (s->fast)
-            KN_TRY(look_by_change(s, cut, s->candidates[worker], out, NULL, err));
+            KN_TRY(look_by_change(s, cut, worker, out, err));
         else
-            KN_TRY(look_at(s, cut, &s->scratch[worker], out, err));
+            KN_TRY(look_at(s, &s->cuts.cuts[cut], &s->scratch[worker], out, err));
         kn_progress_add(s->ctx, 1);
     }
     return KN_OK;
 }
 
 /* ---- Steps ---- */
-
-static bool before(const search *s, double cost, uint32_t cut, double other_cost, uint32_t other)
-{
-    if (cost != other_cost) return cost < other_cost;
-    return kn_cut_compare(&s->cuts.cuts[cut], &s->cuts.cuts[other]) < 0;
-}
 
 /* Among those that are followed: all (ACS), or the g best, in order. */
 static kn_status follow(search *s, uint32_t cut, double cost, kn_error *err)
@@ -219,6 +264,7 @@ static kn_status take(search *s, uint32_t cut, kn_outcome *o, kn_error *err)
     kn_tree_result *r = s->result;
     add_counters(&r->counters, &o->counters);
     if (o->late) r->complete = false;
+    s->cuts.cuts[cut].passed = o->passed;
     if (o->rare) KN_TRY(remember_rare(s, o, err));
     if (!o->followed) return KN_OK;
     KN_TRY(follow(s, cut, o->cost, err));
@@ -258,42 +304,54 @@ static void free_states(kn_cut_state **states, size_t count)
     kn_free(states);
 }
 
-typedef struct keeping {
+static void free_kept(search *s)
+{
+    for (size_t i = 0; s->kept && i < (size_t)s->workers * (size_t)s->problem->g; i++) {
+        kn_cut_state_free(s->kept[i].state);
+        s->kept[i].state = NULL;
+    }
+}
+
+typedef struct settling {
     search        *s;
     kn_cut_state **states;
-} keeping;
+} settling;
 
-static kn_status keep_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+static kn_status settle_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
-    keeping *k = arg;
+    settling *x = arg;
     for (int64_t i = begin; i < end; i++) {
-        kn_outcome out = {0};
-        kn_status  st = look_by_change(k->s, &k->s->cuts.cuts[k->s->followed[i]], k->s->candidates[worker], &out,
-                                       &k->states[i], err);
-        kn_free(out.disassociations);
-        kn_free(out.rare);
-        if (st != KN_OK) return st;
+        const kn_cut *cut = &x->s->cuts.cuts[x->s->followed[i]];
+        KN_TRY(kn_cut_state_settle(x->states[i], x->s->candidates[worker], state_of(x->s, cut->from), cut->specialized,
+                                   err));
     }
     return KN_OK;
 }
 
-/* Keeps the states of the cuts that are followed next, and forgets the others. */
-static kn_status keep_states(search *s, kn_error *err)
+/* Takes the states of the cuts that are followed next, and forgets the others. */
+static kn_status take_states(search *s, kn_error *err)
 {
     size_t    n = s->followed_count;
-    keeping   k = {s, kn_alloc_array_zero(s->ctx, n + 1, sizeof *k.states)};
+    settling  x = {s, kn_alloc_array_zero(s->ctx, n + 1, sizeof *x.states)};
     uint32_t *cuts = kn_alloc_array(s->ctx, n + 1, sizeof *cuts);
-    kn_status st = k.states && cuts ? KN_OK : kn_fail_memory(err, s->ctx, "searching the cuts");
-    if (st == KN_OK) st = kn_parallel_for(s->ctx, (int64_t)n, 1, keep_range, &k, err);
+    kn_status st = x.states && cuts ? KN_OK : kn_fail_memory(err, s->ctx, "searching the cuts");
+    for (size_t i = 0; st == KN_OK && i < (size_t)s->workers * (size_t)s->problem->g; i++)
+        for (size_t j = 0; j < n; j++)
+            if (s->kept[i].state && s->kept[i].cut == s->followed[j]) {
+                x.states[j] = s->kept[i].state;
+                s->kept[i].state = NULL;
+            }
+    free_kept(s);
+    if (st == KN_OK) st = kn_parallel_for(s->ctx, (int64_t)n, 1, settle_range, &x, err);
     if (st != KN_OK) {
-        free_states(k.states, n);
+        free_states(x.states, n);
         kn_free(cuts);
         return st;
     }
     memcpy(cuts, s->followed, n * sizeof *cuts);
     free_states(s->states, s->state_count);
     kn_free(s->state_cut);
-    s->states = k.states;
+    s->states = x.states;
     s->state_cut = cuts;
     s->state_count = n;
     return KN_OK;
@@ -305,7 +363,7 @@ static kn_status run(search *s, kn_error *err)
     while (from < s->cuts.count && s->result->complete) {
         size_t to = s->cuts.count;
         KN_TRY(step(s, from, err));
-        if (s->fast && s->followed_count > 0 && s->result->complete) KN_TRY(keep_states(s, err));
+        if (s->fast && s->followed_count > 0 && s->result->complete) KN_TRY(take_states(s, err));
         for (size_t i = 0; i < s->followed_count; i++) KN_TRY(kn_cuts_specialize(&s->cuts, s->followed[i], err));
         from = to;
     }
@@ -356,7 +414,9 @@ static kn_status search_cuts(search *s, kn_error *err)
     kn_key_layout layout;
     s->fast = kn_cut_state_fits(&layout, s->problem, s->synopsis);
     s->candidates = kn_alloc_array_zero(s->ctx, (size_t)s->workers, sizeof *s->candidates);
-    if (!s->candidates) return kn_fail_memory(err, s->ctx, "searching the cuts");
+    if (s->fast) s->kept = kn_alloc_array_zero(s->ctx, (size_t)s->workers * (size_t)s->problem->g, sizeof *s->kept);
+    s->room = kn_alloc_array(s->ctx, (size_t)s->workers * s->vocabulary->nodes, sizeof *s->room);
+    if (!s->candidates || !s->room || (s->fast && !s->kept)) return kn_fail_memory(err, s->ctx, "searching the cuts");
     for (int i = 0; s->fast && i < s->workers; i++)
         KN_TRY(kn_candidate_make(&s->candidates[i], s->problem, s->synopsis, s->domain, layout, err));
     kn_progress_begin(s->ctx, "searching", "cuts", 0);
@@ -379,6 +439,9 @@ static kn_status search_fast(kn_tree_result *out, kn_context *ctx, const kn_tree
     for (int i = 0; s->candidates && i < s->workers; i++) kn_candidate_free(s->candidates[i]);
     for (size_t i = 0; i < s->rare_count; i++) kn_free(s->rare[i].values);
     free_states(s->states, s->state_count);
+    free_kept(s);
+    kn_free(s->kept);
+    kn_free(s->room);
     kn_free(s->candidates);
     kn_free(s->state_cut);
     kn_free(s->rare);

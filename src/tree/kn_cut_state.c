@@ -1,0 +1,211 @@
+/* kn_cut_state.c: keeping the state of a cut, so that finer ones can be held against it.
+ *
+ * Interface: kn_cut_state.h, kn_candidate.h. While a cut is only a candidate its tables hold what differs from the parent's;
+ * when it is followed they are settled: made to stand by themselves. Memory: the tables have an entry per combination with
+ * relations that occurs.
+ */
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_emit.h"
+#include "kn_error.h"
+#include "kn_fresh.h"
+
+#define WHAT "keeping a cut"
+
+static kn_status no_memory(const kn_candidate *c, kn_error *err)
+{
+    return kn_fail_memory(err, c->ctx, WHAT);
+}
+
+static bool is_gone(const kn_candidate *c, uint32_t node)
+{
+    return node < c->old_nodes && c->gone[node];
+}
+
+void kn_cut_state_free(kn_cut_state *s)
+{
+    if (!s) return;
+    for (int i = 0; i < s->round_count; i++) {
+        kn_round *r = &s->rounds[i];
+        for (int j = 0; j < r->tables && r->table; j++) kn_counts_free(&r->table[j]);
+        kn_free(r->table);
+        kn_free(r->base);
+        kn_free(r->paths);
+        kn_free(r->bad);
+    }
+    kn_free(s->rounds);
+    kn_free(s->value);
+    kn_free(s->image);
+    kn_free(s->cut_of);
+    kn_free(s->representative);
+    kn_free(s->weight);
+    kn_free(s->row_of);
+    kn_node_table_free(&s->trie);
+    kn_free(s->support);
+    kn_free(s->trie_of);
+    kn_free(s);
+}
+
+/* The nodes that are not gone, in their order. */
+static kn_status keep_nodes(kn_candidate *c, kn_error *err)
+{
+    kn_cut_state *s = c->kept;
+    for (uint32_t i = 0; i < c->nodes; i++) s->nodes += !is_gone(c, i);
+    s->value = kn_alloc_array(c->ctx, (size_t)s->nodes + 1, sizeof *s->value);
+    if (!s->value) return no_memory(c, err);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < c->nodes; i++)
+        if (!is_gone(c, i)) s->value[at++] = c->value[i];
+    return KN_OK;
+}
+
+static bool add_fresh(void *arg, uint64_t key, int32_t support)
+{
+    return kn_counts_add(arg, key, support);
+}
+
+/* What differs from the parent's supports, and those with new values. */
+static bool keep_table(const kn_candidate *c, kn_counts *to, int relations)
+{
+    const kn_counts *delta = &c->delta[relations];
+    bool             ok = kn_fresh_each(c, relations, add_fresh, to);
+    for (size_t i = 0; ok && i < delta->slots; i++)
+        if (delta->keys[i] && delta->counts[i]) ok = kn_counts_add(to, delta->keys[i], delta->counts[i]);
+    return ok;
+}
+
+kn_status kn_candidate_keep_round(kn_candidate *c, int round, int stage, kn_error *err)
+{
+    kn_cut_state *s = c->kept;
+    if (round == 0) KN_TRY(keep_nodes(c, err));
+    kn_round *rounds = kn_realloc_array(c->ctx, s->rounds, (size_t)round + 1, sizeof *rounds);
+    if (!rounds) return no_memory(c, err);
+    s->rounds = rounds;
+    kn_round *r = &s->rounds[s->round_count++];
+    *r = (kn_round){.stage = stage, .tables = stage ? stage : c->problem->n};
+    r->paths = kn_alloc_array(c->ctx, s->nodes * c->stride + 1, sizeof *r->paths);
+    r->table = kn_alloc_array_zero(c->ctx, (size_t)r->tables + 1, sizeof *r->table);
+    r->base = kn_alloc_array_zero(c->ctx, (size_t)r->tables + 1, sizeof *r->base);
+    if (!r->paths || !r->table || !r->base) return no_memory(c, err);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < c->nodes; i++) {
+        if (is_gone(c, i)) continue;
+        memcpy(r->paths + at++ * c->stride, kn_path_of(c, i), c->stride * sizeof *r->paths);
+    }
+    for (int j = 0; j < r->tables; j++) {
+        r->table[j].ctx = c->ctx;
+        r->base[j] = c->parent ? c->round_of[j + 1] : -1;
+        if (!keep_table(c, &r->table[j], j + 1)) return no_memory(c, err);
+    }
+    if (stage == 0) return KN_OK;
+    r->bad = kn_alloc_array(c->ctx, c->bad_count + 1, sizeof *r->bad);
+    if (!r->bad) return no_memory(c, err);
+    memcpy(r->bad, c->bad, c->bad_count * sizeof *r->bad);
+    r->bad_count = c->bad_count;
+    return KN_OK;
+}
+
+/* The parent's rows that did not change, then the new ones. */
+static kn_status keep_rows(kn_candidate *c, kn_error *err)
+{
+    kn_cut_state       *s = c->kept;
+    const kn_cut_state *p = kn_is_whole(c) ? NULL : c->parent;
+    uint32_t            base = c->synopsis->rows.count, old = p ? p->rows : 0, at = 0;
+    uint32_t           *number = kn_alloc_array(c->ctx, (size_t)old + 1, sizeof *number);
+    s->row_of = kn_alloc_array(c->ctx, (size_t)base + 1, sizeof *s->row_of);
+    s->representative = kn_alloc_array(c->ctx, (size_t)old + c->row_count + 1, sizeof *s->representative);
+    s->weight = kn_alloc_array(c->ctx, (size_t)old + c->row_count + 1, sizeof *s->weight);
+    if (!number || !s->row_of || !s->representative || !s->weight) {
+        kn_free(number);
+        return no_memory(c, err);
+    }
+    for (uint32_t i = 0; i < old; i++) {
+        number[i] = at;
+        if (c->old_row_stamp[i] == c->old_row_clock) continue;
+        s->representative[at] = p->representative[i];
+        s->weight[at++] = p->weight[i];
+    }
+    for (uint32_t i = 0; p && i < base; i++) s->row_of[i] = number[p->row_of[i]];
+    for (size_t i = 0; i < c->changed_count; i++) {
+        uint32_t row = at + c->new_row[i];
+        s->row_of[c->changed_rows[i]] = row;
+        s->representative[row] = c->changed_rows[i];
+        s->weight[row] = c->row_weight[c->new_row[i]];
+    }
+    s->rows = at + c->row_count;
+    kn_free(number);
+    return KN_OK;
+}
+
+/* The nodes of the synopsis under the cut. */
+static kn_status keep_image(kn_candidate *c, kn_error *err)
+{
+    kn_cut_state *s = c->kept;
+    uint32_t      base = c->synopsis->nodes, values = c->synopsis->vocabulary->nodes, at = 0;
+    uint32_t     *number = kn_alloc_array(c->ctx, (size_t)c->nodes + 1, sizeof *number);
+    s->image = kn_alloc_array(c->ctx, (size_t)base + 1, sizeof *s->image);
+    s->cut_of = kn_alloc_array(c->ctx, values, sizeof *s->cut_of);
+    if (!number || !s->image || !s->cut_of) {
+        kn_free(number);
+        return no_memory(c, err);
+    }
+    for (uint32_t i = 0; i < c->nodes; i++) {
+        number[i] = at;
+        at += !is_gone(c, i);
+    }
+    for (uint32_t i = 0; i < base; i++) s->image[i] = c->image[i] == KN_NONE ? KN_NONE : number[c->image[i]];
+    memcpy(s->cut_of, c->cut_of, values * sizeof *s->cut_of);
+    kn_free(number);
+    return KN_OK;
+}
+
+kn_status kn_candidate_keep_rest(kn_candidate *c, kn_error *err)
+{
+    kn_cut_state *s = c->kept;
+    uint32_t      at = 0;
+    s->trie_of = kn_alloc_array(c->ctx, (size_t)s->nodes + 1, sizeof *s->trie_of);
+    s->support = kn_alloc_array(c->ctx, (size_t)c->trie.count + 1, sizeof *s->support);
+    if (!s->trie_of || !s->support) return no_memory(c, err);
+    for (uint32_t i = 0; i < c->nodes; i++)
+        if (!is_gone(c, i)) s->trie_of[at++] = c->trie_of[i];
+    memcpy(s->support, c->support, c->trie.count * sizeof *s->support);
+    s->trie = c->trie;
+    c->trie = (kn_node_table){0};
+    return kn_node_table_make(&c->trie, c->ctx, 0, err);
+}
+
+/* ---- Settling ---- */
+
+static bool settle_table(kn_counts *to, const kn_counts *from, uint32_t specialized, kn_key_layout layout)
+{
+    if ((to->used + from->used) * 5 > to->slots * 3 && !kn_counts_grow(to, to->used + from->used)) return false;
+    for (size_t i = 0; i < from->slots; i++) {
+        if (!from->keys[i] || !from->counts[i] || kn_key_has(layout, from->keys[i], specialized)) continue;
+        if (!kn_counts_add(to, from->keys[i], from->counts[i])) return false;
+    }
+    return true;
+}
+
+kn_status kn_cut_state_settle(kn_cut_state *s, kn_candidate *c, const kn_cut_state *parent, uint32_t specialized,
+                              kn_error *err)
+{
+    for (int i = 0; i < s->round_count; i++)
+        for (int j = 0; j < s->rounds[i].tables; j++) {
+            int base = s->rounds[i].base[j];
+            if (base < 0) continue;
+            if (!settle_table(&s->rounds[i].table[j], &parent->rounds[base].table[j], specialized, c->layout))
+                return kn_fail_memory(err, s->ctx, WHAT);
+            s->rounds[i].base[j] = -1;
+        }
+    /* Which nodes and rows there are is found once more rather than kept for all candidates. */
+    c->parent = parent;
+    c->specialized = specialized;
+    c->kept = s;
+    kn_status st = kn_candidate_project(c, err);
+    if (st == KN_OK && parent && !kn_candidate_stamp_old_rows(c)) st = no_memory(c, err);
+    if (st == KN_OK) st = keep_image(c, err);
+    if (st == KN_OK) st = keep_rows(c, err);
+    c->kept = NULL;
+    return st;
+}
