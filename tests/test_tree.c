@@ -348,6 +348,53 @@ static void test_orders(void **state)
     testing_context_free(ctx);
 }
 
+/* Baskets of more values than a word has bits (k^m-anonymity); with relations asked for, too. */
+static void test_large_baskets(void **state)
+{
+    (void)state;
+    enum { ITEMS = 120, GROUP = 6, VALUES = 1 + ITEMS + ITEMS / GROUP, RECORDS = 40 };
+    kn_context *ctx = testing_context(2);
+    kn_error    err = KN_ERROR_INIT;
+    kn_rng      rng;
+    int         depths[VALUES], count = 0;
+    depths[count++] = 1;
+    for (int i = 0; i < ITEMS; i++) {
+        if (i % GROUP == 0) depths[count++] = 2;
+        depths[count++] = 3;
+    }
+    kn_vocabulary *v = tree_vocabulary(ctx, count, depths, NULL);
+    kn_records    *records;
+    uint64_t       at = 0;
+    kn_rng_init(&rng, testing_seed(), 77);
+    assert_ok(kn_records_create(&records, ctx, v, true, RECORDS, RECORDS * ITEMS, &err), err);
+    for (int64_t t = 0; t < RECORDS; t++) {
+        for (uint32_t u = 1; u < v->nodes; u++)
+            if (v->end[u] == u + 1 && kn_rng_below(&rng, 100) < 70) {
+                records->parent[at] = KN_RECORDS_ROOT;
+                records->value[at++] = u;
+            }
+        records->start[t + 1] = at;
+    }
+    records->nodes = at;
+    for (int n = 0; n < 2; n++) {
+        kn_tree_problem problem = KN_TREE_PROBLEM_INIT;
+        kn_tree_result *fast, *plain;
+        problem.records = records;
+        problem.k = 14;
+        problem.n = n;
+        problem.g = 1;
+        assert_ok(kn_tree_search(&fast, ctx, &problem, &err), err);
+        problem.reference = true;
+        assert_ok(kn_tree_search(&plain, ctx, &problem, &err), err);
+        check_same(fast, plain);
+        assert_true(fast->found && fast->counters.cuts > 5);
+        kn_tree_result_free(fast);
+        kn_tree_result_free(plain);
+    }
+    kn_records_free(records);
+    testing_context_free(ctx);
+}
+
 /* ---- Methods against each other, threads ---- */
 
 static void test_all_cuts_are_no_worse(void **state)
@@ -527,17 +574,12 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_synopsis),
-        cmocka_unit_test(test_long_lists),
-        cmocka_unit_test(test_projection),
-        cmocka_unit_test(test_figure_10),
-        cmocka_unit_test(test_reference_agrees),
-        cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_all_cuts_are_no_worse),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_time_limit),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_synopsis),         cmocka_unit_test(test_long_lists),
+        cmocka_unit_test(test_projection),       cmocka_unit_test(test_figure_10),
+        cmocka_unit_test(test_reference_agrees), cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_large_baskets),    cmocka_unit_test(test_all_cuts_are_no_worse),
+        cmocka_unit_test(test_threads),          cmocka_unit_test(test_options),
+        cmocka_unit_test(test_time_limit),       cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
