@@ -300,14 +300,14 @@ static void test_reference_agrees(void **state)
     kn_rng      rng;
     tally       t = {0};
     uint64_t    seed = testing_seed();
-    for (uint64_t i = 0; i < 1700; i++) {
+    for (uint64_t i = 0; i < (TESTING_SANITIZED ? 300 : 1700); i++) {
         kn_rng_init(&rng, seed, i);
         check_random(ctx, &rng, &t);
     }
     print_message("found %d, needing disassociation %d, ending with it %d, strict %d, paths %d, diverse %d\n", t.found,
                   t.tried, t.disassociated, t.strict, t.paths, t.diverse);
-    assert_true(t.found >= 2000 && t.tried >= 200 && t.disassociated >= 50 && t.strict >= 20 && t.paths >= 10 &&
-                t.diverse >= 20);
+    assert_true(TESTING_SANITIZED || (t.found >= 2000 && t.tried >= 150 && t.disassociated >= 50 && t.strict >= 20 &&
+                                      t.paths >= 10 && t.diverse >= 20));
     testing_context_free(ctx);
 }
 

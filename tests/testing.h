@@ -12,6 +12,16 @@
 
 #include <kanon/context.h>
 
+/* Under a sanitizer, where everything takes many times as long: tests of random data make fewer rounds. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TESTING_SANITIZED 1
+#endif
+#endif
+#ifndef TESTING_SANITIZED
+#define TESTING_SANITIZED 0
+#endif
+
 /* KANON_SEED from the environment, or a new seed; printed, so that a failure can be repeated. */
 uint64_t testing_seed(void);
 
