@@ -63,7 +63,7 @@ def start(bin_folder, folder, user, *options):
             pass
         if server.poll() is not None:
             break
-        time.sleep(0.1)
+        time.sleep(0.1)  # until it answers, for at most 20 seconds
     log.flush()
     with open(os.path.join(folder, "log"), "rb") as f:
         sys.exit("the server did not start: " + f.read().decode("utf-8", "replace"))

@@ -770,7 +770,7 @@ static void test_write_memory(void **state)
 static void test_postgres(void **state)
 {
     (void)state;
-    if (!server()) skip();
+    if (!server()) skip(); /* tests/postgres/run starts one, and fails where a test skips */
     uint64_t    seed = testing_seed();
     kn_context *ctx = testing_context(2);
     for (int round = 0; round < 12; round++) {
@@ -803,7 +803,7 @@ static void test_postgres(void **state)
 static void test_postgres_types(void **state)
 {
     (void)state;
-    if (!server()) skip();
+    if (!server()) skip(); /* tests/postgres/run starts one, and fails where a test skips */
     server_runs("DROP SCHEMA IF EXISTS src CASCADE; DROP SCHEMA IF EXISTS rel CASCADE; CREATE SCHEMA src;"
                 "CREATE TABLE src.p(id uuid PRIMARY KEY, age int, pay numeric(10,2), born date);"
                 "CREATE TABLE src.c(id bigint PRIMARY KEY, pid uuid REFERENCES src.p, q varchar(3));"
@@ -865,7 +865,7 @@ static void test_postgres_types(void **state)
 static void test_postgres_gone(void **state)
 {
     (void)state;
-    if (!server()) skip();
+    if (!server()) skip(); /* tests/postgres/run starts one, and fails where a test skips */
     kn_context         *ctx = testing_context(1);
     kn_error            err = KN_ERROR_INIT;
     char                target[500];

@@ -11,88 +11,16 @@
 
 #include "kn_alloc.h"
 #include "kn_bitset.h"
-#include "kn_buffer.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
-#include "kn_source.h"
 #include "kn_verify_internal.h"
+#include "kn_verify_rowmap.h"
 
-enum { SHOWN = 5, DENSE_PAIRS = 1 << 22, CHUNK = 1 << 16 };
+enum { SHOWN = 5, DENSE_PAIRS = 1 << 22 };
 
 static kn_status no_memory(const kn_verifier *v, kn_error *err)
 {
     return kn_fail_memory(err, v->ctx, "verifying");
-}
-
-/* ---- The file ---- */
-
-/* One line without its end; false at the end of the text. */
-static bool next_line(const kn_buffer *text, size_t *at, kn_string *line)
-{
-    if (*at >= text->size) return false;
-    size_t end = *at;
-    while (end < text->size && text->data[end] != '\n') end++;
-    *line = (kn_string){text->data + *at, end - *at};
-    *at = end + 1;
-    if (line->size > 0 && line->data[line->size - 1] == '\r') line->size--;
-    return true;
-}
-
-static bool read_row_number(kn_string line, int64_t *out)
-{
-    if (line.size == 0 || line.size > 18) return false;
-    *out = 0;
-    for (size_t i = 0; i < line.size; i++) {
-        if (line.data[i] < '0' || line.data[i] > '9') return false;
-        *out = *out * 10 + (line.data[i] - '0');
-    }
-    return *out > 0;
-}
-
-static kn_status parse_map(kn_verifier *v, const kn_buffer *text, int64_t *count, kn_error *err)
-{
-    const char *path = v->options->map_path;
-    size_t      at = 0, capacity = 0;
-    kn_string   line;
-    if (!next_line(text, &at, &line) || !kn_string_equal(line, kn_string_of("kanon-rowmap 1")))
-        return kn_fail_at(err, KN_INPUT, path, 1, 0, "this is not a row map: the first line is not \"kanon-rowmap 1\"");
-    for (*count = 0; next_line(text, &at, &line); ++*count) {
-        void *map = v->map;
-        if (!kn_grow(v->ctx, &map, &capacity, (size_t)*count + 1, sizeof *v->map)) return no_memory(v, err);
-        v->map = map;
-        if (!read_row_number(line, &v->map[*count]))
-            return kn_fail_at(err, KN_INPUT, path, *count + 2, 0, "not the number of a row");
-        v->map[*count]--;
-    }
-    return KN_OK;
-}
-
-static kn_status read_map_file(kn_verifier *v, int64_t *count, kn_error *err)
-{
-    kn_source *source = NULL;
-    kn_buffer  text;
-    KN_TRY(kn_source_open(&source, v->ctx, v->options->map_path, err));
-    kn_buffer_init(&text, v->ctx);
-    kn_status st = KN_OK;
-    for (size_t got = 1; st == KN_OK && got > 0; text.size += got) {
-        char *room = kn_buffer_reserve(&text, CHUNK);
-        st = room ? kn_source_read(source, room, CHUNK, &got, err) : no_memory(v, err);
-        if (st != KN_OK) got = 0;
-    }
-    if (st == KN_OK) st = parse_map(v, &text, count, err);
-    kn_buffer_free(&text);
-    kn_source_free(source);
-    return st;
-}
-
-static kn_status take_map(kn_verifier *v, int64_t *count, kn_error *err)
-{
-    if (!v->options->map) return read_map_file(v, count, err);
-    *count = v->options->map_count;
-    v->map = kn_alloc_array(v->ctx, (size_t)*count + 1, sizeof *v->map);
-    if (!v->map) return no_memory(v, err);
-    if (*count > 0) memcpy(v->map, v->options->map, (size_t)*count * sizeof *v->map);
-    return KN_OK;
 }
 
 /* Injective, and into the originals that may be released. */
@@ -323,7 +251,8 @@ static void tell(kn_verifier *v, const char *column, const int64_t *rows, int64_
 kn_status kn_verify_map(kn_verifier *v, kn_error *err)
 {
     int64_t count = 0;
-    KN_TRY(take_map(v, &count, err));
+    KN_TRY(kn_vrowmap_take(&v->map, &count, v->ctx, v->options->map, v->options->map_count, v->options->map_path, "row",
+                           err));
     KN_TRY(check_map(v, count, err));
     v->report->base.assignment = KN_ASSIGNMENT_REFUTED;
     if (!v->map_ok) return KN_OK;

@@ -13,78 +13,16 @@
 
 #include "kn_alloc.h"
 #include "kn_bitset.h"
-#include "kn_buffer.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
-#include "kn_source.h"
 #include "kn_verify_flow.h"
 #include "kn_verify_records.h"
+#include "kn_verify_rowmap.h"
 
-enum { SHOWN = 5, CHUNK = 1 << 16, GRAIN = 4096, SEARCH_LIMIT = 10000, WORK = 1000000000 };
+enum { SHOWN = 5, GRAIN = 4096, SEARCH_LIMIT = 10000, WORK = 1000000000 };
 
 /* ---- The map ---- */
-
-static bool read_number(const char **at, const char *end, int64_t *out)
-{
-    const char *p = *at;
-    *out = 0;
-    for (; p < end && *p >= '0' && *p <= '9' && p - *at < 18; p++) *out = *out * 10 + (*p - '0');
-    if (p == *at || *out == 0) return false;
-    if (p < end && *p == '\r') p++;
-    if (p < end && *p++ != '\n') return false;
-    *at = p;
-    return true;
-}
-
-static kn_status parse_map(kn_records_verifier *v, kn_buffer *text, int64_t *count, kn_error *err)
-{
-    static const char head[] = "kanon-rowmap 1";
-    const char       *path = v->options->map_path, *at = text->data, *end = at + text->size;
-    size_t            capacity = 0, length = sizeof head - 1;
-    bool              known = text->size >= length && memcmp(at, head, length) == 0;
-    if (known) at += length;
-    if (known && at < end && *at == '\r') at++;
-    if (!known || (at < end && *at++ != '\n'))
-        return kn_fail_at(err, KN_INPUT, path, 1, 0, "this is not a row map: the first line is not \"%s\"", head);
-    for (*count = 0; at < end; ++*count) {
-        void *map = v->map;
-        if (!kn_grow(v->ctx, &map, &capacity, (size_t)*count + 1, sizeof *v->map)) return kn_vrecords_no_memory(v, err);
-        v->map = map;
-        if (!read_number(&at, end, &v->map[*count]))
-            return kn_fail_at(err, KN_INPUT, path, *count + 2, 0, "not the number of a record");
-        v->map[*count]--;
-    }
-    return KN_OK;
-}
-
-static kn_status read_map(kn_records_verifier *v, int64_t *count, kn_error *err)
-{
-    kn_source *source = NULL;
-    kn_buffer  text;
-    KN_TRY(kn_source_open(&source, v->ctx, v->options->map_path, err));
-    kn_buffer_init(&text, v->ctx);
-    kn_status st = KN_OK;
-    for (size_t got = 1; st == KN_OK && got > 0; text.size += got) {
-        char *room = kn_buffer_reserve(&text, CHUNK);
-        st = room ? kn_source_read(source, room, CHUNK, &got, err) : kn_vrecords_no_memory(v, err);
-        if (st != KN_OK) got = 0;
-    }
-    if (st == KN_OK) st = parse_map(v, &text, count, err);
-    kn_buffer_free(&text);
-    kn_source_free(source);
-    return st;
-}
-
-static kn_status take_map(kn_records_verifier *v, int64_t *count, kn_error *err)
-{
-    if (!v->options->map) return read_map(v, count, err);
-    *count = v->options->map_count;
-    v->map = kn_alloc_array(v->ctx, (size_t)*count + 1, sizeof *v->map);
-    if (!v->map) return kn_vrecords_no_memory(v, err);
-    if (*count > 0) memcpy(v->map, v->options->map, (size_t)*count * sizeof *v->map);
-    return KN_OK;
-}
 
 /* One original for each released record, each another one. With equal counts nobody is left out then. */
 static kn_status check_map(kn_records_verifier *v, int64_t count, bool *good, kn_error *err)
@@ -476,7 +414,8 @@ kn_status kn_vrecords_match(kn_records_verifier *v, kn_error *err)
     v->report->base.assignment = KN_ASSIGNMENT_UNDECIDED;
     if (mapped) {
         int64_t count = 0;
-        KN_TRY(take_map(v, &count, err));
+        KN_TRY(kn_vrowmap_take(&v->map, &count, v->ctx, v->options->map, v->options->map_count, v->options->map_path,
+                               "record", err));
         KN_TRY(check_map(v, count, &good, err));
     }
     KN_TRY(kn_vrecords_cut(v, &whole, err));
