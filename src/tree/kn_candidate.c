@@ -10,6 +10,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_fresh.h"
 
 #define WHAT "looking at a cut"
 
@@ -55,6 +56,7 @@ kn_status kn_candidate_make(kn_candidate **out, const kn_tree_problem *problem, 
     c->domain = domain;
     c->layout = layout;
     c->stride = layout.stride;
+    c->blocks.common = kn_bitset_common();
     c->cut_of = kn_alloc_array(ctx, values + 1, sizeof *c->cut_of);
     c->place_of = kn_alloc_array(ctx, values + 1, sizeof *c->place_of);
     c->local = kn_alloc_array_zero(ctx, values + 1, sizeof *c->local);
@@ -77,14 +79,15 @@ void kn_candidate_free(kn_candidate *c)
         if (c->fresh) kn_counts_free(&c->fresh[i]);
         if (c->delta) kn_counts_free(&c->delta[i]);
     }
-    void *blocks[] = {c->cut_of,     c->image,         c->gone,      c->value,        c->paths,      c->previous_paths,
-                      c->was,        c->differs,       c->moved,     c->old_row,      c->row_source, c->row_weight,
-                      c->row_size,   c->row_hash,      c->row_slots, c->changed_rows, c->new_row,    c->row_stamp,
-                      c->node_stamp, c->old_row_stamp, c->local,     c->fresh,        c->delta,      c->round_of,
-                      c->bad,        c->list,          c->support,   c->trie_of,      c->trie_map,   c->place_of,
-                      c->value_of,   c->cells[1],      c->cells[2]};
+    void *blocks[] = {c->cut_of,    c->image,      c->gone,          c->value,     c->paths,        c->previous_paths,
+                      c->was,       c->differs,    c->moved,         c->old_row,   c->row_source,   c->row_weight,
+                      c->row_start, c->row_nodes,  c->row_hash,      c->row_slots, c->changed_rows, c->new_row,
+                      c->row_stamp, c->node_stamp, c->old_row_stamp, c->local,     c->fresh,        c->delta,
+                      c->round_of,  c->bad,        c->list,          c->support,   c->trie_of,      c->trie_map,
+                      c->place_of,  c->value_of,   c->cells[1],      c->cells[2]};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) kn_free(blocks[i]);
     kn_counts_free(&c->named);
+    kn_blocks_free(&c->blocks);
     kn_node_table_free(&c->added);
     kn_node_table_free(&c->trie);
     kn_combinations_free(&c->combinations);
@@ -203,7 +206,7 @@ kn_status kn_candidate_project(kn_candidate *c, kn_error *err)
 {
     KN_TRY(add_nodes(c, err));
     KN_TRY(write_paths(c, err));
-    return kn_candidate_rows(c, err);
+    return kn_candidate_find_rows(c, err);
 }
 
 static kn_status look(kn_candidate *c, kn_outcome *out, kn_error *err)
@@ -212,6 +215,7 @@ static kn_status look(kn_candidate *c, kn_outcome *out, kn_error *err)
     c->list_count = 0;
     KN_TRY(kn_candidate_project(c, err));
     out->counters.value_checks++;
+    KN_TRY(kn_candidate_rows(c, err));
     KN_TRY(kn_candidate_value_check(c, &out->passed, err));
     out->counters.intersections += c->combinations.counted - before;
     if (!out->passed) return tell_rare(c, out, err);

@@ -2,6 +2,7 @@
 #ifndef KN_CANDIDATE_H
 #define KN_CANDIDATE_H
 
+#include "kn_blocks.h"
 #include "kn_cut_state.h"
 
 #define KN_NONE UINT32_MAX
@@ -41,7 +42,7 @@ struct kn_candidate {
     uint32_t     *was;     /* per new node: the old one it was part of; KN_NONE without a parent */
     size_t        was_capacity;
     bool         *differs; /* per node: its relations of old values, from the parent's in the round at hand */
-    bool          any_old_differs;
+    bool          any_differs, any_old_differs;
     size_t        differs_capacity;
     int           difference_round; /* the parent's round that `differs` is about; -1: none */
     int           at;               /* the parent's round that this one corresponds to     */
@@ -54,11 +55,13 @@ struct kn_candidate {
     uint32_t *row_source; /* per row: the first row of the synopsis that became it */
     int32_t  *row_weight;
     uint32_t *old_row; /* per row: the parent's; KN_NONE without one */
-    size_t    row_source_capacity, row_weight_capacity, old_row_capacity;
-    /* ... to merge them: how many nodes each has, a hash of them, and where to find it: row + 1; 0: free. */
-    uint32_t *row_size, *row_slots;
+    uint64_t *row_start; /* row_count + 1: its nodes, each once */
+    uint32_t *row_nodes;
+    size_t    row_source_capacity, row_weight_capacity, old_row_capacity, row_start_capacity, row_nodes_capacity;
+    /* ... to merge them: a hash of their nodes, and where to find it: row + 1; 0: free. */
+    uint32_t *row_slots;
     uint64_t *row_hash;
-    size_t    row_size_capacity, row_hash_capacity, row_slot_count;
+    size_t    row_hash_capacity, row_slot_count;
     uint32_t *changed_rows; /* rows of the synopsis that have the specialized value */
     size_t    changed_count, changed_capacity;
     uint32_t *new_row; /* per changed row: which row it became */
@@ -78,6 +81,8 @@ struct kn_candidate {
     size_t     value_of_capacity;
     int32_t   *cells[3];
     size_t     cells_capacity[3];
+    kn_blocks  blocks;
+    int        delta_from, delta_to; /* numbers of relations whose differences are counted */
     kn_counts *delta;
     uint64_t  *bad; /* keys of what is rare in this round */
     size_t     bad_count, bad_capacity;
@@ -127,8 +132,10 @@ static inline uint32_t kn_row_members(const kn_candidate *c, uint32_t source, ui
     return n;
 }
 
-/* The nodes of the cut and the rows that have the specialized value; and which of the parent's rows these are. */
+/* The nodes of the cut; which rows of the synopsis have the specialized value; what they are now; and which of the parent's
+ * rows these are. */
 KN_CHECK kn_status kn_candidate_project(kn_candidate *c, kn_error *err);
+KN_CHECK kn_status kn_candidate_find_rows(kn_candidate *c, kn_error *err);
 KN_CHECK kn_status kn_candidate_rows(kn_candidate *c, kn_error *err);
 KN_CHECK bool      kn_candidate_stamp_old_rows(kn_candidate *c);
 

@@ -140,23 +140,19 @@ static void find_plain(kn_candidate *c)
     }
 }
 
-static bool is_plain(const kn_candidate *c, uint32_t source)
+static bool is_plain(const kn_candidate *c, uint32_t row)
 {
-    const kn_rows *rows = &c->synopsis->rows;
-    for (uint64_t i = rows->start[source]; i < rows->start[source + 1]; i++)
-        if (c->moved[c->image[rows->members[i]]]) return false;
-    return true;
+    bool moved = false;
+    for (uint64_t i = c->row_start[row]; i < c->row_start[row + 1]; i++) moved |= c->moved[c->row_nodes[i]];
+    return !moved;
 }
 
 /* Adds the nodes of a row where they stand; of a plain one the new ones are enough. */
-static void add_changed_row(kn_candidate *c, uint32_t source, bool plain, int64_t weight)
+static void add_changed_row(kn_candidate *c, uint32_t row, bool plain)
 {
-    const kn_rows *rows = &c->synopsis->rows;
     c->node_clock++;
-    for (uint64_t i = rows->start[source]; i < rows->start[source + 1]; i++) {
-        uint32_t node = c->image[rows->members[i]];
-        if (node != KN_NONE && (!plain || node >= c->old_nodes)) add_row(c, node, weight);
-    }
+    for (uint64_t i = c->row_start[row]; i < c->row_start[row + 1]; i++)
+        if (!plain || c->row_nodes[i] >= c->old_nodes) add_row(c, c->row_nodes[i], c->row_weight[row]);
 }
 
 kn_status kn_candidate_cost(kn_candidate *c, double *cost, kn_error *err)
@@ -174,10 +170,9 @@ kn_status kn_candidate_cost(kn_candidate *c, double *cost, kn_error *err)
     }
     if (inherits) find_plain(c);
     for (uint32_t row = 0; row < c->row_count; row++) {
-        uint32_t source = c->row_source[row];
-        bool     plain = inherits && is_plain(c, source);
+        bool plain = inherits && is_plain(c, row);
         if (inherits && !plain) remove_old_row(c, c->old_row[row], c->row_weight[row]);
-        add_changed_row(c, source, plain, c->row_weight[row]);
+        add_changed_row(c, row, plain);
     }
     return kn_trie_rpda(cost, c->ctx, &c->trie, c->support, c->domain, c->synopsis->vocabulary->nodes, err);
 }

@@ -47,7 +47,7 @@ static void find_differences(kn_candidate *c, int round)
 {
     const kn_round *old = parent_round(c, round);
     c->difference_round = round;
-    c->any_old_differs = false;
+    c->any_differs = c->any_old_differs = false;
     if (!old) {
         memset(c->differs, 0, c->nodes * sizeof *c->differs);
         return;
@@ -61,7 +61,8 @@ static void find_differences(kn_candidate *c, int round)
             c->differs[i] = memcmp(mine, theirs, (mine[0] + 1) * sizeof *mine) != 0;
         else
             c->differs[i] = !same_relations(c, mine + 1, mine[0], theirs + 1, theirs[0]);
-        if (i < c->old_nodes && c->differs[i]) c->any_old_differs = true;
+        c->any_differs |= c->differs[i];
+        c->any_old_differs |= i < c->old_nodes && c->differs[i];
     }
 }
 
@@ -73,7 +74,6 @@ static void view_row(kn_candidate *c, kn_row_view *v)
     v->new_values = v->old_values = 0;
     for (int i = 0; i < v->count; i++) {
         c->local[v->values[i]] = (uint32_t)i;
-        if (c->dense) v->places[i] = c->place_of[v->values[i]];
         if (kn_is_new(c, v->values[i]))
             v->new_values |= (uint64_t)1 << i;
         else
@@ -173,8 +173,9 @@ static void count_difference(kn_candidate *c, const kn_row_view *v, const kn_row
 
 static void count_changed_row(kn_candidate *c, uint32_t row, const sweep *w)
 {
-    uint32_t members[KN_ROW_VALUES], source = c->row_source[row], size = kn_row_members(c, source, members);
-    bool     moved = false, differs = false;
+    uint32_t        source = c->row_source[row], size = (uint32_t)(c->row_start[row + 1] - c->row_start[row]);
+    const uint32_t *members = c->row_nodes + c->row_start[row];
+    bool            moved = false, differs = false;
     for (uint32_t i = 0; i < size; i++) {
         moved |= c->moved[members[i]];
         differs |= c->differs[members[i]];
@@ -218,8 +219,13 @@ static void count_other_row(kn_candidate *c, uint32_t old_row, const sweep *w)
 
 static kn_status look_at_rows(kn_candidate *c, const sweep *w, kn_error *err)
 {
+    if (c->dense) {
+        if (w->fresh) KN_TRY(kn_fresh_sweep(c, w->rebuild, err));
+        return kn_delta_sweep(c, w->old, w->from, w->to, err);
+    }
     for (int j = w->from; j <= w->to; j++) kn_counts_clear(&c->delta[j]);
-    for (uint32_t row = 0; row < c->row_count && !c->no_memory; row++) {
+    bool needed = w->fresh || (w->old && c->any_differs);
+    for (uint32_t row = 0; needed && row < c->row_count && !c->no_memory; row++) {
         if ((row & 4095) == 0 && kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
         count_changed_row(c, row, w);
     }

@@ -19,7 +19,7 @@ static kn_status no_memory(const kn_candidate *c, kn_error *err)
 }
 
 /* The rows of the synopsis that have the specialized value, ascending, so that they are read front to back. */
-static kn_status find_changed(kn_candidate *c, kn_error *err)
+kn_status kn_candidate_find_rows(kn_candidate *c, kn_error *err)
 {
     const kn_synopsis *s = c->synopsis;
     bool               whole = kn_is_whole(c);
@@ -46,31 +46,35 @@ static bool worth_merging(const kn_candidate *c)
     return !c->parent || c->parent->rows < c->synopsis->rows.count / 2;
 }
 
-/* Stamps the nodes of a row; how many they are, and a hash that does not depend on their order. */
-static uint32_t stamp_nodes(kn_candidate *c, uint32_t source, uint64_t *hash)
+/* Writes the nodes of a row behind those of the others, each once, stamped; and a hash that does not depend on their order. */
+static bool write_nodes(kn_candidate *c, uint32_t source, uint64_t *hash)
 {
     const kn_rows *rows = &c->synopsis->rows;
-    uint32_t       size = 0;
+    uint64_t       at = c->row_start[c->row_count], from = rows->start[source], to = rows->start[source + 1];
+    size_t         need = (size_t)(at + to - from) + 1;
+    if (need > c->row_nodes_capacity &&
+        !kn_grow(c->ctx, (void **)&c->row_nodes, &c->row_nodes_capacity, need, sizeof *c->row_nodes))
+        return false;
     c->node_clock++;
     *hash = 0;
-    for (uint64_t i = rows->start[source]; i < rows->start[source + 1]; i++) {
+    for (uint64_t i = from; i < to; i++) {
         uint32_t node = c->image[rows->members[i]];
         if (node == KN_NONE || c->node_stamp[node] == c->node_clock) continue;
         c->node_stamp[node] = c->node_clock;
+        c->row_nodes[at++] = node;
         *hash += kn_hash_word(node + (uint64_t)1);
-        size++;
     }
-    return size;
+    c->row_start[c->row_count + 1] = at;
+    return true;
 }
 
-/* Has a row of as many nodes only such as are stamped? */
-static bool all_stamped(const kn_candidate *c, uint32_t source)
+/* Has a row just those nodes that are stamped, `size` of them? */
+static bool same_nodes(const kn_candidate *c, uint32_t row, uint64_t size)
 {
-    const kn_rows *rows = &c->synopsis->rows;
-    for (uint64_t i = rows->start[source]; i < rows->start[source + 1]; i++) {
-        uint32_t node = c->image[rows->members[i]];
-        if (node != KN_NONE && c->node_stamp[node] != c->node_clock) return false;
-    }
+    uint64_t from = c->row_start[row], to = c->row_start[row + 1];
+    if (to - from != size) return false;
+    for (uint64_t i = from; i < to; i++)
+        if (c->node_stamp[c->row_nodes[i]] != c->node_clock) return false;
     return true;
 }
 
@@ -94,36 +98,31 @@ static bool make_room(kn_candidate *c, size_t rows)
 {
     return kn_grow(c->ctx, (void **)&c->row_source, &c->row_source_capacity, rows + 1, sizeof *c->row_source) &&
            kn_grow(c->ctx, (void **)&c->row_weight, &c->row_weight_capacity, rows + 1, sizeof *c->row_weight) &&
+           kn_grow(c->ctx, (void **)&c->row_start, &c->row_start_capacity, rows + 2, sizeof *c->row_start) &&
            kn_grow(c->ctx, (void **)&c->old_row, &c->old_row_capacity, rows + 1, sizeof *c->old_row);
 }
 
-static bool add_row(kn_candidate *c, uint32_t source)
+/* The row that was written becomes one. */
+static void add_row(kn_candidate *c, uint32_t source)
 {
-    if (!make_room(c, (size_t)c->row_count + 1)) return false;
     c->row_source[c->row_count] = source;
     c->row_weight[c->row_count] = 0;
     c->old_row[c->row_count++] = c->parent ? c->parent->row_of[source] : KN_NONE;
-    return true;
 }
 
-/* The equal row, or a new one. KN_NONE: memory is out. */
-static uint32_t merge_row(kn_candidate *c, uint32_t source)
+/* The row that was written becomes one, unless there is an equal one: which? KN_NONE: memory is out. */
+static uint32_t merge_row(kn_candidate *c, uint32_t source, uint64_t hash)
 {
-    uint64_t hash;
-    uint32_t size = stamp_nodes(c, source, &hash);
+    uint64_t size = c->row_start[c->row_count + 1] - c->row_start[c->row_count];
     if (((size_t)c->row_count + 1) * 2 > c->row_slot_count && !grow_slots(c)) return KN_NONE;
-    size_t at = (size_t)(hash >> 8) & (c->row_slot_count - 1);
+    size_t at = (size_t)(hash >> 8) & (c->row_slot_count - 1), need = (size_t)c->row_count + 1;
     for (; c->row_slots[at]; at = (at + 1) & (c->row_slot_count - 1)) {
         uint32_t row = c->row_slots[at] - 1;
-        if (c->row_hash[row] == hash && c->row_size[row] == size && all_stamped(c, c->row_source[row])) return row;
+        if (c->row_hash[row] == hash && same_nodes(c, row, size)) return row;
     }
-    size_t need = (size_t)c->row_count + 1;
-    if (!add_row(c, source) ||
-        !kn_grow(c->ctx, (void **)&c->row_size, &c->row_size_capacity, need, sizeof *c->row_size) ||
-        !kn_grow(c->ctx, (void **)&c->row_hash, &c->row_hash_capacity, need, sizeof *c->row_hash))
-        return KN_NONE;
+    if (!kn_grow(c->ctx, (void **)&c->row_hash, &c->row_hash_capacity, need, sizeof *c->row_hash)) return KN_NONE;
+    add_row(c, source);
     c->row_hash[need - 1] = hash;
-    c->row_size[need - 1] = size;
     c->row_slots[at] = (uint32_t)need;
     return (uint32_t)need - 1;
 }
@@ -131,16 +130,18 @@ static uint32_t merge_row(kn_candidate *c, uint32_t source)
 kn_status kn_candidate_rows(kn_candidate *c, kn_error *err)
 {
     bool merge = worth_merging(c);
-    KN_TRY(find_changed(c, err));
     c->row_count = 0;
-    if (!merge && !make_room(c, c->changed_count)) return no_memory(c, err);
+    if (!make_room(c, merge ? 0 : c->changed_count)) return no_memory(c, err);
+    c->row_start[0] = 0;
     if (c->row_slot_count) memset(c->row_slots, 0, c->row_slot_count * sizeof *c->row_slots);
     for (size_t i = 0; i < c->changed_count; i++) {
         uint32_t source = c->changed_rows[i], row = c->row_count;
+        uint64_t hash;
+        if ((merge && !make_room(c, (size_t)row + 1)) || !write_nodes(c, source, &hash)) return no_memory(c, err);
         if (merge)
-            row = merge_row(c, source);
-        else if (!add_row(c, source))
-            row = KN_NONE;
+            row = merge_row(c, source, hash);
+        else
+            add_row(c, source);
         if (row == KN_NONE) return no_memory(c, err);
         c->new_row[i] = row;
         c->row_weight[row] += (int32_t)c->synopsis->rows.weight[source];

@@ -11,10 +11,9 @@
 
 #include "kn_candidate.h"
 
-/* A row: its values ascending, as places of the cut too; which of them are new. */
+/* A row: its values ascending; which of them are new. */
 typedef struct kn_row_view {
     uint32_t values[KN_ROW_VALUES];
-    uint32_t places[KN_ROW_VALUES];
     int      count;
     uint64_t new_values, old_values;
 } kn_row_view;
@@ -23,7 +22,25 @@ typedef struct kn_row_view {
 KN_CHECK kn_status kn_fresh_prepare(kn_candidate *c, kn_error *err);
 void               kn_fresh_clear(kn_candidate *c, int relations);
 
-/* Adds the combinations of a row with a new value; with `one_of` only those with such a relation. */
+static inline int32_t *kn_fresh_cells(const kn_candidate *c, int relations, uint32_t new_place, bool second)
+{
+    size_t square = (size_t)c->places * c->places;
+    return c->cells[relations] + (2 * (size_t)new_place + second) * square;
+}
+
+/* Where they stand in arrays: counts them in all rows (`rebuild`: they are all 0 before), or takes away what the rows lost in
+ * which something moved since the round before. */
+KN_CHECK kn_status kn_fresh_sweep(kn_candidate *c, bool rebuild, kn_error *err);
+
+/* ... and what the supports of combinations without a new value, with from `from` to `to` relations, differ from those in a
+ * round of the parent, as c->differs has it. */
+KN_CHECK kn_status kn_delta_sweep(kn_candidate *c, const kn_round *old, int from, int to, kn_error *err);
+
+/* The key of two or three values (z = KN_NONE: two) with relations between those that `pairs` says, bit 0: x and y, 1: x and z,
+ * 2: y and z. */
+uint64_t kn_fresh_key(const kn_candidate *c, uint32_t x, uint32_t y, uint32_t z, unsigned pairs);
+
+/* Where they do not: adds the combinations of a row with a new value; with `one_of` only those with such a relation. */
 void kn_fresh_count(kn_candidate *c, const kn_row_view *row, const kn_row_relations *has, const kn_row_relations *one_of,
                     int relations, int32_t amount);
 
