@@ -25,24 +25,12 @@ void kn_blocks_free(kn_blocks *b)
     kn_free(b->relation_of);
     kn_free(b->ends);
     kn_free(b->neighbours);
-    kn_free(b->of_node[0]);
-    kn_free(b->of_node[1]);
+    kn_free(b->of_node);
     kn_free(b->differs);
     kn_free(b->sets);
 }
 
 /* ---- Relations ---- */
-
-kn_status kn_blocks_clear(kn_blocks *b, kn_candidate *c, kn_error *err)
-{
-    size_t pairs = (size_t)c->places * c->places;
-    b->c = c;
-    b->relations = 0;
-    if (!kn_grow(c->ctx, (void **)&b->relation_of, &b->relation_of_capacity, pairs + 1, sizeof *b->relation_of))
-        return no_memory(c, err);
-    memset(b->relation_of, 0, pairs * sizeof *b->relation_of);
-    return KN_OK;
-}
 
 static bool number_pair(kn_blocks *b, uint32_t above, uint32_t below, uint32_t *number)
 {
@@ -58,31 +46,43 @@ static bool number_pair(kn_blocks *b, uint32_t above, uint32_t below, uint32_t *
     return true;
 }
 
-static bool relate_node(kn_blocks *b, const uint32_t *path, bool old_only, uint32_t *out)
+/* A node's relations by one of its paths. Which set a relation is put into is told by how many relations stand before it in the
+ * list of all sets, and that is not known yet: its way is kept beside its number. */
+enum { SAME, NOW, THEN, WAYS };
+
+static bool relate_node(kn_blocks *b, const uint32_t *path, bool old_only, uint32_t way, uint32_t *out)
 {
     const kn_candidate *c = b->c;
     uint32_t            last = path[0], value = path[last];
     if (old_only && (value == c->specialized || kn_is_new(c, value))) return true;
     for (uint32_t j = 1; j < last; j++) {
+        uint32_t number;
         if (old_only && (path[j] == c->specialized || kn_is_new(c, path[j]))) continue;
-        if (!number_pair(b, c->place_of[path[j]], c->place_of[value], &out[++out[0]])) return false;
+        if (!number_pair(b, c->place_of[path[j]], c->place_of[value], &number)) return false;
+        out[++out[0]] = number * WAYS + way;
     }
     return true;
 }
 
-kn_status kn_blocks_relate(kn_blocks *b, int way, const uint32_t *paths, bool old_only, kn_error *err)
+static kn_status relate(kn_blocks *b, const kn_blocks_ways *w, kn_error *err)
 {
     const kn_candidate *c = b->c;
-    bool                theirs = old_only && way == 1;
-    size_t              need = ((size_t)c->nodes + 1) * c->stride; /* a node and those above it are at most as many */
-    if (!kn_grow(c->ctx, (void **)&b->of_node[way], &b->of_node_capacity[way], need, sizeof *b->of_node[way]))
+    size_t              pairs = (size_t)c->places * c->places, stride = 2 * c->stride;
+    b->relations = 0;
+    if (!kn_grow(c->ctx, (void **)&b->relation_of, &b->relation_of_capacity, pairs + 1, sizeof *b->relation_of) ||
+        !kn_grow(c->ctx, (void **)&b->of_node, &b->of_node_capacity, ((size_t)c->nodes + 1) * stride,
+                 sizeof *b->of_node))
         return no_memory(c, err);
+    memset(b->relation_of, 0, pairs * sizeof *b->relation_of);
     for (uint32_t i = 0; i < c->nodes; i++) {
-        uint32_t *out = b->of_node[way] + i * c->stride, at = i;
+        uint32_t *out = b->of_node + i * stride, then = i;
+        bool      two = w->then && w->differs[i];
         out[0] = 0;
         if (i < c->old_nodes && c->gone[i]) continue;
-        if (theirs && i >= c->old_nodes) at = c->was[i - c->old_nodes];
-        if (!relate_node(b, paths + at * c->stride, old_only, out)) return no_memory(c, err);
+        if (w->old_only && i >= c->old_nodes) then = c->was[i - c->old_nodes];
+        if (!relate_node(b, w->now + i * c->stride, w->old_only, two ? NOW : SAME, out) ||
+            (two && !relate_node(b, w->then + then * c->stride, w->old_only, THEN, out)))
+            return no_memory(c, err);
     }
     return KN_OK;
 }
@@ -107,35 +107,42 @@ static bool link_neighbours(kn_blocks *b)
 
 /* ---- Rows ---- */
 
+static size_t sets_of(const kn_blocks *b)
+{
+    return b->c->places + (size_t)b->relations * (b->then ? WAYS : 1);
+}
+
 static void clear_block(kn_blocks *b)
 {
-    size_t sets = b->c->places + (size_t)b->relations * (b->then ? 2 : 1);
-    memset(b->values, 0, sets * b->words * sizeof *b->values);
+    memset(b->sets, 0, sets_of(b) * b->words * sizeof *b->sets);
     b->used = 0;
 }
 
-/* Where the sets of each node begin, in place of their numbers. In way 0 that of its value, too. */
-static void place_sets(kn_blocks *b, int way)
+/* Where the sets of each node begin, in place of their numbers; that of its value, too. */
+static void place_sets(kn_blocks *b)
 {
     const kn_candidate *c = b->c;
-    size_t              first = c->places + (way ? b->relations : 0);
+    uint64_t           *of[WAYS] = {[SAME] = b->now, [NOW] = b->only_now, [THEN] = b->then};
     for (uint32_t i = 0; i < c->nodes; i++) {
-        uint32_t *sets = b->of_node[way] + i * c->stride;
-        for (uint32_t j = 1; j <= sets[0]; j++) sets[j] = (uint32_t)((sets[j] + first) * b->words);
-        if (way == 0 && !(i < c->old_nodes && c->gone[i]))
-            sets[++sets[0]] = (uint32_t)(c->place_of[c->value[i]] * b->words);
+        uint32_t *sets = b->of_node + i * 2 * c->stride;
+        if (i < c->old_nodes && c->gone[i]) continue;
+        for (uint32_t j = 1; j <= sets[0]; j++)
+            sets[j] = (uint32_t)(of[sets[j] % WAYS] - b->sets + (ptrdiff_t)(sets[j] / WAYS * b->words));
+        sets[++sets[0]] = (uint32_t)(c->place_of[c->value[i]] * b->words);
     }
 }
 
-kn_status kn_blocks_begin(kn_blocks *b, size_t rows, bool two, void (*count)(kn_blocks *, size_t), kn_error *err)
+kn_status kn_blocks_begin(kn_blocks *b, kn_candidate *c, const kn_blocks_ways *ways, size_t rows,
+                          void (*count)(kn_blocks *, size_t), kn_error *err)
 {
-    kn_candidate *c = b->c;
-    size_t        relations = b->relations, sets = c->places + relations * (two ? 2 : 1) + 1;
-    size_t        words = BLOCK_BYTES / sizeof *b->sets / sets;
+    b->c = c;
+    b->count = count;
+    KN_TRY(relate(b, ways, err));
+    size_t relations = b->relations, sets = c->places + relations * (ways->then ? WAYS : 1);
+    size_t words = BLOCK_BYTES / sizeof *b->sets / (sets + 1);
     if (words > MOST_WORDS) words = MOST_WORDS;
     if (words > (rows + 63) / 64) words = (rows + 63) / 64; /* they may weigh more, and then take several blocks */
     b->words = words < FEWEST_WORDS ? FEWEST_WORDS : words / FEWEST_WORDS * FEWEST_WORDS;
-    b->count = count;
     if (!link_neighbours(b) ||
         !kn_grow(c->ctx, (void **)&b->differs, &b->differs_capacity, 2 * relations + 1, sizeof *b->differs) ||
         !kn_grow(c->ctx, (void **)&b->sets, &b->sets_capacity, sets * b->words, sizeof *b->sets))
@@ -143,20 +150,23 @@ kn_status kn_blocks_begin(kn_blocks *b, size_t rows, bool two, void (*count)(kn_
     b->present = b->differs + relations;
     b->values = b->sets;
     b->now = b->values + c->places * b->words;
-    b->then = two ? b->now + relations * b->words : NULL;
-    place_sets(b, 0);
-    if (two) place_sets(b, 1);
+    b->then = ways->then ? b->now + relations * b->words : NULL;
+    b->only_now = ways->then ? b->then + relations * b->words : NULL;
+    place_sets(b);
     clear_block(b);
     return KN_OK;
 }
 
-/* Which relations are there at all, and which are not as they were. */
+/* Which relations are there at all, and which are not as they were. What is the same in both ways was put in only once. */
 static void compare_ways(kn_blocks *b, size_t words)
 {
     for (uint32_t r = 0; r < b->relations; r++) {
-        const uint64_t *now = kn_blocks_set(b, b->now, r), *then = b->then ? kn_blocks_set(b, b->then, r) : now;
-        uint64_t        some = 0, other = 0;
-        for (size_t i = 0; i < words; i++) {
+        uint64_t *now = b->now + r * b->words, some = 0, other = 0;
+        for (size_t i = 0; !b->then && i < words; i++) some |= now[i];
+        for (size_t i = 0; b->then && i < words; i++) {
+            uint64_t *then = b->then + r * b->words, *only = b->only_now + r * b->words;
+            then[i] |= now[i];
+            now[i] |= only[i];
             some |= now[i] | then[i];
             other |= now[i] ^ then[i];
         }
@@ -174,26 +184,15 @@ void kn_blocks_end(kn_blocks *b)
     clear_block(b);
 }
 
-/* One row, in one place. */
-static void put_once(kn_blocks *b, const uint32_t *nodes, uint32_t size)
-{
-    size_t          stride = b->c->stride;
-    uint64_t       *word = b->sets + b->used / 64, bit = (uint64_t)1 << b->used % 64;
-    const uint32_t *now = b->of_node[0], *then = b->of_node[1];
-    for (uint32_t i = 0; i < size; i++) {
-        const uint32_t *sets = now + nodes[i] * stride, *end = sets + *sets;
-        while (sets < end) word[*++sets] |= bit;
-    }
-    for (uint32_t i = 0; b->then && i < size; i++) {
-        const uint32_t *sets = then + nodes[i] * stride, *end = sets + *sets;
-        while (sets < end) word[*++sets] |= bit;
-    }
-}
-
 void kn_blocks_put(kn_blocks *b, const uint32_t *nodes, uint32_t size, int32_t weight)
 {
+    size_t stride = 2 * b->c->stride;
     for (; weight > 0; weight--) {
-        put_once(b, nodes, size);
+        uint64_t *word = b->sets + b->used / 64, bit = (uint64_t)1 << b->used % 64;
+        for (uint32_t i = 0; i < size; i++) {
+            const uint32_t *sets = b->of_node + nodes[i] * stride, *end = sets + *sets;
+            while (sets < end) word[*++sets] |= bit;
+        }
         if (++b->used == b->words * 64) kn_blocks_end(b);
     }
 }

@@ -1,7 +1,8 @@
 /* kn_blocks.h: some thousand rows side by side: for each value of the cut and for each relation the set of the rows that have it,
  * as bits. What a combination adds to its support is then what two sets have in common. A row of weight w is there w times.
  *
- * Relations may be told apart in two ways, as they stand and as they were: `now` and `then`.
+ * Relations may be told apart in two ways, as they stand and as they were: `now` and `then`. Most nodes give the same ones in
+ * both ways.
  */
 #ifndef KN_BLOCKS_H
 #define KN_BLOCKS_H
@@ -20,29 +21,30 @@ struct kn_blocks {
     uint32_t *relation_of;   /* per pair of places: its number + 1; 0: none                               */
     uint32_t *ends;          /* per relation two places: above, below                                     */
     uint32_t *neighbours;    /* per place where its list begins, one more, and two for each relation's end */
-    uint32_t *of_node[2];    /* per node `stride` numbers: how many relations, and which: now, then; then where its sets are */
+    uint32_t *of_node;       /* per node 2 × `stride` numbers: how many sets it is put into, and where they are */
     bool     *differs, *present; /* per relation, in the block at hand: now is not then; one of them is not empty */
 
     /* The block at hand. */
     size_t    words, used; /* per set; rows so far */
     uint64_t *sets;        /* all of them          */
-    uint64_t *values, *now, *then; /* `then`: NULL where it is not told apart; it need not be less than `now` */
+    uint64_t *values, *now, *then, *only_now; /* the last two: NULL where they are not told apart */
     void (*count)(kn_blocks *b, size_t words); /* counts what is in it */
 
-    size_t relation_of_capacity, ends_capacity, neighbours_capacity, of_node_capacity[2], differs_capacity, sets_capacity;
+    size_t relation_of_capacity, ends_capacity, neighbours_capacity, of_node_capacity, differs_capacity, sets_capacity;
 };
 
 void kn_blocks_free(kn_blocks *b); /* what is in it */
 
-/* Forgets all relations. */
-KN_CHECK kn_status kn_blocks_clear(kn_blocks *b, kn_candidate *c, kn_error *err);
+/* How the nodes stand. */
+typedef struct kn_blocks_ways {
+    const uint32_t *now, *then; /* paths; `then`: NULL where only `now` is asked for                            */
+    const bool     *differs;    /* per node: it may give other relations now and then                            */
+    bool            old_only;   /* no relations of a new or the specialized value; `then` is the parent's numbering */
+} kn_blocks_ways;
 
-/* Which relations each node gives, from its path: way 0 now, 1 then. `old_only`: none of a new or the specialized value; the
- * path of a new node is then that of the node it was part of. */
-KN_CHECK kn_status kn_blocks_relate(kn_blocks *b, int way, const uint32_t *paths, bool old_only, kn_error *err);
-
-/* The first block, for about so many rows. */
-KN_CHECK kn_status kn_blocks_begin(kn_blocks *b, size_t rows, bool two, void (*count)(kn_blocks *, size_t), kn_error *err);
+/* Finds the relations, and makes the first block, for about so many rows. */
+KN_CHECK kn_status kn_blocks_begin(kn_blocks *b, kn_candidate *c, const kn_blocks_ways *ways, size_t rows,
+                                   void (*count)(kn_blocks *, size_t), kn_error *err);
 
 /* Puts a row in; counts the block where it is full. */
 void kn_blocks_put(kn_blocks *b, const uint32_t *nodes, uint32_t size, int32_t weight);

@@ -79,12 +79,12 @@ void kn_candidate_free(kn_candidate *c)
         if (c->fresh) kn_counts_free(&c->fresh[i]);
         if (c->delta) kn_counts_free(&c->delta[i]);
     }
-    void *blocks[] = {c->cut_of,    c->image,      c->gone,          c->value,     c->paths,        c->previous_paths,
-                      c->was,       c->differs,    c->moved,         c->old_row,   c->row_source,   c->row_weight,
-                      c->row_start, c->row_nodes,  c->row_hash,      c->row_slots, c->changed_rows, c->new_row,
-                      c->row_stamp, c->node_stamp, c->old_row_stamp, c->local,     c->fresh,        c->delta,
-                      c->round_of,  c->bad,        c->list,          c->support,   c->trie_of,      c->trie_map,
-                      c->place_of,  c->value_of,   c->cells[1],      c->cells[2]};
+    void *blocks[] = {c->cut_of,    c->image,     c->gone,       c->value,         c->paths,      c->previous_paths,
+                      c->was,       c->differs,   c->moved,      c->old_row,       c->row_source, c->row_weight,
+                      c->row_start, c->row_moved, c->row_nodes,  c->row_hash,      c->row_slots,  c->changed_rows,
+                      c->new_row,   c->row_stamp, c->node_stamp, c->old_row_stamp, c->local,      c->fresh,
+                      c->delta,     c->round_of,  c->bad,        c->list,          c->support,    c->trie_of,
+                      c->trie_map,  c->place_of,  c->value_of,   c->cells[1],      c->cells[2]};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) kn_free(blocks[i]);
     kn_counts_free(&c->named);
     kn_blocks_free(&c->blocks);
@@ -137,6 +137,37 @@ static void find_new_values(kn_candidate *c)
     c->last_new = v->end[u];
 }
 
+/* Values of the cut that occur get places, the new ones first. */
+static kn_status number_values(kn_candidate *c, kn_error *err)
+{
+    const kn_vocabulary *v = c->synopsis->vocabulary;
+    uint32_t             u = c->specialized;
+    c->places = c->new_count = 0;
+    if (kn_is_whole(c)) return KN_OK;
+    if (!kn_grow(c->ctx, (void **)&c->value_of, &c->value_of_capacity, v->nodes, sizeof *c->value_of))
+        return no_memory(c, err);
+    memset(c->place_of, 0xff, v->nodes * sizeof *c->place_of);
+    for (uint32_t child = u + 1; child < v->end[u]; child = v->end[child]) {
+        c->place_of[child] = c->new_count;
+        c->value_of[c->new_count++] = child;
+    }
+    c->places = c->new_count;
+    for (uint32_t i = 0; i < c->parent->nodes; i++) {
+        uint32_t value = c->parent->value[i];
+        if (value == u || c->place_of[value] != KN_NONE) continue;
+        c->place_of[value] = c->places;
+        c->value_of[c->places++] = value;
+    }
+    return KN_OK;
+}
+
+kn_status kn_candidate_begin(kn_candidate *c, kn_error *err)
+{
+    find_new_values(c);
+    KN_TRY(number_values(c, err));
+    return kn_candidate_find_rows(c, err);
+}
+
 static kn_status add_nodes(kn_candidate *c, kn_error *err)
 {
     const kn_synopsis *s = c->synopsis;
@@ -145,7 +176,6 @@ static kn_status add_nodes(kn_candidate *c, kn_error *err)
     if (!kn_grow(c->ctx, (void **)&c->gone, &c->gone_capacity, (size_t)c->old_nodes + 1, sizeof *c->gone))
         return no_memory(c, err);
     memset(c->gone, 0, c->old_nodes * sizeof *c->gone);
-    find_new_values(c);
     if (kn_is_whole(c)) {
         memset(c->gone, 1, c->old_nodes * sizeof *c->gone);
         if (!add_range(c, 0, s->nodes)) return no_memory(c, err);
@@ -206,17 +236,20 @@ kn_status kn_candidate_project(kn_candidate *c, kn_error *err)
 {
     KN_TRY(add_nodes(c, err));
     KN_TRY(write_paths(c, err));
-    return kn_candidate_find_rows(c, err);
+    return kn_candidate_rows(c, err);
 }
 
 static kn_status look(kn_candidate *c, kn_outcome *out, kn_error *err)
 {
     int64_t before = c->combinations.counted;
     c->list_count = 0;
-    KN_TRY(kn_candidate_project(c, err));
+    KN_TRY(kn_candidate_begin(c, err));
+    bool early = kn_value_sweep_fits(c);
+    out->passed = true;
+    if (early) KN_TRY(kn_value_sweep(c, &out->passed, err));
+    if (out->passed) KN_TRY(kn_candidate_project(c, err));
+    if (!early) KN_TRY(kn_candidate_value_check(c, &out->passed, err));
     out->counters.value_checks++;
-    KN_TRY(kn_candidate_rows(c, err));
-    KN_TRY(kn_candidate_value_check(c, &out->passed, err));
     out->counters.intersections += c->combinations.counted - before;
     if (!out->passed) return tell_rare(c, out, err);
     out->counters.passed++;

@@ -57,7 +57,9 @@ struct kn_candidate {
     uint32_t *old_row; /* per row: the parent's; KN_NONE without one */
     uint64_t *row_start; /* row_count + 1: its nodes, each once */
     uint32_t *row_nodes;
-    size_t    row_source_capacity, row_weight_capacity, old_row_capacity, row_start_capacity, row_nodes_capacity;
+    bool     *row_moved; /* per row: has it a node that moved since the round before? */
+    size_t    row_source_capacity, row_weight_capacity, old_row_capacity, row_start_capacity, row_nodes_capacity,
+        row_moved_capacity;
     /* ... to merge them: a hash of their nodes, and where to find it: row + 1; 0: free. */
     uint32_t *row_slots;
     uint64_t *row_hash;
@@ -132,10 +134,11 @@ static inline uint32_t kn_row_members(const kn_candidate *c, uint32_t source, ui
     return n;
 }
 
-/* The nodes of the cut; which rows of the synopsis have the specialized value; what they are now; and which of the parent's
- * rows these are. */
-KN_CHECK kn_status kn_candidate_project(kn_candidate *c, kn_error *err);
+/* First the values of the cut and which rows of the synopsis have the specialized one; then the nodes, and what the rows are
+ * now; and which of the parent's rows these are. */
+KN_CHECK kn_status kn_candidate_begin(kn_candidate *c, kn_error *err);
 KN_CHECK kn_status kn_candidate_find_rows(kn_candidate *c, kn_error *err);
+KN_CHECK kn_status kn_candidate_project(kn_candidate *c, kn_error *err);
 KN_CHECK kn_status kn_candidate_rows(kn_candidate *c, kn_error *err);
 KN_CHECK bool      kn_candidate_stamp_old_rows(kn_candidate *c);
 
@@ -151,8 +154,11 @@ static inline uint32_t kn_row_values(const kn_candidate *c, uint32_t source, uin
     return n;
 }
 
-/* ValueCheck on the combinations that have not passed with the parent. */
+/* ValueCheck on the combinations that have not passed with the parent; what is rare stands in c->combinations. By the rows of
+ * the candidate, or, where it fits, by those of the synopsis, before anything else is known of it. */
 KN_CHECK kn_status kn_candidate_value_check(kn_candidate *c, bool *ok, kn_error *err);
+bool               kn_value_sweep_fits(const kn_candidate *c);
+KN_CHECK kn_status kn_value_sweep(kn_candidate *c, bool *ok, kn_error *err);
 
 /* FixStructure. */
 KN_CHECK kn_status kn_candidate_fix(kn_candidate *c, bool *fixed, kn_tree_counters *counters, kn_error *err);

@@ -46,8 +46,8 @@ static bool worth_merging(const kn_candidate *c)
     return !c->parent || c->parent->rows < c->synopsis->rows.count / 2;
 }
 
-/* Writes the nodes of a row behind those of the others, each once, stamped; and a hash that does not depend on their order. */
-static bool write_nodes(kn_candidate *c, uint32_t source, uint64_t *hash)
+/* Writes the nodes of a row behind those of the others, each once, stamped. */
+static bool write_nodes(kn_candidate *c, uint32_t source)
 {
     const kn_rows *rows = &c->synopsis->rows;
     uint64_t       at = c->row_start[c->row_count], from = rows->start[source], to = rows->start[source + 1];
@@ -56,16 +56,22 @@ static bool write_nodes(kn_candidate *c, uint32_t source, uint64_t *hash)
         !kn_grow(c->ctx, (void **)&c->row_nodes, &c->row_nodes_capacity, need, sizeof *c->row_nodes))
         return false;
     c->node_clock++;
-    *hash = 0;
     for (uint64_t i = from; i < to; i++) {
         uint32_t node = c->image[rows->members[i]];
         if (node == KN_NONE || c->node_stamp[node] == c->node_clock) continue;
         c->node_stamp[node] = c->node_clock;
         c->row_nodes[at++] = node;
-        *hash += kn_hash_word(node + (uint64_t)1);
     }
     c->row_start[c->row_count + 1] = at;
     return true;
+}
+
+/* Does not depend on their order. */
+static uint64_t hash_nodes(const uint32_t *nodes, uint64_t count)
+{
+    uint64_t hash = 0;
+    for (uint64_t i = 0; i < count; i++) hash += kn_hash_word(nodes[i] + (uint64_t)1);
+    return hash;
 }
 
 /* Has a row just those nodes that are stamped, `size` of them? */
@@ -111,9 +117,10 @@ static void add_row(kn_candidate *c, uint32_t source)
 }
 
 /* The row that was written becomes one, unless there is an equal one: which? KN_NONE: memory is out. */
-static uint32_t merge_row(kn_candidate *c, uint32_t source, uint64_t hash)
+static uint32_t merge_row(kn_candidate *c, uint32_t source)
 {
-    uint64_t size = c->row_start[c->row_count + 1] - c->row_start[c->row_count];
+    uint64_t from = c->row_start[c->row_count], size = c->row_start[c->row_count + 1] - from;
+    uint64_t hash = hash_nodes(c->row_nodes + from, size);
     if (((size_t)c->row_count + 1) * 2 > c->row_slot_count && !grow_slots(c)) return KN_NONE;
     size_t at = (size_t)(hash >> 8) & (c->row_slot_count - 1), need = (size_t)c->row_count + 1;
     for (; c->row_slots[at]; at = (at + 1) & (c->row_slot_count - 1)) {
@@ -136,10 +143,9 @@ kn_status kn_candidate_rows(kn_candidate *c, kn_error *err)
     if (c->row_slot_count) memset(c->row_slots, 0, c->row_slot_count * sizeof *c->row_slots);
     for (size_t i = 0; i < c->changed_count; i++) {
         uint32_t source = c->changed_rows[i], row = c->row_count;
-        uint64_t hash;
-        if ((merge && !make_room(c, (size_t)row + 1)) || !write_nodes(c, source, &hash)) return no_memory(c, err);
+        if ((merge && !make_room(c, (size_t)row + 1)) || !write_nodes(c, source)) return no_memory(c, err);
         if (merge)
-            row = merge_row(c, source, hash);
+            row = merge_row(c, source);
         else
             add_row(c, source);
         if (row == KN_NONE) return no_memory(c, err);

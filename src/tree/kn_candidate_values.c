@@ -230,14 +230,19 @@ static uint32_t children_of(const kn_candidate *c, uint32_t value)
     return n;
 }
 
+/* Do only combinations with a recent value have to be looked at? */
+static bool only_pairs(const kn_candidate *c)
+{
+    return c->since != KN_NONE && (uint64_t)children_of(c, c->specialized) * children_of(c, c->since) <= MOST_PAIRS;
+}
+
 kn_status kn_candidate_value_check(kn_candidate *c, bool *ok, kn_error *err)
 {
     kn_combinations *y = &c->combinations;
-    bool             pairs =
-        c->since != KN_NONE && (uint64_t)children_of(c, c->specialized) * children_of(c, c->since) <= MOST_PAIRS;
-    value_rows x = {0};
-    kn_found   found = KN_FOUND_NONE;
-    kn_status  st = KN_OK;
+    bool             pairs = only_pairs(c);
+    value_rows       x = {0};
+    kn_found         found = KN_FOUND_NONE;
+    kn_status        st = KN_OK;
     *ok = true;
     if (pairs && c->problem->m < 2) return KN_OK;
     if (!kn_combinations_prepare(y, c->synopsis->vocabulary->nodes, (size_t)c->problem->m + 1)) st = no_memory(c, err);

@@ -202,8 +202,8 @@ kn_status kn_cut_state_settle(kn_cut_state *s, kn_candidate *c, const kn_cut_sta
     c->parent = parent;
     c->specialized = specialized;
     c->kept = s;
-    kn_status st = kn_candidate_project(c, err);
-    if (st == KN_OK) st = kn_candidate_rows(c, err);
+    kn_status st = kn_candidate_begin(c, err);
+    if (st == KN_OK) st = kn_candidate_project(c, err);
     if (st == KN_OK && parent && !kn_candidate_stamp_old_rows(c)) st = no_memory(c, err);
     if (st == KN_OK) st = keep_image(c, err);
     if (st == KN_OK) st = keep_rows(c, err);

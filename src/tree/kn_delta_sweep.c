@@ -86,11 +86,9 @@ kn_status kn_delta_sweep(kn_candidate *c, const kn_round *old, int from, int to,
     if (kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
     c->delta_from = from;
     c->delta_to = to;
-    KN_TRY(kn_blocks_clear(b, c, err));
-    KN_TRY(kn_blocks_relate(b, 0, c->paths, true, err));
-    KN_TRY(kn_blocks_relate(b, 1, old->paths, true, err));
-    KN_TRY(
-        kn_blocks_begin(b, (size_t)c->row_count + (c->any_old_differs ? c->parent->rows : 0), true, count_block, err));
+    kn_blocks_ways ways = {c->paths, old->paths, c->differs, true};
+    size_t         rows = (size_t)c->row_count + (c->any_old_differs ? c->parent->rows : 0);
+    KN_TRY(kn_blocks_begin(b, c, &ways, rows, count_block, err));
     put_changed(c);
     if (c->any_old_differs) put_others(c);
     kn_blocks_end(b);

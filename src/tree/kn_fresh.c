@@ -14,24 +14,8 @@ enum { MOST_CELLS = 1 << 22 };
 
 kn_status kn_fresh_prepare(kn_candidate *c, kn_error *err)
 {
-    const kn_vocabulary *v = c->synopsis->vocabulary;
-    uint32_t             u = c->specialized;
-    c->places = c->new_count = 0;
     c->dense = false;
     if (kn_is_whole(c) || c->problem->m > 3 || c->problem->n > 2 || c->problem->n == 0) return KN_OK;
-    /* New values first. */
-    if (!kn_grow(c->ctx, (void **)&c->value_of, &c->value_of_capacity, v->nodes, sizeof *c->value_of))
-        return kn_fail_memory(err, c->ctx, "counting combinations");
-    for (uint32_t child = u + 1; child < v->end[u]; child = v->end[child]) c->value_of[c->new_count++] = child;
-    c->places = c->new_count;
-    for (uint32_t i = 0; i < c->nodes; i++) c->place_of[c->value[i]] = KN_NONE;
-    for (uint32_t i = 0; i < c->new_count; i++) c->place_of[c->value_of[i]] = i;
-    for (uint32_t i = 0; i < c->old_nodes; i++) {
-        uint32_t value = c->value[i];
-        if (value == u || c->place_of[value] != KN_NONE) continue;
-        c->place_of[value] = c->places;
-        c->value_of[c->places++] = value;
-    }
     size_t cells = (size_t)c->new_count * c->places * c->places * 2;
     c->dense = cells <= MOST_CELLS;
     for (int j = 1; c->dense && j <= c->problem->n; j++)

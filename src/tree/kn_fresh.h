@@ -18,7 +18,7 @@ typedef struct kn_row_view {
     uint64_t new_values, old_values;
 } kn_row_view;
 
-/* Gives values their places, and decides where supports stand. */
+/* Decides where supports stand. */
 KN_CHECK kn_status kn_fresh_prepare(kn_candidate *c, kn_error *err);
 void               kn_fresh_clear(kn_candidate *c, int relations);
 

@@ -69,27 +69,28 @@ static bool any_moved(const kn_candidate *c, uint32_t row)
     return moved;
 }
 
-/* Is it less work to count everything anew? */
-static bool mostly_moved(const kn_candidate *c)
+/* Says which rows have moved; true: so many that it is less work to count all anew. */
+static bool mostly_moved(kn_candidate *c)
 {
     uint32_t count = 0;
-    for (uint32_t row = 0; row < c->row_count; row++) count += any_moved(c, row);
+    for (uint32_t row = 0; row < c->row_count; row++) count += c->row_moved[row] = any_moved(c, row);
     return count > c->row_count / 2;
 }
 
 kn_status kn_fresh_sweep(kn_candidate *c, bool rebuild, kn_error *err)
 {
     kn_blocks *b = &c->blocks;
-    bool       anew = rebuild || mostly_moved(c);
+    if (!kn_grow(c->ctx, (void **)&c->row_moved, &c->row_moved_capacity, (size_t)c->row_count + 1,
+                 sizeof *c->row_moved))
+        return kn_fail_memory(err, c->ctx, "counting combinations");
+    bool           anew = rebuild || mostly_moved(c);
+    kn_blocks_ways ways = {c->paths, anew ? NULL : c->previous_paths, c->moved, false};
     for (int j = 1; anew && j <= c->problem->n; j++) kn_fresh_clear(c, j);
-    KN_TRY(kn_blocks_clear(b, c, err));
-    KN_TRY(kn_blocks_relate(b, 0, c->paths, false, err));
-    if (!anew) KN_TRY(kn_blocks_relate(b, 1, c->previous_paths, false, err));
-    KN_TRY(kn_blocks_begin(b, c->row_count, !anew, count_block, err));
+    KN_TRY(kn_blocks_begin(b, c, &ways, c->row_count, count_block, err));
     for (uint32_t row = 0; row < c->row_count; row++) {
         if ((row & 8191) == 0 && kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
         uint64_t from = c->row_start[row];
-        if (anew || any_moved(c, row))
+        if (anew || c->row_moved[row])
             kn_blocks_put(b, c->row_nodes + from, (uint32_t)(c->row_start[row + 1] - from), c->row_weight[row]);
     }
     kn_blocks_end(b);

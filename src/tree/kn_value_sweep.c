@@ -1,0 +1,169 @@
+/* kn_value_sweep.c: ValueCheck (Algorithm 1) of a cut whose parent passed, many rows at a time, for up to three values.
+ *
+ * Interface: kn_candidate.h. Some thousand rows side by side: for each value the set of those that have it, as bits; what a
+ * combination adds to its support is what its sets have in common. Only combinations with a new value are counted, and where
+ * the same specialization passed with the parent's own parent, only those that have a value of both. Cost: one step per row and
+ * value, and one per combination and 512 rows.
+ */
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_candidate.h"
+#include "kn_context.h"
+#include "kn_error.h"
+
+#define WHAT "checking combinations of values"
+
+enum { WORDS = 128, MOST_CELLS = 1 << 22 };
+
+/* Supports: of the i-th new value, of it with the j-th place, of both with the z-th. */
+typedef struct supports {
+    size_t    places;
+    uint32_t  second; /* the places of the second value: from `second` ... */
+    uint32_t  end;    /* ... to before `end`; all of them, or the recent ones */
+    bool      pairs;  /* only combinations with a recent value are meant      */
+    int32_t  *one, *two, *three;
+    uint64_t *sets; /* per place WORDS words; then those of a pair */
+} supports;
+
+static kn_status no_memory(const kn_candidate *c, kn_error *err)
+{
+    return kn_fail_memory(err, c->ctx, WHAT);
+}
+
+bool kn_value_sweep_fits(const kn_candidate *c)
+{
+    return !kn_is_whole(c) && c->problem->m <= 3 && (uint64_t)c->new_count * c->places * c->places <= MOST_CELLS;
+}
+
+/* ---- Counting ---- */
+
+/* With a second value, and a third. */
+static void count_second(kn_candidate *c, supports *x, uint32_t i, uint32_t j, size_t words)
+{
+    const uint64_t *a = x->sets + (size_t)i * WORDS, *b = x->sets + (size_t)j * WORDS;
+    uint64_t       *both = x->sets + x->places * WORDS, some = 0;
+    for (size_t w = 0; w < words; w++) some |= both[w] = a[w] & b[w];
+    if (!some) return;
+    int32_t *cells = x->three + (i * x->places + j) * x->places;
+    x->two[i * x->places + j] += (int32_t)c->blocks.common(both, both, words);
+    c->combinations.counted++;
+    if (c->problem->m < 3) return;
+    /* Each set once; with a recent second value it may be met again, and is then counted for itself. */
+    for (uint32_t z = x->pairs ? 0 : j + 1; z < x->places; z++)
+        if (z != i && z != j) cells[z] += (int32_t)c->blocks.common(both, x->sets + (size_t)z * WORDS, words);
+    c->combinations.counted += (int64_t)x->places;
+}
+
+static void count_block(kn_candidate *c, supports *x, size_t rows)
+{
+    size_t words = (rows + 63) / 64;
+    for (uint32_t i = 0; i < c->new_count; i++) {
+        const uint64_t *set = x->sets + (size_t)i * WORDS;
+        uint32_t        here = c->blocks.common(set, set, words);
+        if (here == 0) continue;
+        x->one[i] += (int32_t)here;
+        c->combinations.counted++;
+        for (uint32_t j = x->pairs ? x->second : i + 1; c->problem->m > 1 && j < x->end; j++)
+            count_second(c, x, i, j, words);
+    }
+    memset(x->sets, 0, x->places * WORDS * sizeof *x->sets);
+}
+
+static kn_status count_rows(kn_candidate *c, supports *x, kn_error *err)
+{
+    const kn_synopsis *s = c->synopsis;
+    size_t             used = 0;
+    for (size_t i = 0; i < c->changed_count; i++) {
+        uint32_t row = c->changed_rows[i];
+        if ((i & 8191) == 0 && kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
+        for (int64_t left = s->rows.weight[row]; left > 0; left--) {
+            uint64_t *word = x->sets + used / 64, bit = (uint64_t)1 << used % 64;
+            for (uint64_t j = s->value_start[row]; j < s->value_start[row + 1]; j++)
+                word[(size_t)c->place_of[c->cut_of[s->values[j]]] * WORDS] |= bit;
+            if (++used < WORDS * 64) continue;
+            count_block(c, x, used);
+            used = 0;
+        }
+    }
+    if (used > 0) count_block(c, x, used);
+    return KN_OK;
+}
+
+/* ---- Telling ---- */
+
+static bool is_rare(const kn_candidate *c, int32_t support)
+{
+    return support > 0 && support < c->problem->k;
+}
+
+/* Says which values are rare together. */
+static bool tell(kn_candidate *c, int count, uint32_t i, uint32_t j, uint32_t z)
+{
+    uint32_t places[3] = {i, j, z};
+    for (int at = 0; at < count; at++) c->combinations.chosen[at] = c->value_of[places[at]];
+    c->combinations.chosen_count = count;
+    return true;
+}
+
+/* Small ones first: they say most about other cuts. */
+static bool find_rare(kn_candidate *c, const supports *x)
+{
+    size_t n = x->places;
+    for (uint32_t i = 0; i < c->new_count; i++)
+        if (is_rare(c, x->one[i])) return tell(c, 1, i, 0, 0);
+    for (uint32_t i = 0; i < c->new_count; i++)
+        for (uint32_t j = 0; j < n; j++)
+            if (is_rare(c, x->two[i * n + j])) return tell(c, 2, i, j, 0);
+    for (uint32_t i = 0; i < c->new_count; i++)
+        for (uint32_t j = x->pairs ? x->second : i + 1; j < x->end; j++)
+            for (uint32_t z = 0; c->problem->m > 2 && z < n; z++)
+                if (is_rare(c, x->three[(i * n + j) * n + z])) return tell(c, 3, i, j, z);
+    return false;
+}
+
+/* The recent values stand together among the places? They were the last to become new. */
+static void choose_second(const kn_candidate *c, supports *x)
+{
+    const uint32_t *end = c->synopsis->vocabulary->end;
+    uint32_t        first = UINT32_MAX, last = 0, count = 0;
+    x->second = 0;
+    x->end = (uint32_t)x->places;
+    x->pairs = false;
+    if (c->since == KN_NONE) return;
+    for (uint32_t child = c->since + 1; child < end[c->since]; child = end[child], count++) {
+        uint32_t place = c->place_of[child];
+        if (place == KN_NONE) {
+            count--;
+            continue;
+        }
+        if (place < first) first = place;
+        if (place >= last) last = place + 1;
+    }
+    if (count == 0 || last - first != count) return;
+    x->second = first;
+    x->end = last;
+    x->pairs = true;
+}
+
+kn_status kn_value_sweep(kn_candidate *c, bool *ok, kn_error *err)
+{
+    supports x = {.places = c->places};
+    size_t   news = c->new_count, pairs = news * x.places, cells = news + pairs + pairs * x.places;
+    *ok = true;
+    choose_second(c, &x);
+    x.one = kn_alloc_array_zero(c->ctx, cells + 1, sizeof *x.one);
+    x.sets = kn_alloc_array_zero(c->ctx, (x.places + 1) * WORDS, sizeof *x.sets);
+    kn_status st = x.one && x.sets ? KN_OK : no_memory(c, err);
+    if (st == KN_OK) {
+        x.two = x.one + news;
+        x.three = x.two + pairs;
+        if (!kn_combinations_prepare(&c->combinations, c->synopsis->vocabulary->nodes, (size_t)c->problem->m + 1))
+            st = no_memory(c, err);
+    }
+    if (st == KN_OK) st = count_rows(c, &x, err);
+    if (st == KN_OK) *ok = !find_rare(c, &x);
+    kn_free(x.one);
+    kn_free(x.sets);
+    return st;
+}
