@@ -26,7 +26,7 @@ bool kn_cut_state_fits(kn_key_layout *out, const kn_tree_problem *p, const kn_sy
     }
     *out = (kn_key_layout){width, p->m, deepest + 1};
     if (p->semantics != KN_SEMANTICS_PAIRS || p->strict || p->l > 0 || p->method == KN_METHOD_ACS) return false;
-    if (s->records >= INT32_MAX || deepest > KN_ROW_VALUES) return false;
+    if (s->records >= INT32_MAX || deepest > KN_ROW_VALUES || s->rows.start[s->rows.count] >= UINT32_MAX) return false;
     if (p->n == 0) return true;
     if (p->m > 64 || p->m * width + p->m * (p->m - 1) / 2 > 64) return false;
     for (uint32_t i = 0; i < s->nodes; i++)
@@ -61,11 +61,11 @@ kn_status kn_candidate_make(kn_candidate **out, const kn_tree_problem *problem, 
     c->place_of = kn_alloc_array(ctx, values + 1, sizeof *c->place_of);
     c->local = kn_alloc_array_zero(ctx, values + 1, sizeof *c->local);
     c->image = kn_alloc_array(ctx, (size_t)synopsis->nodes + 1, sizeof *c->image);
-    c->row_stamp = kn_alloc_array_zero(ctx, (size_t)synopsis->rows.count + 1, sizeof *c->row_stamp);
+    c->has = kn_alloc_array(ctx, kn_bitset_words(synopsis->rows.count) + 1, sizeof *c->has);
     c->fresh = kn_alloc_array_zero(ctx, n + 1, sizeof *c->fresh);
     c->delta = kn_alloc_array_zero(ctx, n + 1, sizeof *c->delta);
     c->round_of = kn_alloc_array_zero(ctx, n + 1, sizeof *c->round_of);
-    if (!c->place_of || !c->cut_of || !c->local || !c->image || !c->row_stamp || !c->fresh || !c->delta || !c->round_of)
+    if (!c->place_of || !c->cut_of || !c->local || !c->image || !c->has || !c->fresh || !c->delta || !c->round_of)
         return no_memory(c, err);
     for (size_t i = 0; i <= n; i++) c->fresh[i].ctx = c->delta[i].ctx = ctx;
     KN_TRY(kn_node_table_make(&c->added, ctx, 0, err));
@@ -79,12 +79,12 @@ void kn_candidate_free(kn_candidate *c)
         if (c->fresh) kn_counts_free(&c->fresh[i]);
         if (c->delta) kn_counts_free(&c->delta[i]);
     }
-    void *blocks[] = {c->cut_of,    c->image,     c->gone,       c->value,         c->paths,      c->previous_paths,
-                      c->was,       c->differs,   c->moved,      c->old_row,       c->row_source, c->row_weight,
-                      c->row_start, c->row_moved, c->row_nodes,  c->row_hash,      c->row_slots,  c->changed_rows,
-                      c->new_row,   c->row_stamp, c->node_stamp, c->old_row_stamp, c->local,      c->fresh,
-                      c->delta,     c->round_of,  c->bad,        c->list,          c->support,    c->trie_of,
-                      c->trie_map,  c->place_of,  c->value_of,   c->cells[1],      c->cells[2]};
+    void *blocks[] = {c->cut_of,       c->image,     c->gone,         c->value,      c->paths,      c->previous_paths,
+                      c->was,          c->differs,   c->moved,        c->row_source, c->row_weight, c->differed,
+                      c->node_marks,   c->row_start, c->narrow_nodes, c->wide_nodes, c->row_hash,   c->row_slots,
+                      c->changed_rows, c->new_row,   c->has,          c->node_stamp, c->old_has,    c->local,
+                      c->fresh,        c->delta,     c->round_of,     c->bad,        c->list,       c->support,
+                      c->trie_of,      c->trie_map,  c->place_of,     c->value_of,   c->cells[1],   c->cells[2]};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) kn_free(blocks[i]);
     kn_counts_free(&c->named);
     kn_blocks_free(&c->blocks);
@@ -199,6 +199,8 @@ static kn_status write_paths(kn_candidate *c, kn_error *err)
                  sizeof *c->previous_paths) ||
         !kn_grow(c->ctx, (void **)&c->differs, &c->differs_capacity, n, sizeof *c->differs) ||
         !kn_grow(c->ctx, (void **)&c->moved, &c->moved_capacity, n, sizeof *c->moved) ||
+        !kn_grow(c->ctx, (void **)&c->differed, &c->differed_capacity, n, sizeof *c->differed) ||
+        !kn_grow(c->ctx, (void **)&c->node_marks, &c->node_marks_capacity, n, sizeof *c->node_marks) ||
         !kn_grow(c->ctx, (void **)&c->node_stamp, &c->node_stamp_capacity, n, sizeof *c->node_stamp))
         return no_memory(c, err);
     memset(c->node_stamp, 0, n * sizeof *c->node_stamp);

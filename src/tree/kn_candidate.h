@@ -52,27 +52,29 @@ struct kn_candidate {
 
     /* Rows that have the specialized value: those that have equal nodes now are one. */
     uint32_t  row_count;
-    uint32_t *row_source; /* per row: the first row of the synopsis that became it */
-    int32_t  *row_weight;
-    uint32_t *old_row; /* per row: the parent's; KN_NONE without one */
-    uint64_t *row_start; /* row_count + 1: its nodes, each once */
-    uint32_t *row_nodes;
-    bool     *row_moved; /* per row: has it a node that moved since the round before? */
-    size_t    row_source_capacity, row_weight_capacity, old_row_capacity, row_start_capacity, row_nodes_capacity,
-        row_moved_capacity;
+    uint32_t *row_source; /* per row: the first row of the synopsis that became it; see kn_row_source */
+    int32_t  *row_weight; /* where they are merged; see kn_row_weight */
+    bool      merged;    /* equal ones are one; else row i is changed_rows[i]           */
+    uint32_t *row_start; /* row_count + 1: its nodes, each once; see kn_row_nodes ...   */
+    uint16_t *narrow_nodes;
+    uint32_t *wide_nodes;
+    bool      narrow;    /* ... and where they stand                                    */
+    size_t    row_source_capacity, row_weight_capacity, row_start_capacity, narrow_capacity, wide_capacity;
     /* ... to merge them: a hash of their nodes, and where to find it: row + 1; 0: free. */
     uint32_t *row_slots;
     uint64_t *row_hash;
     size_t    row_hash_capacity, row_slot_count;
     uint32_t *changed_rows; /* rows of the synopsis that have the specialized value */
     size_t    changed_count, changed_capacity;
-    uint32_t *new_row; /* per changed row: which row it became */
+    uint32_t *new_row; /* per changed row: which row it became, where they are merged */
     size_t    new_row_capacity;
 
-    /* Stamps: per row of the synopsis, per node, per old row, per value. */
-    uint32_t *row_stamp, *node_stamp, *old_row_stamp, *local;
-    size_t    node_stamp_capacity, old_row_stamp_capacity;
-    uint32_t  row_clock, node_clock, old_row_clock;
+    uint64_t *has;       /* the rows of the synopsis that have the specialized value, as bits */
+    uint64_t *old_has;   /* ... and the parent's                                              */
+    size_t    old_has_capacity;
+    uint32_t *node_stamp, *local; /* per node; per value */
+    size_t    node_stamp_capacity;
+    uint32_t  node_clock;
 
     /* Supports, per number of relations: combinations with a new value, by key or in arrays (kn_fresh.h); of all others what
      * differs from the parent's. */
@@ -84,7 +86,13 @@ struct kn_candidate {
     int32_t   *cells[3];
     size_t     cells_capacity[3];
     kn_blocks  blocks;
-    int        delta_from, delta_to; /* numbers of relations whose differences are counted */
+    /* Differences (kn_delta_sweep.c): of how many relations, added or taken away; and what they were the last time. */
+    int             delta_from, delta_to, delta_sign;
+    bool            delta_valid; /* they are those of the round before, or of this one */
+    const kn_round *delta_round; /* the parent's that they are held against            */
+    bool           *differed, any_differed, any_old_differed;
+    uint8_t        *node_marks;
+    size_t          differed_capacity, node_marks_capacity;
     kn_counts *delta;
     uint64_t  *bad; /* keys of what is rare in this round */
     size_t     bad_count, bad_capacity;
@@ -122,6 +130,27 @@ static inline bool kn_is_new(const kn_candidate *c, uint32_t value)
     return value >= c->first_new && value < c->last_new;
 }
 
+/* The row of the synopsis that became a row first. */
+static inline uint32_t kn_row_source(const kn_candidate *c, uint32_t row)
+{
+    return c->merged ? c->row_source[row] : c->changed_rows[row];
+}
+
+static inline int32_t kn_row_weight(const kn_candidate *c, uint32_t row)
+{
+    return c->merged ? c->row_weight[row] : (int32_t)c->synopsis->rows.weight[c->changed_rows[row]];
+}
+
+/* The nodes of a row. `room` is for KN_ROW_VALUES of them, and may be where they are told. */
+static inline const uint32_t *kn_row_nodes(const kn_candidate *c, uint32_t row, uint32_t *room, uint32_t *size)
+{
+    uint32_t from = c->row_start[row];
+    *size = c->row_start[row + 1] - from;
+    if (!c->narrow) return c->wide_nodes + from;
+    for (uint32_t i = 0; i < *size; i++) room[i] = c->narrow_nodes[from + i];
+    return room;
+}
+
 /* The nodes of a row, which the synopsis has as `source`: some may be told twice. Room for KN_ROW_VALUES. */
 static inline uint32_t kn_row_members(const kn_candidate *c, uint32_t source, uint32_t *members)
 {
@@ -140,7 +169,7 @@ KN_CHECK kn_status kn_candidate_begin(kn_candidate *c, kn_error *err);
 KN_CHECK kn_status kn_candidate_find_rows(kn_candidate *c, kn_error *err);
 KN_CHECK kn_status kn_candidate_project(kn_candidate *c, kn_error *err);
 KN_CHECK kn_status kn_candidate_rows(kn_candidate *c, kn_error *err);
-KN_CHECK bool      kn_candidate_stamp_old_rows(kn_candidate *c);
+KN_CHECK bool      kn_candidate_find_old_rows(kn_candidate *c);
 
 /* The values of a row under the cut, ascending: images ascend as values do. */
 static inline uint32_t kn_row_values(const kn_candidate *c, uint32_t source, uint32_t *values)
@@ -148,7 +177,7 @@ static inline uint32_t kn_row_values(const kn_candidate *c, uint32_t source, uin
     const kn_synopsis *s = c->synopsis;
     uint32_t           n = 0;
     for (uint64_t i = s->value_start[source]; i < s->value_start[source + 1]; i++) {
-        uint32_t value = c->cut_of[s->values[i]];
+        uint32_t value = c->cut_of[kn_synopsis_value(s, i)];
         if (n == 0 || values[n - 1] != value) values[n++] = value;
     }
     return n;

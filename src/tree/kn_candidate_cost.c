@@ -80,7 +80,7 @@ static void add_row(kn_candidate *c, uint32_t node, int64_t weight)
 static void remove_old_row(kn_candidate *c, uint32_t old_row, int64_t weight)
 {
     const kn_rows *rows = &c->synopsis->rows;
-    uint32_t       row = c->parent->representative[old_row];
+    uint32_t       row = kn_state_source(c->parent, old_row);
     c->node_clock++;
     for (uint64_t i = rows->start[row]; i < rows->start[row + 1]; i++) {
         uint32_t node = c->parent->image[rows->members[i]];
@@ -95,7 +95,7 @@ static void remove_old_row(kn_candidate *c, uint32_t old_row, int64_t weight)
 static bool moves(const kn_candidate *c, uint32_t old_row)
 {
     const kn_rows *rows = &c->synopsis->rows;
-    uint32_t       row = c->parent->representative[old_row];
+    uint32_t       row = kn_state_source(c->parent, old_row);
     for (uint64_t i = rows->start[row]; i < rows->start[row + 1]; i++)
         if (c->differs[c->parent->image[rows->members[i]]]) return true;
     return false;
@@ -113,12 +113,12 @@ static void move_other_rows(kn_candidate *c)
         any |= c->differs[i];
     }
     for (uint32_t row = 0; any && row < c->parent->rows; row++) {
-        if (c->old_row_stamp[row] == c->old_row_clock || !moves(c, row)) continue;
-        uint32_t base = c->parent->representative[row];
-        remove_old_row(c, row, c->parent->weight[row]);
+        if (kn_bitset_test(c->old_has, row) || !moves(c, row)) continue;
+        uint32_t base = kn_state_source(c->parent, row);
+        remove_old_row(c, row, kn_state_weight(c->parent, row));
         c->node_clock++;
         for (uint64_t i = rows->start[base]; i < rows->start[base + 1]; i++)
-            add_row(c, c->parent->image[rows->members[i]], c->parent->weight[row]);
+            add_row(c, c->parent->image[rows->members[i]], kn_state_weight(c->parent, row));
     }
 }
 
@@ -142,17 +142,21 @@ static void find_plain(kn_candidate *c)
 
 static bool is_plain(const kn_candidate *c, uint32_t row)
 {
-    bool moved = false;
-    for (uint64_t i = c->row_start[row]; i < c->row_start[row + 1]; i++) moved |= c->moved[c->row_nodes[i]];
+    uint32_t        room[KN_ROW_VALUES], size;
+    const uint32_t *nodes = kn_row_nodes(c, row, room, &size);
+    bool            moved = false;
+    for (uint32_t i = 0; i < size; i++) moved |= c->moved[nodes[i]];
     return !moved;
 }
 
 /* Adds the nodes of a row where they stand; of a plain one the new ones are enough. */
 static void add_changed_row(kn_candidate *c, uint32_t row, bool plain)
 {
+    uint32_t        room[KN_ROW_VALUES], size;
+    const uint32_t *nodes = kn_row_nodes(c, row, room, &size);
     c->node_clock++;
-    for (uint64_t i = c->row_start[row]; i < c->row_start[row + 1]; i++)
-        if (!plain || c->row_nodes[i] >= c->old_nodes) add_row(c, c->row_nodes[i], c->row_weight[row]);
+    for (uint32_t i = 0; i < size; i++)
+        if (!plain || nodes[i] >= c->old_nodes) add_row(c, nodes[i], kn_row_weight(c, row));
 }
 
 kn_status kn_candidate_cost(kn_candidate *c, double *cost, kn_error *err)
@@ -171,7 +175,8 @@ kn_status kn_candidate_cost(kn_candidate *c, double *cost, kn_error *err)
     if (inherits) find_plain(c);
     for (uint32_t row = 0; row < c->row_count; row++) {
         bool plain = inherits && is_plain(c, row);
-        if (inherits && !plain) remove_old_row(c, c->old_row[row], c->row_weight[row]);
+        if (inherits && !plain)
+            remove_old_row(c, kn_state_row_of(c->parent, kn_row_source(c, row)), kn_row_weight(c, row));
         add_changed_row(c, row, plain);
     }
     return kn_trie_rpda(cost, c->ctx, &c->trie, c->support, c->domain, c->synopsis->vocabulary->nodes, err);

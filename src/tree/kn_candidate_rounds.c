@@ -173,8 +173,8 @@ static void count_difference(kn_candidate *c, const kn_row_view *v, const kn_row
 
 static void count_changed_row(kn_candidate *c, uint32_t row, const sweep *w)
 {
-    uint32_t        source = c->row_source[row], size = (uint32_t)(c->row_start[row + 1] - c->row_start[row]);
-    const uint32_t *members = c->row_nodes + c->row_start[row];
+    uint32_t        source = kn_row_source(c, row), room[KN_ROW_VALUES], size;
+    const uint32_t *members = kn_row_nodes(c, row, room, &size);
     bool            moved = false, differs = false;
     for (uint32_t i = 0; i < size; i++) {
         moved |= c->moved[members[i]];
@@ -186,7 +186,7 @@ static void count_changed_row(kn_candidate *c, uint32_t row, const sweep *w)
     kn_row_view      v;
     row_history      h;
     kn_row_relations lost;
-    int32_t          weight = c->row_weight[row];
+    int32_t          weight = kn_row_weight(c, row);
     v.count = (int)kn_row_values(c, source, v.values);
     view_row(c, &v);
     look_back(c, &h, members, size, v.count, moved && !w->rebuild, differs ? w->old : NULL);
@@ -204,7 +204,7 @@ static void count_changed_row(kn_candidate *c, uint32_t row, const sweep *w)
 
 static void count_other_row(kn_candidate *c, uint32_t old_row, const sweep *w)
 {
-    uint32_t members[KN_ROW_VALUES], source = c->parent->representative[old_row];
+    uint32_t members[KN_ROW_VALUES], source = kn_state_source(c->parent, old_row);
     uint32_t size = kn_row_members(c, source, members);
     bool     differs = false;
     for (uint32_t i = 0; i < size; i++) differs |= c->differs[members[i]];
@@ -214,7 +214,7 @@ static void count_other_row(kn_candidate *c, uint32_t old_row, const sweep *w)
     v.count = (int)kn_row_values(c, source, v.values);
     view_row(c, &v);
     look_back(c, &h, members, size, v.count, false, w->old);
-    count_difference(c, &v, &h.now, &h.theirs, w, c->parent->weight[old_row]);
+    count_difference(c, &v, &h.now, &h.theirs, w, kn_state_weight(c->parent, old_row));
 }
 
 static kn_status look_at_rows(kn_candidate *c, const sweep *w, kn_error *err)
@@ -231,7 +231,7 @@ static kn_status look_at_rows(kn_candidate *c, const sweep *w, kn_error *err)
     }
     if (!kn_is_whole(c) && c->any_old_differs)
         for (uint32_t row = 0; row < c->parent->rows && !c->no_memory; row++)
-            if (c->old_row_stamp[row] != c->old_row_clock) count_other_row(c, row, w);
+            if (!kn_bitset_test(c->old_has, row)) count_other_row(c, row, w);
     return c->no_memory ? no_memory(c, err) : KN_OK;
 }
 
@@ -402,10 +402,11 @@ static void advance(kn_candidate *c, int stage)
 kn_status kn_candidate_fix(kn_candidate *c, bool *fixed, kn_tree_counters *counters, kn_error *err)
 {
     int64_t before = c->counted;
-    if (c->parent && !kn_candidate_stamp_old_rows(c)) return no_memory(c, err);
+    if (c->parent && !kn_candidate_find_old_rows(c)) return no_memory(c, err);
     KN_TRY(kn_fresh_prepare(c, err));
     *fixed = true;
     c->at = 0;
+    c->delta_valid = false;
     for (int round = 0;; round++) {
         int stage = 0;
         KN_TRY(begin_round(c, round, err));

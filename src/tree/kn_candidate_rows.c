@@ -23,20 +23,20 @@ kn_status kn_candidate_find_rows(kn_candidate *c, kn_error *err)
 {
     const kn_synopsis *s = c->synopsis;
     bool               whole = kn_is_whole(c);
-    size_t             count = whole ? s->rows.count : 0;
-    c->row_clock++;
+    size_t             words = kn_bitset_words(s->rows.count);
+    memset(c->has, whole ? 0xff : 0, words * sizeof *c->has);
+    if (whole && s->rows.count % 64) c->has[words - 1] = ((uint64_t)1 << s->rows.count % 64) - 1;
     for (uint32_t v = c->specialized; !whole && v < c->last_new; v++)
         for (uint32_t i = s->side_start[v]; i < s->side_start[v + 1]; i++)
-            for (kn_list_reader list = kn_synopsis_list(s, s->side[i]); kn_list_next(&list);) {
-                count += c->row_stamp[list.row] != c->row_clock;
-                c->row_stamp[list.row] = c->row_clock;
-            }
-    if (!kn_grow(c->ctx, (void **)&c->changed_rows, &c->changed_capacity, count + 1, sizeof *c->changed_rows) ||
-        !kn_grow(c->ctx, (void **)&c->new_row, &c->new_row_capacity, count + 1, sizeof *c->new_row))
+            for (kn_list_reader list = kn_synopsis_list(s, s->side[i]); kn_list_next(&list);)
+                kn_bitset_set(c->has, list.row);
+    size_t count = kn_bitset_count(c->has, words);
+    if (!kn_grow(c->ctx, (void **)&c->changed_rows, &c->changed_capacity, count + 1, sizeof *c->changed_rows))
         return no_memory(c, err);
     c->changed_count = 0;
-    for (uint32_t row = 0; row < s->rows.count; row++)
-        if (whole || c->row_stamp[row] == c->row_clock) c->changed_rows[c->changed_count++] = row;
+    for (size_t i = 0; i < words; i++)
+        for (uint64_t left = c->has[i]; left; left &= left - 1)
+            c->changed_rows[c->changed_count++] = (uint32_t)(i * 64 + (unsigned)__builtin_ctzll(left));
     return KN_OK;
 }
 
@@ -46,41 +46,40 @@ static bool worth_merging(const kn_candidate *c)
     return !c->parent || c->parent->rows < c->synopsis->rows.count / 2;
 }
 
-/* Writes the nodes of a row behind those of the others, each once, stamped. */
-static bool write_nodes(kn_candidate *c, uint32_t source)
+/* Writes the nodes of a row behind those of the others, each once, stamped. There is room. */
+static void write_nodes(kn_candidate *c, uint32_t source)
 {
     const kn_rows *rows = &c->synopsis->rows;
-    uint64_t       at = c->row_start[c->row_count], from = rows->start[source], to = rows->start[source + 1];
-    size_t         need = (size_t)(at + to - from) + 1;
-    if (need > c->row_nodes_capacity &&
-        !kn_grow(c->ctx, (void **)&c->row_nodes, &c->row_nodes_capacity, need, sizeof *c->row_nodes))
-        return false;
+    uint32_t       at = c->row_start[c->row_count];
     c->node_clock++;
-    for (uint64_t i = from; i < to; i++) {
+    for (uint64_t i = rows->start[source]; i < rows->start[source + 1]; i++) {
         uint32_t node = c->image[rows->members[i]];
         if (node == KN_NONE || c->node_stamp[node] == c->node_clock) continue;
         c->node_stamp[node] = c->node_clock;
-        c->row_nodes[at++] = node;
+        if (c->narrow)
+            c->narrow_nodes[at++] = (uint16_t)node;
+        else
+            c->wide_nodes[at++] = node;
     }
     c->row_start[c->row_count + 1] = at;
-    return true;
 }
 
 /* Does not depend on their order. */
-static uint64_t hash_nodes(const uint32_t *nodes, uint64_t count)
+static uint64_t hash_nodes(const uint32_t *nodes, uint32_t count)
 {
     uint64_t hash = 0;
-    for (uint64_t i = 0; i < count; i++) hash += kn_hash_word(nodes[i] + (uint64_t)1);
+    for (uint32_t i = 0; i < count; i++) hash += kn_hash_word(nodes[i] + (uint64_t)1);
     return hash;
 }
 
 /* Has a row just those nodes that are stamped, `size` of them? */
-static bool same_nodes(const kn_candidate *c, uint32_t row, uint64_t size)
+static bool same_nodes(const kn_candidate *c, uint32_t row, uint32_t size)
 {
-    uint64_t from = c->row_start[row], to = c->row_start[row + 1];
-    if (to - from != size) return false;
-    for (uint64_t i = from; i < to; i++)
-        if (c->node_stamp[c->row_nodes[i]] != c->node_clock) return false;
+    uint32_t        room[KN_ROW_VALUES], count;
+    const uint32_t *nodes = kn_row_nodes(c, row, room, &count);
+    if (count != size) return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (c->node_stamp[nodes[i]] != c->node_clock) return false;
     return true;
 }
 
@@ -100,54 +99,52 @@ static bool grow_slots(kn_candidate *c)
     return true;
 }
 
-static bool make_room(kn_candidate *c, size_t rows)
+/* Room for so many rows, which have so many nodes at most. */
+static bool make_room(kn_candidate *c, size_t rows, size_t nodes)
 {
-    return kn_grow(c->ctx, (void **)&c->row_source, &c->row_source_capacity, rows + 1, sizeof *c->row_source) &&
-           kn_grow(c->ctx, (void **)&c->row_weight, &c->row_weight_capacity, rows + 1, sizeof *c->row_weight) &&
-           kn_grow(c->ctx, (void **)&c->row_start, &c->row_start_capacity, rows + 2, sizeof *c->row_start) &&
-           kn_grow(c->ctx, (void **)&c->old_row, &c->old_row_capacity, rows + 1, sizeof *c->old_row);
-}
-
-/* The row that was written becomes one. */
-static void add_row(kn_candidate *c, uint32_t source)
-{
-    c->row_source[c->row_count] = source;
-    c->row_weight[c->row_count] = 0;
-    c->old_row[c->row_count++] = c->parent ? c->parent->row_of[source] : KN_NONE;
+    if (c->merged &&
+        (!kn_grow(c->ctx, (void **)&c->row_source, &c->row_source_capacity, rows + 1, sizeof *c->row_source) ||
+         !kn_grow(c->ctx, (void **)&c->row_hash, &c->row_hash_capacity, rows + 1, sizeof *c->row_hash) ||
+         !kn_grow(c->ctx, (void **)&c->row_weight, &c->row_weight_capacity, rows + 1, sizeof *c->row_weight)))
+        return false;
+    if (!kn_grow(c->ctx, (void **)&c->row_start, &c->row_start_capacity, rows + 2, sizeof *c->row_start)) return false;
+    return c->narrow
+               ? kn_grow(c->ctx, (void **)&c->narrow_nodes, &c->narrow_capacity, nodes + 1, sizeof *c->narrow_nodes)
+               : kn_grow(c->ctx, (void **)&c->wide_nodes, &c->wide_capacity, nodes + 1, sizeof *c->wide_nodes);
 }
 
 /* The row that was written becomes one, unless there is an equal one: which? KN_NONE: memory is out. */
 static uint32_t merge_row(kn_candidate *c, uint32_t source)
 {
-    uint64_t from = c->row_start[c->row_count], size = c->row_start[c->row_count + 1] - from;
-    uint64_t hash = hash_nodes(c->row_nodes + from, size);
-    if (((size_t)c->row_count + 1) * 2 > c->row_slot_count && !grow_slots(c)) return KN_NONE;
-    size_t at = (size_t)(hash >> 8) & (c->row_slot_count - 1), need = (size_t)c->row_count + 1;
+    uint32_t        room[KN_ROW_VALUES], size, row = c->row_count;
+    const uint32_t *nodes = kn_row_nodes(c, row, room, &size);
+    uint64_t        hash = hash_nodes(nodes, size);
+    if (((size_t)row + 1) * 2 > c->row_slot_count && !grow_slots(c)) return KN_NONE;
+    size_t at = (size_t)(hash >> 8) & (c->row_slot_count - 1);
     for (; c->row_slots[at]; at = (at + 1) & (c->row_slot_count - 1)) {
-        uint32_t row = c->row_slots[at] - 1;
-        if (c->row_hash[row] == hash && same_nodes(c, row, size)) return row;
+        uint32_t other = c->row_slots[at] - 1;
+        if (c->row_hash[other] == hash && same_nodes(c, other, size)) return other;
     }
-    if (!kn_grow(c->ctx, (void **)&c->row_hash, &c->row_hash_capacity, need, sizeof *c->row_hash)) return KN_NONE;
-    add_row(c, source);
-    c->row_hash[need - 1] = hash;
-    c->row_slots[at] = (uint32_t)need;
-    return (uint32_t)need - 1;
+    c->row_source[row] = source;
+    c->row_hash[row] = hash;
+    c->row_weight[row] = 0;
+    c->row_slots[at] = ++c->row_count;
+    return row;
 }
 
-kn_status kn_candidate_rows(kn_candidate *c, kn_error *err)
+static kn_status merge_rows(kn_candidate *c, kn_error *err)
 {
-    bool merge = worth_merging(c);
-    c->row_count = 0;
-    if (!make_room(c, merge ? 0 : c->changed_count)) return no_memory(c, err);
+    if (!kn_grow(c->ctx, (void **)&c->new_row, &c->new_row_capacity, c->changed_count + 1, sizeof *c->new_row) ||
+        !make_room(c, 0, 0))
+        return no_memory(c, err);
     c->row_start[0] = 0;
     if (c->row_slot_count) memset(c->row_slots, 0, c->row_slot_count * sizeof *c->row_slots);
     for (size_t i = 0; i < c->changed_count; i++) {
-        uint32_t source = c->changed_rows[i], row = c->row_count;
-        if ((merge && !make_room(c, (size_t)row + 1)) || !write_nodes(c, source)) return no_memory(c, err);
-        if (merge)
-            row = merge_row(c, source);
-        else
-            add_row(c, source);
+        uint32_t source = c->changed_rows[i];
+        if (!make_room(c, (size_t)c->row_count + 1, (size_t)c->row_start[c->row_count] + KN_ROW_VALUES))
+            return no_memory(c, err);
+        write_nodes(c, source);
+        uint32_t row = merge_row(c, source);
         if (row == KN_NONE) return no_memory(c, err);
         c->new_row[i] = row;
         c->row_weight[row] += (int32_t)c->synopsis->rows.weight[source];
@@ -155,13 +152,45 @@ kn_status kn_candidate_rows(kn_candidate *c, kn_error *err)
     return KN_OK;
 }
 
-bool kn_candidate_stamp_old_rows(kn_candidate *c)
+/* What is only for merging is given back: where rows are too many to be merged, they will be for finer cuts, too. */
+static void stop_merging(kn_candidate *c)
 {
-    size_t before = c->old_row_stamp_capacity, need = (size_t)c->parent->rows + 1;
-    if (!kn_grow(c->ctx, (void **)&c->old_row_stamp, &c->old_row_stamp_capacity, need, sizeof *c->old_row_stamp))
-        return false;
-    memset(c->old_row_stamp + before, 0, (c->old_row_stamp_capacity - before) * sizeof *c->old_row_stamp);
-    c->old_row_clock++;
-    for (uint32_t i = 0; i < c->row_count; i++) c->old_row_stamp[c->old_row[i]] = c->old_row_clock;
+    void **blocks[] = {(void **)&c->row_source, (void **)&c->row_hash, (void **)&c->row_slots, (void **)&c->new_row,
+                       (void **)&c->row_weight};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        kn_free(*blocks[i]);
+        *blocks[i] = NULL;
+    }
+    c->row_source_capacity = c->row_hash_capacity = c->row_slot_count = c->new_row_capacity = c->row_weight_capacity =
+        0;
+}
+
+kn_status kn_candidate_rows(kn_candidate *c, kn_error *err)
+{
+    const kn_rows *rows = &c->synopsis->rows;
+    size_t         nodes = 0;
+    c->row_count = 0;
+    c->merged = worth_merging(c);
+    c->narrow = c->nodes <= UINT16_MAX;
+    if (c->merged) return merge_rows(c, err);
+    stop_merging(c);
+    for (size_t i = 0; i < c->changed_count; i++)
+        nodes += (size_t)(rows->start[c->changed_rows[i] + 1] - rows->start[c->changed_rows[i]]);
+    if (!make_room(c, c->changed_count, nodes)) return no_memory(c, err);
+    c->row_start[0] = 0;
+    for (size_t i = 0; i < c->changed_count; i++) {
+        write_nodes(c, c->changed_rows[i]);
+        c->row_count++;
+    }
+    return KN_OK;
+}
+
+bool kn_candidate_find_old_rows(kn_candidate *c)
+{
+    size_t words = kn_bitset_words(c->parent->rows) + 1;
+    if (!kn_grow(c->ctx, (void **)&c->old_has, &c->old_has_capacity, words, sizeof *c->old_has)) return false;
+    memset(c->old_has, 0, words * sizeof *c->old_has);
+    for (uint32_t i = 0; i < c->row_count; i++)
+        kn_bitset_set(c->old_has, kn_state_row_of(c->parent, kn_row_source(c, i)));
     return true;
 }

@@ -46,7 +46,7 @@ static bool has_nodes(const kn_candidate *c, uint32_t source)
 static bool take_row(const kn_candidate *c, value_rows *x, uint32_t row, uint32_t first, uint32_t last_one, bool pairs)
 {
     const kn_synopsis *s = c->synopsis;
-    uint32_t           source = c->row_source[row], last = KN_NONE;
+    uint32_t           source = kn_row_source(c, row), last = KN_NONE;
     uint64_t           from = s->value_start[source], end = s->value_start[source + 1], at = x->start[x->count];
     bool               recent = false, meant = false;
     if (!c->parent && !has_nodes(c, source)) return true;
@@ -57,7 +57,8 @@ static bool take_row(const kn_candidate *c, value_rows *x, uint32_t row, uint32_
         return false;
     for (int pass = 0; pass < 2; pass++)
         for (uint64_t i = from; i < end; i++) {
-            uint32_t value = c->cut_of[s->values[i]]; /* images ascend as values do: equal ones stand together */
+            uint32_t value =
+                c->cut_of[kn_synopsis_value(s, i)]; /* images ascend as values do: equal ones stand together */
             if (value == last || kn_is_new(c, value) != (pass == 0)) continue;
             last = value;
             recent = recent || (pairs && is_recent(c, value));
@@ -65,7 +66,7 @@ static bool take_row(const kn_candidate *c, value_rows *x, uint32_t row, uint32_
             x->items[at++] = value;
         }
     if (!meant || (pairs && !recent)) return true;
-    x->weight[x->count] = c->row_weight[row];
+    x->weight[x->count] = kn_row_weight(c, row);
     x->start[++x->count] = at;
     return true;
 }

@@ -19,9 +19,10 @@ static uint64_t hash_of(const kn_cut *cut)
 
 int kn_cut_compare(const kn_cut *a, const kn_cut *b)
 {
-    for (uint32_t i = 0; i < a->size && i < b->size; i++)
+    if (a->size != b->size) return a->size > b->size ? -1 : 1;
+    for (uint32_t i = 0; i < a->size; i++)
         if (a->values[i] != b->values[i]) return a->values[i] < b->values[i] ? -1 : 1;
-    return a->size < b->size ? -1 : a->size > b->size;
+    return 0;
 }
 
 static bool grow_slots(kn_cuts *c)

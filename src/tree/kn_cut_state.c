@@ -106,34 +106,44 @@ kn_status kn_candidate_keep_round(kn_candidate *c, int round, int stage, kn_erro
     return KN_OK;
 }
 
+/* How many of the parent's rows did not change. */
+static uint32_t rows_left(const kn_candidate *c, const kn_cut_state *parent)
+{
+    return parent ? parent->rows - (uint32_t)kn_bitset_count(c->old_has, kn_bitset_words(parent->rows)) : 0;
+}
+
 /* The parent's rows that did not change, then the new ones. */
 static kn_status keep_rows(kn_candidate *c, kn_error *err)
 {
     kn_cut_state       *s = c->kept;
     const kn_cut_state *p = kn_is_whole(c) ? NULL : c->parent;
     uint32_t            base = c->synopsis->rows.count, old = p ? p->rows : 0, at = 0;
-    uint32_t           *number = kn_alloc_array(c->ctx, (size_t)old + 1, sizeof *number);
+    s->rows = rows_left(c, p) + c->row_count;
+    if (!c->merged || s->rows > base / 2) {
+        s->rows = base;
+        return KN_OK;
+    }
+    uint32_t *number = kn_alloc_array(c->ctx, (size_t)old + 1, sizeof *number);
     s->row_of = kn_alloc_array(c->ctx, (size_t)base + 1, sizeof *s->row_of);
-    s->representative = kn_alloc_array(c->ctx, (size_t)old + c->row_count + 1, sizeof *s->representative);
-    s->weight = kn_alloc_array(c->ctx, (size_t)old + c->row_count + 1, sizeof *s->weight);
+    s->representative = kn_alloc_array(c->ctx, (size_t)s->rows + 1, sizeof *s->representative);
+    s->weight = kn_alloc_array(c->ctx, (size_t)s->rows + 1, sizeof *s->weight);
     if (!number || !s->row_of || !s->representative || !s->weight) {
         kn_free(number);
         return no_memory(c, err);
     }
     for (uint32_t i = 0; i < old; i++) {
         number[i] = at;
-        if (c->old_row_stamp[i] == c->old_row_clock) continue;
-        s->representative[at] = p->representative[i];
-        s->weight[at++] = p->weight[i];
+        if (kn_bitset_test(c->old_has, i)) continue;
+        s->representative[at] = kn_state_source(p, i);
+        s->weight[at++] = kn_state_weight(p, i);
     }
-    for (uint32_t i = 0; p && i < base; i++) s->row_of[i] = number[p->row_of[i]];
+    for (uint32_t i = 0; p && i < base; i++) s->row_of[i] = number[kn_state_row_of(p, i)];
     for (size_t i = 0; i < c->changed_count; i++) {
         uint32_t row = at + c->new_row[i];
         s->row_of[c->changed_rows[i]] = row;
         s->representative[row] = c->changed_rows[i];
         s->weight[row] = c->row_weight[c->new_row[i]];
     }
-    s->rows = at + c->row_count;
     kn_free(number);
     return KN_OK;
 }
@@ -204,7 +214,7 @@ kn_status kn_cut_state_settle(kn_cut_state *s, kn_candidate *c, const kn_cut_sta
     c->kept = s;
     kn_status st = kn_candidate_begin(c, err);
     if (st == KN_OK) st = kn_candidate_project(c, err);
-    if (st == KN_OK && parent && !kn_candidate_stamp_old_rows(c)) st = no_memory(c, err);
+    if (st == KN_OK && parent && !kn_candidate_find_old_rows(c)) st = no_memory(c, err);
     if (st == KN_OK) st = keep_image(c, err);
     if (st == KN_OK) st = keep_rows(c, err);
     c->kept = NULL;

@@ -29,7 +29,7 @@ typedef struct kn_cut_state {
     uint32_t          *value;
     uint32_t          *image;  /* per node of the synopsis; UINT32_MAX: none */
     uint32_t          *cut_of; /* per value at or below the cut: the value of the cut */
-    /* Rows: projected records that are equal are one. */
+    /* Rows: projected records that are equal are one. Where few are, they are those of the synopsis, and all three are NULL. */
     uint32_t  rows;
     uint32_t *representative; /* a row of the synopsis    */
     int32_t  *weight;
@@ -44,6 +44,21 @@ typedef struct kn_cut_state {
 } kn_cut_state;
 
 void kn_cut_state_free(kn_cut_state *state); /* NULL is fine */
+
+static inline uint32_t kn_state_source(const kn_cut_state *s, uint32_t row)
+{
+    return s->representative ? s->representative[row] : row;
+}
+
+static inline int32_t kn_state_weight(const kn_cut_state *s, uint32_t row)
+{
+    return s->weight ? s->weight[row] : (int32_t)s->synopsis->rows.weight[row];
+}
+
+static inline uint32_t kn_state_row_of(const kn_cut_state *s, uint32_t source)
+{
+    return s->row_of ? s->row_of[source] : source;
+}
 
 /* How the keys of combinations are packed: value + 1 in fields of `width` bits, ascending, then which relations. */
 typedef struct kn_key_layout {

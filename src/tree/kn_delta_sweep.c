@@ -2,8 +2,12 @@
  * (kn_blocks.h).
  *
  * Interface: kn_fresh.h. Now: as the rows stand; then: as they stood for the parent in the round that is held against. Only rows
- * with a node that differs are looked at. Cost: as kn_fresh_sweep.c, and one step per combination whose support differs.
+ * with a node that differs are looked at. From one round to the next what they differed by is kept, but for rows in which
+ * something moved, here or for the parent, unless these are most. Cost: as kn_fresh_sweep.c, and one step per combination whose
+ * support differs.
  */
+#include <string.h>
+
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
@@ -12,7 +16,7 @@
 static void add(kn_candidate *c, int relations, uint64_t key, int32_t amount)
 {
     c->counted++;
-    if (amount != 0 && !kn_counts_add(&c->delta[relations], key, amount)) c->no_memory = true;
+    if (amount != 0 && !kn_counts_add(&c->delta[relations], key, c->delta_sign * amount)) c->no_memory = true;
 }
 
 static void count_singles(kn_blocks *b, uint32_t relation, size_t words)
@@ -52,45 +56,111 @@ static void count_block(kn_blocks *b, size_t words)
         count_doubles(b, x, words);
 }
 
+/* ---- Which rows ---- */
+
+enum { DIFFERS = 1, DIFFERED = 2, MOVED = 4 };
+
+/* What is to be said of each node. `before`: the parent's round of the last time; NULL: all is counted anew. */
+static void mark_nodes(kn_candidate *c, const kn_round *old, const kn_round *before)
+{
+    for (uint32_t i = 0; i < c->nodes; i++) {
+        uint32_t was = i < c->old_nodes ? i : c->was[i - c->old_nodes];
+        c->node_marks[i] = c->differs[i] ? DIFFERS : 0;
+        if (!before || (i < c->old_nodes && c->gone[i])) continue;
+        const uint32_t *here = old->paths + was * c->stride, *there = before->paths + was * c->stride;
+        if (c->differed[i]) c->node_marks[i] |= DIFFERED;
+        if (c->moved[i] || memcmp(here, there, (here[0] + 1) * sizeof *here) != 0) c->node_marks[i] |= MOVED;
+    }
+}
+
+static bool meant(unsigned marks, bool anew)
+{
+    return anew ? (marks & DIFFERS) != 0 : (marks & MOVED) && (marks & (DIFFERS | DIFFERED));
+}
+
+static unsigned marks_of(const kn_candidate *c, const uint32_t *nodes, uint32_t size)
+{
+    unsigned marks = 0;
+    for (uint32_t i = 0; i < size; i++) marks |= c->node_marks[nodes[i]];
+    return marks;
+}
+
+/* Is it less work to count everything anew than what moved twice? */
+static bool mostly_moved(const kn_candidate *c)
+{
+    uint32_t all = 0, some = 0;
+    for (uint32_t row = 0; row < c->row_count; row++) {
+        uint32_t        room[KN_ROW_VALUES], size;
+        const uint32_t *nodes = kn_row_nodes(c, row, room, &size);
+        unsigned        marks = marks_of(c, nodes, size);
+        all += meant(marks, true);
+        some += meant(marks, false);
+    }
+    return some > all / 2;
+}
+
 /* The rows that have the specialized value. */
-static void put_changed(kn_candidate *c)
+static void put_changed(kn_candidate *c, bool anew)
 {
     for (uint32_t row = 0; row < c->row_count && !c->no_memory; row++) {
-        bool differs = false;
-        for (uint64_t i = c->row_start[row]; i < c->row_start[row + 1]; i++) differs |= c->differs[c->row_nodes[i]];
-        uint64_t from = c->row_start[row];
-        if (differs)
-            kn_blocks_put(&c->blocks, c->row_nodes + from, (uint32_t)(c->row_start[row + 1] - from),
-                          c->row_weight[row]);
+        uint32_t        room[KN_ROW_VALUES], size;
+        const uint32_t *nodes = kn_row_nodes(c, row, room, &size);
+        if (meant(marks_of(c, nodes, size), anew)) kn_blocks_put(&c->blocks, nodes, size, kn_row_weight(c, row));
     }
 }
 
 /* The parent's rows that do not. */
-static void put_others(kn_candidate *c)
+static void put_others(kn_candidate *c, bool anew)
 {
     uint32_t nodes[KN_ROW_VALUES];
     for (uint32_t row = 0; row < c->parent->rows && !c->no_memory; row++) {
-        if (c->old_row_stamp[row] == c->old_row_clock) continue;
-        uint32_t size = kn_row_members(c, c->parent->representative[row], nodes);
-        bool     differs = false;
-        for (uint32_t i = 0; i < size; i++) differs |= c->differs[nodes[i]];
-        if (differs) kn_blocks_put(&c->blocks, nodes, size, c->parent->weight[row]);
+        if (kn_bitset_test(c->old_has, row)) continue;
+        uint32_t size = kn_row_members(c, kn_state_source(c->parent, row), nodes);
+        if (meant(marks_of(c, nodes, size), anew))
+            kn_blocks_put(&c->blocks, nodes, size, kn_state_weight(c->parent, row));
     }
+}
+
+/* ---- The whole of it ---- */
+
+static kn_status count(kn_candidate *c, const kn_blocks_ways *ways, bool anew, kn_error *err)
+{
+    bool   others = c->any_old_differs || (!anew && c->any_old_differed);
+    size_t rows = (size_t)c->row_count + (others ? c->parent->rows : 0);
+    if (kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
+    KN_TRY(kn_blocks_begin(&c->blocks, c, ways, rows, count_block, err));
+    put_changed(c, anew);
+    if (others) put_others(c, anew);
+    kn_blocks_end(&c->blocks);
+    return c->no_memory ? kn_fail_memory(err, c->ctx, "counting combinations") : KN_OK;
+}
+
+/* Was the last time the round before, with as many relations? */
+static bool goes_on(const kn_candidate *c, int from, int to)
+{
+    return from == 1 && c->delta_valid && c->delta_from == 1 && c->delta_to >= to;
 }
 
 kn_status kn_delta_sweep(kn_candidate *c, const kn_round *old, int from, int to, kn_error *err)
 {
-    kn_blocks *b = &c->blocks;
-    for (int j = from; j <= to; j++) kn_counts_clear(&c->delta[j]);
-    if (!c->any_differs) return KN_OK;
-    if (kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
+    const kn_round *before = goes_on(c, from, to) ? c->delta_round : NULL;
     c->delta_from = from;
     c->delta_to = to;
-    kn_blocks_ways ways = {c->paths, old->paths, c->differs, true};
-    size_t         rows = (size_t)c->row_count + (c->any_old_differs ? c->parent->rows : 0);
-    KN_TRY(kn_blocks_begin(b, c, &ways, rows, count_block, err));
-    put_changed(c);
-    if (c->any_old_differs) put_others(c);
-    kn_blocks_end(b);
-    return c->no_memory ? kn_fail_memory(err, c->ctx, "counting combinations") : KN_OK;
+    mark_nodes(c, old, before);
+    if (before && mostly_moved(c)) before = NULL;
+    if (before && (c->any_differs || c->any_differed)) {
+        kn_blocks_ways then = {c->previous_paths, before->paths, c->differed, true};
+        c->delta_sign = -1;
+        KN_TRY(count(c, &then, false, err));
+    }
+    for (int j = from; !before && j <= to; j++) kn_counts_clear(&c->delta[j]);
+    kn_blocks_ways now = {c->paths, old->paths, c->differs, true};
+    c->delta_sign = 1;
+    if (c->any_differs || (before && c->any_differed)) KN_TRY(count(c, &now, !before, err));
+    memcpy(c->differed, c->differs, c->nodes * sizeof *c->differed);
+    c->any_differed = c->any_differs;
+    c->any_old_differed = c->any_old_differs;
+    c->delta_round = old;
+    c->delta_valid = true;
+    return KN_OK;
 }

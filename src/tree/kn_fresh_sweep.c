@@ -1,9 +1,8 @@
 /* kn_fresh_sweep.c: supports of the combinations with a new value, many rows at a time (kn_blocks.h).
  *
- * Interface: kn_fresh.h. In later rounds only rows in which something moved are looked at, unless these are most. Cost: one step
+ * Interface: kn_fresh.h. In later rounds only rows in which something moved are looked at. Cost: one step
  * per row and relation, and one per combination that occurs and 512 rows.
  */
-#include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_fresh.h"
@@ -62,36 +61,23 @@ static void count_block(kn_blocks *b, size_t words)
     for (uint32_t i = 0; c->problem->n > 1 && i < c->new_count; i++) count_doubles(b, i, words);
 }
 
-static bool any_moved(const kn_candidate *c, uint32_t row)
+static bool any_moved(const kn_candidate *c, const uint32_t *nodes, uint32_t size)
 {
     bool moved = false;
-    for (uint64_t i = c->row_start[row]; i < c->row_start[row + 1]; i++) moved |= c->moved[c->row_nodes[i]];
+    for (uint32_t i = 0; i < size; i++) moved |= c->moved[nodes[i]];
     return moved;
-}
-
-/* Says which rows have moved; true: so many that it is less work to count all anew. */
-static bool mostly_moved(kn_candidate *c)
-{
-    uint32_t count = 0;
-    for (uint32_t row = 0; row < c->row_count; row++) count += c->row_moved[row] = any_moved(c, row);
-    return count > c->row_count / 2;
 }
 
 kn_status kn_fresh_sweep(kn_candidate *c, bool rebuild, kn_error *err)
 {
-    kn_blocks *b = &c->blocks;
-    if (!kn_grow(c->ctx, (void **)&c->row_moved, &c->row_moved_capacity, (size_t)c->row_count + 1,
-                 sizeof *c->row_moved))
-        return kn_fail_memory(err, c->ctx, "counting combinations");
-    bool           anew = rebuild || mostly_moved(c);
-    kn_blocks_ways ways = {c->paths, anew ? NULL : c->previous_paths, c->moved, false};
-    for (int j = 1; anew && j <= c->problem->n; j++) kn_fresh_clear(c, j);
+    kn_blocks     *b = &c->blocks;
+    kn_blocks_ways ways = {c->paths, rebuild ? NULL : c->previous_paths, c->moved, false};
     KN_TRY(kn_blocks_begin(b, c, &ways, c->row_count, count_block, err));
     for (uint32_t row = 0; row < c->row_count; row++) {
         if ((row & 8191) == 0 && kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
-        uint64_t from = c->row_start[row];
-        if (anew || c->row_moved[row])
-            kn_blocks_put(b, c->row_nodes + from, (uint32_t)(c->row_start[row + 1] - from), c->row_weight[row]);
+        uint32_t        room[KN_ROW_VALUES], size;
+        const uint32_t *nodes = kn_row_nodes(c, row, room, &size);
+        if (rebuild || any_moved(c, nodes, size)) kn_blocks_put(b, nodes, size, kn_row_weight(c, row));
     }
     kn_blocks_end(b);
     return KN_OK;

@@ -23,10 +23,12 @@ void kn_synopsis_free(kn_synopsis *s)
     kn_rows_free(&s->rows);
     kn_free(s->value_start);
     kn_free(s->values);
+    kn_free(s->narrow_values);
     kn_free(s->list_start);
     kn_free(s->lists);
     kn_free(s->side_start);
     kn_free(s->side);
+    kn_free(s->absence);
     kn_free(s->class_pairs);
     kn_free(s);
 }
@@ -109,25 +111,49 @@ static void note_class_pairs(kn_synopsis *s)
     }
 }
 
+/* The values of a row, ascending, each once; how many. */
+static uint32_t values_of_row(const kn_synopsis *s, uint32_t row, uint32_t *values)
+{
+    uint64_t from = s->rows.start[row], size = s->rows.start[row + 1] - from;
+    uint32_t kept = 0;
+    for (uint64_t i = 0; i < size; i++) values[i] = s->value[s->rows.members[from + i]];
+    kn_rows_sort(values, size);
+    for (uint64_t i = 0; i < size; i++)
+        if (kept == 0 || values[kept - 1] != values[i]) values[kept++] = values[i];
+    return kept;
+}
+
+static uint64_t largest_row(const kn_synopsis *s)
+{
+    uint64_t most = 0;
+    for (uint32_t row = 0; row < s->rows.count; row++)
+        if (s->rows.start[row + 1] - s->rows.start[row] > most) most = s->rows.start[row + 1] - s->rows.start[row];
+    return most;
+}
+
 static kn_status list_values(kn_synopsis *s, kn_error *err)
 {
-    s->value_start = kn_alloc_array(s->ctx, (size_t)s->rows.count + 1, sizeof *s->value_start);
-    s->values = kn_alloc_array(s->ctx, (size_t)s->rows.start[s->rows.count] + 1, sizeof *s->values);
-    if (!s->value_start || !s->values) return kn_fail_memory(err, s->ctx, WHAT);
-    uint64_t at = 0;
-    for (uint32_t row = 0; row < s->rows.count; row++) {
-        uint64_t from = s->value_start[row] = at;
-        for (uint64_t i = s->rows.start[row]; i < s->rows.start[row + 1]; i++)
-            s->values[at++] = s->value[s->rows.members[i]];
-        kn_rows_sort(s->values + from, at - from);
-        uint64_t kept = from;
-        for (uint64_t i = from; i < at; i++)
-            if (kept == from || s->values[kept - 1] != s->values[i]) s->values[kept++] = s->values[i];
-        at = kept;
+    bool      narrow = s->vocabulary->nodes <= UINT16_MAX;
+    uint32_t *room = kn_alloc_array(s->ctx, (size_t)largest_row(s) + 1, sizeof *room);
+    s->value_start = kn_alloc_array_zero(s->ctx, (size_t)s->rows.count + 1, sizeof *s->value_start);
+    if (room && s->value_start)
+        for (uint32_t row = 0; row < s->rows.count; row++)
+            s->value_start[row + 1] = s->value_start[row] + values_of_row(s, row, room);
+    size_t total = s->value_start ? (size_t)s->value_start[s->rows.count] + 1 : 1;
+    if (narrow)
+        s->narrow_values = kn_alloc_array(s->ctx, total, sizeof *s->narrow_values);
+    else
+        s->values = kn_alloc_array(s->ctx, total, sizeof *s->values);
+    if (!room || !s->value_start || !(narrow ? (void *)s->narrow_values : (void *)s->values)) {
+        kn_free(room);
+        return kn_fail_memory(err, s->ctx, WHAT);
     }
-    s->value_start[s->rows.count] = at;
-    uint32_t *fitting = kn_realloc_array(s->ctx, s->values, (size_t)at + 1, sizeof *fitting);
-    if (fitting) s->values = fitting;
+    for (uint32_t row = 0; row < s->rows.count; row++) {
+        uint32_t size = values_of_row(s, row, room);
+        for (uint32_t i = 0; narrow && i < size; i++) s->narrow_values[s->value_start[row] + i] = (uint16_t)room[i];
+        if (!narrow && size) memcpy(s->values + s->value_start[row], room, size * sizeof *room);
+    }
+    kn_free(room);
     return KN_OK;
 }
 
@@ -181,6 +207,26 @@ static kn_status link_lists(kn_synopsis *s, kn_error *err)
     return KN_OK;
 }
 
+/* How many values that occur must be known to be absent so that nothing at or below a value is there. */
+static kn_status weigh_absences(kn_synopsis *s, kn_error *err)
+{
+    const kn_vocabulary *v = s->vocabulary;
+    bool                 some = false, all = true;
+    for (uint32_t i = 0; i < s->nodes; i++) some = some || v->negative[v->cls[s->value[i]]];
+    if (!some) return KN_OK;
+    s->absence = kn_alloc_array_zero(s->ctx, v->nodes, sizeof *s->absence);
+    if (!s->absence) return kn_fail_memory(err, s->ctx, WHAT);
+    for (uint32_t u = v->nodes; u-- > 1;) {
+        bool occurs = s->side_start[u + 1] > s->side_start[u];
+        all = all && (!occurs || v->negative[v->cls[u]]);
+        if (!v->negative[v->cls[u]]) continue;
+        s->absence[u] += occurs;
+        s->absence[v->parent[u]] += s->absence[u];
+    }
+    if (!all) s->absence[0] = 0; /* "*" is shown for others, too */
+    return KN_OK;
+}
+
 static kn_status make(kn_synopsis *s, const kn_records *records, kn_node_table *table, kn_error *err)
 {
     kn_context *ctx = s->ctx;
@@ -207,7 +253,8 @@ static kn_status make(kn_synopsis *s, const kn_records *records, kn_node_table *
     note_class_pairs(s);
     KN_TRY(find_ends(s, err));
     KN_TRY(list_values(s, err));
-    return link_lists(s, err);
+    KN_TRY(link_lists(s, err));
+    return weigh_absences(s, err);
 }
 
 kn_status kn_synopsis_make(kn_synopsis **out, kn_context *ctx, const kn_records *records, kn_error *err)

@@ -25,13 +25,22 @@ typedef struct kn_synopsis {
     uint32_t            *value;
     kn_rows              rows;       /* distinct records by their first occurrence: nodes ascending    */
     uint64_t            *value_start; /* rows.count + 1: the values of each row, ascending, each once      */
+    uint16_t            *narrow_values; /* where they fit into 16 bits, else ... */
     uint32_t            *values;
     uint64_t            *list_start; /* nodes + 1: where the list of each node begins                 */
     uint8_t             *lists;      /* its rows, ascending: what each adds to the one before, 7 bits to a byte */
     uint32_t            *side_start; /* values + 1: the nodes of each value, ascending                 */
     uint32_t            *side;
+    uint32_t            *absence;     /* per value: how many values of the records lie at or below it, if that a record lacks
+                                         them may be known (III-G), else 0; NULL: no value can be known to be absent      */
     bool                *class_pairs; /* (class + 1) × (class + 1), 0: the root; does class b stand directly below a? */
 } kn_synopsis;
+
+/* A value of a row. */
+static inline uint32_t kn_synopsis_value(const kn_synopsis *s, uint64_t at)
+{
+    return s->narrow_values ? s->narrow_values[at] : s->values[at];
+}
 
 /* Reads a list of rows, front to back. */
 typedef struct kn_list_reader {
@@ -75,6 +84,9 @@ typedef struct kn_projection {
     kn_rows         rows;  /* distinct projected records: nodes ascending                               */
     uint64_t       *known_start; /* rows.count + 1: the known places of each row, ascending                */
     uint32_t       *known;
+    uint32_t       *absence;      /* per place, as the synopsis has it per value; NULL: none               */
+    uint64_t       *absent_start; /* rows.count + 1: the known places of each row with an absence > 0      */
+    uint32_t       *absent;
 } kn_projection;
 
 /* `values`: the cut, ascending. `known` (per place; NULL: all): may be known to an attacker. */

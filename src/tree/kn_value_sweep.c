@@ -80,7 +80,7 @@ static kn_status count_rows(kn_candidate *c, supports *x, kn_error *err)
         for (int64_t left = s->rows.weight[row]; left > 0; left--) {
             uint64_t *word = x->sets + used / 64, bit = (uint64_t)1 << used % 64;
             for (uint64_t j = s->value_start[row]; j < s->value_start[row + 1]; j++)
-                word[(size_t)c->place_of[c->cut_of[s->values[j]]] * WORDS] |= bit;
+                word[(size_t)c->place_of[c->cut_of[kn_synopsis_value(s, j)]] * WORDS] |= bit;
             if (++used < WORDS * 64) continue;
             count_block(c, x, used);
             used = 0;
