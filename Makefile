@@ -1,8 +1,9 @@
 # The front door. Meson and ninja do the work (meson.build); the longer jobs are scripts (scripts/).
 #
 #   make            the program: build/kanon
-#   make demo       the main job on a sample the program generates itself
+#   make demo       the three stories of examples/, on data that the program makes itself
 #   make test       every test in every build (plain, address + undefined, thread sanitizer); .ci/run calls this
+#   make test-full  the same with all rounds of the random tests and of what is sampled: hours
 #   make help       all targets
 #
 # Every target installs the Debian packages it misses (scripts/setup), as root or through sudo.
@@ -18,13 +19,18 @@ all: ## build the program, build/kanon
 	@scripts/build
 
 .PHONY: demo
-demo: all ## show the main job on a generated sample
+demo: all ## walk through the stories of examples/; the reports stay in build/demo
 	@scripts/demo build/kanon
 
 .PHONY: test
 test: ## run every test in every build
 	@scripts/setup test
 	@scripts/test plain asan tsan
+
+.PHONY: test-full
+test-full: ## run every test with all its rounds, in every build: hours
+	@scripts/setup test
+	@scripts/test --full plain asan tsan
 
 .PHONY: check asan tsan
 check: ## run the tests of the plain build only
@@ -67,15 +73,29 @@ coverage: ## measure what the tests of the plain build reach: build-coverage/cov
 	@scripts/setup dev
 	@scripts/coverage
 
+.PHONY: valgrind
+valgrind: ## run the tests under valgrind: hours
+	@scripts/setup dev
+	@scripts/valgrind
+
+.PHONY: fresh-machine
+fresh-machine: ## make demo and make test as a new user of a bare Debian 12 in a folder (root or sudo)
+	@scripts/fresh-machine
+
 .PHONY: fuzz
-fuzz: ## fuzz one target: make fuzz TARGET=fuzz_csv SECONDS=60
+fuzz: ## fuzz one target or all in turn: make fuzz TARGET=fuzz_csv|all SECONDS=60
 	@scripts/setup test
 	@scripts/fuzz $(TARGET) $(SECONDS)
 
-.PHONY: bench
-bench: all ## time the program beside its peers
+.PHONY: bench bench-all
+bench: all ## every goal beside what this machine reaches: bench/results.md (half an hour on a quiet machine)
 	@scripts/setup bench
-	@bench/run
+	@bench/scoreboard
+
+bench-all: all ## every single benchmark in turn (hours; bench/README.md); figures in bench/out
+	@scripts/setup bench
+	@status=0; for name in run wide pycanon fulldomain/run mondrian/run methods/run dependencies/run relational/run tree/run; do \
+		echo "bench/$$name"; bench/$$name || status=1; done; exit $$status
 
 .PHONY: install
 install: all ## install under PREFIX (default /usr/local); DESTDIR is respected
@@ -85,9 +105,9 @@ install: all ## install under PREFIX (default /usr/local); DESTDIR is respected
 
 .PHONY: clean
 clean: ## remove every build folder
-	rm -rf build build-asan build-tsan build-fuzz build-coverage
+	rm -rf build build-asan build-tsan build-fuzz build-coverage build-valgrind
 
 .PHONY: help
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do \
-		printf '%-20s%s\n' "$$name" "$$text"; done
+		printf '%-22s%s\n' "$$name" "$$text"; done

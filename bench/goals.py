@@ -1,0 +1,112 @@
+"""The goals of the scoreboard, one after the other, and which point (points.py) measures each.
+
+A goal reads one figure of one point. `how` says what exactly is measured, `given` what the goal says of peers that are
+not in the run, `why` is the sentence of a person who looked at a miss. Nothing here knows how it is
+measured or shown.
+"""
+import dataclasses
+
+ISSUES = {2: "Tables and grouping", 3: "Diagnosis", 4: "Full-domain releases", 5: "Partitioning",
+          6: "Dependencies and K-MSD", 7: "Databases", 8: "Trees"}
+
+
+@dataclasses.dataclass
+class Goal:
+    id: str  # issue.name
+    name: str  # short, for the picture
+    sense: str  # "≤" or "≥"
+    bound: float | None  # None: beside a peer, without a bound
+    unit: str
+    point: str
+    figure: str
+    how: str = ""
+    given: str = ""
+    why: str = ""
+
+    @property
+    def issue(self):
+        return int(self.id.split(".")[0])
+
+    @property
+    def profile(self):
+        """The name of its profile: goals of one point share it, but memory is another question than time."""
+        return self.point + ("/memory" if self.figure == "memory" else "")
+
+
+GOALS = [
+    Goal("2.group-duckdb", "group-by against DuckDB, 10 M rows", "≥", 3, "×", "reading", "group-duckdb",
+         how="eight columns of a loaded table, 2 threads each; DuckDB on the types it finds"),
+    Goal("2.group-pandas", "group-by against pandas, 10 M rows", "≥", 20, "×", "reading", "group-pandas",
+         how="the same"),
+    Goal("2.csv-duckdb", "CSV to k against DuckDB, 10 M rows", "≥", 2, "×", "reading", "csv-k-duckdb",
+         how="kanon's whole process; DuckDB's query"),
+    Goal("2.memory", "memory of diagnose, 10 M rows", "≤", 1.5, "× table", "reading", "memory",
+         how="resident size of the whole process, by codes and dictionaries"),
+    Goal("2.threads", "group-by: 2 threads against one, 10 M rows", "≥", 1.6, "×", "threads", "group"),
+    Goal("3.sets", "255 attribute sets of Adult", "≤", 50, "ms", "sets", "ms", how="after loading"),
+    Goal("3.report", "report on 255 sets, 10 M × 8", "≤", 20, "s", "report", "seconds",
+         how="CSV to HTML, with suppression"),
+    Goal("3.memory", "… memory of that report", "≤", 2, "× table", "report", "memory"),
+    Goal("3.wide-60", "borders of 60 columns × 100 k rows", "≤", 60, "s", "wide", "60x100k"),
+    Goal("3.wide-100", "borders of 100 columns × 20 k rows", "≤", 60, "s", "wide", "100x20k"),
+    Goal("3.models", "nine models on Adult beside pyCANON", "≤", None, "ms", "models", "seconds",
+         how="after loading; no bound is given"),
+    Goal("4.optimal-0", "optimal node of Adult, nothing suppressed", "≤", 5, "ms", "optimal-0", "ms",
+         how="9 attributes, k = 5, after loading; the fastest run", given="ARX 3.9.2: 30-50 ms CPU",
+         why="Of 78 million instructions 36 count the classes of 107 nodes, 16 make the list of nodes with their "
+             "bounds, 13 the base set and its tables, 11 choose what to count next: no single part to cut."),
+    Goal("4.optimal-5", "optimal node of Adult, 5 % suppressed", "≤", 50, "ms", "optimal-5", "ms", how="the same",
+         given="ARX 3.9.2: 1.2-1.9 s CPU"),
+    Goal("4.optimal-100", "optimal node of Adult, any suppressed", "≤", 150, "ms", "optimal-100", "ms", how="the same",
+         given="ARX 3.9.2: 4-5 s CPU"),
+    Goal("4.command", "release of Adult, whole command", "≤", 0.5, "s", "command", "seconds",
+         how="read, search, write, read again, verify", given="ARX 3.9.2: 4 s, 0.4 GB"),
+    Goal("4.three-million", "release of 3 M rows, whole command", "≤", 6, "s", "three-million", "seconds",
+         how="rows like Adult's, k = 5, 5 %", given="ARX 3.9.2: 118 s, 1.5 GB"),
+    Goal("4.memory", "… memory of that release", "≤", 0.5, "GB", "three-million", "memory", how="resident size"),
+    Goal("5.best", "GCP of mondrian-best below mondrian's", "≥", 10, "%", "quality", "lower",
+         how="Adult, 8 attributes, the least at k = 5, 10, 25, 50"),
+    Goal("5.never", "… never above it, k = 2 to 100", "≤", 1, "×", "quality", "never",
+         how="GCP by mondrian's, the largest"),
+    Goal("5.local", "LM of mondrian-best on Adult, k = 5", "≤", 0.059, "", "local", "lm",
+         how="9 attributes with hierarchies, nothing suppressed", given="ARX's local recoding: 0.059 in 4.8 s"),
+    Goal("5.local-time", "… time of that release", "≤", 4.8, "s", "local", "seconds", how="whole command"),
+    Goal("5.python", "mondrian against anonypy, Adult, k = 10", "≥", 100, "×", "python", "times",
+         how="kanon's whole command, anonypy's search"),
+    Goal("5.ten-million", "mondrian on 10 M × 8", "≤", 15, "s", "partition", "seconds",
+         how="whole dry run: read, partition, measure"),
+    Goal("5.memory", "memory of partitioning", "≤", 4, "× table", "partition", "memory", how="with the table"),
+    Goal("5.flat", "time / (n log n/k), 1 M to 50 M rows", "≤", 30, "% apart", "growth", "flat",
+         how="largest distance from the mean; partitioning alone"),
+    Goal("6.kmsd", "K-MSD on Adult, k = 10", "≤", 1, "s", "kmsd-adult", "seconds", how="whole command"),
+    Goal("6.kmsd-million", "K-MSD on 1 M × 8", "≤", 60, "s", "kmsd-million", "seconds", how="whole command"),
+    Goal("6.fd", "dependencies of 15 columns × 30 k", "≤", 2, "s", "fd-30k-15", "seconds",
+         how="whole command; peers: search alone"),
+    Goal("6.fd-approximate", "… with 1 % exceptions", "≤", 2, "s", "fd-30k-15-1%", "seconds", how="whole command",
+         why="A candidate near the border costs a pass over the rows, and there are many of them where exceptions are"
+             " allowed."),
+    Goal("6.fd-million", "dependencies of 20 columns × 1 M", "≤", 120, "s", "fd-1m-20", "seconds",
+         how="whole command; peers: search alone"),
+    Goal("6.fd-million-approximate", "… with 1 % exceptions", "≤", 120, "s", "fd-1m-20-1%", "seconds",
+         how="whole command, stopped at 300 s",
+         why="Almost all time goes into candidates near the border: each needs a pass over the rows, about 5 ns for a"
+             " row and a candidate, and no sample of rows can decide them."),
+    Goal("7.tpch", "miracle-x on 100 k TPC-H persons", "≤", 60, "s", "tpch", "seconds",
+         how="SQLite, read to plan, climit 150, k = 5"),
+    Goal("7.memory", "… memory of it", "≤", 3, "× tables", "tpch", "memory", how="held at most, by the encoded tables"),
+    Goal("7.linear", "time per person, ten times as many", "≤", 1.3, "×", "tpch", "linear",
+         how="processor time of the search; \"linear\" is read as at most 1.3"),
+    Goal("7.postgres", "… from PostgreSQL", "≤", 60, "s", "postgres", "seconds", how="the same persons"),
+    Goal("7.evaluations", "pair evaluations saved, 10 k students", "≥", 10, "×", "evaluations", "fewer",
+         how="--reference's by the fast path's"),
+    Goal("8.250k", "GCS on 250 k trees", "≤", 10, "s", "tree-250k", "seconds",
+         how="TPC-H, k = 20, m = 3, n = 2, g = 2, after loading",
+         why="Every candidate cut sweeps the rows of the records that it changes (kn_candidate_rounds.c, kn_fresh.c)."),
+    Goal("8.1m", "GCS on 1 M trees", "≤", 30, "s", "tree-1m", "seconds", how="the same",
+         why="As on 250 k trees, and the rows no longer fit into the processor's caches."),
+    Goal("8.memory-250k", "memory of GCS, 250 k trees", "≤", 4, "× records", "tree-250k", "memory",
+         how="search and records, by the encoded records"),
+    Goal("8.memory-1m", "memory of GCS, 1 M trees", "≤", 4, "× records", "tree-1m", "memory", how="the same"),
+    Goal("8.reference", "GCS against --reference, 100 k trees", "≥", 20, "×", "tree-reference", "times",
+         how="--reference is stopped when it has taken 21 times as long"),
+]
