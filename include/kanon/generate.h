@@ -18,10 +18,11 @@ typedef enum kn_generate_kind {
     KN_GENERATE_UNIFORM,        /* integers, all equally likely                                                 */
     KN_GENERATE_NORMAL,         /* integers, normally distributed, rounded and clipped                          */
     KN_GENERATE_PATIENTS,       /* a hospital's list: name, zip, birth date, sex, country, diagnosis            */
-    KN_GENERATE_ADULT_DEPENDENT /* adult-like with education-num, which education determines and is determined by */
+    KN_GENERATE_ADULT_DEPENDENT, /* adult-like with education-num, which education determines and is determined by */
+    KN_GENERATE_HOSPITAL /* a year's admissions: age, sex, zip, city, date, ward, diagnosis                      */
 } kn_generate_kind;
 
-/* "adult-like", "uniform", "normal", "patients", "adult-dependent". Static; NULL for a number that is no kind. */
+/* "adult-like", "uniform", "normal", "patients", "adult-dependent", "hospital". Static; NULL for a number that is no kind. */
 KN_API const char *kn_generate_kind_name(kn_generate_kind kind);
 
 /* Reads a kind's name; false where there is none of that name. */
@@ -52,10 +53,16 @@ typedef struct kn_generate_options {
 KN_API KN_CHECK kn_status kn_generate_csv(kn_context *ctx, const char *path, const kn_generate_options *options,
                                           kn_error *err);
 
-/* Writes a database of students, their courses and books as a folder (which must not be there, or be empty): tables,
- * hierarchies, and a release file that describes them. The folder appears whole or not at all. */
-KN_API KN_CHECK kn_status kn_generate_students(kn_context *ctx, const char *folder, int64_t students, uint64_t seed,
+/* Writes a database of students, their courses and books. The target is "sqlite:FILE", which is replaced; or a folder
+ * (which must not be there, or be empty): tables, hierarchies, and a release file that describes them. Either appears whole
+ * or not at all. KN_USAGE for a name like FILE.db, which is neither; FOLDER/ is always a folder. */
+KN_API KN_CHECK kn_status kn_generate_students(kn_context *ctx, const char *target, int64_t students, uint64_t seed,
                                                kn_error *err);
+
+/* Writes patients with their hospitals, diseases and drugs as tree records. The target is a file FILE.xml, FILE.jsonl or
+ * FILE.ndjson; "-", XML on standard output; or a folder as above: XML records, hierarchies, and a release file. */
+KN_API KN_CHECK kn_status kn_generate_patient_records(kn_context *ctx, const char *target, int64_t records,
+                                                      uint64_t seed, kn_error *err);
 
 /* Builds the same table in memory: what kn_table_read_csv would read from the file above. */
 KN_API KN_CHECK kn_status kn_generate_table(kn_table **out, kn_context *ctx, const kn_generate_options *options,

@@ -174,6 +174,18 @@ static bool read_files(kn_table **out, kn_context *ctx, char *const *paths, int 
     return false;
 }
 
+/* By its name: read as CSV, such a file would be a table of one column. */
+static bool is_tree_file(const char *path)
+{
+    static const char *const endings[] = {".xml", ".json", ".jsonl", ".ndjson"};
+    size_t                   size = strlen(path);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i]);
+        if (size > n && strcmp(path + size - n, endings[i]) == 0) return true;
+    }
+    return false;
+}
+
 bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *options, char *const *paths,
                     int path_count, const char *const *columns, int column_count, int *exit_code)
 {
@@ -181,7 +193,17 @@ bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *op
     *exit_code = 2;
     if (path_count < 1) return complain("an input FILE is needed ('-' is standard input)");
     int inputs = 0;
-    for (int i = 0; i < path_count; i++) inputs += strcmp(paths[i], "-") == 0;
+    for (int i = 0; i < path_count; i++) {
+        inputs += strcmp(paths[i], "-") == 0;
+        if (!is_tree_file(paths[i])) continue;
+        char *path = cli_escape(paths[i], strlen(paths[i]));
+        complain(
+            "%s: XML and JSON records are trees, not a table: 'kanon anonymize' and 'kanon verify' read them, through "
+            "a release file",
+            path);
+        free(path);
+        return false;
+    }
     if (inputs > 1) return complain("standard input ('-') can be read once only");
 
     kn_csv_options   csv;

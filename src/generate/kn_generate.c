@@ -46,8 +46,8 @@ struct kn_generator {
     uint64_t            person_keys[4];
 };
 
-static const kn_kind *const kinds[] = {&kn_kind_adult_like, &kn_kind_uniform, &kn_kind_normal, &kn_kind_patients,
-                                       &kn_kind_adult_dependent};
+static const kn_kind *const kinds[] = {&kn_kind_adult_like, &kn_kind_uniform,         &kn_kind_normal,
+                                       &kn_kind_patients,   &kn_kind_adult_dependent, &kn_kind_hospital};
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
 const char *kn_generate_kind_name(kn_generate_kind kind)

@@ -5,8 +5,6 @@
  * Zip codes fall into AREAS areas (the first three digits), the first ones being large towns. Ages are those on
  * 2024-12-31. The model is a few KiB of alias tables; a row takes about ten random numbers.
  */
-#include <string.h>
-
 #include "kn_alloc.h"
 #include "kn_choice.h"
 #include "kn_kind.h"
@@ -129,39 +127,14 @@ static void again(const void *of, kn_rng *rng, uint32_t *cells)
     draw_diagnosis(model, rng, cells);
 }
 
-static char *put_text(char *to, const char *text)
-{
-    size_t size = strlen(text);
-    memcpy(to, text, size);
-    return to + size;
-}
-
 /* Writes `count` syllables and an ending, the first letter in upper case. At most 3 × 3 + 3 bytes. */
 static char *put_syllables(char *to, uint32_t number, int count)
 {
     char *first = to;
-    for (int i = 0; i < count; i++, number /= SYLLABLES) to = put_text(to, syllables[number % SYLLABLES]);
-    to = put_text(to, endings[number]);
+    for (int i = 0; i < count; i++, number /= SYLLABLES) to = kn_put_text(to, syllables[number % SYLLABLES]);
+    to = kn_put_text(to, endings[number]);
     *first = (char)(*first - 'a' + 'A');
     return to;
-}
-
-/* `digits` digits with leading zeros. */
-static char *put_digits(char *to, uint32_t number, int digits)
-{
-    for (int i = digits - 1; i >= 0; i--, number /= 10) to[i] = (char)('0' + number % 10);
-    return to + digits;
-}
-
-static char *put_date(char *to, int64_t days)
-{
-    int year, month, day;
-    kn_civil_from_days(days, &year, &month, &day);
-    to = put_digits(to, (uint32_t)year, 4);
-    *to++ = '-';
-    to = put_digits(to, (uint32_t)month, 2);
-    *to++ = '-';
-    return put_digits(to, (uint32_t)day, 2);
 }
 
 static char *put(const void *of, int column, const uint32_t *cells, char *to)
@@ -172,11 +145,11 @@ static char *put(const void *of, int column, const uint32_t *cells, char *to)
         to = put_syllables(to, cells[NAME], 2);
         *to++ = ' ';
         return put_syllables(to, cells[FAMILY], 3);
-    case ZIP: return put_digits(to, cells[ZIP], 5);
-    case BIRTH: return put_date(to, (int32_t)cells[BIRTH]);
-    case SEX: return put_text(to, sexes[cells[SEX]]);
-    case COUNTRY: return put_text(to, countries[cells[COUNTRY]]);
-    default: return put_text(to, diagnoses[cells[DIAGNOSIS]]);
+    case ZIP: return kn_put_digits(to, cells[ZIP], 5);
+    case BIRTH: return kn_put_date(to, (int32_t)cells[BIRTH]);
+    case SEX: return kn_put_text(to, sexes[cells[SEX]]);
+    case COUNTRY: return kn_put_text(to, countries[cells[COUNTRY]]);
+    default: return kn_put_text(to, diagnoses[cells[DIAGNOSIS]]);
     }
 }
 
