@@ -1,7 +1,13 @@
 # Bash completion for kanon: commands, options, their values and file names.
 #
 # Commands and options come from `kanon --help` and `kanon COMMAND --help`, so they are always those of the program that
-# is installed.
+# is installed; so do methods, metrics, privacy models and topics.
+
+_kanon_list() # the field $2 of every entry of --list-$1; with $3, of those where that field is there and not false
+{
+    "$program" anonymize "--list-$1" --json 2>/dev/null |
+        sed -nE "/^    \{/,/^    \}/{H;/^    \{/h;/^    \}/{x;${3:+/\"$3\": false/d;}s/.*\n      \"$2\": \"([^\"]*)\".*/\1/p}}"
+}
 
 _kanon_values() # the values of option $1, where it takes one of a few; fails elsewhere
 {
@@ -9,9 +15,15 @@ _kanon_values() # the values of option $1, where it takes one of a few; fails el
     --encoding) printf '%s\n' utf-8 windows-1252 latin-1 ;;
     --decimal) printf '%s\n' . , ;;
     -d | --delimiter) printf '%s\n' , ';' '|' tab ;;
-    --method) printf '%s\n' optimal heuristic samarati bottom-up bottom-up-rollup incognito incognito-superroots incognito-cube datafly mondrian mondrian-relaxed mondrian-1d mondrian-best mondrian-workload kmsd kmsd-ag ;;
+    --method) _kanon_list methods name ;;
     --choose) printf '%s\n' range entropy loss ;;
-    --utility) printf '%s\n' lm ncp prec entropy dm dm_star c_avg ;;
+    --utility) _kanon_list metrics name utility ;;
+    --require) _kanon_list models example diagnose ;;
+    --matching) printf '%s\n' greedy exact ;;
+    --leftovers) printf '%s\n' absorb drop ;;
+    --diversity) printf '%s\n' merge distance suppress ;;
+    --semantics) printf '%s\n' pairs paths ;;
+    --missing) printf '%s\n' value wildcard drop ;;
     --suppressed) printf '%s\n' star drop keep-sensitive ;;
     --undeclared) printf '%s\n' drop refuse ;;
     --threads) printf '%s\n' 1 2 4 8 ;;
@@ -37,6 +49,8 @@ _kanon()
     if ((COMP_CWORD == 1)) || [[ $command == help ]]; then
         _kanon_offer "$cur" < <("$program" --help 2>/dev/null | sed -nE 's/^  ([a-z][a-z-]*) .*/\1/p')
         ((COMP_CWORD == 1)) && _kanon_offer "$cur" < <(printf '%s\n' --help --version)
+        [[ $command == help ]] && ((COMP_CWORD == 2)) &&
+            _kanon_offer "$cur" < <("$program" help topics 2>/dev/null | sed -nE 's/^  ([a-z][a-z-]*) .*/\1/p')
         return
     fi
 
@@ -53,10 +67,10 @@ _kanon()
 
     # What stands behind a command's name in its usage, in small letters, has a help of its own; so do kinds, in a list.
     local words options
-    help=$("$program" "$command" --help 2>/dev/null)
+    help=$("$program" "$command" --help 2>/dev/null | sed '/^Examples:/,$d')
     words=$(sed -nE "s/^(Usage:| {6}) kanon $command ([a-z][a-z-]*) .*/\2/p; /^Kinds:/,/^$/s/^  ([a-z][a-z-]*)  .*/\1/p" <<<"$help")
     if ((COMP_CWORD > 2)) && grep -qxF -- "${COMP_WORDS[2]}" <<<"$words"; then
-        options=$("$program" "$command" "${COMP_WORDS[2]}" --help 2>/dev/null) && help=$options
+        options=$("$program" "$command" "${COMP_WORDS[2]}" --help 2>/dev/null | sed '/^Examples:/,$d') && help=$options
     fi
     if [[ $cur == -* ]]; then
         _kanon_offer "$cur" < <(sed -nE 's/^ {2,6}(-[a-z], )?(--[a-z][a-z-]*).*/\2/p' <<<"$help" | sort -u)

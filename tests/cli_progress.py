@@ -16,15 +16,13 @@ import tempfile
 import termios
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness  # noqa: E402
+from harness import check  # noqa: E402
+
 KANON = os.path.abspath(sys.argv[1])
 ROWS = "2000000000"
 PATIENCE = 60
-checks = []
-
-
-def check(function):
-    checks.append(function)
-    return function
 
 
 class Job:
@@ -233,22 +231,12 @@ def finished():
 
 
 def main():
-    failed = False
     try:  # a bare chroot has no pseudo-terminals: nothing can be said about progress there
         for end in pty.openpty():
             os.close(end)
     except OSError:
-        print("1..1\nok 1 # SKIP this machine has no pseudo-terminals")
-        return 0
-    print(f"1..{len(checks)}")
-    for number, function in enumerate(checks, 1):
-        problems = function()
-        failed |= bool(problems)
-        print(f"{'not ok' if problems else 'ok'} {number} {function.__doc__}")
-        for problem in problems:
-            print(f"#   {problem}")
-        sys.stdout.flush()
-    return 1 if failed else 0
+        harness.skip_all("this machine has no pseudo-terminals")
+    harness.run_checks()
 
 
-sys.exit(main())
+main()

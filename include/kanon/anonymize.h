@@ -14,7 +14,7 @@
 #ifndef KANON_ANONYMIZE_H
 #define KANON_ANONYMIZE_H
 
-#include <kanon/spec.h>
+#include <kanon/advise.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -86,6 +86,7 @@ typedef struct kn_release_result {
     int64_t region_bound; /* strict partitioning in ordered dimensions, k alone: no class has more than 2d(k - 1) + m rows
                              (m: copies of the most frequent combination of original values); 0: no such bound       */
     double  c_avg_bound, dm_bound; /* what follows from it: c_avg <= bound / k, dm <= bound * rows                    */
+    const kn_advice *advice; /* method: auto: what was tried and chosen; else NULL                                    */
 } kn_release_result;
 
 typedef struct kn_anonymize_options {
@@ -144,6 +145,7 @@ typedef struct kn_database_result {
     double                    seconds_read, seconds_search, seconds_write, seconds_verify;
     int                       note_count;
     const char *const        *notes;
+    const kn_advice          *advice; /* method: auto: what was tried and chosen; else NULL     */
 } kn_database_result;
 
 /* Runs a spec that describes a database and passed kn_spec_check: reads it, clusters its persons, writes a new database
@@ -184,6 +186,7 @@ typedef struct kn_records_result {
     int                       note_count;
     const char *const        *notes;
     char                      sha256[65]; /* of the release */
+    const kn_advice          *advice; /* method: auto: what was tried and chosen; else NULL             */
 } kn_records_result;
 
 /* Runs a spec of tree records that passed kn_spec_check: k^(m,n)-anonymity (kanon/records.h). Written, read back, verified

@@ -1,5 +1,7 @@
 /* kn_context.c: creation and end of a context, cancellation, progress.
  *
+ * A deadline is a clock that is looked at wherever cancellation is asked for; without one that costs nothing.
+ *
  * Progress is counted by an atomic add; the callback runs on whichever worker first passes the next due time, at most
  * ten times a second and never twice at once.
  */
@@ -36,6 +38,13 @@ static void system_release(void *user, void *block, size_t size)
     free(block);
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static int usable_cpus(void)
 {
     cpu_set_t set;
@@ -67,6 +76,7 @@ kn_status kn_context_create(kn_context **out, const kn_context_options *options,
     atomic_init(&ctx->memory_used, 0);
     atomic_init(&ctx->memory_peak, 0);
     atomic_init(&ctx->cancelled, false);
+    atomic_init(&ctx->deadline_ns, 0);
     ctx->threads = opt.threads > 0 ? opt.threads : usable_cpus();
     ctx->progress = opt.progress;
     ctx->progress_user = opt.progress_user;
@@ -95,14 +105,33 @@ void kn_context_reset_cancel(kn_context *ctx)
     atomic_store_explicit(&ctx->cancelled, false, memory_order_relaxed);
 }
 
-bool kn_cancelled(const kn_context *ctx)
+bool kn_cancel_requested(const kn_context *ctx)
 {
     return atomic_load_explicit(&ctx->cancelled, memory_order_relaxed);
+}
+
+bool kn_cancelled(const kn_context *ctx)
+{
+    if (kn_cancel_requested(ctx)) return true;
+    uint64_t deadline = atomic_load_explicit(&ctx->deadline_ns, memory_order_relaxed);
+    return deadline > 0 && now_ns() >= deadline;
+}
+
+void kn_deadline_set(kn_context *ctx, double seconds)
+{
+    enum { LONGEST = 1000000000 }; /* some thirty years: beyond that there is none */
+    uint64_t deadline = seconds > 0 && seconds < LONGEST ? now_ns() + (uint64_t)(seconds * 1e9) : 0;
+    atomic_store_explicit(&ctx->deadline_ns, deadline, memory_order_relaxed);
 }
 
 kn_status kn_fail_cancelled(kn_error *err)
 {
     return kn_fail(err, KN_CANCELLED, "stopped on request; nothing was written");
+}
+
+bool kn_memory_limited(const kn_context *ctx)
+{
+    return ctx->memory_limit > 0;
 }
 
 int kn_context_threads(const kn_context *ctx)
@@ -118,13 +147,6 @@ uint64_t kn_context_memory_used(const kn_context *ctx)
 uint64_t kn_context_memory_peak(const kn_context *ctx)
 {
     return atomic_load_explicit(&ctx->memory_peak, memory_order_relaxed);
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 static void report(kn_context *ctx, uint64_t now, bool finished)

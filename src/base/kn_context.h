@@ -13,6 +13,7 @@ struct kn_context {
     _Atomic uint64_t memory_used;
     _Atomic uint64_t memory_peak;
     atomic_bool      cancelled;
+    _Atomic uint64_t deadline_ns; /* work stops then as if cancelled; 0: none */
     int              threads;
     struct kn_pool  *pool; /* started on first use, forgotten after fork */
 
@@ -27,8 +28,18 @@ struct kn_context {
     atomic_flag      progress_busy;
 };
 
-/* True once kn_context_cancel was called; long loops ask every few thousand steps. */
+/* True once kn_context_cancel was called or the deadline has passed; long loops ask every few thousand steps. */
 bool kn_cancelled(const kn_context *ctx);
+
+/* Only the first of the two: somebody asked to stop. */
+bool kn_cancel_requested(const kn_context *ctx);
+
+/* From now on work may take so many seconds; then it ends with KN_CANCELLED. 0 or less: as long as it likes. Only while
+ * nothing is under way in the context. */
+void kn_deadline_set(kn_context *ctx, double seconds);
+
+/* Was a memory limit given? */
+bool kn_memory_limited(const kn_context *ctx);
 
 /* KN_CANCELLED with its message. */
 kn_status kn_fail_cancelled(kn_error *err);

@@ -29,6 +29,54 @@ typedef struct cli_anonymizing {
     int               file_count;
 } cli_anonymizing;
 
+/* The options that say what is read, asked and searched for: of every command that makes such a spec. Those of reading tables
+ * and of writing are apart. */
+/* clang-format off */
+#define CLI_REQUIREMENT_OPTIONS(a)                                                                                     \
+    {"--spec", CLI_TEXT, &(a).spec_path},                                                                              \
+    {"--qi", CLI_LIST, &(a).qi},                                                                                       \
+    {"--sensitive", CLI_LIST, &(a).sensitive},                                                                         \
+    {"--identifier", CLI_LIST, &(a).identifier},                                                                       \
+    {"--keep", CLI_LIST, &(a).keep},                                                                                   \
+    {"--weight", CLI_TEXT, &(a).weight},                                                                               \
+    {"--entity", CLI_TEXT, &(a).entity},                                                                               \
+    {"--hierarchy", CLI_REPEAT, &(a).hierarchies},                                                                     \
+    {"--attribute", CLI_REPEAT, &(a).attributes},                                                                      \
+    {"--undeclared", CLI_TEXT, &(a).undeclared},                                                                       \
+    {"--missing", CLI_TEXT, &(a).missing},                                                                             \
+    {"-k|--k", CLI_INTEGER, &(a).k},                                                                                   \
+    {"--require", CLI_REPEAT, &(a).require},                                                                           \
+    {"--population", CLI_TEXT, &(a).population},                                                                       \
+    {"--suppression", CLI_TEXT, &(a).suppression},                                                                     \
+    {"--suppressed", CLI_TEXT, &(a).suppressed},                                                                       \
+    {"--dependency", CLI_REPEAT, &(a).dependencies},                                                                   \
+    {"--utility", CLI_TEXT, &(a).utility},                                                                             \
+    {"--choose", CLI_TEXT, &(a).choose},                                                                               \
+    {"--workload", CLI_TEXT, &(a).workload},                                                                           \
+    {"--time-limit", CLI_TEXT, &(a).time_limit},                                                                       \
+    {"-s|--seed", CLI_TEXT, &(a).seed},                                                                                \
+    {"-o|--output", CLI_TEXT, &(a).output},                                                                            \
+    {"--force", CLI_FLAG, &(a).force},                                                                                 \
+    {"--allow-broken", CLI_FLAG, &(a).allow_broken},                                                                   \
+    {"--threshold", CLI_TEXT, &(a).threshold},                                                                         \
+    {"--climit", CLI_TEXT, &(a).climit},                                                                               \
+    {"--matching", CLI_TEXT, &(a).matching},                                                                           \
+    {"--leftovers", CLI_TEXT, &(a).leftovers},                                                                         \
+    {"--diversity", CLI_TEXT, &(a).diversity},                                                                         \
+    {"--complete", CLI_FLAG, &(a).complete},                                                                           \
+    {"--anatomy", CLI_FLAG, &(a).anatomy},                                                                             \
+    {"--reference", CLI_FLAG, &(a).reference},                                                                         \
+    {"--kmn", CLI_TEXT, &(a).kmn},                                                                                     \
+    {"--record", CLI_TEXT, &(a).record},                                                                               \
+    {"--g", CLI_TEXT, &(a).g},                                                                                         \
+    {"--semantics", CLI_TEXT, &(a).semantics},                                                                         \
+    {"--strict-structure", CLI_FLAG, &(a).strict_structure},                                                           \
+    {"--support", CLI_TEXT, &(a).support}
+/* clang-format on */
+
+/* Frees what parsing those options took. */
+void cli_anonymizing_free(cli_anonymizing *a);
+
 /* Makes the spec that the release file and the options describe, not yet checked. 0, or the exit code after saying what
  * is wrong. */
 int cli_anonymize_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *a);

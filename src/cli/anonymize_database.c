@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advise.h"
 #include "anonymize.h"
 #include "diagnose.h"
 
@@ -73,8 +74,9 @@ static void print_words(const cli_anonymizing *a, const kn_spec *spec, const kn_
         fprintf(out, "A sensitive value belongs to at most %.1f %% of those who look alike.\n", 100 * r->largest_share);
     cli_models_print(r->models, r->model_count, true, out);
     print_tables(r, out);
-    fprintf(out, "\n  by    %s%s\n  loss  lm %.6g", kn_method_name(r->method), spec->anatomy ? ", as an anatomy" : "",
-            r->lm);
+    fprintf(out, "\n  by    %s%s\n", kn_method_name(r->method), spec->anatomy ? ", as an anatomy" : "");
+    cli_advice_print(r->advice, out);
+    fprintf(out, "  loss  lm %.6g", r->lm);
     if (!isnan(r->dm)) fprintf(out, " dm %.6g", r->dm);
     fputc('\n', out);
     print_files(a, spec, r, out);
@@ -125,6 +127,7 @@ static void print_json(const cli_anonymizing *a, const kn_spec *spec, const kn_d
     cli_json_set(o, "found", json_boolean(r->found));
     if (!r->found) cli_json_set(o, "reason", cli_json_text_or_null(r->reason));
     cli_json_set(o, "method", cli_json_text_or_null(kn_method_name(r->method)));
+    if (r->advice) cli_json_set(o, "auto", cli_advice_json(r->advice));
     cli_json_set(o, "persons_in", json_integer(r->persons_in));
     cli_json_set(o, "k_before", json_integer(r->k_before));
     if (r->found) set_release(o, a, spec, r);

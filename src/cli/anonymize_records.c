@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advise.h"
 #include "anonymize.h"
 #include "diagnose.h"
 
@@ -15,6 +16,15 @@ static void print_promise(const kn_spec *spec, const kn_records_result *r, FILE 
         fprintf(out, ", and up to %d %s between them,", r->kmn.n,
                 r->kmn.n == 1 ? "relation (what stands above what)" : "relations (what stands above what)");
     fprintf(out, " finds no record or at least %lld.\n", (long long)r->k);
+    const char *between = "Some of these values may be known to be absent: those of ";
+    for (int c = 0; c < spec->class_count; c++) {
+        if (!spec->classes[c].negative) continue;
+        char *name = cli_escape(spec->classes[c].name, strlen(spec->classes[c].name));
+        fprintf(out, "%s%s", between, name);
+        between = ", ";
+        free(name);
+    }
+    if (between[0] == ',') fputs(".\n", out);
     if (r->kmn.n > 1)
         fprintf(out, "Relations are %s.\n",
                 spec->semantics == KN_SEMANTICS_PATHS ? "known together with the path they lie on (semantics: paths)"
@@ -41,8 +51,10 @@ static void print_loss(const kn_records_result *r, FILE *out)
     fputc('\n', out);
     cli_text_table_print(t, out, 2);
     cli_text_table_free(t);
-    fprintf(out, "\n  by    %s%s\n  loss  rpd %.6g (was %.6g)", kn_method_name(r->method),
-            r->complete ? "" : "; the time limit ended the search: a better one may exist", r->rpd, r->rpd_original);
+    fprintf(out, "\n  by    %s%s\n", kn_method_name(r->method),
+            r->complete ? "" : "; the time limit ended the search: a better one may exist");
+    cli_advice_print(r->advice, out);
+    fprintf(out, "  loss  rpd %.6g (was %.6g)", r->rpd, r->rpd_original);
     if (!isnan(r->ml2)) fprintf(out, " ml2 %.6g dml2 %.6g", r->ml2, r->dml2);
     fputc('\n', out);
 }
@@ -64,8 +76,9 @@ static void print_words(const cli_anonymizing *a, const kn_spec *spec, const kn_
     print_loss(r, out);
     if (a->dry_run) return;
     char *path = cli_escape(spec->output, strlen(spec->output));
-    fprintf(out, "\n  publish       %s\n                %s.certificate.json\n  keep private  %s.private.json\n", path,
-            path, path);
+    fprintf(out, "\n  publish       %s\n                %s.certificate.json\n", path, path);
+    cli_print_report(spec, out);
+    fprintf(out, "  keep private  %s.private.json\n", path);
     if (spec->keep_rowmap) fprintf(out, "                %s.rowmap\n", path);
     free(path);
 }
@@ -110,6 +123,7 @@ static void print_json(const cli_anonymizing *a, const kn_spec *spec, const kn_r
     cli_json_set(o, "found", json_boolean(r->found));
     if (!r->found) cli_json_set(o, "reason", cli_json_text_or_null(r->reason));
     cli_json_set(o, "method", cli_json_text_or_null(kn_method_name(r->method)));
+    if (r->advice) cli_json_set(o, "auto", cli_advice_json(r->advice));
     cli_json_set(o, "complete", json_boolean(r->complete));
     cli_json_set(o, "records", json_integer(r->records));
     cli_json_set(o, "merged", json_integer(r->merged));

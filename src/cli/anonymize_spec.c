@@ -11,6 +11,14 @@
 #include "anonymize.h"
 #include "requirement.h"
 
+void cli_anonymizing_free(cli_anonymizing *a)
+{
+    cli_list *lists[] = {&a->qi,         &a->sensitive, &a->identifier,   &a->keep, &a->hierarchies,
+                         &a->attributes, &a->require,   &a->dependencies, NULL};
+    for (int i = 0; lists[i]; i++) cli_list_free(lists[i]);
+    cli_table_options_free(&a->input);
+}
+
 /* One run of applying options: the first failure ends it. */
 typedef struct applying {
     const cli_command *command;
@@ -177,12 +185,11 @@ static void set_models(applying *a, const cli_anonymizing *w)
 /* A share (0.05, 5%) or so many rows (100 rows). */
 static void set_suppression(applying *a, const char *text)
 {
-    char *end;
     if (!text || a->code) return;
-    long long rows = strtoll(text, &end, 10);
-    if (end > text && (strcmp(end, " rows") == 0 || strcmp(end, "rows") == 0 || strcmp(end, " row") == 0)) {
+    int64_t rows = cli_rows_text(text);
+    if (rows >= 0) {
         char count[64];
-        snprintf(count, sizeof count, "{rows: %lld}", rows);
+        snprintf(count, sizeof count, "{rows: %" PRId64 "}", rows);
         set(a, "suppression", count, "--suppression");
         return;
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advise.h"
 #include "anonymize.h"
 #include "diagnose.h"
 #include "json.h"
@@ -55,13 +56,12 @@ static void print_choice(const kn_release_result *r, FILE *out)
         return;
     }
     node_text(node, sizeof node, r->levels, r->level_count);
-    fprintf(out, "\n  node  %s", node);
-    if (r->lattice > 0) fprintf(out, " of %.0f", r->lattice);
-    fprintf(out, ", by %s", kn_method_name(r->method));
+    fprintf(out, "\n  by    %s: levels %s", kn_method_name(r->method), node);
+    if (r->lattice > 0) fprintf(out, ", one of %.0f choices", r->lattice);
     if (!r->complete)
         fprintf(out, "; the time limit ended the search: a better one may exist");
     else if (r->optimal)
-        fprintf(out, "; none is better by %s", kn_metric_name(r->utility));
+        fprintf(out, "; none loses less by %s", kn_metric_name(r->utility));
     fputc('\n', out);
 }
 
@@ -161,6 +161,7 @@ void cli_anonymize_words(const cli_anonymizing *a, const kn_spec *spec, const kn
     cli_models_print(r->models, r->model_count, true, out);
     print_columns(r, out);
     print_choice(r, out);
+    cli_advice_print(r->advice, out);
     print_metrics(r, out);
     print_bounds(r, out);
     if (a->all_solutions) print_solutions(r, out);
@@ -257,6 +258,7 @@ void cli_anonymize_json(const cli_anonymizing *a, const kn_spec *spec, const kn_
     cli_json_set(o, "found", json_boolean(r->found));
     if (!r->found) cli_json_set(o, "reason", cli_json_text_or_null(r->reason));
     cli_json_set(o, "method", cli_json_text_or_null(kn_method_name(r->method)));
+    if (r->advice) cli_json_set(o, "auto", cli_advice_json(r->advice));
     cli_json_set(o, "utility", cli_json_text_or_null(kn_metric_name(r->utility)));
     cli_json_set(o, "complete", json_boolean(r->complete));
     cli_json_set(o, "optimal", json_boolean(r->optimal));

@@ -36,6 +36,7 @@ extern const cli_command cli_diagnose;
 extern const cli_command cli_dependencies;
 extern const cli_command cli_hierarchy;
 extern const cli_command cli_anonymize;
+extern const cli_command cli_advise;
 extern const cli_command cli_verify;
 extern const cli_command cli_measure;
 extern const cli_command cli_attack;
@@ -75,9 +76,10 @@ void cli_list_free(cli_list *list);
 typedef struct cli_common {
     bool     json;
     bool     quiet;        /* --quiet: no progress, no notes            */
-    bool     help;         /* the command's help was printed: return 0  */
+    bool     help;         /* the help, or a list, was printed: return 0 */
     int64_t  threads;      /* 0: all                                    */
     uint64_t memory_limit; /* bytes; 0: none                            */
+    bool     list_methods, list_models, list_metrics; /* of commands that have them (lists.h) */
     bool     streams;      /* set by the command, before cli_context: it writes data to standard output while it works,
                               and a progress line on the same terminal would stand in its way */
 } cli_common;
@@ -92,11 +94,15 @@ bool cli_parse_integer(const char *text, int64_t *out);
 bool cli_parse_number(const char *text, double *out);
 bool cli_parse_size(const char *text, uint64_t *out);
 
+/* "100 rows" is 100, as options that take a share of the rows take it too; -1: it is no such text. */
+int64_t cli_rows_text(const char *text);
+
 /* The name nearest to a mistyped word, or NULL where none is near. `names` ends with NULL. */
 const char *cli_nearest(const char *word, const char *const *names);
 
-/* The help of the options that every command has. */
+/* The help of the options that every command has, with its heading. */
 #define CLI_COMMON_HELP                                                                                                \
+    "Options of every command:\n"                                                                                      \
     "      --json               write the result as JSON\n"                                                            \
     "  -q, --quiet              no progress, no notes\n"                                                               \
     "      --threads N          work on N threads (default: all processors)\n"                                         \
@@ -130,6 +136,7 @@ typedef struct cli_table_options {
     }
 
 #define CLI_TABLE_HELP                                                                                                 \
+    "Reading tables:\n"                                                                                                \
     "  -d, --delimiter C        one character between cells, or 'tab' (default: found out)\n"                          \
     "      --no-header          the first line is data; columns are named c1, c2, ...\n"                               \
     "      --encoding NAME      utf-8 (default), windows-1252 or latin-1\n"                                            \
@@ -179,7 +186,8 @@ int  cli_stop(void);
  * pipe nobody reads any more. */
 int cli_fail(const kn_error *err);
 
-/* Prints "kanon COMMAND: message" and a pointer to --help; returns 2. */
+/* Prints "kanon: message" and a line that points to the command's --help; returns 2. Every message has one form: where,
+ * what is wrong; what to do (docs/commands.md). */
 int cli_usage(const cli_command *command, const char *format, ...) KN_PRINTF(2, 3);
 
 /* A remark on stderr ("kanon: note: ..."), unless --quiet. */

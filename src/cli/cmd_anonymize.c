@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "anonymize.h"
+#include "lists.h"
+#include "spec_help.h"
 
 static const char help[] =
     "Usage: kanon anonymize RELEASE.yaml [OPTION]...\n"
@@ -15,39 +17,8 @@ static const char help[] =
     ".yml or .json is a release file; options override its fields. The certificate stands\n"
     "beside the release (FILE.certificate.json) and may be published with it;\n"
     "FILE.private.json may not.\n"
-    "\n"
-    "Columns (any other is dropped, and named):\n"
-    "      --qi COLUMNS         quasi-identifiers: what somebody else may know; in this order\n"
-    "                           stand the levels of a node\n"
-    "      --sensitive COLUMNS  what nobody should learn about a person; published as it is\n"
-    "      --identifier COLUMNS dropped without a word\n"
-    "      --keep COLUMNS       published as they are\n"
-    "      --weight COLUMN      sampling weights\n"
-    "      --entity COLUMN      whose row it is: classes then count persons, not rows\n"
-    "      --hierarchy COLUMN:FILE, COLUMN:KIND\n"
-    "                           what a quasi-identifier's values become: a file, mask=right,\n"
-    "                           ranges=5,10,20, breaks=18,65/18, calendar=month,year,\n"
-    "                           prefix=., taxonomy=FILE or suppress; repeatable\n"
-    "      --attribute 'COLUMN:{...}'\n"
-    "                           anything else of a column, as in a release file; repeatable\n"
-    "      --undeclared HOW     other columns: 'drop' (default) or 'refuse'\n"
-    "      --missing HOW        missing quasi-identifiers are a value of their own ('value',\n"
-    "                           default), or drop the row ('drop')\n"
-    "\n"
-    "Promises:\n"
-    "  -k, --k K                every class has at least K rows\n"
-    "      --require MODEL      as in diagnose (l-diversity:kind=distinct,l=3, ...), and also\n"
-    "                           k-map:k=5, delta-presence:min=0,max=0.5, max-risk:risk=0.1,\n"
-    "                           average-risk:risk=0.05; repeatable\n"
-    "      --population FILE    everybody the table may be about, for k-map and delta-presence\n"
-    "      --suppression SHARE  rows that may be suppressed: 0.05, 5% or '100 rows' (default: 0)\n"
-    "      --suppressed HOW     they show '*' in every column ('star', default), are left out\n"
-    "                           ('drop'), or show '*' in the quasi-identifiers ('keep-sensitive')\n"
-    "      --dependency 'A -> B'\n"
-    "                           a dependency of the data that the release must keep (A ->> B, A -2-> B\n"
-    "                           too); repeatable\n"
-    "      --allow-broken       go on where a dependency does not hold\n"
-    "\n"
+    "\n" CLI_COLUMNS_HELP "      --undeclared HOW     other columns: 'drop' (default) or 'refuse'\n"
+    "\n" CLI_PROMISES_HELP "\n"
     "How:\n"
     "      --method NAME        optimal (default), heuristic, samarati, bottom-up,\n"
     "                           bottom-up-rollup, incognito, incognito-superroots,\n"
@@ -57,46 +28,21 @@ static const char help[] =
     "                           allows; kmsd or kmsd-ag: rows raised one by one, dependencies\n"
     "                           kept; of a database: miracle, miracle-x (default),\n"
     "                           miracle-x-level, dmiracle (where l-diversity is asked), or\n"
-    "                           bitmap, to compare; of trees: gcs (default), acs or ocs\n"
+    "                           bitmap, to compare; of trees: gcs (default), acs or ocs;\n"
+    "                           auto: those that fit are tried and the best is taken (kanon advise)\n"
     "      --utility METRIC     what to lose least of: lm (default), ncp, prec, entropy, dm,\n"
     "                           dm_star or c_avg\n"
     "      --choose HOW         mondrian cuts the column with the widest 'range' (default), the\n"
     "                           most 'entropy', or where a cut saves most 'loss'\n"
-    "      --workload FILE      the queries that mondrian-workload's cuts follow\n"
-    "      --time-limit SECONDS the best found so far, then\n"
-    "      --seed N             of methods that draw lots\n"
+    "      --workload FILE      a file of queries, which mondrian-workload's cuts follow\n"
+    "      --time-limit SECONDS stop then, with the best found so far\n"
+    "  -s, --seed N             another seed, another result, of methods that draw lots\n"
     "      --all-solutions      list every minimal node with its loss\n"
-    "      --dry-run            search and measure, write nothing\n"
-    "\n"
-    "Databases (a release file with tables; sqlite:FILE, postgresql://... or FOLDER/):\n"
-    "      --threshold T        a person farther than T from every cluster begins a new one\n"
-    "                           (default: 0.1)\n"
-    "      --climit N           while there are fewer than N clusters (default: 150)\n"
-    "      --matching HOW       rows of two persons are paired one by one, the cheapest first\n"
-    "                           ('greedy', default), or at the least cost ('exact')\n"
-    "      --leftovers HOW      fewer than k who are left join the nearest class ('absorb',\n"
-    "                           default) or are left out ('drop')\n"
-    "      --diversity HOW      dmiracle: classes that are not diverse are merged ('merge',\n"
-    "                           default), avoided from the start ('distance') or left out\n"
-    "                           ('suppress')\n"
-    "      --anatomy            dmiracle: values as they are, sensitive ones by groups\n"
-    "      --complete           bitmap: what a person has not is known not to be\n"
-    "      --reference          the plain algorithm: the same release, slowly (trees too)\n"
-    "\n"
-    "Trees (a release file with classes; .xml, .json, .jsonl, or one basket per line):\n"
-    "      --kmn K,M,N          whoever knows M values and N relations between them finds none or\n"
-    "                           at least K records\n"
-    "      --record NAME        the element or key that is one person (default: record)\n"
-    "      --g N                gcs follows the N best cuts of each step (default: 2)\n"
-    "      --semantics HOW      relations are known pair by pair ('pairs', default), or with the\n"
-    "                           path they lie on ('paths')\n"
-    "      --strict-structure   moved nodes do not show\n"
-    "      --support SHARE      also mine frequent subtrees, for ml2 and dml2: in at least this\n"
-    "                           share of the records\n"
-    "\n"
+    "      --dry-run            search and measure, write nothing\n" CLI_LIST_METHODS_HELP CLI_LIST_MODELS_HELP
+        CLI_LIST_METRICS_HELP "\n" CLI_DATABASE_HELP "\n" CLI_TREES_HELP "\n"
     "Writing:\n"
     "      --spec FILE          the release file, whatever it is called\n"
-    "  -o, --output FILE        the release; '-' is standard output\n"
+    "  -o, --output FILE        where the result goes: the release; '-' is standard output\n"
     "      --report FILE        also an HTML page with pictures\n"
     "      --summary side       also FILE.summary.csv: range and mean of each class and\n"
     "                           quasi-identifier ('none': the default)\n"
@@ -156,7 +102,7 @@ static int check_words(const cli_anonymizing *a)
 {
     if (a->k != INT64_MIN && a->k < 1) return cli_usage(&cli_anonymize, "-k: k must be at least 1");
     if (!a->spec_path && a->file_count == 0)
-        return cli_usage(&cli_anonymize, "name a release file (.yaml) or a table to anonymize");
+        return cli_usage(&cli_anonymize, "no file is named; name a release file (.yaml) or a table to anonymize");
     return 0;
 }
 
@@ -214,7 +160,7 @@ static int anonymize(cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
     if (kn_spec_shape(spec) == KN_SHAPE_DATABASE) return cli_anonymize_database(a, ctx, spec);
     if (kn_spec_shape(spec) == KN_SHAPE_RECORDS) return cli_anonymize_records(a, ctx, spec);
     if (a->common.json && !a->dry_run && strcmp(spec->output, "-") == 0)
-        return cli_usage(&cli_anonymize, "--json describes a release in a file: --output FILE is needed");
+        return cli_usage(&cli_anonymize, "--json describes a release in a file; --output FILE is needed");
     int code = check_paths(spec);
     if (code) return code;
     if (kn_anonymize(&result, ctx, spec, &options, &err) != KN_OK) return cli_fail(&err);
@@ -223,63 +169,20 @@ static int anonymize(cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
     return code;
 }
 
-static void free_words(cli_anonymizing *a)
-{
-    cli_list *lists[] = {&a->qi,         &a->sensitive, &a->identifier,   &a->keep, &a->hierarchies,
-                         &a->attributes, &a->require,   &a->dependencies, NULL};
-    for (int i = 0; lists[i]; i++) cli_list_free(lists[i]);
-    cli_table_options_free(&a->input);
-}
-
 static int run(int argc, char **argv)
 {
     cli_anonymizing  a = {.command = &cli_anonymize, .k = INT64_MIN};
-    const cli_option options[] = {{"--spec", CLI_TEXT, &a.spec_path},
-                                  {"--qi", CLI_LIST, &a.qi},
-                                  {"--sensitive", CLI_LIST, &a.sensitive},
-                                  {"--identifier", CLI_LIST, &a.identifier},
-                                  {"--keep", CLI_LIST, &a.keep},
-                                  {"--weight", CLI_TEXT, &a.weight},
-                                  {"--entity", CLI_TEXT, &a.entity},
-                                  {"--hierarchy", CLI_REPEAT, &a.hierarchies},
-                                  {"--attribute", CLI_REPEAT, &a.attributes},
-                                  {"--undeclared", CLI_TEXT, &a.undeclared},
-                                  {"--missing", CLI_TEXT, &a.missing},
-                                  {"-k|--k", CLI_INTEGER, &a.k},
-                                  {"--require", CLI_REPEAT, &a.require},
-                                  {"--population", CLI_TEXT, &a.population},
-                                  {"--suppression", CLI_TEXT, &a.suppression},
-                                  {"--suppressed", CLI_TEXT, &a.suppressed},
-                                  {"--dependency", CLI_REPEAT, &a.dependencies},
+    const cli_option options[] = {CLI_REQUIREMENT_OPTIONS(a),
                                   {"--method", CLI_TEXT, &a.method},
-                                  {"--utility", CLI_TEXT, &a.utility},
-                                  {"--choose", CLI_TEXT, &a.choose},
-                                  {"--workload", CLI_TEXT, &a.workload},
                                   {"--summary", CLI_TEXT, &a.summary},
-                                  {"--time-limit", CLI_TEXT, &a.time_limit},
-                                  {"--seed", CLI_TEXT, &a.seed},
                                   {"--all-solutions", CLI_FLAG, &a.all_solutions},
                                   {"--dry-run", CLI_FLAG, &a.dry_run},
-                                  {"-o|--output", CLI_TEXT, &a.output},
                                   {"--report", CLI_TEXT, &a.report},
                                   {"--keep-order", CLI_FLAG, &a.keep_order},
                                   {"--keep-rowmap", CLI_FLAG, &a.keep_rowmap},
-                                  {"--force", CLI_FLAG, &a.force},
-                                  {"--allow-broken", CLI_FLAG, &a.allow_broken},
-                                  {"--threshold", CLI_TEXT, &a.threshold},
-                                  {"--climit", CLI_TEXT, &a.climit},
-                                  {"--matching", CLI_TEXT, &a.matching},
-                                  {"--leftovers", CLI_TEXT, &a.leftovers},
-                                  {"--diversity", CLI_TEXT, &a.diversity},
-                                  {"--complete", CLI_FLAG, &a.complete},
-                                  {"--anatomy", CLI_FLAG, &a.anatomy},
-                                  {"--reference", CLI_FLAG, &a.reference},
-                                  {"--kmn", CLI_TEXT, &a.kmn},
-                                  {"--record", CLI_TEXT, &a.record},
-                                  {"--g", CLI_TEXT, &a.g},
-                                  {"--semantics", CLI_TEXT, &a.semantics},
-                                  {"--strict-structure", CLI_FLAG, &a.strict_structure},
-                                  {"--support", CLI_TEXT, &a.support},
+                                  CLI_LIST_METHODS(a.common),
+                                  CLI_LIST_MODELS(a.common),
+                                  CLI_LIST_METRICS(a.common),
                                   CLI_TABLE_OPTIONS(a.input),
                                   {0}};
     kn_context      *ctx = NULL;
@@ -294,7 +197,7 @@ static int run(int argc, char **argv)
     if (code == 0) code = anonymize(&a, ctx, spec);
     kn_spec_free(spec);
     cli_context_free(ctx);
-    free_words(&a);
+    cli_anonymizing_free(&a);
     return code;
 }
 

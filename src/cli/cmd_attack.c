@@ -21,17 +21,18 @@ static const char help[] =
     "there. No value is shown. The exit code is 0 if nobody matches fewer than K rows, 1 if\n"
     "somebody does.\n"
     "\n"
+    "Options:\n"
     "      --external FILE      the attacker's table, one row per person\n"
     "      --spec FILE          the release file: quasi-identifiers, hierarchies, k and the input\n"
     "      --original FILE      the original, instead of the release file's input\n"
     "      --no-original        attack the release only\n"
-    "      --qi COLUMNS         quasi-identifiers, without a release file or beyond its own\n"
-    "      --sensitive COLUMNS  whose value becomes certain?\n"
+    "      --qi COLUMNS         quasi-identifiers: without a release file, or beyond its own\n"
+    "      --sensitive COLUMNS  what nobody should learn about a person: whose value is certain?\n"
     "      --hierarchy COLUMN:FILE, COLUMN:KIND\n"
-    "                           what a column's values became, as in anonymize; repeatable\n"
-    "      --missing HOW        missing cells match missing ones ('value', default) or anything\n"
-    "                           ('wildcard')\n"
-    "  -k, --k K                instead of the release file's k\n"
+    "                           what a column's values become, as in anonymize; repeatable\n"
+    "      --missing HOW        what a missing cell is: it matches missing ones ('value', default)\n"
+    "                           or anything ('wildcard')\n"
+    "  -k, --k K                every class has at least K rows: instead of the release file's k\n"
     "      --demo               of a database: anonymizes its join, and each of its tables by\n"
     "                           itself, in memory; shows whom that gives away, and that a release\n"
     "                           by miracle-x does not. Nothing is written\n"
@@ -173,10 +174,10 @@ static int check_demo(const attacking *w, int argc)
 
 static int check(const attacking *w, int argc)
 {
-    if (argc != 1) return cli_usage(&cli_attack, argc < 1 ? "which release?" : "one release at a time");
+    if (argc != 1) return cli_usage(&cli_attack, argc < 1 ? "no release is named" : "one release at a time");
     if (!w->options.external) return cli_usage(&cli_attack, "--external FILE is needed: the attacker's table");
     if (!w->a.spec_path && w->a.qi.count == 0)
-        return cli_usage(&cli_attack, "--spec or --qi is needed: which columns are the tables linked by?");
+        return cli_usage(&cli_attack, "--spec or --qi is needed, to say by which columns the tables are linked");
     if (w->a.k != INT64_MIN && w->a.k < 1) return cli_usage(&cli_attack, "-k: k must be at least 1");
     if (w->options.original && w->options.no_original)
         return cli_usage(&cli_attack, "--original and --no-original exclude each other");

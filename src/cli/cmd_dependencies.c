@@ -17,20 +17,20 @@ static const char help[] =
     "  a -3-> b    multiset: with one a, every b that occurs occurs at least 3 times\n"
     "\n"
     "A name with a comma, an arrow or outer blanks stands in quotes: '\"a, b\" -> c'. A\n"
-    "missing cell is a value of its own.\n"
+    "missing cell is a value of its own. With --json, the list `dependencies` can stand in\n"
+    "a release file as it is.\n"
     "\n"
+    "Options:\n"
     "      --check RULE         check a dependency; repeatable\n"
     "      --check-file FILE    check those in a file, one on each line; # begins a comment\n"
     "      --discover           find all minimal functional dependencies\n"
     "      --error SHARE        ... with at most this share of rows as exceptions: 0.01, 1%\n"
     "      --max-left N         ... with at most N columns on the left\n"
     "      --columns LIST       ... among these columns (default: all; at most 64)\n"
-    "      --time-limit SECONDS ... and stop then with what was found\n"
+    "      --time-limit SECONDS stop then, with what was found (for --discover)\n"
     "      --cover              a minimal cover instead of all that holds\n"
     "      --closure LIST       what these columns determine, by all that holds\n"
-    "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n"
-    "With --json, the list `dependencies` can stand in a release file as it is.\n"
-    "\n" CLI_EXIT_HELP "\n"
+    "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
     "  $ kanon dependencies people.csv --check 'education -> salary-class' --check 'race -5-> sex'\n"
     "  $ kanon dependencies people.csv --discover --error 5% --max-left 2\n";
@@ -76,7 +76,7 @@ static int read_lines(asking *a, kn_context *ctx, FILE *file)
     }
     if (code == 0 && ferror(file)) {
         kn_error err = {KN_IO, 0, 0, {0}};
-        snprintf(err.message, sizeof err.message, "%.200s: %s", a->check_file, strerror(errno));
+        snprintf(err.message, sizeof err.message, "%.200s: cannot be read: %s", a->check_file, strerror(errno));
         code = cli_fail(&err);
     }
     free(line);
@@ -95,8 +95,8 @@ static int read_given(asking *a, kn_context *ctx)
     bool  standard = strcmp(a->check_file, "-") == 0;
     FILE *file = standard ? stdin : fopen(a->check_file, "r");
     if (!file) {
-        err.status = KN_IO;
-        snprintf(err.message, sizeof err.message, "%.200s: %s", a->check_file, strerror(errno));
+        err.status = errno == ENOENT || errno == EACCES || errno == ENOTDIR ? KN_INPUT : KN_IO;
+        snprintf(err.message, sizeof err.message, "%.200s: cannot open: %s", a->check_file, strerror(errno));
         return cli_fail(&err);
     }
     int code = read_lines(a, ctx, file);
@@ -221,9 +221,9 @@ static int check(asking *a, int argc, char **argv)
 {
     const cli_command *c = &cli_dependencies;
     bool               about = a->d.error || a->max_left != INT64_MIN || !isnan(a->time_limit) || a->columns.count > 0;
-    if (argc < 1) return cli_usage(c, "name a table");
+    if (argc < 1) return cli_usage(c, "no table is named");
     if (!a->discover && !a->check_file && a->checks.count == 0)
-        return cli_usage(c, "what is asked? --check, --check-file or --discover");
+        return cli_usage(c, "nothing is asked; use --check, --check-file or --discover");
     if (about && !a->discover)
         return cli_usage(c, "--error, --max-left, --columns and --time-limit go with --discover");
     if (a->d.error && !kn_fraction_parse(a->d.error, &a->options.error))

@@ -6,55 +6,58 @@
 #include <time.h>
 
 #include "diagnose.h"
+#include "lists.h"
 
 static const char help[] =
-    "Usage: kanon diagnose FILE... --qi A,B,C [-k K] [--suppress SHARE|any]\n"
-    "       kanon diagnose FILE... --over A,B,C [-k K] [--suppress SHARE|any]\n"
+    "Usage: kanon diagnose FILE... --qi A,B,C [-k K] [--suppression SHARE|any]\n"
+    "       kanon diagnose FILE... --over A,B,C [-k K] [--suppression SHARE|any]\n"
     "\n"
     "How well does a crowd hide each row? Rows that agree on all the columns named by\n"
     "--qi form a class; k is the size of the smallest class. With -k the answer is also\n"
     "the exit code: 0 if every class has at least K rows, 1 if not. --over looks at every\n"
     "subset of its columns: which information, in somebody else's hands, is a threat?\n"
     "\n"
-    "      --qi COLUMNS         the quasi-identifiers: what somebody else may know\n"
+    "Options:\n"
+    "      --qi COLUMNS         quasi-identifiers: what somebody else may know\n"
     "      --over COLUMNS       any of these: with -k the largest sets that still hold and the\n"
     "                           smallest that break it, otherwise the k of every set\n"
-    "  -k, --k K                is it K-anonymous?\n"
+    "  -k, --k K                every class has at least K rows: does it?\n"
     "      --at-most            read it as at most K-anonymous, instead of at least\n"
-    "      --suppress SHARE     if at most this share of the rows may be removed: 0.05 or 5%.\n"
-    "                           Whole classes go, the smallest first. 'any' asks how many\n"
-    "                           rows would have to go\n"
+    "      --suppression SHARE  rows that may be suppressed: 0.05, 5% or '100 rows'. Whole classes\n"
+    "                           go, the smallest first. 'any' asks how many would have to go\n"
     "      --entity COLUMN      whose row it is: classes then count persons, not rows\n"
-    "      --missing HOW        missing cells are a value of their own ('value', default),\n"
-    "                           agree with anything ('wildcard'), or set the row aside ('drop')\n"
+    "      --missing HOW        what a missing cell is: a value of its own ('value', default),\n"
+    "                           equal to anything ('wildcard'), or a reason to set the row aside\n"
+    "                           ('drop')\n"
     "      --algorithm NAME     for --over: 'fast' (default), or 'paper': Algorithms 1 to 3 of the\n"
     "                           privacy diagnosis centre as published, counting their calls\n"
     "      --max-size N         for --over: sets of at most N columns; a partial answer\n"
-    "      --time-limit SECONDS for --over with -k: then a partial answer\n"
-    "      --sensitive COLUMNS  beyond identity: what does a class tell about these?\n"
-    "      --require MODEL      a privacy model that must hold; repeatable:\n"
-    "                           l-diversity:kind=distinct,l=3 (or entropy; recursive with c=),\n"
-    "                           t-closeness:distance=equal,t=0.2 (or ordered, hierarchical),\n"
-    "                           alpha-k:alpha=0.5,k=5, beta-likeness:kind=basic,beta=2,\n"
-    "                           delta-disclosure:delta=1; attribute=NAME says of which column\n"
-    "      --hierarchy COLUMN:FILE\n"
-    "                           of a sensitive column, for the hierarchical distance; repeatable\n"
+    "      --time-limit SECONDS stop then, with a partial answer (for --over with -k)\n"
+    "      --sensitive COLUMNS  what nobody should learn about a person: what does a class tell?\n"
+    "      --require MODEL      a privacy model that must hold: l-diversity:kind=distinct,l=3,\n"
+    "                           t-closeness:distance=equal,t=0.2, ...; attribute=NAME says of\n"
+    "                           which column; repeatable (--list-models)\n"
+    "      --hierarchy COLUMN:FILE, COLUMN:KIND\n"
+    "                           what a column's values become, as in anonymize: of a sensitive\n"
+    "                           column, for the hierarchical distance; repeatable\n" CLI_LIST_MODELS_HELP
     "      --risk               for --qi: prosecutor, journalist and marketer risk\n"
-    "      --population FILE    for --risk: everybody the table may be about\n"
-    "      --sampling SHARE     for --risk: the table is a random sample of so many\n"
-    "      --weight COLUMN      for --risk: sampling weights\n"
-    "      --threshold RISK     for --risk: who counts as at risk (default 0.2)\n"
+    "      --population FILE    everybody the table may be about (for --risk)\n"
+    "      --sampling SHARE     the table is a random sample of so many: 0.01, 1% (for --risk)\n"
+    "      --weight COLUMN      sampling weights (for --risk)\n"
+    "      --risk-threshold RISK\n"
+    "                           who is found with a greater chance is at risk (for --risk;\n"
+    "                           default: 0.2)\n"
     "      --suda               for --qi: what makes a row special (SUDA scores);\n"
     "                           --max-size limits the sets looked at\n"
-    "      --report FILE        also write the answer as an HTML page with pictures\n"
+    "      --report FILE        also an HTML page with pictures\n"
     "      --write-suppressed FILE\n"
-    "                           for --qi with --suppress: the rows that would be removed, with\n"
+    "                           for --qi with --suppression: the rows that would be removed, with\n"
     "                           their row numbers (people's data: readable by you alone)\n"
     "      --timings            add times and memory to the answer\n"
     "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
     "  $ kanon generate adult-like --rows 1000 --output people.csv\n"
-    "  $ kanon diagnose people.csv --qi sex,race --suppress 0.01\n"
+    "  $ kanon diagnose people.csv --qi sex,race --suppression 1%\n"
     "  $ kanon diagnose people.csv --over sex,age,race,education,workclass -k 2\n";
 
 cli_moment cli_now(void)
@@ -125,17 +128,18 @@ static bool empty_list(const cli_list *list)
 static int check_size(const words *w)
 {
     if (w->max_size != INT64_MIN && (w->max_size < 1 || w->max_size > INT32_MAX))
-        return cli_usage(&cli_diagnose, "--max-size: at least 1");
+        return cli_usage(&cli_diagnose, "--max-size must be at least 1");
     return 0;
 }
 
 static int check_names(const cli_diagnosing *d, const words *w, int files)
 {
-    if (files == 0) return cli_usage(&cli_diagnose, "name a file to diagnose");
+    if (files == 0) return cli_usage(&cli_diagnose, "no file is named; name a table to diagnose");
     if (d->qi.count > 0 && d->over.count > 0)
-        return cli_usage(&cli_diagnose, "--qi and --over are two questions; ask one");
+        return cli_usage(&cli_diagnose, "--qi and --over are two questions; ask one of them");
     const cli_list *list = d->over.count > 0 ? &d->over : &d->qi;
-    if (empty_list(list)) return cli_usage(&cli_diagnose, "--qi (or --over): name at least one column");
+    if (empty_list(list))
+        return cli_usage(&cli_diagnose, "no quasi-identifier is named; --qi or --over lists at least one column");
     for (int i = 0; i < list->count && d->entity; i++)
         if (strcmp(list->items[i], d->entity) == 0)
             return cli_usage(&cli_diagnose, "--entity: \"%s\" is also a quasi-identifier", d->entity);
@@ -155,7 +159,7 @@ static int check_more(const cli_diagnosing *d)
     if ((d->require.count > 0 || d->hierarchies.count > 0) && d->sensitive.count == 0)
         return cli_usage(&cli_diagnose, "--require and --hierarchy go with --sensitive");
     if ((d->population || d->sampling || d->weight || d->threshold) && !d->risk)
-        return cli_usage(&cli_diagnose, "--population, --sampling, --weight and --threshold go with --risk");
+        return cli_usage(&cli_diagnose, "--population, --sampling, --weight and --risk-threshold go with --risk");
     const cli_list *quasi = d->over.count > 0 ? &d->over : &d->qi;
     for (int i = 0; i < d->sensitive.count; i++)
         for (int j = 0; j < quasi->count; j++)
@@ -169,7 +173,7 @@ static int check_more(const cli_diagnosing *d)
 static int check(cli_diagnosing *d, const words *w, int files)
 {
     if (w->missing && !kn_missing_parse(w->missing, &d->missing))
-        return cli_usage(&cli_diagnose, "--missing: 'value', 'wildcard' or 'drop'");
+        return cli_usage(&cli_diagnose, "--missing: not a way with missing cells; there are value, wildcard and drop");
     int code = check_names(d, w, files);
     if (code == 0) code = check_more(d);
     if (code) return code;
@@ -179,19 +183,23 @@ static int check(cli_diagnosing *d, const words *w, int files)
     d->max_size = w->max_size == INT64_MIN ? 0 : w->max_size;
     d->time_limit = w->time_limit < 0 ? 0 : w->time_limit;
     if (w->algorithm && strcmp(w->algorithm, "fast") != 0 && strcmp(w->algorithm, "paper") != 0)
-        return cli_usage(&cli_diagnose, "--algorithm: 'fast' or 'paper'");
+        return cli_usage(&cli_diagnose, "--algorithm: not an algorithm; there are fast and paper");
     d->algorithm = w->algorithm && w->algorithm[0] == 'p' ? KN_SETS_PAPER : KN_SETS_FAST;
     if (d->write_suppressed && (!w->suppress || d->over.count > 0))
-        return cli_usage(&cli_diagnose, "--write-suppressed goes with --qi and --suppress");
+        return cli_usage(&cli_diagnose, "--write-suppressed goes with --qi and --suppression");
     if (!w->suppress) return 0;
     d->suppress_mode = strcmp(w->suppress, "any") == 0 ? KN_SUPPRESS_ASKED : KN_SUPPRESS_GIVEN;
-    if (d->suppress_mode == KN_SUPPRESS_GIVEN && !kn_fraction_parse(w->suppress, &d->suppress))
-        return cli_usage(&cli_diagnose, "--suppress: a share between 0 and 1, like 0.05 or 5%%, or 'any'");
-    if (d->write_suppressed && d->suppress_mode == KN_SUPPRESS_ASKED && d->k == 0)
-        return cli_usage(&cli_diagnose, "--write-suppressed with --suppress any needs -k: which k is to be reached?");
-    if (d->suppress_mode == KN_SUPPRESS_ASKED && d->missing == KN_MISSING_WILDCARD)
+    d->suppress_rows = cli_rows_text(w->suppress);
+    if (d->suppress_rows >= 0 && d->missing == KN_MISSING_DROP)
+        return cli_usage(&cli_diagnose, "--suppression: with --missing drop it is a share, not a number of rows");
+    if (d->suppress_mode == KN_SUPPRESS_GIVEN && d->suppress_rows < 0 && !kn_fraction_parse(w->suppress, &d->suppress))
         return cli_usage(&cli_diagnose,
-                         "--suppress: wildcards cannot be combined with suppression, since crowds overlap");
+                         "--suppression: not a share, a number of rows or 'any'; write 0.05, 5%% or '100 rows'");
+    if (d->write_suppressed && d->suppress_mode == KN_SUPPRESS_ASKED && d->k == 0)
+        return cli_usage(&cli_diagnose,
+                         "--write-suppressed with --suppression any needs -k, the k that is to be reached");
+    if (d->suppress_mode == KN_SUPPRESS_ASKED && d->missing == KN_MISSING_WILDCARD)
+        return cli_usage(&cli_diagnose, "--suppression: wildcards cannot be combined with it, since crowds overlap");
     return 0;
 }
 
@@ -216,6 +224,15 @@ static bool read_table(cli_diagnosing *d, int *code)
     bool fine = cli_table_read(&d->table, d->ctx, &d->input, d->files, d->file_count, columns, n, code);
     free(columns);
     return fine;
+}
+
+/* So many rows as a share of those that there are. */
+static void set_rows(cli_diagnosing *d)
+{
+    int64_t rows = kn_table_rows(d->table);
+    if (d->suppress_mode != KN_SUPPRESS_GIVEN || d->suppress_rows < 0) return;
+    d->suppress =
+        d->suppress_rows < rows ? (kn_fraction){(uint64_t)d->suppress_rows, (uint64_t)rows} : (kn_fraction){1, 1};
 }
 
 int cli_diagnose_report(const cli_diagnosing *d, const kn_diagnosis *one, const kn_sets_diagnosis *all)
@@ -251,7 +268,7 @@ static int run(int argc, char **argv)
                                   {"--over", CLI_LIST, &d.over},
                                   {"-k|--k", CLI_INTEGER, &w.k},
                                   {"--at-most", CLI_FLAG, &d.at_most},
-                                  {"--suppress", CLI_TEXT, &w.suppress},
+                                  {"--suppression|--suppress", CLI_TEXT, &w.suppress},
                                   {"--entity", CLI_TEXT, &d.entity},
                                   {"--missing", CLI_TEXT, &w.missing},
                                   {"--algorithm", CLI_TEXT, &w.algorithm},
@@ -264,11 +281,12 @@ static int run(int argc, char **argv)
                                   {"--population", CLI_TEXT, &d.population},
                                   {"--sampling", CLI_TEXT, &d.sampling},
                                   {"--weight", CLI_TEXT, &d.weight},
-                                  {"--threshold", CLI_TEXT, &d.threshold},
+                                  {"--risk-threshold|--threshold", CLI_TEXT, &d.threshold},
                                   {"--suda", CLI_FLAG, &d.suda},
                                   {"--report", CLI_TEXT, &d.report},
                                   {"--write-suppressed", CLI_TEXT, &d.write_suppressed},
                                   {"--timings", CLI_FLAG, &d.timings},
+                                  CLI_LIST_MODELS(d.common),
                                   CLI_TABLE_OPTIONS(d.input),
                                   {0}};
     if (!cli_parse(&cli_diagnose, &argc, argv, options, &d.common)) return 2;
@@ -283,6 +301,7 @@ static int run(int argc, char **argv)
     d.file_count = argc;
     if (code == 0 && read_table(&d, &code)) {
         d.read = cli_now();
+        set_rows(&d);
         cli_table_notes(&d.common, d.table);
         code = d.over.count > 0 ? cli_diagnose_over(&d) : cli_diagnose_set(&d);
     }

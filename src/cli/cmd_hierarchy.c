@@ -32,17 +32,17 @@ static const cli_command build_command = {
             "\n"
             "Options:\n"
             "  -c, --column C           the column\n"
-            "  -o, --output FILE        write to FILE instead of standard output\n"
+            "  -o, --output FILE        where the result goes (default: standard output)\n"
             "      --mask-character C   instead of *\n"
             "      --mask-step N        characters masked per level (default: 1)\n"
             "      --mask-pad           shorter values count as filled up with the mask\n"
             "      --origin X           where a range begins (default: 0)\n"
             "      --steps LIST         of a calendar: some of day, month, quarter, year, decade\n"
-            "      --show-values        a message may name a value of the data\n" CLI_TABLE_HELP CLI_COMMON_HELP
-            "\n" CLI_EXIT_HELP "\n"
+            "      --show-values        the output may hold values of the data: a message may name one\n"
+            "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
             "Examples:\n"
-            "  kanon hierarchy build people.csv --column age --ranges 5,10,20,40 --output age.csv\n"
-            "  kanon hierarchy build people.csv --column education --mask right --mask-pad\n",
+            "  $ kanon hierarchy build people.csv --column age --ranges 5,10,20,40 --output age.csv\n"
+            "  $ kanon hierarchy build people.csv --column education --mask right --mask-pad\n",
     .run = run_build,
 };
 
@@ -56,15 +56,15 @@ static const cli_command check_command = {
             "\n"
             "Options:\n"
             "      --data FILE          a table; repeatable\n"
-            "  -c, --column C           its column\n"
+            "  -c, --column C           the column\n"
             "      --taxonomy           the hierarchy is indented text\n"
             "      --hierarchy-delimiter C\n"
             "                           of the hierarchy file (default: found out)\n"
-            "      --show-values        a message may name a value of the data\n" CLI_TABLE_HELP CLI_COMMON_HELP
-            "\n" CLI_EXIT_HELP "\n"
+            "      --show-values        the output may hold values of the data: a message may name one\n"
+            "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
             "Examples:\n"
-            "  kanon hierarchy check age.csv\n"
-            "  kanon hierarchy check age.csv --data people.csv --column age --json\n",
+            "  $ kanon hierarchy check age.csv\n"
+            "  $ kanon hierarchy check age.csv --data people.csv --column age --json\n",
     .run = run_check,
 };
 
@@ -80,11 +80,11 @@ static const cli_command show_command = {
             "      --tree               draw the tree, however large\n"
             "      --taxonomy           the hierarchy is indented text\n"
             "      --hierarchy-delimiter C\n"
-            "                           of the hierarchy file (default: found out)\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP
-            "\n"
+            "                           of the hierarchy file (default: found out)\n"
+            "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
             "Examples:\n"
-            "  kanon hierarchy show age.csv\n"
-            "  kanon hierarchy show age.csv --level 2 --json\n",
+            "  $ kanon hierarchy show age.csv\n"
+            "  $ kanon hierarchy show age.csv --level 2 --json\n",
     .run = run_show,
 };
 
@@ -116,19 +116,17 @@ static kn_table *read_column(kn_context *ctx, const cli_table_options *options, 
     return table;
 }
 
-static void warn(const kn_hierarchy *h, const char *path)
+static void warn(const cli_common *common, const kn_hierarchy *h, const char *path)
 {
-    char *shown = cli_escape(path, strlen(path));
     for (uint32_t i = 0; i < kn_hierarchy_warnings(h); i++) {
         const kn_hierarchy_warning *w = kn_hierarchy_warning_at(h, i);
-        fprintf(stderr, "kanon: warning: %s:", shown);
-        if (w->line > 0) fprintf(stderr, "%" PRId64 ":%" PRId64 ":", w->line, w->column);
-        fprintf(stderr, " a label covers other values on level %d than on level %d", w->level, w->other_level);
+        char                        place[64] = "", other[64] = "";
+        if (w->line > 0) snprintf(place, sizeof place, ":%" PRId64 ":%" PRId64, w->line, w->column);
         if (w->other_line > 0)
-            fprintf(stderr, " (line %" PRId64 ", column %" PRId64 ")", w->other_line, w->other_column);
-        fputc('\n', stderr);
+            snprintf(other, sizeof other, " (line %" PRId64 ", column %" PRId64 ")", w->other_line, w->other_column);
+        cli_note(common, "%s%s: a label covers other values on level %d than on level %d%s", path, place, w->level,
+                 w->other_level, other);
     }
-    free(shown);
 }
 
 static json_t *warnings_json(const kn_hierarchy *h)
@@ -262,7 +260,7 @@ static int read_spec(kn_hierarchy_spec *spec, const build_arguments *a)
 
 static void report_build(const build_arguments *a, const kn_hierarchy *h)
 {
-    warn(h, strcmp(a->output, "-") == 0 ? a->column : a->output);
+    warn(&a->common, h, strcmp(a->output, "-") == 0 ? a->column : a->output);
     if (a->common.json) {
         json_t *result = summary_json(h, a->output);
         cli_json_set(result, "warnings", warnings_json(h));
@@ -321,7 +319,7 @@ static int run_build(int argc, char **argv)
     kn_hierarchy_spec spec = KN_HIERARCHY_SPEC_INIT;
     int               code = 0;
     if (argc < 1)
-        code = cli_usage(&build_command, "which table?");
+        code = cli_usage(&build_command, "no table is named");
     else if (a.common.json && strcmp(a.output, "-") == 0)
         code = cli_usage(&build_command, "--json describes a file: it needs --output FILE");
     else if (cli_overwrites_input(a.output, argv, argc))
@@ -362,7 +360,7 @@ static int fail_check(const check_arguments *a, const char *path, const kn_error
 
 static void report_check(const check_arguments *a, const kn_hierarchy *h, const char *path, const kn_table *table)
 {
-    warn(h, path);
+    warn(&a->common, h, path);
     if (a->common.json) {
         json_t *result = summary_json(h, path);
         cli_json_set(result, "valid", json_true());
@@ -430,7 +428,7 @@ static int run_check(int argc, char **argv)
     if (a.common.help) return 0;
     int code = 0;
     if (argc != 1)
-        code = cli_usage(&check_command, argc < 1 ? "which hierarchy?" : "one hierarchy at a time");
+        code = cli_usage(&check_command, argc < 1 ? "no hierarchy is named" : "one hierarchy at a time");
     else if ((a.data.count > 0) != (a.column != NULL))
         code = cli_usage(&check_command, "--data and --column go together");
     else if (!read_delimiter(&check_command, a.delimiter, &spec.delimiter))
@@ -527,7 +525,7 @@ static json_t *level_json(const kn_hierarchy *h, int level)
 static void print_hierarchy(const kn_hierarchy *h, const char *path, const cli_common *common, int level, bool tree)
 {
     if (kn_hierarchy_nodes(h) <= SMALL_TREE) tree = true;
-    warn(h, path);
+    warn(common, h, path);
     if (common->json) {
         json_t *result = summary_json(h, path);
         if (level >= 0) {
@@ -562,7 +560,7 @@ static int run_show(int argc, char **argv)
     kn_hierarchy_spec spec = KN_HIERARCHY_SPEC_INIT;
     if (!cli_parse(&show_command, &argc, argv, options, &common)) return 2;
     if (common.help) return 0;
-    if (argc != 1) return cli_usage(&show_command, argc < 1 ? "which hierarchy?" : "one hierarchy at a time");
+    if (argc != 1) return cli_usage(&show_command, argc < 1 ? "no hierarchy is named" : "one hierarchy at a time");
     if (!read_delimiter(&show_command, delimiter, &spec.delimiter)) return 2;
     spec.path = argv[0];
     if (taxonomy) spec.kind = KN_HIERARCHY_TAXONOMY;
@@ -593,8 +591,8 @@ static int run(int argc, char **argv)
     const cli_option options[] = {{0}};
     if (!cli_parse(&cli_hierarchy, &argc, argv, options, &common)) return 2;
     if (common.help) return 0;
-    if (argc < 1) return cli_usage(&cli_hierarchy, "build, check or show?");
-    return cli_usage(&cli_hierarchy, "'%s' is not build, check or show", argv[0]);
+    if (argc < 1) return cli_usage(&cli_hierarchy, "no action is named; there are build, check and show");
+    return cli_usage(&cli_hierarchy, "'%s' is no action; there are build, check and show", argv[0]);
 }
 
 const cli_command cli_hierarchy = {
@@ -614,10 +612,9 @@ const cli_command cli_hierarchy = {
             "  show                     its levels, and the tree if it is small\n"
             "\n"
             "`kanon hierarchy build --help` and so on tell the options of each.\n"
-            "\n"
-            "Options:\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
+            "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
             "Examples:\n"
-            "  kanon hierarchy build people.csv --column age --ranges 5,10,20,40 --output age.csv\n"
-            "  kanon hierarchy check age.csv --data people.csv --column age\n",
+            "  $ kanon hierarchy build people.csv --column age --ranges 5,10,20,40 --output age.csv\n"
+            "  $ kanon hierarchy check age.csv --data people.csv --column age\n",
     .run = run,
 };

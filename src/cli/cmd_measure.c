@@ -7,6 +7,7 @@
 #include "anonymize.h"
 #include "diagnose.h"
 #include "json.h"
+#include "lists.h"
 #include "measure_workload.h"
 
 static const char help[] =
@@ -27,21 +28,23 @@ static const char help[] =
     "  dm_star  the same with suppressed rows left in their classes\n"
     "  c_avg    average class size, in units of k\n"
     "\n"
+    "Options:\n"
     "      --spec FILE          the release file: quasi-identifiers, hierarchies, weights and k\n"
-    "      --qi COLUMNS         quasi-identifiers, without a release file or beyond its own\n"
+    "      --qi COLUMNS         quasi-identifiers: without a release file, or beyond its own\n"
     "      --hierarchy COLUMN:FILE, COLUMN:KIND\n"
-    "                           what a column's values became, as in anonymize; repeatable\n"
-    "      --attribute COLUMN:{...}\n"
+    "                           what a column's values become, as in anonymize; repeatable\n"
+    "      --attribute 'COLUMN:{...}'\n"
     "                           more of a column, as in a release file: age:{weight: 2}\n"
-    "      --missing HOW        as in anonymize: 'drop' leaves rows with a missing\n"
-    "                           quasi-identifier out of the original\n"
-    "      --suppressed HOW     as in anonymize: with 'keep-sensitive' a row is suppressed\n"
-    "                           where all its quasi-identifiers are '*'\n"
-    "  -k, --k K                for c_avg, instead of the release file's k (without either: 1)\n"
-    "      --workload FILE      answer its queries on both tables: SELECT COUNT(*)|SUM(c)|AVG(c)|\n"
-    "                           MIN(c)|MAX(c) FROM t WHERE a = 'x' AND b BETWEEN 1 AND 5 ...; a\n"
-    "                           number in front of a query is its weight\n"
-    "      --summary FILE       the published means and ranges of the classes, for the workload\n"
+    "      --missing HOW        what a missing cell is, as in anonymize: 'drop' leaves rows with a\n"
+    "                           missing quasi-identifier out of the original\n"
+    "      --suppressed HOW     what they show, as in anonymize: with 'keep-sensitive' a row is\n"
+    "                           suppressed where all its quasi-identifiers are '*'\n"
+    "  -k, --k K                every class has at least K rows: for c_avg, instead of the\n"
+    "                           release file's k (without either: 1)\n"
+    "      --workload FILE      a file of queries, answered on both tables: SELECT COUNT(*)|\n"
+    "                           SUM(c)|AVG(c)|MIN(c)|MAX(c) FROM t WHERE a = 'x' AND b BETWEEN\n"
+    "                           1 AND 5 ...; a number in front of a query is its weight\n"
+    "      --summary FILE       the published means and ranges, for the workload\n" CLI_LIST_METRICS_HELP
     "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
     "  $ kanon anonymize people.csv --qi sex,age --hierarchy age:ranges=5,10,20 -k 5 \\\n"
@@ -147,9 +150,9 @@ static int check(const measuring *asked, int argc)
 {
     const cli_anonymizing *a = &asked->a;
     if (argc == 1 || (argc == 0 && !a->spec_path))
-        return cli_usage(&cli_measure, "name the original and the release, in this order");
+        return cli_usage(&cli_measure, "two files are needed: the original and the release, in this order");
     if (!a->spec_path && a->qi.count == 0)
-        return cli_usage(&cli_measure, "--spec or --qi is needed: which columns are measured?");
+        return cli_usage(&cli_measure, "--spec or --qi is needed, to say which columns are measured");
     if (a->k != INT64_MIN && a->k < 1) return cli_usage(&cli_measure, "-k: k must be at least 1");
     if (asked->summary && !asked->workload) return cli_usage(&cli_measure, "--summary is for --workload");
     return 0;
@@ -201,6 +204,7 @@ static int run(int argc, char **argv)
                                   {"-k|--k", CLI_INTEGER, &asked.a.k},
                                   {"--workload", CLI_TEXT, &asked.workload},
                                   {"--summary", CLI_TEXT, &asked.summary},
+                                  CLI_LIST_METRICS(asked.a.common),
                                   CLI_TABLE_OPTIONS(asked.a.input),
                                   {0}};
     if (!cli_parse(&cli_measure, &argc, argv, options, &asked.a.common)) return 2;

@@ -15,17 +15,18 @@ static const char help[] = "Usage: kanon profile FILE... [--show-values]\n"
                            "are missing, how telling it is (entropy, in bits; the share of rows with a value of\n"
                            "their own), and the role it probably has in a release, with the reason.\n"
                            "\n"
-                           "      --show-values        also show each column's most common value and its share:\n"
-                           "                           the output then holds people's data\n"
-                           "\n"
                            "Of a database (sqlite:FILE, postgresql://..., or a FOLDER of CSV files): its tables and\n"
                            "keys, and whether they are a snowflake around a table of persons: one path of foreign\n"
                            "keys from every table to it. If not: why, and what would have to be left out or merged.\n"
                            "\n"
-                           "      --entity TABLE       the table of persons; exit code 1 if the rest is no snowflake\n"
-                           "                           around it (default: the one with the most below it)\n"
+                           "Options:\n"
+                           "      --show-values        the output may hold values of the data: each column's most\n"
+                           "                           common one and its share\n"
+                           "      --entity TABLE       the table of persons of a database; exit code 1 if the rest is\n"
+                           "                           no snowflake around it (default: the one with the most below\n"
+                           "                           it)\n"
                            "      --svg FILE           draw the schema; - is standard output\n"
-                           "      --spec FILE          a release file: which tables, and the keys of a folder\n"
+                           "      --spec FILE          the release file: which tables, and the keys of a folder\n"
                            "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
                            "Examples:\n"
                            "  $ kanon generate patients --rows 500 --output patients.csv\n"
@@ -117,7 +118,7 @@ static int run(int argc, char **argv)
     if (common.help) return 0;
     if (argc == 0) {
         cli_table_options_free(&input);
-        return cli_usage(&cli_profile, "name a file to profile");
+        return cli_usage(&cli_profile, "no file is named; name a table or a database to profile");
     }
     int code = 0;
     if (argc == 1 && kn_database_named(argv[0])) {

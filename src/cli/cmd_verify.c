@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "diagnose.h"
+#include "lists.h"
+#include "spec_help.h"
 #include "verify.h"
 
 static const char help[] =
@@ -29,19 +31,15 @@ static const char help[] =
     "and say nothing else. Of records that are trees everything that somebody within the promise\n"
     "may know is counted; values must be those of one cut, and no relation may be new.\n"
     "\n"
-    "      --spec FILE          the release file: roles, hierarchies, promises\n"
+    "Options:\n"
+    "      --spec FILE          the release file: roles, hierarchies, promises; what follows is\n"
+    "                           for a run without one, or instead of its fields\n"
     "      --map FILE           the row map that belongs to the release (RELEASE.rowmap)\n"
-    "      --summary FILE       published means and ranges, to be checked with the row map\n"
+    "      --summary FILE       the published means and ranges, to be checked with the row map\n"
     "      --work-limit N       steps of looking for originals (default: 1000000000)\n"
     "      --search-limit N     databases, trees: persons up to which originals are looked for\n"
-    "                           (default: 10000)\n"
-    "\n"
-    "Without a release file, or instead of its fields, as in anonymize:\n"
-    "      --qi, --sensitive, --identifier, --keep COLUMNS; --weight, --entity COLUMN\n"
-    "      --hierarchy COLUMN:KIND; --attribute 'COLUMN:{...}'; --missing HOW\n"
-    "  -k, --k K; --require MODEL; --population FILE\n"
-    "      --suppression SHARE; --suppressed HOW; --dependency RULE; --allow-broken\n"
-    "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
+    "                           (default: 10000)\n" CLI_LIST_MODELS_HELP "\n" CLI_COLUMNS_HELP "\n" CLI_PROMISES_HELP
+    "\n" CLI_TREES_PROMISE_HELP "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
     "  $ kanon anonymize people.csv --qi sex,age --hierarchy age:ranges=5,10,20 -k 5 \\\n"
     "    --suppression 5% --output release.csv --keep-rowmap\n"
@@ -199,9 +197,9 @@ static void print_json(const kn_verify_report *r)
 static int check(const cli_anonymizing *a, int argc, int64_t work_limit, int64_t search_limit)
 {
     if (argc == 1 || (argc == 0 && !a->spec_path))
-        return cli_usage(&cli_verify, "name the original and the release, in this order");
+        return cli_usage(&cli_verify, "two files are needed: the original and the release, in this order");
     if (!a->spec_path && a->qi.count == 0)
-        return cli_usage(&cli_verify, "--spec or --qi is needed: what was promised?");
+        return cli_usage(&cli_verify, "--spec or --qi is needed, to say what was promised");
     if (a->k != INT64_MIN && a->k < 1) return cli_usage(&cli_verify, "-k: k must be at least 1");
     if (work_limit < 0) return cli_usage(&cli_verify, "--work-limit: not less than 0");
     if (search_limit < 0) return cli_usage(&cli_verify, "--search-limit: not less than 0");
@@ -291,6 +289,11 @@ static int run(int argc, char **argv)
                                    {"--suppressed", CLI_TEXT, &a.suppressed},
                                    {"--dependency", CLI_REPEAT, &a.dependencies},
                                    {"--allow-broken", CLI_FLAG, &a.allow_broken},
+                                   {"--kmn", CLI_TEXT, &a.kmn},
+                                   {"--record", CLI_TEXT, &a.record},
+                                   {"--semantics", CLI_TEXT, &a.semantics},
+                                   {"--strict-structure", CLI_FLAG, &a.strict_structure},
+                                   CLI_LIST_MODELS(a.common),
                                    CLI_TABLE_OPTIONS(a.input),
                                    {0}};
     if (!cli_parse(&cli_verify, &argc, argv, options, &a.common)) return 2;

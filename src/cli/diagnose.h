@@ -26,6 +26,7 @@ typedef struct cli_diagnosing {
     bool              at_most;
     kn_suppress_mode  suppress_mode;
     kn_fraction       suppress;
+    int64_t           suppress_rows; /* given as so many rows; -1: as a share */
     const char       *entity;
     kn_missing        missing;
     kn_set_algorithm  algorithm;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "anonymize.h"
 #include "diagnose.h"
 #include "requirement.h"
 
@@ -21,26 +22,36 @@ static int read_requirement(cli_requirement *r, const char *text, const cli_list
     return 0;
 }
 
-/* ---- Hierarchies of sensitive columns: COLUMN:FILE ---- */
+/* ---- Hierarchies of sensitive columns: COLUMN:FILE or COLUMN:KIND, as a release file would say it ---- */
 
 static int read_hierarchy(kn_hierarchy **out, const cli_diagnosing *s, const char *text, int *which)
 {
-    const char *colon = strrchr(text, ':');
-    for (*which = 0; colon && *which < s->sensitive.count; ++*which) {
-        const char *name = s->sensitive.items[*which];
-        if (strlen(name) == (size_t)(colon - text) && strncmp(name, text, strlen(name)) == 0) break;
+    kn_spec *spec = NULL;
+    kn_error err = KN_ERROR_INIT;
+    char    *name, *hierarchy, *more = NULL;
+    int      code = cli_hierarchy_text(&name, &hierarchy, &cli_diagnose, text);
+    for (*which = 0; code == 0 && *which < s->sensitive.count; ++*which)
+        if (strcmp(s->sensitive.items[*which], name) == 0) break;
+    if (code == 0 && *which == s->sensitive.count)
+        code = cli_usage(&cli_diagnose, "--hierarchy: \"%s\" is not named by --sensitive", name);
+    if (code == 0) {
+        size_t size = strlen(hierarchy) + sizeof "{hierarchy: }";
+        more = cli_alloc(size);
+        snprintf(more, size, "{hierarchy: %s}", hierarchy);
+        kn_status st = kn_spec_create(&spec, s->ctx, &err);
+        if (st == KN_OK) st = kn_spec_set_attribute(spec, name, more, "--hierarchy", &err);
+        if (st == KN_OK) {
+            kn_hierarchy_spec made = spec->attributes[0].hierarchy;
+            made.decimal = s->input.decimal ? s->input.decimal[0] : '.';
+            st = kn_hierarchy_make(out, s->ctx, s->table, kn_table_find(s->table, name), &made, false, &err);
+        }
+        if (st != KN_OK) code = cli_fail(&err);
     }
-    if (!colon || *which == s->sensitive.count)
-        return cli_usage(&cli_diagnose, "--hierarchy: write COLUMN:FILE, with a column named by --sensitive");
-    kn_hierarchy_spec spec = KN_HIERARCHY_SPEC_INIT;
-    kn_error          err = KN_ERROR_INIT;
-    char              decimal = s->input.decimal ? s->input.decimal[0] : '.';
-    spec.path = colon + 1;
-    spec.decimal = decimal;
-    int column = kn_table_find(s->table, s->sensitive.items[*which]);
-    if (kn_hierarchy_read(out, s->ctx, &spec, &err) != KN_OK) return cli_fail(&err);
-    if (kn_hierarchy_bind(*out, s->table, column, decimal, false, &err) != KN_OK) return cli_fail(&err);
-    return 0;
+    kn_spec_free(spec);
+    free(more);
+    free(name);
+    free(hierarchy);
+    return code;
 }
 
 /* ---- What was measured ---- */

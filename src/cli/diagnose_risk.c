@@ -110,10 +110,10 @@ static int read_options(kn_risk_options *o, const cli_diagnosing *s)
     o->missing = s->missing;
     o->weight = s->weight;
     if (s->threshold && !kn_fraction_parse(s->threshold, &o->threshold))
-        return cli_usage(&cli_diagnose, "--threshold: a number between 0 and 1");
+        return cli_usage(&cli_diagnose, "--risk-threshold: not a share from 0 to 1; write 0.2 or 20%%");
     if (s->sampling) {
         if (!kn_fraction_parse(s->sampling, &o->sampling) || o->sampling.numerator == 0)
-            return cli_usage(&cli_diagnose, "--sampling: a share above 0 and up to 1");
+            return cli_usage(&cli_diagnose, "--sampling: not a share above 0 and up to 1; write 0.01 or 1%%");
         o->sampled = true;
     }
     return 0;

@@ -188,7 +188,7 @@ static void print_verdict(const cli_diagnosing *s, const kn_diagnosis *d, bool h
 static void print_heading(const cli_diagnosing *s, const kn_diagnosis *d)
 {
     char k[CLI_NUMBER_SIZE];
-    printf("%s, %s by ", cli_rows_of(d->rows).text, cli_count_of(d->classes, "class", "classes").text);
+    printf("%s, %s of rows alike in ", cli_rows_of(d->rows).text, cli_count_of(d->classes, "class", "classes").text);
     for (int i = 0; i < s->qi.count; i++) {
         char *name = cli_escape(s->qi.items[i], strlen(s->qi.items[i]));
         printf("%s%s", i ? ", " : "", name);

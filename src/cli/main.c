@@ -7,11 +7,35 @@
 #include <string.h>
 #include <unistd.h>
 
-static const cli_command *const commands[] = {&cli_profile,   &cli_diagnose,  &cli_dependencies,
-                                              &cli_hierarchy, &cli_anonymize, &cli_verify,
-                                              &cli_measure,   &cli_attack,    &cli_generate};
+#include "topics.h"
+
+static const cli_command *const commands[] = {&cli_profile, &cli_diagnose,  &cli_dependencies, &cli_hierarchy,
+                                              &cli_advise,  &cli_anonymize, &cli_verify,       &cli_measure,
+                                              &cli_attack,  &cli_generate};
 static const char *const        other_words[] = {"help", "--help", "--version"};
-enum { COMMANDS = sizeof commands / sizeof commands[0], OTHER_WORDS = sizeof other_words / sizeof other_words[0] };
+enum {
+    COMMANDS = sizeof commands / sizeof commands[0],
+    OTHER_WORDS = sizeof other_words / sizeof other_words[0],
+    MOST_TOPICS = 64,
+    LINE_WIDTH = 76
+};
+
+/* "  k, l, t, ...", a few lines. */
+static void print_topic_names(void)
+{
+    size_t used = 0;
+    for (const cli_topic *t = cli_topics; t->name; t++) {
+        bool wrap = used == 0 || used + strlen(t->name) + 2 > LINE_WIDTH;
+        used = (wrap ? 0 : used) + strlen(t->name) + 2;
+        printf("%s%s%s", wrap ? t == cli_topics ? "  " : "\n  " : " ", t->name, t[1].name ? "," : "\n");
+    }
+}
+
+static void print_topics(void)
+{
+    fputs("Topics of 'kanon help TOPIC':\n\n", stdout);
+    for (const cli_topic *t = cli_topics; t->name; t++) printf("  %-14s %s\n", t->name, t->summary);
+}
 
 static void print_help(void)
 {
@@ -23,9 +47,12 @@ static void print_help(void)
           "Commands:\n",
           stdout);
     for (int i = 0; i < COMMANDS; i++) printf("  %-12s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("  help [CMD]   show the help of a command\n"
+    fputs("  help [WORD]  show the help of a command, or of a topic\n"
           "\n"
-          "Options of every command:\n" CLI_COMMON_HELP "\n"
+          "Topics, in plain words ('kanon help TOPIC'; 'kanon help topics' lists them):\n",
+          stdout);
+    print_topic_names();
+    fputs("\n" CLI_COMMON_HELP "\n"
           "`kanon --version` prints the version. Data goes to standard output, words to\n"
           "standard error; '-' as a file is standard input or output.\n"
           "\n" CLI_EXIT_HELP,
@@ -39,31 +66,44 @@ static const cli_command *find_command(const char *name)
     return NULL;
 }
 
-static int unknown_command(const char *word)
+/* `what`: "command", or, behind `help`, "command or topic". */
+static int unknown_word(const char *word, const char *what, bool topics)
 {
-    const char *names[COMMANDS + OTHER_WORDS + 1];
+    const char *names[COMMANDS + OTHER_WORDS + MOST_TOPICS + 1];
     int         count = 0;
     for (int i = 0; i < COMMANDS; i++) names[count++] = commands[i]->name;
     for (int i = 0; i < OTHER_WORDS; i++) names[count++] = other_words[i];
+    for (const cli_topic *t = cli_topics; topics && t->name && t - cli_topics < MOST_TOPICS; t++)
+        names[count++] = t->name;
     names[count] = NULL;
     const char *near = cli_nearest(word, names);
     char       *shown = cli_escape(word, strlen(word));
-    fprintf(stderr, "kanon: there is no %s '%s'", word[0] == '-' ? "option" : "command", shown);
+    fprintf(stderr, "kanon: there is no %s '%s'", word[0] == '-' ? "option" : what, shown);
     if (near) fprintf(stderr, "; did you mean '%s'?", near);
     fputs("\nTry 'kanon --help'.\n", stderr);
     free(shown);
     return 2;
 }
 
-/* `kanon help COMMAND WORD` is `kanon COMMAND WORD --help`: a command may have a help for each of its words. */
+/* `kanon help COMMAND WORD` is `kanon COMMAND WORD --help`: a command may have a help for each of its words. A topic may
+ * have several: `kanon help release rules`. */
 static int help(int argc, char **argv)
 {
     if (argc == 0 || strcmp(argv[0], "help") == 0 || strcmp(argv[0], "--help") == 0) {
         print_help();
         return 0;
     }
+    if (strcmp(argv[0], "topics") == 0) {
+        print_topics();
+        return 0;
+    }
     const cli_command *command = find_command(argv[0]);
-    if (!command) return unknown_command(argv[0]);
+    if (!command) {
+        const cli_topic *topic = cli_topic_find(argv, argc);
+        if (!topic) return unknown_word(argv[0], "command or topic", true);
+        fputs(topic->text, stdout);
+        return 0;
+    }
     if (argc == 1) {
         fputs(command->help, stdout);
         return 0;
@@ -87,7 +127,7 @@ static int run(int argc, char **argv)
         return 0;
     }
     const cli_command *command = find_command(word);
-    return command ? command->run(argc - 2, argv + 2) : unknown_command(word);
+    return command ? command->run(argc - 2, argv + 2) : unknown_word(word, "command", false);
 }
 
 /* A closed standard descriptor would be given to the next file opened, and data meant for nobody written into it. What
@@ -101,6 +141,8 @@ static void fill_closed_descriptors(void)
 int main(int argc, char **argv)
 {
     fill_closed_descriptors();
+    /* A reader that goes away, or a limit on the size of files, is an error of a write, not the end. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     return cli_finish(run(argc, argv));
 }

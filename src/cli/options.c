@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lists.h"
+
 enum { MAX_THREADS = 1024, MAX_WORD = 64 };
 
 /* ---- Readers ---- */
@@ -85,6 +87,18 @@ bool cli_parse_size(const char *text, uint64_t *out)
     if (whole * factor > UINT64_MAX - part) return false;
     *out = whole * factor + part;
     return true;
+}
+
+int64_t cli_rows_text(const char *text)
+{
+    char        number[32];
+    int64_t     rows = -1;
+    size_t      digits = strspn(text, "0123456789");
+    const char *rest = text + digits;
+    if (digits == 0 || digits >= sizeof number) return -1;
+    if (strcmp(rest, " rows") != 0 && strcmp(rest, "rows") != 0 && strcmp(rest, " row") != 0) return -1;
+    snprintf(number, sizeof number, "%.*s", (int)digits, text);
+    return cli_parse_integer(number, &rows) ? rows : -1;
 }
 
 /* ---- Near names ---- */
@@ -365,6 +379,7 @@ bool cli_parse(const cli_command *command, int *argc, char **argv, const cli_opt
         fputs(command->help, stdout);
     else if (ok)
         ok = common_in_range(&p, common, common_seen[THREADS], common_seen[MEMORY_LIMIT]);
+    if (ok && !common->help && cli_lists_print(common)) common->help = true;
     if (!ok || common->help) free_lists(&p);
     free(p.seen);
     return ok;

@@ -1,8 +1,11 @@
 /* requirement.c: reads privacy models as `--require` takes them: NAME:key=value,key=value (requirement.h). */
 #include "requirement.h"
 
+#include <kanon/catalogue.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "lists.h"
 
 typedef struct reader {
     const cli_command *command;
@@ -53,17 +56,15 @@ static int read_parameter(reader *r, const char *key, const char *value)
     return 0;
 }
 
-/* The model of that name; k-map and what follows are of releases. */
+/* The model of that name; some are of releases alone. */
 static int find_model(reader *r, const char *name)
 {
-    if (kn_model_parse(name, r->variant, &r->model->kind) && (r->release || r->model->kind < KN_MODEL_K_MAP)) return 0;
-    return bad(r, r->release
-                      ? "known models are k, l-diversity (kind=distinct, entropy or recursive), t-closeness "
-                        "(distance=equal, ordered or hierarchical), alpha-k, beta-likeness (kind=basic or enhanced), "
-                        "delta-disclosure, k-map, delta-presence (min, max), max-risk and average-risk (risk)"
-                      : "known models are l-diversity (kind=distinct, entropy or recursive), t-closeness "
-                        "(distance=equal, ordered or hierarchical), alpha-k, beta-likeness (kind=basic or "
-                        "enhanced), delta-disclosure and k");
+    if (kn_model_parse(name, r->variant, &r->model->kind) && (r->release || kn_model_diagnosed(r->model->kind)))
+        return 0;
+    char *names = cli_model_names(r->release);
+    int   code = cli_usage(r->command, "--require '%s': not a privacy model; there are %s", r->text, names);
+    free(names);
+    return code;
 }
 
 int cli_requirement_read(cli_requirement *out, const cli_command *command, const char *text, bool release)

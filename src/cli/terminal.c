@@ -264,7 +264,7 @@ static void print_message(const char *format, va_list args)
 int cli_usage(const cli_command *command, const char *format, ...)
 {
     erase_line();
-    fprintf(stderr, "kanon %s: ", command->name);
+    fputs("kanon: ", stderr);
     va_list args;
     va_start(args, format);
     print_message(format, args);

@@ -21,6 +21,7 @@ static void print_promise(const kn_records_verify_report *r)
     else
         printf("finds %s at least, or none;\nasked: %" PRId64 ".\n", cli_count_of(r->k, "record", "records").text,
                r->kmn.k);
+    if (r->absent) printf("Some of these values may be known to be absent.\n");
     if (r->largest_share > 0)
         printf("Of those found, at most %.1f %% have one sensitive value in common.\n", 100 * r->largest_share);
 }
@@ -39,8 +40,8 @@ static void print_problems(const kn_records_verify_report *r)
 static void print_words(const kn_records_verify_report *r)
 {
     static const char *const assignments[] = {
-        ("Every released record is one of the original, each another one: values were raised to one cut, relations\n"
-         "vanished, nothing else."),
+        ("Every released record is one of the original, each another one: values became broader, the same in every\n"
+         "record, relations vanished, nothing else."),
         "Not every released record can come from the original.",
         "It was not decided whether every released record comes from the original: give the row map with --map.",
     };
@@ -52,8 +53,10 @@ static void print_words(const kn_records_verify_report *r)
         putchar('\n');
         cli_verified_print(r->models, r->model_count, "worst");
     }
-    printf("\n  nodes %" PRId64 " of %" PRId64 ", relations %" PRId64 " of %" PRId64, r->nodes, r->nodes_original,
-           r->relations, r->relations_original);
+    char number[4][CLI_NUMBER_SIZE];
+    printf("\n  nodes %s of %s, relations %s of %s", cli_format_integer(number[0], r->nodes),
+           cli_format_integer(number[1], r->nodes_original), cli_format_integer(number[2], r->relations),
+           cli_format_integer(number[3], r->relations_original));
     if (!isnan(r->rpd)) printf(", rpd %.6g (original: %.6g)", r->rpd, r->rpd_original);
     putchar('\n');
 }
@@ -64,6 +67,7 @@ static void print_json(const kn_records_verify_report *r)
     cli_json_set(asked, "k", json_integer(r->kmn.k));
     cli_json_set(asked, "m", json_integer(r->kmn.m));
     cli_json_set(asked, "n", json_integer(r->kmn.n));
+    cli_json_set(asked, "absent", json_boolean(r->absent));
     cli_json_set(metrics, "rpd", cli_json_number(r->rpd));
     cli_json_set(metrics, "rpd_original", cli_json_number(r->rpd_original));
     cli_json_set(metrics, "nodes", json_integer(r->nodes));

@@ -16,6 +16,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_job_advise.h"
 #include "kn_job_texts.h"
 
 typedef struct owned_result {
@@ -68,11 +69,9 @@ static void name_streams(const kn_run *run, kn_error *err)
     }
 }
 
-static void end_run(kn_run *run)
+void kn_run_end_search(kn_run *run)
 {
-    kn_output_abort(run->release);
-    kn_digest_free(run->digests);
-    for (int q = 0; q < run->quasi_count && run->hierarchies; q++) kn_hierarchy_free(run->hierarchies[q]);
+    for (int q = 0; run->hierarchies && q < run->quasi_count; q++) kn_hierarchy_free(run->hierarchies[q]);
     for (int c = 0; run->table && run->column_hierarchies && c < run->table->column_count; c++)
         kn_hierarchy_free(run->column_hierarchies[c]);
     kn_plan_free(run->plan);
@@ -81,6 +80,21 @@ static void end_run(kn_run *run)
     kn_population_set_free(run->population);
     kn_requirements_free(run->requirements);
     kn_table_free(run->population_table);
+    run->hierarchies = NULL;
+    run->column_hierarchies = NULL;
+    run->plan = NULL;
+    run->found = NULL;
+    run->objective = NULL;
+    run->population = NULL;
+    run->requirements = NULL;
+    run->population_table = NULL;
+}
+
+static void end_run(kn_run *run)
+{
+    kn_output_abort(run->release);
+    kn_digest_free(run->digests);
+    kn_run_end_search(run);
     kn_output_abort(run->summary);
     kn_table_free(run->table);
     kn_free(run->original_rows);
@@ -114,7 +128,8 @@ static kn_status warn(kn_run *run, kn_error *err)
     return KN_OK;
 }
 
-static kn_status stages(kn_run *run, kn_error *err)
+/* Everything that does not depend on the method. */
+static kn_status read_stages(kn_run *run, kn_error *err)
 {
     bool   write = !run->options->dry_run;
     double begin = kn_run_clock();
@@ -122,16 +137,46 @@ static kn_status stages(kn_run *run, kn_error *err)
     if (write) KN_TRY(kn_run_open(run, err));
     KN_TRY(kn_run_read(run, err));
     if (write) KN_TRY(kn_digest_start(&run->digests, run->ctx, run->inputs, run->spec->input_count, err));
-    KN_TRY(kn_run_prepare(run, err));
     KN_TRY(kn_run_columns(run, err));
     KN_TRY(kn_run_dependencies(run, err));
     KN_TRY(warn(run, err));
+    run->result->seconds_read = kn_run_clock() - begin;
+    return KN_OK;
+}
+
+static kn_status stages(kn_run *run, kn_error *err)
+{
+    bool write = !run->options->dry_run;
+    KN_TRY(read_stages(run, err));
     double read = kn_run_clock();
-    run->result->seconds_read = read - begin;
+    if (run->spec->method_auto) KN_TRY(kn_run_choose(run, err));
+    KN_TRY(kn_run_prepare(run, err));
+    if (run->result->advice && !run->result->advice->found) {
+        KN_TRY(kn_run_no_release(run, run->result->advice->reason, err));
+        return kn_run_measure(run, err);
+    }
     KN_TRY(kn_run_search(run, err));
     KN_TRY(kn_run_measure(run, err));
     run->result->seconds_search = kn_run_clock() - read;
     return run->result->found && write ? kn_run_write(run, err) : KN_OK;
+}
+
+kn_status kn_run_advise(kn_advice *out, kn_arena *arena, kn_context *ctx, const kn_spec *spec, kn_error *err)
+{
+    kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
+    kn_release_result    result = {.utility = spec->utility};
+    kn_arena             texts;
+    options.dry_run = true;
+    KN_TRY(check(spec, &options, err));
+    kn_run run = {.ctx = ctx, .spec = spec, .options = &options, .result = &result, .arena = &texts};
+    kn_arena_init(&texts, ctx);
+    kn_arena_init(&run.scratch, ctx);
+    kn_status st = read_stages(&run, err);
+    if (st == KN_OK) st = kn_run_try_methods(&run, out, arena, err);
+    if (st != KN_OK) name_streams(&run, err);
+    end_run(&run);
+    kn_arena_free(&texts);
+    return st;
 }
 
 kn_status kn_anonymize(kn_release_result **out, kn_context *ctx, const kn_spec *spec,

@@ -3,8 +3,10 @@
  *     kn_run_paths      what is written must not be what is read; streams are copied to files that can be read twice
  *     kn_run_open       the output, under its temporary name
  *     kn_run_read       header, roles, table; columns that must not be kept; rows with missing cells set aside
- *     kn_run_prepare    hierarchies, population, requirements, objective
  *     kn_run_columns    what is released, in which order
+ *     kn_run_dependencies  declared ones, held against the original
+ *     kn_run_choose     method: auto only: the candidates, each as far as kn_run_measure; one is chosen
+ *     kn_run_prepare    hierarchies, population, requirements, objective
  *     kn_run_search     the node and its plan
  *     kn_run_measure    what the plan reaches: every claim that the verifier will be asked about
  *     kn_run_write      recode, verify, compare, commit
@@ -37,7 +39,8 @@ typedef struct kn_spool {
 
 typedef struct kn_run {
     kn_context                 *ctx;
-    const kn_spec              *spec;    /* the user's                                              */
+    const kn_spec              *spec;    /* the user's; after kn_run_choose `chosen`                 */
+    kn_spec                     chosen;  /* the user's with the method that auto chose               */
     const kn_anonymize_options *options;
     kn_release_result          *result;
     kn_arena                   *arena; /* of the result                                             */
@@ -72,6 +75,7 @@ typedef struct kn_run {
     kn_fulldomain_problem problem;
     kn_fulldomain_result *found;
     kn_plan              *plan;
+    int64_t               good_rows; /* of the plan, by kn_run_measure: in classes that keep every promise of a class */
     /* What is written. */
     kn_released_column *columns; /* in scratch */
     int                 column_count;
@@ -87,11 +91,18 @@ typedef struct kn_run {
 KN_CHECK kn_status kn_run_paths(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_open(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_read(kn_run *run, kn_error *err);
-KN_CHECK kn_status kn_run_prepare(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_columns(kn_run *run, kn_error *err);
+KN_CHECK kn_status kn_run_choose(kn_run *run, kn_error *err);
+KN_CHECK kn_status kn_run_prepare(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_search(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_measure(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_write(kn_run *run, kn_error *err);
+
+/* Tries the methods on the table that was read; the run itself stays as it is. */
+KN_CHECK kn_status kn_run_try_methods(kn_run *run, kn_advice *out, kn_arena *arena, kn_error *err);
+
+/* Frees what kn_run_prepare and kn_run_search made, the plan too. */
+void kn_run_end_search(kn_run *run);
 
 /* Methods without a lattice: result and plan, or why there is none (kn_run_search calls them). */
 KN_CHECK kn_status kn_run_partition(kn_run *run, kn_error *err);

@@ -44,7 +44,7 @@ static kn_status check_original(kn_run *run, int i, kn_error *err)
     KN_TRY(kn_dependency_check_table(&found, run->ctx, run->table, d, err));
     if (found.holds || run->spec->allow_broken) return KN_OK;
     return kn_fail(
-        err, KN_INPUT, "it does not hold in the original: %lld rows in %lld group%s violate it (allow-broken goes on)",
+        err, KN_INPUT, "it does not hold in the original: %lld rows in %lld group%s violate it; allow-broken goes on",
         (long long)found.violating_rows, (long long)found.violating_groups, found.violating_groups == 1 ? "" : "s");
 }
 
@@ -92,7 +92,7 @@ kn_status kn_run_associations(kn_run *run, kn_association *out, int *count, kn_e
         else if ((left || right) && !run->spec->allow_broken) {
             (void)kn_fail(err, KN_USAGE,
                           "kmsd-ag keeps dependencies among quasi-identifiers; this one also names a column that is "
-                          "published as it is (allow-broken goes on)");
+                          "published as it is; allow-broken goes on");
             return about(run, i, KN_USAGE, err);
         }
     }

@@ -223,6 +223,7 @@ kn_status kn_run_measure(kn_run *run, kn_error *err)
     const kn_plan *plan = run->plan;
     KN_TRY(measure_after(run, &after, err));
     KN_TRY(copy_models(run, &before, &after, err));
+    run->good_rows = after.good_rows;
     result->k = after.k;
     result->sizes = after.sizes;
     result->size_count = after.size_count;

@@ -38,13 +38,31 @@ static kn_status read_population(kn_run *run, kn_error *err)
     return kn_table_read_csv(&run->population_table, run->ctx, run->effective.population, &csv, err);
 }
 
-/* Says whose hierarchy it was; the message itself says what is wrong. */
+/* The length of the place, "FILE" or "FILE:LINE:COLUMN", that a message about a column's hierarchy file begins with; 0:
+ * it does not. */
+static size_t place_length(const char *what, const char *path)
+{
+    size_t size = path ? strlen(path) : 0;
+    if (size == 0 || strncmp(what, path, size) != 0) return 0;
+    const char *end = strstr(what + size, ": ");
+    return end ? (size_t)(end - what) : 0;
+}
+
+/* Says whose hierarchy it was; the message itself says what is wrong. The place comes first. */
 static kn_status at_attribute(const kn_run *run, const kn_attribute *a, kn_status st, kn_error *err)
 {
     if (!err || (st != KN_INPUT && st != KN_USAGE)) return st;
     char what[sizeof err->message];
     memcpy(what, err->message, sizeof what);
     if (strstr(what, a->name)) return st;
+    size_t place = a->has_hierarchy ? place_length(what, a->hierarchy.path) : 0;
+    if (place > 0) {
+        int64_t line = err->line, column = err->column;
+        (void)kn_fail(err, st, "%.*s: column \"%s\"%s", (int)place, what, a->name, what + place);
+        err->line = line;
+        err->column = column;
+        return st;
+    }
     if (run->spec->path && a->line > 0)
         return kn_fail_at(err, st, run->spec->path, a->line, a->column, "column \"%s\": %s", a->name, what);
     return kn_fail(err, st, "column \"%s\": %s", a->name, what);
@@ -313,8 +331,7 @@ kn_status kn_run_search(kn_run *run, kn_error *err)
 {
     kn_release_result *result = run->result;
     kn_error           unmet = KN_ERROR_INIT;
-    kn_status          st =
-        kn_requirements_feasible_within(run->requirements, run->table, run->population, run->budget > 0, &unmet);
+    kn_status st = kn_requirements_feasible(run->requirements, run->table, run->population, run->budget > 0, &unmet);
     if (st == KN_UNMET) {
         result->complete = true;
         return kn_run_no_release(run, unmet.message, err);

@@ -330,27 +330,10 @@ static kn_status commit_stream(kn_run *run, kn_error *err)
 /* The verifier needs memory for both files; nothing but the map is needed any more. */
 static void forget_search(kn_run *run)
 {
-    for (int q = 0; q < run->quasi_count; q++) {
-        kn_hierarchy_free(run->hierarchies[q]);
-        run->hierarchies[q] = NULL;
-    }
-    kn_plan_free(run->plan);
-    kn_fulldomain_result_free(run->found);
-    kn_objective_free(run->objective);
-    kn_population_set_free(run->population);
-    kn_requirements_free(run->requirements);
-    for (int c = 0; c < run->table->column_count; c++) {
-        kn_hierarchy_free(run->column_hierarchies[c]);
-        run->column_hierarchies[c] = NULL;
-    }
+    kn_run_end_search(run);
     kn_table_free(run->table);
     kn_free(run->original_rows);
     kn_pseudonym_forget(run->keys, (size_t)run->column_count * KN_PSEUDONYM_KEY);
-    run->plan = NULL;
-    run->found = NULL;
-    run->objective = NULL;
-    run->population = NULL;
-    run->requirements = NULL;
     run->table = NULL;
     run->original_rows = NULL;
 }

@@ -13,6 +13,7 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_job_advise.h"
 #include "kn_job_anonymize.h"
 #include "kn_job_texts.h"
 #include "kn_kept.h"
@@ -215,12 +216,39 @@ static kn_status stages(kn_dbrun *run, kn_error *err)
     KN_TRY(kn_dbrun_read(run, err));
     double read = kn_run_clock();
     run->result->seconds_read = read - begin;
-    KN_TRY(kn_dbrun_search(run, err));
+    if (run->spec->method_auto) KN_TRY(kn_dbrun_choose(run, err));
+    if (!run->result->advice || run->result->advice->found) KN_TRY(kn_dbrun_search(run, err));
     run->result->seconds_search = kn_run_clock() - read;
     if (run->result->found && write) return kn_dbrun_write(run, err);
     return write && run->spec->report ? kn_database_report_write(run->ctx, run->spec->report, run->spec, run->result,
                                                                  run->options->version, err)
                                       : KN_OK;
+}
+
+static void end_run(kn_dbrun *run)
+{
+    kn_database_writer_abort(run->writer);
+    kn_database_plan_free(run->plan);
+    kn_forest_free(run->forest);
+    kn_database_free(run->db);
+    kn_arena_free(&run->scratch);
+}
+
+kn_status kn_dbrun_advise(kn_advice *out, kn_arena *arena, kn_context *ctx, const kn_spec *spec, kn_error *err)
+{
+    kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
+    kn_database_result   result = {.found = false};
+    kn_arena             texts;
+    options.dry_run = true;
+    KN_TRY(check(spec, &options, err));
+    kn_dbrun run = {.ctx = ctx, .spec = spec, .options = &options, .result = &result, .arena = &texts};
+    kn_arena_init(&texts, ctx);
+    kn_arena_init(&run.scratch, ctx);
+    kn_status st = kn_dbrun_read(&run, err);
+    if (st == KN_OK) st = kn_dbrun_try_methods(&run, out, arena, err);
+    end_run(&run);
+    kn_arena_free(&texts);
+    return st;
 }
 
 kn_status kn_anonymize_database(kn_database_result **out, kn_context *ctx, const kn_spec *spec,
@@ -237,11 +265,7 @@ kn_status kn_anonymize_database(kn_database_result **out, kn_context *ctx, const
     kn_dbrun run = {.ctx = ctx, .spec = spec, .options = options, .result = &owned->result, .arena = &owned->arena};
     kn_arena_init(&run.scratch, ctx);
     kn_status st = stages(&run, err);
-    kn_database_writer_abort(run.writer);
-    kn_database_plan_free(run.plan);
-    kn_forest_free(run.forest);
-    kn_database_free(run.db);
-    kn_arena_free(&run.scratch);
+    end_run(&run);
     if (st != KN_OK)
         kn_database_result_free(&owned->result);
     else

@@ -2,6 +2,7 @@
  *
  *     kn_dbrun_open      the target, so that one that cannot be written costs no search
  *     kn_dbrun_read      tables, the table of persons, roles, trees
+ *     kn_dbrun_choose    method: auto only: the candidates, each as far as kn_dbrun_search; one is chosen
  *     kn_dbrun_search    the plan, and what it costs
  *     kn_dbrun_write     rows, keys, read back, verified, compared, committed
  *
@@ -18,7 +19,8 @@
 
 typedef struct kn_dbrun {
     kn_context                 *ctx;
-    const kn_spec              *spec; /* borrowed */
+    const kn_spec              *spec; /* borrowed; after kn_dbrun_choose `chosen`  */
+    kn_spec                     chosen; /* the user's with the method that auto chose */
     const kn_anonymize_options *options;
     kn_database_result         *result;
     kn_arena                   *arena; /* of the result */
@@ -36,8 +38,13 @@ typedef struct kn_dbrun {
 
 KN_CHECK kn_status kn_dbrun_open(kn_dbrun *run, kn_error *err);
 KN_CHECK kn_status kn_dbrun_read(kn_dbrun *run, kn_error *err);
+KN_CHECK kn_status kn_dbrun_choose(kn_dbrun *run, kn_error *err);
 KN_CHECK kn_status kn_dbrun_search(kn_dbrun *run, kn_error *err);
+KN_CHECK kn_status kn_dbrun_sizes_before(kn_dbrun *run, kn_error *err); /* part of it: what the original is like */
 KN_CHECK kn_status kn_dbrun_write(kn_dbrun *run, kn_error *err);
+
+/* Tries the methods on the database that was read; the run itself stays as it is. */
+KN_CHECK kn_status kn_dbrun_try_methods(kn_dbrun *run, kn_advice *out, kn_arena *arena, kn_error *err);
 
 /* Adds a sentence for the user to the result. */
 KN_CHECK kn_status kn_dbrun_note(kn_dbrun *run, kn_error *err, const char *format, ...) KN_PRINTF(3, 4);

@@ -180,7 +180,7 @@ static kn_status count_sizes(kn_dbrun *run, int64_t *sizes, size_t count, const 
     return KN_OK;
 }
 
-static kn_status sizes_before(kn_dbrun *run, kn_error *err)
+kn_status kn_dbrun_sizes_before(kn_dbrun *run, kn_error *err)
 {
     const kn_forest *f = run->forest;
     size_t           count = 0;
@@ -231,7 +231,7 @@ kn_status kn_dbrun_search(kn_dbrun *run, kn_error *err)
 {
     bool found = false;
     KN_TRY(find_promises(run, err));
-    KN_TRY(sizes_before(run, err));
+    KN_TRY(kn_dbrun_sizes_before(run, err));
     if (run->forest->entities < run->k) {
         char why[200];
         snprintf(why, sizeof why, "k: it needs at least %lld persons, and table \"%.80s\" has %lld", (long long)run->k,

@@ -340,7 +340,7 @@ kn_status kn_attack_demo(kn_attack_demo_report **out, kn_context *ctx, const kn_
     if (!spec || !options || options->size < sizeof *options)
         return kn_fail(err, KN_USAGE, "attack: the spec or the options are missing");
     if (kn_spec_shape(spec) != KN_SHAPE_DATABASE)
-        return kn_fail(err, KN_USAGE, "%s does not describe a database: it lists no tables",
+        return kn_fail(err, KN_USAGE, "%s: it does not describe a database, since it lists no tables",
                        spec->path ? spec->path : "the spec");
     if (spec->input_count != 1) return kn_fail(err, KN_USAGE, "one database is needed as input");
     int64_t k = asked_k(spec, options->k);

@@ -157,7 +157,7 @@ static kn_status read_tables(job *j, kn_error *err)
     }
     KN_TRY(drop_missing(j, err));
     if (j->release->rows > j->original->rows)
-        return kn_fail(err, KN_INPUT, "%s has %lld rows, its original only %lld%s", release_path(j),
+        return kn_fail(err, KN_INPUT, "%s: it has %lld rows, its original only %lld%s", release_path(j),
                        (long long)j->release->rows, (long long)j->original->rows,
                        j->spec->missing == KN_MISSING_DROP ? " without missing quasi-identifiers" : "");
     return j->spec->csv.timezone ? kn_timezone_open(&j->zone, j->ctx, j->spec->csv.timezone, err) : KN_OK;

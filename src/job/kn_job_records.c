@@ -16,6 +16,7 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_forest.h"
+#include "kn_job_advise.h"
 #include "kn_job_anonymize.h"
 #include "kn_job_texts.h"
 #include "kn_targets.h"
@@ -249,6 +250,22 @@ static kn_status measure(kn_recrun *run, kn_error *err)
     return list_models(run, err);
 }
 
+kn_status kn_recrun_search(kn_recrun *run, kn_error *err)
+{
+    KN_TRY(search(run, err));
+    return run->result->found ? measure(run, err) : KN_OK;
+}
+
+void kn_recrun_end_search(kn_recrun *run)
+{
+    kn_records_free(run->released);
+    kn_free(run->original_of);
+    kn_tree_result_free(run->found);
+    run->released = NULL;
+    run->original_of = NULL;
+    run->found = NULL;
+}
+
 /* ---- The run ---- */
 
 static kn_status check(const kn_spec *spec, const kn_anonymize_options *options, kn_error *err)
@@ -271,14 +288,37 @@ static kn_status stages(kn_recrun *run, kn_error *err)
     KN_TRY(read_records(run, err));
     double read = kn_run_clock();
     run->result->seconds_read = read - begin;
-    KN_TRY(search(run, err));
+    if (run->spec->method_auto) KN_TRY(kn_recrun_choose(run, err));
+    if (!run->result->advice || run->result->advice->found) KN_TRY(kn_recrun_search(run, err));
+    run->result->seconds_search = kn_run_clock() - read;
     if (!run->result->found)
         return write && run->spec->report ? kn_records_report_write(run->ctx, run->spec->report, run->spec, run->result,
                                                                     run->options->version, err)
                                           : KN_OK;
-    KN_TRY(measure(run, err));
-    run->result->seconds_search = kn_run_clock() - read;
     return write ? kn_recrun_write(run, err) : KN_OK;
+}
+
+static void end_run(kn_recrun *run)
+{
+    kn_output_abort(run->output);
+    kn_recrun_end_search(run);
+    kn_records_free(run->records);
+}
+
+kn_status kn_recrun_advise(kn_advice *out, kn_arena *arena, kn_context *ctx, const kn_spec *spec, kn_error *err)
+{
+    kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
+    kn_records_result    result = {.found = false};
+    kn_arena             texts;
+    options.dry_run = true;
+    KN_TRY(check(spec, &options, err));
+    kn_recrun run = {.ctx = ctx, .spec = spec, .options = &options, .result = &result, .arena = &texts};
+    kn_arena_init(&texts, ctx);
+    kn_status st = read_records(&run, err);
+    if (st == KN_OK) st = kn_recrun_try_methods(&run, out, arena, err);
+    end_run(&run);
+    kn_arena_free(&texts);
+    return st;
 }
 
 kn_status kn_anonymize_records(kn_records_result **out, kn_context *ctx, const kn_spec *spec,
@@ -295,11 +335,7 @@ kn_status kn_anonymize_records(kn_records_result **out, kn_context *ctx, const k
     owned->result.kmn = spec->kmn;
     kn_recrun run = {.ctx = ctx, .spec = spec, .options = options, .result = &owned->result, .arena = &owned->arena};
     kn_status st = stages(&run, err);
-    kn_output_abort(run.output);
-    kn_records_free(run.released);
-    kn_free(run.original_of);
-    kn_tree_result_free(run.found);
-    kn_records_free(run.records);
+    end_run(&run);
     if (st != KN_OK)
         kn_records_result_free(&owned->result);
     else

@@ -11,7 +11,8 @@
 
 typedef struct kn_recrun {
     kn_context                 *ctx;
-    const kn_spec              *spec; /* borrowed */
+    const kn_spec              *spec; /* borrowed; with method: auto, when one was chosen, `chosen` */
+    kn_spec                     chosen;
     const kn_anonymize_options *options;
     kn_records_result          *result;
     kn_arena                   *arena; /* of the result */
@@ -21,6 +22,15 @@ typedef struct kn_recrun {
     kn_records                 *released;
     int64_t                    *original_of; /* per released record */
 } kn_recrun;
+
+/* Search and measure the records that were read; found and measured stand in the result. */
+KN_CHECK kn_status kn_recrun_search(kn_recrun *run, kn_error *err);
+void               kn_recrun_end_search(kn_recrun *run);
+
+/* method: auto (kn_job_records_choose.c): the candidates, each as far as kn_recrun_search; one is chosen. The first leaves
+ * the run as it is. */
+KN_CHECK kn_status kn_recrun_try_methods(kn_recrun *run, kn_advice *out, kn_arena *arena, kn_error *err);
+KN_CHECK kn_status kn_recrun_choose(kn_recrun *run, kn_error *err);
 
 /* Released records → a verified file under its name, with what stands beside it. */
 KN_CHECK kn_status kn_recrun_write(kn_recrun *run, kn_error *err);

@@ -1,0 +1,78 @@
+/* kanon/advise.h: which method should I use? The methods that fit the data and the promises, tried and compared.
+ *
+ * Everything is read once. Each candidate is then taken as far as a plan and its loss; nothing is written, and no byte is
+ * verified: that is done when a release is. The candidates share a time limit: each gets an equal part of what is left, so
+ * that one that needs little leaves its rest to the others. One that is stopped is out, or, where the method knows a best
+ * so far, counts only if no other finished. As long as all finish, the choice depends on the data and the spec alone.
+ *
+ * The rule: the least loss, by one metric for all; then fewer suppressed rows (persons); then the simpler method, in an
+ * order that never changes (that of the candidates). For tables the metric is the spec's `utility` (lm unless it says otherwise): every one of them is defined on
+ * the released cells or classes, whatever method made them. For databases it is lm; for trees dml2 where the spec has a
+ * `support`, else rpd.
+ */
+#ifndef KANON_ADVISE_H
+#define KANON_ADVISE_H
+
+#include <kanon/spec.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What became of a candidate. */
+typedef enum kn_advice_state {
+    KN_ADVICE_KEPT = 0, /* it keeps the promises                                                         */
+    KN_ADVICE_STOPPED,  /* the time limit ended its search: the figures are those of the best so far     */
+    KN_ADVICE_LATE,     /* the time limit ended it before it had a release                               */
+    KN_ADVICE_NONE,     /* it has no release that keeps the promises: the reason                         */
+    KN_ADVICE_REFUSED,  /* it cannot take this table or these options, or not within the memory limit    */
+    KN_ADVICE_LEFT_OUT, /* not tried: the reason                                                         */
+    KN_ADVICE_STATES
+} kn_advice_state;
+
+/* "kept", "stopped", ... Static. */
+KN_API const char *kn_advice_state_name(kn_advice_state state);
+
+typedef struct kn_advice_candidate {
+    kn_method       method;
+    kn_advice_state state;
+    const char     *reason; /* a sentence without a value of the data; NULL: kept, or stopped with a release */
+    /* Of a release, KEPT or STOPPED: */
+    double  loss;       /* by the metric; smaller is better (of prec: 1 - prec)                    */
+    int64_t suppressed; /* rows of a table, persons of a database                                  */
+    int64_t k;          /* the smallest class; 0: not known before a release is verified (trees)   */
+    int64_t classes;    /* 0: there are none (trees)                                               */
+    double  node_survival, relation_survival; /* of trees: shares; else NAN                        */
+    /* Of one that was tried: */
+    double  seconds;    /* that it took                                                            */
+    double  allowed;    /* its part of the time limit                                              */
+} kn_advice_candidate;
+
+typedef struct kn_advice {
+    kn_shape    shape;
+    const char *metric; /* "lm", "rpd", ...; static                                              */
+    double      limit;  /* seconds for all candidates                                            */
+    int64_t     count;  /* rows, persons or records                                              */
+    bool        found;  /* a candidate was chosen                                                */
+    int         chosen; /* its index; -1: none                                                   */
+    const char *reason; /* not found: why, in a sentence                                         */
+    int                        candidate_count;
+    const kn_advice_candidate *candidates; /* every method of the shape, the simpler ones first   */
+    int                        sentence_count;
+    const char *const         *sentences; /* why it was chosen, and when another is preferable    */
+} kn_advice;
+
+/* Seconds for all candidates where the spec has no time limit. */
+#define KN_ADVICE_SECONDS 60.0
+
+/* Tries the methods for a spec that passed kn_spec_check; its own method counts for nothing. "None keeps it" is KN_OK with
+ * found == false. KN_INPUT: a file that is wrong, whoever reads it. KN_USAGE: no candidate can take what was asked; the first
+ * one's reason. KN_CANCELLED: somebody asked to stop. */
+KN_API KN_CHECK kn_status kn_advise(kn_advice **out, kn_context *ctx, const kn_spec *spec, kn_error *err);
+KN_API void               kn_advice_free(kn_advice *advice); /* NULL is fine; not of one that stands in a result */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,22 @@
+/* advise.h: what `kanon advise` knows of its run, and what it shares with `kanon anonymize --method auto`. */
+#ifndef CLI_ADVISE_H
+#define CLI_ADVISE_H
+
+#include <kanon/advise.h>
+
+#include "anonymize.h"
+
+typedef struct cli_advising {
+    cli_anonymizing words;
+    int             argc; /* the arguments as they were given */
+    char          **argv;
+    bool            has_output; /* the release file or an option says where the release goes */
+} cli_advising;
+
+/* Of --method auto: a line with the methods that had a release and their losses, the best first; nothing for NULL. */
+void cli_advice_print(const kn_advice *advice, FILE *out);
+
+/* Candidates, metric, time limit and sentences. */
+json_t *cli_advice_json(const kn_advice *advice);
+
+#endif

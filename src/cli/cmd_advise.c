@@ -1,0 +1,361 @@
+/* cmd_advise.c: `kanon advise`: which method should I use? Tries those that fit, shows them side by side, explains the choice
+ * and prints the command that makes the release. The spec is that of `kanon anonymize` (anonymize_spec.c). */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "advise.h"
+#include "anonymize.h"
+#include "diagnose.h"
+#include "spec_help.h"
+
+static const char help[] =
+    "Usage: kanon advise RELEASE.yaml [OPTION]...\n"
+    "       kanon advise FILE... --qi A,B --sensitive C -k K [OPTION]...\n"
+    "\n"
+    "Which method should I use? Tries the methods that fit the data and the promises, each\n"
+    "as far as its loss, shows them side by side, explains which is best and prints the\n"
+    "command that makes the release. Nothing is written. 'kanon anonymize --method auto'\n"
+    "chooses in the same way and goes on.\n"
+    "\n"
+    "What is asked is said as in 'kanon anonymize'; a method that a release file names\n"
+    "counts for nothing.\n"
+    "\n" CLI_COLUMNS_HELP "      --undeclared HOW     other columns: 'drop' (default) or 'refuse'\n"
+    "\n" CLI_PROMISES_HELP "\n"
+    "How:\n"
+    "      --spec FILE          the release file, whatever it is called\n"
+    "      --utility METRIC     what to lose least of: lm (default), ncp, prec, entropy, dm,\n"
+    "                           dm_star or c_avg; of databases it is lm, of trees rpd, or dml2\n"
+    "                           with --support\n"
+    "      --choose HOW         mondrian cuts the column with the widest 'range' (default), the\n"
+    "                           most 'entropy', or where a cut saves most 'loss'\n"
+    "      --workload FILE      a file of queries: mondrian-workload is tried too\n"
+    "      --time-limit SECONDS stop then (default: 60): each method gets an equal part of what\n"
+    "                           is left\n"
+    "  -s, --seed N             another seed, another result, of methods that draw lots\n"
+    "      --force              publish a kept column although it is nearly unique\n"
+    "  -o, --output FILE        where the result goes: the release that the printed command makes\n"
+    "\n" CLI_DATABASE_HELP "\n" CLI_TREES_HELP "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
+    "Examples:\n"
+    "  $ kanon generate adult-like --rows 2000 --output people.csv\n"
+    "  $ kanon advise people.csv --qi sex,age --hierarchy age:ranges=5,10,20 \\\n"
+    "    --sensitive salary-class -k 5 --suppression 2%\n"
+    "  $ kanon advise people.csv --qi sex,race -k 3 --json\n";
+
+/* ---- The command that makes the release ---- */
+
+typedef struct words {
+    char  *text;
+    size_t used;
+} words;
+
+static void add_text(words *w, const char *text, size_t size)
+{
+    w->text = cli_realloc(w->text, w->used + size + 1);
+    memcpy(w->text + w->used, text, size);
+    w->used += size;
+    w->text[w->used] = '\0';
+}
+
+/* A word as a shell takes it. */
+static void add_word(words *w, const char *word)
+{
+    size_t plain = 0;
+    if (w->used > 0) add_text(w, " ", 1);
+    while (word[plain] && (isalnum((unsigned char)word[plain]) || strchr("_./:=,%+@-", word[plain]))) plain++;
+    if (word[0] && !word[plain]) {
+        add_text(w, word, strlen(word));
+        return;
+    }
+    add_text(w, "'", 1);
+    for (const char *p = word; *p; p++)
+        if (*p == '\'')
+            add_text(w, "'\\''", 4);
+        else
+            add_text(w, p, 1);
+    add_text(w, "'", 1);
+}
+
+/* Arguments that say how to look, not what to release. `values`: how many follow. */
+static bool only_of_advise(const char *word, int *values)
+{
+    static const char *const flags[] = {"--json", "-q", "--quiet"};
+    *values = 0;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (strcmp(word, flags[i]) == 0) return true;
+    if (strncmp(word, "--time-limit=", 13) == 0) return true;
+    *values = 1;
+    return strcmp(word, "--time-limit") == 0;
+}
+
+static const char *usual_output(kn_shape shape)
+{
+    static const char *const names[] = {"release.csv", "release/", "release.out"};
+    return names[shape];
+}
+
+/* Free it. */
+static char *command_text(const cli_advising *a, const kn_advice *advice)
+{
+    words w = {0};
+    bool  options = true;
+    add_word(&w, "kanon");
+    add_word(&w, "anonymize");
+    for (int i = 0; i < a->argc; i++) {
+        int values;
+        if (strcmp(a->argv[i], "--") == 0) options = false;
+        if (options && only_of_advise(a->argv[i], &values))
+            i += values;
+        else if (options)
+            add_word(&w, a->argv[i]);
+    }
+    add_word(&w, "--method");
+    add_word(&w, kn_method_name(advice->candidates[advice->chosen].method));
+    if (!a->has_output) {
+        add_word(&w, "--output");
+        add_word(&w, usual_output(advice->shape));
+    }
+    for (int i = 0; i < a->argc && !options; i++) /* what stands behind "--" stays there */
+        if (strcmp(a->argv[i], "--") == 0)
+            for (options = true; i < a->argc; i++) add_word(&w, a->argv[i]);
+    return w.text;
+}
+
+/* ---- Words ---- */
+
+static bool has_release(const kn_advice_candidate *c)
+{
+    return c->state == KN_ADVICE_KEPT || c->state == KN_ADVICE_STOPPED;
+}
+
+/* The candidate with the next larger loss; -1: there is none. Equal ones in their order, the chosen one first. */
+static int next_best(const kn_advice *advice, bool *told)
+{
+    int best = -1;
+    if (advice->found && !told[advice->chosen]) best = advice->chosen;
+    for (int i = 0; i < advice->candidate_count && best < 0; i++)
+        if (!told[i] && has_release(&advice->candidates[i])) best = i;
+    for (int i = 0; best >= 0 && best != advice->chosen && i < advice->candidate_count; i++) {
+        const kn_advice_candidate *c = &advice->candidates[i], *b = &advice->candidates[best];
+        if (!told[i] && has_release(c) && (c->state < b->state || (c->state == b->state && c->loss < b->loss)))
+            best = i;
+    }
+    if (best >= 0) told[best] = true;
+    return best;
+}
+
+static void print_releases(const kn_advice *advice)
+{
+    static const cli_align aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT, CLI_RIGHT};
+    bool                   trees = advice->shape == KN_SHAPE_RECORDS, database = advice->shape == KN_SHAPE_DATABASE;
+    const char            *titles[] = {"method",
+                                       advice->metric,
+                            trees ? "nodes survive" : (database ? "left out" : "suppressed"),
+                            trees ? "relations survive" : "k",
+                            trees ? "" : "classes",
+                                       "",
+                                       "seconds"};
+    cli_text_table        *t = cli_text_table_new(7, titles, aligns);
+    bool                   told[KN_METHODS] = {false};
+    for (int i = next_best(advice, told); i >= 0; i = next_best(advice, told)) {
+        const kn_advice_candidate *c = &advice->candidates[i];
+        cli_text_table_text(t, kn_method_name(c->method));
+        if (i == advice->chosen) cli_text_table_style(t, CLI_BOLD);
+        cli_text_table_figure(t, c->loss);
+        if (trees) {
+            cli_text_table_format(t, "%.1f %%", 100 * c->node_survival);
+            cli_text_table_format(t, "%.1f %%", 100 * c->relation_survival);
+            cli_text_table_text(t, "");
+        } else {
+            cli_text_table_integer(t, c->suppressed);
+            cli_text_table_integer(t, c->k);
+            cli_text_table_integer(t, c->classes);
+        }
+        cli_text_table_text(t, i == advice->chosen ? "chosen" : c->state == KN_ADVICE_STOPPED ? "best so far" : "");
+        cli_text_table_format(t, "%.2f", c->seconds);
+    }
+    cli_text_table_print(t, stdout, 2);
+    cli_text_table_free(t);
+}
+
+void cli_advice_print(const kn_advice *advice, FILE *out)
+{
+    bool told[KN_METHODS] = {false};
+    int  count = 0;
+    if (!advice || !advice->found) return;
+    fprintf(out, "  auto  the least %s of", advice->metric);
+    for (int i = next_best(advice, told); i >= 0; i = next_best(advice, told))
+        fprintf(out, "%s %s %.4g", count++ ? "," : "", kn_method_name(advice->candidates[i].method),
+                advice->candidates[i].loss);
+    fputc('\n', out);
+}
+
+static void print_others(const kn_advice *advice)
+{
+    static const cli_align   aligns[] = {CLI_LEFT, CLI_LEFT};
+    static const char *const titles[] = {"not compared", "because"};
+    cli_text_table          *t = cli_text_table_new(2, titles, aligns);
+    int                      count = 0;
+    for (int i = 0; i < advice->candidate_count; i++) {
+        const kn_advice_candidate *c = &advice->candidates[i];
+        if (has_release(c)) continue;
+        count++;
+        cli_text_table_text(t, kn_method_name(c->method));
+        cli_text_table_text(t, c->reason);
+    }
+    if (advice->found && count > 0) fputc('\n', stdout);
+    if (count > 0) cli_text_table_print(t, stdout, 2);
+    cli_text_table_free(t);
+}
+
+/* One sentence, broken where a line is full. */
+static void print_sentence(const char *sentence)
+{
+    enum { WIDTH = 78 };
+    int column = 0;
+    while (*sentence) {
+        int size = (int)strcspn(sentence, " ");
+        if (column > 0 && column + 1 + size > WIDTH) {
+            fputc('\n', stdout);
+            column = 0;
+        }
+        column += printf("%s%.*s", column > 0 ? " " : "", size, sentence);
+        sentence += size;
+        sentence += strspn(sentence, " ");
+    }
+    fputc('\n', stdout);
+}
+
+static void print_words(const cli_advising *a, const kn_advice *advice)
+{
+    static const char *const units[][2] = {{"row", "rows"}, {"person", "persons"}, {"record", "records"}};
+    int                      tried = 0;
+    for (int i = 0; i < advice->candidate_count; i++) tried += advice->candidates[i].allowed > 0;
+    printf("%s; ", cli_count_of(advice->count, units[advice->shape][0], units[advice->shape][1]).text);
+    printf("%d of %s tried, by %s\n\n", tried, cli_count_of(advice->candidate_count, "method", "methods").text,
+           advice->metric);
+    if (advice->found) print_releases(advice);
+    print_others(advice);
+    fputc('\n', stdout);
+    if (!advice->found) {
+        printf("%sNO METHOD%s: %s\n", cli_style_on(stdout, CLI_RED), cli_style_on(stdout, CLI_PLAIN), advice->reason);
+        return;
+    }
+    for (int i = 0; i < advice->sentence_count; i++) print_sentence(advice->sentences[i]);
+    char *command = command_text(a, advice), *shown = cli_escape(command, strlen(command));
+    printf("\n  $ %s\n", shown);
+    free(shown);
+    free(command);
+}
+
+/* ---- JSON ---- */
+
+json_t *cli_advice_json(const kn_advice *advice)
+{
+    json_t *o = cli_json_object(), *list = cli_json_array();
+    bool    trees = advice->shape == KN_SHAPE_RECORDS;
+    for (int i = 0; i < advice->candidate_count; i++) {
+        const kn_advice_candidate *c = &advice->candidates[i];
+        json_t                    *one = cli_json_object();
+        cli_json_set(one, "method", cli_json_text_or_null(kn_method_name(c->method)));
+        cli_json_set(one, "state", cli_json_text_or_null(kn_advice_state_name(c->state)));
+        if (c->reason) cli_json_set(one, "reason", cli_json_text_or_null(c->reason));
+        if (has_release(c)) {
+            cli_json_set(one, "loss", cli_json_number(c->loss));
+            if (!trees) cli_json_set(one, "suppressed", json_integer(c->suppressed));
+            if (!trees) cli_json_set(one, "k", json_integer(c->k));
+            if (!trees) cli_json_set(one, "classes", json_integer(c->classes));
+            if (trees) cli_json_set(one, "node_survival", cli_json_number(c->node_survival));
+            if (trees) cli_json_set(one, "relation_survival", cli_json_number(c->relation_survival));
+        }
+        if (c->allowed > 0) cli_json_set(one, "seconds", cli_json_number(c->seconds));
+        cli_json_append(list, one);
+    }
+    cli_json_set(o, "metric", cli_json_text_or_null(advice->metric));
+    cli_json_set(o, "time-limit", cli_json_number(advice->limit));
+    cli_json_set(o, "candidates", list);
+    cli_json_set(o, "sentences", cli_texts_json(advice->sentences, advice->sentence_count));
+    return o;
+}
+
+static void print_json(const cli_advising *a, const kn_advice *advice)
+{
+    static const char *const counted[] = {"rows", "persons", "records"};
+    json_t                  *o = cli_json_object(), *rest = cli_advice_json(advice);
+    cli_json_set(o, "found", json_boolean(advice->found));
+    if (advice->found) {
+        char *command = command_text(a, advice);
+        cli_json_set(o, "method", cli_json_text_or_null(kn_method_name(advice->candidates[advice->chosen].method)));
+        cli_json_set(o, "command", cli_json_text_or_null(command));
+        free(command);
+    } else {
+        cli_json_set(o, "reason", cli_json_text_or_null(advice->reason));
+    }
+    cli_json_set(o, counted[advice->shape], json_integer(advice->count));
+    json_object_update(o, rest);
+    json_decref(rest);
+    cli_json_print(o);
+}
+
+/* ---- The run ---- */
+
+static int advise(cli_advising *a, kn_context *ctx, kn_spec *spec)
+{
+    kn_error   err = KN_ERROR_INIT;
+    kn_advice *advice = NULL;
+    a->has_output = spec->output != NULL;
+    /* Nothing is written: whatever the output is, it must not stand in the way. */
+    if (!spec->method_given && kn_spec_set(spec, "method", "auto", "advise", &err) != KN_OK) return cli_fail(&err);
+    if (!spec->output && kn_spec_set(spec, "output", "\"-\"", "advise", &err) != KN_OK) return cli_fail(&err);
+    if (kn_spec_check(spec, &err) != KN_OK || kn_advise(&advice, ctx, spec, &err) != KN_OK) return cli_fail(&err);
+    if (a->words.common.json)
+        print_json(a, advice);
+    else
+        print_words(a, advice);
+    int code = advice->found ? 0 : 1;
+    kn_advice_free(advice);
+    return code;
+}
+
+static int check_words(const cli_anonymizing *a)
+{
+    if (a->k != INT64_MIN && a->k < 1) return cli_usage(&cli_advise, "-k: k must be at least 1");
+    if (!a->spec_path && a->file_count == 0)
+        return cli_usage(&cli_advise, "no file is named; name a release file (.yaml) or a table to look at");
+    return 0;
+}
+
+static int run(int argc, char **argv)
+{
+    cli_advising     advising = {.words = {.command = &cli_advise, .k = INT64_MIN}, .argc = argc};
+    cli_anonymizing *a = &advising.words;
+    const cli_option options[] = {CLI_REQUIREMENT_OPTIONS(*a), CLI_TABLE_OPTIONS(a->input), {0}};
+    kn_context      *ctx = NULL;
+    kn_spec         *spec = NULL;
+    advising.argv = cli_alloc(((size_t)argc + 1) * sizeof *advising.argv); /* parsing moves the arguments about */
+    memcpy(advising.argv, argv, (size_t)argc * sizeof *argv);
+    bool parsed = cli_parse(&cli_advise, &argc, argv, options, &a->common);
+    if (!parsed || a->common.help) {
+        free(advising.argv);
+        return parsed ? 0 : 2;
+    }
+    a->files = argv;
+    a->file_count = argc;
+    int code = check_words(a);
+    if (code == 0 && !(ctx = cli_context(&a->common))) code = 3;
+    if (code == 0) code = cli_anonymize_spec(&spec, ctx, a);
+    if (code == 0) code = advise(&advising, ctx, spec);
+    kn_spec_free(spec);
+    cli_context_free(ctx);
+    cli_anonymizing_free(a);
+    free(advising.argv);
+    return code;
+}
+
+const cli_command cli_advise = {
+    .name = "advise",
+    .summary = "try the methods that fit, and say which to use",
+    .help = help,
+    .run = run,
+};

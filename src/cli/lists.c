@@ -1,0 +1,297 @@
+/* lists.c: --list-methods, --list-models and --list-metrics: the library's catalogue in words and as JSON.
+ *
+ * Words: a heading for what neighbours have in common, then a paragraph each, wrapped to the terminal. One object of JSON
+ * holds all lists that were asked for.
+ */
+#include "lists.h"
+
+#include <kanon/catalogue.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+
+enum { LABEL_WIDTH = 7, INDENT = 6, MOST_WIDTH = 100, TEXT_SIZE = 600 };
+
+/* ---- Words ---- */
+
+/* "      label  text", the text wrapped. */
+static void print_field(const char *label, const char *text)
+{
+    int width = cli_terminal_width(stdout), used = INDENT + LABEL_WIDTH;
+    if (width > MOST_WIDTH) width = MOST_WIDTH;
+    printf("%*s%-*s", INDENT, "", LABEL_WIDTH, label);
+    for (bool first = true; *text; first = false) {
+        int length = (int)strcspn(text, " ");
+        if (!first && used + 1 + length >= width) {
+            printf("\n%*s", INDENT + LABEL_WIDTH, "");
+            used = INDENT + LABEL_WIDTH;
+        } else if (!first) {
+            putchar(' ');
+            used++;
+        }
+        printf("%.*s", length, text);
+        used += length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    putchar('\n');
+}
+
+/* Cut off where it has no room. */
+static void append(char *text, const char *first, const char *second)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, TEXT_SIZE - used, "%s%s", first, second);
+}
+
+/* Appends to a list that is read: "a, b, c". */
+static void join(char *text, const char *item)
+{
+    append(text, text[0] ? ", " : "", item);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Is model i the first of its name that is kept? */
+static bool first_of_name(kn_method method, int model)
+{
+    for (int i = 0; i < model; i++)
+        if (kn_method_keeps(method, i) && same_text(kn_catalogue_model(i)->name, kn_catalogue_model(model)->name))
+            return false;
+    return true;
+}
+
+static void kept_models(char *text, kn_method method)
+{
+    text[0] = '\0';
+    for (int i = 0; i < KN_CATALOGUE_MODELS; i++) {
+        const kn_model_entry *m = kn_catalogue_model(i);
+        bool                  one_variant = m->variant && !kn_method_keeps(method, KN_MODEL_ENTROPY);
+        char                  name[64];
+        if (!kn_method_keeps(method, i) || !first_of_name(method, i)) continue;
+        snprintf(name, sizeof name, "%s%s%s%s", m->name, one_variant ? " (" : "", one_variant ? m->variant : "",
+                 one_variant ? ")" : "");
+        join(text, name);
+    }
+}
+
+static const char *shape_words(kn_shape shape)
+{
+    static const char *const words[KN_SHAPES] = {"one table", "a database", "records that are trees"};
+    return words[shape];
+}
+
+/* The enumeration is in no order that a reader needs: shape by shape, and what decides alike together. */
+static void print_methods(void)
+{
+    char                   keeps[TEXT_SIZE];
+    const char            *kind = NULL;
+    const kn_method_entry *any = kn_catalogue_method(KN_CATALOGUE_AUTO);
+    printf("Methods for any data (shape: any)\n\n    %s\n", any->name);
+    print_field("when", any->use);
+    print_field("cost", any->cost);
+    for (int shape = 0; shape < KN_SHAPES; shape++) {
+        printf("\nMethods for %s (shape: %s)\n", shape_words((kn_shape)shape), kn_shape_name((kn_shape)shape));
+        for (int m = 0; m < KN_METHODS; m++) {
+            const kn_method_entry *e = kn_catalogue_method(m);
+            if ((int)kn_method_shape((kn_method)m) != shape) continue;
+            if (!kind || strcmp(kind, e->kind) != 0) printf("\n  %s:\n", e->kind);
+            kind = e->kind;
+            printf("\n    %s%s\n", e->name, kn_method_is_default((kn_method)m) ? " (default)" : "");
+            kept_models(keeps, (kn_method)m);
+            print_field("when", e->use);
+            print_field("keeps", keeps);
+            print_field("paper", e->paper);
+            print_field("cost", e->cost);
+        }
+    }
+}
+
+/* Methods that keep it, family by family where all do. */
+static void keeping_methods(char *text, int model)
+{
+    text[0] = '\0';
+    for (int shape = 0; shape < KN_SHAPES; shape++) {
+        int all = 0, kept = 0;
+        for (int m = 0; m < KN_METHODS; m++) {
+            if ((int)kn_method_shape((kn_method)m) != shape) continue;
+            all++;
+            kept += kn_method_keeps((kn_method)m, model);
+        }
+        char words[64];
+        snprintf(words, sizeof words, "all for %s", shape_words((kn_shape)shape));
+        if (kept == all) join(text, words);
+        for (int m = 0; m < KN_METHODS && kept < all; m++)
+            if ((int)kn_method_shape((kn_method)m) == shape && kn_method_keeps((kn_method)m, model))
+                join(text, kn_catalogue_method(m)->name);
+    }
+}
+
+static void print_models(void)
+{
+    char methods[TEXT_SIZE], written[TEXT_SIZE];
+    printf("Privacy models: what a release can promise of every class of rows that look alike\n");
+    for (int i = 0; i < KN_CATALOGUE_MODELS; i++) {
+        const kn_model_entry *e = kn_catalogue_model(i);
+        printf("\n    %s%s%s\n", e->name, e->variant ? " " : "", e->variant ? e->variant : "");
+        snprintf(written, sizeof written, "%s %s%s", i == KN_CATALOGUE_KMN ? "--kmn" : "--require", e->example,
+                 kn_model_diagnosed(i) ? " (also in diagnose)" : "");
+        keeping_methods(methods, i);
+        print_field("says", e->says);
+        print_field("when", e->use);
+        print_field("write", written);
+        if (e->needs) print_field("needs", e->needs);
+        print_field("kept", methods);
+        print_field("paper", e->paper);
+    }
+}
+
+static void print_metrics(void)
+{
+    char shapes[TEXT_SIZE];
+    printf("Metrics: how much a release lost\n");
+    for (int i = 0; i < KN_CATALOGUE_METRICS; i++) {
+        const kn_metric_entry *e = kn_catalogue_metric(i);
+        shapes[0] = '\0';
+        for (int s = 0; s < KN_SHAPES; s++)
+            if (e->shapes >> s & 1) join(shapes, shape_words((kn_shape)s));
+        printf("\n    %s%s\n", e->name, i == KN_METRIC_LM ? " (default of --utility)" : "");
+        print_field("says", e->says);
+        print_field("range", e->range);
+        print_field("when", e->use);
+        print_field("of", shapes);
+        print_field("paper", e->paper);
+    }
+}
+
+/* ---- JSON ---- */
+
+static json_t *text(const char *value)
+{
+    return value ? cli_json_text(value, strlen(value)) : json_null();
+}
+
+static json_t *model_name(int model)
+{
+    const kn_model_entry *e = kn_catalogue_model(model);
+    char                  name[64];
+    snprintf(name, sizeof name, "%s%s%s", e->name, e->variant ? " " : "", e->variant ? e->variant : "");
+    return text(name);
+}
+
+/* "auto" can keep what some method can. */
+static bool keeps(int method, int model)
+{
+    if (method != KN_CATALOGUE_AUTO) return kn_method_keeps((kn_method)method, model);
+    for (int m = 0; m < KN_METHODS; m++)
+        if (kn_method_keeps((kn_method)m, model)) return true;
+    return false;
+}
+
+static json_t *methods_json(void)
+{
+    json_t *list = cli_json_array();
+    for (int m = 0; m < KN_CATALOGUE_METHODS; m++) {
+        const kn_method_entry *e = kn_catalogue_method(m);
+        json_t                *o = cli_json_object(), *models = cli_json_array();
+        bool                   any = m == KN_CATALOGUE_AUTO;
+        for (int i = 0; i < KN_CATALOGUE_MODELS; i++)
+            if (keeps(m, i)) cli_json_append(models, model_name(i));
+        cli_json_set(o, "name", text(e->name));
+        cli_json_set(o, "shape", text(any ? "any" : kn_shape_name(kn_method_shape((kn_method)m))));
+        cli_json_set(o, "default", json_boolean(!any && kn_method_is_default((kn_method)m)));
+        cli_json_set(o, "decides", text(e->kind));
+        cli_json_set(o, "models", models);
+        cli_json_set(o, "paper", text(e->paper));
+        cli_json_set(o, "cost", text(e->cost));
+        cli_json_set(o, "use", text(e->use));
+        cli_json_append(list, o);
+    }
+    return list;
+}
+
+static json_t *models_json(void)
+{
+    json_t *list = cli_json_array();
+    for (int i = 0; i < KN_CATALOGUE_MODELS; i++) {
+        const kn_model_entry *e = kn_catalogue_model(i);
+        json_t               *o = cli_json_object(), *methods = cli_json_array();
+        for (int m = 0; m < KN_METHODS; m++)
+            if (kn_method_keeps((kn_method)m, i)) cli_json_append(methods, text(kn_catalogue_method(m)->name));
+        cli_json_set(o, "name", text(e->name));
+        cli_json_set(o, "variant", text(e->variant));
+        cli_json_set(o, "option", text(i == KN_CATALOGUE_KMN ? "--kmn" : "--require"));
+        cli_json_set(o, "example", text(e->example));
+        cli_json_set(o, "diagnose", json_boolean(kn_model_diagnosed(i)));
+        cli_json_set(o, "says", text(e->says));
+        cli_json_set(o, "needs", text(e->needs));
+        cli_json_set(o, "methods", methods);
+        cli_json_set(o, "paper", text(e->paper));
+        cli_json_set(o, "use", text(e->use));
+        cli_json_append(list, o);
+    }
+    return list;
+}
+
+static json_t *metrics_json(void)
+{
+    json_t *list = cli_json_array();
+    for (int i = 0; i < KN_CATALOGUE_METRICS; i++) {
+        const kn_metric_entry *e = kn_catalogue_metric(i);
+        json_t                *o = cli_json_object(), *shapes = cli_json_array();
+        for (int s = 0; s < KN_SHAPES; s++)
+            if (e->shapes >> s & 1) cli_json_append(shapes, text(kn_shape_name((kn_shape)s)));
+        cli_json_set(o, "name", text(e->name));
+        cli_json_set(o, "shapes", shapes);
+        cli_json_set(o, "utility", json_boolean(i < KN_METRICS));
+        cli_json_set(o, "larger_is_better", json_boolean(e->larger_is_better));
+        cli_json_set(o, "says", text(e->says));
+        cli_json_set(o, "range", text(e->range));
+        cli_json_set(o, "paper", text(e->paper));
+        cli_json_set(o, "use", text(e->use));
+        cli_json_append(list, o);
+    }
+    return list;
+}
+
+/* ---- Interface ---- */
+
+bool cli_lists_print(const cli_common *common)
+{
+    bool methods = common->list_methods, models = common->list_models, metrics = common->list_metrics;
+    if (common->json && (methods || models || metrics)) {
+        json_t *o = cli_json_object();
+        if (methods) cli_json_set(o, "methods", methods_json());
+        if (models) cli_json_set(o, "models", models_json());
+        if (metrics) cli_json_set(o, "metrics", metrics_json());
+        cli_json_print(o);
+        return true;
+    }
+    if (methods) print_methods();
+    if (methods && (models || metrics)) putchar('\n');
+    if (models) print_models();
+    if (models && metrics) putchar('\n');
+    if (metrics) print_metrics();
+    return methods || models || metrics;
+}
+
+char *cli_model_names(bool release)
+{
+    char *names = cli_alloc(TEXT_SIZE);
+    names[0] = '\0';
+    for (int i = 0; i < KN_CATALOGUE_KMN && (release || kn_model_diagnosed(i)); i++) {
+        const kn_model_entry *e = kn_catalogue_model(i);
+        if (i > 0 && same_text(e->name, kn_catalogue_model(i - 1)->name)) continue;
+        join(names, e->name);
+        if (!e->variant) continue;
+        append(names, strstr(e->example, "distance=") ? " (distance=" : " (kind=", "");
+        for (int v = i; v < KN_CATALOGUE_KMN && same_text(kn_catalogue_model(v)->name, e->name); v++)
+            append(names, v > i ? "|" : "", kn_catalogue_model(v)->variant);
+        append(names, ")", "");
+    }
+    return names;
+}

@@ -1,0 +1,40 @@
+/* topics.c: finding a topic of `kanon help TOPIC` by its name or another word for it (topics.h). */
+#include "topics.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+enum { MAX_WORDS = 80 };
+
+/* "Release Rules" -> "release-rules" */
+static bool plain(char *out, char *const *words, int count)
+{
+    size_t used = 0;
+    for (int i = 0; i < count; i++) {
+        if (used + strlen(words[i]) + 2 > MAX_WORDS) return false;
+        if (i) out[used++] = '-';
+        for (const char *c = words[i]; *c; c++)
+            out[used++] = (char)(*c == ' ' || *c == '_' ? '-' : tolower((unsigned char)*c));
+    }
+    out[used] = '\0';
+    return used > 0;
+}
+
+static bool is_alias(const char *aliases, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = strstr(aliases, word); at; at = strstr(at + 1, word))
+        if (at > aliases && at[-1] == ' ' && at[length] == ' ') return true;
+    return false;
+}
+
+const cli_topic *cli_topic_find(char *const *words, int count)
+{
+    char word[MAX_WORDS];
+    if (!plain(word, words, count)) return NULL;
+    for (const cli_topic *t = cli_topics; t->name; t++)
+        if (strcmp(t->name, word) == 0 || is_alias(t->aliases, word)) return t;
+    return NULL;
+}

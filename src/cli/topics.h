@@ -1,0 +1,16 @@
+/* topics.h: `kanon help TOPIC`: what a word means, for somebody who has never heard of it. */
+#ifndef CLI_TOPICS_H
+#define CLI_TOPICS_H
+
+/* `name` is what the list shows; `aliases` are other words for it, each between blanks. */
+typedef struct cli_topic {
+    const char *name, *aliases, *summary, *text;
+} cli_topic;
+
+extern const cli_topic cli_topics[]; /* ends with a name that is NULL */
+
+/* The topic that some words name: "k", "K-anonymity", "release rules"; NULL: none. Case, blanks, '-' and '_' do not
+ * matter. */
+const cli_topic *cli_topic_find(char *const *words, int count);
+
+#endif
