@@ -325,7 +325,7 @@ static void refuse_each(int threads, bool onward)
     unlink(output_path);
 
     int64_t failures = 0, at = 0;
-    for (;; at++) {
+    for (;; at += testing_step()) {
         refusal  state = {.at = at, .onward = onward};
         uint64_t result = 0;
         err = (kn_error)KN_ERROR_INIT;

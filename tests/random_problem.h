@@ -52,17 +52,14 @@ static inline kn_table *random_table(kn_context *ctx, kn_rng *rng, int rows, int
     kn_string   names[RANDOM_QUASI + 1];
     char        texts[RANDOM_QUASI + 1][8];
     kn_builder *b = NULL;
-    uint32_t   *ids = calloc((size_t)rows + 1, sizeof *ids);
-    assert_non_null(ids);
     for (int c = 0; c <= quasi; c++) {
         snprintf(texts[c], sizeof texts[c], c < quasi ? "q%d" : "s", c);
         names[c] = kn_string_of(texts[c]);
     }
     assert_ok(kn_builder_create(&b, ctx, names, quasi + 1, 1, &err), err);
-    uint32_t **all = calloc((size_t)quasi + 1, sizeof *all);
-    assert_non_null(all);
+    uint32_t *all[RANDOM_QUASI + 1];
     for (int c = 0; c <= quasi; c++) {
-        all[c] = calloc((size_t)rows + 1, sizeof **all);
+        all[c] = calloc((size_t)rows + 1, sizeof *all[c]);
         assert_non_null(all[c]);
         for (int r = 0; r < rows; r++) {
             char text[16];
@@ -79,8 +76,6 @@ static inline kn_table *random_table(kn_context *ctx, kn_rng *rng, int rows, int
         if (rows > 0) kn_builder_write(b, c, first, all[c], rows);
         free(all[c]);
     }
-    free(all);
-    free(ids);
     kn_table *table = NULL;
     assert_ok(kn_builder_finish(&table, b, NULL, NULL, &err), err);
     return table;

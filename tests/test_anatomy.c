@@ -373,14 +373,9 @@ static kn_database_plan *one_class(kn_context *ctx, const kn_forest *forest)
 
 static char *file_text(const char *folder, const char *name)
 {
-    char  path[512], *text = calloc(1, 4096);
-    FILE *file;
+    char path[512];
     snprintf(path, sizeof path, "%s%s", folder, name);
-    file = fopen(path, "r");
-    if (!file) fail_msg("%s is not there", path);
-    assert_true(fread(text, 1, 4095, file) > 0);
-    fclose(file);
-    return text;
+    return testing_contents(path, NULL);
 }
 
 static void assert_file(const char *folder, const char *name, const char *text)
@@ -480,14 +475,10 @@ static void test_memory(void **state)
     assert_ok(kn_forest_build(&forest, ctx, db, &err), err);
     kn_database_plan *plan = one_class(ctx, forest);
     for (int64_t refuse = 0; !done; refuse++) {
-        testing_allocator  memory = {.refuse_at = refuse};
-        kn_allocator       allocator = testing_failing_allocator(&memory);
-        kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-        kn_context        *failing = NULL;
-        kn_anatomy        *a = NULL;
-        options.allocator = &allocator;
-        options.threads = 1;
-        kn_status st = kn_context_create(&failing, &options, &err);
+        testing_allocator memory = {.refuse_at = refuse};
+        kn_context       *failing = NULL;
+        kn_anatomy       *a = NULL;
+        kn_status         st = testing_refusing_context(&failing, &memory, 1, &err);
         if (st == KN_OK) st = kn_anatomy_make(&a, failing, forest, plan, 1, &err);
         done = st == KN_OK;
         if (!done) {

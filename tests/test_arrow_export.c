@@ -316,14 +316,10 @@ static void test_memory_refused(void **state)
         bool    done = false;
         int64_t n = 0;
         for (; !done; n++) {
-            testing_allocator  memory = {.refuse_at = n + 1};
-            kn_allocator       allocator = testing_failing_allocator(&memory);
-            kn_context_options context = KN_CONTEXT_OPTIONS_INIT;
-            context.allocator = &allocator;
-            context.threads = 1;
-            kn_context *ctx = NULL;
-            kn_error    err = KN_ERROR_INIT;
-            assert_ok(kn_context_create(&ctx, &context, &err), err);
+            testing_allocator memory = {.refuse_at = n + 1};
+            kn_context       *ctx = NULL;
+            kn_error          err = KN_ERROR_INIT;
+            assert_ok(testing_refusing_context(&ctx, &memory, 1, &err), err);
             kn_arrow_export_options options = KN_ARROW_EXPORT_OPTIONS_INIT;
             options.plain_text = plain;
             options.batch_rows = 2;

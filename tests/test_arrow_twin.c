@@ -38,15 +38,11 @@ static void test_memory_refused(void **state)
     kn_status st = KN_MEMORY;
     int64_t   n = 0;
     for (; st != KN_OK; n++) {
-        testing_allocator  memory = {.refuse_at = n + 1}; /* the context itself is request 0 */
-        kn_allocator       allocator = testing_failing_allocator(&memory);
-        kn_context_options context = KN_CONTEXT_OPTIONS_INIT;
-        context.allocator = &allocator;
-        context.threads = 1;
-        kn_context *ctx = NULL;
-        kn_error    err = KN_ERROR_INIT;
-        kn_table   *t = NULL;
-        assert_ok(kn_context_create(&ctx, &context, &err), err);
+        testing_allocator memory = {.refuse_at = n + 1}; /* the context itself is request 0 */
+        kn_context       *ctx = NULL;
+        kn_error          err = KN_ERROR_INIT;
+        kn_table         *t = NULL;
+        assert_ok(testing_refusing_context(&ctx, &memory, 1, &err), err);
         st = import_with(&t, ctx, mixed(), &options, &err);
         if (st != KN_OK) assert_int_equal(st, KN_MEMORY);
         kn_table_free(t);

@@ -160,7 +160,7 @@ static void joins(void **state)
     (void)state;
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 0);
-    for (int round = 0; round < 120; round++) {
+    for (int round = 0; round < testing_rounds(120); round++) {
         kn_context *ctx = testing_context(1 + round % 3);
         one_join(ctx, &rng);
         testing_context_free(ctx);
@@ -392,7 +392,7 @@ static void whole_attacks(void **state)
     (void)state;
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 1);
-    for (int round = 0; round < 30; round++) {
+    for (int round = 0; round < testing_rounds(30); round++) {
         files f = make_files(&rng);
         for (int threads = 1; threads <= 8; threads *= 2) {
             kn_context       *ctx = testing_context(threads);
@@ -518,22 +518,18 @@ static void memory_runs_out(void **state)
     files     f = make_files(&rng);
     kn_status st = KN_MEMORY;
     int64_t   refused = 0;
-    for (; st != KN_OK; refused++) {
+    for (; st != KN_OK; refused += testing_step()) {
         assert_true(refused < 20000);
-        testing_allocator  counts = {.refuse_at = refused};
-        kn_allocator       allocator = testing_failing_allocator(&counts);
-        kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-        kn_context        *ctx = NULL;
-        kn_error           err = KN_ERROR_INIT;
-        kn_spec           *spec = NULL;
-        kn_attack_report  *r = NULL;
-        kn_attack_options  o = KN_ATTACK_OPTIONS_INIT;
+        testing_allocator counts = {.refuse_at = refused};
+        kn_context       *ctx = NULL;
+        kn_error          err = KN_ERROR_INIT;
+        kn_spec          *spec = NULL;
+        kn_attack_report *r = NULL;
+        kn_attack_options o = KN_ATTACK_OPTIONS_INIT;
         o.release = f.release;
         o.external = f.external;
         o.original = f.original;
-        options.allocator = &allocator;
-        options.threads = 1;
-        st = kn_context_create(&ctx, &options, &err);
+        st = testing_refusing_context(&ctx, &counts, 1, &err);
         if (st == KN_OK) st = make_spec(&spec, ctx, f.towns, &err);
         if (st == KN_OK) st = kn_attack(&r, ctx, spec, &o, &err);
         if (st != KN_OK && st != KN_MEMORY) fail_msg("refused %d: %s", (int)refused, err.message);

@@ -432,7 +432,7 @@ static void test_random(void **state)
     (void)state;
     kn_context *contexts[] = {testing_context(1), testing_context(2), testing_context(8)};
     uint64_t    seed = testing_seed();
-    for (uint64_t round = 0; round < 250; round++) {
+    for (uint64_t round = 0; round < (uint64_t)testing_rounds(250); round++) {
         kn_rng rng;
         kn_rng_init(&rng, seed, round);
         check_random(contexts, &rng);
@@ -549,10 +549,8 @@ static void test_memory(void **state)
     test_forest f = make_forest(ctx, &d, NULL);
     for (int variant = 0; variant < 2; variant++) {
         bool done = false;
-        for (int64_t refuse = 0; !done; refuse++) {
+        for (int64_t refuse = 0; !done; refuse += testing_step()) {
             testing_allocator  memory = {.refuse_at = refuse};
-            kn_allocator       allocator = testing_failing_allocator(&memory);
-            kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
             kn_context        *failing = NULL;
             kn_database_plan  *plan = NULL;
             kn_bitmap_problem  problem = KN_BITMAP_PROBLEM_INIT;
@@ -562,9 +560,7 @@ static void test_memory(void **state)
             problem.forest = f.forest;
             problem.k = 3;
             problem.complete = variant;
-            options.allocator = &allocator;
-            options.threads = 1;
-            kn_status st = kn_context_create(&failing, &options, &err);
+            kn_status st = testing_refusing_context(&failing, &memory, 1, &err);
             if (st == KN_OK) st = kn_bitmap_search(&plan, &found, &counters, failing, &problem, &err);
             done = st == KN_OK;
             if (!done) assert_int_equal(st, KN_MEMORY);

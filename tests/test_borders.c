@@ -180,7 +180,7 @@ static void small_tables(void **state)
     kn_context *contexts[3];
     kn_rng_init(&rng, testing_seed(), 1);
     for (int i = 0; i < 3; i++) contexts[i] = testing_context(thread_counts[i]);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < testing_rounds(60); round++) {
         int rows = 1 + (int)kn_rng_below(&rng, round % 3 == 0 ? 12 : 40), columns = 1 + (int)kn_rng_below(&rng, 10);
         random_values(&rng, values, rows, columns);
         twin_make(&t, values, rows, columns);
@@ -263,7 +263,7 @@ static void medium_tables(void **state)
     static bool holds[1 << COLUMNS];
     static int  values[ROWS * COLUMNS];
     kn_rng_init(&rng, testing_seed(), 2);
-    for (int round = 0; round < 6; round++) {
+    for (int round = 0; round < (TESTING_SANITIZED ? 2 : testing_rounds(6)); round++) {
         kn_context *ctx = testing_context(thread_counts[round % 3]);
         int         rows = 50 + (int)kn_rng_below(&rng, ROWS - 50);
         random_values(&rng, values, rows, COLUMNS);
@@ -423,7 +423,7 @@ static void hitting_sets(void **state)
     kn_rng      rng;
     static bool hits[1 << 12], minimal[1 << 12];
     kn_rng_init(&rng, testing_seed(), 3);
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < testing_rounds(400); round++) {
         kn_context *ctx = testing_context(thread_counts[round % 3]);
         kn_error    err = KN_ERROR_INIT;
         int         columns = 1 + (int)kn_rng_below(&rng, 12), edges = (int)kn_rng_below(&rng, 90);
@@ -692,15 +692,11 @@ static void failing_memory(void **state)
     kn_freq *freq = freq_of(quiet, values, ROWS, COLUMNS);
     for (int variant = 0; variant < 4; variant++) {
         int64_t refused = 0;
-        for (kn_status st = KN_MEMORY; st != KN_OK; refused++) {
-            testing_allocator  memory = {.refuse_at = refused};
-            kn_allocator       allocator = testing_failing_allocator(&memory);
-            kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-            kn_error           err = KN_ERROR_INIT;
-            kn_context        *ctx = NULL;
-            options.allocator = &allocator;
-            options.threads = 1;
-            st = kn_context_create(&ctx, &options, &err);
+        for (kn_status st = KN_MEMORY; st != KN_OK; refused += testing_step()) {
+            testing_allocator memory = {.refuse_at = refused};
+            kn_error          err = KN_ERROR_INIT;
+            kn_context       *ctx = NULL;
+            st = testing_refusing_context(&ctx, &memory, 1, &err);
             if (st == KN_OK) {
                 kn_borders_options o = {.k = 3, .method = variant % 2 ? KN_BORDERS_ADVANCE : KN_BORDERS_WITNESS};
                 kn_borders         b;

@@ -191,7 +191,7 @@ static void mistakes_are_named(void **state)
         sample s;
         bool   ok = parse(&s, cases[i].line);
         if (ok || !strstr(s.said, cases[i].message)) fail_msg("%s: %d, said: %s", cases[i].line, ok, s.said);
-        assert_ptr_equal(strstr(s.said, "kanon sample: "), s.said);
+        assert_ptr_equal(strstr(s.said, "kanon: "), s.said);
         assert_non_null(strstr(s.said, "Try 'kanon sample --help'."));
         assert_null(strchr(s.said, '\033'));
         assert_null(s.list.items);

@@ -326,17 +326,12 @@ static void test_seed(void **state)
     rdb_write_folder(r, folder);
     for (int i = 0; i < 3; i++) {
         char        out[320], path[400];
-        size_t      size = 0;
         kn_context *ctx = testing_context(i == 1 ? 3 : 1);
         snprintf(out, sizeof out, "%s/", scratch("seed-out"));
         round_trip(ctx, r, folder, out, i == 2 ? 8 : 7);
         snprintf(path, sizeof path, "%spersons.csv", out);
-        FILE *f = fopen(path, "rb");
-        assert_non_null(f);
-        texts[i] = calloc(1, 100000);
-        size = fread(texts[i], 1, 99999, f);
-        assert_true(size > 0);
-        fclose(f);
+        texts[i] = testing_contents(path, NULL);
+        assert_true(texts[i][0] != '\0');
         remove_tree(out);
         testing_context_free(ctx);
     }
@@ -728,17 +723,13 @@ static void test_write_memory(void **state)
         kn_status status = KN_MEMORY;
         for (int64_t refuse = 0; status != KN_OK; refuse++) {
             testing_allocator   memory = {.refuse_at = -1};
-            kn_allocator        allocator = testing_failing_allocator(&memory);
-            kn_context_options  options = KN_CONTEXT_OPTIONS_INIT;
             kn_context         *ctx = NULL;
             kn_error            err = KN_ERROR_INIT;
             kn_forest          *f = NULL;
             kn_database_writer *w = NULL;
             plain_release       p;
             char                target[320];
-            options.allocator = &allocator;
-            options.threads = 1;
-            assert_ok(kn_context_create(&ctx, &options, &err), err);
+            assert_ok(testing_refusing_context(&ctx, &memory, 1, &err), err);
             kn_database *db = rdb_read(ctx, r, source);
             assert_ok(kn_forest_build(&f, ctx, db, &err), err);
             plain_make(&p, f);

@@ -560,18 +560,14 @@ static void test_no_memory(void **state)
     kn_status   st = KN_MEMORY;
     int64_t     refused = 0;
     (void)state;
-    for (; st != KN_OK; refused++) {
+    for (; st != KN_OK; refused += testing_step()) {
         assert_true(refused < 20000);
         testing_allocator      counts = {.refuse_at = refused};
-        kn_allocator           allocator = testing_failing_allocator(&counts);
-        kn_context_options     options = KN_CONTEXT_OPTIONS_INIT;
         kn_attack_demo_options o = KN_ATTACK_DEMO_OPTIONS_INIT;
         kn_context            *ctx = NULL;
         kn_error               err = KN_ERROR_INIT;
         kn_attack_demo_report *r = NULL;
-        options.allocator = &allocator;
-        options.threads = 1;
-        st = kn_context_create(&ctx, &options, &err);
+        st = testing_refusing_context(&ctx, &counts, 1, &err);
         if (st == KN_OK) st = demo(&r, ctx, spec, &o, &err);
         if (st != KN_OK && st != KN_MEMORY) fail_msg("refused %d: %s", (int)refused, err.message);
         if (st == KN_OK) assert_int_equal(r->ways[KN_DEMO_KANON].least, 2);

@@ -515,14 +515,10 @@ static void every_allocation_may_fail(void **state)
     kn_status st = KN_MEMORY;
     int64_t   refuse = 0;
     for (; st != KN_OK; refuse++) {
-        testing_allocator  memory = {refuse, 0, 0};
-        kn_allocator       allocator = testing_failing_allocator(&memory);
-        kn_context_options co = KN_CONTEXT_OPTIONS_INIT;
-        kn_context        *ctx = NULL;
-        kn_error           err = KN_ERROR_INIT;
-        co.allocator = &allocator;
-        co.threads = 1;
-        st = kn_context_create(&ctx, &co, &err);
+        testing_allocator memory = {refuse, 0, 0};
+        kn_context       *ctx = NULL;
+        kn_error          err = KN_ERROR_INIT;
+        st = testing_refusing_context(&ctx, &memory, 1, &err);
         if (st == KN_OK) st = all_of_it(ctx, table, &err);
         if (st != KN_OK) assert_int_equal(st, KN_MEMORY);
         kn_context_free(ctx);

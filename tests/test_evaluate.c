@@ -8,6 +8,13 @@
 
 /* ---- Nodes ---- */
 
+static int height_of(const int *levels, int count)
+{
+    int height = 0;
+    for (int q = 0; q < count; q++) height += levels[q];
+    return height;
+}
+
 static void nodes_are_numbered_in_order(void **state)
 {
     (void)state;
@@ -15,7 +22,7 @@ static void nodes_are_numbered_in_order(void **state)
     kn_error    err = KN_ERROR_INIT;
     kn_rng      rng;
     kn_rng_init(&rng, testing_seed(), 0);
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < testing_rounds(200); round++) {
         int        heights[5], quasi = 1 + pick(&rng, 5), before[5] = {-1}, levels[5], again[5];
         kn_lattice l;
         int64_t    count = 1, *starts = NULL;
@@ -24,13 +31,12 @@ static void nodes_are_numbered_in_order(void **state)
         assert_ok(kn_lattice_make(&l, ctx, heights, quasi, &err), err);
         assert_int_equal(l.count, count);
         assert_true(l.nodes == (double)count);
-        assert_int_equal(l.height, kn_levels_height(heights, quasi));
+        assert_int_equal(l.height, height_of(heights, quasi));
         for (int64_t node = 0; node < count; node++) {
             kn_lattice_levels(&l, node, levels);
             assert_true(kn_levels_compare(before, levels, quasi) < 0);
             assert_true(kn_levels_below(levels, heights, quasi));
             assert_int_equal(kn_lattice_node(&l, levels), node);
-            assert_int_equal(kn_lattice_height_of(&l, node), kn_levels_height(levels, quasi));
             for (int q = 0; q < quasi; q++) {
                 int64_t up = kn_lattice_up(&l, node, q), down = kn_lattice_down(&l, node, q);
                 assert_int_equal(kn_lattice_level(&l, node, q), levels[q]);
@@ -48,7 +54,7 @@ static void nodes_are_numbered_in_order(void **state)
             for (int64_t i = starts[h]; i < starts[h + 1]; i++) {
                 assert_true(more);
                 assert_int_equal(nodes[i], kn_lattice_node(&l, levels));
-                assert_int_equal(kn_levels_height(levels, quasi), h);
+                assert_int_equal(height_of(levels, quasi), h);
                 if (i > starts[h]) assert_true(nodes[i - 1] < nodes[i]);
                 memcpy(again, levels, sizeof again);
                 more = kn_lattice_next(&l, levels);
@@ -171,7 +177,7 @@ static void classes_are_judged_as_row_by_row(void **state)
     kn_rng      rng;
     int64_t     seen = 0;
     kn_rng_init(&rng, testing_seed(), 1);
-    for (int round = 0; round < 12000; round++) {
+    for (int round = 0; round < testing_rounds(12000); round++) {
         world         w;
         kn_evaluator *e = NULL;
         if (!world_make(&w, ctx, &rng, round)) continue;
@@ -185,7 +191,7 @@ static void classes_are_judged_as_row_by_row(void **state)
         world_free(&w);
         seen++;
     }
-    assert_true(seen > 6000);
+    assert_true(seen > testing_least(6000));
     testing_context_free(ctx);
 }
 
@@ -232,7 +238,7 @@ static void plans_suppress_what_was_judged(void **state)
     kn_error    err = KN_ERROR_INIT;
     kn_rng      rng;
     kn_rng_init(&rng, testing_seed(), 2);
-    for (int round = 0; round < 4000; round++) {
+    for (int round = 0; round < testing_rounds(4000); round++) {
         world w;
         int   levels[MOST_QUASI];
         if (!world_make(&w, ctx, &rng, round)) continue;
@@ -282,20 +288,16 @@ static void every_allocation_may_fail(void **state)
     kn_context *ctx = testing_context(1);
     kn_rng      rng;
     kn_rng_init(&rng, testing_seed(), 3);
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < testing_rounds(40); round++) {
         world w;
         if (!world_make(&w, ctx, &rng, round)) continue;
         w.problem.suppressed = KN_SUPPRESSED_KEEP_SENSITIVE;
         w.problem.budget = w.rows;
-        for (int64_t refuse = 0;; refuse++) {
-            testing_allocator  memory = {.refuse_at = -1};
-            kn_allocator       allocator = testing_failing_allocator(&memory);
-            kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-            kn_context        *poor = NULL;
-            kn_error           err = KN_ERROR_INIT;
-            options.threads = 1;
-            options.allocator = &allocator;
-            assert_ok(kn_context_create(&poor, &options, &err), err);
+        for (int64_t refuse = 0;; refuse += testing_step()) {
+            testing_allocator memory = {.refuse_at = -1};
+            kn_context       *poor = NULL;
+            kn_error          err = KN_ERROR_INIT;
+            assert_ok(testing_refusing_context(&poor, &memory, 1, &err), err);
             memory.refuse_at = memory.requests + refuse;
             kn_status st = evaluate_all(poor, &w, &err);
             kn_context_free(poor);

@@ -155,7 +155,7 @@ static void everything_found_equals_trying_all_left_sides(void **state)
     static char want[1 << 16], have[1 << 16];
     kn_rng      rng;
     kn_rng_init(&rng, testing_seed(), 1);
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < testing_rounds(400); round++) {
         static const int    threads[] = {1, 2, 8};
         kn_context         *ctx = testing_context(threads[round % 3]);
         sheet               s = random_sheet(&rng, round % 20 ? 6 : 8, round % 4 ? 24 : MOST_ROWS);
@@ -309,7 +309,7 @@ static void hitting_sets_equal_trying_all(void **state)
     kn_context *ctx = testing_context(1);
     kn_fd_clock clock;
     kn_fd_clock_start(&clock, ctx, 0);
-    for (int round = 0; round < 500; round++) {
+    for (int round = 0; round < testing_rounds(500); round++) {
         int        columns = 1 + (int)kn_rng_below(&rng, 9), count = (int)kn_rng_below(&rng, 12);
         int        most = 1 + (int)kn_rng_below(&rng, 9);
         uint64_t   all = ((uint64_t)1 << columns) - 1, expected = 0;
@@ -500,19 +500,15 @@ static void every_allocation_may_fail(void **state)
     for (int e = 0; e < 2; e++) {
         kn_status st = KN_MEMORY;
         int64_t   refuse = 0, count = -1;
-        for (; st != KN_OK; refuse++) {
+        for (; st != KN_OK; refuse += testing_step()) {
             testing_allocator   memory = {refuse, 0, 0};
-            kn_allocator        allocator = testing_failing_allocator(&memory);
-            kn_context_options  co = KN_CONTEXT_OPTIONS_INIT;
             kn_context         *ctx = NULL;
             kn_discovery       *d = NULL;
             kn_dependency_list *list = NULL;
             kn_error            err = KN_ERROR_INIT;
             kn_discover_options o = KN_DISCOVER_OPTIONS_INIT;
             if (e) o.error = (kn_fraction){1, 10};
-            co.allocator = &allocator;
-            co.threads = 1 + (int)(refuse % 2);
-            st = kn_context_create(&ctx, &co, &err);
+            st = testing_refusing_context(&ctx, &memory, 1 + (int)(refuse % 2), &err);
             if (st == KN_OK) st = kn_discover_dependencies(&d, ctx, table, &o, &err);
             if (st == KN_OK) {
                 count = d->count;

@@ -178,17 +178,13 @@ static void test_memory(void **state)
     const char *name = write_database(r);
     kn_status   status = KN_MEMORY;
     for (int64_t refuse = 0; status != KN_OK; refuse++) {
-        testing_allocator  memory = {.refuse_at = refuse};
-        kn_allocator       allocator = testing_failing_allocator(&memory);
-        kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-        kn_context        *ctx = NULL;
-        kn_database       *db = NULL;
-        kn_forest         *f = NULL;
-        kn_schema         *schema = NULL;
-        kn_error           err = KN_ERROR_INIT;
-        options.allocator = &allocator;
-        options.threads = 1;
-        status = kn_context_create(&ctx, &options, &err);
+        testing_allocator memory = {.refuse_at = refuse};
+        kn_context       *ctx = NULL;
+        kn_database      *db = NULL;
+        kn_forest        *f = NULL;
+        kn_schema        *schema = NULL;
+        kn_error          err = KN_ERROR_INIT;
+        status = testing_refusing_context(&ctx, &memory, 1, &err);
         if (status == KN_OK) status = kn_database_read(&db, ctx, name, NULL, &err);
         if (status == KN_OK) status = kn_schema_look(&schema, ctx, db, "persons", &err);
         if (status == KN_OK) status = kn_database_choose(db, "persons", &err);

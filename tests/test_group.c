@@ -173,7 +173,7 @@ static void every_path_equals_a_naive_count(void **state)
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 1);
     static const int thread_counts[] = {1, 2, 8};
-    for (int round = 0; round < 120; round++) {
+    for (int round = 0; round < testing_rounds(120); round++) {
         kn_context *build_ctx = testing_context(1);
         int         columns = 1 + (int)kn_rng_below(&rng, MOST_COLUMNS), chosen[MOST_COLUMNS];
         int         rows = (int)kn_rng_below(&rng, round % 10 == 0 ? 3000 : 400);
@@ -210,8 +210,11 @@ static void many_rows_on_many_threads(void **state)
         kn_context *build_ctx = testing_context(2);
         /* few, many and very many classes; the last with keys of several words */
         static const int widths[] = {2, 4, 5, 12};
-        sample s = sample_make(build_ctx, &rng, widths[round], 300000, round == 0 ? 20 : round == 1 ? 60 : 3000);
-        int    all[MOST_COLUMNS];
+        sample           s = sample_make(build_ctx, &rng, widths[round], TESTING_SANITIZED ? 100000 : 300000,
+                               round == 0   ? 20
+                                         : round == 1 ? 60
+                                                      : 3000);
+        int              all[MOST_COLUMNS];
         for (int c = 0; c < s.columns; c++) all[c] = c;
         twin t = twin_count(&s, all, s.columns);
         for (int i = 0; i < 3; i++) {
@@ -239,7 +242,7 @@ static void rolling_up_equals_counting_again(void **state)
     (void)state;
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 3);
-    for (int round = 0; round < 100; round++) {
+    for (int round = 0; round < testing_rounds(100); round++) {
         kn_context *ctx = testing_context(1 + round % 2);
         kn_error    err = KN_ERROR_INIT;
         int         columns = 1 + (int)kn_rng_below(&rng, 12), all[MOST_COLUMNS], kept[MOST_COLUMNS], kept_count = 0;
@@ -334,7 +337,7 @@ static void persons_weights_and_histograms(void **state)
     (void)state;
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 4);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < testing_rounds(60); round++) {
         kn_context *ctx = testing_context(1 + round % 3);
         kn_error    err = KN_ERROR_INIT;
         int         columns = 2 + (int)kn_rng_below(&rng, 5), chosen[MOST_COLUMNS];
@@ -371,7 +374,7 @@ static void class_sizes_are_counted(void **state)
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 5);
     kn_context *ctx = testing_context(2);
-    for (int round = 0; round < 50; round++) {
+    for (int round = 0; round < testing_rounds(50); round++) {
         int64_t  n = (int64_t)kn_rng_below(&rng, 3000);
         int64_t *sizes = malloc(((size_t)n + 1) * sizeof *sizes), *rows = malloc(((size_t)n + 1) * sizeof *rows);
         assert_true(sizes && rows);
@@ -412,15 +415,11 @@ static void a_refused_allocation_frees_all_others(void **state)
     sample s = sample_make(build_ctx, &rng, 4, 2000, 300);
     int    all[] = {0, 1, 2, 3};
     for (int path = KN_GROUP_SINGLE; path <= KN_GROUP_BUCKETS; path++) {
-        for (int64_t refuse = 1;; refuse++) {
-            testing_allocator  counts = {.refuse_at = refuse};
-            kn_allocator       allocator = testing_failing_allocator(&counts);
-            kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-            options.allocator = &allocator;
-            options.threads = 1;
-            kn_context *ctx = NULL;
-            kn_error    err = KN_ERROR_INIT;
-            assert_ok(kn_context_create(&ctx, &options, &err), err);
+        for (int64_t refuse = 1;; refuse += testing_step()) {
+            testing_allocator counts = {.refuse_at = refuse};
+            kn_context       *ctx = NULL;
+            kn_error          err = KN_ERROR_INIT;
+            assert_ok(testing_refusing_context(&ctx, &counts, 1, &err), err);
             kn_freq         *freq = NULL;
             kn_group_options how = {.path = (kn_group_path)path};
             kn_status        st = kn_freq_of_table_with(&freq, ctx, s.table, all, 4, &how, &err);

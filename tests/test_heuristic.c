@@ -40,7 +40,7 @@ static void test_against_the_optimum(void **state)
     int         cases = 0, reached = 0;
     (void)state;
     kn_rng_init(&rng, testing_seed(), 1);
-    for (int i = 0; i < 120; i++) {
+    for (int i = 0; i < testing_rounds(120); i++) {
         random_problem p;
         kn_lattice     lattice;
         bool           sizes_only = i % 2 == 0;
@@ -202,16 +202,12 @@ static void test_allocation_failures(void **state)
     assert_true(random_problem_make(&p, ctx, &rng, (random_shape){100, 4, 8, 4, true, true}));
     p.problem.budget = p.table->rows / 10;
     kn_status st = KN_MEMORY;
-    for (int64_t at = 0; st != KN_OK; at++) {
+    for (int64_t at = 0; st != KN_OK; at += testing_step()) {
         testing_allocator     counted = {.refuse_at = at};
-        kn_allocator          allocator = testing_failing_allocator(&counted);
-        kn_context_options    options = KN_CONTEXT_OPTIONS_INIT;
         kn_heuristic_options  limits = {.node_limit = 60};
         kn_context           *failing = NULL;
         kn_fulldomain_result *r = NULL;
-        options.threads = 1;
-        options.allocator = &allocator;
-        st = kn_context_create(&failing, &options, NULL);
+        st = testing_refusing_context(&failing, &counted, 1, NULL);
         if (st == KN_OK) {
             r = kn_alloc_zero(failing, sizeof *r);
             st = r ? KN_OK : KN_MEMORY;

@@ -1112,13 +1112,9 @@ static void every_allocation_may_fail(void **state)
     kn_table *dates = table_of(plain, date_cells, 2, KN_TYPE_DATE);
     for (int which = 0; which < 2; which++) {
         for (int64_t refuse_at = 0;; refuse_at++) {
-            testing_allocator  memory = {.refuse_at = -1};
-            kn_allocator       allocator = testing_failing_allocator(&memory);
-            kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-            options.allocator = &allocator;
-            options.threads = 1;
-            kn_context *ctx = NULL;
-            assert_ok(kn_context_create(&ctx, &options, &err), err);
+            testing_allocator memory = {.refuse_at = -1};
+            kn_context       *ctx = NULL;
+            assert_ok(testing_refusing_context(&ctx, &memory, 1, &err), err);
             int64_t before = memory.live;
             memory.refuse_at = memory.requests + refuse_at;
             kn_status status = all_of_it(ctx, which ? decimals : numbers, dates, &err);

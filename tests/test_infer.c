@@ -236,7 +236,7 @@ static void lowest_bad_value_for_any_threads(void **state)
     assert_true(values && out && texts);
     for (int threads = 1; threads <= 8; threads *= 2) {
         kn_context *ctx = testing_context(threads);
-        for (int round = 0; round < 20; round++) {
+        for (int round = 0; round < 20; round += TESTING_SANITIZED ? 3 : 1) {
             for (int i = 0; i < N; i++) {
                 sprintf(texts + 12 * i, "%04d-%02d-%02d", i / 360 % 9999 + 1, i / 30 % 12 + 1, i % 28 + 1);
                 values[i] = kn_string_of(texts + 12 * i);
@@ -283,7 +283,7 @@ static void a_single_value_is_never_overlooked(void **state)
     for (int i = 0; i < N; i++) values[i] = kn_string_of("3/3/2020");
     for (int threads = 2; threads <= 8; threads *= 2) {
         kn_context *ctx = testing_context(threads);
-        for (int round = 0; round < 25; round++) {
+        for (int round = 0; round < testing_rounds(25); round++) {
             size_t at = (size_t)below(N);
             values[at] = kn_string_of("x");
             inferred r = infer(ctx, values, N, '.');
@@ -305,14 +305,10 @@ static void inference_needs_no_memory(void **state)
     enum { N = 50000 };
     static kn_string values[N];
     for (int i = 0; i < N; i++) values[i] = kn_string_of(i == N - 1 ? "1.5" : "1");
-    testing_allocator  memory = {.refuse_at = -1};
-    kn_allocator       allocator = testing_failing_allocator(&memory);
-    kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-    options.allocator = &allocator;
-    options.threads = 4;
-    kn_context *ctx = NULL;
-    kn_error    err = KN_ERROR_INIT;
-    assert_ok(kn_context_create(&ctx, &options, &err), err);
+    testing_allocator memory = {.refuse_at = -1};
+    kn_context       *ctx = NULL;
+    kn_error          err = KN_ERROR_INIT;
+    assert_ok(testing_refusing_context(&ctx, &memory, 4, &err), err);
     memory.refuse_at = memory.requests;
     assert_int_equal(infer(ctx, values, N, '.').type, KN_TYPE_DECIMAL);
     kn_context_free(ctx);

@@ -460,7 +460,7 @@ static void test_against_the_twin(void **state)
     kn_rng rng;
     (void)state;
     kn_rng_init(&rng, testing_seed(), 1);
-    for (int round = 0; round < 250; round++) {
+    for (int round = 0; round < testing_rounds(250); round++) {
         kn_context     *ctx = testing_context(1 + (int)kn_rng_below(&rng, 2));
         int             rows = 6 + (int)kn_rng_below(&rng, MOST_ROWS - 6), k = 1 + (int)kn_rng_below(&rng, 5);
         setting         s = random_setting(ctx, &rng, rows, k, 1);
@@ -494,7 +494,7 @@ static void check_models(uint64_t seed)
 {
     kn_rng rng;
     kn_rng_init(&rng, seed, 2);
-    for (int round = 0; round < 150; round++) {
+    for (int round = 0; round < testing_rounds(150); round++) {
         kn_context      *ctx = testing_context(1 + (int)kn_rng_below(&rng, 2));
         int              rows = 6 + (int)kn_rng_below(&rng, MOST_ROWS - 6), k = 1 + (int)kn_rng_below(&rng, 4);
         int              l = 2 + (int)kn_rng_below(&rng, 2), suppressed = 0;
@@ -579,7 +579,7 @@ static void test_same_on_any_number_of_threads(void **state)
 {
     (void)state;
     uint64_t seed = testing_seed();
-    for (uint64_t round = 0; round < 20; round++) {
+    for (uint64_t round = 0; round < (uint64_t)testing_rounds(20); round++) {
         kn_plan    *plans[3];
         kn_context *contexts[3];
         setting     settings[3];
@@ -610,20 +610,16 @@ static void test_refused_memory(void **state)
 {
     kn_status status = KN_MEMORY;
     (void)state;
-    for (int64_t at = 0; status != KN_OK; at++) {
-        testing_allocator  memory = {.refuse_at = -1};
-        kn_allocator       allocator = testing_failing_allocator(&memory);
-        kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-        kn_context        *ctx = NULL;
-        kn_error           err = KN_ERROR_INIT;
-        kn_rng             rng;
-        kn_plan           *plan = NULL;
-        bool               found;
-        kn_kmsd_counters   counters;
-        kn_association     fd = {1, 2};
-        options.allocator = &allocator;
-        options.threads = 2;
-        assert_ok(kn_context_create(&ctx, &options, &err), err);
+    for (int64_t at = 0; status != KN_OK; at += testing_step()) {
+        testing_allocator memory = {.refuse_at = -1};
+        kn_context       *ctx = NULL;
+        kn_error          err = KN_ERROR_INIT;
+        kn_rng            rng;
+        kn_plan          *plan = NULL;
+        bool              found;
+        kn_kmsd_counters  counters;
+        kn_association    fd = {1, 2};
+        assert_ok(testing_refusing_context(&ctx, &memory, 2, &err), err);
         setting s;
         for (uint64_t seed = 1;; seed++) { /* one with several attributes */
             kn_rng_init(&rng, seed, 7);

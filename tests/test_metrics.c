@@ -81,7 +81,7 @@ static void full_domain_plans_agree_with_twin_and_objective(void **state)
     kn_rng      rng;
     kn_context *ctx = testing_context(2);
     kn_rng_init(&rng, testing_seed(), 2);
-    for (int round = 0; round < 1500; round++) {
+    for (int round = 0; round < testing_rounds(1500); round++) {
         world w;
         world_make(&w, ctx, &rng);
         check_node(ctx, &w, &rng);
@@ -304,7 +304,7 @@ static void any_plan_agrees_with_the_twin(void **state)
     kn_rng      rng;
     kn_context *ctx = testing_context(2);
     kn_rng_init(&rng, testing_seed(), 3);
-    for (int round = 0; round < 3000; round++) {
+    for (int round = 0; round < testing_rounds(3000); round++) {
         world w;
         world_make(&w, ctx, &rng);
         check_plan(ctx, &w, &rng);
@@ -494,7 +494,7 @@ static void releases_are_measured_from_files(void **state)
     kn_rng      rng;
     kn_context *ctx = testing_context(1);
     kn_rng_init(&rng, testing_seed(), 6);
-    for (int round = 0; round < 100; round++) {
+    for (int round = 0; round < testing_rounds(100); round++) {
         world              w;
         int                levels[MOST_QUASI], class_of[MOST_ROWS], k = 1 + (int)kn_rng_below(&rng, 4), released = 0;
         bool               suppressed[MOST_ROWS], any = false;
@@ -541,15 +541,11 @@ static void measuring_may_run_out_of_memory(void **state)
     assert_ok(kn_spec_set_role(f.spec, "n", KN_ROLE_QUASI, &err), err);
     assert_ok(kn_spec_set_attribute(f.spec, "a", text, "test", &err), err);
     kn_status st = KN_MEMORY;
-    for (int64_t at = 0; st != KN_OK; at++) {
+    for (int64_t at = 0; st != KN_OK; at += testing_step()) {
         testing_allocator  memory = {at, 0, 0};
-        kn_allocator       allocator = testing_failing_allocator(&memory);
-        kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
         kn_context        *ctx = NULL;
         kn_measure_report *m = NULL;
-        options.threads = 1;
-        options.allocator = &allocator;
-        st = kn_context_create(&ctx, &options, &err);
+        st = testing_refusing_context(&ctx, &memory, 1, &err);
         if (st == KN_OK) st = measure_files(&m, ctx, &f, &err);
         if (st != KN_OK) {
             if (st != KN_MEMORY) fail_msg("request %d: %s", (int)at, err.message);
@@ -639,16 +635,12 @@ static void every_allocation_may_fail(void **state)
             assert_non_null(p.plan->levels);
         }
         kn_status st = KN_MEMORY;
-        for (int64_t at = 0; st != KN_OK; at++) {
-            testing_allocator  memory = {at, 0, 0};
-            kn_allocator       allocator = testing_failing_allocator(&memory);
-            kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-            kn_context        *ctx = NULL;
-            kn_metrics        *m = NULL;
-            kn_error           err = KN_ERROR_INIT;
-            options.threads = 1;
-            options.allocator = &allocator;
-            st = kn_context_create(&ctx, &options, &err);
+        for (int64_t at = 0; st != KN_OK; at += testing_step()) {
+            testing_allocator memory = {at, 0, 0};
+            kn_context       *ctx = NULL;
+            kn_metrics       *m = NULL;
+            kn_error          err = KN_ERROR_INIT;
+            st = testing_refusing_context(&ctx, &memory, 1, &err);
             if (st == KN_OK)
                 st = kn_metrics_of_plan(&m, ctx, w.table, w.quasi, (const kn_hierarchy *const *)w.hierarchies, NULL,
                                         p.plan, 2, &err);

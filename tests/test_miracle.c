@@ -262,7 +262,7 @@ static void test_students(void **state)
     test_data   d = students();
     kn_rng      rng;
     kn_rng_init(&rng, testing_seed(), 1);
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < testing_rounds(20); round++) {
         test_forest f = make_forest(ctx, &d, round ? &rng : NULL);
         for (int variant = 0; variant < 10; variant++) {
             kn_relational_problem  problem = KN_RELATIONAL_PROBLEM_INIT;
@@ -420,7 +420,7 @@ static void test_random(void **state)
     (void)state;
     kn_context *contexts[] = {testing_context(1), testing_context(2), testing_context(8)};
     uint64_t    seed = testing_seed();
-    for (uint64_t round = 0; round < 300; round++) {
+    for (uint64_t round = 0; round < (uint64_t)testing_rounds(300); round++) {
         kn_rng rng;
         kn_rng_init(&rng, seed, round);
         check_random(contexts, &rng);
@@ -502,7 +502,8 @@ static void test_pair_evaluations(void **state)
     kn_context *ctx = testing_context(2);
     kn_rng      rng;
     kn_rng_init(&rng, testing_seed(), 3);
-    test_data   d = many_students(&rng, 10000);
+    bool        small = TESTING_SANITIZED && !testing_full();
+    test_data   d = many_students(&rng, small ? 3000 : 10000);
     test_forest f = make_forest(ctx, &d, NULL);
     for (int method = 0; method < 3; method++) {
         kn_relational_problem  problem = KN_RELATIONAL_PROBLEM_INIT;
@@ -518,7 +519,7 @@ static void test_pair_evaluations(void **state)
                       kn_relational_method_name(problem.method), (long long)few.pair_evaluations,
                       (long long)many.pair_evaluations, (long long)few.distances, (long long)few.skipped,
                       (long long)many.distances);
-        assert_true(few.pair_evaluations * 10 <= many.pair_evaluations);
+        assert_true(few.pair_evaluations * (small ? 2 : 10) <= many.pair_evaluations);
         kn_database_plan_free(plan);
         kn_database_plan_free(plain);
     }
@@ -553,19 +554,15 @@ static void test_memory(void **state)
             problem.matching = KN_MATCHING_EXACT;
         }
         /* Far from the beginning many requests are alike: larger steps. */
-        for (int64_t refuse = 0; !done; refuse += refuse < 300 ? 1 : 37) {
+        for (int64_t refuse = 0; !done; refuse += (refuse < 300 ? 1 : 37) * testing_step()) {
             testing_allocator      memory = {.refuse_at = refuse};
-            kn_allocator           allocator = testing_failing_allocator(&memory);
-            kn_context_options     options = KN_CONTEXT_OPTIONS_INIT;
             kn_context            *failing = NULL;
             kn_database_plan      *plan = NULL;
             kn_relational_metrics *metrics = NULL;
             kn_relational_counters counters;
             kn_error               err = KN_ERROR_INIT;
             bool                   found;
-            options.allocator = &allocator;
-            options.threads = 1;
-            kn_status st = kn_context_create(&failing, &options, &err);
+            kn_status              st = testing_refusing_context(&failing, &memory, 1, &err);
             if (st == KN_OK) st = kn_relational_search(&plan, &found, &counters, failing, &problem, &err);
             if (st == KN_OK) st = kn_relational_measure(&metrics, failing, f.forest, plan, &err);
             done = st == KN_OK;

@@ -193,7 +193,7 @@ static void every_distance_is_the_cheapest_transport(void **state)
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 1);
     kn_context *ctx = testing_context(1);
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < testing_rounds(300); round++) {
         domain d = make_domain(ctx, &rng);
         for (int i = 0; i < 50; i++) {
             sample s;
@@ -286,7 +286,7 @@ static void every_other_model_equals_its_definition(void **state)
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 2);
     kn_context *ctx = testing_context(1);
-    for (int round = 0; round < 20000; round++) {
+    for (int round = 0; round < testing_rounds(20000); round++) {
         sample s;
         random_sample(&s, &rng, 1 + (int)kn_rng_below(&rng, MOST_VALUES));
         kn_reference r = reference_of(ctx, &s, NULL);
@@ -370,7 +370,8 @@ static void quotients_beyond_64_bits(void **state)
     assert_int_equal(kn_quotient_compare((kn_quotient){1, 0}, (kn_quotient){5, 0}), 0);
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 3);
-    for (int round = 0; round < 20000; round++) { /* (x, y) scaled up keeps the order that products of x, y give */
+    for (int round = 0; round < testing_rounds(20000);
+         round++) { /* (x, y) scaled up keeps the order that products of x, y give */
         uint64_t v[4];
         for (int i = 0; i < 4; i++) v[i] = 1 + kn_rng_below(&rng, 1u << (1 + kn_rng_below(&rng, 30)));
         kn_u128 left = (kn_u128)v[0] * v[3], right = (kn_u128)v[2] * v[1];
@@ -699,7 +700,7 @@ static void reports_equal_counting_row_by_row(void **state)
     (void)state;
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 4);
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < testing_rounds(400); round++) {
         static const int threads[] = {1, 2, 8};
         kn_context      *ctx = testing_context(threads[round % 3]);
         sheet            s = random_sheet(&rng, round % 4 > 0);
@@ -1041,15 +1042,11 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     kn_status st = KN_MEMORY;
     int64_t   refused = 0;
-    for (; st != KN_OK; refused++) {
-        testing_allocator  counting = {.refuse_at = refused};
-        kn_allocator       allocator = testing_failing_allocator(&counting);
-        kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-        kn_context        *ctx = NULL;
-        kn_error           err = KN_ERROR_INIT;
-        options.allocator = &allocator;
-        options.threads = 1;
-        st = kn_context_create(&ctx, &options, &err);
+    for (; st != KN_OK; refused += testing_step()) {
+        testing_allocator counting = {.refuse_at = refused};
+        kn_context       *ctx = NULL;
+        kn_error          err = KN_ERROR_INIT;
+        st = testing_refusing_context(&ctx, &counting, 1, &err);
         if (st == KN_OK) {
             st = small_job(ctx);
             kn_context_free(ctx);

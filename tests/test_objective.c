@@ -236,15 +236,11 @@ static void every_allocation_may_fail(void **state)
     while (w.rows == 0 && (world_free(&w), true));
     kn_status st = KN_MEMORY;
     for (int64_t at = 0; st != KN_OK; at++) {
-        testing_allocator  memory = {at, 0, 0};
-        kn_allocator       allocator = testing_failing_allocator(&memory);
-        kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-        kn_context        *ctx = NULL;
-        kn_objective      *o = NULL;
-        kn_error           err = KN_ERROR_INIT;
-        options.threads = 1;
-        options.allocator = &allocator;
-        st = kn_context_create(&ctx, &options, &err);
+        testing_allocator memory = {at, 0, 0};
+        kn_context       *ctx = NULL;
+        kn_objective     *o = NULL;
+        kn_error          err = KN_ERROR_INIT;
+        st = testing_refusing_context(&ctx, &memory, 1, &err);
         if (st == KN_OK)
             st = kn_objective_make(&o, ctx, w.table, w.quasi, (const kn_hierarchy *const *)w.hierarchies, w.quasi_count,
                                    NULL, KN_METRIC_ENTROPY, 2, &err);

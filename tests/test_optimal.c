@@ -105,7 +105,7 @@ static void test_engines_agree(void **state)
     kn_rng      rng;
     (void)state;
     kn_rng_init(&rng, testing_seed(), 1);
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < testing_rounds(60); i++) {
         random_problem p;
         if (!random_problem_make(&p, ctx, &rng, (random_shape){150, 5, 12, 4, false, true})) continue;
         p.problem.budget = p.table->rows; /* costs are summed up only within the budget */
@@ -326,15 +326,11 @@ static void test_allocation_failures(void **state)
         p.problem.all_solutions = variant > 0;
         p.problem.budget = p.table->rows / 10;
         kn_status st = KN_MEMORY;
-        for (int64_t at = 0; st != KN_OK; at++) {
+        for (int64_t at = 0; st != KN_OK; at += testing_step()) {
             testing_allocator     counted = {.refuse_at = at};
-            kn_allocator          allocator = testing_failing_allocator(&counted);
-            kn_context_options    options = KN_CONTEXT_OPTIONS_INIT;
             kn_context           *failing = NULL;
             kn_fulldomain_result *r = NULL;
-            options.threads = 1;
-            options.allocator = &allocator;
-            st = kn_context_create(&failing, &options, NULL);
+            st = testing_refusing_context(&failing, &counted, 1, NULL);
             if (st == KN_OK) st = kn_fulldomain_search(&r, failing, &p.problem, NULL);
             assert_true(st == KN_OK || st == KN_MEMORY);
             assert_int_equal(st == KN_OK, r != NULL);

@@ -57,23 +57,6 @@ static int entries(const char *folder)
     return n;
 }
 
-static char *content(const char *path, size_t *size)
-{
-    FILE *f = fopen(path, "rb");
-    if (!f) fail_msg("%s: %s", path, strerror(errno));
-    char  *data = NULL;
-    size_t used = 0, room = 0, n;
-    do {
-        if (used + 65536 > room) data = realloc(data, room = (room + 65536) * 2);
-        assert_non_null(data);
-        used += n = fread(data + used, 1, 65536, f);
-    } while (n > 0);
-    fclose(f);
-    data[used] = '\0';
-    if (size) *size = used;
-    return data;
-}
-
 static void put(const char *path, const char *text)
 {
     FILE *f = fopen(path, "wb");
@@ -84,7 +67,7 @@ static void put(const char *path, const char *text)
 
 static void assert_content(const char *path, const char *expected)
 {
-    char *found = content(path, NULL);
+    char *found = testing_contents(path, NULL);
     assert_string_equal(found, expected);
     free(found);
 }
@@ -108,7 +91,6 @@ static void a_file_appears_on_commit(void **state)
     assert_ok(kn_output_open(&out, ctx, path, NULL, &err), err);
     kn_output_write(out, "first ", 6);
     kn_output_write(out, "second", 6);
-    assert_int_equal(kn_output_size(out), 12);
     assert_false(kn_output_is_stream(out));
     assert_int_not_equal(access(path, F_OK), 0);
 
@@ -198,10 +180,9 @@ static void large_and_small_writes_keep_their_order(void **state)
         if (n > total - at) n = total - at;
         kn_output_write(out, all + at, n);
         at += n;
-        assert_int_equal(kn_output_size(out), at);
     }
     assert_ok(kn_output_commit(out, &err), err);
-    char *found = content(path, &size);
+    char *found = testing_contents(path, &size);
     assert_int_equal(size, total);
     assert_memory_equal(found, all, total);
     free(found);
@@ -355,6 +336,7 @@ static int child_file_without_stdout(const char *path)
         return 103;
     int fd = kn_output_fd(out);
     kn_output_abort(out);
+    kn_context_free(ctx);
     return fd > 2 ? 0 : 104;
 }
 
@@ -611,7 +593,7 @@ static void check_table_file(kn_context *ctx, const char *path, char delimiter, 
                              int columns)
 {
     size_t    size, at = 0;
-    char     *data = content(path, &size);
+    char     *data = testing_contents(path, &size);
     kn_buffer cell;
     kn_buffer_init(&cell, ctx);
     const char *names[3] = {"plain", "with, comma", "with \"quote\""};
@@ -665,14 +647,10 @@ static void no_allocation_failure_leaks(void **state)
     kn_status st = KN_MEMORY;
     int64_t   tries = 0;
     for (; st != KN_OK; tries++) {
-        testing_allocator  memory = {.refuse_at = tries};
-        kn_allocator       allocator = testing_failing_allocator(&memory);
-        kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-        options.allocator = &allocator;
-        options.threads = 1;
-        kn_context *failing = NULL;
-        kn_error    err = KN_ERROR_INIT;
-        st = kn_context_create(&failing, &options, &err);
+        testing_allocator memory = {.refuse_at = tries};
+        kn_context       *failing = NULL;
+        kn_error          err = KN_ERROR_INIT;
+        st = testing_refusing_context(&failing, &memory, 1, &err);
         if (st == KN_OK) st = kn_table_write_csv(table, failing, path, ',', &err);
         kn_context_free(failing);
         assert_int_equal(memory.live, 0);

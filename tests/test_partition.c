@@ -569,17 +569,13 @@ static void test_refused_memory(void **state)
         kn_status status = KN_MEMORY;
         for (int64_t at = 0; status != KN_OK; at++) {
             testing_allocator     memory = {.refuse_at = -1};
-            kn_allocator          allocator = testing_failing_allocator(&memory);
-            kn_context_options    options = KN_CONTEXT_OPTIONS_INIT;
             kn_context           *ctx = NULL;
             kn_error              err = KN_ERROR_INIT;
             kn_rng                rng;
             kn_plan              *plan = NULL;
             bool                  found;
             kn_partition_counters counters;
-            options.allocator = &allocator;
-            options.threads = 2;
-            assert_ok(kn_context_create(&ctx, &options, &err), err);
+            assert_ok(testing_refusing_context(&ctx, &memory, 2, &err), err);
             kn_rng_init(&rng, 5, 5);
             setting s = random_setting(ctx, &rng, 60, true, true);
             finish_setting(&s, ctx, 3, 2, methods[method], KN_CHOOSE_RANGE);

@@ -508,13 +508,9 @@ static void every_allocation_may_fail(void **state)
     kn_status     st = KN_MEMORY;
     int64_t       at = 0;
     for (; st != KN_OK; at++) {
-        testing_allocator  memory = {at, 0, 0};
-        kn_allocator       allocator = testing_failing_allocator(&memory);
-        kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-        kn_context        *ctx = NULL;
-        options.threads = 1;
-        options.allocator = &allocator;
-        st = kn_context_create(&ctx, &options, &err);
+        testing_allocator memory = {at, 0, 0};
+        kn_context       *ctx = NULL;
+        st = testing_refusing_context(&ctx, &memory, 1, &err);
         if (st == KN_OK) st = make_and_parse(ctx, t, h, &err);
         if (st != KN_OK) assert_int_equal(st, KN_MEMORY);
         kn_context_free(ctx);

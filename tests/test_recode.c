@@ -278,7 +278,7 @@ static void test_random(void **state)
     kn_rng      rng;
     kn_context *contexts[3] = {testing_context(1), testing_context(2), testing_context(8)};
     kn_rng_init(&rng, testing_seed(), 0);
-    for (int i = 0; i < 150; i++) check_random(contexts, &rng);
+    for (int i = 0; i < testing_rounds(150); i++) check_random(contexts, &rng);
     for (int t = 0; t < 3; t++) testing_context_free(contexts[t]);
 }
 
@@ -518,14 +518,10 @@ static void test_memory(void **state)
     kn_recode_input input = {.table = table, .plan = plan, .hierarchies = hs, .columns = columns, .column_count = 3};
     input.delimiter = ',';
     int64_t at = 0;
-    for (kn_status st = KN_MEMORY; st != KN_OK; at++) {
-        testing_allocator  allocator = {.refuse_at = at};
-        kn_allocator       failing = testing_failing_allocator(&allocator);
-        kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-        kn_context        *small = NULL;
-        options.allocator = &failing;
-        options.threads = 1;
-        st = kn_context_create(&small, &options, &err);
+    for (kn_status st = KN_MEMORY; st != KN_OK; at += testing_step()) {
+        testing_allocator allocator = {.refuse_at = at};
+        kn_context       *small = NULL;
+        st = testing_refusing_context(&small, &allocator, 1, &err);
         if (st == KN_OK) {
             char    *bytes = NULL;
             int64_t *map = NULL, count = 0;

@@ -210,9 +210,10 @@ static void test_shop(void **state)
     assert_string_equal(r->vocabulary->class_names[1], "orders.date");
     kn_records_free(r);
 
-    kn_spec_class some[3] = {{.name = "date"}, {.name = "item.brand"}, {.name = "price"}};
+    kn_spec_class some[3] = {{.name = "date"}, {.name = "item.brand", .negative = true}, {.name = "price"}};
     assert_ok(kn_records_of_database(&r, ctx, f, some, 2, &err), err);
     assert_string_equal(line_with(r, "May"), "June May(X)");
+    assert_true(!r->vocabulary->negative[0] && r->vocabulary->negative[1]);
     assert_string_equal(line_with(r, "Y"), "Y");
     kn_records_free(r);
     static const struct {
@@ -225,7 +226,8 @@ static void test_shop(void **state)
          "class \"item.date\": no quasi-identifier or sensitive column is called so"},
         {{{.name = "cid"}, {.name = "date"}, {.name = "price"}}, "class \"cid\": no quasi-identifier"},
         {{{.name = "date"}, {.name = "orders.date"}, {.name = "price"}}, "class \"orders.date\" is there twice"},
-        {{{.name = "date", .negative = true}, {.name = "price"}, {.name = "brand"}}, "nothing is denied of it"},
+        {{{.name = "date", .has_hierarchy = true}, {.name = "price"}, {.name = "brand"}},
+         "the hierarchy of a database's column is declared below its table"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(kn_records_of_database(&r, ctx, f, wrong[i].classes, 3, &err), KN_INPUT);

@@ -14,7 +14,7 @@
 
 #include "testing.h"
 
-static char folder[100];
+static char folder[200];
 
 static void put(const char *name, const char *text)
 {
@@ -79,8 +79,7 @@ static int set_up(void **state)
 {
     char text[2000], path[300];
     (void)state;
-    /* In memory, where there is such a place: every run waits for the disk. */
-    snprintf(folder, sizeof folder, "%s/kanon-shapes-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    snprintf(folder, sizeof folder, "%s/kanon-shapes-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     if (!mkdtemp(folder)) return -1;
     snprintf(path, sizeof path, "%s/in", folder);
     if (mkdir(path, 0700) != 0) return -1;
@@ -178,17 +177,14 @@ static void test_refused_memory(void **state)
 {
     (void)state;
     for (int f = 0; f < FILES; f++) {
-        int64_t at = 0, step = f == 0 || f == FILES - 1 ? 1 : 3; /* what the others share is seen there */
+        int64_t at = 0,
+                step = (f == 0 || f == FILES - 1 ? 1 : 3) * testing_step(); /* what the others share is seen there */
         for (kn_status st = KN_MEMORY; st != KN_OK; at += step) {
-            testing_allocator  allocator = {.refuse_at = at};
-            kn_allocator       failing = testing_failing_allocator(&allocator);
-            kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-            kn_context        *ctx = NULL;
-            kn_error           err = KN_ERROR_INIT;
-            bool               found = false, ok = false;
-            options.allocator = &failing;
-            options.threads = 1;
-            st = kn_context_create(&ctx, &options, &err);
+            testing_allocator allocator = {.refuse_at = at};
+            kn_context       *ctx = NULL;
+            kn_error          err = KN_ERROR_INIT;
+            bool              found = false, ok = false;
+            st = testing_refusing_context(&ctx, &allocator, 1, &err);
             if (st == KN_OK) st = run(ctx, files[f], &found, &ok, &err);
             if (st != KN_OK && st != KN_MEMORY) fail_msg("%s, request %lld: %s", files[f], (long long)at, err.message);
             kn_context_free(ctx);

@@ -723,14 +723,10 @@ static void memory_runs_out(void **state)
     int64_t     refused = 0;
     for (; st != KN_OK; refused++) {
         assert_true(refused < 2000);
-        testing_allocator  counts = {.refuse_at = refused};
-        kn_allocator       allocator = testing_failing_allocator(&counts);
-        kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-        kn_context        *ctx = NULL;
-        kn_error           err = KN_ERROR_INIT;
-        options.allocator = &allocator;
-        options.threads = 1;
-        st = kn_context_create(&ctx, &options, &err);
+        testing_allocator counts = {.refuse_at = refused};
+        kn_context       *ctx = NULL;
+        kn_error          err = KN_ERROR_INIT;
+        st = testing_refusing_context(&ctx, &counts, 1, &err);
         if (st == KN_OK) {
             st = kn_report_write(ctx, path, &in, &err);
             kn_context_free(ctx);

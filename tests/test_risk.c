@@ -675,15 +675,11 @@ static void every_allocation_may_fail(void **state)
         kn_status st = KN_MEMORY;
         int64_t   refuse = 0;
         for (; st != KN_OK; refuse++) {
-            testing_allocator  memory = {refuse, 0, 0};
-            kn_allocator       allocator = testing_failing_allocator(&memory);
-            kn_context_options co = KN_CONTEXT_OPTIONS_INIT;
-            co.allocator = &allocator;
-            co.threads = 1;
-            kn_context *ctx = NULL;
-            kn_risk    *r = NULL;
-            kn_error    err = KN_ERROR_INIT;
-            st = kn_context_create(&ctx, &co, &err);
+            testing_allocator memory = {refuse, 0, 0};
+            kn_context       *ctx = NULL;
+            kn_risk          *r = NULL;
+            kn_error          err = KN_ERROR_INIT;
+            st = testing_refusing_context(&ctx, &memory, 1, &err);
             if (st == KN_OK) st = kn_risk_measure(&r, ctx, table, &o, &err);
             if (st != KN_OK) {
                 assert_int_equal(st, KN_MEMORY);

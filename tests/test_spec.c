@@ -573,8 +573,8 @@ static const mistake mistakes[] = {
     {"~", 1, 1, "a mapping of fields is missing here"},
     {"\"text\"", 1, 1, "a mapping of fields is expected here, not a single value"},
     {"[]", 1, 1, "a mapping of fields is expected here, not a list"},
-    {"metod: optimal", 1, 1, "unknown key 'metod': did you mean 'method'?"},
-    {"Method: optimal", 1, 1, "unknown key 'Method': did you mean 'method'?"},
+    {"metod: optimal", 1, 1, "unknown key 'metod'; did you mean 'method'?"},
+    {"Method: optimal", 1, 1, "unknown key 'Method'; did you mean 'method'?"},
     {"privacy-models: []", 1, 1, "unknown key; known here are " ALL_FIELDS},
     {"\xc3\xa9"
      ": 1",
@@ -583,8 +583,8 @@ static const mistake mistakes[] = {
     {"tables: {a: {parent: {table: b, column: c}}}", 1, 10, "the parent of table \"a\" is not listed"},
     {"tables: {a: {parent: {table: a}}}", 1, 22,
      "a parent needs a table and the column (or columns) that name its rows"},
-    {"tables: {a: {keys: b}}", 1, 14, "unknown key 'keys': did you mean 'key'?"},
-    {"rekord: r", 1, 1, "unknown key 'rekord': did you mean 'record'?"},
+    {"tables: {a: {keys: b}}", 1, 14, "unknown key 'keys'; did you mean 'key'?"},
+    {"rekord: r", 1, 1, "unknown key 'rekord'; did you mean 'record'?"},
     {"kanon: 2", 1, 8, "this program reads release files of version 1"},
     {"kanon: [1]", 1, 8, "a version is expected here, not a list"},
     {"kanon:", 1, 1, "a version is missing here"},
@@ -624,18 +624,18 @@ static const mistake mistakes[] = {
     {"attributes: {a: }", 1, 14, "a mapping like {role: ...} is missing here"},
     {"attributes: {a}", 1, 14, "a mapping like {role: ...} is missing here"},
     {"attributes: {a: []}", 1, 17, "a mapping like {role: ...} is expected here, not a list"},
-    {"attributes: {a: qasi}", 1, 17, "'qasi' is not a role: did you mean 'quasi'?"},
+    {"attributes: {a: qasi}", 1, 17, "'qasi' is not a role; did you mean 'quasi'?"},
     {"attributes: {a: public}", 1, 17, "not a role; there are identifier, quasi, sensitive, keep and weight"},
-    {"attributes: {a: {rolle: quasi}}", 1, 18, "unknown key 'rolle': did you mean 'role'?"},
+    {"attributes: {a: {rolle: quasi}}", 1, 18, "unknown key 'rolle'; did you mean 'role'?"},
     {"attributes: {a: {colour: red}}", 1, 18,
      "unknown key; known here are role, type, format, hierarchy, cuts, weight and pseudonym"},
     {"attributes: {a: {role: [quasi]}}", 1, 24, "a role is expected here, not a list"},
-    {"attributes: {a: {role: insensitive}}", 1, 24, "'insensitive' is not a role: did you mean 'sensitive'?"},
+    {"attributes: {a: {role: insensitive}}", 1, 24, "'insensitive' is not a role; did you mean 'sensitive'?"},
     {"attributes: {a: {role: quasi-identifier}}", 1, 24,
      "not a role; there are identifier, quasi, sensitive, keep and weight"},
     {"attributes: {\"\": quasi}", 1, 14, "the name of a column is empty"},
     {"attributes: {a: {type: int}}", 1, 24, "not a type; there are text, integer, decimal, date, datetime and auto"},
-    {"attributes: {a: {type: integr}}", 1, 24, "'integr' is not a type: did you mean 'integer'?"},
+    {"attributes: {a: {type: integr}}", 1, 24, "'integr' is not a type; did you mean 'integer'?"},
     {"attributes: {a: {type: text, format: \"%Y\"}}", 1, 38, "a format goes with type: date or type: datetime"},
     {"attributes: {a: {format: \"%Y-%m-%d\"}}", 1, 26, "a format goes with type: date or type: datetime"},
     {"attributes: {a: {type: date, format: \"%Y\"}}", 1, 38, "a date needs %Y, %m (or %b) and %d"},
@@ -654,7 +654,7 @@ static const mistake mistakes[] = {
      "a mapping like {key-file: ...} is expected here, not a single value"},
     {"attributes: {a: {role: identifier, pseudonym: {}}}", 1, 47, "a pseudonym needs a key-file"},
     {"attributes: {a: {role: identifier, pseudonym: {keyfile: x}}}", 1, 48,
-     "unknown key 'keyfile': did you mean 'key-file'?"},
+     "unknown key 'keyfile'; did you mean 'key-file'?"},
     {"attributes: {a: {role: identifier, pseudonym: {key-file: }}}", 1, 48, "a path is missing here"},
     {"attributes: {a: {role: quasi, hierarchy: }}", 1, 31, "a path is missing here"},
     {"attributes: {a: {role: quasi, hierarchy: \"\"}}", 1, 42, "a path is empty"},
@@ -664,9 +664,9 @@ static const mistake mistakes[] = {
      "a hierarchy needs one of file, taxonomy, mask, ranges, breaks, calendar and prefix"},
     {"attributes: {a: {role: quasi, hierarchy: {step: 2}}}", 1, 42,
      "a hierarchy needs one of file, taxonomy, mask, ranges, breaks, calendar and prefix"},
-    {"attributes: {a: {role: quasi, hierarchy: {maks: right}}}", 1, 43, "unknown key 'maks': did you mean 'mask'?"},
+    {"attributes: {a: {role: quasi, hierarchy: {maks: right}}}", 1, 43, "unknown key 'maks'; did you mean 'mask'?"},
     {"attributes: {a: {role: quasi, hierarchy: {mask: up}}}", 1, 49, "not a side; there are right and left"},
-    {"attributes: {a: {role: quasi, hierarchy: {mask: rigth}}}", 1, 49, "'rigth' is not a side: did you mean 'right'?"},
+    {"attributes: {a: {role: quasi, hierarchy: {mask: rigth}}}", 1, 49, "'rigth' is not a side; did you mean 'right'?"},
     {"attributes: {a: {role: quasi, hierarchy: {mask: right, ranges: [5]}}}", 1, 56,
      "a hierarchy is of one kind: 'mask' and 'ranges' exclude each other"},
     {"attributes: {a: {role: quasi, hierarchy: {mask: right, origin: 5}}}", 1, 56,
@@ -708,7 +708,7 @@ static const mistake mistakes[] = {
      "not a calendar step; there are day, month, quarter, year and decade"},
     {"attributes: {a: {role: quasi, hierarchy: {calendar: []}}}", 1, 53, "a list of calendar steps is expected here"},
     {"attributes: {a: {role: quasi, hierarchy: {calendar: [month, yaer]}}}", 1, 61,
-     "'yaer' is not a calendar step: did you mean 'year'?"},
+     "'yaer' is not a calendar step; did you mean 'year'?"},
     {"attributes: {a: {role: quasi, hierarchy: {calendar: {a: b}}}}", 1, 53,
      "a calendar step is expected here, not a mapping"},
     {"attributes: {a: {role: quasi, hierarchy: {prefix: \"\"}}}", 1, 51, "a separator is empty"},
@@ -720,10 +720,10 @@ static const mistake mistakes[] = {
     {"entity:", 1, 1, "the name of a column is missing here"},
     {"entity: []", 1, 9, "a mapping like {key: ...} is expected here, not a list"},
     {"entity: {}", 1, 9, "an entity needs a key, or a table"},
-    {"entity: {tabel: t, key: k}", 1, 10, "unknown key 'tabel': did you mean 'table'?"},
+    {"entity: {tabel: t, key: k}", 1, 10, "unknown key 'tabel'; did you mean 'table'?"},
     {"entity: {key: \"\"}", 1, 15, "the name of a column is empty"},
     {"undeclared: keep", 1, 13, "not a way with undeclared columns; there are drop and refuse"},
-    {"undeclared: refuze", 1, 13, "'refuze' is not a way with undeclared columns: did you mean 'refuse'?"},
+    {"undeclared: refuze", 1, 13, "'refuze' is not a way with undeclared columns; did you mean 'refuse'?"},
     {"missing: ignore", 1, 10, "not a way with missing cells; there are value, wildcard and drop"},
     {"privacy:", 1, 1, "a list of models is expected here: [k: 5]"},
     {"privacy: k", 1, 10, "a list of models is expected here: [k: 5]"},
@@ -752,7 +752,7 @@ static const mistake mistakes[] = {
     {"privacy: [l-diversity: {attribute: d, l: 0}]", 1, 42, "l-diversity: l must be at least 1"},
     {"privacy: [l-diversity: {attribute: d, l: 2.5}]", 1, 42, "l-diversity: l must be a whole number"},
     {"privacy: [l-diversity: {attribute: d, l: 3, kind: distnct}]", 1, 51,
-     "'distnct' is not a kind: did you mean 'distinct'?"},
+     "'distnct' is not a kind; did you mean 'distinct'?"},
     {"privacy: [l-diversity: {attribute: d, l: 3, kind: shannon}]", 1, 51,
      "not a kind; there are distinct, entropy and recursive"},
     {"privacy: [l-diversity: {attribute: d, l: 3, c: 2}]", 1, 48, "c goes with kind: recursive"},
@@ -761,7 +761,7 @@ static const mistake mistakes[] = {
     {"privacy: [l-diversity: {attribute: d, l: 3, kind: recursive, c: x}]", 1, 65, NO_NUMBER},
     {"privacy: [l-diversity: {attribute: [d], l: 3}]", 1, 36, "the name of a column is expected here, not a list"},
     {"privacy: [l-diversity: {attribute: \"\", l: 3}]", 1, 36, "the name of a column is empty"},
-    {"privacy: [l-diversity: {atribute: d, l: 3}]", 1, 25, "unknown key 'atribute': did you mean 'attribute'?"},
+    {"privacy: [l-diversity: {atribute: d, l: 3}]", 1, 25, "unknown key 'atribute'; did you mean 'attribute'?"},
     {"privacy: [l-diversity: {l: 3}, l-diversity: {l: 4}]", 1, 32, "this model is there already, of the same column"},
     {"privacy: [t-closeness: {attribute: d}]", 1, 24, "t-closeness needs 't'"},
     {"privacy: [t-closeness: {attribute: d, t: 1.5}]", 1, 42, "t-closeness: t must be between 0 and 1"},
@@ -787,17 +787,20 @@ static const mistake mistakes[] = {
     {"privacy: [max-risk: 1.5]", 1, 21, "max-risk: risk must be greater than 0 and at most 1"},
     {"privacy: [average-risk: {risk: 0}]", 1, 32, "average-risk: risk must be greater than 0 and at most 1"},
     {"privacy: [average-risk: {}]", 1, 25, "average-risk needs 'risk'"},
-    {"suppression: 1.5", 1, 14, "not a fraction from 0 to 1 or a percentage; a number of rows is {rows: N}"},
-    {"suppression: -0.1", 1, 14, "not a fraction from 0 to 1 or a percentage; a number of rows is {rows: N}"},
-    {"suppression: 10", 1, 14, "not a fraction from 0 to 1 or a percentage; a number of rows is {rows: N}"},
+    {"suppression: 1.5", 1, 14,
+     "not a fraction from 0 to 1 or a percentage; a number of rows is {rows: N}, as an option 'N rows'"},
+    {"suppression: -0.1", 1, 14,
+     "not a fraction from 0 to 1 or a percentage; a number of rows is {rows: N}, as an option 'N rows'"},
+    {"suppression: 10", 1, 14,
+     "not a fraction from 0 to 1 or a percentage; a number of rows is {rows: N}, as an option 'N rows'"},
     {"suppression: {rows: -1}", 1, 21, "not a whole number of at least 0"},
     {"suppression: {rows: many}", 1, 21, "not a whole number of at least 0"},
-    {"suppression: {row: 1}", 1, 15, "unknown key 'row': did you mean 'rows'?"},
+    {"suppression: {row: 1}", 1, 15, "unknown key 'row'; did you mean 'rows'?"},
     {"suppression: {}", 1, 14, "suppression needs a number of rows"},
     {"suppression: [0.1]", 1, 14, "a fraction is expected here, not a list"},
     {"suppression:", 1, 1, "a fraction is missing here"},
     {"suppressed: hide", 1, 13, "not a way with suppressed rows; there are star, drop and keep-sensitive"},
-    {"suppressed: stars", 1, 13, "'stars' is not a way with suppressed rows: did you mean 'star'?"},
+    {"suppressed: stars", 1, 13, "'stars' is not a way with suppressed rows; did you mean 'star'?"},
     {"dependencies: {a: b}", 1, 15, "a list of dependencies is expected here, not a mapping"},
     {"dependencies: [\"\"]", 1, 16, "a dependency is empty"},
     {"dependencies: [[a]]", 1, 16, "a dependency is expected here, not a list"},
@@ -805,13 +808,13 @@ static const mistake mistakes[] = {
      "not a method; there are optimal, samarati, bottom-up, bottom-up-rollup, incognito, incognito-superroots, "
      "incognito-cube, heuristic, datafly, mondrian, mondrian-relaxed, mondrian-1d, "
      "mondrian-best, mondrian-workload, kmsd, kmsd-ag, miracle, miracle-x, miracle-x-level, dmiracle, bitmap, "
-     "acs, gcs and ocs"},
-    {"method: incognto", 1, 9, "'incognto' is not a method: did you mean 'incognito'?"},
+     "acs, gcs, ocs and auto"},
+    {"method: incognto", 1, 9, "'incognto' is not a method; did you mean 'incognito'?"},
     {"method:", 1, 1, "a method is missing here"},
-    {"utility: dm*", 1, 10, "'dm*' is not a metric: did you mean 'dm'?"},
+    {"utility: dm*", 1, 10, "'dm*' is not a metric; did you mean 'dm'?"},
     {"utility: loss", 1, 10, "not a metric; there are lm, ncp, prec, entropy, dm, dm_star and c_avg"},
     {"options: 5", 1, 10, "a mapping like {time-limit: ...} is expected here, not a single value"},
-    {"options: {timelimit: 5}", 1, 11, "unknown key 'timelimit': did you mean 'time-limit'?"},
+    {"options: {timelimit: 5}", 1, 11, "unknown key 'timelimit'; did you mean 'time-limit'?"},
     {"options: {time-limit: -5}", 1, 23, NO_NUMBER},
     {"options: {time-limit: 5s}", 1, 23, NO_NUMBER},
     {"options: {seed: -1}", 1, 17, "not a whole number from 0 to 18446744073709551615"},
@@ -820,14 +823,14 @@ static const mistake mistakes[] = {
     {"options: {choose: wide}", 1, 19, "not a way to choose; there are range, entropy and loss"},
     {"attributes: {a: {role: quasi, cuts: across}}", 1, 37, "not a way to cut; there are hierarchy and order"},
     {"attributes: {a: {role: keep, cuts: order}}", 1, 36, "cuts are of a quasi-identifier"},
-    {"options: {climits: 5}", 1, 11, "unknown key 'climits': did you mean 'climit'?"},
+    {"options: {climits: 5}", 1, 11, "unknown key 'climits'; did you mean 'climit'?"},
     {"output: []", 1, 9, "a path is expected here, not a list"},
     {"output: \"\"", 1, 9, "a path is empty"},
     {"report: {a: b}", 1, 9, "a path is expected here, not a mapping"},
     {"keep-order: 2", 1, 13, "neither true nor false"},
     {"keep-rowmap: maybe", 1, 14, "neither true nor false"},
     {"force: x", 1, 8, "neither true nor false"},
-    {"keep_order: true", 1, 1, "unknown key 'keep_order': did you mean 'keep-order'?"},
+    {"keep_order: true", 1, 1, "unknown key 'keep_order'; did you mean 'keep-order'?"},
 };
 
 /* The whole message. */
@@ -882,7 +885,7 @@ static void test_places(void **state)
     }
     /* Columns count characters. */
     static const char    text[] = "{\"input\":\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80.csv\", na: [],  \"metod\": 1}";
-    static const mistake m = {text, 1, 30, "unknown key 'metod': did you mean 'method'?"};
+    static const mistake m = {text, 1, 30, "unknown key 'metod'; did you mean 'method'?"};
     assert_mistake(text, strlen(text), &m);
 }
 
@@ -1159,8 +1162,9 @@ static void test_set_mistakes(void **state)
     static const struct {
         const char *field, *text, *message;
     } bad[] = {
-        {"method", "incognto", "--x: 'incognto' is not a method: did you mean 'incognito'?"},
-        {"suppression", "2", "--x: not a fraction from 0 to 1 or a percentage; a number of rows is {rows: N}"},
+        {"method", "incognto", "--x: 'incognto' is not a method; did you mean 'incognito'?"},
+        {"suppression", "2",
+         "--x: not a fraction from 0 to 1 or a percentage; a number of rows is {rows: N}, as an option 'N rows'"},
         {"output", "", "--x: a value is missing"},
         {"output", "# c", "--x: a value is missing"},
         {"output", "*a", "--x: " NO_ANCHORS},
@@ -1213,7 +1217,7 @@ static void test_later_wins(void **state)
     assert_ok(kn_spec_set_attribute(spec, "age", "quasi", "--attribute", &err), err);
     assert_ok(kn_spec_set_attribute(spec, "newer", "{role: quasi, weight: 3}", "--attribute", &err), err);
     assert_int_equal(kn_spec_set_attribute(spec, "newer", "{role: quasi, wieght: 3}", "--attribute", &err), KN_USAGE);
-    assert_string_equal(err.message, "--attribute:1:15: unknown key 'wieght': did you mean 'weight'?");
+    assert_string_equal(err.message, "--attribute:1:15: unknown key 'wieght'; did you mean 'weight'?");
     assert_int_equal(kn_spec_set_attribute(spec, "", "quasi", "--attribute", &err), KN_USAGE);
     assert_ok(kn_spec_set(spec, "attributes", "{age: {weight: 2}, last: keep}", "--attributes", &err), err);
     assert_ok(kn_spec_set(spec, "options", "{seed: 9}", "--options", &err), err);
@@ -1258,7 +1262,7 @@ static const char trees[] = "input: records.xml\noutput: release.xml\nrecord: pe
                             "  MedicalCenter: {value: '@v', hierarchy: h.dgh}\n"
                             "  Disease: {value: text, hierarchy: h.dgh, role: sensitive}\n"
                             "  Treatment:\n"
-                            "  -Treatment: {negative: true, role: quasi}\n"
+                            "  Ward: {negative: true, role: quasi}\n"
                             "privacy: [{k-mn: {k: 3, m: 2, n: 1}}, {l-diversity: {attribute: Disease, l: 2}}]\n"
                             "options: {g: 4, semantics: paths, strict-structure: true, support: 0.05}\n";
 
@@ -1283,7 +1287,7 @@ static void test_trees(void **state)
     assert_true(c[1].sensitive);
     assert_null(c[2].value);
     assert_false(c[2].has_hierarchy);
-    assert_string_equal(c[3].name, "-Treatment");
+    assert_string_equal(c[3].name, "Ward");
     assert_true(c[3].negative);
     assert_true(spec->kmn.k == 3 && spec->kmn.m == 2 && spec->kmn.n == 1);
     assert_int_equal(spec->model_count, 1);
@@ -1323,11 +1327,11 @@ static void test_trees_wrong(void **state)
         {"classes: [a, {b: {}, c: {}}]", 1, 14, "each class is an item of its own: its name, or a mapping of it"},
         {"classes: [a, [b]]", 1, 14, "each class is an item of its own: its name, or a mapping of it"},
         {"classes: [a, b, a]", 1, 17, "class \"a\" is there already"},
-        {"classes: {a: {valeu: x}}", 1, 15, "unknown key 'valeu': did you mean 'value'?"},
+        {"classes: {a: {valeu: x}}", 1, 15, "unknown key 'valeu'; did you mean 'value'?"},
         {"classes: {a: {value: '@'}}", 1, 22, "the name of an attribute is expected behind @"},
         {"classes: {a: {role: keep}}", 1, 21, "not a role of a class; there are quasi and sensitive"},
         {"classes: {a: {role: sensitive, negative: true}}", 1, 11,
-         "class \"a\": what a record has not is nothing sensitive of it"},
+         "class \"a\": nobody is taken to know values of a sensitive class, nor that they are absent"},
         {"record: a//b", 1, 9, "a path is names with one / between them"},
         {"record: a/", 1, 9, "a path is names with one / between them"},
         {"privacy: [{k-mn: 3}]", 1, 18, "a mapping like {k: 3, m: 2, n: 1} is expected here, not a single value"},
@@ -1338,9 +1342,9 @@ static void test_trees_wrong(void **state)
         {"privacy: [{k-mn: {k: 3, m: 1, n: 1}}]", 1, 18,
          "between 1 values there are at most 0 relations: n is too large"},
         {"privacy: [{k-mn: {k: 3, m: 2}}, {k-mn: {k: 4, m: 2}}]", 1, 40, "this model is there already"},
-        {"privacy: [{k-nm: {k: 3, m: 2}}]", 1, 12, "unknown key 'k-nm': did you mean 'k-mn'?"},
+        {"privacy: [{k-nm: {k: 3, m: 2}}]", 1, 12, "unknown key 'k-nm'; did you mean 'k-mn'?"},
         {"options: {support: 2}", 1, 20, "a share from 0 to 1 is expected here"},
-        {"options: {semantics: path}", 1, 22, "'path' is not what is known of relations: did you mean 'paths'?"},
+        {"options: {semantics: path}", 1, 22, "'path' is not what is known of relations; did you mean 'paths'?"},
     };
     static const char *const outside[] = {"privacy: [{k-mn: {k: 0, m: 2}}]",
                                           "privacy: [{k-mn: {k: 3, m: 0}}]",
@@ -1496,7 +1500,7 @@ static void test_standard_input(void **state)
         kn_status status = kn_spec_read(&spec, ctx, "-", &err);
         if (i == 0) {
             assert_int_equal(status, KN_INPUT);
-            assert_string_equal(err.message, "(standard input):2:1: unknown key 'metod': did you mean 'method'?");
+            assert_string_equal(err.message, "(standard input):2:1: unknown key 'metod'; did you mean 'method'?");
             continue;
         }
         assert_ok(status, err);
@@ -2011,14 +2015,10 @@ static void test_memory(void **state)
     (void)state;
     write_file(everything, strlen(everything));
     for (int64_t refuse_at = 0;; refuse_at++) {
-        testing_allocator  counted = {.refuse_at = -1};
-        kn_allocator       allocator = testing_failing_allocator(&counted);
-        kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-        kn_context        *scarce = NULL;
-        kn_error           err = KN_ERROR_INIT;
-        options.threads = 1;
-        options.allocator = &allocator;
-        assert_ok(kn_context_create(&scarce, &options, &err), err);
+        testing_allocator counted = {.refuse_at = -1};
+        kn_context       *scarce = NULL;
+        kn_error          err = KN_ERROR_INIT;
+        assert_ok(testing_refusing_context(&scarce, &counted, 1, &err), err);
         counted.refuse_at = counted.requests + refuse_at;
         kn_status status = use_all(scarce, &err);
         kn_context_free(scarce);
@@ -2045,15 +2045,11 @@ static void test_memory_unchanged(void **state)
     write_file(everything, strlen(everything));
     for (size_t c = 0; c < sizeof changes / sizeof *changes; c++)
         for (int64_t refuse_at = 0, done = 0; !done; refuse_at++) {
-            testing_allocator  counted = {.refuse_at = -1};
-            kn_allocator       allocator = testing_failing_allocator(&counted);
-            kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-            kn_context        *scarce = NULL;
-            kn_spec           *spec = NULL;
-            kn_error           err = KN_ERROR_INIT;
-            options.threads = 1;
-            options.allocator = &allocator;
-            assert_ok(kn_context_create(&scarce, &options, &err), err);
+            testing_allocator counted = {.refuse_at = -1};
+            kn_context       *scarce = NULL;
+            kn_spec          *spec = NULL;
+            kn_error          err = KN_ERROR_INIT;
+            assert_ok(testing_refusing_context(&scarce, &counted, 1, &err), err);
             assert_ok(kn_spec_read(&spec, scarce, file_path, &err), err);
             counted.refuse_at = counted.requests + refuse_at;
             done = kn_spec_set(spec, changes[c][0], changes[c][1], "-x", &err) == KN_OK;

@@ -165,7 +165,7 @@ static void every_figure_equals_trying_all_subsets(void **state)
     (void)state;
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 1);
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < testing_rounds(300); round++) {
         kn_context     *ctx = testing_context(1 << round % 4);
         bool            wide = round % 30 == 0;
         int             columns = wide ? MOST_COLUMNS : 1 + (int)kn_rng_below(&rng, 6);
@@ -322,16 +322,12 @@ static void every_allocation_may_fail(void **state)
     o.row_columns = true;
     kn_status st = KN_MEMORY;
     int64_t   refuse = 0;
-    for (; st != KN_OK; refuse++) {
-        testing_allocator  memory = {refuse, 0, 0};
-        kn_allocator       allocator = testing_failing_allocator(&memory);
-        kn_context_options co = KN_CONTEXT_OPTIONS_INIT;
-        co.allocator = &allocator;
-        co.threads = 1 + (int)(refuse % 2);
-        kn_context *ctx = NULL;
-        kn_suda    *r = NULL;
-        kn_error    err = KN_ERROR_INIT;
-        st = kn_context_create(&ctx, &co, &err);
+    for (; st != KN_OK; refuse += testing_step()) {
+        testing_allocator memory = {refuse, 0, 0};
+        kn_context       *ctx = NULL;
+        kn_suda          *r = NULL;
+        kn_error          err = KN_ERROR_INIT;
+        st = testing_refusing_context(&ctx, &memory, 1 + (int)(refuse % 2), &err);
         if (st == KN_OK) st = kn_suda_search(&r, ctx, table, &o, &err);
         if (st != KN_OK) {
             assert_int_equal(st, KN_MEMORY);

@@ -429,12 +429,9 @@ static void database_folder_is_honoured(void **state)
     *strrchr(folder, '/') = '\0';
     setenv("TZDIR", folder, 1);
     for (int64_t refuse_at = 0;; refuse_at++) {
-        testing_allocator  memory = {.refuse_at = -1};
-        kn_allocator       allocator = testing_failing_allocator(&memory);
-        kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-        kn_context        *small = NULL;
-        options.allocator = &allocator;
-        assert_ok(kn_context_create(&small, &options, &err), err);
+        testing_allocator memory = {.refuse_at = -1};
+        kn_context       *small = NULL;
+        assert_ok(testing_refusing_context(&small, &memory, 0, &err), err);
         memory.refuse_at = memory.requests + refuse_at;
         kn_status st = kn_timezone_open(&zone, small, "Mine", &err);
         kn_timezone_free(zone);

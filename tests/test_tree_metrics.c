@@ -83,7 +83,7 @@ static void test_example_3(void **state)
     options.support = 1;
     for (int broken = 0; broken < 2; broken++) {
         kn_records_plan *plan = tree_plan(ctx, records->vocabulary, cut, 3, sd, broken);
-        kn_records      *released = tree_release(ctx, records, plan, false);
+        kn_records      *released = tree_release(ctx, records, plan);
         /* The level of the leaves: r → a has dtree 0.5, so that r → a → b has what is left. */
         uint32_t          image[] = {0, 1, 2, 3, 4, 5, 6};
         double            steps[] = {0, 0, 1, 1, 0, 0, 0};
@@ -213,7 +213,7 @@ static kn_records *at_level(kn_context *ctx, const kn_records *records, uint32_t
     kn_records_plan *plan;
     assert_ok(kn_records_plan_create(&plan, ctx, records->vocabulary, 0, &err), err);
     for (uint32_t u = 0; u < plan->values; u++) plan->image[u] = at_depth(records->vocabulary, u, depth);
-    kn_records *out = tree_release(ctx, records, plan, false);
+    kn_records *out = tree_release(ctx, records, plan);
     kn_records_plan_free(plan);
     return out;
 }
@@ -374,8 +374,8 @@ static void test_random_releases(void **state)
         /* The twins see no negative nodes. */
         kn_records_plan *same = tree_plan(ctx, records->vocabulary, NULL, 0, NULL, 0);
         for (uint32_t u = 0; u < same->values; u++) same->image[u] = u;
-        kn_records     *original = tree_release(ctx, records, same, false);
-        kn_records     *released = tree_release(ctx, records, plan, false);
+        kn_records     *original = tree_release(ctx, records, same);
+        kn_records     *released = tree_release(ctx, records, plan);
         kn_tree_metrics m = measure(ctx, records, plan, &options);
         assert_float_equal(m.rpd, twin_rpd(released, options.level_domains), 1e-12);
         assert_float_equal(m.rpd_original, twin_rpd(original, options.level_domains), 1e-12);
@@ -425,15 +425,11 @@ static void test_memory_failures(void **state)
 {
     (void)state;
     kn_status status = KN_MEMORY;
-    for (int64_t refuse_at = 0; status != KN_OK; refuse_at++) {
-        testing_allocator  memory = {.refuse_at = -1};
-        kn_allocator       allocator = testing_failing_allocator(&memory);
-        kn_context_options context_options = KN_CONTEXT_OPTIONS_INIT;
-        kn_error           err = KN_ERROR_INIT;
-        kn_context        *ctx;
-        context_options.threads = 1;
-        context_options.allocator = &allocator;
-        assert_ok(kn_context_create(&ctx, &context_options, &err), err);
+    for (int64_t refuse_at = 0; status != KN_OK; refuse_at += testing_step()) {
+        testing_allocator memory = {.refuse_at = -1};
+        kn_error          err = KN_ERROR_INIT;
+        kn_context       *ctx;
+        assert_ok(testing_refusing_context(&ctx, &memory, 1, &err), err);
         kn_records             *records = tree_records(ctx, tree_hospital(ctx), FIG2);
         kn_tree_metrics_options options = KN_TREE_METRICS_OPTIONS_INIT;
         kn_tree_metrics         m;

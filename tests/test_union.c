@@ -634,14 +634,10 @@ static void every_allocation_may_fail(void **state)
     kn_table *sample = make_table(plain, &x, NULL), *people = make_table(plain, &y, NULL);
     int64_t   refused = 0;
     for (bool done = false; !done; refused++) {
-        testing_allocator  counter = {.refuse_at = refused};
-        kn_allocator       allocator = testing_failing_allocator(&counter);
-        kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
-        options.allocator = &allocator;
-        options.threads = 1;
-        kn_context *ctx = NULL;
-        kn_error    err = KN_ERROR_INIT;
-        kn_status   st = kn_context_create(&ctx, &options, &err);
+        testing_allocator counter = {.refuse_at = refused};
+        kn_context       *ctx = NULL;
+        kn_error          err = KN_ERROR_INIT;
+        kn_status         st = testing_refusing_context(&ctx, &counter, 1, &err);
         if (st == KN_OK) st = work(ctx, sample, people, &err);
         if (st != KN_OK && st != KN_MEMORY) fail_msg("%s", err.message);
         done = st == KN_OK;

@@ -652,7 +652,7 @@ static void test_formulas(void **state)
     (void)state;
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 1);
-    for (int round = 0; round < 3000; round++) {
+    for (int round = 0; round < testing_rounds(3000); round++) {
         int     values = 1 + (int)kn_rng_below(&rng, MOST);
         int64_t counts[MOST + 1] = {0}, reference[MOST + 1] = {0};
         bool    missing = kn_rng_below(&rng, 2);
@@ -797,7 +797,7 @@ static void test_search(void **state)
     kn_rng_init(&rng, testing_seed(), 2);
     file("tiny.csv", tree_file);
     kn_context *ctx = testing_context(1);
-    for (int round = 0; round < 1500; round++) {
+    for (int round = 0; round < testing_rounds(1500); round++) {
         tiny t = {0};
         char original[400], release[600], map[200] = "kanon-rowmap 1\n";
         int  of[7];
@@ -823,7 +823,7 @@ static void test_search(void **state)
         assert_int_equal(r->assignment, KN_ASSIGNMENT_PROVED);
         kn_verify_report_free(r);
     }
-    assert_true(proved > 100 && refuted > 100);
+    assert_true(proved > testing_least(100) && refuted > testing_least(100));
     testing_context_free(ctx);
 }
 
@@ -834,7 +834,7 @@ static void test_flow(void **state)
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 3);
     kn_context *ctx = testing_context(1);
-    for (int round = 0; round < 3000; round++) {
+    for (int round = 0; round < testing_rounds(3000); round++) {
         uint32_t nr = 1 + (uint32_t)kn_rng_below(&rng, 5), no = 1 + (uint32_t)kn_rng_below(&rng, 6), r_of[40], o_of[40];
         int64_t  wanted[5], left[6], worst = 0, missing = 0, first_wanted[5], first_left[6];
         bool     edge[5][6] = {{false}}, decided = false;
@@ -896,7 +896,7 @@ static void test_pieces(void **state)
     (void)state;
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 4);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < testing_rounds(60); round++) {
         char   text[4000] = "x,y\n";
         size_t n = 4;
         int    rows = (int)kn_rng_below(&rng, 60);
@@ -972,16 +972,12 @@ static void test_allocation(void **state)
     const char *original = "h,i,s\na,1,0\nb,2,0\nc,3,1\n", *release = "h,i,s\n*,[1-2],0\n*,{2;3},0\n*,[1-3],1\n";
     for (int with_map = 0; with_map < 2; with_map++) {
         bool done = false;
-        for (int64_t at = 0; !done; at++) {
-            testing_allocator  counting = {.refuse_at = at};
-            kn_allocator       allocator = testing_failing_allocator(&counting);
-            kn_context_options o = KN_CONTEXT_OPTIONS_INIT;
-            kn_context        *ctx = NULL;
-            kn_error           err = KN_ERROR_INIT;
-            kn_verify_report  *r = NULL;
-            o.threads = 1;
-            o.allocator = &allocator;
-            if (kn_context_create(&ctx, &o, &err) == KN_OK) {
+        for (int64_t at = 0; !done; at += testing_step()) {
+            testing_allocator counting = {.refuse_at = at};
+            kn_context       *ctx = NULL;
+            kn_error          err = KN_ERROR_INIT;
+            kn_verify_report *r = NULL;
+            if (testing_refusing_context(&ctx, &counting, 1, &err) == KN_OK) {
                 kn_status st = try_verify(&r, ctx, yaml, original, release,
                                           with_map ? "kanon-rowmap 1\n1\n2\n3\n" : NULL, 0, &err);
                 done = st == KN_OK && counting.requests <= at;

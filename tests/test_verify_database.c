@@ -11,7 +11,7 @@ static void test_releases(void **state)
     int         made = 0;
     kn_rng_init(&rng, testing_seed(), 0);
     contexts(ctx);
-    for (int round = 0; round < 30; round++) {
+    for (int round = 0; round < testing_rounds(30); round++) {
         world                 w;
         kn_relational_problem problem = random_problem(&rng);
         char                  privacy[40];
@@ -23,7 +23,7 @@ static void test_releases(void **state)
         }
         free_world(&w);
     }
-    assert_true(made > 18);
+    assert_true(made > testing_least(18));
     contexts_free(ctx);
 }
 
@@ -38,7 +38,7 @@ static void test_diverse_releases(void **state)
     int                      made = 0;
     kn_rng_init(&rng, testing_seed(), 1);
     contexts(ctx);
-    for (int round = 0; round < 24; round++) {
+    for (int round = 0; round < testing_rounds(24); round++) {
         world                 w;
         kn_relational_problem problem = KN_RELATIONAL_PROBLEM_INIT;
         char                  privacy[200], kind[60];
@@ -55,7 +55,7 @@ static void test_diverse_releases(void **state)
         }
         free_world(&w);
     }
-    assert_true(made > 8);
+    assert_true(made > testing_least(8));
     contexts_free(ctx);
 }
 
@@ -112,7 +112,7 @@ static void test_anatomy(void **state)
     int         made = 0, spoiled = 0;
     kn_rng_init(&rng, testing_seed(), 4);
     contexts(ctx);
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < testing_rounds(20); round++) {
         world                 w;
         kn_relational_problem problem = KN_RELATIONAL_PROBLEM_INIT;
         problem.method = KN_RELATIONAL_DMIRACLE;
@@ -145,7 +145,7 @@ static void test_anatomy(void **state)
         }
         free_world(&w);
     }
-    assert_true(made > 5 && spoiled > 60);
+    assert_true(made > testing_least(5) && spoiled > testing_least(60));
     contexts_free(ctx);
 }
 
@@ -241,7 +241,7 @@ static void test_promises(void **state)
         data.table[t].trees[0].leaves = data.table[t].trees[0].levels = 2;
         for (int i = 0; i < 4; i++) strcpy(data.table[t].trees[0].path[i / 2][i % 2], two[i]);
     }
-    for (int round = 0; round < 150; round++) {
+    for (int round = 0; round < testing_rounds(150); round++) {
         dealing d = {.n = 1 + below(&rng, 4), .c = 1 + below(&rng, 3), .kind = below(&rng, 3), .l = 1 + below(&rng, 3)};
         char    privacy[200];
         int     values = 2 + below(&rng, 3), tenths = 10 + below(&rng, 20);
@@ -283,7 +283,7 @@ static void test_promises(void **state)
         kn_database_verify_report_free(r);
         kn_spec_free(spec);
     }
-    assert_true(agreed[0] > 15 && agreed[1] > 15);
+    assert_true(agreed[0] > testing_least(15) && agreed[1] > testing_least(15));
     testing_context_free(ctx);
 }
 
@@ -396,18 +396,14 @@ static void test_memory(void **state)
     grid_free(&bad);
     for (int way = 0; way < 3; way++) {
         bool done = false;
-        for (int64_t at = 0; !done; at += at < 300 ? 1 : 5) {
+        for (int64_t at = 0; !done; at += (at < 300 ? 1 : 5) * testing_step()) {
             testing_allocator          memory = {.refuse_at = at};
-            kn_allocator               allocator = testing_failing_allocator(&memory);
-            kn_context_options         how = KN_CONTEXT_OPTIONS_INIT;
             kn_database_verify_options options = KN_DATABASE_VERIFY_OPTIONS_INIT;
             kn_database_verify_report *r = NULL;
             kn_context                *tight = NULL;
-            how.threads = 1;
-            how.allocator = &allocator;
             options.release = way == 2 ? mutated : w.out;
             options.map_path = way ? w.map : NULL;
-            if (kn_context_create(&tight, &how, &err) == KN_OK) {
+            if (testing_refusing_context(&tight, &memory, 1, &err) == KN_OK) {
                 kn_status status = kn_verify_database(&r, tight, w.spec, &options, &err);
                 done = status == KN_OK && memory.requests <= at;
                 assert_true(status == KN_OK || status == KN_MEMORY);
@@ -439,19 +435,15 @@ static void test_anatomy_memory(void **state)
                 w.data.tables >= 2;
         if (!found) free_world(&w);
     }
-    for (int64_t at = 0; !done; at += at < 300 ? 1 : 5) {
+    for (int64_t at = 0; !done; at += (at < 300 ? 1 : 5) * testing_step()) {
         testing_allocator          memory = {.refuse_at = at};
-        kn_allocator               allocator = testing_failing_allocator(&memory);
-        kn_context_options         how = KN_CONTEXT_OPTIONS_INIT;
         kn_database_verify_options options = KN_DATABASE_VERIFY_OPTIONS_INIT;
         kn_database_verify_report *r = NULL;
         kn_context                *tight = NULL;
         kn_error                   err = KN_ERROR_INIT;
-        how.threads = 1;
-        how.allocator = &allocator;
         options.release = w.out;
         options.map_path = w.map;
-        if (kn_context_create(&tight, &how, &err) == KN_OK) {
+        if (testing_refusing_context(&tight, &memory, 1, &err) == KN_OK) {
             kn_status status = kn_verify_database(&r, tight, w.spec, &options, &err);
             done = status == KN_OK && memory.requests <= at;
             assert_true(status == KN_OK || status == KN_MEMORY);

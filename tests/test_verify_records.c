@@ -339,29 +339,131 @@ static void limits(void **state)
     testing_context_free(ctx);
 }
 
-/* What says that a record has not something is not released; it takes no part in the assignment. */
-static void negative_values(void **state)
+/* ---- What is known to be absent ---- */
+
+static void check_absent(const problem *p, const trees *o, const trees *t, const int64_t *map, int *counts)
+{
+    kn_records               *release = make_records(p->ctx, p->vocabulary, t);
+    kn_records_verify_report *r = verify(p, release, map);
+    uint32_t                  image[256];
+    naive                     lacking = {0}, n = attack_all(p, t);
+    bool                      assigned = naive_assignment(p, o, t, map);
+    int64_t                   rare = p->spec.strict_structure ? rare_positions(p, o, t, hidden_class(p)) : 0;
+    if (naive_images(p, o, t, image)) n = attack_lacking(p, o, t, &lacking);
+    assert_true(r->decided);
+    assert_int_equal(r->k, lacking.k > 0 && (n.k == 0 || lacking.k < n.k) ? lacking.k : n.k);
+    assert_int_equal(r->combinations, n.combinations);
+    assert_int_equal(r->violations > 0, n.violations > 0 || lacking.violations > 0);
+    bool uniform = n.uniform > 0 || lacking.uniform > 0;
+    if (p->spec.model_count) {
+        assert_true(fabs(r->largest_share - (n.share > lacking.share ? n.share : lacking.share)) < 1e-12);
+        assert_true(fabs(r->models[0].reached * r->largest_share - 1) < 1e-12 || r->largest_share == 0);
+        assert_int_equal(r->models[0].holds, !uniform);
+        assert_int_equal(r->models[0].classes > 0, uniform);
+    }
+    assert_int_equal(r->ok, assigned && n.violations + lacking.violations == 0 && !uniform && rare == 0);
+    assert_true(r->ok || r->problem_count > 0);
+    counts[0] += r->ok;
+    counts[1] += n.violations == 0 && lacking.violations > 0;
+    counts[2] += p->spec.model_count > 0 && lacking.share > n.share;
+    kn_records_verify_report_free(r);
+    kn_records_free(release);
+}
+
+static void absent_values(void **state)
+{
+    (void)state;
+    kn_rng       rng;
+    static trees o, t;
+    int          counts[3] = {0};
+    kn_context  *ctx = testing_context(1);
+    kn_rng_init(&rng, testing_seed(), 3);
+    for (int i = 0; i < 500; i++) {
+        problem p;
+        random_absent_problem(&p, ctx, &rng, i % 8 ? 8 : 24, true);
+        p.spec.kmn.m = 1 + (int)kn_rng_below(&rng, i % 8 ? 3 : 2);
+        p.spec.kmn.n = (int)kn_rng_below(&rng, 3);
+        if (i % 8 == 1) { /* three values on one path, and one that is absent */
+            p.spec.kmn.m = 4;
+            p.spec.kmn.n = 2;
+            p.spec.semantics = KN_SEMANTICS_PATHS;
+        }
+        read_records(&o, p.original);
+        read_records(&t, p.release);
+        check_absent(&p, &o, &t, p.original_of, counts);
+        for (int tries = 0; tries < 2; tries++) {
+            int64_t map[RECORDS + 2];
+            read_records(&t, p.release);
+            memcpy(map, p.original_of, (size_t)p.release->count * sizeof *map);
+            mutant m = {&p, &rng, &t, map};
+            if (mutations[kn_rng_below(&rng, MUTATIONS)].apply(&m)) check_absent(&p, &o, &t, map, counts);
+        }
+        free_problem(&p);
+    }
+    print_message("ok %d, only absences found: too few %d, more alike %d\n", counts[0], counts[1], counts[2]);
+    assert_true(counts[0] > 50 && counts[1] > 5 && counts[2] > 0);
+    testing_context_free(ctx);
+}
+
+/* Three records lack x, three y, one both; and, of those who have q, all. */
+static void absent_together(void **state)
+{
+    (void)state;
+    static const char         baskets[] = "q\nq,x\nq,x\nq,y\nq,y\n";
+    kn_context               *ctx = testing_context(1);
+    kn_error                  err = KN_ERROR_INIT;
+    kn_records_verify_options options = KN_RECORDS_VERIFY_OPTIONS_INIT;
+    problem                   p = {.ctx = ctx, .class_count = 1};
+    p.classes[0] = (kn_spec_class){.name = "Item", .negative = true, .hierarchy = KN_HIERARCHY_SPEC_INIT};
+    options.original = testing_file("original.txt", baskets, sizeof baskets - 1);
+    options.release = testing_file("release.txt", baskets, sizeof baskets - 1);
+    for (int m = 1; m < 4; m++) {
+        kn_records_verify_report *r = NULL;
+        set_spec(&p, (kn_kmn){2, m, 0}, KN_SEMANTICS_PAIRS, false);
+        assert_ok(kn_verify_records(&r, ctx, &p.spec, &options, &err), err);
+        assert_int_equal(r->k, m == 1 ? 2 : 1);
+        assert_int_equal(r->ok, m == 1);
+        kn_records_verify_report_free(r);
+    }
+    testing_context_free(ctx);
+}
+
+/* One record of Figure 13 lacks Gastritis. Lung Disease stands for two values: who knows one of them to be absent can rule
+ * out nobody, who knows both has no more to know. */
+static void absent_in_figure_13(void **state)
 {
     (void)state;
     kn_context   *ctx = testing_context(1);
     problem       p;
     const int64_t map[] = {0, 1, 2, 3};
-    hospital_problem(&p, ctx, (kn_kmn){1, 2, 1});
-    p.classes[2].negative = true;
+    hospital_problem(&p, ctx, (kn_kmn){2, 2, 1});
     kn_records_verify_report *r = verify(&p, p.release, map);
-    assert_false(r->ok);
-    assert_non_null(strstr(r->problems[0], "record 1, node 5: it says what the record has not"));
+    assert_true(r->ok && !r->absent);
     kn_records_verify_report_free(r);
-    trees t;
-    read_records(&t, p.release);
-    for (int i = 0; i < t.count; i++)
-        for (uint32_t n = t.tree[i].size; n-- > 0;)
-            if (p.vocabulary->cls[t.tree[i].nodes[n].value] == 2) drop(&t.tree[i], n);
-    kn_records_free(p.release);
-    p.release = make_records(ctx, p.vocabulary, &t);
+    p.classes[1].negative = true;
     r = verify(&p, p.release, map);
-    assert_true(r->ok);
-    assert_int_equal(r->nodes_original, 18); /* without the eight treatments */
+    assert_true(!r->ok && r->absent && r->decided);
+    assert_int_equal(r->k, 1);
+    bool told = false;
+    for (int i = 0; i < r->problem_count; i++)
+        told |= strstr(r->problems[i], "record 3: whoever knows that 1 of the values shown is absent finds 1 record, "
+                                       "fewer than 2") != NULL;
+    assert_true(told);
+    kn_records_verify_report_free(r);
+    p.classes[1].negative = false;
+    p.classes[2].negative = true; /* Medicine: everybody has some, for two values */
+    r = verify(&p, p.release, map);
+    assert_true(r->ok && r->absent);
+    kn_records_verify_report_free(r);
+    kn_records_verify_options options = KN_RECORDS_VERIFY_OPTIONS_INIT;
+    kn_error                  err = KN_ERROR_INIT;
+    options.work_limit = 50; /* enough for what is there, not for what is absent */
+    options.map = map;
+    options.map_count = 4;
+    assert_ok(kn_verify_records_pair(&r, ctx, &p.spec, p.original, p.release, &options, &err), err);
+    assert_false(r->decided);
+    assert_false(r->ok);
+    assert_int_equal(r->k, 0);
     kn_records_verify_report_free(r);
     free_problem(&p);
     testing_context_free(ctx);
@@ -429,7 +531,7 @@ static void threads(void **state)
             kn_rng rng;
             kn_rng_init(&rng, seed, 100 + (uint64_t)i);
             contexts[n] = testing_context(n == 0 ? 1 : 5);
-            random_problem(&problems[n], contexts[n], &rng, RECORDS);
+            random_absent_problem(&problems[n], contexts[n], &rng, RECORDS, i % 4 < 3);
             problems[n].spec.kmn.k = 4;
             reports[n] = verify(&problems[n], problems[n].release, i % 2 ? problems[n].original_of : NULL);
         }
@@ -449,6 +551,7 @@ static void memory_failures(void **state)
     problem     p;
     hospital_problem(&p, own, (kn_kmn){3, 2, 1});
     p.classes[2].sensitive = true;
+    p.classes[1].negative = true;
     p.models[0] = (kn_model){.kind = KN_MODEL_DISTINCT, .attribute = "Treatment", .l = {2, 1}};
     p.spec.model_count = 1;
     p.spec.strict_structure = true;
@@ -456,17 +559,13 @@ static void memory_failures(void **state)
     for (int way = 0; way < 2; way++) {
         kn_status st = KN_MEMORY;
         int64_t   at = 0;
-        for (; st != KN_OK; at++) {
+        for (; st != KN_OK; at += testing_step()) {
             testing_allocator         memory = {.refuse_at = -1};
-            kn_allocator              allocator = testing_failing_allocator(&memory);
-            kn_context_options        o = KN_CONTEXT_OPTIONS_INIT;
             kn_error                  err = KN_ERROR_INIT;
             kn_context               *ctx = NULL;
             kn_records_verify_report *r = NULL;
             kn_records_verify_options options = KN_RECORDS_VERIFY_OPTIONS_INIT;
-            o.allocator = &allocator;
-            o.threads = 1;
-            assert_ok(kn_context_create(&ctx, &o, &err), err);
+            assert_ok(testing_refusing_context(&ctx, &memory, 1, &err), err);
             memory.refuse_at = memory.requests + at;
             options.map = way ? map : NULL;
             options.map_count = 4;
@@ -489,11 +588,10 @@ static void memory_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_forests),  cmocka_unit_test(mutated_releases),
-        cmocka_unit_test(figure_13),       cmocka_unit_test(rpd_of_figure_5),
-        cmocka_unit_test(map_files),       cmocka_unit_test(limits),
-        cmocka_unit_test(negative_values), cmocka_unit_test(files),
-        cmocka_unit_test(threads),         cmocka_unit_test(memory_failures),
+        cmocka_unit_test(random_forests),  cmocka_unit_test(mutated_releases), cmocka_unit_test(figure_13),
+        cmocka_unit_test(rpd_of_figure_5), cmocka_unit_test(map_files),        cmocka_unit_test(limits),
+        cmocka_unit_test(absent_values),   cmocka_unit_test(absent_together),  cmocka_unit_test(absent_in_figure_13),
+        cmocka_unit_test(files),           cmocka_unit_test(threads),          cmocka_unit_test(memory_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,10 @@
 #define _GNU_SOURCE
 #include "testing.h"
 
+#include <errno.h>
 #include <ftw.h>
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,6 +21,29 @@ uint64_t testing_seed(void)
     uint64_t    seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL) * 1000003u + (uint64_t)getpid();
     printf("seed: KANON_SEED=%" PRIu64 "\n", seed);
     return seed;
+}
+
+bool testing_full(void)
+{
+    const char *full = getenv("KANON_TEST_FULL");
+    return full && *full && strcmp(full, "0") != 0;
+}
+
+int testing_rounds(int n)
+{
+    n = (TESTING_SANITIZED ? n / 4 : n) * (testing_full() ? 4 : 1);
+    return n > 0 ? n : 1;
+}
+
+int testing_least(int n)
+{
+    return TESTING_SANITIZED ? n / 8 : n; /* an eighth, of a quarter of the rounds: chance sways small numbers more */
+}
+
+int testing_step(void)
+{
+    if (!TESTING_SANITIZED || testing_full()) return 1;
+    return TESTING_THREAD_SANITIZER ? 7 : 2; /* a thread sanitizer has little to say of memory that is refused */
 }
 
 kn_context *testing_context(int threads)
@@ -85,7 +110,39 @@ kn_allocator testing_failing_allocator(testing_allocator *state)
     return allocator;
 }
 
-static char   folder[64];
+kn_status testing_refusing_context(kn_context **out, testing_allocator *state, int threads, kn_error *err)
+{
+    kn_allocator       allocator = testing_failing_allocator(state);
+    kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
+    options.allocator = &allocator;
+    options.threads = threads;
+    return kn_context_create(out, &options, err);
+}
+
+char *testing_contents(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file) fail_msg("%s: %s", path, strerror(errno));
+    char  *data = NULL;
+    size_t used = 0, room = 0, n;
+    do {
+        if (used + 65536 > room) data = realloc(data, room = (room + 65536) * 2);
+        assert_non_null(data);
+        used += n = fread(data + used, 1, 65535, file);
+    } while (n > 0);
+    fclose(file);
+    data[used] = '\0';
+    if (size) *size = used;
+    return data;
+}
+
+void assert_close(double a, double b)
+{
+    if (isnan(a) && isnan(b)) return;
+    if (!(fabs(a - b) <= 1e-9 * (1 + fabs(a) + fabs(b)))) fail_msg("%.17g is not %.17g", a, b);
+}
+
+static char   folder[512];
 static char  *paths[4096]; /* what testing_file returned */
 static size_t path_count;
 
@@ -106,8 +163,9 @@ static void remove_folder(void)
 const char *testing_file(const char *name, const void *data, size_t size)
 {
     if (!folder[0]) {
-        strcpy(folder, "/tmp/kanon-test-XXXXXX");
-        if (!mkdtemp(folder)) abort();
+        const char *where = getenv("TMPDIR");
+        int         n = snprintf(folder, sizeof folder, "%s/kanon-test-XXXXXX", where && *where ? where : "/tmp");
+        if (n < 0 || (size_t)n >= sizeof folder || !mkdtemp(folder)) abort();
         atexit(remove_folder);
     }
     size_t length = strlen(folder) + strlen(name) + 2;

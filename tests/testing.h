@@ -4,6 +4,7 @@
 
 /* clang-format off */
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
@@ -12,15 +13,35 @@
 
 #include <kanon/context.h>
 
-/* Under a sanitizer, where everything takes many times as long: tests of random data make fewer rounds. */
+/* Under a sanitizer everything takes many times as long: tests make fewer rounds there. */
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TESTING_SANITIZED 1
+#if __has_feature(address_sanitizer)
+#define TESTING_ADDRESS_SANITIZER 1
+#elif __has_feature(thread_sanitizer)
+#define TESTING_THREAD_SANITIZER 1
 #endif
 #endif
-#ifndef TESTING_SANITIZED
-#define TESTING_SANITIZED 0
+#ifndef TESTING_ADDRESS_SANITIZER
+#define TESTING_ADDRESS_SANITIZER 0
 #endif
+#ifndef TESTING_THREAD_SANITIZER
+#define TESTING_THREAD_SANITIZER 0
+#endif
+#define TESTING_SANITIZED (TESTING_ADDRESS_SANITIZER || TESTING_THREAD_SANITIZER)
+
+/* Is this `make test-full` (KANON_TEST_FULL in the environment)? */
+bool testing_full(void);
+
+/* How many rounds of random data to go: n, and a quarter of that under a sanitizer; in `make test-full` four times as
+ * many. At least one. */
+int testing_rounds(int n);
+
+/* How often something must have turned up in those rounds, where n is enough for n rounds: less where they are few. */
+int testing_least(int n);
+
+/* From one refused request to the next, in loops over all that a call makes: 1; more under a sanitizer, but not in
+ * `make test-full`. */
+int testing_step(void);
 
 /* KANON_SEED from the environment, or a new seed; printed, so that a failure can be repeated. */
 uint64_t testing_seed(void);
@@ -40,9 +61,18 @@ typedef struct testing_allocator {
 
 kn_allocator testing_failing_allocator(testing_allocator *state);
 
-/* Writes a file under a temporary folder that is removed at exit; returns its path (static per call site order: valid
+/* A context with such an allocator, and that many threads; its creation may be what is refused. */
+kn_status testing_refusing_context(kn_context **out, testing_allocator *state, int threads, kn_error *err);
+
+/* The whole file, with a NUL behind it, to be freed; size may be NULL. Fails the test if it cannot be read. */
+char *testing_contents(const char *path, size_t *size);
+
+/* Writes a file under a temporary folder (in TMPDIR) that is removed at exit; returns its path (static per call site order: valid
  * until the program ends). */
 const char *testing_file(const char *name, const void *data, size_t size);
+
+/* Fails the test unless both numbers are equal but for rounding, or both NaN. */
+void assert_close(double a, double b);
 
 #define assert_ok(call, error)                                                                                         \
     do {                                                                                                               \

@@ -31,7 +31,6 @@ static void write_class(kn_vocabulary *v, int cls, int from, int to, int span, u
     v->parent[u] = parent;
     v->depth[u] = (uint16_t)depth;
     v->cls[u] = (uint16_t)cls;
-    v->denied[u] = UINT32_MAX;
     v->leaves[u] = (uint32_t)(to - from);
     while (span >= to - from && span > 1) span /= 5;
     if (to - from > 1)
@@ -58,17 +57,16 @@ static kn_vocabulary *make_vocabulary(kn_context *ctx)
     v->cls = kn_alloc_array_zero(ctx, ROOM, sizeof *v->cls);
     v->depth = kn_alloc_array_zero(ctx, ROOM, sizeof *v->depth);
     v->height = kn_alloc_array_zero(ctx, ROOM, sizeof *v->height);
-    v->denied = kn_alloc_array_zero(ctx, ROOM, sizeof *v->denied);
     v->label_start = kn_alloc_array_zero(ctx, ROOM + 1, sizeof *v->label_start);
     v->label_bytes = kn_alloc_zero(ctx, ROOM * 16);
     if (!v->class_names || !v->sensitive || !v->negative || !v->top || !v->parent || !v->end || !v->leaves || !v->cls ||
-        !v->depth || !v->height || !v->denied || !v->label_start || !v->label_bytes) {
+        !v->depth || !v->height || !v->label_start || !v->label_bytes) {
         kn_vocabulary_free(v);
         return NULL;
     }
     v->label_bytes[0] = '*';
     v->label_start[1] = 1;
-    v->parent[0] = v->denied[0] = UINT32_MAX;
+    v->parent[0] = UINT32_MAX;
     v->cls[0] = KN_VOCABULARY_NO_CLASS;
     uint32_t at = 1;
     for (int c = 0; c < CLASSES; c++) {

@@ -40,11 +40,10 @@ static inline kn_vocabulary *tree_vocabulary(kn_context *ctx, int count, const i
     v->cls = kn_alloc_array_zero(ctx, n, sizeof *v->cls);
     v->depth = kn_alloc_array_zero(ctx, n, sizeof *v->depth);
     v->height = kn_alloc_array_zero(ctx, n, sizeof *v->height);
-    v->denied = kn_alloc_array_zero(ctx, n, sizeof *v->denied);
     v->label_start = kn_alloc_array_zero(ctx, (size_t)n + 1, sizeof *v->label_start);
     v->label_bytes = kn_alloc_zero(ctx, (size_t)n * 32);
     assert_true(v->class_names && v->sensitive && v->negative && v->top && v->parent && v->end && v->leaves && v->cls &&
-                v->depth && v->height && v->denied && v->label_start && v->label_bytes);
+                v->depth && v->height && v->label_start && v->label_bytes);
     uint32_t last[16] = {0}; /* per depth */
     classes = 0;
     for (uint32_t u = 0; u < n; u++) {
@@ -59,7 +58,6 @@ static inline kn_vocabulary *tree_vocabulary(kn_context *ctx, int count, const i
         v->parent[u] = u == 0 ? UINT32_MAX : last[depth - 1];
         if (depth == 1) v->top[classes++] = u;
         v->cls[u] = u == 0 ? KN_VOCABULARY_NO_CLASS : (uint16_t)(classes - 1);
-        v->denied[u] = UINT32_MAX;
         v->end[u] = u + 1;
         last[depth] = u;
     }
@@ -212,7 +210,7 @@ typedef struct tree_shape {
     int  classes, height, fanout; /* at most; heights differ */
     int  records, nodes;          /* at most; of a record    */
     int  least;                   /* records                 */
-    bool sensitive, negative;     /* some classes are        */
+    bool sensitive, negative;     /* some classes are, none both */
     bool exact;                   /* number of classes       */
     bool rigid;                   /* a class stands directly below the one before it only */
 } tree_shape;
@@ -231,7 +229,7 @@ static inline void tree_random_class(kn_rng *rng, const tree_shape *shape, int d
         tree_random_class(rng, shape, depth + 1, depths, count);
 }
 
-/* Below `parent` (or the root) values of larger classes; a negative class's nodes have no children. */
+/* Below `parent` (or the root) values of larger classes. */
 static inline void tree_random_node(kn_rng *rng, const kn_vocabulary *v, const tree_shape *shape, kn_record_node *nodes,
                                     uint32_t *count, int first_class, uint32_t parent)
 {
@@ -243,7 +241,7 @@ static inline void tree_random_node(kn_rng *rng, const kn_vocabulary *v, const t
             do leaf = v->top[c] + (uint32_t)kn_rng_below(rng, v->end[v->top[c]] - v->top[c]);
             while (v->end[leaf] != leaf + 1);
             nodes[(*count)++] = (kn_record_node){parent, leaf};
-            if (!v->negative[c]) tree_random_node(rng, v, shape, nodes, count, c + 1, *count - 1);
+            tree_random_node(rng, v, shape, nodes, count, c + 1, *count - 1);
         }
     }
 }
@@ -256,9 +254,10 @@ static inline kn_records *tree_random(kn_context *ctx, kn_rng *rng, const tree_s
     if (!shape->exact) classes = 1 + (int)kn_rng_below(rng, (uint64_t)shape->classes);
     for (int c = 0; c < classes; c++) tree_random_class(rng, shape, 1, depths, &count);
     kn_vocabulary *v = tree_vocabulary(ctx, count, depths, NULL);
+    bool negative = shape->negative && kn_rng_below(rng, 3) == 0; /* in all of them little else would be shown */
     for (int c = 0; c < classes; c++) {
         v->sensitive[c] = shape->sensitive && kn_rng_below(rng, 3) == 0;
-        v->negative[c] = shape->negative && c > 0 && kn_rng_below(rng, 3) == 0;
+        v->negative[c] = negative && !v->sensitive[c] && kn_rng_below(rng, 2) == 0;
     }
     int64_t records_count = shape->least + (int64_t)kn_rng_below(rng, (uint64_t)(shape->records - shape->least) + 1);
     kn_records *records;
@@ -334,24 +333,19 @@ static inline void tree_disassociate_path(tree_path *path, kn_disassociation d)
     *path = out;
 }
 
-/* In the order of the originals. With `negative` the nodes of negative classes stay, but for "*". */
-static inline kn_records *tree_release(kn_context *ctx, const kn_records *records, const kn_records_plan *plan,
-                                       bool negative)
+/* In the order of the originals. */
+static inline kn_records *tree_release(kn_context *ctx, const kn_records *records, const kn_records_plan *plan)
 {
-    const kn_vocabulary *v = records->vocabulary;
-    kn_error             err = KN_ERROR_INIT;
-    kn_records          *out;
-    uint64_t             at = 0;
+    kn_error    err = KN_ERROR_INIT;
+    kn_records *out;
+    uint64_t    at = 0;
     assert_ok(kn_records_create(&out, ctx, records->vocabulary, false, records->count, records->nodes, &err), err);
     for (int64_t t = 0; t < records->count; t++) {
         tree_path paths[TREE_NODES];
         uint64_t  from = records->start[t], size = records->start[t + 1] - from;
         int       count = 0;
         for (uint32_t i = 0; i < size; i++) {
-            uint32_t   value = records->value[from + i];
-            bool       denies = value != 0 && v->negative[v->cls[value]];
             tree_path *path = &paths[count];
-            if (denies && (!negative || plan->image[value] == 0)) continue;
             path->size = 0;
             for (uint32_t u = i; u != KN_RECORDS_ROOT; u = records->parent[from + u]) path->size++;
             int place = path->size;
@@ -383,7 +377,8 @@ static inline kn_records *tree_release(kn_context *ctx, const kn_records *record
 /* ---- Brute force ---- */
 
 typedef struct tree_attack {
-    const kn_records *records; /* released */
+    const kn_records *records;  /* released                                     */
+    const kn_records *original; /* NULL: nobody knows that something is absent */
     int64_t           k;
     int               m, n;
     kn_semantics      semantics;
@@ -397,6 +392,10 @@ typedef struct tree_attack {
     int      known_count;
     uint32_t relations[8][2];
     int      relation_count;
+    bool     absent[TREE_VALUES]; /* leaves that the record lacks */
+    int      absent_count;
+    bool     occurs[TREE_VALUES]; /* in the original */
+    bool     lacks;               /* something may be known to be absent: or nothing at all is known */
     uint32_t node[8];
 } tree_attack;
 
@@ -450,8 +449,22 @@ static inline bool tree_assign(tree_attack *a, int64_t t, int next)
     return true;
 }
 
+/* Can the record lack them: does each value that it shows stand for another one, too? */
+static inline bool tree_may_lack(const tree_attack *a, int64_t t)
+{
+    const kn_records    *r = a->records;
+    const kn_vocabulary *v = r->vocabulary;
+    for (uint64_t i = r->start[t]; i < r->start[t + 1] && a->absent_count > 0; i++) {
+        bool other = false;
+        for (uint32_t u = r->value[i]; u < v->end[r->value[i]]; u++) other |= a->occurs[u] && !a->absent[u];
+        if (!other) return false;
+    }
+    return true;
+}
+
 static inline bool tree_matches(tree_attack *a, int64_t t)
 {
+    if (!tree_may_lack(a, t)) return false;
     for (int i = 0; i < a->known_count; i++)
         if (!tree_has_value(a->records, t, a->known[i])) return false;
     for (int j = 0; j < a->relation_count; j++)
@@ -491,9 +504,27 @@ static inline bool tree_try_relations(tree_attack *a, int first)
     return true;
 }
 
+/* Every set of leaves that may be known to be absent, beside what is known. */
+static inline bool tree_try_absent(tree_attack *a, uint32_t first)
+{
+    const kn_vocabulary *v = a->records->vocabulary;
+    if ((a->known_count + a->absent_count > 0 || a->lacks) && !tree_try_relations(a, 0)) return false;
+    if (!a->original || a->known_count + a->absent_count == a->m) return true;
+    for (uint32_t u = first; u < v->nodes; u++) {
+        if (!a->occurs[u] || !v->negative[v->cls[u]] || (a->l > 0 && tree_sensitive(v, u))) continue;
+        a->absent[u] = true;
+        a->absent_count++;
+        bool fine = tree_try_absent(a, u + 1);
+        a->absent[u] = false;
+        a->absent_count--;
+        if (!fine) return false;
+    }
+    return true;
+}
+
 static inline bool tree_try_values(tree_attack *a, int first)
 {
-    if (a->known_count > 0 && !tree_try_relations(a, 0)) return false;
+    if (!tree_try_absent(a, 1)) return false;
     if (a->known_count == a->m) return true;
     for (int i = first; i < a->value_count; i++) {
         a->known[a->known_count++] = a->values[i];
@@ -504,12 +535,18 @@ static inline bool tree_try_values(tree_attack *a, int first)
     return true;
 }
 
-/* Is there no attacker who finds between 1 and k - 1 records, or, with l, a sensitive value in more than 1 / l of them? */
-static inline bool tree_holds(const kn_records *released, int64_t k, int m, int n, kn_semantics semantics, int64_t l)
+/* Is there no attacker, knowing also what of negative classes is not in the original record, who finds between 1 and k - 1 records, or, with l, a sensitive value in more than 1 / l of them? */
+static inline bool tree_holds_against(const kn_records *original, const kn_records *released, int64_t k, int m, int n,
+                                      kn_semantics semantics, int64_t l)
 {
     tree_attack *a = calloc(1, sizeof *a);
     assert_non_null(a);
     a->records = released;
+    a->original = original;
+    for (uint64_t i = 0; original && i < original->nodes; i++) {
+        a->occurs[original->value[i]] = true;
+        a->lacks |= original->vocabulary->negative[original->vocabulary->cls[original->value[i]]];
+    }
     a->k = k;
     a->m = m;
     a->n = n;
@@ -534,6 +571,12 @@ static inline bool tree_holds(const kn_records *released, int64_t k, int m, int 
     bool fine = tree_try_values(a, 0);
     free(a);
     return fine;
+}
+
+/* ... who knows only what is there? */
+static inline bool tree_holds(const kn_records *released, int64_t k, int m, int n, kn_semantics semantics, int64_t l)
+{
+    return tree_holds_against(NULL, released, k, m, n, semantics, l);
 }
 
 #endif

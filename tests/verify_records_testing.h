@@ -247,7 +247,24 @@ static inline void set_spec(problem *p, kn_kmn kmn, kn_semantics semantics, bool
     p->spec.strict_structure = strict;
 }
 
-static inline void random_problem(problem *p, kn_context *ctx, kn_rng *rng, int most_records)
+/* The record without some of its nodes and what hangs below them. */
+static inline tree without_some(const tree *from, kn_rng *rng)
+{
+    tree     t = {.size = 0};
+    uint32_t moved[NODES * 4];
+    for (uint32_t i = 0; i < from->size; i++) {
+        uint32_t up = from->nodes[i].parent;
+        moved[i] = UINT32_MAX - 1;
+        if ((up != ROOT && moved[up] == UINT32_MAX - 1) || kn_rng_below(rng, 5) == 0) continue;
+        t.nodes[t.size] = (kn_record_node){up == ROOT ? ROOT : moved[up], from->nodes[i].value};
+        moved[i] = t.size++;
+    }
+    canonical(&t);
+    return t;
+}
+
+/* `absent`: with negative classes, and records that have and lack much of the same. */
+static inline void random_absent_problem(problem *p, kn_context *ctx, kn_rng *rng, int most_records, bool absent)
 {
     kn_error err = KN_ERROR_INIT;
     static trees t;
@@ -257,6 +274,7 @@ static inline void random_problem(problem *p, kn_context *ctx, kn_rng *rng, int 
     t.count = 1 + (int)kn_rng_below(rng, (uint64_t)most_records);
     for (int i = 0; i < t.count; i++) {
         random_tree(p, rng, &t.tree[i]);
+        if (i > 0 && absent && i % 8) t.tree[i] = without_some(&t.tree[i - i % 8], rng);
         if (i > 0 && kn_rng_below(rng, 3) == 0) t.tree[i] = t.tree[kn_rng_below(rng, (uint64_t)i)];
     }
     add_built(p, &t.tree[0]);
@@ -273,15 +291,33 @@ static inline void random_problem(problem *p, kn_context *ctx, kn_rng *rng, int 
             p->spec.model_count = 1;
         }
     }
+    bool all = kn_rng_below(rng, 3) == 0;
+    for (int c = 0; c < p->class_count && absent; c++)
+        p->classes[c].negative = !p->classes[c].sensitive && (all || kn_rng_below(rng, 2) == 0);
+}
+
+static inline void random_problem(problem *p, kn_context *ctx, kn_rng *rng, int most_records)
+{
+    random_absent_problem(p, ctx, rng, most_records, false);
 }
 
 /* ---- The naive twin: the release alone ---- */
+
+typedef struct naive {
+    int64_t k, combinations, violations, uniform;
+    double  share;
+} naive;
 
 typedef struct attack {
     uint32_t labels[8];
     int      label_count;
     int      above[8], below[8]; /* of labels */
     int      relation_count;
+    bool     lacks;               /* that values are absent may be known, too          */
+    bool     occurs[256];         /* in the original: a value stands for those below it */
+    bool     absent[256];
+    int      absent_count;
+    naive    lacking; /* what those find who know absences, or, where they may, nothing at all */
 } attack;
 
 static inline bool assignable(const tree *t, const attack *a, uint32_t *nodes, int at)
@@ -315,16 +351,23 @@ static inline bool supports(const tree *t, const attack *a, kn_semantics semanti
     return semantics == KN_SEMANTICS_PAIRS || assignable(t, a, nodes, 0);
 }
 
-typedef struct naive {
-    int64_t k, combinations, violations, uniform;
-    double  share;
-} naive;
+/* Can the record lack what is known to be absent: is each of its values shown for another one, too? */
+static inline bool may_lack(const problem *p, const tree *t, const attack *a)
+{
+    for (uint32_t n = 0; n < t->size && a->absent_count > 0; n++) {
+        bool     other = false;
+        uint32_t u = t->nodes[n].value;
+        for (uint32_t x = u; x < p->vocabulary->end[u]; x++) other = other || (a->occurs[x] && !a->absent[x]);
+        if (!other) return false;
+    }
+    return true;
+}
 
 static inline void judge_attack(const problem *p, const trees *t, const attack *a, int sensitive, kn_ratio l, naive *out)
 {
     int64_t found = 0, with[256] = {0};
     for (int i = 0; i < t->count; i++) {
-        if (!supports(&t->tree[i], a, p->spec.semantics)) continue;
+        if (!supports(&t->tree[i], a, p->spec.semantics) || !may_lack(p, &t->tree[i], a)) continue;
         found++;
         for (uint32_t value = 0; sensitive >= 0 && value < p->vocabulary->nodes; value++) {
             bool has = false;
@@ -342,10 +385,32 @@ static inline void judge_attack(const problem *p, const trees *t, const attack *
     }
 }
 
+static inline bool is_negative(const problem *p, uint32_t value, int hidden)
+{
+    int cls = p->vocabulary->cls[value];
+    return value != 0 && cls != hidden && p->classes[cls].negative;
+}
+
+/* Every set of values of the original that may be known to be absent beside the attack. */
+static inline void attack_absent(const problem *p, const trees *t, attack *a, uint32_t from, int sensitive, kn_ratio l)
+{
+    if (a->label_count + a->absent_count == p->spec.kmn.m) return;
+    for (uint32_t value = from; value < p->vocabulary->nodes; value++) {
+        if (!a->occurs[value] || !is_negative(p, value, sensitive)) continue;
+        a->absent[value] = true;
+        a->absent_count++;
+        judge_attack(p, t, a, sensitive, l, &a->lacking);
+        attack_absent(p, t, a, value + 1, sensitive, l);
+        a->absent[value] = false;
+        a->absent_count--;
+    }
+}
+
 static inline void attack_relations(const problem *p, const trees *t, attack *a, int first, int sensitive, kn_ratio l,
                                     naive *out)
 {
     judge_attack(p, t, a, sensitive, l, out);
+    if (a->lacks) attack_absent(p, t, a, 1, sensitive, l);
     if (a->relation_count == p->spec.kmn.n) return;
     for (int pair = first; pair < a->label_count * a->label_count; pair++) {
         a->above[a->relation_count] = pair / a->label_count;
@@ -362,6 +427,10 @@ static inline void attack_labels(const problem *p, const trees *t, attack *a, ui
     for (int i = 0; i < t->count && !anywhere; i++) anywhere = supports(&t->tree[i], a, KN_SEMANTICS_PAIRS);
     if (!anywhere) return; /* nor with more labels or relations */
     if (a->label_count > 0) attack_relations(p, t, a, 0, sensitive, l, out);
+    if (a->label_count == 0 && a->lacks) {
+        judge_attack(p, t, a, sensitive, l, &a->lacking);
+        attack_absent(p, t, a, 1, sensitive, l);
+    }
     if (a->label_count == p->spec.kmn.m) return;
     for (uint32_t value = from; value < p->vocabulary->nodes; value++) {
         if (hidden >= 0 && p->vocabulary->cls[value] == hidden) continue;
@@ -371,7 +440,8 @@ static inline void attack_labels(const problem *p, const trees *t, attack *a, ui
     }
 }
 
-static inline naive attack_all(const problem *p, const trees *t)
+/* `o` (NULL: nothing is known to be absent): the original. */
+static inline naive attack_lacking(const problem *p, const trees *o, const trees *t, naive *lacking)
 {
     naive    out = {0};
     attack   a = {.label_count = 0};
@@ -383,8 +453,20 @@ static inline naive attack_all(const problem *p, const trees *t)
                 hidden = c;
                 l = p->models[i].l;
             }
+    for (int i = 0; o && i < o->count; i++)
+        for (uint32_t n = 0; n < o->tree[i].size; n++) {
+            a.occurs[o->tree[i].nodes[n].value] = true;
+            a.lacks = a.lacks || is_negative(p, o->tree[i].nodes[n].value, hidden);
+        }
     attack_labels(p, t, &a, 0, hidden, hidden, l, &out);
+    *lacking = a.lacking;
     return out;
+}
+
+static inline naive attack_all(const problem *p, const trees *t)
+{
+    naive lacking;
+    return attack_lacking(p, NULL, t, &lacking);
 }
 
 /* S1: rare positions where only a moved node can stand. */

@@ -66,6 +66,10 @@ KN_API int64_t     kn_records_merged(const kn_records *records);
 KN_API int         kn_records_ignored(const kn_records *records);
 KN_API const char *kn_records_ignored_name(const kn_records *records, int index);
 
+/* XML: the namespaces that the elements around the records declare, which a release keeps: a line each, of the element's depth,
+ * the attribute (xmlns, xmlns:PREFIX) and the URI, with tabs between. "": none. */
+KN_API const char *kn_records_namespaces(const kn_records *records);
+
 #ifdef __cplusplus
 }
 #endif

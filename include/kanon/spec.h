@@ -166,8 +166,7 @@ typedef struct kn_spec_class {
     bool              has_hierarchy;
     kn_hierarchy_spec hierarchy;
     bool              sensitive; /* role: sensitive                                                      */
-    bool              negative;  /* what a record has not: of "-NAME", beside a class NAME, virtual nodes say which values of it
-                                    a record lacks; erased from the output                               */
+    bool              negative;  /* that a record lacks a value of the class may be known, too           */
     int64_t           line, column;
 } kn_spec_class;
 
@@ -204,6 +203,8 @@ typedef struct kn_spec {
     /* How. */
     kn_method   method;
     bool        method_given; /* false: kn_spec_check takes the shape's own: optimal, miracle-x, gcs       */
+    bool        method_auto;  /* "auto": the methods that fit are tried and the best is taken (kanon/advise.h); until then
+                                 `method` is the shape's own                                               */
     kn_metric   utility;
     double      time_limit; /* seconds; 0: none                                                           */
     kn_choose   choose;     /* partitioning                                                               */
@@ -279,7 +280,7 @@ KN_API KN_CHECK kn_status kn_spec_check(kn_spec *spec, kn_error *err);
 typedef enum kn_shape {
     KN_SHAPE_TABLE = 0,
     KN_SHAPE_DATABASE, /* it lists tables or a table of persons, or its input is "sqlite:...", "postgresql:..." */
-    KN_SHAPE_RECORDS   /* it lists classes, or its method is one for trees                                      */
+    KN_SHAPE_RECORDS   /* it lists classes, its method is one for trees, or it promises k-mn and leaves the method open */
 } kn_shape;
 
 KN_API kn_shape kn_spec_shape(const kn_spec *spec);

@@ -141,10 +141,11 @@ typedef struct kn_records_verify_report {
     kn_kmn                   kmn;     /* the promise that was checked                                                  */
     kn_semantics             semantics;
     bool                     strict; /* moved nodes were looked for too (S1)                                           */
+    bool                     absent; /* somebody may also know that values (of negative classes) are absent (III-G)    */
     int64_t                  k; /* the fewest records that somebody within m and n finds, of those who find any; exact.
                                    0: nobody finds any, or it was not decided                                          */
     bool                     decided;      /* false: there are too many combinations to count (work_limit)             */
-    int64_t                  combinations; /* different ones that occur: values with relations between them            */
+    int64_t                  combinations; /* different ones that occur: values with relations between them, nothing absent */
     int64_t                  violations;   /* ... that fewer than kmn.k records have                                   */
     int                      model_count;  /* the spec's; only l-diversity (distinct) of sensitive classes is known    */
     const kn_verified_model *models;       /* `classes` counts combinations; `reached`: one over the largest share     */
@@ -152,7 +153,7 @@ typedef struct kn_records_verify_report {
                                                promise                                                                 */
     kn_assignment            assignment;
     double                   rpd, rpd_original; /* equation 3 with |C(u)| per class (K2); NAN where a label is unknown */
-    int64_t                  nodes, nodes_original; /* without the records' roots and without negative values          */
+    int64_t                  nodes, nodes_original; /* without the records' roots                                      */
     int64_t                  relations, relations_original; /* pairs of a node and one above it                        */
     int                      problem_count; /* at most 100 are kept                                                    */
     const char *const       *problems;
@@ -176,11 +177,11 @@ typedef struct kn_records_verify_options {
 
 /* Verifies a release of tree records. From the release alone: k^(m,n)-anonymity (Definition 1: every set of up to m values
  * with up to n relations between them is found in no record or in at least k), under spec->semantics; l-diversity of
- * sensitive classes; no value of a negative class; with spec->strict_structure no rare tell-tale position. Against the
+ * sensitive classes; with spec->strict_structure no rare tell-tale position; of negative classes also what is known to be
+ * absent, where a value that stands for several is only absent if all of the original's values below it are. Against the
  * original: one cut through the hierarchies, the same in every record; each released record is an original one whose
  * values were raised to it and whose relations partly vanished: no node is lost or added, no relation is invented, nobody
- * is left out or there twice. What somebody may know that a record has not (negative classes) leaves no trace in a release
- * and is not counted. KN_INPUT: a file cannot be read; KN_USAGE: the spec describes no tree records. */
+ * is left out or there twice. KN_INPUT: a file cannot be read; KN_USAGE: the spec describes no tree records. */
 KN_API KN_CHECK kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                             const kn_records_verify_options *options, kn_error *err);
 

@@ -431,9 +431,8 @@ static kn_status make_room(builder *b, kn_error *err)
     f->row = kn_alloc_array(b->ctx, n, sizeof *f->row);
     f->subtree = kn_alloc_array(b->ctx, n, sizeof *f->subtree);
     f->example = kn_alloc_array(b->ctx, (size_t)subtrees + 1, sizeof *f->example);
-    f->copies = kn_alloc_array_zero(b->ctx, (size_t)subtrees + 1, sizeof *f->copies);
     bool ok = f->start && f->entity_of_row && f->parent && f->first_child && f->child_count && f->table && f->row &&
-              f->subtree && f->example && f->copies;
+              f->subtree && f->example;
     return ok ? KN_OK : out_of_memory(b, err);
 }
 
@@ -483,10 +482,10 @@ static kn_status number_subtrees(builder *b, kn_error *err)
         base[t] = sum;
         sum += b->layers[t].numbers;
     }
-    for (uint64_t node = 0; node < f->nodes; node++) {
+    for (uint64_t node = f->nodes; node-- > 0;) { /* backwards, so that the example is the first one */
         uint32_t subtree = base[f->table[node]] + b->layers[f->table[node]].number[f->row[node]];
         f->subtree[node] = subtree;
-        if (f->copies[subtree]++ == 0) f->example[subtree] = node;
+        f->example[subtree] = node;
     }
     kn_free(base);
     return KN_OK;
@@ -563,7 +562,6 @@ void kn_forest_free(kn_forest *f)
     kn_free(f->row);
     kn_free(f->subtree);
     kn_free(f->example);
-    kn_free(f->copies);
     kn_free(f->missing);
     kn_free(f->dangling);
     kn_free(f->lost);

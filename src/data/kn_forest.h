@@ -32,7 +32,6 @@ typedef struct kn_forest {
     /* Per subtree. */
     uint32_t  subtrees;
     uint64_t *example; /* the first node with that subtree                     */
-    uint64_t *copies;  /* how many nodes have it                               */
     /* Per table: rows that belong to no person. */
     int64_t *missing;  /* a column of their foreign key is missing             */
     int64_t *dangling; /* it names a row that is not there                     */

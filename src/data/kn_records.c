@@ -42,6 +42,7 @@ void kn_records_free(kn_records *r)
     for (int i = 0; r->ignored && i < r->ignored_count; i++) kn_free(r->ignored[i]);
     kn_free(r->ignored);
     kn_free(r->layout.path);
+    kn_free(r->layout.namespaces);
     kn_free(r->start);
     kn_free(r->parent);
     kn_free(r->value);
@@ -239,6 +240,11 @@ int64_t kn_records_merged(const kn_records *r)
 int kn_records_ignored(const kn_records *r)
 {
     return r->ignored_count;
+}
+
+const char *kn_records_namespaces(const kn_records *r)
+{
+    return r->layout.namespaces ? r->layout.namespaces : "";
 }
 
 const char *kn_records_ignored_name(const kn_records *r, int index)

@@ -17,6 +17,7 @@
 /* A class: one column of one table. */
 typedef struct column_class {
     int        table, column;
+    bool       negative;
     char      *name;
     uint32_t  *value_of_code; /* codes + 1; NONE: a missing cell */
     kn_string *texts;         /* of a column without a hierarchy */
@@ -105,17 +106,21 @@ static kn_status wanted_classes(work *w, kn_error *err)
 {
     for (int i = 0; i < w->wanted_count; i++) {
         int table = -1, column = -1;
-        if (w->wanted[i].has_hierarchy || w->wanted[i].negative)
-            return kn_fail(
-                err, KN_INPUT,
-                "%s: class \"%s\": the hierarchy of a database's column is declared below its table, and nothing "
-                "is denied of it",
-                w->db->source, w->wanted[i].name);
+        if (w->wanted[i].has_hierarchy)
+            return kn_fail(err, KN_INPUT,
+                           "%s: class \"%s\": the hierarchy of a database's column is declared below its table",
+                           w->db->source, w->wanted[i].name);
         KN_TRY(find_class(w, w->wanted[i].name, &table, &column, err));
         for (int c = 0; c < i; c++)
             if (w->classes[c].table == table && w->classes[c].column == column)
                 return kn_fail(err, KN_INPUT, "%s: class \"%s\" is there twice", w->db->source, w->classes[c].name);
+        if (w->wanted[i].negative && column_of(w, table, column)->role == KN_ROLE_SENSITIVE)
+            return kn_fail(err, KN_INPUT,
+                           "%s: class \"%s\": nobody is taken to know values of a sensitive column, nor that they are "
+                           "absent",
+                           w->db->source, w->wanted[i].name);
         KN_TRY(add_class(w, table, column, err));
+        w->classes[w->count - 1].negative = w->wanted[i].negative;
     }
     return KN_OK;
 }
@@ -152,7 +157,8 @@ static kn_status set_domain(work *w, column_class *c, kn_vocabulary_domain *d, k
 {
     const kn_database_column *column = column_of(w, c->table, c->column);
     const kn_dictionary      *dict = &w->db->tables[c->table].table->columns[c->column].dict;
-    *d = (kn_vocabulary_domain){.name = c->name, .sensitive = column->role == KN_ROLE_SENSITIVE, .mirror = -1};
+    *d = (kn_vocabulary_domain){
+        .name = c->name, .sensitive = column->role == KN_ROLE_SENSITIVE, .negative = c->negative};
     d->node = KN_NODE_NONE;
     d->hierarchy = column->hierarchy;
     if (d->hierarchy) {

@@ -2,7 +2,7 @@
  * is whose.
  *
  * Interface: kn_vocabulary.h. Cost: linear in the labels of all hierarchies; a look-up is one hash. Limits: 2^32 - 3 values,
- * 65,534 classes. Paper: sections II-A, II-D.1 (one "*" above all classes), III-G (mirrors).
+ * 65,534 classes. Paper: sections II-A, II-D.1 (one "*" above all classes).
  */
 #include "kn_vocabulary.h"
 
@@ -32,7 +32,6 @@ void kn_vocabulary_free(kn_vocabulary *v)
     kn_free(v->height);
     kn_free(v->label_start);
     kn_free(v->label_bytes);
-    kn_free(v->denied);
     kn_free(v->entry_node);
     kn_free(v->entry_start);
     kn_free(v->entry_bytes);
@@ -77,7 +76,6 @@ typedef struct assembly {
     kn_vocabulary              *v;
     const kn_vocabulary_domain *domains;
     uint64_t                    room, byte_room; /* of nodes and of bytes */
-    bool                        mirror;          /* labels get a "-"      */
     uint16_t                    cls;
 } assembly;
 
@@ -85,10 +83,8 @@ static uint32_t add_node(assembly *a, uint32_t parent, kn_string label)
 {
     kn_vocabulary *v = a->v;
     uint32_t       node = v->nodes++;
-    char          *to = v->label_bytes + v->label_start[node];
-    if (a->mirror) *to++ = '-';
-    if (label.size) memcpy(to, label.data, label.size);
-    v->label_start[node + 1] = v->label_start[node] + label.size + a->mirror;
+    if (label.size) memcpy(v->label_bytes + v->label_start[node], label.data, label.size);
+    v->label_start[node + 1] = v->label_start[node] + label.size;
     v->parent[node] = parent;
     v->cls[node] = a->cls;
     v->depth[node] = parent == NONE ? 0 : (uint16_t)(v->depth[parent] + 1);
@@ -121,16 +117,10 @@ static void add_subtree(assembly *a, const kn_hierarchy *h, uint32_t node, uint3
     add_children(a, h, node, add_node(a, parent, kn_hierarchy_text(h, node)));
 }
 
-static const kn_vocabulary_domain *origin_of(const assembly *a, const kn_vocabulary_domain *d)
-{
-    return d->mirror >= 0 ? &a->domains[d->mirror] : d;
-}
-
 static void add_class(assembly *a, int cls)
 {
-    const kn_vocabulary_domain *d = origin_of(a, &a->domains[cls]);
+    const kn_vocabulary_domain *d = &a->domains[cls];
     a->cls = (uint16_t)cls;
-    a->mirror = a->domains[cls].mirror >= 0;
     a->v->top[cls] = a->v->nodes;
     if (d->hierarchy && d->node != KN_NODE_NONE) {
         add_subtree(a, d->hierarchy, d->node, 0);
@@ -145,7 +135,7 @@ static void add_class(assembly *a, int cls)
 
 static void measure(assembly *a, int cls)
 {
-    const kn_vocabulary_domain *d = origin_of(a, &a->domains[cls]);
+    const kn_vocabulary_domain *d = &a->domains[cls];
     uint64_t                    nodes = 1 + (uint64_t)d->text_count, bytes = strlen(d->name);
     if (d->hierarchy) {
         nodes += d->hierarchy->nodes;
@@ -172,11 +162,10 @@ static bool allocate(assembly *a, int count)
     v->cls = kn_alloc_array(ctx, room, sizeof *v->cls);
     v->depth = kn_alloc_array(ctx, room, sizeof *v->depth);
     v->height = kn_alloc_array_zero(ctx, room, sizeof *v->height);
-    v->denied = kn_alloc_array(ctx, room, sizeof *v->denied);
     v->label_start = kn_alloc_array(ctx, room + 1, sizeof *v->label_start);
     v->label_bytes = kn_alloc(ctx, (size_t)a->byte_room + 1);
     if (!v->class_names || !v->sensitive || !v->negative || !v->top || !v->parent || !v->end || !v->leaves || !v->cls ||
-        !v->depth || !v->height || !v->denied || !v->label_start || !v->label_bytes)
+        !v->depth || !v->height || !v->label_start || !v->label_bytes)
         return false;
     v->label_start[0] = 0;
     return true;
@@ -212,10 +201,6 @@ static kn_status number_nodes(assembly *a, int count, kn_error *err)
         add_class(a, c);
     }
     sum_up(v);
-    for (uint32_t n = 0; n < v->nodes; n++) {
-        int of = n ? a->domains[v->cls[n]].mirror : -1;
-        v->denied[n] = of >= 0 ? v->top[of] + (n - v->top[v->cls[n]]) : NONE;
-    }
     return KN_OK;
 }
 
@@ -320,9 +305,6 @@ static const char *wrong_node(const kn_vocabulary *v, uint32_t n)
     if (v->leaves[n] == 0 || (v->end[n] == n + 1) != (v->height[n] == 0)) return "leaves are wrong";
     if (v->label_start[n] > v->label_start[n + 1]) return "a label has no size";
     if (kn_vocabulary_find(v, v->cls[n], kn_vocabulary_label(v, n)) != n) return "a label is not found";
-    uint32_t q = v->denied[n];
-    if (q != NONE && (q >= v->nodes || !v->negative[v->cls[n]] || v->height[q] != v->height[n]))
-        return "a mirror denies no value";
     return NULL;
 }
 

@@ -5,9 +5,6 @@
  * has a root of its own below "*" (Disease;*) has that as its top; any other gets a top with the class's name. A group that
  * holds nothing but one group or value of the same label is not repeated. Labels of one class differ and none is "*".
  *
- * A negative class "-NAME" beside a class NAME, without a hierarchy of its own, mirrors it: the same tree with every label
- * behind a "-". Its values say what a record has not (section III-G).
- *
  * It never changes once built and may be read by any thread.
  */
 #ifndef KN_VOCABULARY_H
@@ -24,7 +21,7 @@ typedef struct kn_vocabulary {
     int         class_count;
     char      **class_names;
     bool       *sensitive; /* per class */
-    bool       *negative;  /* per class: its values say what a record has not (section III-G); erased from the output */
+    bool       *negative;  /* per class: that a record lacks a value of it may be known (section III-G) */
     uint32_t   *top;       /* per class: the node below "*" */
     uint32_t    nodes;
     uint32_t   *parent; /* of "*": UINT32_MAX                                        */
@@ -35,7 +32,6 @@ typedef struct kn_vocabulary {
     uint16_t   *height; /* of the longest way down to a leaf; a leaf: 0              */
     uint64_t   *label_start; /* nodes + 1 */
     char       *label_bytes;
-    uint32_t   *denied; /* of a value of a mirror: the value it denies; of any other: UINT32_MAX */
     /* Looking texts up: the labels, then other spellings of leaves (01 for 1). */
     uint32_t  entries;
     uint32_t *entry_node;  /* of those behind the labels: entries - nodes */
@@ -63,7 +59,6 @@ void               kn_vocabulary_free(kn_vocabulary *vocabulary); /* NULL is fin
 typedef struct kn_vocabulary_domain {
     const char                *name;
     bool                       sensitive, negative;
-    int                        mirror;    /* of the domain with this index: nothing below counts; -1: it is none */
     const struct kn_hierarchy *hierarchy; /* NULL: texts                                                       */
     uint32_t                   node;      /* the top; KN_NODE_NONE: all of it below a top with the class's name */
     int64_t                    text_count;

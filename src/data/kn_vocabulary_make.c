@@ -261,31 +261,16 @@ static kn_status take_texts(maker *m, int c, kn_error *err)
     return KN_OK;
 }
 
-/* The class that a negative one mirrors: "-Disease" is about "Disease". -1: none. */
-static int mirrored(const maker *m, int c)
-{
-    const kn_spec_class *cls = &m->classes[c];
-    if (!cls->negative || cls->has_hierarchy || cls->name[0] != '-') return -1;
-    for (int i = 0; i < m->count; i++)
-        if (!m->classes[i].negative && strcmp(m->classes[i].name, cls->name + 1) == 0) return i;
-    return -1;
-}
-
 static kn_status choose_domains(maker *m, kn_error *err)
 {
     for (int c = 0; c < m->count; c++) {
         const kn_spec_class *cls = &m->classes[c];
-        m->domains[c] = (kn_vocabulary_domain){.name = cls->name,
-                                               .sensitive = cls->sensitive,
-                                               .negative = cls->negative,
-                                               .node = KN_NODE_NONE,
-                                               .mirror = mirrored(m, c)};
+        m->domains[c] = (kn_vocabulary_domain){
+            .name = cls->name, .sensitive = cls->sensitive, .negative = cls->negative, .node = KN_NODE_NONE};
     }
     for (int c = 0; c < m->count; c++) {
         kn_vocabulary_domain *d = &m->domains[c];
-        if (d->mirror >= 0) {
-            continue;
-        } else if (!m->classes[c].has_hierarchy) {
+        if (!m->classes[c].has_hierarchy) {
             KN_TRY(take_texts(m, c, err));
         } else if (m->same[c] != c) {
             continue;

@@ -56,8 +56,7 @@ static uint64_t all_columns(const kn_subsets_base *base)
     return ((uint64_t)1 << base->columns) - 1;
 }
 
-kn_status kn_subsets_evaluate(const kn_subsets_base *base, uint64_t set, kn_subsets_visit visit, void *arg,
-                              kn_error *err)
+static kn_status evaluate(const kn_subsets_base *base, uint64_t set, kn_subsets_visit visit, void *arg, kn_error *err)
 {
     if (set == all_columns(base)) return visit_freq(base, set, base->freq, visit, arg, err);
     kn_freq *freq = NULL;
@@ -79,7 +78,7 @@ static kn_status evaluate_range(void *arg, int64_t begin, int64_t end, int worke
     (void)worker;
     list_job *job = arg;
     for (int64_t i = begin; i < end; i++) {
-        KN_TRY(kn_subsets_evaluate(job->base, job->sets[i], job->visit, job->arg, err));
+        KN_TRY(evaluate(job->base, job->sets[i], job->visit, job->arg, err));
         kn_progress_add(job->base->ctx, 1);
     }
     return KN_OK;

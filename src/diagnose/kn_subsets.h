@@ -19,10 +19,6 @@ typedef struct kn_subsets_base {
 typedef kn_status (*kn_subsets_visit)(void *arg, uint64_t set, const int64_t *sizes, const int64_t *rows, int64_t classes,
                                    kn_error *err);
 
-/* Visits one set. */
-KN_CHECK kn_status kn_subsets_evaluate(const kn_subsets_base *base, uint64_t set, kn_subsets_visit visit, void *arg,
-                                    kn_error *err);
-
 /* Visits every set of a list, in parallel, in any order. */
 KN_CHECK kn_status kn_subsets_evaluate_list(const kn_subsets_base *base, const uint64_t *sets, int64_t count,
                                          kn_subsets_visit visit, void *arg, kn_error *err);

@@ -55,16 +55,6 @@ int64_t kn_lattice_node(const kn_lattice *lattice, const int *levels)
     return node;
 }
 
-int kn_lattice_height_of(const kn_lattice *lattice, int64_t node)
-{
-    int height = 0;
-    for (int q = 0; q < lattice->quasi_count; q++) {
-        height += (int)(node / lattice->strides[q]);
-        node %= lattice->strides[q];
-    }
-    return height;
-}
-
 /* The next vector in lexicographic order; the change of its height. */
 static int advance(const kn_lattice *lattice, int *levels)
 {
@@ -106,13 +96,6 @@ kn_status kn_lattice_by_height(const kn_lattice *lattice, int64_t **starts, uint
     (*starts)[0] = 0;
     kn_free(levels);
     return KN_OK;
-}
-
-int kn_levels_height(const int *levels, int quasi_count)
-{
-    int height = 0;
-    for (int q = 0; q < quasi_count; q++) height += levels[q];
-    return height;
 }
 
 bool kn_levels_below(const int *low, const int *high, int quasi_count)

@@ -46,15 +46,11 @@ static inline int64_t kn_lattice_down(const kn_lattice *lattice, int64_t node, i
     return kn_lattice_level(lattice, node, attribute) == 0 ? -1 : node - lattice->strides[attribute];
 }
 
-int kn_lattice_height_of(const kn_lattice *lattice, int64_t node);
-
 /* All nodes, height by height, each height in lexicographic order: those of height h are nodes[starts[h]] to
  * nodes[starts[h + 1] - 1]. Both are freed by the caller. O(nodes × attributes). */
 KN_CHECK kn_status kn_lattice_by_height(const kn_lattice *lattice, int64_t **starts, uint32_t **nodes, kn_error *err);
 
 /* ---- Any lattice ---- */
-
-int kn_levels_height(const int *levels, int quasi_count); /* their sum */
 
 /* Is every level of `low` at most that of `high`? (equal nodes: yes) */
 bool kn_levels_below(const int *low, const int *high, int quasi_count);

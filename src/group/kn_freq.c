@@ -79,6 +79,18 @@ static kn_status freq_new(kn_freq **out, kn_context *ctx, const uint32_t *cardin
     return KN_OK;
 }
 
+/* Groups into a new set; frees it where that fails. */
+static kn_status group_into(kn_freq **out, kn_freq *freq, const kn_key_source *source, const kn_group_options *options,
+                            kn_error *err)
+{
+    kn_status st = kn_group_run(freq, source, options, err);
+    if (st == KN_OK)
+        *out = freq;
+    else
+        kn_freq_free(freq);
+    return st;
+}
+
 static int layout_bits(const kn_layout *layout)
 {
     int bits = 0;
@@ -139,13 +151,7 @@ kn_status kn_freq_of_table_with(kn_freq **out, kn_context *ctx, const kn_table *
                             .total = table->rows,
                             .words = freq->layout.words,
                             .bits = layout_bits(&freq->layout)};
-    st = kn_group_run(freq, &source, options, err);
-    if (st != KN_OK) {
-        kn_freq_free(freq);
-        return st;
-    }
-    *out = freq;
-    return KN_OK;
+    return group_into(out, freq, &source, options, err);
 }
 
 kn_status kn_freq_of_table(kn_freq **out, kn_context *ctx, const kn_table *table, const int *columns, int column_count,
@@ -240,13 +246,7 @@ static kn_status roll_up(kn_freq **out, const kn_freq *from, const kn_rollup *by
                             .total = from->rows,
                             .words = freq->layout.words,
                             .bits = layout_bits(&freq->layout)};
-    st = kn_group_run(freq, &source, options, err);
-    if (st != KN_OK) {
-        kn_freq_free(freq);
-        return st;
-    }
-    *out = freq;
-    return KN_OK;
+    return group_into(out, freq, &source, options, err);
 }
 
 kn_status kn_freq_rollup(kn_freq **out, const kn_freq *from, const kn_rollup *by, kn_error *err)

@@ -54,7 +54,7 @@ static const char *describe(const kn_csv_reader *r, kn_csv_fault fault, kn_csv_r
 {
     if (fault == KN_CSV_BYTES) {
         if (at == 0) return "a NUL byte; is this a text file?";
-        if (r->opt->encoding == KN_ENCODING_UTF8) return "not valid UTF-8 (see --encoding)";
+        if (r->opt->encoding == KN_ENCODING_UTF8) return "not valid UTF-8; say which encoding it is (--encoding)";
         return "a byte that has no meaning in Windows-1252";
     }
     switch (result) {
@@ -243,7 +243,7 @@ static kn_status check_names(kn_csv_reader *r, const kn_csv_field *fields, kn_er
         if (id == KN_ID_FAILED)
             st = kn_csv_fail_memory(r, err);
         else if (r->names[c].size == 0)
-            st = bad_header(r, fields[c], "this column has no name (use --no-header if the first row is data)", err);
+            st = bad_header(r, fields[c], "this column has no name; use --no-header if the first row is data", err);
         else if (id != (uint32_t)c + 1)
             st = bad_header(r, fields[c], "two columns have this name", err);
     }

@@ -91,7 +91,8 @@ static key_cell origin_of(const kn_database_rows *rows, key_cell at)
     }
 }
 
-uint32_t kn_key_map_cell(const kn_key_map *map, const kn_database_rows *rows, int table, int column, int64_t row)
+/* The number that stands in a key column of a released row. */
+static uint32_t key_number(const kn_key_map *map, const kn_database_rows *rows, int table, int column, int64_t row)
 {
     key_cell origin = origin_of(rows, (key_cell){table, column, row});
     return map->new_key[origin.table][origin.row];
@@ -208,8 +209,8 @@ static int compare_cell(const table_writer *w, int i, int64_t a, int64_t b)
     const kn_database_rows *r = w->rows;
     kn_string               x, y;
     if (w->sink.columns[i].key) {
-        uint32_t m = kn_key_map_cell(w->keys, r, w->table, w->columns[i], a);
-        uint32_t n = kn_key_map_cell(w->keys, r, w->table, w->columns[i], b);
+        uint32_t m = key_number(w->keys, r, w->table, w->columns[i], a);
+        uint32_t n = key_number(w->keys, r, w->table, w->columns[i], b);
         return m < n ? -1 : m > n;
     }
     bool there = r->cell(r->arg, w->table, w->columns[i], a, &x);
@@ -234,7 +235,7 @@ static uint64_t sort_key(const table_writer *w, int64_t row)
     const kn_database_rows *r = w->rows;
     kn_string               text;
     uint64_t                key = 0;
-    if (w->sink.columns[0].key) return kn_key_map_cell(w->keys, r, w->table, w->columns[0], row);
+    if (w->sink.columns[0].key) return key_number(w->keys, r, w->table, w->columns[0], row);
     if (!r->cell(r->arg, w->table, w->columns[0], row, &text)) return UINT64_MAX;
     for (size_t i = 0; i < 8; i++) key = key << 8 | (i < text.size ? (unsigned char)text.data[i] : 0);
     return key;

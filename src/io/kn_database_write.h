@@ -60,9 +60,6 @@ typedef struct kn_key_map {
 KN_CHECK kn_status kn_key_map_draw(kn_key_map *out, kn_context *ctx, const kn_database_rows *rows, kn_error *err);
 void               kn_key_map_free(kn_key_map *map);
 
-/* The number that stands in a key column of a released row. */
-uint32_t kn_key_map_cell(const kn_key_map *map, const kn_database_rows *rows, int table, int column, int64_t row);
-
 /* ---- Where to ---- */
 
 typedef struct kn_database_writer kn_database_writer;

@@ -20,7 +20,4 @@ bool kn_folder_is_table(const char *name);
 /* Is it a file? */
 bool kn_folder_is_file(const char *path);
 
-/* The permission bits that new files do not get. */
-mode_t kn_folder_umask(void);
-
 #endif

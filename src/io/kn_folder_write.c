@@ -184,7 +184,7 @@ static kn_status sink_commit(void *state, kn_error *err)
 }
 
 /* A new file's permissions; see kn_output.c for why the kernel is asked. */
-mode_t kn_folder_umask(void)
+static mode_t process_umask(void)
 {
     char  text[4096];
     FILE *file = fopen("/proc/self/status", "re");
@@ -206,7 +206,7 @@ static kn_status check_target(folder_sink *s, kn_error *err)
         return kn_fail(err, KN_USAGE, "%s: a release needs a folder of its own: give it a name", s->target);
     if (lstat(s->target, &info) == 0 && S_ISLNK(info.st_mode))
         return kn_fail(err, KN_USAGE, "%s: is a symbolic link: name the folder itself", s->target);
-    s->mode = 0777 & ~kn_folder_umask();
+    s->mode = 0777 & ~process_umask();
     DIR *dir = opendir(s->target);
     if (!dir && errno == ENOENT) return KN_OK;
     if (!dir) return kn_fail(err, KN_IO, "%s: cannot be written: %s", s->target, strerror(errno));

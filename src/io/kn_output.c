@@ -283,11 +283,6 @@ kn_status kn_output_flush(kn_output *o, kn_error *err)
     return failure(o, err);
 }
 
-uint64_t kn_output_size(const kn_output *o)
-{
-    return o->size + o->used;
-}
-
 bool kn_output_is_stream(const kn_output *o)
 {
     return o->target == NULL;

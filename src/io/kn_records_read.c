@@ -282,59 +282,23 @@ static kn_status check_order(const reader *r, int64_t record, const kn_record_no
     return KN_OK;
 }
 
-/* Nodes for what the record has not: one per leaf of the mirrored class. `has` is per value, the record's number + 1. */
-static uint32_t add_denials(const kn_vocabulary *v, kn_record_node *nodes, uint32_t count, uint64_t *has,
-                            uint64_t stamp)
-{
-    for (uint32_t i = 0; i < count; i++) has[nodes[i].value] = stamp;
-    for (int c = 0; c < v->class_count; c++) {
-        if (v->denied[v->top[c]] == NONE) continue;
-        for (uint32_t n = v->top[c]; n < v->end[v->top[c]]; n++)
-            if (v->height[n] == 0 && has[v->denied[n]] != stamp) nodes[count++] = (kn_record_node){ROOT, n};
-    }
-    return count;
-}
-
 typedef struct ordering {
     kn_record_node *nodes;
     void           *scratch;
-    uint64_t       *has;     /* NULL: nothing is denied */
-    uint32_t        denials; /* at most, per record     */
     kn_records     *out;
-    uint64_t        capacity; /* of out's arrays */
 } ordering;
-
-static uint32_t most_denials(const kn_vocabulary *v)
-{
-    uint32_t most = 0;
-    for (int c = 0; c < v->class_count; c++)
-        if (v->denied[v->top[c]] != NONE) most += v->leaves[v->top[c]];
-    return most;
-}
 
 /* One record: in order, and behind those before it. */
 static kn_status order_record(reader *r, ordering *o, int64_t record, kn_error *err)
 {
     uint64_t first = r->start[record];
-    uint32_t size = (uint32_t)(r->start[record + 1] - first), count = size;
+    uint32_t size = (uint32_t)(r->start[record + 1] - first);
     for (uint32_t i = 0; i < size; i++)
         o->nodes[i] = (kn_record_node){r->parent[first + i], r->value_of[r->value[first + i]]};
     if (r->by_hierarchy && !r->options->released) KN_TRY(check_order(r, record, o->nodes, size, err));
-    if (o->has) count = add_denials(r->vocabulary, o->nodes, count, o->has, (uint64_t)record + 1);
-    uint32_t before = count;
-    count = kn_record_canonical(o->nodes, count, o->scratch);
+    uint32_t    count = kn_record_canonical(o->nodes, size, o->scratch);
     kn_records *out = o->out;
-    out->merged += before - count;
-    if (out->nodes + count > o->capacity) { /* only with denials: a record takes no more room than it had */
-        uint64_t  room = (out->nodes + count) * 2;
-        uint32_t *parent = kn_realloc_array(r->ctx, out->parent, (size_t)room, sizeof *parent);
-        if (!parent) return no_memory(r, err);
-        out->parent = parent;
-        uint32_t *value = kn_realloc_array(r->ctx, out->value, (size_t)room, sizeof *value);
-        if (!value) return no_memory(r, err);
-        out->value = value;
-        o->capacity = room;
-    }
+    out->merged += size - count;
     for (uint32_t i = 0; i < count; i++) {
         out->parent[out->nodes] = o->nodes[i].parent;
         out->value[out->nodes++] = o->nodes[i].value;
@@ -356,27 +320,24 @@ static void shrink(kn_records *out, uint64_t capacity)
 
 static kn_status order_records(reader *r, kn_records *out, kn_error *err)
 {
-    ordering o = {.out = out, .denials = r->options->released ? 0 : most_denials(r->vocabulary)};
-    size_t   room = (size_t)r->largest + o.denials + 1;
+    ordering o = {.out = out};
+    size_t   room = (size_t)r->largest + 1;
     o.nodes = kn_alloc_array(r->ctx, room, sizeof *o.nodes);
     o.scratch = kn_alloc_array(r->ctx, room, KN_RECORD_SCRATCH);
-    if (o.denials) o.has = kn_alloc_array_zero(r->ctx, r->vocabulary->nodes, sizeof *o.has);
-    kn_status st = o.nodes && o.scratch && (o.has || !o.denials) ? KN_OK : no_memory(r, err);
-    /* Without denials the arrays of the reader become those of the records: what is written lies before what is read. */
-    if (st == KN_OK && !o.denials && r->nodes) {
+    kn_status st = o.nodes && o.scratch ? KN_OK : no_memory(r, err);
+    /* The arrays of the reader become those of the records: what is written lies before what is read. */
+    if (st == KN_OK && r->nodes) {
         kn_free(out->parent);
         kn_free(out->value);
         out->parent = r->parent;
         out->value = r->value;
-        o.capacity = r->nodes;
     }
     bool shared = out->parent == r->parent;
     for (int64_t i = 0; i < r->count && st == KN_OK; i++) st = order_record(r, &o, i, err);
     if (shared) r->parent = r->value = NULL;
-    if (st == KN_OK) shrink(out, o.capacity);
+    if (st == KN_OK) shrink(out, r->nodes);
     kn_free(o.nodes);
     kn_free(o.scratch);
-    kn_free(o.has);
     return st;
 }
 
@@ -399,7 +360,7 @@ static kn_status finish(reader *r, kn_records **out, kn_error *err)
     (*out)->layout = r->layout;
     (*out)->ignored = r->ignored;
     (*out)->ignored_count = r->ignored_count;
-    r->layout.path = NULL;
+    r->layout.path = r->layout.namespaces = NULL;
     r->ignored = NULL;
     r->ignored_count = 0;
     return KN_OK;
@@ -419,6 +380,7 @@ static void reader_free(reader *r)
     kn_free(r->value);
     kn_free(r->value_of);
     kn_free(r->layout.path);
+    kn_free(r->layout.namespaces);
     kn_vocabulary_free(r->vocabulary);
 }
 

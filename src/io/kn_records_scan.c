@@ -203,7 +203,8 @@ kn_status kn_records_scan(kn_context *ctx, const char *path, const kn_records_op
     kn_source_free(c.source);
     if (st != KN_OK || !layout) {
         kn_free(c.layout->path);
-        c.layout->path = NULL;
+        kn_free(c.layout->namespaces);
+        c.layout->path = c.layout->namespaces = NULL;
     }
     return st;
 }

@@ -12,6 +12,7 @@
 enum {
     KN_RECORDS_MAX_DEPTH = 200,     /* of elements, or of objects and lists           */
     KN_RECORDS_MAX_TEXT = 1 << 20,  /* bytes of one value                             */
+    KN_RECORDS_MAX_URI = 1000,      /* of a namespace                                 */
     KN_RECORDS_MAX_NAMES = 10000,   /* different names that have no place             */
     KN_RECORDS_MAX_TAG = 4 << 20,   /* of one element's start, a comment, a JSON text */
     KN_RECORDS_MAX_RECORD = 1 << 28 /* bytes of one record's values, of a line        */
@@ -39,7 +40,7 @@ typedef struct kn_records_sink {
 kn_records_form kn_records_form_of(const char *path);
 
 /* Reads a file ("-": standard input) of any form but a database to its end. `options` as for kn_records_read. `layout` (may
- * be NULL) receives how the file tells its records; its path is the caller's to free. KN_INPUT with file, line and column;
+ * be NULL) receives how the file tells its records; its path and namespaces are the caller's to free. KN_INPUT with file, line and column;
  * KN_IO; or what the sink returned. */
 KN_CHECK kn_status kn_records_scan(kn_context *ctx, const char *path, const kn_records_options *options,
                                    const kn_records_sink *sink, kn_records_layout *layout, kn_error *err);

@@ -6,6 +6,7 @@
  */
 #include "kn_records_write.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "kn_alloc.h"
@@ -312,7 +313,6 @@ static kn_status check_names(const writing *w, int count, kn_error *err)
 {
     for (int c = 0; c < count && w->layout->form == KN_RECORDS_XML; c++) {
         const char *value = place_of(w, c);
-        if (w->records->vocabulary->negative[c]) continue; /* erased */
         if (!is_name(name_of(w, c)) || (value && !is_name(value + (value[0] == '@'))))
             return kn_fail(err, KN_USAGE,
                            "class \"%s\" cannot be written as XML: its name, or that of its value, is none",
@@ -332,6 +332,20 @@ static bool labels_shared(const kn_vocabulary *v)
     return false;
 }
 
+/* The namespaces that the element at a depth (from 1) declares. */
+static void xml_namespaces(const writing *w, kn_buffer *to, size_t depth)
+{
+    for (const char *line = w->layout->namespaces; line && *line; line += strcspn(line, "\n") + 1) {
+        char *name;
+        if (strtoull(line, &name, 10) != depth) continue;
+        size_t      size = strcspn(++name, "\t");
+        const char *uri = name + size + 1;
+        kn_buffer_format(to, " %.*s=\"", (int)size, name);
+        xml_text(to, (kn_string){uri, strcspn(uri, "\n")}, true);
+        kn_buffer_char(to, '"');
+    }
+}
+
 /* What stands before (or, `closing`, behind) all records. `path`: "records/record", of which `outer` names are around. */
 static void xml_frame(const writing *w, kn_buffer *to, const char *path, bool closing)
 {
@@ -345,7 +359,9 @@ static void xml_frame(const writing *w, kn_buffer *to, const char *path, bool cl
     for (size_t i = 0; i < count; i++) {
         size_t at = closing ? count - 1 - i : i;
         indent(to, at);
-        kn_buffer_format(to, closing ? "</%.*s>\n" : "<%.*s>\n", (int)sizes[at], names[at]);
+        kn_buffer_format(to, closing ? "</%.*s" : "<%.*s", (int)sizes[at], names[at]);
+        if (!closing) xml_namespaces(w, to, at + 1);
+        kn_buffer_add(to, ">\n");
     }
 }
 

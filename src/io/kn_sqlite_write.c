@@ -3,6 +3,9 @@
  * The file is made under the temporary name of an output (kn_output.h), without a journal: if anything fails it is thrown
  * away as a whole. Commit closes it, writes it out to the disk and renames it. Cells are bound as text; SQLite's own rule
  * of affinity turns them into numbers in columns declared so.
+ *
+ * Limit: SQLite writes by itself, so where the size of files is limited (RLIMIT_FSIZE) a host has to ignore SIGXFSZ, as
+ * the program does; the write then fails, and with it the release.
  */
 #include <sqlite3.h>
 #include <string.h>

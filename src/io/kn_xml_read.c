@@ -4,6 +4,8 @@
  * that bears the name of a class is a node, below the nearest such element around it; so is an attribute that bears the name
  * of a class. <node> is a node without a class. Any other element is passed over with all that it holds. The value of a
  * class is an attribute ("@v"), the element's text ("text"), or, if nothing is said, "@v" where there is one, else the text.
+ * Names are taken as they stand, with their prefix (h:person). What the elements around the first record declare of
+ * namespaces is kept; any other declaration is an attribute without a place.
  *
  * A document brings no definitions of its own: entities (but for the five), external files and DOCTYPEs that name one are
  * refused. Elements nest at most KN_RECORDS_MAX_DEPTH deep; what expat must hold as a whole (a start tag with its
@@ -42,6 +44,8 @@ typedef struct xml {
     kn_buffer     path;            /* names of open elements, each behind a "/" */
     size_t        path_end[DEPTH]; /* of the path's first elements         */
     kn_buffer     wanted;          /* the record's path, behind a "/"      */
+    kn_buffer     declared;        /* namespaces of open elements around records (kn_records_namespaces) */
+    size_t        declared_end[DEPTH];
 } xml;
 
 static int64_t line_of(const xml *x)
@@ -110,6 +114,40 @@ static kn_status read_attributes(xml *x, int64_t node, int cls, const char **att
     return KN_OK;
 }
 
+/* Is it a declaration of a namespace that a release can keep? */
+static bool is_declaration(const char *name, const char *value)
+{
+    if (strcmp(name, "xmlns") != 0 && strncmp(name, "xmlns:", 6) != 0) return false;
+    size_t size = strlen(value);
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)value[i] < 0x20) return false;
+    return size <= KN_RECORDS_MAX_URI;
+}
+
+static bool has_line(const char *lines, const char *line)
+{
+    size_t size = strlen(line);
+    for (; lines && *lines; lines += strcspn(lines, "\n") + 1)
+        if (strncmp(lines, line, size) == 0) return true;
+    return false;
+}
+
+/* The attributes of an element around records: namespaces of the first record's are kept. */
+static kn_status outer_attributes(xml *x, const char **attributes)
+{
+    const char *kept = x->c->records > 0 ? x->c->layout->namespaces : NULL;
+    for (const char **a = attributes; *a; a += 2) {
+        size_t before = x->declared.size;
+        if (is_declaration(a[0], a[1])) {
+            kn_buffer_format(&x->declared, "%d\t%s\t%s\n", x->depth, a[0], a[1]);
+            if (x->declared.failed) return kn_fail_memory(x->err, x->c->ctx, "reading tree records");
+            if (x->c->records == 0 || has_line(kept, x->declared.data + before)) continue;
+        }
+        KN_TRY(kn_collector_ignore(x->c, "@", kn_string_of(a[0]), x->err));
+    }
+    return KN_OK;
+}
+
 /* Inside what is passed over names are only counted: expat remembers each. */
 static kn_status count_names(xml *x, const char *name, const char **attributes)
 {
@@ -133,6 +171,9 @@ static kn_status begin_record(xml *x, element *e, const char **attributes)
     if (!x->c->layout->path) {
         x->c->layout->path = kn_strndup(x->c->ctx, x->path.data + 1, x->path.size - 1);
         if (!x->c->layout->path) return kn_fail_memory(x->err, x->c->ctx, "reading tree records");
+        if (x->declared.size > 0) x->c->layout->namespaces = kn_strndup(x->c->ctx, x->declared.data, x->declared.size);
+        if (x->declared.size > 0 && !x->c->layout->namespaces)
+            return kn_fail_memory(x->err, x->c->ctx, "reading tree records");
     }
     *e = (element){.node = -1, .parent = -1, .text = e->text};
     kn_collector_begin(x->c, line_of(x), column_of(x));
@@ -159,8 +200,7 @@ static kn_status begin_element(xml *x, const char *name, const char **attributes
     if (x->record_depth == 0) {
         if (is_record(x)) return begin_record(x, e, attributes);
         e->records = x->c->records;
-        for (const char **a = attributes; *a; a += 2)
-            KN_TRY(kn_collector_ignore(x->c, "@", kn_string_of(a[0]), x->err));
+        KN_TRY(outer_attributes(x, attributes));
         return kn_collector_count(x->c, kn_string_of(name), x->err);
     }
     int cls = kn_collector_class(x->c, kn_string_of(name));
@@ -188,6 +228,7 @@ static void XMLCALL on_start(void *state, const char *name, const char **attribu
     x->path_end[x->depth++] = x->path.size;
     kn_status st = x->skip_depth ? count_names(x, name, attributes) : begin_element(x, name, attributes);
     if (st != KN_OK) stop(x, st);
+    x->declared_end[x->depth - 1] = x->declared.size;
 }
 
 /* A release holds nothing but its nodes: what stands between them is told too. */
@@ -241,6 +282,7 @@ static void XMLCALL on_end(void *state, const char *name)
     }
     x->depth--;
     x->path.size = x->depth ? x->path_end[x->depth - 1] : 0;
+    x->declared.size = x->depth ? x->declared_end[x->depth - 1] : 0;
     if (st != KN_OK) stop(x, st);
 }
 
@@ -344,6 +386,7 @@ kn_status kn_xml_read(kn_collector *c, kn_error *err)
     x->err = err;
     kn_buffer_init(&x->path, c->ctx);
     kn_buffer_init(&x->wanted, c->ctx);
+    kn_buffer_init(&x->declared, c->ctx);
     for (int i = 0; i < DEPTH; i++) kn_buffer_init(&x->open[i].text, c->ctx);
     kn_buffer_add(&x->wanted, record[0] == '/' ? "" : "/");
     kn_buffer_add(&x->wanted, record);
@@ -359,6 +402,7 @@ kn_status kn_xml_read(kn_collector *c, kn_error *err)
     for (int i = 0; i < DEPTH; i++) kn_buffer_free(&x->open[i].text);
     kn_buffer_free(&x->path);
     kn_buffer_free(&x->wanted);
+    kn_buffer_free(&x->declared);
     kn_free(x);
     return st;
 }

@@ -114,13 +114,11 @@ int64_t kn_requirements_average_cut(const kn_requirements *requirements, int64_t
  * without an entity), and the class of all rows is not, no way to cut the table into good classes exists: true only
  * without suppression, since what makes the table too uneven may be suppressed. KN_OK promises nothing.
  *
- * The first asks what holds for every budget. The second: `suppressing` false where no row may be suppressed; `population`
- * NULL where there is none (k-map and delta-presence are then not looked at). */
+ * `suppressing` is false where no row may be suppressed; `population` is NULL where there is none (k-map and delta-presence
+ * are then not looked at). */
 typedef struct kn_population_set kn_population_set;
-KN_CHECK kn_status kn_requirements_feasible(const kn_requirements *requirements, const kn_table *table, kn_error *err);
-KN_CHECK kn_status kn_requirements_feasible_within(const kn_requirements *requirements, const kn_table *table,
-                                                   const kn_population_set *population, bool suppressing,
-                                                   kn_error *err);
+KN_CHECK kn_status kn_requirements_feasible(const kn_requirements *requirements, const kn_table *table,
+                                            const kn_population_set *population, bool suppressing, kn_error *err);
 
 /* ---- The population (k-map, delta-presence) ---- */
 

@@ -132,8 +132,8 @@ static kn_status check(whole *w, const kn_population_set *population, bool suppr
     return KN_OK;
 }
 
-kn_status kn_requirements_feasible_within(const kn_requirements *r, const kn_table *table,
-                                          const kn_population_set *population, bool suppressing, kn_error *err)
+kn_status kn_requirements_feasible(const kn_requirements *r, const kn_table *table, const kn_population_set *population,
+                                   bool suppressing, kn_error *err)
 {
     if (table->rows != r->rows) return kn_fail(err, KN_USAGE, "the requirements were made for another table");
     whole     w;
@@ -141,9 +141,4 @@ kn_status kn_requirements_feasible_within(const kn_requirements *r, const kn_tab
     if (st == KN_OK) st = check(&w, population, suppressing, err);
     whole_end(&w);
     return st;
-}
-
-kn_status kn_requirements_feasible(const kn_requirements *r, const kn_table *table, kn_error *err)
-{
-    return kn_requirements_feasible_within(r, table, NULL, true, err);
 }

@@ -141,22 +141,12 @@ static bool make_room(applying *a, worker *w, uint32_t count)
 /* One record of the original → w->nodes; returns how many. */
 static uint32_t apply_one(const applying *a, worker *w, int64_t record, uint32_t stamp)
 {
-    const kn_records    *r = a->records;
-    const kn_vocabulary *v = r->vocabulary;
-    uint64_t             first = r->start[record];
-    uint32_t             size = (uint32_t)(r->start[record + 1] - first), count = 0;
-    uint32_t            *to = w->scratch; /* per node of the original: where it went */
-    for (uint32_t i = 0; i < size; i++) {
-        uint32_t value = r->value[first + i], p = r->parent[first + i];
-        uint32_t parent = p == ROOT ? ROOT : to[p];
-        if (value != 0 && v->negative[v->cls[value]]) { /* nothing hangs below it; if something did, it would stay */
-            to[i] = parent;
-            continue;
-        }
-        to[i] = count;
-        w->nodes[count++] = (kn_record_node){parent, a->plan->image[value]};
-    }
-    count = kn_record_canonical(w->nodes, count, w->scratch);
+    const kn_records *r = a->records;
+    uint64_t          first = r->start[record];
+    uint32_t          size = (uint32_t)(r->start[record + 1] - first);
+    for (uint32_t i = 0; i < size; i++)
+        w->nodes[i] = (kn_record_node){r->parent[first + i], a->plan->image[r->value[first + i]]};
+    uint32_t count = kn_record_canonical(w->nodes, size, w->scratch);
     if (a->plan->disassociation_count == 0) return count;
     for (uint32_t i = 0; i < count; i++) w->stamp[w->nodes[i].value] = stamp;
     for (int64_t i = 0; i < a->plan->disassociation_count; i++) {

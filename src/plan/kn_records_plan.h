@@ -33,8 +33,7 @@ void kn_records_plan_set_cut(kn_records_plan *plan, const kn_vocabulary *vocabul
 uint32_t kn_record_disassociate(kn_record_node *nodes, uint32_t count, kn_disassociation relation, void *scratch);
 
 /* The released records, in the order of what they show (S3); `original_of` (may be NULL) gets, per released record, the
- * number of its original (count entries, freed by the caller). The release borrows the vocabulary. Values of negative
- * classes are erased. */
+ * number of its original (count entries, freed by the caller). The release borrows the vocabulary. */
 KN_CHECK kn_status kn_records_apply(kn_records **out, int64_t **original_of, kn_context *ctx, const kn_records *records,
                                     const kn_records_plan *plan, kn_error *err);
 

@@ -113,6 +113,7 @@ kn_status kn_certificate_render(kn_buffer *to, const kn_certificate_input *in, k
     json_t                  *o = json_object();
     kn_json_set(o, "kanon-certificate", json_integer(1), &ok);
     kn_json_set(o, "method", kn_json_text(kn_method_name(r->method)), &ok);
+    if (r->advice) kn_json_set(o, "chosen", kn_json_chosen(r->advice, false, &ok), &ok);
     kn_json_set(o, "options", options_object(in->spec, &ok), &ok);
     kn_json_set(o, "utility", kn_json_text(kn_metric_name(r->utility)), &ok);
     kn_json_set(o, "node", node_array(r, &ok), &ok);
@@ -193,6 +194,7 @@ kn_status kn_private_render(kn_buffer *to, const kn_certificate_input *in, kn_er
     kn_json_set(o, "before", before_object(r, &ok), &ok);
     kn_json_set(o, "dropped_columns", dropped, &ok);
     kn_json_set(o, "rowmap", json_boolean(in->rowmap), &ok);
+    if (r->advice) kn_json_set(o, "chosen", kn_json_chosen(r->advice, true, &ok), &ok);
     kn_json_set(o, "version", in->version ? kn_json_text(in->version) : json_null(), &ok);
     return kn_json_dump(to, o, ok, err);
 }

@@ -102,6 +102,31 @@ json_t *kn_json_counters(const kn_release_counter *counters, int count, bool *ok
     return o;
 }
 
+static double two_digits(double value)
+{
+    if (value == 0 || !isfinite(value)) return value;
+    double scale = pow(10, 1 - floor(log10(fabs(value))));
+    return round(value * scale) / scale;
+}
+
+json_t *kn_json_chosen(const kn_advice *advice, bool exact, bool *ok)
+{
+    json_t *o = json_object(), *among = json_array();
+    for (int i = 0; i < advice->candidate_count; i++) {
+        const kn_advice_candidate *c = &advice->candidates[i];
+        if (c->state != KN_ADVICE_KEPT && c->state != KN_ADVICE_STOPPED) continue;
+        json_t *one = json_object();
+        kn_json_set(one, "method", kn_json_text(kn_method_name(c->method)), ok);
+        kn_json_set(one, "loss", kn_json_number(exact ? c->loss : two_digits(c->loss)), ok);
+        if (exact) kn_json_set(one, "suppressed", json_integer(c->suppressed), ok);
+        kn_json_append(among, one, ok);
+    }
+    kn_json_set(o, "by", kn_json_text("auto"), ok);
+    kn_json_set(o, "metric", kn_json_text(advice->metric), ok);
+    kn_json_set(o, "among", among, ok);
+    return o;
+}
+
 static int add_piece(const char *piece, size_t size, void *to)
 {
     kn_buffer_append(to, piece, size);

@@ -21,6 +21,10 @@ json_t *kn_json_model(const kn_model *model, bool *ok);
 json_t *kn_json_reached(const kn_release_model *models, int count, bool *ok); /* models, each with what it reached */
 json_t *kn_json_counters(const kn_release_counter *counters, int count, bool *ok);
 
+/* How method: auto came to its method: the metric, and those that had a release, each with its loss. Two digits of that are
+ * enough to understand the choice, and say little about releases that nobody was shown; `exact` is for the owner. */
+json_t *kn_json_chosen(const kn_advice *advice, bool exact, bool *ok);
+
 /* Appends the text of `root` and ends it. */
 KN_CHECK kn_status kn_json_dump(kn_buffer *to, json_t *root, bool ok, kn_error *err);
 

@@ -89,6 +89,7 @@ kn_status kn_database_certificate_render(kn_buffer *to, const kn_database_certif
     json_t                   *o = json_object(), *metrics = json_object();
     kn_json_set(o, "kanon-certificate", json_integer(1), &ok);
     kn_json_set(o, "method", kn_json_text(kn_method_name(r->method)), &ok);
+    if (r->advice) kn_json_set(o, "chosen", kn_json_chosen(r->advice, false, &ok), &ok);
     kn_json_set(o, "options", options_object(in->spec, &ok), &ok);
     kn_json_set(o, "k", json_integer(r->k), &ok);
     kn_json_set(o, "requested", requested_object(in->spec, &ok), &ok);
@@ -133,6 +134,7 @@ kn_status kn_database_private_render(kn_buffer *to, const kn_database_certificat
     kn_json_set(o, "tables", tables_array(in, true, &ok), &ok);
     kn_json_set(o, "dropped_columns", dropped, &ok);
     kn_json_set(o, "rowmap", json_boolean(in->rowmap), &ok);
+    if (r->advice) kn_json_set(o, "chosen", kn_json_chosen(r->advice, true, &ok), &ok);
     kn_json_set(o, "version", in->version ? kn_json_text(in->version) : json_null(), &ok);
     return kn_json_dump(to, o, ok, err);
 }

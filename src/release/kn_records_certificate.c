@@ -21,6 +21,13 @@ static json_t *requested_object(const kn_spec *spec, bool *ok)
     kn_json_set(o, "k", json_integer(spec->kmn.k), ok);
     kn_json_set(o, "m", json_integer(spec->kmn.m), ok);
     kn_json_set(o, "n", json_integer(spec->kmn.n), ok);
+    bool absent = false;
+    for (int i = 0; i < spec->class_count; i++) absent = absent || spec->classes[i].negative;
+    if (absent)
+        kn_json_set(o, "known",
+                    kn_json_text("up to m values that a record has or, of classes that are negative, has not; up to n "
+                                 "relations between those it has"),
+                    ok);
     for (int i = 0; i < spec->model_count; i++) kn_json_append(models, kn_json_model(&spec->models[i], ok), ok);
     kn_json_set(o, "models", models, ok);
     return o;
@@ -57,6 +64,7 @@ kn_status kn_records_certificate_render(kn_buffer *to, const kn_records_certific
     json_t                  *o = json_object();
     kn_json_set(o, "kanon-certificate", json_integer(1), &ok);
     kn_json_set(o, "method", kn_json_text(kn_method_name(r->method)), &ok);
+    if (r->advice) kn_json_set(o, "chosen", kn_json_chosen(r->advice, false, &ok), &ok);
     kn_json_set(o, "options", options_object(in->spec, &ok), &ok);
     kn_json_set(o, "k", json_integer(r->k), &ok);
     kn_json_set(o, "requested", requested_object(in->spec, &ok), &ok);
@@ -109,6 +117,7 @@ kn_status kn_records_private_render(kn_buffer *to, const kn_records_certificate_
     kn_json_set(o, "disassociations", vanished_array(in, &ok), &ok);
     kn_json_set(o, "dropped", dropped, &ok);
     kn_json_set(o, "rowmap", json_boolean(in->rowmap), &ok);
+    if (r->advice) kn_json_set(o, "chosen", kn_json_chosen(r->advice, true, &ok), &ok);
     kn_json_set(o, "version", in->version ? kn_json_text(in->version) : json_null(), &ok);
     return kn_json_dump(to, o, ok, err);
 }

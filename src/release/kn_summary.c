@@ -142,13 +142,15 @@ char *kn_summary_name(kn_context *ctx, const char *const *names, int count, cons
     return unlike(ctx, names, count, quasi, endings[statistic]);
 }
 
-char *kn_summary_rows_name(kn_context *ctx, const char *const *names, int count)
+/* The name of the column with a class's number of rows: "rows", as kn_summary_name. */
+static char *rows_name(kn_context *ctx, const char *const *names, int count)
 {
     return unlike(ctx, names, count, "rows", "");
 }
 
-void kn_summary_text(kn_buffer *to, const kn_summary *s, uint32_t class_index, int q, kn_statistic statistic,
-                     const kn_column *column)
+/* A value as it is spelled in the table, a mean with up to 15 digits; empty: not published. */
+static void statistic_text(kn_buffer *to, const kn_summary *s, uint32_t class_index, int q, kn_statistic statistic,
+                           const kn_column *column)
 {
     const kn_summary_cell *cell = &s->cells[(size_t)class_index * (size_t)s->quasi_count + (size_t)q];
     if (statistic == KN_STATISTIC_MEAN) {
@@ -216,7 +218,7 @@ static bool put_header(writer *w)
         kn_buffer_add(&w->cell, names[q]);
         put_cell(w, q == 0);
     }
-    char *name = kn_summary_rows_name(s->ctx, names, s->quasi_count);
+    char *name = rows_name(s->ctx, names, s->quasi_count);
     bool  made = name;
     if (made) kn_buffer_add(&w->cell, name);
     put_cell(w, s->quasi_count == 0);
@@ -252,7 +254,7 @@ static void put_class(writer *w, uint32_t c)
     for (int q = 0; q < s->quasi_count; q++)
         for (int t = 0; t < KN_STATISTICS; t++) {
             if (!has(s, q, (kn_statistic)t)) continue;
-            kn_summary_text(&w->cell, s, c, q, (kn_statistic)t, &w->table->columns[w->quasi[q]]);
+            statistic_text(&w->cell, s, c, q, (kn_statistic)t, &w->table->columns[w->quasi[q]]);
             put_cell(w, false);
         }
     kn_buffer_char(&w->lines, '\n');

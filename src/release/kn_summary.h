@@ -40,13 +40,6 @@ void               kn_summary_free(kn_summary *summary); /* NULL is fine */
  * release has. `names` are its columns; freed by the caller (NULL: out of memory). */
 char *kn_summary_name(kn_context *ctx, const char *const *names, int count, const char *quasi, kn_statistic statistic);
 
-/* The name of the column with a class's number of rows in a side file: "rows", likewise. */
-char *kn_summary_rows_name(kn_context *ctx, const char *const *names, int count);
-
-/* The text of a statistic: a value as it is spelled in the table, a mean with up to 15 digits; empty: not published. */
-void kn_summary_text(kn_buffer *to, const kn_summary *summary, uint32_t class_index, int q, kn_statistic statistic,
-                     const kn_column *column);
-
 /* Writes the side file: header and one line per class (its cells, its rows, its statistics), in the order of their bytes.
  * `missing` is how a missing cell is written in the release. `output` stays open. */
 KN_CHECK kn_status kn_summary_write(kn_output *output, const kn_summary *summary, const kn_table *table, const int *quasi,

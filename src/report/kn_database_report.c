@@ -29,7 +29,8 @@ static void heading(kn_buffer *to, const kn_database_result *r, const char *titl
     kn_html_count(to, r->found ? r->persons : r->persons_in, "person", "persons");
     kn_buffer_add(to, " · ");
     kn_html_count(to, r->table_count, "table", "tables");
-    kn_buffer_format(to, " · method %s</p>\n</header>\n", kn_method_name(r->method));
+    kn_release_method(to, r->method, r->advice);
+    kn_buffer_add(to, "</p>\n</header>\n");
 }
 
 static void left_out(kn_buffer *to, const kn_database_result *r)

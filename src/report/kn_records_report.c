@@ -26,7 +26,8 @@ static void heading(kn_buffer *to, const kn_spec *spec, const kn_records_result 
     kn_html_count(to, r->records, "record", "records");
     kn_buffer_add(to, " · ");
     kn_html_count(to, spec->class_count, "class", "classes");
-    kn_buffer_format(to, " · method %s</p>\n</header>\n", kn_method_name(r->method));
+    kn_release_method(to, r->method, r->advice);
+    kn_buffer_add(to, "</p>\n</header>\n");
 }
 
 /* "up to 2 values of a person's record and up to 1 relation between them" */
@@ -55,6 +56,16 @@ static void verdict(kn_buffer *to, const kn_spec *spec, const kn_records_result 
     kn_buffer_add(to, " finds nobody, or at least ");
     kn_html_count(to, r->k, "record", "records");
     kn_buffer_add(to, ".</p>\n<p>");
+    bool absent = false;
+    for (int c = 0; c < spec->class_count; c++) {
+        if (!spec->classes[c].negative) continue;
+        kn_buffer_add(to, absent ? ", "
+                                 : "That holds for somebody, too, who knows that values are absent, each as one of "
+                                   "the values that are known: of ");
+        kn_html_name(to, spec->classes[c].name);
+        absent = true;
+    }
+    if (absent) kn_buffer_add(to, ". ");
     if (r->kmn.n > 1)
         kn_buffer_add(to,
                       spec->semantics == KN_SEMANTICS_PATHS

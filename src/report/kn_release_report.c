@@ -72,6 +72,21 @@ static void quasi_names(kn_buffer *to, const kn_release_page *page)
 
 /* ---- The top ---- */
 
+void kn_release_method(kn_buffer *to, kn_method method, const kn_advice *advice)
+{
+    int count = 0;
+    kn_buffer_format(to, " · method %s", kn_method_name(method));
+    if (!advice) return;
+    kn_buffer_add(to, ", chosen by auto");
+    for (int i = 0; i < advice->candidate_count; i++) {
+        const kn_advice_candidate *c = &advice->candidates[i];
+        if (c->state != KN_ADVICE_KEPT && c->state != KN_ADVICE_STOPPED) continue;
+        /* Two digits: enough to understand the choice, little about releases that nobody was shown. */
+        if (count++ == 0) kn_buffer_format(to, " by %s among ", advice->metric);
+        kn_buffer_format(to, count > 1 ? ", %s (%.2g)" : "%s (%.2g)", kn_method_name(c->method), c->loss);
+    }
+}
+
 static void write_heading(kn_buffer *to, const kn_release_page *page, const char *title)
 {
     const kn_release_result *r = page->result;
@@ -86,7 +101,7 @@ static void write_heading(kn_buffer *to, const kn_release_page *page, const char
     kn_html_count(to, r->found ? r->rows : r->rows_in, "row", "rows");
     kn_buffer_add(to, " · ");
     kn_html_count(to, r->attribute_count, "quasi-identifier", "quasi-identifiers");
-    kn_buffer_format(to, " · method %s", kn_method_name(r->method));
+    kn_release_method(to, r->method, r->advice);
     if (page->spec->entity) {
         kn_buffer_add(to, " · a person is a value of ");
         kn_html_name(to, page->spec->entity);

@@ -31,6 +31,8 @@ const char *kn_release_file_name(const char *path);
 /* The largest k that is promised, at least 2. */
 int64_t kn_release_largest_k(const kn_spec *spec);
 
+/* " · method NAME", and of method: auto among which. */
+void kn_release_method(kn_buffer *to, kn_method method, const kn_advice *advice);
 void kn_release_tile(kn_buffer *to, const char *name, double value);
 void kn_release_word(kn_buffer *to, const char *name, const char *meaning);
 void kn_release_footer(kn_buffer *to, const char *version);

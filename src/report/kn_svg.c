@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-void kn_svg_number(kn_buffer *to, double value)
+/* One decimal, none where it is 0. */
+static void number(kn_buffer *to, double value)
 {
     double tenths = round(value * 10);
     if (!(fabs(tenths) < 1e15)) tenths = 0;
@@ -14,7 +15,7 @@ void kn_svg_number(kn_buffer *to, double value)
 static void attribute(kn_buffer *to, const char *name, double value)
 {
     kn_buffer_format(to, " %s=\"", name);
-    kn_svg_number(to, value);
+    number(to, value);
     kn_buffer_char(to, '"');
 }
 
@@ -29,9 +30,9 @@ void kn_svg_begin(kn_buffer *to, const char *class_name, double width, double he
 {
     element(to, "svg", class_name);
     kn_buffer_add(to, " xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" viewBox=\"0 0 ");
-    kn_svg_number(to, width);
+    number(to, width);
     kn_buffer_char(to, ' ');
-    kn_svg_number(to, height);
+    number(to, height);
     kn_buffer_add(to, "\">\n<title>");
     kn_html_text(to, title);
     kn_buffer_add(to, "</title>\n<desc>");
@@ -115,20 +116,20 @@ void kn_svg_steps(kn_buffer *to, const char *class_name, const kn_svg_point *poi
     bool area = !isnan(floor);
     element(to, "path", class_name);
     kn_buffer_add(to, " d=\"M");
-    kn_svg_number(to, points[0].x);
+    number(to, points[0].x);
     kn_buffer_char(to, ' ');
-    kn_svg_number(to, area ? floor : points[0].y);
+    number(to, area ? floor : points[0].y);
     for (int64_t i = 0; i < count; i++) {
         kn_buffer_char(to, 'H');
-        kn_svg_number(to, points[i].x);
+        number(to, points[i].x);
         kn_buffer_char(to, 'V');
-        kn_svg_number(to, points[i].y);
+        number(to, points[i].y);
     }
     kn_buffer_char(to, 'H');
-    kn_svg_number(to, right);
+    number(to, right);
     if (area) {
         kn_buffer_char(to, 'V');
-        kn_svg_number(to, floor);
+        number(to, floor);
         kn_buffer_char(to, 'Z');
     }
     kn_buffer_add(to, "\"/>\n");

@@ -16,8 +16,6 @@ void kn_svg_begin(kn_buffer *to, const char *class_name, double width, double he
                   const char *description);
 void kn_svg_end(kn_buffer *to);
 
-void kn_svg_number(kn_buffer *to, double value); /* one decimal, none where it is 0 */
-
 /* A rectangle, open for a <title>: close it with kn_svg_close. `radius` 0: square corners. */
 void kn_svg_rect_open(kn_buffer *to, const char *class_name, double x, double y, double width, double height,
                       double radius);

@@ -105,7 +105,7 @@ kn_status kn_read_key(kn_reader *r, const kn_yaml *key, const char *const *names
 {
     if (find_name(key, names, count, out)) return KN_OK;
     const char *meant = nearest(key->text, key->size, names, count);
-    if (meant) return kn_field_fail(r, key, "unknown key '%s': did you mean '%s'?", key->text, meant);
+    if (meant) return kn_field_fail(r, key, "unknown key '%s'; did you mean '%s'?", key->text, meant);
     char known[LIST_TEXT];
     list_names(known, names, count);
     return kn_field_fail(r, key, "unknown key; known here %s %s", count == 1 ? "is" : "are", known);
@@ -117,7 +117,7 @@ kn_status kn_read_word(kn_reader *r, const kn_yaml *value, const char *const *na
     KN_TRY(kn_want_text(r, value, what));
     if (find_name(value, names, count, out)) return KN_OK;
     const char *meant = nearest(value->text, value->size, names, count);
-    if (meant) return kn_field_fail(r, value, "'%s' is not %s: did you mean '%s'?", value->text, what, meant);
+    if (meant) return kn_field_fail(r, value, "'%s' is not %s; did you mean '%s'?", value->text, what, meant);
     char known[LIST_TEXT];
     list_names(known, names, count);
     return kn_field_fail(r, value, "not %s; there %s %s", what, count == 1 ? "is" : "are", known);

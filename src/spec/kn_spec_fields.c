@@ -168,7 +168,9 @@ static kn_status read_suppression(kn_reader *r, const kn_yaml *value, void *targ
     }
     KN_TRY(kn_want_text(r, value, "a fraction"));
     if (!kn_fraction_parse(value->text, &spec->suppression))
-        return kn_field_fail(r, value, "not a fraction from 0 to 1 or a percentage; a number of rows is {rows: N}");
+        return kn_field_fail(
+            r, value,
+            "not a fraction from 0 to 1 or a percentage; a number of rows is {rows: N}, as an option 'N rows'");
     spec->suppression_is_count = false;
     return KN_OK;
 }
@@ -196,12 +198,15 @@ static kn_status read_dependencies(kn_reader *r, const kn_yaml *value, void *tar
 
 static kn_status read_method(kn_reader *r, const kn_yaml *value, void *target)
 {
-    const char *names[KN_METHODS];
+    const char *names[KN_METHODS + 1];
+    kn_spec    *spec = target;
     size_t      found = 0;
     for (int i = 0; i < KN_METHODS; i++) names[i] = kn_method_name((kn_method)i);
-    KN_TRY(kn_read_word(r, value, names, KN_METHODS, "a method", &found));
-    ((kn_spec *)target)->method = (kn_method)found;
-    ((kn_spec *)target)->method_given = true;
+    names[KN_METHODS] = "auto";
+    KN_TRY(kn_read_word(r, value, names, KN_METHODS + 1, "a method", &found));
+    spec->method_auto = found == KN_METHODS;
+    spec->method_given = !spec->method_auto;
+    spec->method = spec->method_auto ? KN_METHOD_OPTIMAL : (kn_method)found;
     return KN_OK;
 }
 

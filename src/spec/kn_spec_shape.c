@@ -1,4 +1,5 @@
 /* kn_spec_shape.c: a table, a database or trees? And does what is asked fit it? */
+#include <kanon/catalogue.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@ kn_shape kn_spec_shape(const kn_spec *spec)
 {
     static const char *const schemes[] = {"sqlite:", "postgresql:", "postgres:"};
     if (spec->class_count > 0 || kn_method_family(spec->method) == KN_FAMILY_TREE) return KN_SHAPE_RECORDS;
+    if (spec->method_auto && spec->kmn.k > 0) return KN_SHAPE_RECORDS;
     if (spec->table_count > 0 || spec->entity_table) return KN_SHAPE_DATABASE;
     for (size_t i = 0; spec->input_count == 1 && i < sizeof schemes / sizeof *schemes; i++)
         if (strncmp(spec->inputs[0], schemes[i], strlen(schemes[i])) == 0) return KN_SHAPE_DATABASE;
@@ -25,7 +27,7 @@ kn_status kn_spec_check_one_table(const kn_spec *spec, const char *instead, kn_e
 {
     kn_shape shape = kn_spec_shape(spec);
     if (shape == KN_SHAPE_TABLE) return KN_OK;
-    return kn_fail(err, KN_USAGE, "%s describes %s, not one table%s%s", spec->path ? spec->path : "the spec",
+    return kn_fail(err, KN_USAGE, "%s: it describes %s, not one table%s%s", spec->path ? spec->path : "the spec",
                    shape_name(shape), instead ? "; " : "", instead ? instead : "");
 }
 
@@ -56,12 +58,6 @@ static bool promises_diversity(const kn_spec *spec)
     for (int i = 0; i < spec->model_count; i++)
         if (spec->models[i].kind != KN_MODEL_K) return true;
     return false;
-}
-
-static kn_shape shape_of(kn_family family)
-{
-    if (family == KN_FAMILY_TREE) return KN_SHAPE_RECORDS;
-    return family == KN_FAMILY_RELATIONAL ? KN_SHAPE_DATABASE : KN_SHAPE_TABLE;
 }
 
 /* The columns of a database as classes: those listed, or all that a release may show. */
@@ -109,7 +105,7 @@ kn_status kn_spec_check_shape(kn_spec_inner *inner, kn_error *err)
         spec->method = promises_diversity(spec) || spec->anatomy ? KN_METHOD_DMIRACLE : KN_METHOD_MIRACLE_X;
     if (!spec->method_given && shape == KN_SHAPE_RECORDS) spec->method = KN_METHOD_GCS;
     if (shape == KN_SHAPE_RECORDS && spec->table_count > 0) KN_TRY(fill_classes(inner, err));
-    kn_shape wanted = shape_of(kn_method_family(spec->method));
+    kn_shape wanted = kn_method_shape(spec->method);
     if (wanted == shape) return KN_OK;
     return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_METHOD], err, "method %s is for %s, and this is %s%s",
                               kn_method_name(spec->method), shape_name(wanted), shape_name(shape),
@@ -126,12 +122,12 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
     for (int i = 0; i < spec->model_count; i++) {
         kn_model_kind kind = spec->models[i].kind;
         kn_place      place = inner->state.model_places[i];
-        bool          diversity = kind == KN_MODEL_DISTINCT || kind == KN_MODEL_ENTROPY || kind == KN_MODEL_RECURSIVE;
+        bool          diversity = kind != KN_MODEL_K && kn_method_keeps(KN_METHOD_DMIRACLE, kind);
         if (kind == KN_MODEL_K) k = spec->models[i].k;
         if (kind != KN_MODEL_K && !diversity)
             return kn_spec_fail_place(inner, place, err, "%s: of a database only k and l-diversity can be promised",
                                       kn_model_name(kind));
-        if (diversity && spec->method != KN_METHOD_DMIRACLE)
+        if (!kn_method_keeps(spec->method, kind))
             return kn_spec_fail_place(inner, place, err,
                                       "method %s promises nothing of sensitive values: l-diversity needs dmiracle",
                                       kn_method_name(spec->method));
@@ -202,14 +198,8 @@ kn_status kn_spec_check_records(const kn_spec_inner *inner, kn_error *err)
     if (spec->kmn.k == 0)
         return kn_spec_fail_lacking(inner, err,
                                     "of trees a k-mn must be promised (privacy: [{k-mn: {k: 3, m: 2, n: 1}}])");
-    /* A mirror class with a cut of its own does not hide who lacks a value that the release shows (section III-G). */
-    for (int c = 0; c < spec->class_count; c++)
-        if (spec->classes[c].negative)
-            return kn_spec_fail_place(inner, (kn_place){spec->classes[c].line, spec->classes[c].column}, err,
-                                      "class \"%s\": a release does not protect against knowing what somebody has not",
-                                      spec->classes[c].name);
     for (int i = 0; i < spec->model_count; i++)
-        if (spec->models[i].kind != KN_MODEL_DISTINCT)
+        if (!kn_method_keeps(spec->method, spec->models[i].kind))
             return kn_spec_fail_place(inner, inner->state.model_places[i], err,
                                       "%s: of trees only k-mn and l-diversity (kind: distinct) can be promised",
                                       kn_model_name(spec->models[i].kind));

@@ -146,7 +146,7 @@ kn_status kn_read_place(kn_reader *r, const kn_yaml *value, const char **out)
     if (strncmp(text, "postgresql:", 11) == 0 || strncmp(text, "postgres:", 9) == 0)
         return kn_read_text(r, value, "a database", out);
     if (strncmp(text, sqlite, prefix) != 0) return kn_read_path(r, value, out);
-    if (text[prefix] == '\0') return kn_field_fail(r, value, "a file is expected behind sqlite:");
+    if (text[prefix] == '\0') return kn_field_fail(r, value, "sqlite: needs a file behind it");
     if (text[prefix] == '/' || before == 0) return kn_read_text(r, value, "a database", out);
     char *joined = kn_arena_bytes(&r->inner->arena, before + value->size + 1);
     if (!joined) return kn_field_memory(r);

@@ -149,7 +149,8 @@ static kn_word_kind scan_sign(kn_words *w)
     return KN_WORD_SIGN;
 }
 
-kn_word kn_words_next(kn_words *w)
+/* KN_WORD_END at the end, again and again. */
+static kn_word next_word(kn_words *w)
 {
     skip_blanks(w);
     kn_word word = {.begin = w->at, .line = w->line, .column = w->column};
@@ -217,7 +218,7 @@ static void advance(parser *p)
         tight = false;
     if (!tight) kn_buffer_char(&p->line, ' ');
     kn_buffer_append(&p->line, p->words.text.data + p->word.begin, p->word.end - p->word.begin);
-    p->word = kn_words_next(&p->words);
+    p->word = next_word(&p->words);
 }
 
 static kn_status take_keyword(parser *p, const char *keyword)
@@ -389,7 +390,7 @@ static kn_status take_weight(parser *p, kn_query *query)
     bool fine = kn_parse_declared_decimal(p->word.text, '.', &number);
     if (!fine || number.nearest <= 0) return expected(p, "a weight above 0");
     query->weight = number.nearest;
-    p->word = kn_words_next(&p->words);
+    p->word = next_word(&p->words);
     return KN_OK;
 }
 
@@ -418,7 +419,7 @@ static kn_status take_query(parser *p)
         return no_memory(p);
     p->queries = queries;
     p->queries[p->query_count++] = query;
-    while (is_sign(&p->word, ";")) p->word = kn_words_next(&p->words);
+    while (is_sign(&p->word, ";")) p->word = next_word(&p->words);
     return KN_OK;
 }
 
@@ -429,8 +430,8 @@ static kn_status parse_all(parser *p)
         while (p->words.at < bad) step(&p->words);
         return kn_fail_at(p->err, KN_INPUT, p->name, p->words.line, p->words.column, "not UTF-8 text");
     }
-    p->word = kn_words_next(&p->words);
-    while (is_sign(&p->word, ";")) p->word = kn_words_next(&p->words);
+    p->word = next_word(&p->words);
+    while (is_sign(&p->word, ";")) p->word = next_word(&p->words);
     while (p->word.kind != KN_WORD_END) KN_TRY(take_query(p));
     if (p->query_count == 0) return kn_fail(p->err, KN_INPUT, "%s: there is no query in it", p->name);
     kn_query *queries = kn_arena_alloc(&p->w->arena, p->query_count * sizeof *queries);

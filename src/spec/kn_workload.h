@@ -43,7 +43,4 @@ typedef struct kn_words {
     int64_t   line, column;
 } kn_words;
 
-/* The next word; KN_WORD_END at the end, again and again. */
-kn_word kn_words_next(kn_words *words);
-
 #endif

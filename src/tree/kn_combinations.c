@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "kn_absences.h"
 #include "kn_alloc.h"
 #include "kn_context.h"
 
@@ -34,6 +35,11 @@ void kn_combinations_free(kn_combinations *c)
         kn_free(c->levels[i].entries);
         kn_free(c->levels[i].touched);
     }
+    for (size_t i = 0; i < c->absence_count; i++) {
+        kn_free(c->absence_levels[i].items);
+        kn_free(c->absence_levels[i].entries);
+    }
+    kn_free(c->absence_levels);
     kn_free(c->levels);
     kn_free(c->count);
     kn_free(c->frequency);
@@ -202,6 +208,10 @@ kn_found kn_combinations_extend(kn_combinations *c, size_t level, kn_row_items i
 {
     if (kn_cancelled(c->ctx)) c->cancelled = true;
     if (more < 1 || c->cancelled) return KN_FOUND_NONE;
+    if (c->absences) {
+        kn_found lacking = kn_absences_check(c, entries, count, more, bad);
+        if (lacking != KN_FOUND_NONE) return lacking;
+    }
     kn_combination_level *l = &c->levels[level];
     if (more == 1 && bad->l == 0) return extend_last(c, l, items, entries, count, bad->k);
     size_t  total;

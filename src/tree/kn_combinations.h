@@ -23,6 +23,17 @@ typedef struct kn_combination_level {
     size_t        touched_capacity;
 } kn_combination_level;
 
+/* The rows that lack something more (kn_absences.c). */
+typedef struct kn_absence_level {
+    struct {
+        uint32_t item;
+        int64_t  records; /* that have it */
+    } *items;
+    size_t        count, item_capacity;
+    kn_row_entry *entries;
+    size_t        entry_count, entry_capacity;
+} kn_absence_level;
+
 /* What makes a combination a bad one: fewer than k records, or, with l > 0, a sensitive value in more than 1 / l of them. */
 typedef struct kn_badness {
     int64_t         k; /* 0: not asked */
@@ -45,6 +56,9 @@ typedef struct kn_combinations {
     int                   chosen_count;
     const uint32_t       *excluded; /* items that are not to be added */
     int                   excluded_count;
+    const struct kn_absences *absences; /* that may be known, too; NULL: none */
+    kn_absence_level     *absence_levels;
+    size_t                absence_capacity, absence_count;
     bool                  cancelled;
     int64_t               counted; /* combinations */
 } kn_combinations;
@@ -55,7 +69,8 @@ void          kn_combinations_free(kn_combinations *c);
 
 typedef enum kn_found { KN_FOUND_NONE, KN_FOUND_BAD, KN_FOUND_NO_MEMORY } kn_found;
 
-/* Is a combination of 1 to `more` further items bad, in the rows of `entries`? `level` is the first one that is free. */
+/* Is a combination of 1 to `more` further items (and absences) bad, in the rows of `entries`? `level` is the first one that
+ * is free. */
 kn_found kn_combinations_extend(kn_combinations *c, size_t level, kn_row_items items, const kn_row_entry *entries,
                                 size_t count, int more, const kn_badness *bad);
 

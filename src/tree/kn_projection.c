@@ -24,6 +24,9 @@ void kn_projection_free(kn_projection *p)
     kn_rows_free(&p->rows);
     kn_free(p->known_start);
     kn_free(p->known);
+    kn_free(p->absence);
+    kn_free(p->absent_start);
+    kn_free(p->absent);
     kn_free(p);
 }
 
@@ -34,13 +37,10 @@ static kn_status merge_nodes(kn_projection *p, const kn_synopsis *s, kn_node_tab
     if (!place_of) return kn_fail_memory(err, p->ctx, WHAT);
     for (uint32_t i = 0; i < p->places; i++)
         for (uint32_t v = p->values[i]; v < s->vocabulary->end[p->values[i]]; v++) place_of[v] = i;
-    bool full = false, top = p->values[0] == 0;
+    bool full = false;
     for (uint32_t i = 0; i < s->nodes && !full; i++) {
-        const kn_vocabulary *v = s->vocabulary;
-        uint32_t above = s->parent[i] == KN_SYNOPSIS_ROOT ? NONE : p->image[s->parent[i]], value = s->value[i];
-        p->image[i] = above;
-        if (top && value != 0 && v->negative[v->cls[value]]) continue; /* "*" says nothing of what is not there */
-        p->image[i] = kn_node_table_child(table, above, place_of[value]);
+        uint32_t above = s->parent[i] == KN_SYNOPSIS_ROOT ? NONE : p->image[s->parent[i]];
+        p->image[i] = kn_node_table_child(table, above, place_of[s->value[i]]);
         full = p->image[i] == KN_NODE_TABLE_FULL;
     }
     kn_free(place_of);
@@ -82,7 +82,7 @@ static kn_status map_rows(kn_projection *p, const kn_synopsis *s, uint32_t *stam
         if (!members) return kn_fail_memory(err, p->ctx, WHAT);
         for (uint64_t i = from; i < to; i++) {
             uint32_t node = p->image[s->rows.members[i]];
-            if (node == NONE || stamp[node] == row + 1) continue;
+            if (stamp[node] == row + 1) continue;
             stamp[node] = row + 1;
             members[size++] = node;
         }
@@ -115,6 +115,25 @@ static kn_status list_known(kn_projection *p, const bool *known, uint32_t *stamp
     return KN_OK;
 }
 
+/* ... and those of them that may be known to be absent. */
+static kn_status list_absent(kn_projection *p, const kn_synopsis *s, const bool *known, kn_error *err)
+{
+    if (!s->absence) return KN_OK;
+    p->absence = kn_alloc_array(p->ctx, (size_t)p->places + 1, sizeof *p->absence);
+    p->absent_start = kn_alloc_array(p->ctx, (size_t)p->rows.count + 1, sizeof *p->absent_start);
+    p->absent = kn_alloc_array(p->ctx, (size_t)p->known_start[p->rows.count] + 1, sizeof *p->absent);
+    if (!p->absence || !p->absent_start || !p->absent) return kn_fail_memory(err, p->ctx, WHAT);
+    for (uint32_t i = 0; i < p->places; i++) p->absence[i] = known && !known[i] ? 0 : s->absence[p->values[i]];
+    uint64_t at = 0;
+    for (uint32_t row = 0; row < p->rows.count; row++) {
+        p->absent_start[row] = at;
+        for (uint64_t i = p->known_start[row]; i < p->known_start[row + 1]; i++)
+            if (p->absence[p->known[i]] > 0) p->absent[at++] = p->known[i];
+    }
+    p->absent_start[p->rows.count] = at;
+    return KN_OK;
+}
+
 static kn_status project(kn_projection *p, const kn_synopsis *s, const bool *known, kn_node_table *table, kn_error *err)
 {
     p->image = kn_alloc_array(p->ctx, (size_t)s->nodes + 1, sizeof *p->image);
@@ -129,7 +148,7 @@ static kn_status project(kn_projection *p, const kn_synopsis *s, const bool *kno
     memset(stamp, 0, stamps * sizeof *stamp);
     if (st == KN_OK) st = list_known(p, known, stamp, err);
     kn_free(stamp);
-    return st;
+    return st == KN_OK ? list_absent(p, s, known, err) : st;
 }
 
 kn_status kn_projection_make(kn_projection **out, const kn_synopsis *s, const uint32_t *values, uint32_t count,

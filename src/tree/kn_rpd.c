@@ -1,8 +1,7 @@
-/* kn_rpd.c: RPDa, the cost that guides the search (equations 7 and 8; ERRATA K2, K13, K14, K18).
+/* kn_rpd.c: RPDa, the cost that guides the search (equations 7 and 8; ERRATA K2, K13, K14).
  *
- * Interface: kn_structure.h. On the trie of the paths as they stand, nodes of negative classes left out; supports are
- * numbers of records. Paths are added in preorder, children by value: the sum is the same to the last bit whoever computes
- * it. Cost: O(nodes of the projection × depth + nodes of its rows).
+ * Interface: kn_structure.h. On the trie of the paths as they stand; supports are numbers of records. Paths are added in
+ * preorder, children by value: the sum is the same to the last bit whoever computes it. Cost: O(nodes of the projection × depth + nodes of its rows).
  */
 #include <string.h>
 
@@ -15,17 +14,10 @@
 
 typedef struct trie {
     kn_node_table nodes;
-    uint32_t     *of_node; /* per node of the projection; NONE: negative */
+    uint32_t     *of_node; /* per node of the projection */
     int64_t      *support;
     uint32_t     *stamp;
 } trie;
-
-static bool negative(const kn_structure *s, uint32_t place)
-{
-    const kn_vocabulary *v = s->synopsis->vocabulary;
-    uint16_t             cls = v->cls[s->projection->values[place]];
-    return cls != KN_VOCABULARY_NO_CLASS && v->negative[cls];
-}
 
 static bool insert_paths(trie *t, const kn_structure *s)
 {
@@ -33,10 +25,7 @@ static bool insert_paths(trie *t, const kn_structure *s)
     for (uint32_t i = 0; i < p->nodes; i++) {
         const uint32_t *path = s->path + p->path_start[i];
         uint32_t        at = NONE, length = s->length[i];
-        t->of_node[i] = NONE;
-        if (negative(s, path[length - 1])) continue;
         for (uint32_t j = 0; j < length; j++) {
-            if (negative(s, path[j])) continue;
             at = kn_node_table_child(&t->nodes, at, p->values[path[j]]);
             if (at == KN_NODE_TABLE_FULL) return false;
         }
@@ -51,7 +40,7 @@ static void count_supports(trie *t, const kn_structure *s)
     for (uint32_t row = 0; row < rows->count; row++)
         for (uint64_t i = rows->start[row]; i < rows->start[row + 1]; i++) {
             uint32_t node = t->of_node[rows->members[i]];
-            if (node == NONE || t->stamp[node] == row + 1) continue;
+            if (t->stamp[node] == row + 1) continue;
             t->stamp[node] = row + 1;
             t->support[node] += rows->weight[row];
         }

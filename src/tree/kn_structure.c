@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "kn_absences.h"
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
@@ -258,7 +259,10 @@ kn_status kn_structure_check(kn_structure *s, kn_combinations *scratch, int rela
         kn_free(c.ends);
         return no_memory(s, err);
     }
-    scratch->weight = s->projection->rows.weight;
+    const kn_projection *p = s->projection;
+    kn_absences          absences = {{p->absent_start, p->absent}, p->absence};
+    scratch->weight = p->rows.weight;
+    scratch->absences = p->absence ? &absences : NULL;
     kn_found found = KN_FOUND_NONE;
     for (uint32_t i = 0; i < s->relations.count && found != KN_FOUND_NO_MEMORY && !(*any && first); i++) {
         uint64_t from = s->rows_start[i], to = s->rows_start[i + 1];
@@ -269,6 +273,7 @@ kn_status kn_structure_check(kn_structure *s, kn_combinations *scratch, int rela
         s->chosen_count = 0;
         if (found == KN_FOUND_BAD) *any = true;
     }
+    scratch->absences = NULL;
     kn_free(c.ends);
     kn_free(c.rows);
     if (found == KN_FOUND_NO_MEMORY) return no_memory(s, err);

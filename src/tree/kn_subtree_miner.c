@@ -136,32 +136,20 @@ static void free_pairs(pair_map *map)
 
 /* ---- The records at this level ---- */
 
-static bool negative(const kn_vocabulary *v, uint32_t value)
-{
-    return v->cls[value] != KN_VOCABULARY_NO_CLASS && v->negative[v->cls[value]];
-}
-
 static kn_status project_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
-    miner    *m = arg;
-    void     *scratch = m->growers[worker].scratch;
-    uint32_t *moved = m->growers[worker].found;
+    miner *m = arg;
+    void  *scratch = m->growers[worker].scratch;
     (void)err;
     for (int which = 0; which < 2; which++) {
         const kn_records *records = m->sides[which].records;
         for (int64_t t = begin; t < end && t < records->count; t++) {
-            uint64_t        from = records->start[t], size = records->start[t + 1] - from;
+            uint64_t        from = records->start[t];
+            uint32_t        size = (uint32_t)(records->start[t + 1] - from);
             kn_record_node *nodes = m->sides[which].nodes + from;
-            uint32_t        count = 0;
-            for (uint32_t i = 0; i < size; i++) {
-                uint32_t parent = records->parent[from + i], value = records->value[from + i];
-                if (parent != KN_RECORDS_ROOT) parent = moved[parent];
-                moved[i] = parent;
-                if (negative(m->vocabulary, value)) continue;
-                moved[i] = count;
-                nodes[count++] = (kn_record_node){parent, m->problem->image[value]};
-            }
-            m->sides[which].size[t] = kn_record_canonical(nodes, count, scratch);
+            for (uint32_t i = 0; i < size; i++)
+                nodes[i] = (kn_record_node){records->parent[from + i], m->problem->image[records->value[from + i]]};
+            m->sides[which].size[t] = kn_record_canonical(nodes, size, scratch);
         }
     }
     return KN_OK;

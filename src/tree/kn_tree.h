@@ -8,7 +8,25 @@
  * released records that have all of them. Pairs: each relation is looked for by itself. Paths (S2): there must be one node
  * of the record for each known value under which all the relations hold. "*" is a value; "*" above "*" is a relation,
  * which stands alone and is looked for by itself (K8). The release keeps the promise if every support is 0 or at least k.
- * Under {*} the nodes of negative classes are left out: they are erased, and a "*" must not count what will not be there.
+ *
+ * Absent (III-G). Of a negative class (none is sensitive too) somebody may also know that a record lacks a value of the
+ * original. Every such absence is one of the m things that are known. It has no relations. A released record that shows u
+ * has one of the original's values at or below u, nobody knows which, and is ruled out only by knowing that all of these
+ * are absent. So "-u" is known of a value u of the cut at the price of as many things as there are values of the original
+ * (those that occur, not the hierarchy's: that nobody has a value may be known) at or below u; of "*" only where all of
+ * them are of negative classes. A combination is then a set of known values, a set of known -u, together at most m, and relations
+ * between the former; its support is the number of released records that have the former and none of the latter. Where
+ * something may be known to be absent both may be empty: to know an absence that rules out nobody is to know nothing, and
+ * of all records, too, no more than 1 / l have one sensitive value.
+ * - It is enough. Who knows values P and absences N of a record, |P| + |N| <= m, cannot rule out a released record that
+ *   has the images of P and their relations, and shows no u all of whose values are in N. Those u weigh at most |N|, so
+ *   that combination was counted; the record itself has it; so there are at least k.
+ * - ValueCheck still prunes (K9): where u makes room for its children, their weights add up to its own and to lack them
+ *   all is to lack u, so that every combination of a cut is one of the finer cut with the same support, or, with u among
+ *   the known values, one with a child in its place has a support in between.
+ * - The paper gives "-a" a node, a class and a hierarchy of its own, and generalizes it on its own. That does not
+ *   protect: -Gastritis may become "-Disease" while Gastritis is shown, and who lacks it is there for all to see.
+ * Absences leave no trace in records, cost and output.
  *
  * ValueCheck: the combinations without relations. A cut that fails is not followed (K9).
  *
@@ -26,10 +44,10 @@
  * if there is one (there is, unless the value is not known and has fewer than k records). They are disassociated as above and
  * the next round begins. OCS disassociates nothing, so nothing moves.
  *
- * Cost: RPDa of the released records without the nodes of negative classes, whose children hang from the node above (K18):
- * equations 7 and 8 with d = 1 below the root, paths added in preorder, children by value; nds and lvs without the root.
+ * Cost: RPDa of the released records: equations 7 and 8 with d = 1 below the root, paths added in preorder, children by
+ * value; nds and lvs without the root.
  * |C(u)|: values of u's class (with level_domains: of all classes) in the full-domain cut at the depth of u (K2, K13);
- * 1 for "*". Smaller is better, of equal costs the cut that comes first.
+ * 1 for "*". Smaller is better, of equal costs the cut with more values, of those the one that comes first.
  *
  * A cut is followed if it passes ValueCheck and, for OCS, needs no disassociation. A cut that is followed is a solution if,
  * with l > 0, it is diverse too: for every combination with support s > 0, each sensitive value of the cut is in at most

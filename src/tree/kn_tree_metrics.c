@@ -1,7 +1,7 @@
 /* kn_tree_metrics.c: what a release of tree records lost: RPD, ML² and dML², nodes and relations that are still there.
  *
  * Interface: kn_tree_measure (kn_tree.h). It looks at original and release alone, so that any method's release can be
- * measured. Nodes of negative classes are not data: what hangs below one counts as below the node above.
+ * measured.
  *
  * RPD is the mean over the records of the mean over their paths of 1 / product of d(u) · |C(u)| (equations 1 to 3). A node
  * survives if the released record has its value; a relation u ⇝ v if the released record has a node at or above u over one
@@ -39,20 +39,14 @@ typedef struct measuring {
     double              *domain; /* per value: |C(u)|                                                      */
     sums                *pieces;
     int64_t              piece_count;
-    /* Per worker: nodes of one original record without negative ones, and which nodes have children. */
+    /* Per worker: nodes of one original record, and which nodes have children. */
     kn_record_node **nodes;
-    uint32_t       **numbers;
     bool           **inner;
     int              worker_count;
     uint32_t         widest;
     uint32_t         depths; /* of the hierarchies, with "*" */
     int64_t        **shown;  /* per worker, value × depth: nodes of that value that show a value of that depth */
 } measuring;
-
-static bool negative(const kn_vocabulary *v, uint32_t value)
-{
-    return v->cls[value] != KN_VOCABULARY_NO_CLASS && v->negative[v->cls[value]];
-}
 
 /* The values of the full-domain cut at that depth among from .. to - 1 (K13). */
 static uint64_t values_at(const kn_vocabulary *v, uint32_t from, uint32_t to, uint32_t depth)
@@ -106,20 +100,13 @@ static int64_t count_relations(const kn_record_node *nodes, uint32_t count)
     return relations;
 }
 
-/* Copies a record without the nodes of negative classes. */
-static uint32_t copy_record(const kn_records *records, int64_t t, kn_record_node *nodes, uint32_t *moved)
+static uint32_t copy_record(const kn_records *records, int64_t t, kn_record_node *nodes)
 {
     uint64_t from = records->start[t];
-    uint32_t size = (uint32_t)(records->start[t + 1] - from), count = 0;
-    for (uint32_t i = 0; i < size; i++) {
-        uint32_t parent = records->parent[from + i], value = records->value[from + i];
-        if (parent != KN_RECORDS_ROOT) parent = moved[parent];
-        moved[i] = parent;
-        if (negative(records->vocabulary, value)) continue;
-        moved[i] = count;
-        nodes[count++] = (kn_record_node){parent, value};
-    }
-    return count;
+    uint32_t size = (uint32_t)(records->start[t + 1] - from);
+    for (uint32_t i = 0; i < size; i++)
+        nodes[i] = (kn_record_node){records->parent[from + i], records->value[from + i]};
+    return size;
 }
 
 static bool relation_survives(const kn_vocabulary *v, const kn_record_node *released, uint32_t count, uint32_t above,
@@ -156,8 +143,8 @@ static kn_status measure_range(void *arg, int64_t begin, int64_t end, int worker
     (void)err;
     for (int64_t t = begin; t < end; t++) {
         kn_record_node *nodes = m->nodes[worker], *released = nodes + m->widest;
-        uint32_t        count = copy_record(m->original, m->original_of[t], nodes, m->numbers[worker]);
-        uint32_t        released_count = copy_record(m->released, t, released, m->numbers[worker]);
+        uint32_t        count = copy_record(m->original, m->original_of[t], nodes);
+        uint32_t        released_count = copy_record(m->released, t, released);
         s->rpd_original += record_rpd(m, nodes, count, m->inner[worker]);
         s->rpd += record_rpd(m, released, released_count, m->inner[worker]);
         s->nodes_original += count;
@@ -238,20 +225,16 @@ static kn_status prepare(measuring *m, kn_error *err)
     m->domain = kn_alloc_array_zero(ctx, values, sizeof *m->domain);
     m->pieces = kn_alloc_array_zero(ctx, (size_t)m->piece_count + 1, sizeof *m->pieces);
     m->nodes = kn_alloc_array_zero(ctx, workers, sizeof *m->nodes);
-    m->numbers = kn_alloc_array_zero(ctx, workers, sizeof *m->numbers);
     m->inner = kn_alloc_array_zero(ctx, workers, sizeof *m->inner);
     m->shown = kn_alloc_array_zero(ctx, workers, sizeof *m->shown);
-    if (m->domain == NULL || m->pieces == NULL || m->nodes == NULL || m->numbers == NULL || m->inner == NULL ||
-        m->shown == NULL)
+    if (m->domain == NULL || m->pieces == NULL || m->nodes == NULL || m->inner == NULL || m->shown == NULL)
         return kn_fail_memory(err, ctx, WHAT);
     m->worker_count = (int)workers;
     for (size_t w = 0; w < workers; w++) {
         m->nodes[w] = kn_alloc_array(ctx, 2 * (size_t)m->widest, sizeof **m->nodes);
-        m->numbers[w] = kn_alloc_array(ctx, m->widest, sizeof **m->numbers);
         m->inner[w] = kn_alloc_array(ctx, m->widest, sizeof **m->inner);
         m->shown[w] = kn_alloc_array_zero(ctx, values * m->depths, sizeof **m->shown);
-        if (m->nodes[w] == NULL || m->numbers[w] == NULL || m->inner[w] == NULL || m->shown[w] == NULL)
-            return kn_fail_memory(err, ctx, WHAT);
+        if (m->nodes[w] == NULL || m->inner[w] == NULL || m->shown[w] == NULL) return kn_fail_memory(err, ctx, WHAT);
     }
     return KN_OK;
 }
@@ -260,11 +243,10 @@ static void release(measuring *m)
 {
     for (int w = 0; w < m->worker_count; w++) {
         kn_free(m->nodes[w]);
-        kn_free(m->numbers[w]);
         kn_free(m->inner[w]);
         kn_free(m->shown[w]);
     }
-    void *blocks[] = {m->domain, m->pieces, m->nodes, m->numbers, m->inner, m->shown};
+    void *blocks[] = {m->domain, m->pieces, m->nodes, m->inner, m->shown};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) kn_free(blocks[i]);
 }
 

@@ -66,6 +66,19 @@ static bool is_uniform(kn_reference *r, const kn_id_list *records)
     return false;
 }
 
+/* How many values of the records lie at or below a value, if it may be known that a record lacks them; else 0 (III-G). */
+static uint32_t values_below(const kn_reference *r, uint32_t value)
+{
+    const kn_vocabulary *v = r->vocabulary;
+    uint32_t             count = 0;
+    for (uint32_t below = value; below < v->end[value]; below++) {
+        if (!kn_bitset_test(r->occurs, below)) continue;
+        if (!v->negative[v->cls[below]]) return 0;
+        count++;
+    }
+    return count;
+}
+
 static bool value_check(kn_reference *r)
 {
     r->counters->value_checks++;
@@ -214,7 +227,6 @@ static uint32_t trie_child(kn_reference *r, uint32_t parent, uint32_t value)
     return child;
 }
 
-/* Nodes of negative classes are erased in the end: what stands below one hangs from the node above (K18). */
 static kn_status build_trie(kn_reference *r, kn_error *err)
 {
     r->trie[0] = (kn_reference_trie_node){NONE, NONE, NONE, 0, -1};
@@ -223,8 +235,6 @@ static kn_status build_trie(kn_reference *r, kn_error *err)
         const kn_record_node *nodes = r->nodes + r->records->start[t];
         for (uint32_t i = 0; i < r->size[t]; i++) {
             uint32_t above = nodes[i].parent == KN_RECORDS_ROOT ? 0 : r->trie_of[nodes[i].parent];
-            r->trie_of[i] = above;
-            if (kn_reference_negative(r, nodes[i].value)) continue;
             uint32_t at = r->trie_of[i] = trie_child(r, above, nodes[i].value);
             if (at == NONE) return kn_reference_no_memory(r, err);
             r->trie[at].support += r->trie[at].last != t;
@@ -281,11 +291,13 @@ static void count_domains(kn_reference *r)
 
 /* ---- Cuts ---- */
 
+/* The one with more values comes first. */
 static int compare_cuts(const kn_reference_cut *a, const kn_reference_cut *b)
 {
-    for (uint32_t i = 0; i < a->size && i < b->size; i++)
+    if (a->size != b->size) return a->size > b->size ? -1 : 1;
+    for (uint32_t i = 0; i < a->size; i++)
         if (a->values[i] != b->values[i]) return a->values[i] < b->values[i] ? -1 : 1;
-    return a->size < b->size ? -1 : a->size > b->size;
+    return 0;
 }
 
 static kn_status grow_table(kn_reference *r, kn_error *err)
@@ -369,7 +381,10 @@ static kn_status evaluate(kn_reference *r, uint32_t number, bool *follow, double
     r->cut = &here;
     r->counters->cuts++;
     *follow = false;
-    for (uint32_t i = 0; i < here.size; i++) r->plain[i] = !(r->problem->l > 0 && sensitive(r, here.values[i]));
+    for (uint32_t i = 0; i < here.size; i++) {
+        r->plain[i] = !(r->problem->l > 0 && sensitive(r, here.values[i]));
+        r->absence[i] = r->plain[i] ? values_below(r, here.values[i]) : 0;
+    }
     kn_reference_project(r);
     kn_reference_collect_values(r);
     if (!value_check(r)) return r->cancelled ? kn_fail_cancelled(err) : KN_OK;
@@ -479,6 +494,8 @@ static kn_status prepare(kn_reference *r, kn_error *err)
     r->image = kn_alloc_array(r->ctx, values, sizeof *r->image);
     r->place = kn_alloc_array(r->ctx, values, sizeof *r->place);
     r->plain = kn_alloc_array(r->ctx, values, sizeof *r->plain);
+    r->absence = kn_alloc_array(r->ctx, values, sizeof *r->absence);
+    r->occurs = kn_alloc_array_zero(r->ctx, kn_bitset_words(values) + 1, sizeof *r->occurs);
     r->with_value = kn_alloc_array(r->ctx, values, sizeof *r->with_value);
     r->value_ids = kn_alloc_array(r->ctx, nodes + 1, sizeof *r->value_ids);
     r->size = kn_alloc_array(r->ctx, (size_t)records->count + 1, sizeof *r->size);
@@ -489,11 +506,15 @@ static kn_status prepare(kn_reference *r, kn_error *err)
     r->class_pairs = kn_alloc_array_zero(r->ctx, kn_bitset_words(classes * (classes + 1)) + 1, sizeof *r->class_pairs);
     if (r->domain == NULL || r->image == NULL || r->place == NULL || r->plain == NULL || r->with_value == NULL ||
         r->value_ids == NULL || r->size == NULL || r->nodes == NULL || r->scratch == NULL || r->trie_of == NULL ||
-        r->trie == NULL || r->class_pairs == NULL)
+        r->trie == NULL || r->class_pairs == NULL || r->absence == NULL || r->occurs == NULL)
         return kn_reference_no_memory(r, err);
     KN_TRY(prepare_stacks(r, err));
     count_domains(r);
     note_class_pairs(r);
+    for (uint64_t i = 0; i < records->nodes; i++) {
+        kn_bitset_set(r->occurs, records->value[i]);
+        r->lacks = r->lacks || r->vocabulary->negative[r->vocabulary->cls[records->value[i]]];
+    }
     uint32_t *star = kn_alloc_array_zero(r->ctx, 1, sizeof *star);
     return star == NULL ? kn_reference_no_memory(r, err) : add_cut(r, (kn_reference_cut){1, star}, err);
 }
@@ -505,7 +526,7 @@ static void release(kn_reference *r)
                       r->value_ids,   r->size,           r->nodes,     r->scratch,   r->trie_of,      r->trie,
                       r->value_stack, r->relation_stack, r->stack_ids, r->chosen,    r->node_of,      r->among,
                       r->known,       r->named,          r->pairs,     r->relations, r->relation_ids, r->sd,
-                      r->cuts,        r->table,          r->best_sd};
+                      r->cuts,        r->table,          r->best_sd,   r->absence,   r->occurs};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) kn_free(blocks[i]);
 }
 

@@ -28,15 +28,8 @@ kn_status kn_reference_no_memory(const kn_reference *r, kn_error *err)
     return kn_fail_memory(err, r->ctx, "searching the cuts");
 }
 
-bool kn_reference_negative(const kn_reference *r, uint32_t value)
-{
-    uint16_t cls = r->vocabulary->cls[value];
-    return cls != KN_VOCABULARY_NO_CLASS && r->vocabulary->negative[cls];
-}
-
 /* ---- The records under a cut ---- */
 
-/* A "*" of a negative class would say that there is nothing: under {*} those nodes are left out. */
 void kn_reference_project(kn_reference *r)
 {
     const kn_records *records = r->records;
@@ -46,17 +39,10 @@ void kn_reference_project(kn_reference *r)
         for (uint32_t below = value; below < r->vocabulary->end[value]; below++) r->image[below] = value;
     }
     for (int64_t t = 0; t < records->count; t++) {
-        uint64_t  from = records->start[t], to = records->start[t + 1];
-        uint32_t *moved = r->trie_of, count = 0; /* where a node went */
-        for (uint64_t i = from; i < to; i++) {
-            uint32_t value = r->image[records->value[i]];
-            uint32_t parent = records->parent[i] == KN_RECORDS_ROOT ? KN_RECORDS_ROOT : moved[records->parent[i]];
-            moved[i - from] = parent;
-            if (value == 0 && kn_reference_negative(r, records->value[i])) continue;
-            moved[i - from] = count;
-            r->nodes[from + count++] = (kn_record_node){parent, value};
-        }
-        r->size[t] = kn_record_canonical(r->nodes + from, count, r->scratch);
+        uint64_t from = records->start[t], to = records->start[t + 1];
+        for (uint64_t i = from; i < to; i++)
+            r->nodes[i] = (kn_record_node){records->parent[i], r->image[records->value[i]]};
+        r->size[t] = kn_record_canonical(r->nodes + from, (uint32_t)(to - from), r->scratch);
     }
 }
 
@@ -266,6 +252,34 @@ static bool visit_chosen(kn_reference *r, int fewest, int most, const kn_id_list
     return false;
 }
 
+static void take_away(kn_reference *r, kn_id_list *out, const kn_id_list *a, const kn_id_list *b)
+{
+    r->counters->intersections++;
+    out->count = 0;
+    for (size_t i = 0, j = 0; i < a->count; i++) {
+        while (j < b->count && b->ids[j] < a->ids[i]) j++;
+        if (j == b->count || b->ids[j] != a->ids[i]) out->ids[out->count++] = a->ids[i];
+    }
+}
+
+/* The chosen values, with every set of values that are known to be absent beside them: together at most m (III-G). */
+static bool visit_absent(kn_reference *r, uint32_t first, int depth, int budget, int fewest, int most,
+                         kn_reference_visit_fn visit)
+{
+    const kn_id_list *here = &r->value_stack[depth];
+    kn_id_list       *next = &r->value_stack[depth + 1];
+    /* To know an absence may be to know nothing. */
+    if ((depth > 0 || r->lacks) && visit_chosen(r, fewest, most, here, visit)) return true;
+    for (uint32_t p = first; p < r->cut->size; p++) {
+        if (depth == 0 && kn_reference_gives_up(r)) return true;
+        if (r->absence[p] == 0 || r->absence[p] > (uint32_t)budget) continue;
+        take_away(r, next, here, &r->with_value[p]);
+        if (next->count > 0 && visit_absent(r, p + 1, depth + 1, budget - (int)r->absence[p], fewest, most, visit))
+            return true;
+    }
+    return false;
+}
+
 static bool visit_values(kn_reference *r, uint32_t first, int wanted, int fewest, int most, kn_reference_visit_fn visit)
 {
     const kn_id_list *here = &r->value_stack[r->chosen_count];
@@ -276,8 +290,9 @@ static bool visit_values(kn_reference *r, uint32_t first, int wanted, int fewest
         kn_reference_intersect(r, next, here, &r->with_value[p]);
         if (next->count == 0) continue;
         r->chosen[r->chosen_count++] = p;
-        bool enough = r->chosen_count == wanted ? visit_chosen(r, fewest, most, next, visit)
-                                                : visit_values(r, p + 1, wanted, fewest, most, visit);
+        bool enough = r->chosen_count == wanted
+                          ? visit_absent(r, 0, wanted, r->problem->m - wanted, fewest, most, visit)
+                          : visit_values(r, p + 1, wanted, fewest, most, visit);
         r->chosen_count--;
         if (enough) return true;
     }
@@ -288,6 +303,7 @@ bool kn_reference_visit(kn_reference *r, int fewest, int most, kn_reference_visi
 {
     r->value_stack[0].count = 0;
     for (int64_t t = 0; t < r->records->count; t++) append(&r->value_stack[0], t);
+    if (fewest == 0 && visit_absent(r, 0, 0, r->problem->m, 0, 0, visit)) return true;
     for (int wanted = 1; wanted <= r->problem->m; wanted++)
         if (visit_values(r, 0, wanted, fewest, most, visit)) return true;
     return false;

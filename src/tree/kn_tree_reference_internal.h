@@ -69,6 +69,9 @@ typedef struct kn_reference {
     bool       *named;   /* per relation: a rare combination gives it up */
     size_t      named_capacity, named_count;
     bool       *plain; /* per place: may be known                     */
+    uint32_t   *absence; /* per place: values to be known for it to be absent; 0: it never is */
+    uint64_t   *occurs;  /* bit per value: some record has it           */
+    bool        lacks;   /* that a record lacks something may be known  */
     bool        cancelled, late;
 
     kn_disassociation *sd;
@@ -92,7 +95,6 @@ typedef struct kn_reference {
 } kn_reference;
 
 kn_status kn_reference_no_memory(const kn_reference *r, kn_error *err);
-bool      kn_reference_negative(const kn_reference *r, uint32_t value);
 
 /* Cancelled, or the time is up? `deadline` does not count before a first cut was looked at. */
 bool kn_reference_gives_up(kn_reference *r);
@@ -110,7 +112,7 @@ void               kn_reference_intersect(kn_reference *r, kn_id_list *out, cons
 /* Told the records that have all of a combination, never none. true: enough. */
 typedef bool (*kn_reference_visit_fn)(kn_reference *r, const kn_id_list *records);
 
-/* All combinations of 1 to m values that may be known, with `fewest` to `most` relations between them: value sets by size,
+/* All combinations of 1 to m values that may be known, present or absent, with `fewest` to `most` relations between them: value sets by size,
  * then in order; relation sets likewise. true: `visit` had enough, or the time is up. */
 bool kn_reference_visit(kn_reference *r, int fewest, int most, kn_reference_visit_fn visit);
 

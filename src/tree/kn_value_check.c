@@ -1,7 +1,9 @@
-/* kn_value_check.c: ValueCheck (Algorithm 1, ERRATA K4), and diversity of sensitive values (III-F, K18).
+/* kn_value_check.c: ValueCheck (Algorithm 1, ERRATA K4), and diversity of sensitive values (III-F, K18); both with what may
+ * be known to be absent (III-G).
  *
  * Interface: kn_tree_work.h.
  */
+#include "kn_absences.h"
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
@@ -25,11 +27,18 @@ static kn_status check_values(const kn_projection *p, kn_combinations *c, int m,
         kn_free(entries);
         return kn_fail_memory(err, p->ctx, WHAT);
     }
+    kn_absences absences = {{p->absent_start, p->absent}, p->absence};
     c->weight = p->rows.weight;
+    c->absences = p->absence ? &absences : NULL;
     c->chosen_count = 0;
     kn_row_items known = {p->known_start, p->known};
-    kn_found     found = kn_combinations_extend(c, 0, known, entries, p->rows.count, m, bad);
+    int64_t      all = 0;
+    for (uint32_t i = 0; i < p->rows.count; i++) all += p->rows.weight[i];
+    /* To know an absence may be to know nothing: then all records count. */
+    kn_found found = p->absence && kn_is_bad(c, bad, entries, p->rows.count, all) ? KN_FOUND_BAD : KN_FOUND_NONE;
+    if (found == KN_FOUND_NONE) found = kn_combinations_extend(c, 0, known, entries, p->rows.count, m, bad);
     kn_free(entries);
+    c->absences = NULL;
     *ok = found == KN_FOUND_NONE;
     if (found == KN_FOUND_NO_MEMORY) return kn_fail_memory(err, p->ctx, WHAT);
     return c->cancelled ? kn_fail_cancelled(err) : KN_OK;

@@ -22,8 +22,6 @@
 #include "kn_parallel.h"
 #include "kn_verify_internal.h"
 
-enum { MOST_PROBLEMS = 100 };
-
 const char *kn_assignment_name(kn_assignment assignment)
 {
     switch (assignment) {
@@ -39,22 +37,12 @@ const char *kn_assignment_name(kn_assignment assignment)
 void kn_vproblem(kn_verifier *v, const char *format, ...)
 {
     kn_vreport *r = v->report;
-    char        text[1000];
+    va_list     args;
     r->base.ok = false;
     r->failed = true;
-    if (r->base.problem_count == MOST_PROBLEMS) {
-        r->base.more_problems = true;
-        return;
-    }
-    va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    kn_verify_problem_add(r->list, &r->base.problem_count, &r->base.more_problems, &r->arena, format, args);
     va_end(args);
-    const char *copy = kn_arena_strndup(&r->arena, text, strlen(text));
-    if (copy)
-        r->list[r->base.problem_count++] = copy;
-    else
-        r->base.more_problems = true; /* memory is out: it is still not ok */
 }
 
 void kn_verify_report_free(kn_verify_report *report)

@@ -17,29 +17,17 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 
-enum { MOST_PROBLEMS = 100 };
-
 /* ---- The report ---- */
 
 void kn_vdb_problem(kn_vdb *v, const char *format, ...)
 {
     kn_vdb_report *r = v->report;
-    char           text[1000];
+    va_list        args;
     r->base.ok = false;
     r->failed = true;
-    if (r->base.problem_count == MOST_PROBLEMS) {
-        r->base.more_problems = true;
-        return;
-    }
-    va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    kn_verify_problem_add(r->list, &r->base.problem_count, &r->base.more_problems, &r->arena, format, args);
     va_end(args);
-    const char *copy = kn_arena_strndup(&r->arena, text, strlen(text));
-    if (copy)
-        r->list[r->base.problem_count++] = copy;
-    else
-        r->base.more_problems = true; /* memory is out: it is still not ok */
 }
 
 kn_status kn_vdb_no_memory(const kn_vdb *v, kn_error *err)

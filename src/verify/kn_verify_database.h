@@ -85,7 +85,7 @@ typedef struct kn_vdb_report {
     kn_database_verify_report base;
     kn_context               *ctx;
     kn_arena                  arena;
-    const char               *list[100];
+    const char               *list[KN_VERIFY_PROBLEMS];
     kn_verified_model        *models;
     kn_verified_table        *tables;
     bool                      failed;

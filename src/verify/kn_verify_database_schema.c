@@ -19,7 +19,9 @@ static kn_status find_person(const kn_vdb *v, const kn_schema *schema, const cha
         for (int l = 0; l < schema->tables[t].link_count; l++)
             linked = linked || schema->tables[t].links[l].target >= 0;
         if (linked) continue;
-        if (*out) return kn_fail(err, KN_INPUT, "which table holds the persons? Say it with entity: {table: ...}");
+        if (*out)
+            return kn_fail(err, KN_INPUT,
+                           "nothing says which table holds the persons; say it with entity: {table: ...}");
         *out = schema->tables[t].name;
     }
     if (!*out) return kn_fail(err, KN_INPUT, "no table holds persons: each names another");

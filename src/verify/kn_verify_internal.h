@@ -16,6 +16,7 @@
 #include "kn_hash.h"
 #include "kn_string.h"
 #include "kn_value.h"
+#include "kn_verify_problems.h"
 
 __extension__ typedef __int128 kn_i128;
 
@@ -237,7 +238,7 @@ typedef struct kn_vreport {
     kn_verify_report   base;
     kn_context        *ctx;
     kn_arena           arena;
-    const char        *list[100];
+    const char        *list[KN_VERIFY_PROBLEMS];
     kn_verified_model *models;
     bool               failed; /* something was wrong */
 } kn_vreport;

@@ -60,7 +60,8 @@ static kn_status find_level(const kn_verifier *v, kn_vquasi *q, int claimed, kn_
         if (st != KN_OK) return st;
     }
     /* Methods that do not work level by level may show labels of one level by chance. */
-    q->level = kn_method_family(v->spec->method) == KN_FAMILY_FULL_DOMAIN ? lowest_level(q, q->levels) : -1;
+    bool full_domain = !v->spec->method_auto && kn_method_family(v->spec->method) == KN_FAMILY_FULL_DOMAIN;
+    q->level = full_domain ? lowest_level(q, q->levels) : -1;
     if (claimed < 0) return KN_OK;
     bool fits = (uint32_t)claimed <= q->tree->height && (q->levels[claimed / 64] >> claimed % 64 & 1);
     q->unclaimed = !fits;

@@ -14,8 +14,6 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 
-enum { MOST_PROBLEMS = 100 };
-
 #define WORK_LIMIT INT64_C(20000000000)
 
 /* ---- The report ---- */
@@ -23,21 +21,11 @@ enum { MOST_PROBLEMS = 100 };
 void kn_vrecords_problem(kn_records_verifier *v, const char *format, ...)
 {
     kn_vrecords_report *r = v->report;
-    char                text[1000];
+    va_list             args;
     r->failed = true;
-    if (r->base.problem_count == MOST_PROBLEMS) {
-        r->base.more_problems = true;
-        return;
-    }
-    va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    kn_verify_problem_add(r->list, &r->base.problem_count, &r->base.more_problems, &r->arena, format, args);
     va_end(args);
-    const char *copy = kn_arena_strndup(&r->arena, text, strlen(text));
-    if (copy)
-        r->list[r->base.problem_count++] = copy;
-    else
-        r->base.more_problems = true; /* memory is out: it is still not ok */
 }
 
 kn_status kn_vrecords_no_memory(const kn_records_verifier *v, kn_error *err)
@@ -64,6 +52,7 @@ static kn_status make_report(kn_records_verifier *v, kn_error *err)
     r->base.kmn = v->spec->kmn;
     r->base.semantics = v->spec->semantics;
     r->base.strict = v->spec->strict_structure;
+    for (int c = 0; c < v->spec->class_count; c++) r->base.absent = r->base.absent || v->spec->classes[c].negative;
     r->base.assignment = KN_ASSIGNMENT_UNDECIDED;
     r->base.problems = r->list;
     r->base.rpd = r->base.rpd_original = NAN;
@@ -114,9 +103,9 @@ static void take_models(kn_records_verifier *v)
 static kn_status make_classes(kn_records_verifier *v, kn_error *err)
 {
     v->class_count = v->spec->class_count;
-    v->classes = kn_alloc_array_zero(v->ctx, (size_t)v->class_count + 2, sizeof *v->classes);
+    v->classes = kn_alloc_array_zero(v->ctx, (size_t)v->class_count + 1, sizeof *v->classes);
     if (!v->classes) return kn_vrecords_no_memory(v, err);
-    for (int c = 0; c <= v->class_count + 1; c++) {
+    for (int c = 0; c <= v->class_count; c++) {
         v->classes[c] = (kn_vclass){.spec = c < v->class_count ? &v->spec->classes[c] : NULL,
                                     .top = KN_V_NONE,
                                     .top_label = KN_V_NONE,
@@ -160,7 +149,7 @@ static kn_status take_node(kn_records_verifier *v, kn_vforest *f, uint16_t *clas
     kn_string text;
     text.data = kn_records_label(records, record, node, &text.size);
     f->parent[at] = parent < 0 ? KN_V_NONE : (uint32_t)parent;
-    classes[at] = (uint16_t)(cls < 0 ? v->class_count : cls < v->class_count ? cls : v->class_count + 1);
+    classes[at] = (uint16_t)(cls < 0 || cls >= v->class_count ? v->class_count : cls);
     f->label[at] = kn_texts_add(&v->classes[classes[at]].texts, text, true);
     return f->label[at] == KN_V_NONE ? kn_vrecords_no_memory(v, err) : KN_OK;
 }
@@ -180,7 +169,7 @@ static kn_status take_records(kn_records_verifier *v, kn_vforest *f, uint16_t **
 static kn_status number_labels(kn_records_verifier *v, const uint16_t *original, const uint16_t *release, kn_error *err)
 {
     uint64_t total = 0;
-    for (int c = 0; c <= v->class_count + 1; c++) {
+    for (int c = 0; c <= v->class_count; c++) {
         v->classes[c].first = (uint32_t)total;
         total += v->classes[c].texts.count;
     }
@@ -191,7 +180,7 @@ static kn_status number_labels(kn_records_verifier *v, const uint16_t *original,
     v->star = star == KN_V_NONE ? KN_V_NONE : none->first + star;
     v->class_of = kn_alloc_array(v->ctx, total + 1, sizeof *v->class_of);
     if (!v->class_of) return kn_vrecords_no_memory(v, err);
-    for (int c = 0; c <= v->class_count + 1; c++)
+    for (int c = 0; c <= v->class_count; c++)
         for (uint32_t i = 0; i < v->classes[c].texts.count; i++) v->class_of[v->classes[c].first + i] = (uint16_t)c;
     for (uint64_t i = 0; i < v->original.start[v->original.count]; i++)
         v->original.label[i] += v->classes[original[i]].first;
@@ -211,35 +200,25 @@ static kn_status load(kn_records_verifier *v, const kn_records *original, const 
     return st;
 }
 
-/* Nodes and the pairs of one above the other, without values that say what a record has not: they are no data. */
-static void count_nodes(const kn_records_verifier *v, const kn_vforest *f, int64_t *nodes, int64_t *relations)
+/* Nodes and the pairs of one above the other. */
+static void count_nodes(const kn_vforest *f, int64_t *nodes, int64_t *relations)
 {
-    *nodes = *relations = 0;
-    for (int64_t r = 0; r < f->count; r++)
-        for (uint64_t i = f->start[r]; i < f->start[r + 1]; i++) {
-            if (kn_vlabel_negative(v, f->label[i])) continue;
-            ++*nodes;
-            for (uint32_t p = f->parent[i]; p != KN_V_NONE; p = f->parent[f->start[r] + p])
-                *relations += !kn_vlabel_negative(v, f->label[f->start[r] + p]);
-        }
-}
-
-static void check_negative(kn_records_verifier *v)
-{
-    const kn_vforest *f = &v->release;
+    *nodes = (int64_t)f->start[f->count];
+    *relations = 0;
     for (int64_t r = 0; r < f->count; r++)
         for (uint64_t i = f->start[r]; i < f->start[r + 1]; i++)
-            if (kn_vlabel_negative(v, f->label[i]))
-                kn_vrecords_problem(v, "record %" PRId64 ", node %" PRIu64 ": it says what the record has not", r + 1,
-                                    i - f->start[r] + 1);
+            for (uint32_t p = f->parent[i]; p != KN_V_NONE; p = f->parent[f->start[r] + p]) ++*relations;
 }
 
 /* Whatever the reader passes over, others read. */
-static void check_nothing_else(kn_records_verifier *v, const kn_records *release)
+static void check_nothing_else(kn_records_verifier *v, const kn_records *original, const kn_records *release)
 {
     for (int i = 0; i < kn_records_ignored(release); i++)
         kn_vrecords_problem(v, "the release holds \"%s\", which is nothing of a class",
                             kn_records_ignored_name(release, i));
+    const char *namespaces = kn_records_namespaces(release);
+    if (namespaces[0] && strcmp(namespaces, kn_records_namespaces(original)) != 0)
+        kn_vrecords_problem(v, "the release declares XML namespaces other than those around the original's records");
     if (kn_records_merged(release) > 0)
         kn_vrecords_problem(v, "the release says how often: %" PRId64 " nodes have the value of a sibling",
                             kn_records_merged(release));
@@ -272,14 +251,14 @@ static kn_status check(kn_records_verifier *v, kn_error *err)
 {
     kn_records_verify_report *r = &v->report->base;
     r->records = v->release.count;
-    count_nodes(v, &v->original, &r->nodes_original, &r->relations_original);
-    count_nodes(v, &v->release, &r->nodes, &r->relations);
-    check_negative(v);
+    count_nodes(&v->original, &r->nodes_original, &r->relations_original);
+    count_nodes(&v->release, &r->nodes, &r->relations);
     KN_TRY(check_siblings(v, &v->release, "release", err));
     KN_TRY(kn_vrecords_count(v, err));
     if (v->spec->strict_structure) KN_TRY(kn_vrecords_strict(v, err));
     KN_TRY(kn_vrecords_classes(v, err));
     KN_TRY(kn_vrecords_match(v, err));
+    if (v->whole && r->decided) KN_TRY(kn_vrecords_absent(v, err));
     KN_TRY(kn_vrecords_measure(v, err));
     r->ok = !v->report->failed && r->decided && r->assignment == KN_ASSIGNMENT_PROVED;
     for (int i = 0; i < r->model_count; i++) r->ok = r->ok && r->models[i].holds;
@@ -323,7 +302,7 @@ kn_status kn_verify_records_pair(kn_records_verify_report **out, kn_context *ctx
     kn_status st = make_report(&v, err);
     if (st == KN_OK) st = make_classes(&v, err);
     if (st == KN_OK) st = load(&v, original, release, err);
-    if (st == KN_OK) check_nothing_else(&v, release);
+    if (st == KN_OK) check_nothing_else(&v, original, release);
     if (st == KN_OK) st = check(&v, err);
     verifier_free(&v);
     if (st != KN_OK)

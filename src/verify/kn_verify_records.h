@@ -19,8 +19,7 @@ typedef struct kn_vforest {
     uint32_t *label;
 } kn_vforest;
 
-/* A class: where its labels begin, and its hierarchy. Class `class_count` is that of labels without one: "*"; behind it
- * stands that of values that say what a record has not and belong to no declared class. */
+/* A class: where its labels begin, and its hierarchy. Class `class_count` is that of labels without one: "*". */
 typedef struct kn_vclass {
     const kn_spec_class *spec;  /* NULL: no class                                                                */
     kn_texts             texts; /* per label - first                                                             */
@@ -39,7 +38,7 @@ typedef struct kn_vrecords_report {
     kn_records_verify_report base;
     kn_context              *ctx;
     kn_arena                 arena;
-    const char              *list[100];
+    const char              *list[KN_VERIFY_PROBLEMS];
     kn_verified_model       *models;
     bool                     failed;
 } kn_vrecords_report;
@@ -50,14 +49,15 @@ typedef struct kn_records_verifier {
     const kn_records_verify_options *options;
     kn_vrecords_report              *report;
     int                              class_count;
-    kn_vclass                       *classes;  /* class_count + 2                         */
+    kn_vclass                       *classes;  /* class_count + 1                         */
     uint32_t                         labels;   /* of both files                           */
     uint32_t                         star;     /* the label "*" of no class; KN_V_NONE    */
     uint16_t                        *class_of; /* per label                               */
     kn_vforest                       original, release;
-    kn_vforest                       raised; /* the original under its images, equal siblings merged, without negative values */
+    kn_vforest                       raised; /* the original under its images, equal siblings merged */
     int64_t                         *map; /* per released record: its original; NULL: none or a wrong one */
     uint32_t                        *image; /* per label of the original; KN_V_NONE: none known            */
+    bool                             whole; /* all of them have one, and they are a cut                    */
     int64_t                          work_limit;
     bool                             diverse; /* l-diversity is promised of some class */
 } kn_records_verifier;
@@ -72,12 +72,6 @@ static inline bool kn_vlabel_sensitive(const kn_records_verifier *v, uint32_t la
 {
     const kn_spec_class *c = v->classes[v->class_of[label]].spec;
     return c && c->sensitive;
-}
-
-static inline bool kn_vlabel_negative(const kn_records_verifier *v, uint32_t label)
-{
-    const kn_spec_class *c = v->classes[v->class_of[label]].spec;
-    return c ? c->negative : v->class_of[label] > v->class_count;
 }
 
 /* Is it a value that nobody is taken to know: of a sensitive class, where l-diversity is promised (III-F)? */
@@ -112,9 +106,13 @@ uint32_t kn_vlabel_path(const kn_records_verifier *v, uint32_t label, uint32_t *
 /* |C(u)|; 0: the hierarchy does not know it. */
 uint32_t kn_vlabel_domain(const kn_records_verifier *v, uint32_t label);
 
-/* The cut: one image for every label of the original (_cut.c). *whole: every label has one, and they are a cut; then the
+/* The cut: one image for every label of the original (_cut.c). v->whole: every label has one, and they are a cut; then the
  * raised records are made too. */
-KN_CHECK kn_status kn_vrecords_cut(kn_records_verifier *v, bool *whole, kn_error *err);
+KN_CHECK kn_status kn_vrecords_cut(kn_records_verifier *v, kn_error *err);
+
+/* k^(m,n) and l-diversity again, where it may be known too that values of negative classes are absent: after _count, and
+ * with the whole cut (_absent.c). */
+KN_CHECK kn_status kn_vrecords_absent(kn_records_verifier *v, kn_error *err);
 
 /* Can the raised record have become the released one? Steps are counted in *work; *decided turns false where there are too
  * many (_embed.c). Scratch for records of at most `largest` nodes. One thread at a time. */

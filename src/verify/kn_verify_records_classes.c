@@ -244,15 +244,14 @@ kn_status kn_vrecords_classes(kn_records_verifier *v, kn_error *err)
     if (!in_original) return kn_vrecords_no_memory(v, err);
     for (uint64_t i = 0; i < v->original.start[v->original.count]; i++) in_original[v->original.label[i]] = true;
     kn_status st = KN_OK;
-    for (int c = 0; st == KN_OK && c < v->class_count; c++)
-        if (!v->spec->classes[c].negative) st = make_class(v, &v->classes[c], in_original, err);
+    for (int c = 0; st == KN_OK && c < v->class_count; c++) st = make_class(v, &v->classes[c], in_original, err);
     kn_free(in_original);
     return st;
 }
 
 void kn_vrecords_classes_free(kn_records_verifier *v)
 {
-    for (int c = 0; v->classes && c <= v->class_count + 1; c++) {
+    for (int c = 0; v->classes && c <= v->class_count; c++) {
         kn_vclass *class = &v->classes[c];
         kn_texts_free(&class->texts);
         kn_vtree_free(class->tree);

@@ -65,10 +65,9 @@ static bool find_images(kn_records_verifier *v, const place *original, const pla
     bool    whole = true;
     int64_t shown = 0, foreign = 0;
     for (uint32_t l = 0; l < v->labels; l++)
-        if (original[l].record >= 0 && !kn_vlabel_negative(v, l))
-            whole = find_image(v, l, original, release, is_image, &shown) && whole;
+        if (original[l].record >= 0) whole = find_image(v, l, original, release, is_image, &shown) && whole;
     for (uint32_t l = 0; whole && l < v->labels; l++) {
-        if (release[l].record < 0 || is_image[l] || kn_vlabel_negative(v, l)) continue;
+        if (release[l].record < 0 || is_image[l]) continue;
         whole = false;
         if (++foreign <= SHOWN)
             kn_vrecords_problem(
@@ -80,8 +79,7 @@ static bool find_images(kn_records_verifier *v, const place *original, const pla
 
 /* ---- The original under the cut ---- */
 
-/* One record: each node joins the sibling that shows the same, or is a new one. `merged` says per node where it went; of a
- * value that says what the record has not: where its parent went. */
+/* One record: each node joins the sibling that shows the same, or is a new one. `merged` says per node where it went. */
 static uint32_t raise_record(kn_records_verifier *v, int64_t record, uint32_t *head, uint32_t *next, uint32_t *merged)
 {
     const kn_vforest *o = &v->original;
@@ -91,8 +89,6 @@ static uint32_t raise_record(kn_records_verifier *v, int64_t record, uint32_t *h
     for (uint64_t i = 0; i < size; i++) {
         uint32_t above = o->parent[from + i] == KN_V_NONE ? KN_V_NONE : merged[o->parent[from + i]];
         uint32_t shown = v->image[o->label[from + i]];
-        merged[i] = above;
-        if (shown == KN_V_NONE) continue;
         uint32_t same = head[shown];
         while (same != KN_V_NONE && parent[same] != above) same = next[same];
         merged[i] = same;
@@ -134,7 +130,7 @@ static kn_status raise_records(kn_records_verifier *v, kn_error *err)
     return room ? KN_OK : kn_vrecords_no_memory(v, err);
 }
 
-kn_status kn_vrecords_cut(kn_records_verifier *v, bool *whole, kn_error *err)
+kn_status kn_vrecords_cut(kn_records_verifier *v, kn_error *err)
 {
     place *original = NULL, *release = NULL;
     bool  *is_image = kn_alloc_array_zero(v->ctx, (size_t)v->labels + 1, sizeof *is_image);
@@ -143,8 +139,8 @@ kn_status kn_vrecords_cut(kn_records_verifier *v, bool *whole, kn_error *err)
     if (v->image) memset(v->image, 0xff, ((size_t)v->labels + 1) * sizeof *v->image);
     if (st == KN_OK) st = first_places(v, &v->original, &original, err);
     if (st == KN_OK) st = first_places(v, &v->release, &release, err);
-    *whole = st == KN_OK && find_images(v, original, release, is_image);
-    if (st == KN_OK && *whole) st = raise_records(v, err);
+    v->whole = st == KN_OK && find_images(v, original, release, is_image);
+    if (st == KN_OK && v->whole) st = raise_records(v, err);
     kn_free(is_image);
     kn_free(original);
     kn_free(release);

@@ -410,7 +410,7 @@ static kn_status match_by_search(kn_records_verifier *v, kn_error *err)
 
 kn_status kn_vrecords_match(kn_records_verifier *v, kn_error *err)
 {
-    bool whole = false, good = true, mapped = v->options->map || v->options->map_path;
+    bool good = true, mapped = v->options->map || v->options->map_path;
     v->report->base.assignment = KN_ASSIGNMENT_UNDECIDED;
     if (mapped) {
         int64_t count = 0;
@@ -418,11 +418,11 @@ kn_status kn_vrecords_match(kn_records_verifier *v, kn_error *err)
                                "record", err));
         KN_TRY(check_map(v, count, &good, err));
     }
-    KN_TRY(kn_vrecords_cut(v, &whole, err));
+    KN_TRY(kn_vrecords_cut(v, err));
     if (v->release.count != v->original.count)
         kn_vrecords_problem(v, "the release has %" PRId64 " records, the original %" PRId64, v->release.count,
                             v->original.count);
-    if (!whole || !good || v->release.count != v->original.count) {
+    if (!v->whole || !good || v->release.count != v->original.count) {
         v->report->base.assignment = KN_ASSIGNMENT_REFUTED;
         return KN_OK;
     }

@@ -16,7 +16,6 @@ typedef struct path {
     bool     inner, known;
 } path;
 
-/* A value that says what a record has not counts for nothing: its path ends, and goes on, with the node above. */
 static double measure_record(const kn_records_verifier *v, const kn_vforest *f, int64_t r, path *paths)
 {
     uint64_t from = f->start[r], size = f->start[r + 1] - from;
@@ -24,14 +23,12 @@ static double measure_record(const kn_records_verifier *v, const kn_vforest *f, 
         const path *above = f->parent[from + i] == KN_V_NONE ? NULL : &paths[f->parent[from + i]];
         uint32_t    label = f->label[from + i];
         path        here = above ? *above : (path){1, 0, false, true};
-        here.inner = kn_vlabel_negative(v, label);
-        if (!here.inner) {
-            uint32_t domain = kn_vlabel_domain(v, label);
-            here.depth++;
-            here.product *= (double)here.depth * (double)domain;
-            here.known = here.known && domain > 0;
-            for (uint32_t p = f->parent[from + i]; p != KN_V_NONE; p = f->parent[from + p]) paths[p].inner = true;
-        }
+        uint32_t    domain = kn_vlabel_domain(v, label);
+        here.inner = false;
+        here.depth++;
+        here.product *= (double)here.depth * (double)domain;
+        here.known = here.known && domain > 0;
+        for (uint32_t p = f->parent[from + i]; p != KN_V_NONE; p = f->parent[from + p]) paths[p].inner = true;
         paths[i] = here;
     }
     double   sum = 0;
