@@ -1,4 +1,4 @@
-/* test_base.c: the foundation: pool, memory, arenas, buffers, random numbers, errors. */
+/* test_base.c: the foundation: pool, memory, arenas, buffers, sets, random numbers, errors. */
 #include "testing.h"
 
 #include <stdatomic.h>
@@ -8,6 +8,7 @@
 
 #include "kn_alloc.h"
 #include "kn_arena.h"
+#include "kn_bitset.h"
 #include "kn_buffer.h"
 #include "kn_context.h"
 #include "kn_error.h"
@@ -215,6 +216,25 @@ static void random_numbers_repeat_and_stay_in_range(void **state)
     assert_true(squares / 1e5 < 1.03 && squares / 1e5 > 0.97);
 }
 
+static void sets_have_as_much_in_common_as_their_members(void **state)
+{
+    (void)state;
+    enum { WORDS = 70 };
+    kn_bitset_common_fn common = kn_bitset_common();
+    uint64_t            a[WORDS], b[WORDS];
+    kn_rng              rng;
+    kn_rng_init(&rng, testing_seed(), 0);
+    for (size_t words = 0; words <= WORDS; words++) {
+        uint32_t members = 0;
+        for (size_t i = 0; i < WORDS; i++) { /* what stands behind the sets must not matter */
+            a[i] = kn_rng_next(&rng) | (kn_rng_below(&rng, 5) == 0 ? UINT64_MAX : 0);
+            b[i] = kn_rng_next(&rng) & (kn_rng_below(&rng, 5) == 0 ? 0 : UINT64_MAX);
+        }
+        for (size_t i = 0; i < words * 64; i++) members += kn_bitset_test(a, i) && kn_bitset_test(b, i);
+        assert_int_equal(common(a, b, words), members);
+    }
+}
+
 static void statuses_have_exit_codes(void **state)
 {
     (void)state;
@@ -239,6 +259,7 @@ int main(void)
         cmocka_unit_test(arenas_keep_what_they_give),
         cmocka_unit_test(buffers_remember_a_failure),
         cmocka_unit_test(random_numbers_repeat_and_stay_in_range),
+        cmocka_unit_test(sets_have_as_much_in_common_as_their_members),
         cmocka_unit_test(statuses_have_exit_codes),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);

@@ -85,6 +85,31 @@ static void test_random_forests(void **state)
     testing_context_free(contexts[1]);
 }
 
+/* More records than stand side by side in one block, equal ones among them. */
+static void test_many_records(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(2);
+    kn_rng      rng;
+    int         disassociated = 0;
+    kn_rng_init(&rng, testing_seed(), 0);
+    for (int i = 0; i < testing_rounds(8); i++) {
+        tree_shape      shape = {3, 1, 2, 12000, 8, 9000, false, false, true, false};
+        kn_records     *records = tree_random(ctx, &rng, &shape);
+        kn_tree_problem p = KN_TREE_PROBLEM_INIT;
+        double          cost;
+        p.records = records;
+        p.method = i % 4 == 3 ? KN_METHOD_OCS : KN_METHOD_GCS;
+        p.m = 3;
+        p.n = 2;
+        p.k = 20 + (int64_t)kn_rng_below(&rng, 700);
+        disassociated += compare(ctx, &p, &cost) > 0;
+        kn_records_free(records);
+    }
+    printf("with disassociations %d\n", disassociated);
+    testing_context_free(ctx);
+}
+
 /* Every cut that GCS and OCS see, ACS sees too; OCS's solutions are among those of ACS. */
 static void test_acs_is_best(void **state)
 {
@@ -125,6 +150,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_forests),
         cmocka_unit_test(test_acs_is_best),
+        cmocka_unit_test(test_many_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

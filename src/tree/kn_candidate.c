@@ -99,15 +99,10 @@ void kn_candidate_free(kn_candidate *c)
 /* The nodes of the synopsis from `from` to `to`: a subtree, or all. */
 static bool add_range(kn_candidate *c, uint32_t from, uint32_t to)
 {
-    const kn_synopsis   *s = c->synopsis;
-    const kn_vocabulary *v = s->vocabulary;
+    const kn_synopsis *s = c->synopsis;
     for (uint32_t i = from; i < to; i++) {
         uint32_t up = s->parent[i], above = KN_NONE, value = s->value[i];
         if (up != KN_SYNOPSIS_ROOT) above = c->image[up];
-        if (!c->parent && value != 0 && v->negative[v->cls[value]]) {
-            c->image[i] = above; /* "*" says nothing of what is not there */
-            continue;
-        }
         uint32_t old = c->parent ? c->parent->image[i] : KN_NONE;
         uint32_t known = c->added.count, node = kn_node_table_child(&c->added, above, c->cut_of[value]);
         if (node == KN_NODE_TABLE_FULL || node + c->old_nodes >= KN_NODE_TABLE_FULL) return false;

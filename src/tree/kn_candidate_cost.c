@@ -18,12 +18,6 @@ static kn_status no_memory(const kn_candidate *c, kn_error *err)
 
 /* ---- The released trie ---- */
 
-static bool negative(const kn_candidate *c, uint32_t value)
-{
-    const kn_vocabulary *v = c->synopsis->vocabulary;
-    return value != 0 && v->negative[v->cls[value]];
-}
-
 static bool is_gone(const kn_candidate *c, uint32_t node)
 {
     return node < c->old_nodes && c->gone[node];
@@ -38,9 +32,8 @@ static kn_status build_trie(kn_candidate *c, kn_error *err)
         const uint32_t *path = kn_path_of(c, i) + 1;
         uint32_t        at = KN_NONE, last = path[-1] - 1;
         c->trie_of[i] = KN_NONE;
-        if (is_gone(c, i) || negative(c, path[last])) continue;
+        if (is_gone(c, i)) continue;
         for (uint32_t j = 0; j <= last; j++) {
-            if (negative(c, path[j])) continue;
             at = kn_node_table_child(&c->trie, at, path[j]);
             if (at == KN_NODE_TABLE_FULL) return no_memory(c, err);
         }

@@ -33,15 +33,6 @@ static bool is_recent(const kn_candidate *c, uint32_t value)
     return value > c->since && value < c->synopsis->vocabulary->end[c->since];
 }
 
-/* Has a row a node at all? Under {*} those of negative classes have none. */
-static bool has_nodes(const kn_candidate *c, uint32_t source)
-{
-    const kn_rows *rows = &c->synopsis->rows;
-    for (uint64_t i = rows->start[source]; i < rows->start[source + 1]; i++)
-        if (c->image[rows->members[i]] != KN_NONE) return true;
-    return false;
-}
-
 /* Rows with a new value from `first` to before `last`; with `pairs` a recent one too. */
 static bool take_row(const kn_candidate *c, value_rows *x, uint32_t row, uint32_t first, uint32_t last_one, bool pairs)
 {
@@ -49,8 +40,7 @@ static bool take_row(const kn_candidate *c, value_rows *x, uint32_t row, uint32_
     uint32_t           source = kn_row_source(c, row), last = KN_NONE;
     uint64_t           from = s->value_start[source], end = s->value_start[source + 1], at = x->start[x->count];
     bool               recent = false, meant = false;
-    if (!c->parent && !has_nodes(c, source)) return true;
-    size_t need = (size_t)(at + end - from) + 1, rows = (size_t)x->count + 2;
+    size_t             need = (size_t)(at + end - from) + 1, rows = (size_t)x->count + 2;
     if (!kn_grow(c->ctx, (void **)&x->items, &x->item_capacity, need, sizeof *x->items) ||
         !kn_grow(c->ctx, (void **)&x->start, &x->start_capacity, rows, sizeof *x->start) ||
         !kn_grow(c->ctx, (void **)&x->weight, &x->weight_capacity, rows, sizeof *x->weight))
