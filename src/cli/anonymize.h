@@ -103,8 +103,17 @@ int cli_anonymize_records(const cli_anonymizing *a, kn_context *ctx, const kn_sp
 
 /* ---- Parts ---- */
 
-/* "not declared, so dropped: ..." as a note; nothing where there is none. */
-void cli_note_dropped(const cli_common *common, const char *const *names, int count);
+/* What a run has to say besides its result. */
+typedef struct cli_release_notes {
+    bool               found;
+    const char *const *dropped; /* columns or fields that were not declared */
+    int                dropped_count;
+    const char *const *notes;
+    int                note_count;
+} cli_release_notes;
+
+/* Says it: what was dropped, that the row map is to be kept, the notes. */
+void cli_note_release(const cli_anonymizing *a, const kn_spec *spec, const cli_release_notes *n);
 
 /* The report's line among the files that may be published; nothing where there is none. */
 void cli_print_report(const kn_spec *spec, FILE *out);

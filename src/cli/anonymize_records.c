@@ -146,10 +146,8 @@ int cli_anonymize_records(const cli_anonymizing *a, kn_context *ctx, const kn_sp
     options.dry_run = a->dry_run;
     options.version = KANON_VERSION;
     if (kn_anonymize_records(&r, ctx, spec, &options, &err) != KN_OK) return cli_fail(&err);
-    cli_note_dropped(&a->common, r->dropped, r->dropped_count);
-    if (spec->keep_rowmap && !a->dry_run && r->found)
-        cli_note(&a->common, "the row map undoes the release: keep it to yourself");
-    for (int i = 0; i < r->note_count; i++) cli_note(&a->common, "%s", r->notes[i]);
+    cli_release_notes notes = {r->found, r->dropped, r->dropped_count, r->notes, r->note_count};
+    cli_note_release(a, spec, &notes);
     if (a->common.json)
         print_json(a, spec, r);
     else

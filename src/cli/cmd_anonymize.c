@@ -108,7 +108,7 @@ static int check_words(const cli_anonymizing *a)
 
 /* ---- Notes ---- */
 
-void cli_note_dropped(const cli_common *common, const char *const *dropped, int count)
+static void note_dropped(const cli_common *common, const char *const *dropped, int count)
 {
     if (count == 0) return;
     size_t size = 1;
@@ -122,13 +122,12 @@ void cli_note_dropped(const cli_common *common, const char *const *dropped, int 
     free(names);
 }
 
-static void note_promises(const cli_anonymizing *a, const kn_spec *spec, const kn_release_result *r)
+void cli_note_release(const cli_anonymizing *a, const kn_spec *spec, const cli_release_notes *n)
 {
-    if (spec->keep_rowmap && !a->dry_run && r->found)
+    note_dropped(&a->common, n->dropped, n->dropped_count);
+    if (spec->keep_rowmap && !a->dry_run && n->found)
         cli_note(&a->common, "the row map undoes the release: keep it to yourself");
-    if (r->missing_dropped > 0)
-        cli_note(&a->common, "%lld rows with a missing quasi-identifier were left out", (long long)r->missing_dropped);
-    for (int i = 0; i < r->note_count; i++) cli_note(&a->common, "%s", r->notes[i]);
+    for (int i = 0; i < n->note_count; i++) cli_note(&a->common, "%s", n->notes[i]);
 }
 
 /* ---- The run ---- */
@@ -136,8 +135,10 @@ static void note_promises(const cli_anonymizing *a, const kn_spec *spec, const k
 static int tell(const cli_anonymizing *a, const kn_spec *spec, const kn_release_result *r)
 {
     bool to_stdout = !a->dry_run && strcmp(spec->output, "-") == 0;
-    cli_note_dropped(&a->common, r->dropped, r->dropped_count);
-    note_promises(a, spec, r);
+    cli_release_notes notes = {r->found, r->dropped, r->dropped_count, r->notes, r->note_count};
+    cli_note_release(a, spec, &notes);
+    if (r->missing_dropped > 0)
+        cli_note(&a->common, "%lld rows with a missing quasi-identifier were left out", (long long)r->missing_dropped);
     if (a->common.json)
         cli_anonymize_json(a, spec, r);
     else if (!r->found || !to_stdout || !a->common.quiet)
