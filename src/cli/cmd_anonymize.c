@@ -134,7 +134,7 @@ void cli_note_release(const cli_anonymizing *a, const kn_spec *spec, const cli_r
 
 static int tell(const cli_anonymizing *a, const kn_spec *spec, const kn_release_result *r)
 {
-    bool to_stdout = !a->dry_run && strcmp(spec->output, "-") == 0;
+    bool              to_stdout = !a->dry_run && strcmp(spec->output, "-") == 0;
     cli_release_notes notes = {r->found, r->dropped, r->dropped_count, r->notes, r->note_count};
     cli_note_release(a, spec, &notes);
     if (r->missing_dropped > 0)

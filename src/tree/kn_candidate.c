@@ -79,12 +79,13 @@ void kn_candidate_free(kn_candidate *c)
         if (c->fresh) kn_counts_free(&c->fresh[i]);
         if (c->delta) kn_counts_free(&c->delta[i]);
     }
-    void *blocks[] = {c->cut_of,       c->image,     c->gone,         c->value,      c->paths,      c->previous_paths,
-                      c->was,          c->differs,   c->moved,        c->row_source, c->row_weight, c->differed,
-                      c->node_marks,   c->row_start, c->narrow_nodes, c->wide_nodes, c->row_hash,   c->row_slots,
-                      c->changed_rows, c->new_row,   c->has,          c->node_stamp, c->old_has,    c->local,
-                      c->fresh,        c->delta,     c->round_of,     c->bad,        c->list,       c->support,
-                      c->trie_of,      c->trie_map,  c->place_of,     c->value_of,   c->cells[1],   c->cells[2]};
+    void *blocks[] = {c->cut_of,     c->image,        c->gone,      c->value,        c->paths,      c->previous_paths,
+                      c->was,        c->differs,      c->moved,     c->row_source,   c->row_weight, c->differed,
+                      c->node_marks, c->row_marks,    c->row_start, c->narrow_nodes, c->wide_nodes, c->row_hash,
+                      c->row_slots,  c->changed_rows, c->new_row,   c->has,          c->node_stamp, c->old_has,
+                      c->local,      c->fresh,        c->delta,     c->round_of,     c->bad,        c->list,
+                      c->support,    c->trie_of,      c->trie_map,  c->place_of,     c->value_of,   c->cells[1],
+                      c->cells[2]};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) kn_free(blocks[i]);
     kn_counts_free(&c->named);
     kn_blocks_free(&c->blocks);

@@ -90,9 +90,10 @@ struct kn_candidate {
     int             delta_from, delta_to, delta_sign;
     bool            delta_valid; /* they are those of the round before, or of this one */
     const kn_round *delta_round; /* the parent's that they are held against            */
+    const kn_round *delta_before; /* ... and were the last time, if that is of use; NULL: they are counted anew */
     bool           *differed, any_differed, any_old_differed;
-    uint8_t        *node_marks;
-    size_t          differed_capacity, node_marks_capacity;
+    uint8_t        *node_marks, *row_marks; /* of those below */
+    size_t          differed_capacity, node_marks_capacity, row_marks_capacity;
     kn_counts *delta;
     uint64_t  *bad; /* keys of what is rare in this round */
     size_t     bad_count, bad_capacity;
@@ -112,6 +113,9 @@ struct kn_candidate {
     uint32_t     *trie_map; /* per node of the parent's trie: this one's */
     size_t        trie_map_capacity;
 };
+
+/* A node, or a row that has one: differs from the parent's, and did the last time; moved since the round before, and there. */
+enum { KN_DIFFERS = 1, KN_DIFFERED = 2, KN_MOVED = 4, KN_MOVED_THERE = 8 };
 
 /* Everything is new: {*}, or what it is specialized to. */
 static inline bool kn_is_whole(const kn_candidate *c)

@@ -220,8 +220,9 @@ static void count_other_row(kn_candidate *c, uint32_t old_row, const sweep *w)
 static kn_status look_at_rows(kn_candidate *c, const sweep *w, kn_error *err)
 {
     if (c->dense) {
+        KN_TRY(kn_delta_begin(c, w->old, w->from, w->to, err));
         if (w->fresh) KN_TRY(kn_fresh_sweep(c, w->rebuild, err));
-        return kn_delta_sweep(c, w->old, w->from, w->to, err);
+        return kn_delta_sweep(c, w->old, err);
     }
     for (int j = w->from; j <= w->to; j++) kn_counts_clear(&c->delta[j]);
     bool needed = w->fresh || (w->old && c->any_differs);

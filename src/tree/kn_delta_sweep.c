@@ -58,54 +58,69 @@ static void count_block(kn_blocks *b, size_t words)
 
 /* ---- Which rows ---- */
 
-enum { DIFFERS = 1, DIFFERED = 2, MOVED = 4 };
-
 /* What is to be said of each node. `before`: the parent's round of the last time; NULL: all is counted anew. */
 static void mark_nodes(kn_candidate *c, const kn_round *old, const kn_round *before)
 {
     for (uint32_t i = 0; i < c->nodes; i++) {
         uint32_t was = i < c->old_nodes ? i : c->was[i - c->old_nodes];
-        c->node_marks[i] = c->differs[i] ? DIFFERS : 0;
+        c->node_marks[i] = (c->differs[i] ? KN_DIFFERS : 0) | (c->moved[i] ? KN_MOVED : 0);
         if (!before || (i < c->old_nodes && c->gone[i])) continue;
         const uint32_t *here = old->paths + was * c->stride, *there = before->paths + was * c->stride;
-        if (c->differed[i]) c->node_marks[i] |= DIFFERED;
-        if (c->moved[i] || memcmp(here, there, (here[0] + 1) * sizeof *here) != 0) c->node_marks[i] |= MOVED;
+        if (c->differed[i]) c->node_marks[i] |= KN_DIFFERED;
+        if (memcmp(here, there, (here[0] + 1) * sizeof *here) != 0) c->node_marks[i] |= KN_MOVED_THERE;
     }
 }
 
 static bool meant(unsigned marks, bool anew)
 {
-    return anew ? (marks & DIFFERS) != 0 : (marks & MOVED) && (marks & (DIFFERS | DIFFERED));
+    if (anew) return (marks & KN_DIFFERS) != 0;
+    return (marks & (KN_MOVED | KN_MOVED_THERE)) && (marks & (KN_DIFFERS | KN_DIFFERED));
 }
 
-static unsigned marks_of(const kn_candidate *c, const uint32_t *nodes, uint32_t size)
+static unsigned marks_of_row(const kn_candidate *c, uint32_t row)
 {
     unsigned marks = 0;
-    for (uint32_t i = 0; i < size; i++) marks |= c->node_marks[nodes[i]];
+    if (c->narrow)
+        for (uint32_t i = c->row_start[row]; i < c->row_start[row + 1]; i++) marks |= c->node_marks[c->narrow_nodes[i]];
+    else
+        for (uint32_t i = c->row_start[row]; i < c->row_start[row + 1]; i++) marks |= c->node_marks[c->wide_nodes[i]];
     return marks;
 }
 
-/* Is it less work to count everything anew than what moved twice? */
-static bool mostly_moved(const kn_candidate *c)
+/* Was the last time the round before, with as many relations? */
+static bool goes_on(const kn_candidate *c, int from, int to)
+{
+    return from == 1 && c->delta_valid && c->delta_from == 1 && c->delta_to >= to;
+}
+
+kn_status kn_delta_begin(kn_candidate *c, const kn_round *old, int from, int to, kn_error *err)
 {
     uint32_t all = 0, some = 0;
+    c->delta_before = goes_on(c, from, to) ? c->delta_round : NULL;
+    c->delta_from = from;
+    c->delta_to = to;
+    if (!kn_grow(c->ctx, (void **)&c->row_marks, &c->row_marks_capacity, (size_t)c->row_count + 1,
+                 sizeof *c->row_marks))
+        return kn_fail_memory(err, c->ctx, "counting combinations");
+    mark_nodes(c, old, c->delta_before);
     for (uint32_t row = 0; row < c->row_count; row++) {
-        uint32_t        room[KN_ROW_VALUES], size;
-        const uint32_t *nodes = kn_row_nodes(c, row, room, &size);
-        unsigned        marks = marks_of(c, nodes, size);
+        unsigned marks = marks_of_row(c, row);
+        c->row_marks[row] = (uint8_t)marks;
         all += meant(marks, true);
         some += meant(marks, false);
     }
-    return some > all / 2;
+    if (some > all / 2) c->delta_before = NULL; /* it is less work to count everything anew than what moved twice */
+    return KN_OK;
 }
 
 /* The rows that have the specialized value. */
 static void put_changed(kn_candidate *c, bool anew)
 {
     for (uint32_t row = 0; row < c->row_count && !c->no_memory; row++) {
+        if (!meant(c->row_marks[row], anew)) continue;
         uint32_t        room[KN_ROW_VALUES], size;
         const uint32_t *nodes = kn_row_nodes(c, row, room, &size);
-        if (meant(marks_of(c, nodes, size), anew)) kn_blocks_put(&c->blocks, nodes, size, kn_row_weight(c, row));
+        kn_blocks_put(&c->blocks, nodes, size, kn_row_weight(c, row));
     }
 }
 
@@ -116,8 +131,9 @@ static void put_others(kn_candidate *c, bool anew)
     for (uint32_t row = 0; row < c->parent->rows && !c->no_memory; row++) {
         if (kn_bitset_test(c->old_has, row)) continue;
         uint32_t size = kn_row_members(c, kn_state_source(c->parent, row), nodes);
-        if (meant(marks_of(c, nodes, size), anew))
-            kn_blocks_put(&c->blocks, nodes, size, kn_state_weight(c->parent, row));
+        unsigned marks = 0;
+        for (uint32_t i = 0; i < size; i++) marks |= c->node_marks[nodes[i]];
+        if (meant(marks, anew)) kn_blocks_put(&c->blocks, nodes, size, kn_state_weight(c->parent, row));
     }
 }
 
@@ -135,28 +151,19 @@ static kn_status count(kn_candidate *c, const kn_blocks_ways *ways, bool anew, k
     return c->no_memory ? kn_fail_memory(err, c->ctx, "counting combinations") : KN_OK;
 }
 
-/* Was the last time the round before, with as many relations? */
-static bool goes_on(const kn_candidate *c, int from, int to)
+kn_status kn_delta_sweep(kn_candidate *c, const kn_round *old, kn_error *err)
 {
-    return from == 1 && c->delta_valid && c->delta_from == 1 && c->delta_to >= to;
-}
-
-kn_status kn_delta_sweep(kn_candidate *c, const kn_round *old, int from, int to, kn_error *err)
-{
-    const kn_round *before = goes_on(c, from, to) ? c->delta_round : NULL;
-    c->delta_from = from;
-    c->delta_to = to;
-    mark_nodes(c, old, before);
-    if (before && mostly_moved(c)) before = NULL;
-    if (before && (c->any_differs || c->any_differed)) {
+    const kn_round *before = c->delta_before;
+    bool            any = c->any_differs || (before && c->any_differed);
+    if (before && any) {
         kn_blocks_ways then = {c->previous_paths, before->paths, c->differed, true};
         c->delta_sign = -1;
         KN_TRY(count(c, &then, false, err));
     }
-    for (int j = from; !before && j <= to; j++) kn_counts_clear(&c->delta[j]);
+    for (int j = c->delta_from; !before && j <= c->delta_to; j++) kn_counts_clear(&c->delta[j]);
     kn_blocks_ways now = {c->paths, old->paths, c->differs, true};
     c->delta_sign = 1;
-    if (c->any_differs || (before && c->any_differed)) KN_TRY(count(c, &now, !before, err));
+    if (any) KN_TRY(count(c, &now, !before, err));
     memcpy(c->differed, c->differs, c->nodes * sizeof *c->differed);
     c->any_differed = c->any_differs;
     c->any_old_differed = c->any_old_differs;

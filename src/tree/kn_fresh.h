@@ -32,9 +32,11 @@ static inline int32_t *kn_fresh_cells(const kn_candidate *c, int relations, uint
  * which something moved since the round before. */
 KN_CHECK kn_status kn_fresh_sweep(kn_candidate *c, bool rebuild, kn_error *err);
 
-/* ... and what the supports of combinations without a new value, with from `from` to `to` relations, differ from those in a
- * round of the parent, as c->differs has it. */
-KN_CHECK kn_status kn_delta_sweep(kn_candidate *c, const kn_round *old, int from, int to, kn_error *err);
+/* ... and what the supports of combinations without a new value differ from those in a round of the parent, as c->differs has
+ * it. First kn_delta_begin, for combinations with from `from` to `to` relations: it marks the rows, which kn_fresh_sweep goes by
+ * too. */
+KN_CHECK kn_status kn_delta_begin(kn_candidate *c, const kn_round *old, int from, int to, kn_error *err);
+KN_CHECK kn_status kn_delta_sweep(kn_candidate *c, const kn_round *old, kn_error *err);
 
 /* The key of two or three values (z = KN_NONE: two) with relations between those that `pairs` says, bit 0: x and y, 1: x and z,
  * 2: y and z. */

@@ -61,13 +61,6 @@ static void count_block(kn_blocks *b, size_t words)
     for (uint32_t i = 0; c->problem->n > 1 && i < c->new_count; i++) count_doubles(b, i, words);
 }
 
-static bool any_moved(const kn_candidate *c, const uint32_t *nodes, uint32_t size)
-{
-    bool moved = false;
-    for (uint32_t i = 0; i < size; i++) moved |= c->moved[nodes[i]];
-    return moved;
-}
-
 kn_status kn_fresh_sweep(kn_candidate *c, bool rebuild, kn_error *err)
 {
     kn_blocks     *b = &c->blocks;
@@ -75,9 +68,10 @@ kn_status kn_fresh_sweep(kn_candidate *c, bool rebuild, kn_error *err)
     KN_TRY(kn_blocks_begin(b, c, &ways, c->row_count, count_block, err));
     for (uint32_t row = 0; row < c->row_count; row++) {
         if ((row & 8191) == 0 && kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
+        if (!rebuild && !(c->row_marks[row] & KN_MOVED)) continue;
         uint32_t        room[KN_ROW_VALUES], size;
         const uint32_t *nodes = kn_row_nodes(c, row, room, &size);
-        if (rebuild || any_moved(c, nodes, size)) kn_blocks_put(b, nodes, size, kn_row_weight(c, row));
+        kn_blocks_put(b, nodes, size, kn_row_weight(c, row));
     }
     kn_blocks_end(b);
     return KN_OK;
