@@ -13,7 +13,7 @@
 
 #define WHAT "counting combinations"
 
-enum { BLOCK_BYTES = 1 << 20, FEWEST_WORDS = 8, MOST_WORDS = 128 };
+enum { BLOCK_BYTES = 1 << 19, FEWEST_WORDS = 8, MOST_WORDS = 128 };
 
 static kn_status no_memory(const kn_candidate *c, kn_error *err)
 {

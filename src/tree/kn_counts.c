@@ -1,6 +1,6 @@
 /* kn_counts.c: supports by key.
  *
- * Interface: kn_counts.h. Open addressing, at most 3 / 5 full.
+ * Interface: kn_counts.h. Open addressing, at most 4 / 5 full.
  */
 #include "kn_counts.h"
 
@@ -37,17 +37,15 @@ static bool make(kn_counts *c, size_t slots)
     return false;
 }
 
-bool kn_counts_grow(kn_counts *c, size_t used)
+/* With that many slots. */
+static bool resize(kn_counts *c, size_t slots)
 {
-    size_t slots = c->slots ? c->slots * 2 : FEWEST;
-    while (used * 5 > slots * 3) slots *= 2;
     kn_counts grown = {.ctx = c->ctx};
     if (!make(&grown, slots)) return false;
-    size_t mask = slots - 1;
     for (size_t i = 0; i < c->slots; i++) {
         if (c->keys[i] == 0) continue;
-        size_t at = (size_t)(kn_hash_word(c->keys[i]) >> 16) & mask;
-        while (grown.keys[at]) at = (at + 1) & mask;
+        size_t at = kn_counts_first(&grown, c->keys[i]);
+        while (grown.keys[at]) at = kn_counts_next(&grown, at);
         grown.keys[at] = c->keys[i];
         grown.counts[at] = c->counts[i];
     }
@@ -55,4 +53,21 @@ bool kn_counts_grow(kn_counts *c, size_t used)
     kn_counts_free(c);
     *c = grown;
     return true;
+}
+
+bool kn_counts_reserve(kn_counts *c, size_t used)
+{
+    size_t slots = used + used / 4 + 2;
+    return slots <= c->slots || resize(c, slots);
+}
+
+bool kn_counts_grow(kn_counts *c)
+{
+    return resize(c, c->slots ? c->slots * 2 : FEWEST);
+}
+
+bool kn_counts_fit(kn_counts *c)
+{
+    size_t slots = c->used + c->used / 4 + 2;
+    return c->slots < slots + slots / 4 || resize(c, slots);
 }

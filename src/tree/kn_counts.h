@@ -10,26 +10,37 @@ typedef struct kn_counts {
     kn_context *ctx;
     uint64_t   *keys; /* 0: free */
     int32_t    *counts;
-    size_t      slots; /* 0 or a power of two */
+    size_t      slots;
     size_t      used;
 } kn_counts;
 
 void          kn_counts_free(kn_counts *c);
 void          kn_counts_clear(kn_counts *c); /* keeps the room, unless it is far too much */
-KN_CHECK bool kn_counts_grow(kn_counts *c, size_t used);
+KN_CHECK bool kn_counts_reserve(kn_counts *c, size_t used); /* room for so many, and few more */
+KN_CHECK bool kn_counts_grow(kn_counts *c);
+KN_CHECK bool kn_counts_fit(kn_counts *c); /* gives back room that is not used */
+
+/* Where a key would stand, as a share of all slots: there may be any number of them. */
+static inline size_t kn_counts_first(const kn_counts *c, uint64_t key)
+{
+    return (size_t)((kn_u128)kn_hash_word(key) * c->slots >> 64);
+}
+
+static inline size_t kn_counts_next(const kn_counts *c, size_t at)
+{
+    return at + 1 == c->slots ? 0 : at + 1;
+}
 
 static inline KN_CHECK bool kn_counts_add(kn_counts *c, uint64_t key, int32_t amount)
 {
-    if ((c->used + 1) * 5 > c->slots * 3 && !kn_counts_grow(c, c->used + 1)) return false;
-    size_t mask = c->slots - 1, at = (size_t)(kn_hash_word(key) >> 16) & mask;
-    while (c->keys[at] != key) {
-        if (c->keys[at] == 0) {
-            c->keys[at] = key;
-            c->counts[at] = 0;
-            c->used++;
-            break;
-        }
-        at = (at + 1) & mask;
+    if ((c->used + 1) * 5 > c->slots * 4 && !kn_counts_grow(c)) return false;
+    size_t at = kn_counts_first(c, key);
+    for (; c->keys[at] != key; at = kn_counts_next(c, at)) {
+        if (c->keys[at]) continue;
+        c->keys[at] = key;
+        c->counts[at] = 0;
+        c->used++;
+        break;
     }
     c->counts[at] += amount;
     return true;
@@ -39,11 +50,9 @@ static inline KN_CHECK bool kn_counts_add(kn_counts *c, uint64_t key, int32_t am
 static inline size_t kn_counts_find(const kn_counts *c, uint64_t key)
 {
     if (c->slots == 0) return SIZE_MAX;
-    size_t mask = c->slots - 1, at = (size_t)(kn_hash_word(key) >> 16) & mask;
-    while (c->keys[at] != key) {
+    size_t at = kn_counts_first(c, key);
+    for (; c->keys[at] != key; at = kn_counts_next(c, at))
         if (c->keys[at] == 0) return SIZE_MAX;
-        at = (at + 1) & mask;
-    }
     return at;
 }
 

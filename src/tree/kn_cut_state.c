@@ -69,10 +69,10 @@ static bool add_fresh(void *arg, uint64_t key, int32_t support)
 static bool keep_table(const kn_candidate *c, kn_counts *to, int relations)
 {
     const kn_counts *delta = &c->delta[relations];
-    bool             ok = kn_fresh_each(c, relations, add_fresh, to);
+    bool             ok = kn_fresh_each(c, relations, add_fresh, to) && kn_counts_reserve(to, to->used + delta->used);
     for (size_t i = 0; ok && i < delta->slots; i++)
         if (delta->keys[i] && delta->counts[i]) ok = kn_counts_add(to, delta->keys[i], delta->counts[i]);
-    return ok;
+    return ok && kn_counts_fit(to);
 }
 
 kn_status kn_candidate_keep_round(kn_candidate *c, int round, int stage, kn_error *err)
@@ -189,7 +189,10 @@ kn_status kn_candidate_keep_rest(kn_candidate *c, kn_error *err)
 
 static bool settle_table(kn_counts *to, const kn_counts *from, uint32_t specialized, kn_key_layout layout)
 {
-    if ((to->used + from->used) * 5 > to->slots * 3 && !kn_counts_grow(to, to->used + from->used)) return false;
+    size_t more = 0;
+    for (size_t i = 0; i < from->slots; i++)
+        more += from->keys[i] && from->counts[i] && !kn_key_has(layout, from->keys[i], specialized);
+    if (!kn_counts_reserve(to, to->used + more)) return false;
     for (size_t i = 0; i < from->slots; i++) {
         if (!from->keys[i] || !from->counts[i] || kn_key_has(layout, from->keys[i], specialized)) continue;
         if (!kn_counts_add(to, from->keys[i], from->counts[i])) return false;

@@ -24,7 +24,7 @@ typedef struct kn_synopsis {
     uint32_t            *end;    /* the first node behind the subtree                 */
     uint32_t            *value;
     kn_rows              rows;       /* distinct records by their first occurrence: nodes ascending    */
-    uint64_t            *value_start; /* rows.count + 1: the values of each row, ascending, each once      */
+    uint32_t            *value_start; /* rows.count + 1: the values of each row, ascending, each once; NULL: more than 2^32 */
     uint16_t            *narrow_values; /* where they fit into 16 bits, else ... */
     uint32_t            *values;
     uint64_t            *list_start; /* nodes + 1: where the list of each node begins                 */
