@@ -528,6 +528,28 @@ static void random_files(kn_rng *rng, kn_buffer *spec)
     kn_buffer_free(&everybody);
 }
 
+/* Nobody of the population may be known to be absent: the class of "*" is a class, however many rows may be suppressed. */
+static void test_everything_starred(void **state)
+{
+    (void)state;
+    kn_context        *ctx = testing_context(1);
+    kn_error           err = KN_ERROR_INIT;
+    kn_release_result *r = NULL;
+    put("in.csv", "zip,age\n1,10\n2,20\n3,30\n4,40\n");
+    put("all.csv", "zip,age\n1,10\n2,20\n3,30\n4,40\n5,50\n6,60\n7,70\n8,80\n");
+    put("release.yaml",
+        "kanon: 1\ninput: in.csv\noutput: out.csv\n"
+        "attributes: {zip: {role: quasi, hierarchy: suppress}, age: {role: quasi, hierarchy: suppress}}\n"
+        "privacy: [{delta-presence: {min: 0.2, max: 0.9}}]\npopulation: all.csv\nsuppression: 100%\n"
+        "suppressed: star\n");
+    assert_ok(run_file(ctx, &r, NULL, &err), err);
+    assert_true(r->found);
+    assert_int_equal(r->suppressed, 0);
+    assert_int_equal(r->classes, 1);
+    kn_release_result_free(r);
+    testing_context_free(ctx);
+}
+
 static void test_random(void **state)
 {
     (void)state;
@@ -693,8 +715,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_release),   cmocka_unit_test(test_beside),    cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_read_only), cmocka_unit_test(test_not_found), cmocka_unit_test(test_force_and_dry_run),
-        cmocka_unit_test(test_streams),   cmocka_unit_test(test_random),    cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_streams),   cmocka_unit_test(test_random),    cmocka_unit_test(test_everything_starred),
+        cmocka_unit_test(test_cancel),    cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

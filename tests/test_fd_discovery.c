@@ -299,6 +299,51 @@ static void a_larger_table_on_any_number_of_threads(void **state)
     }
 }
 
+/* 64 values of k, ten rows each; b and c are functions of k but for mistakes, which stand only at every fourth value:
+ * the rows that the search guesses from have all of them or none. */
+static kn_table *misleading_table(kn_context *ctx, kn_rng *rng, int residue, int mistakes)
+{
+    enum { ROWS = 640 };
+    char  *text = malloc(ROWS * 32 + 32);
+    size_t n = 0;
+    assert_non_null(text);
+    n += (size_t)sprintf(text, "k,b,c,d,e\n");
+    for (int r = 0; r < ROWS; r++) {
+        int  k = r % 64, b = k * 5 % 37, c = k % 11, d = (int)kn_rng_below(rng, 9), e = (int)kn_rng_below(rng, 30);
+        bool wrong = k % 4 == residue && (int)kn_rng_below(rng, 160) < mistakes;
+        if (wrong) b = c = (int)kn_rng_below(rng, 11);
+        n += (size_t)sprintf(text + n, "%02d,%02d,%02d,%02d,%02d\n", k, b, c, d, e);
+    }
+    const char *path = testing_file("misleading.csv", text, n);
+    kn_table   *table = NULL;
+    kn_error    err = KN_ERROR_INIT;
+    free(text);
+    assert_ok(kn_table_read_csv(&table, ctx, path, NULL, &err), err);
+    return table;
+}
+
+static void guesses_from_some_rows_may_mislead(void **state)
+{
+    (void)state;
+    kn_rng rng;
+    kn_rng_init(&rng, testing_seed(), 5);
+    for (int round = 0; round < 24; round++) {
+        kn_context         *ctx = testing_context(1 + round % 2);
+        int                 mistakes = 8 + (int)kn_rng_below(&rng, 50);
+        kn_table           *table = misleading_table(ctx, &rng, round % 4, mistakes);
+        kn_discover_options o = KN_DISCOVER_OPTIONS_INIT;
+        kn_discovery       *d = NULL;
+        kn_error            err = KN_ERROR_INIT;
+        o.error = (kn_fraction){(uint64_t)mistakes / 2 + kn_rng_below(&rng, (uint64_t)mistakes), 640};
+        assert_ok(kn_discover_dependencies(&d, ctx, table, &o, &err), err);
+        assert_true(d->complete);
+        compare_with_checks(d, ctx, table);
+        kn_discovery_free(d);
+        kn_table_free(table);
+        testing_context_free(ctx);
+    }
+}
+
 /* ---- Hitting sets ---- */
 
 static void hitting_sets_equal_trying_all(void **state)
@@ -557,6 +602,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_found_equals_trying_all_left_sides),
         cmocka_unit_test(a_larger_table_on_any_number_of_threads),
+        cmocka_unit_test(guesses_from_some_rows_may_mislead),
         cmocka_unit_test(hitting_sets_equal_trying_all),
         cmocka_unit_test(sixty_four_columns),
         cmocka_unit_test(bad_questions_are_refused),

@@ -123,7 +123,7 @@ KN_CHECK kn_status kn_fd_candidates_make(kn_fd_candidate **out, size_t *count, c
 
 typedef struct kn_fd_effort {
     int64_t     budget; /* exceptions allowed; 0: exact                                                       */
-    int         part;   /* look at one row in so many: what breaks then does break, the others may; 1: all    */
+    bool        guess;  /* with a budget: look at some of the rows and judge by them; `removed` is not given  */
     kn_fd_pool *agree;  /* exact: gets the agree sets of pairs of rows that break a candidate, in an order    */
                         /* that does not depend on the threads; NULL: not wanted                              */
 } kn_fd_effort;
@@ -183,6 +183,8 @@ KN_CHECK bool kn_fd_search_found(kn_fd_search *search, int right, uint64_t left,
 KN_CHECK kn_status kn_fd_agree_begin(kn_fd_search *search, kn_error *err); /* kn_fd_agree.c: exact */
 KN_CHECK kn_status kn_fd_agree_spread(kn_fd_search *search, kn_error *err);
 KN_CHECK kn_status kn_fd_advance_begin(kn_fd_search *search, kn_error *err); /* kn_fd_advance.c: with a budget */
-KN_CHECK kn_status kn_fd_advance(kn_fd_search *search, const kn_fd_candidate *refuted, size_t count, kn_error *err);
+/* Guesses which candidates fail (`broken`), and looks for large failures above these. What is then known to fail, or is
+ * to be left for later, is taken out of `right`; what is left in `right` is to be checked. */
+KN_CHECK kn_status kn_fd_advance(kn_fd_search *search, kn_fd_candidate *candidates, size_t count, kn_error *err);
 
 #endif

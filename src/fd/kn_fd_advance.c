@@ -1,12 +1,16 @@
 /* kn_fd_advance.c: failures of the search with a budget: left sides with too many exceptions, made larger (kn_fd.h).
  *
  * A candidate that fails is one failure; the sets above it that fail too are worth far more, since everything inside
- * them need never be looked at. So some of the refuted candidates are extended: columns are added, those with few
- * values first, several at once, as long as the set fails on a part of the rows already. A set that is far from
- * holding is seen to fail early, and one that is near the border costs no more than the part. What is not extended
- * far enough comes back as a candidate.
+ * them need never be looked at. Which those are is guessed from some of the rows, for about a sixteenth of the price:
+ * candidates that seem to fail are extended by columns, those with few values first, several at once, as long as the
+ * set seems to fail. Only the end of such a chain is held against all rows, and the set before it should the end turn
+ * out to hold. So full checks are spent on sets near the two borders. Guesses decide what is looked at and when, never
+ * what is found: a failure is one of all rows, and what seems to hold is checked by the caller.
  *
- * The chains of all right sides go on together, one check for each step of all.
+ * The chains of all right sides go on together, one look at the rows for each step of all.
+ *
+ * Cost: for each step of the longest chain about a sixteenth of a check of all chains, and two checks. Memory: 40
+ * bytes for each chain, at most CHAINS for each right side.
  */
 #include <string.h>
 
@@ -15,8 +19,7 @@
 #include "kn_fd.h"
 
 enum {
-    CHAINS = 64, /* for each right side at a time       */
-    PART = 2     /* one row in so many is looked at     */
+    CHAINS = 256 /* for each right side at a time */
 };
 
 static kn_status no_memory(const kn_fd_search *s, kn_error *err)
@@ -34,7 +37,7 @@ kn_status kn_fd_advance_begin(kn_fd_search *search, kn_error *err)
     kn_fd_candidate   all[KN_FD_COLUMNS];
     size_t            count = 0;
     bool              done = true;
-    kn_fd_effort      effort = {.budget = search->budget, .part = 1};
+    kn_fd_effort      effort = {.budget = search->budget};
     for (int a = 0; a < d->columns; a++) {
         if (d->constant_error[a] > search->budget) {
             if (d->columns > 1)
@@ -58,11 +61,12 @@ kn_status kn_fd_advance_begin(kn_fd_search *search, kn_error *err)
 
 /* ---- Chains ---- */
 
-/* A failing left side that grows. */
+/* A left side that seems to fail and grows. */
 typedef struct chain {
     uint64_t left;
-    uint64_t tried; /* left and the columns that were refused, or are yet to come in this step */
-    uint64_t step;  /* the columns to be added next; 0: the chain has ended */
+    uint64_t before; /* what `left` was before its last growth */
+    uint64_t tried;  /* left and the columns that were refused, or are yet to come in this step */
+    uint64_t step;   /* the columns to be added next; 0: the chain has ended */
     int      right;
     int      stride; /* how many columns are added at once */
 } chain;
@@ -95,6 +99,7 @@ static void next_step(chain *c, uint64_t others)
 
 static void accept(chain *c)
 {
+    c->before = c->left;
     c->left |= c->step;
     c->tried |= c->step;
 }
@@ -123,22 +128,31 @@ static bool prepare(const kn_fd_search *s, chain *c)
     }
 }
 
-/* Takes up to CHAINS of the refuted candidates of each right side. Every refuted one is a failure. */
-static kn_status begin_chains(kn_fd_search *s, chain *chains, size_t *count, const kn_fd_candidate *c, size_t n,
-                              kn_error *err)
+/* Takes up to CHAINS of the candidates of each right side that seem to fail. */
+static size_t begin_chains(const kn_fd_search *s, chain *chains, const kn_fd_candidate *c, size_t n)
 {
-    int taken[KN_FD_COLUMNS] = {0};
-    *count = 0;
+    int    taken[KN_FD_COLUMNS] = {0};
+    size_t count = 0;
     for (size_t i = 0; i < n; i++)
         for (uint64_t right = c[i].broken; right; right &= right - 1) {
             int a = __builtin_ctzll(right);
-            if (!kn_fd_search_failed(s, a, c[i].left)) return no_memory(s, err);
             if (taken[a]++ >= CHAINS) continue;
             int rest = __builtin_popcountll(kn_fd_others(s, a) & ~c[i].left);
-            chains[(*count)++] =
-                (chain){.left = c[i].left, .tried = c[i].left, .right = a, .stride = rest > 1 ? rest / 2 : 1};
+            chains[count++] = (chain){.left = c[i].left,
+                                      .before = c[i].left,
+                                      .tried = c[i].left,
+                                      .right = a,
+                                      .stride = rest > 1 ? rest / 2 : 1};
         }
-    return KN_OK;
+    return count;
+}
+
+/* Asks for a left side, once. The lists have room for CHAINS. */
+static void ask(kn_fd_list *list, uint64_t set)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->sets[i] == set) return;
+    list->sets[list->count++] = set;
 }
 
 /* One candidate for each left side that a chain wants to know of. */
@@ -149,10 +163,21 @@ static size_t gather(const kn_fd_search *s, chain *chains, size_t count, kn_fd_l
     for (size_t i = 0; i < count; i++) {
         chain *c = &chains[i];
         if (!prepare(s, c)) continue;
-        kn_fd_list *list = &left[c->right];
-        bool        there = false;
-        for (size_t j = 0; j < list->count; j++) there |= list->sets[j] == (c->left | c->step);
-        if (!there) list->sets[list->count++] = c->left | c->step;
+        ask(&left[c->right], c->left | c->step);
+        asked++;
+    }
+    return asked;
+}
+
+/* The ends of the chains that are not known to fail. */
+static size_t gather_ends(const kn_fd_search *s, const chain *chains, size_t count, kn_fd_list *left)
+{
+    size_t asked = 0;
+    for (int a = 0; a < s->data->columns; a++) left[a].count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const chain *c = &chains[i];
+        if (inside_any(&s->failing[c->right], c->left)) continue;
+        ask(&left[c->right], c->left);
         asked++;
     }
     return asked;
@@ -170,7 +195,7 @@ static kn_status step_chains(kn_fd_search *s, chain *chains, size_t count, kn_fd
     kn_fd_candidate *asked = NULL;
     size_t           n = 0;
     bool             done = false;
-    kn_fd_effort     effort = {.budget = s->budget, .part = PART};
+    kn_fd_effort     effort = {.budget = s->budget, .guess = true};
     *more = gather(s, chains, count, left) > 0;
     if (!*more) return KN_OK;
     kn_status st = kn_fd_candidates_make(&asked, &n, s->data, left, err);
@@ -184,31 +209,80 @@ static kn_status step_chains(kn_fd_search *s, chain *chains, size_t count, kn_fd
             accept(c);
         else
             refuse(c);
-        if (!kn_fd_search_failed(s, c->right, c->left)) st = no_memory(s, err);
-    }
-    for (size_t i = 0; i < n && *more; i++) {
-        s->checked += __builtin_popcountll(asked[i].right);
-        s->refuted += __builtin_popcountll(asked[i].broken);
     }
     kn_free(asked);
     return st;
 }
 
-kn_status kn_fd_advance(kn_fd_search *search, const kn_fd_candidate *refuted, size_t count, kn_error *err)
+/* Holds the ends of the chains against all rows. A chain whose end holds goes back by one growth. */
+static kn_status check_ends(kn_fd_search *s, chain *chains, size_t count, kn_fd_list *left, kn_error *err)
 {
-    kn_fd_search *s = search;
-    size_t        most = (size_t)s->data->columns * CHAINS, chains = 0;
-    chain        *chain_list = kn_alloc_array(s->ctx, most + 1, sizeof *chain_list);
-    kn_fd_list    left[KN_FD_COLUMNS] = {{0}};
-    bool          more = true;
-    kn_status     st = chain_list ? begin_chains(s, chain_list, &chains, refuted, count, err) : no_memory(s, err);
+    kn_fd_candidate *asked = NULL;
+    size_t           n = 0;
+    bool             done = false;
+    kn_fd_effort     effort = {.budget = s->budget};
+    if (s->late || gather_ends(s, chains, count, left) == 0) return KN_OK;
+    kn_status st = kn_fd_candidates_make(&asked, &n, s->data, left, err);
+    if (st == KN_OK) st = kn_fd_validate(&done, s->data, s->clock, asked, n, &effort, err);
+    s->late = !done;
+    for (size_t i = 0; i < n && st == KN_OK && done; i++) {
+        s->checked += __builtin_popcountll(asked[i].right);
+        s->refuted += __builtin_popcountll(asked[i].broken);
+        for (uint64_t right = asked[i].broken; right && st == KN_OK; right &= right - 1)
+            if (!kn_fd_search_failed(s, __builtin_ctzll(right), asked[i].left)) st = no_memory(s, err);
+    }
+    for (size_t i = 0; i < count && st == KN_OK && done; i++)
+        if (!inside_any(&s->failing[chains[i].right], chains[i].left)) chains[i].left = chains[i].before;
+    kn_free(asked);
+    return st;
+}
+
+/* ---- All of it ---- */
+
+static kn_status run_chains(kn_fd_search *s, chain *chains, size_t count, kn_error *err)
+{
+    kn_fd_list left[KN_FD_COLUMNS] = {{0}};
+    bool       more = true;
+    kn_status  st = KN_OK;
     for (int a = 0; a < s->data->columns && st == KN_OK; a++) {
         left[a].sets = kn_alloc_array(s->ctx, CHAINS, sizeof *left[a].sets);
         if (!left[a].sets) st = no_memory(s, err);
     }
     for (int a = 0; a < s->data->columns && st == KN_OK; a++) kn_fd_list_sort(&s->valid[a]);
-    while (more && st == KN_OK) st = step_chains(s, chain_list, chains, left, &more, err);
+    while (more && st == KN_OK) st = step_chains(s, chains, count, left, &more, err);
+    for (int i = 0; i < 2 && st == KN_OK; i++) st = check_ends(s, chains, count, left, err);
     for (int a = 0; a < KN_FD_COLUMNS; a++) kn_fd_list_free(&left[a]);
-    kn_free(chain_list);
+    return st;
+}
+
+/* Of the candidates that seem to fail, a chain has shown most to. Those of the other chains are to be checked; those
+ * that had no chain wait for the next round. */
+static void sort_out(kn_fd_search *s, kn_fd_candidate *c, size_t n)
+{
+    int taken[KN_FD_COLUMNS] = {0};
+    for (size_t i = 0; i < n; i++)
+        for (uint64_t right = c[i].broken; right; right &= right - 1) {
+            int  a = __builtin_ctzll(right);
+            bool chained = taken[a]++ < CHAINS, fails = inside_any(&s->failing[a], c[i].left);
+            if (chained && !fails) continue;
+            c[i].right &= ~kn_fd_bit(a);
+            s->changed[a] = true;
+        }
+}
+
+kn_status kn_fd_advance(kn_fd_search *search, kn_fd_candidate *candidates, size_t count, kn_error *err)
+{
+    kn_fd_search *s = search;
+    size_t        most = (size_t)s->data->columns * CHAINS;
+    bool          done = false;
+    kn_fd_effort  effort = {.budget = s->budget, .guess = true};
+    KN_TRY(kn_fd_validate(&done, s->data, s->clock, candidates, count, &effort, err));
+    s->late = !done;
+    if (s->late) return KN_OK;
+    chain    *chains = kn_alloc_array(s->ctx, most + 1, sizeof *chains);
+    kn_status st = chains ? KN_OK : no_memory(s, err);
+    if (st == KN_OK) st = run_chains(s, chains, begin_chains(s, chains, candidates, count), err);
+    if (st == KN_OK) sort_out(s, candidates, count);
+    kn_free(chains);
     return st;
 }

@@ -13,8 +13,8 @@
  *
  * Where failures come from:
  *   exact (kn_fd_agree.c): two rows that agree in exactly the columns D refute every X inside D for every A outside;
- *   with a budget (kn_fd_advance.c): no pair refutes anything, but a failure that is far from holding is extended
- *   while it stays far.
+ *   with a budget (kn_fd_advance.c): no pair refutes anything, but what fails and what is still larger and fails can be
+ *   guessed from some of the rows, and only the largest is checked.
  *
  * Cost: the rounds × (failures × candidates of each A), and the checks. Memory: failures and candidates, 8 to 24
  * bytes each.
@@ -28,7 +28,7 @@
 #include "kn_parallel.h"
 
 /* Candidates checked before the next look at the clock and at what was refuted. */
-enum { EXACT_BATCH = 8192, BUDGET_BATCH = 1024 };
+enum { EXACT_BATCH = 8192, BUDGET_BATCH = 4096 };
 
 static kn_status no_memory(const kn_fd_search *s, kn_error *err)
 {
@@ -88,13 +88,18 @@ static kn_status induce_columns(void *arg, int64_t begin, int64_t end, int worke
 
 /* ---- Step 3 ---- */
 
-/* Room for the exceptions of each candidate, in one block that the caller frees. */
-static int64_t *make_room(kn_context *ctx, kn_fd_candidate *c, size_t count)
+static size_t count_pairs(const kn_fd_candidate *c, size_t count)
 {
     size_t pairs = 0;
     for (size_t i = 0; i < count; i++) pairs += (size_t)__builtin_popcountll(c[i].right);
-    int64_t *removed = kn_alloc_array(ctx, pairs + 1, sizeof *removed);
-    pairs = 0;
+    return pairs;
+}
+
+/* Room for the exceptions of each candidate, in one block that the caller frees. */
+static int64_t *make_room(kn_context *ctx, kn_fd_candidate *c, size_t count)
+{
+    size_t   pairs = 0;
+    int64_t *removed = kn_alloc_array(ctx, count_pairs(c, count) + 1, sizeof *removed);
     for (size_t i = 0; i < count && removed; i++) {
         c[i].removed = removed + pairs;
         pairs += (size_t)__builtin_popcountll(c[i].right);
@@ -102,35 +107,40 @@ static int64_t *make_room(kn_context *ctx, kn_fd_candidate *c, size_t count)
     return removed;
 }
 
-static bool take(kn_fd_search *s, const kn_fd_candidate *c, size_t count, size_t *refuted)
+static bool take(kn_fd_search *s, const kn_fd_candidate *c, size_t count)
 {
-    *refuted = 0;
     for (size_t i = 0; i < count; i++) {
         int at = 0;
         for (uint64_t right = c[i].right; right; right &= right - 1, at++) {
             int a = __builtin_ctzll(right);
             s->checked++;
-            if (c[i].broken & kn_fd_bit(a))
-                ++*refuted;
-            else if (!kn_fd_search_found(s, a, c[i].left, s->budget > 0 ? c[i].removed[at] : 0))
-                return false;
+            if (!(c[i].broken & kn_fd_bit(a))) {
+                if (!kn_fd_search_found(s, a, c[i].left, s->budget > 0 ? c[i].removed[at] : 0)) return false;
+                continue;
+            }
+            s->refuted++;
+            if (s->budget > 0 && !kn_fd_search_failed(s, a, c[i].left)) return false;
         }
     }
-    s->refuted += (int64_t)*refuted;
     return true;
 }
 
-/* Checks one batch and learns from what it refutes. */
-static kn_status check_batch(kn_fd_search *s, kn_fd_candidate *c, size_t count, size_t *refuted, kn_error *err)
+/* Checks one batch and learns from what it refutes; *open: how many dependencies of it were not found to hold. */
+static kn_status check_batch(kn_fd_search *s, kn_fd_candidate *c, size_t count, size_t *open, kn_error *err)
 {
-    kn_fd_effort effort = {.budget = s->budget, .part = 1, .agree = s->budget > 0 ? NULL : &s->agree};
-    int64_t     *removed = s->budget > 0 ? make_room(s->ctx, c, count) : NULL;
+    kn_fd_effort effort = {.budget = s->budget, .agree = s->budget > 0 ? NULL : &s->agree};
+    size_t       asked = count_pairs(c, count), found = s->count, left = 0;
     bool         done = false;
-    kn_status    st = s->budget > 0 && !removed ? no_memory(s, err) : KN_OK;
-    if (st == KN_OK) st = kn_fd_validate(&done, s->data, s->clock, c, count, &effort, err);
+    if (s->budget > 0) KN_TRY(kn_fd_advance(s, c, count, err));
+    if (s->late) return KN_OK;
+    for (size_t i = 0; i < count; i++)
+        if (c[i].right) c[left++] = c[i];
+    int64_t  *removed = s->budget > 0 ? make_room(s->ctx, c, left) : NULL;
+    kn_status st = s->budget > 0 && !removed ? no_memory(s, err) : KN_OK;
+    if (st == KN_OK) st = kn_fd_validate(&done, s->data, s->clock, c, left, &effort, err);
     s->late = !done;
-    if (done && !take(s, c, count, refuted)) st = no_memory(s, err);
-    if (st == KN_OK && done && s->budget > 0) st = kn_fd_advance(s, c, count, err);
+    if (done && !take(s, c, left)) st = no_memory(s, err);
+    *open = asked - (s->count - found);
     kn_free(removed);
     return st;
 }

@@ -10,7 +10,11 @@
  *     so what they agree on is much;
  *   - with a budget: the rows beyond the most frequent A are exceptions; once they are more than the budget, the
  *     candidate falls. Exceptions of a candidate that holds are counted exactly.
- * A branch without live candidates is left alone.
+ * A branch without live candidates is left alone. Two rows need no splitting: with a budget they go through all that is
+ * below in one loop.
+ *
+ * To guess, some clusters of the first column are looked at, evenly spread, and the budget is their share of it and a
+ * standard deviation more. Whole clusters: in a sample of single rows few would agree on anything.
  *
  * Threads: tasks are pieces of the clusters of one first column, cut by position. Exact: each task walks with flags
  * of its own, so what it hands back does not depend on the others. With a budget the exceptions are summed up between
@@ -20,6 +24,7 @@
  * each worker: 20 bytes × rows of the largest cluster (with a budget 28), a copy of up to 16,384 rows, and 12 bytes
  * (with a budget 20) for each candidate.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +36,8 @@
 
 enum {
     TASK_PARTS = 16, /* pieces of one column's clusters */
+    GUESS = 16,      /* to guess, look at one cluster in so many at most, and at */
+    ENOUGH = 16,     /* so many at least, if there are */
     NEAR = 1 << 14,  /* rows that are copied before they are walked */
     FEW = 12         /* rows that are compared with each other rather than looked up */
 };
@@ -199,7 +206,9 @@ typedef struct job {
     const trie         *trie;
     const kn_fd_effort *effort;
     int64_t             budget;
-    _Atomic int64_t    *removed; /* with a budget: per pair */
+    uint32_t            stride[KN_FD_COLUMNS]; /* of the clusters of a first column, one in so many is looked at */
+    int64_t             limit[KN_FD_COLUMNS];  /* exceptions allowed in those                                    */
+    _Atomic int64_t    *removed;               /* with a budget: per pair */
     size_t              pairs;
     task               *tasks;
     struct walker      *walkers;
@@ -353,11 +362,6 @@ static int64_t few_exceptions(const walker *w, int column, uint32_t first, uint3
 static int64_t exceptions(walker *w, int column, uint32_t first, uint32_t last)
 {
     const int64_t *weights = w->weights;
-    if (last - first == 2) {
-        int64_t a = weights[w->rows[first]], b = weights[w->rows[first + 1]];
-        if (row_of(w, first)[column] == row_of(w, first + 1)[column]) return 0;
-        return a < b ? a : b;
-    }
     if (last - first <= FEW) return few_exceptions(w, column, first, last);
     uint32_t groups = group_rows(w, column, first, last);
     if (groups == 1) return 0;
@@ -379,29 +383,74 @@ static int64_t share(walker *w, size_t pair)
     return atomic_fetch_add_explicit(&w->job->removed[pair], own, memory_order_relaxed) + own;
 }
 
+/* The candidate falls once all workers together have seen more than the limit. */
+static void add_exceptions(walker *w, uint32_t node, int column, size_t pair, int64_t count)
+{
+    int64_t limit = w->job->limit[w->job->trie->column[w->task->node]];
+    w->own[pair] += count;
+    if (w->own[pair] > limit / 32 && share(w, pair) > limit) drop(w, node, kn_fd_bit(column));
+}
+
 /* With a budget. */
 static void test_budget(walker *w, uint32_t node, uint32_t first, uint32_t last)
 {
     const trie *t = w->job->trie;
-    int64_t     patience = w->job->budget / 32;
     size_t      pair = t->pair[node];
     for (uint64_t right = t->right[node]; right; right &= right - 1, pair++) {
         int c = __builtin_ctzll(right);
         if (!(w->alive[node] & kn_fd_bit(c))) continue;
-        w->own[pair] += exceptions(w, c, first, last);
-        if (w->own[pair] > patience && share(w, pair) > w->job->budget) drop(w, node, kn_fd_bit(c));
+        add_exceptions(w, node, c, pair, exceptions(w, c, first, last));
     }
+}
+
+static void worked(walker *w, uint64_t rows)
+{
+    w->work += rows;
+    if (w->work <= 1 << 20) return;
+    w->work = 0;
+    w->stop = kn_fd_clock_passed(w->job->clock);
+    if (w->stop) atomic_store_explicit(&w->job->late, true, memory_order_relaxed);
+}
+
+/* With a budget: rows x and y agree on the left side of `node`. */
+static void test_two(walker *w, uint32_t node, const uint32_t *x, const uint32_t *y, int64_t weight)
+{
+    const trie *t = w->job->trie;
+    size_t      pair = t->pair[node];
+    for (uint64_t right = t->right[node]; right; right &= right - 1, pair++) {
+        int c = __builtin_ctzll(right);
+        if (x[c] != y[c] && (w->alive[node] & kn_fd_bit(c))) add_exceptions(w, node, c, pair, weight);
+    }
+}
+
+/* There is nothing to split: whatever is below `node` is gone through in one loop. */
+static void visit_two(walker *w, uint32_t node, uint32_t first, uint32_t second)
+{
+    const trie     *t = w->job->trie;
+    const uint32_t *x = w->codes + (size_t)first * (size_t)w->job->data->columns;
+    const uint32_t *y = w->codes + (size_t)second * (size_t)w->job->data->columns;
+    int64_t         a = w->weights[first], b = w->weights[second], weight = a < b ? a : b;
+    uint32_t        n = node, end = t->end[node], seen = 2;
+    for (; n < end; seen++) {
+        int c = t->column[n];
+        if (w->live[n] == 0 || x[c] != y[c]) {
+            n = t->end[n];
+            continue;
+        }
+        if (w->alive[n]) test_two(w, n, x, y, weight);
+        n++;
+    }
+    worked(w, seen);
 }
 
 static void visit(walker *w, uint32_t node, uint32_t first, uint32_t last)
 {
     const trie *t = w->job->trie;
-    w->work += last - first;
-    if (w->work > 1 << 20) {
-        w->work = 0;
-        w->stop = kn_fd_clock_passed(w->job->clock);
-        if (w->stop) atomic_store_explicit(&w->job->late, true, memory_order_relaxed);
+    if (w->job->budget > 0 && last - first == 2) {
+        visit_two(w, node, w->rows[first], w->rows[first + 1]);
+        return;
     }
+    worked(w, last - first);
     if (w->alive[node]) {
         if (w->job->budget > 0)
             test_budget(w, node, first, last);
@@ -448,7 +497,9 @@ static kn_status run_task(walker *w, task *k, kn_error *err)
     }
     memcpy(w->alive + k->node, t->right + k->node, nodes * sizeof *w->alive);
     memcpy(w->live + k->node, t->live + k->node, nodes * sizeof *w->live);
+    uint32_t stride = w->job->stride[t->column[k->node]];
     for (uint32_t i = k->first; i < k->last && w->live[k->node] && !w->stop && !w->failed; i++) {
+        if (i % stride != stride / 2) continue;
         uint32_t begin = clusters->starts[i], n = clusters->starts[i + 1] - begin;
         take_cluster(w, clusters->members + begin, n);
         w->range_count = 0;
@@ -524,6 +575,22 @@ static void walker_free(walker *w)
     kn_free(w->ranges);
 }
 
+/* Which clusters are looked at, and how many exceptions these may have: their share of the budget. */
+static void set_limits(job *j)
+{
+    for (int c = 0; c < j->data->columns; c++) {
+        const kn_fd_clusters *k = &j->data->clusters[c];
+        uint32_t              stride = j->effort->guess ? k->count / ENOUGH : 1;
+        uint64_t              rows = 0;
+        j->stride[c] = stride = stride < 1 ? 1 : stride > GUESS ? GUESS : stride;
+        j->limit[c] = j->budget;
+        if (stride == 1) continue;
+        for (uint32_t i = stride / 2; i < k->count; i += stride) rows += k->starts[i + 1] - k->starts[i];
+        double fair = (double)j->budget * (double)rows / (double)k->starts[k->count];
+        j->limit[c] = (int64_t)(fair + sqrt(fair)); /* + what chance may bring about */
+    }
+}
+
 /* Cuts the clusters of each first column into pieces of about equally many rows. */
 static int make_tasks(job *j, task *tasks)
 {
@@ -531,8 +598,7 @@ static int make_tasks(job *j, task *tasks)
     for (uint32_t node = 1; node < j->trie->nodes; node = j->trie->end[node]) {
         const kn_fd_clusters *c = &j->data->clusters[j->trie->column[node]];
         uint32_t              first = 0, all = c->count ? c->starts[c->count] : 0, part = all / TASK_PARTS + 1024;
-        uint32_t              enough = all / (uint32_t)j->effort->part;
-        while (first < c->count && c->starts[first] <= enough) {
+        while (first < c->count) {
             uint32_t last = first + 1;
             while (last < c->count && c->starts[last + 1] - c->starts[first] <= part) last++;
             tasks[count++] = (task){.node = node, .first = first, .last = last};
@@ -560,15 +626,17 @@ static bool collect_exact(const job *j, int tasks, kn_fd_candidate *candidates)
 static void collect_budget(const job *j, kn_fd_candidate *candidates)
 {
     const trie *t = j->trie;
+    int64_t     limit = 0;
     for (uint32_t n = 1; n < t->nodes; n++) {
+        if (t->parent[n] == 0) limit = j->limit[t->column[n]];
         if (!t->right[n]) continue;
         kn_fd_candidate *c = &candidates[t->candidate[n]];
         size_t           pair = t->pair[n];
         int              at = 0;
         for (uint64_t right = t->right[n]; right; right &= right - 1, at++, pair++) {
             int64_t removed = atomic_load_explicit(&j->removed[pair], memory_order_relaxed);
-            if (removed > j->budget) c->broken |= right & -right;
-            if (c->removed) c->removed[at] = removed;
+            if (removed > limit) c->broken |= right & -right;
+            if (c->removed && !j->effort->guess) c->removed[at] = removed;
         }
     }
 }
@@ -608,6 +676,7 @@ kn_status kn_fd_validate(bool *done, const kn_fd_data *data, kn_fd_clock *clock,
             st = kn_fail_memory(err, ctx, "searching dependencies");
     }
     if (st == KN_OK) {
+        set_limits(&j);
         tasks = make_tasks(&j, j.tasks);
         st = run(&j, candidates, workers, tasks, err);
         *done = st == KN_OK && !atomic_load(&j.late);

@@ -273,13 +273,14 @@ static uint32_t starred_class(const kn_run *run)
 }
 
 /* Where no column tells them apart, the rows of a class of stars and the suppressed rows are the same to every reader.
- * They are counted as he counts them: as suppressed if so many may be, else as a class. The bytes do not change. */
+ * They are counted as he counts them: as suppressed if so many may be, else as a class. Where nobody may be known to be absent
+ * no row can be suppressed, so they are a class. The bytes do not change. */
 static void count_stars(kn_run *run)
 {
     kn_plan *plan = run->plan;
     uint32_t star = starred_class(run), last = plan->classes - 1;
     if (run->spec->suppressed == KN_SUPPRESSED_DROP || star == plan->classes || telling_column(run)) return;
-    bool suppress = plan->suppressed + plan->class_rows[star] <= run->budget;
+    bool suppress = !run->requirements->absent_fails && plan->suppressed + plan->class_rows[star] <= run->budget;
     for (int64_t row = 0; row < plan->rows; row++) {
         uint32_t *c = &plan->class_of_row[row];
         if (*c == (suppress ? star : KN_CLASS_SUPPRESSED))

@@ -54,10 +54,19 @@ static void keep_starred(kn_verifier *v, const kn_vcolumn *column)
         v->starred[row] = v->starred[row] && kn_vcode(column, row) == star;
 }
 
+/* Is it promised that nobody is known to be absent? Then no row can have been suppressed. */
+static bool forbids_absence(const kn_spec *spec)
+{
+    for (int i = 0; i < spec->model_count; i++)
+        if (spec->models[i].kind == KN_MODEL_PRESENCE && spec->models[i].low.numerator > 0) return true;
+    return false;
+}
+
 /* No other column tells: are rows that are "*" throughout generalized to the top, rather than suppressed? */
 static bool is_top(const kn_verifier *v)
 {
     const kn_verify_options *o = v->options;
+    if (forbids_absence(v->spec)) return true;
     if (v->star_rows > v->budget) return true;
     if (o->suppressed >= 0) return o->suppressed == 0;
     return v->star_rows == v->release->rows && v->star_rows >= kn_v_requested_k(v->spec);
