@@ -537,16 +537,16 @@ static void test_everything_starred(void **state)
     kn_release_result *r = NULL;
     put("in.csv", "zip,age\n1,10\n2,20\n3,30\n4,40\n");
     put("all.csv", "zip,age\n1,10\n2,20\n3,30\n4,40\n5,50\n6,60\n7,70\n8,80\n");
-    put("release.yaml",
-        "kanon: 1\ninput: in.csv\noutput: out.csv\n"
-        "attributes: {zip: {role: quasi, hierarchy: suppress}, age: {role: quasi, hierarchy: suppress}}\n"
-        "privacy: [{delta-presence: {min: 0.2, max: 0.9}}]\npopulation: all.csv\nsuppression: 100%\n"
-        "suppressed: star\n");
+    put("r.yaml", "kanon: 1\ninput: in.csv\noutput: out.csv\n"
+                  "attributes: {zip: {role: quasi, hierarchy: suppress}, age: {role: quasi, hierarchy: suppress}}\n"
+                  "privacy: [{delta-presence: {min: 0.2, max: 0.9}}]\npopulation: all.csv\nsuppression: 100%\n"
+                  "suppressed: star\n");
     assert_ok(run_file(ctx, &r, NULL, &err), err);
     assert_true(r->found);
     assert_int_equal(r->suppressed, 0);
     assert_int_equal(r->classes, 1);
     kn_release_result_free(r);
+    remove_outputs();
     testing_context_free(ctx);
 }
 
