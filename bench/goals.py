@@ -89,8 +89,8 @@ GOALS = [
          how="whole command; peers: search alone"),
     Goal("6.fd-million-approximate", "… with 1 % exceptions", "≤", 120, "s", "fd-1m-20-1%", "seconds",
          how="whole command, stopped at 300 s",
-         why="81 processor seconds: what holds and what fails near the border is checked against all rows, and two thirds"
-             " of the time at 100,000 rows go into these checks, a third into guessing what they are."),
+         why="It takes 81 processor seconds. At 100,000 rows two thirds of the time go into checks of all rows near the"
+             " border, a third into guessing from some of the rows which ones to make."),
     Goal("7.tpch", "miracle-x on 100 k TPC-H persons", "≤", 60, "s", "tpch", "seconds",
          how="SQLite, read to plan, climit 150, k = 5"),
     Goal("7.memory", "… memory of it", "≤", 3, "× tables", "tpch", "memory", how="held at most, by the encoded tables"),
