@@ -145,7 +145,14 @@ static inline int32_t kn_row_weight(const kn_candidate *c, uint32_t row)
     return c->merged ? c->row_weight[row] : (int32_t)c->synopsis->rows.weight[c->changed_rows[row]];
 }
 
-/* The nodes of a row. `room` is for KN_ROW_VALUES of them, and may be where they are told. */
+/* The node at c->row_start[row] and behind. */
+static inline uint32_t kn_row_node(const kn_candidate *c, uint32_t at)
+{
+    return c->narrow ? c->narrow_nodes[at] : c->wide_nodes[at];
+}
+
+/* The nodes of a row, where relations count: then they are few. `room` is for KN_ROW_VALUES of them, and may be where they are
+ * told. */
 static inline const uint32_t *kn_row_nodes(const kn_candidate *c, uint32_t row, uint32_t *room, uint32_t *size)
 {
     uint32_t from = c->row_start[row];

@@ -135,21 +135,19 @@ static void find_plain(kn_candidate *c)
 
 static bool is_plain(const kn_candidate *c, uint32_t row)
 {
-    uint32_t        room[KN_ROW_VALUES], size;
-    const uint32_t *nodes = kn_row_nodes(c, row, room, &size);
-    bool            moved = false;
-    for (uint32_t i = 0; i < size; i++) moved |= c->moved[nodes[i]];
+    bool moved = false;
+    for (uint32_t i = c->row_start[row]; i < c->row_start[row + 1]; i++) moved |= c->moved[kn_row_node(c, i)];
     return !moved;
 }
 
 /* Adds the nodes of a row where they stand; of a plain one the new ones are enough. */
 static void add_changed_row(kn_candidate *c, uint32_t row, bool plain)
 {
-    uint32_t        room[KN_ROW_VALUES], size;
-    const uint32_t *nodes = kn_row_nodes(c, row, room, &size);
     c->node_clock++;
-    for (uint32_t i = 0; i < size; i++)
-        if (!plain || nodes[i] >= c->old_nodes) add_row(c, nodes[i], kn_row_weight(c, row));
+    for (uint32_t i = c->row_start[row]; i < c->row_start[row + 1]; i++) {
+        uint32_t node = kn_row_node(c, i);
+        if (!plain || node >= c->old_nodes) add_row(c, node, kn_row_weight(c, row));
+    }
 }
 
 kn_status kn_candidate_cost(kn_candidate *c, double *cost, kn_error *err)

@@ -65,21 +65,20 @@ static void write_nodes(kn_candidate *c, uint32_t source)
 }
 
 /* Does not depend on their order. */
-static uint64_t hash_nodes(const uint32_t *nodes, uint32_t count)
+static uint64_t hash_nodes(const kn_candidate *c, uint32_t row)
 {
     uint64_t hash = 0;
-    for (uint32_t i = 0; i < count; i++) hash += kn_hash_word(nodes[i] + (uint64_t)1);
+    for (uint32_t i = c->row_start[row]; i < c->row_start[row + 1]; i++)
+        hash += kn_hash_word(kn_row_node(c, i) + (uint64_t)1);
     return hash;
 }
 
 /* Has a row just those nodes that are stamped, `size` of them? */
 static bool same_nodes(const kn_candidate *c, uint32_t row, uint32_t size)
 {
-    uint32_t        room[KN_ROW_VALUES], count;
-    const uint32_t *nodes = kn_row_nodes(c, row, room, &count);
-    if (count != size) return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (c->node_stamp[nodes[i]] != c->node_clock) return false;
+    if (c->row_start[row + 1] - c->row_start[row] != size) return false;
+    for (uint32_t i = c->row_start[row]; i < c->row_start[row + 1]; i++)
+        if (c->node_stamp[kn_row_node(c, i)] != c->node_clock) return false;
     return true;
 }
 
@@ -116,9 +115,8 @@ static bool make_room(kn_candidate *c, size_t rows, size_t nodes)
 /* The row that was written becomes one, unless there is an equal one: which? KN_NONE: memory is out. */
 static uint32_t merge_row(kn_candidate *c, uint32_t source)
 {
-    uint32_t        room[KN_ROW_VALUES], size, row = c->row_count;
-    const uint32_t *nodes = kn_row_nodes(c, row, room, &size);
-    uint64_t        hash = hash_nodes(nodes, size);
+    uint32_t row = c->row_count, size = c->row_start[row + 1] - c->row_start[row];
+    uint64_t hash = hash_nodes(c, row);
     if (((size_t)row + 1) * 2 > c->row_slot_count && !grow_slots(c)) return KN_NONE;
     size_t at = (size_t)(hash >> 8) & (c->row_slot_count - 1);
     for (; c->row_slots[at]; at = (at + 1) & (c->row_slot_count - 1)) {
@@ -141,8 +139,8 @@ static kn_status merge_rows(kn_candidate *c, kn_error *err)
     if (c->row_slot_count) memset(c->row_slots, 0, c->row_slot_count * sizeof *c->row_slots);
     for (size_t i = 0; i < c->changed_count; i++) {
         uint32_t source = c->changed_rows[i];
-        if (!make_room(c, (size_t)c->row_count + 1, (size_t)c->row_start[c->row_count] + KN_ROW_VALUES))
-            return no_memory(c, err);
+        size_t   size = (size_t)(c->synopsis->rows.start[source + 1] - c->synopsis->rows.start[source]);
+        if (!make_room(c, (size_t)c->row_count + 1, c->row_start[c->row_count] + size)) return no_memory(c, err);
         write_nodes(c, source);
         uint32_t row = merge_row(c, source);
         if (row == KN_NONE) return no_memory(c, err);
