@@ -122,28 +122,25 @@ static bool find_rare(kn_candidate *c, const supports *x)
     return false;
 }
 
-/* The recent values stand together among the places? They were the last to become new. */
+/* The recent values, if they stand together among the places: then one of them has to be the second. Else all are looked at. */
 static void choose_second(const kn_candidate *c, supports *x)
 {
     const uint32_t *end = c->synopsis->vocabulary->end;
     uint32_t        first = UINT32_MAX, last = 0, count = 0;
     x->second = 0;
     x->end = (uint32_t)x->places;
-    x->pairs = false;
     if (c->since == KN_NONE) return;
-    for (uint32_t child = c->since + 1; child < end[c->since]; child = end[child], count++) {
+    for (uint32_t child = c->since + 1; child < end[c->since]; child = end[child]) {
         uint32_t place = c->place_of[child];
-        if (place == KN_NONE) {
-            count--;
-            continue;
-        }
+        if (place == KN_NONE) continue; /* nobody has it */
         if (place < first) first = place;
         if (place >= last) last = place + 1;
+        count++;
     }
-    if (count == 0 || last - first != count) return;
+    x->pairs = count > 0 && last - first == count;
+    if (!x->pairs) return;
     x->second = first;
     x->end = last;
-    x->pairs = true;
 }
 
 kn_status kn_value_sweep(kn_candidate *c, bool *ok, kn_error *err)
