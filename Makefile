@@ -83,7 +83,7 @@ fresh-machine: ## make demo and make test as a new user of a bare Debian 12 in a
 	@scripts/fresh-machine
 
 .PHONY: fuzz
-fuzz: ## fuzz one target or all in turn: make fuzz TARGET=fuzz_csv|all SECONDS=60
+fuzz: ## fuzz one target or all of them: make fuzz TARGET=fuzz_csv|all SECONDS=60
 	@scripts/setup test
 	@scripts/fuzz $(TARGET) $(SECONDS)
 
