@@ -374,6 +374,21 @@ static kn_status figures_by_level(question *q, listing *l, kn_error *err)
     return st;
 }
 
+/* The sets asked for, smallest first, and where to find them. */
+static kn_status list_all_sets(question *q, listing *l, int largest, kn_error *err)
+{
+    kn_sets_diagnosis *d = &q->out->public;
+    int64_t            at = 0;
+    d->set_count = l->count;
+    for (int size = 1; size <= largest; size++) list_sets(q, size, 0, 0, &at);
+    for (int64_t i = 0; i < l->count; i++) {
+        l->places[i] = (place){q->masks[i], i};
+        if (!keep_set(q, &d->sets[i].set, &q->masks[i])) return no_memory(q, err);
+    }
+    qsort(l->places, (size_t)l->count, sizeof *l->places, by_mask);
+    return KN_OK;
+}
+
 static kn_status find_figures(question *q, kn_error *err)
 {
     kn_sets_diagnosis *d = &q->out->public;
@@ -389,16 +404,7 @@ static kn_status find_figures(question *q, kn_error *err)
     q->masks = kn_alloc_array(q->ctx, (size_t)n, sizeof *q->masks);
     listing   l = {q, kn_alloc_array(q->ctx, (size_t)n, sizeof *l.places), n};
     kn_status st = d->sets && q->masks && l.places ? KN_OK : no_memory(q, err);
-    if (st == KN_OK) {
-        int64_t at = 0;
-        d->set_count = n;
-        for (int size = 1; size <= largest; size++) list_sets(q, size, 0, 0, &at);
-        for (int64_t i = 0; i < n && st == KN_OK; i++) {
-            l.places[i] = (place){q->masks[i], i};
-            if (!keep_set(q, &d->sets[i].set, &q->masks[i])) st = no_memory(q, err);
-        }
-        qsort(l.places, (size_t)n, sizeof *l.places, by_mask);
-    }
+    if (st == KN_OK) st = list_all_sets(q, &l, largest, err);
     if (st == KN_OK) {
         kn_progress_begin(q->ctx, "diagnosing sets", "sets", (uint64_t)n);
         if (q->opt->algorithm == KN_SETS_FAST && largest == q->count && q->count <= WALK_COLUMNS) {
