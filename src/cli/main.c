@@ -3,6 +3,9 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -138,11 +141,20 @@ static void fill_closed_descriptors(void)
         if (fcntl(fd, F_GETFD) == -1) (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/* Large blocks that are freed go back to the system at once: left to itself, malloc comes to keep them for more. */
+static void give_memory_back(void)
+{
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     fill_closed_descriptors();
     /* A reader that goes away, or a limit on the size of files, is an error of a write, not the end. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    give_memory_back();
     return cli_finish(run(argc, argv));
 }

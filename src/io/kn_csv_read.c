@@ -16,7 +16,7 @@
 
 enum {
     PIECE_SIZE = 1 << 19,
-    PIECES_PER_THREAD = 8,
+    PIECES_PER_THREAD = 4,
     MAX_WAVE = 1 << 28, /* positions in the buffer, which a long record doubles, fit in 31 bits */
     SNIFF_SIZE = 1 << 20,
     BATCH = 1024,          /* records that are interned at a time ... */
@@ -132,6 +132,9 @@ static kn_status open_file(kn_csv_reader *r, const char *path, kn_error *err)
     const unsigned char *b = (const unsigned char *)r->buffer;
     if (r->filled >= 2 && ((b[0] == 0xff && b[1] == 0xfe) || (b[0] == 0xfe && b[1] == 0xff)))
         return kn_fail_at(err, KN_INPUT, name, 1, 1, "the text is in UTF-16; convert it to UTF-8 first");
+    if (r->filled >= 16 && memcmp(b, "SQLite format 3", 16) == 0)
+        return kn_fail(err, KN_INPUT, "%s: it is a SQLite database, not a text; as a database its name is sqlite:FILE",
+                       name);
     if (r->filled >= 3 && b[0] == 0xef && b[1] == 0xbb && b[2] == 0xbf) r->at = 3;
     r->delimiter = r->opt->delimiter;
     if (r->delimiter == 0) {
