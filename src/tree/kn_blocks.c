@@ -13,7 +13,7 @@
 
 #define WHAT "counting combinations"
 
-enum { BLOCK_BYTES = 1 << 19, FEWEST_WORDS = 8, MOST_WORDS = 128 };
+enum { BLOCK_BYTES = 1 << 19, FEWEST_WORDS = KN_BLOCK_LANES, MOST_WORDS = 128 };
 
 static kn_status no_memory(const kn_candidate *c, kn_error *err)
 {
@@ -27,7 +27,7 @@ void kn_blocks_free(kn_blocks *b)
     kn_free(b->neighbours);
     kn_free(b->of_node);
     kn_free(b->differs);
-    kn_free(b->sets);
+    kn_free(b->room);
 }
 
 /* ---- Relations ---- */
@@ -145,8 +145,9 @@ kn_status kn_blocks_begin(kn_blocks *b, kn_candidate *c, const kn_blocks_ways *w
     b->words = words < FEWEST_WORDS ? FEWEST_WORDS : words / FEWEST_WORDS * FEWEST_WORDS;
     if (!link_neighbours(b) ||
         !kn_grow(c->ctx, (void **)&b->differs, &b->differs_capacity, 2 * relations + 1, sizeof *b->differs) ||
-        !kn_grow(c->ctx, (void **)&b->sets, &b->sets_capacity, sets * b->words, sizeof *b->sets))
+        !kn_grow(c->ctx, (void **)&b->room, &b->room_capacity, sets * b->words + KN_BLOCK_LANES, sizeof *b->room))
         return no_memory(c, err);
+    b->sets = kn_block_align(b->room);
     b->present = b->differs + relations;
     b->values = b->sets;
     b->now = b->values + c->places * b->words;
@@ -177,22 +178,41 @@ static void compare_ways(kn_blocks *b, size_t words)
 
 void kn_blocks_end(kn_blocks *b)
 {
-    size_t words = (b->used + 63) / 64;
+    size_t words = kn_block_words(b->used);
     if (words == 0) return;
     compare_ways(b, words);
     b->count(b, words);
     clear_block(b);
 }
 
+/* The sets that a node is put into. */
+static inline void put_node(const kn_blocks *b, uint64_t *word, uint64_t bit, size_t node)
+{
+    const uint32_t *sets = b->of_node + node * 2 * b->c->stride, *end = sets + *sets;
+    while (sets < end) word[*++sets] |= bit;
+}
+
 void kn_blocks_put(kn_blocks *b, const uint32_t *nodes, uint32_t size, int32_t weight)
 {
-    size_t stride = 2 * b->c->stride;
     for (; weight > 0; weight--) {
-        uint64_t *word = b->sets + b->used / 64, bit = (uint64_t)1 << b->used % 64;
-        for (uint32_t i = 0; i < size; i++) {
-            const uint32_t *sets = b->of_node + nodes[i] * stride, *end = sets + *sets;
-            while (sets < end) word[*++sets] |= bit;
-        }
+        uint64_t *word = b->sets + kn_block_word(b->used), bit = kn_block_bit(b->used);
+        for (uint32_t i = 0; i < size; i++) put_node(b, word, bit, nodes[i]);
+        if (++b->used == b->words * 64) kn_blocks_end(b);
+    }
+}
+
+void kn_blocks_put_row(kn_blocks *b, uint32_t row)
+{
+    const kn_candidate *c = b->c;
+    uint32_t            from = c->row_start[row], size = c->row_start[row + 1] - from;
+    int32_t             weight = kn_row_weight(c, row);
+    if (!c->narrow) {
+        kn_blocks_put(b, c->wide_nodes + from, size, weight);
+        return;
+    }
+    for (const uint16_t *nodes = c->narrow_nodes + from; weight > 0; weight--) {
+        uint64_t *word = b->sets + kn_block_word(b->used), bit = kn_block_bit(b->used);
+        for (uint32_t i = 0; i < size; i++) put_node(b, word, bit, nodes[i]);
         if (++b->used == b->words * 64) kn_blocks_end(b);
     }
 }

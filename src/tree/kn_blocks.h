@@ -10,6 +10,33 @@
 #include "kn_bitset.h"
 #include "kn_cut_state.h"
 
+/* Where the i-th row stands in each set. Rows that follow each other are in different words, because most of them are in the
+ * same sets: the processor need not wait for the word that it just wrote. */
+enum { KN_BLOCK_LANES = 8 };
+
+static inline size_t kn_block_word(size_t row)
+{
+    return row / (KN_BLOCK_LANES * 64) * KN_BLOCK_LANES + row % KN_BLOCK_LANES;
+}
+
+static inline uint64_t kn_block_bit(size_t row)
+{
+    return (uint64_t)1 << row / KN_BLOCK_LANES % 64;
+}
+
+/* The words that so many rows take. */
+static inline size_t kn_block_words(size_t rows)
+{
+    return (rows + KN_BLOCK_LANES * 64 - 1) / (KN_BLOCK_LANES * 64) * KN_BLOCK_LANES;
+}
+
+/* The first cache line in a room that has KN_BLOCK_LANES words more than needed. */
+static inline uint64_t *kn_block_align(uint64_t *room)
+{
+    size_t line = KN_BLOCK_LANES * sizeof *room;
+    return room + (line - (uintptr_t)room % line) % line / sizeof *room;
+}
+
 typedef struct kn_blocks kn_blocks;
 
 struct kn_blocks {
@@ -26,11 +53,11 @@ struct kn_blocks {
 
     /* The block at hand. */
     size_t    words, used; /* per set; rows so far */
-    uint64_t *sets;        /* all of them          */
+    uint64_t *room, *sets; /* all of them          */
     uint64_t *values, *now, *then, *only_now; /* the last two: NULL where they are not told apart */
     void (*count)(kn_blocks *b, size_t words); /* counts what is in it */
 
-    size_t relation_of_capacity, ends_capacity, neighbours_capacity, of_node_capacity, differs_capacity, sets_capacity;
+    size_t relation_of_capacity, ends_capacity, neighbours_capacity, of_node_capacity, differs_capacity, room_capacity;
 };
 
 void kn_blocks_free(kn_blocks *b); /* what is in it */
@@ -46,7 +73,8 @@ typedef struct kn_blocks_ways {
 KN_CHECK kn_status kn_blocks_begin(kn_blocks *b, kn_candidate *c, const kn_blocks_ways *ways, size_t rows,
                                    void (*count)(kn_blocks *, size_t), kn_error *err);
 
-/* Puts a row in; counts the block where it is full. */
+/* Puts a row in, one of the candidate's or by its nodes; counts the block where it is full. */
+void kn_blocks_put_row(kn_blocks *b, uint32_t row);
 void kn_blocks_put(kn_blocks *b, const uint32_t *nodes, uint32_t size, int32_t weight);
 
 /* Counts the last one. */

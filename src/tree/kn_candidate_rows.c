@@ -49,15 +49,16 @@ static bool worth_merging(const kn_candidate *c)
 /* Writes the nodes of a row behind those of the others, each once, stamped. There is room. */
 static void write_nodes(kn_candidate *c, uint32_t source)
 {
-    const kn_rows *rows = &c->synopsis->rows;
-    uint32_t       at = c->row_start[c->row_count];
-    c->node_clock++;
-    for (uint64_t i = rows->start[source]; i < rows->start[source + 1]; i++) {
-        uint32_t node = c->image[rows->members[i]];
-        if (node == KN_NONE || c->node_stamp[node] == c->node_clock) continue;
-        c->node_stamp[node] = c->node_clock;
-        if (c->narrow)
-            c->narrow_nodes[at++] = (uint16_t)node;
+    const kn_rows  *rows = &c->synopsis->rows;
+    const uint32_t *image = c->image, *end = rows->members + rows->start[source + 1];
+    uint32_t       *stamp = c->node_stamp, clock = ++c->node_clock, at = c->row_start[c->row_count];
+    uint16_t       *narrow = c->narrow ? c->narrow_nodes : NULL;
+    for (const uint32_t *member = rows->members + rows->start[source]; member < end; member++) {
+        uint32_t node = image[*member];
+        if (node == KN_NONE || stamp[node] == clock) continue;
+        stamp[node] = clock;
+        if (narrow)
+            narrow[at++] = (uint16_t)node;
         else
             c->wide_nodes[at++] = node;
     }

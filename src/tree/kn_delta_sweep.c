@@ -58,17 +58,23 @@ static void count_block(kn_blocks *b, size_t words)
 
 /* ---- Which rows ---- */
 
-/* What is to be said of each node. `before`: the parent's round of the last time; NULL: all is counted anew. */
-static void mark_nodes(kn_candidate *c, const kn_round *old, const kn_round *before)
+/* What is to be said of each node. `before`: the parent's round of the last time; NULL: all is counted anew. false: nothing is,
+ * of any. */
+static bool mark_nodes(kn_candidate *c, const kn_round *old, const kn_round *before)
 {
+    unsigned any = 0;
     for (uint32_t i = 0; i < c->nodes; i++) {
         uint32_t was = i < c->old_nodes ? i : c->was[i - c->old_nodes];
-        c->node_marks[i] = (c->differs[i] ? KN_DIFFERS : 0) | (c->moved[i] ? KN_MOVED : 0);
-        if (!before || (i < c->old_nodes && c->gone[i])) continue;
-        const uint32_t *here = old->paths + was * c->stride, *there = before->paths + was * c->stride;
-        if (c->differed[i]) c->node_marks[i] |= KN_DIFFERED;
-        if (memcmp(here, there, (here[0] + 1) * sizeof *here) != 0) c->node_marks[i] |= KN_MOVED_THERE;
+        unsigned marks = (c->differs[i] ? KN_DIFFERS : 0) | (c->moved[i] ? KN_MOVED : 0);
+        if (before && !(i < c->old_nodes && c->gone[i])) {
+            const uint32_t *here = old->paths + was * c->stride, *there = before->paths + was * c->stride;
+            if (c->differed[i]) marks |= KN_DIFFERED;
+            if (memcmp(here, there, (here[0] + 1) * sizeof *here) != 0) marks |= KN_MOVED_THERE;
+        }
+        c->node_marks[i] = (uint8_t)marks;
+        any |= marks;
     }
+    return any != 0;
 }
 
 static bool meant(unsigned marks, bool anew)
@@ -102,7 +108,10 @@ kn_status kn_delta_begin(kn_candidate *c, const kn_round *old, int from, int to,
     if (!kn_grow(c->ctx, (void **)&c->row_marks, &c->row_marks_capacity, (size_t)c->row_count + 1,
                  sizeof *c->row_marks))
         return kn_fail_memory(err, c->ctx, "counting combinations");
-    mark_nodes(c, old, c->delta_before);
+    if (!mark_nodes(c, old, c->delta_before)) {
+        memset(c->row_marks, 0, c->row_count * sizeof *c->row_marks);
+        return KN_OK;
+    }
     for (uint32_t row = 0; row < c->row_count; row++) {
         unsigned marks = marks_of_row(c, row);
         c->row_marks[row] = (uint8_t)marks;
@@ -116,12 +125,8 @@ kn_status kn_delta_begin(kn_candidate *c, const kn_round *old, int from, int to,
 /* The rows that have the specialized value. */
 static void put_changed(kn_candidate *c, bool anew)
 {
-    for (uint32_t row = 0; row < c->row_count && !c->no_memory; row++) {
-        if (!meant(c->row_marks[row], anew)) continue;
-        uint32_t        room[KN_ROW_VALUES], size;
-        const uint32_t *nodes = kn_row_nodes(c, row, room, &size);
-        kn_blocks_put(&c->blocks, nodes, size, kn_row_weight(c, row));
-    }
+    for (uint32_t row = 0; row < c->row_count && !c->no_memory; row++)
+        if (meant(c->row_marks[row], anew)) kn_blocks_put_row(&c->blocks, row);
 }
 
 /* The parent's rows that do not. */

@@ -1,7 +1,7 @@
 /* kn_fresh_sweep.c: supports of the combinations with a new value, many rows at a time (kn_blocks.h).
  *
- * Interface: kn_fresh.h. In later rounds only rows in which something moved are looked at. Cost: one step
- * per row and relation, and one per combination that occurs and 512 rows.
+ * Interface: kn_fresh.h. In later rounds only rows in which something moved are looked at, unless these are many: then it is
+ * less work to count all anew. Cost: one step per row and relation, and one per combination that occurs and 512 rows.
  */
 #include "kn_context.h"
 #include "kn_error.h"
@@ -61,17 +61,26 @@ static void count_block(kn_blocks *b, size_t words)
     for (uint32_t i = 0; c->problem->n > 1 && i < c->new_count; i++) count_doubles(b, i, words);
 }
 
+/* Are there more rows in which something moved than it pays to take away and add? */
+static bool most_moved(const kn_candidate *c)
+{
+    uint32_t moved = 0;
+    for (uint32_t row = 0; row < c->row_count; row++) moved += (c->row_marks[row] & KN_MOVED) != 0;
+    return moved > c->row_count / 3;
+}
+
 kn_status kn_fresh_sweep(kn_candidate *c, bool rebuild, kn_error *err)
 {
-    kn_blocks     *b = &c->blocks;
+    kn_blocks *b = &c->blocks;
+    if (!rebuild && most_moved(c)) {
+        rebuild = true;
+        for (int j = 1; j <= c->problem->n; j++) kn_fresh_clear(c, j);
+    }
     kn_blocks_ways ways = {c->paths, rebuild ? NULL : c->previous_paths, c->moved, false};
     KN_TRY(kn_blocks_begin(b, c, &ways, c->row_count, count_block, err));
     for (uint32_t row = 0; row < c->row_count; row++) {
         if ((row & 8191) == 0 && kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
-        if (!rebuild && !(c->row_marks[row] & KN_MOVED)) continue;
-        uint32_t        room[KN_ROW_VALUES], size;
-        const uint32_t *nodes = kn_row_nodes(c, row, room, &size);
-        kn_blocks_put(b, nodes, size, kn_row_weight(c, row));
+        if (rebuild || (c->row_marks[row] & KN_MOVED)) kn_blocks_put_row(b, row);
     }
     kn_blocks_end(b);
     return KN_OK;

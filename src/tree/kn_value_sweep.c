@@ -14,16 +14,17 @@
 
 #define WHAT "checking combinations of values"
 
-enum { WORDS = 128, MOST_CELLS = 1 << 22 };
+enum { WORDS = 16 * KN_BLOCK_LANES, MOST_CELLS = 1 << 22 };
 
 /* Supports: of the i-th new value, of it with the j-th place, of both with the z-th. */
 typedef struct supports {
     size_t    places;
     uint32_t  second; /* the places of the second value: from `second` ... */
     uint32_t  end;    /* ... to before `end`; all of them, or the recent ones */
-    bool      pairs;  /* only combinations with a recent value are meant      */
+    bool      pairs;  /* only combinations with a recent value are meant, and rows that have one counted */
     int32_t  *one, *two, *three;
-    uint64_t *sets; /* per place WORDS words; then those of a pair */
+    uint64_t *room, *sets; /* per place WORDS words; then those of a pair */
+    uint32_t *set_of;      /* per value at or below the cut: where its set begins */
 } supports;
 
 static kn_status no_memory(const kn_candidate *c, kn_error *err)
@@ -57,7 +58,7 @@ static void count_second(kn_candidate *c, supports *x, uint32_t i, uint32_t j, s
 
 static void count_block(kn_candidate *c, supports *x, size_t rows)
 {
-    size_t words = (rows + 63) / 64;
+    size_t words = kn_block_words(rows);
     for (uint32_t i = 0; i < c->new_count; i++) {
         const uint64_t *set = x->sets + (size_t)i * WORDS;
         uint32_t        here = c->blocks.common(set, set, words);
@@ -70,6 +71,18 @@ static void count_block(kn_candidate *c, supports *x, size_t rows)
     memset(x->sets, 0, x->places * WORDS * sizeof *x->sets);
 }
 
+/* Has a row one of the recent values? Its values ascend. */
+static bool has_recent(const kn_candidate *c, uint32_t row)
+{
+    const kn_synopsis *s = c->synopsis;
+    uint32_t           end = s->vocabulary->end[c->since];
+    for (uint64_t i = s->value_start[row]; i < s->value_start[row + 1]; i++) {
+        uint32_t value = kn_synopsis_value(s, i);
+        if (value >= c->since) return value < end;
+    }
+    return false;
+}
+
 static kn_status count_rows(kn_candidate *c, supports *x, kn_error *err)
 {
     const kn_synopsis *s = c->synopsis;
@@ -77,10 +90,11 @@ static kn_status count_rows(kn_candidate *c, supports *x, kn_error *err)
     for (size_t i = 0; i < c->changed_count; i++) {
         uint32_t row = c->changed_rows[i];
         if ((i & 8191) == 0 && kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
+        if (x->pairs && !has_recent(c, row)) continue;
         for (int64_t left = s->rows.weight[row]; left > 0; left--) {
-            uint64_t *word = x->sets + used / 64, bit = (uint64_t)1 << used % 64;
+            uint64_t *word = x->sets + kn_block_word(used), bit = kn_block_bit(used);
             for (uint64_t j = s->value_start[row]; j < s->value_start[row + 1]; j++)
-                word[(size_t)c->place_of[c->cut_of[kn_synopsis_value(s, j)]] * WORDS] |= bit;
+                word[x->set_of[kn_synopsis_value(s, j)]] |= bit;
             if (++used < WORDS * 64) continue;
             count_block(c, x, used);
             used = 0;
@@ -110,7 +124,7 @@ static bool tell(kn_candidate *c, int count, uint32_t i, uint32_t j, uint32_t z)
 static bool find_rare(kn_candidate *c, const supports *x)
 {
     size_t n = x->places;
-    for (uint32_t i = 0; i < c->new_count; i++)
+    for (uint32_t i = 0; i < c->new_count && !x->pairs; i++)
         if (is_rare(c, x->one[i])) return tell(c, 1, i, 0, 0);
     for (uint32_t i = 0; i < c->new_count; i++)
         for (uint32_t j = 0; j < n; j++)
@@ -143,24 +157,34 @@ static void choose_second(const kn_candidate *c, supports *x)
     x->end = last;
 }
 
+static bool make_supports(const kn_candidate *c, supports *x)
+{
+    const kn_vocabulary *v = c->synopsis->vocabulary;
+    size_t               news = c->new_count, pairs = news * x->places;
+    x->one = kn_alloc_array_zero(c->ctx, news + pairs + pairs * x->places + 1, sizeof *x->one);
+    x->room = kn_alloc_array_zero(c->ctx, (x->places + 1) * WORDS + KN_BLOCK_LANES, sizeof *x->room);
+    x->set_of = kn_alloc_array(c->ctx, (size_t)v->nodes + 1, sizeof *x->set_of);
+    if (!x->one || !x->room || !x->set_of) return false;
+    x->two = x->one + news;
+    x->three = x->two + pairs;
+    x->sets = kn_block_align(x->room);
+    for (uint32_t i = 0; i < v->nodes; i++) x->set_of[i] = c->place_of[c->cut_of[i]] * WORDS;
+    return true;
+}
+
 kn_status kn_value_sweep(kn_candidate *c, bool *ok, kn_error *err)
 {
     supports x = {.places = c->places};
-    size_t   news = c->new_count, pairs = news * x.places, cells = news + pairs + pairs * x.places;
     *ok = true;
     choose_second(c, &x);
-    x.one = kn_alloc_array_zero(c->ctx, cells + 1, sizeof *x.one);
-    x.sets = kn_alloc_array_zero(c->ctx, (x.places + 1) * WORDS, sizeof *x.sets);
-    kn_status st = x.one && x.sets ? KN_OK : no_memory(c, err);
-    if (st == KN_OK) {
-        x.two = x.one + news;
-        x.three = x.two + pairs;
-        if (!kn_combinations_prepare(&c->combinations, c->synopsis->vocabulary->nodes, (size_t)c->problem->m + 1))
-            st = no_memory(c, err);
-    }
+    kn_status st = KN_OK;
+    if (!make_supports(c, &x) ||
+        !kn_combinations_prepare(&c->combinations, c->synopsis->vocabulary->nodes, (size_t)c->problem->m + 1))
+        st = no_memory(c, err);
     if (st == KN_OK) st = count_rows(c, &x, err);
     if (st == KN_OK) *ok = !find_rare(c, &x);
     kn_free(x.one);
-    kn_free(x.sets);
+    kn_free(x.room);
+    kn_free(x.set_of);
     return st;
 }
