@@ -424,7 +424,7 @@ static inline void naive_judge(verdict *v, world *w, uint64_t attributes, const 
 {
     int     class_of[MOST_ROWS], held = 0;
     int64_t sizes[MOST_ROWS], impossible = 0, size_of[MOST_ROWS];
-    bool    absent = somebody_absent(w, attributes, levels), hidden = false;
+    bool    absent = somebody_absent(w, attributes, levels);
     *v = (verdict){0};
     for (int r = 0; r < w->rows; r++)
         for (class_of[r] = 0; !alike(w, attributes, levels, w->leaf[class_of[r]], w->leaf[r]); class_of[r]++) continue;
@@ -444,10 +444,9 @@ static inline void naive_judge(verdict *v, world *w, uint64_t attributes, const 
         int64_t size = size_of[class_of[r]];
         v->suppressed[r] = size <= cut;
         v->average_suppressed += size >= 0 && size <= cut;
-        if (v->suppressed[r] && people_like(w, attributes, levels, w->leaf[r]) > 0) hidden = true;
     }
     naive_sums(w, levels, class_of, v);
-    v->good = v->sums.suppressed <= w->problem.budget && !absent && !(hidden && w->requirements->absent_fails);
+    v->good = v->sums.suppressed <= (w->requirements->absent_fails ? 0 : w->problem.budget) && !absent;
     if (v->good && v->sums.suppressed > 0 && w->problem.suppressed == KN_SUPPRESSED_KEEP_SENSITIVE)
         v->good = suppressed_may_stay(w, v, sizes, held, cut);
     v->possible = impossible <= w->problem.budget && !absent;

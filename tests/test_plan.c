@@ -331,6 +331,33 @@ static void texts_have_no_intervals(void **state)
     check_examples(cells, 5, KN_TYPE_TEXT, NULL, point, EXAMPLES(list));
 }
 
+static void members_in_quotes_are_read(void **state)
+{
+    (void)state;
+    const char *const cells[] = {" lead", "a", "a;b", "b", "q\"q", "{a;b}", NULL};
+    const example     list[] = {
+            {" lead", "0", KN_CELL_VALUE},
+            {"lead", NULL, 0},
+            {" a ", "1", KN_CELL_VALUE},
+            {"{a;b}", "5", KN_CELL_VALUE},
+            {"{b;a}", "13", KN_CELL_SET},
+            {"{\"a\";\"b\"}", "13", KN_CELL_SET},
+            {"{\"a;b\";b}", "23", KN_CELL_SET},
+            {"{\" lead\"; lead;b}", "03", KN_CELL_SET},
+            {"{a;\"q\"\"q\"}", "14", KN_CELL_SET},
+            {"{a;q\"q}", "14", KN_CELL_SET},
+            {"{\"{a;b}\";a;}", "15m", KN_CELL_SET},
+            {"{\"a;b}", NULL, 0},
+            {"{\"a\"b;a}", NULL, 0},
+            {"{\"\"\";a}", NULL, 0},
+            {"{\"}", NULL, 0},
+    };
+    check_examples(cells, 7, KN_TYPE_TEXT, NULL, point, EXAMPLES(list));
+    const char *const empty[] = {"", "a", NULL}; /* a value, where missing cells are spelled otherwise */
+    const example     empty_list[] = {{"", "0", KN_CELL_VALUE}, {" ", "0", -1}, {"{\"\";a}", "01", KN_CELL_SET}};
+    check_examples(empty, 3, KN_TYPE_TEXT, NULL, point, EXAMPLES(empty_list));
+}
+
 /* ---- A label at several nodes ---- */
 
 static void a_label_may_stand_at_several_nodes(void **state)
@@ -488,7 +515,7 @@ static kn_status make_and_parse(kn_context *ctx, const kn_table *t, const kn_hie
     }
     if (st == KN_OK) st = kn_cell_parser_make(&p, ctx, &t->columns[0], h, &point, err);
     if (st == KN_OK) st = kn_cell_parser_make(&dates, ctx, &t->columns[1], NULL, &point, err);
-    if (st == KN_OK) st = kn_cell_parse(&cell, p, kn_string_of("{x;y}"), &members, err);
+    if (st == KN_OK) st = kn_cell_parse(&cell, p, kn_string_of("{x;\"y\"}"), &members, err);
     kn_cell_members_free(&members);
     kn_cell_parser_free(p);
     kn_cell_parser_free(dates);
@@ -525,11 +552,17 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(validation_sees_damage),    cmocka_unit_test(cells_cover_what_they_say),
-        cmocka_unit_test(integers_are_read),         cmocka_unit_test(labels_win_over_intervals),
-        cmocka_unit_test(decimals_are_read),         cmocka_unit_test(dates_are_read),
-        cmocka_unit_test(texts_have_no_intervals),   cmocka_unit_test(a_label_may_stand_at_several_nodes),
-        cmocka_unit_test(labels_find_their_nodes),   cmocka_unit_test(any_text_is_survived),
+        cmocka_unit_test(validation_sees_damage),
+        cmocka_unit_test(cells_cover_what_they_say),
+        cmocka_unit_test(integers_are_read),
+        cmocka_unit_test(labels_win_over_intervals),
+        cmocka_unit_test(decimals_are_read),
+        cmocka_unit_test(dates_are_read),
+        cmocka_unit_test(texts_have_no_intervals),
+        cmocka_unit_test(members_in_quotes_are_read),
+        cmocka_unit_test(a_label_may_stand_at_several_nodes),
+        cmocka_unit_test(labels_find_their_nodes),
+        cmocka_unit_test(any_text_is_survived),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

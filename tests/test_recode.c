@@ -376,6 +376,28 @@ static void test_cells(void **state)
     testing_context_free(ctx);
 }
 
+/* A member that would read as several, or as another, is in quotes; every member where a value looks like a set. */
+static void test_members_in_quotes(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(1);
+    kn_table   *plain = read_text(ctx, "c0\n\" lead\"\na\na;b\nb\n\"q\"\"q\"\n", KN_TYPE_TEXT);
+    kn_table   *braces = read_text(ctx, "c0\na\nb\nz\n{a;b}\n", KN_TYPE_TEXT);
+    kn_plan    *plan = NULL;
+    kn_error    err = KN_ERROR_INIT;
+    assert_ok(kn_plan_create(&plan, ctx, 4, 1, 1, &err), err);
+    uint32_t members[] = {0, 1, 2, 3, 4};
+    plan->members = members;
+    plan->member_count = 5;
+    expect_cell(ctx, plan, (kn_cell){KN_CELL_SET, 0, 5}, plain, NULL, "{\" lead\";a;\"a;b\";b;\"q\"\"q\"}");
+    expect_cell(ctx, plan, (kn_cell){KN_CELL_SET, 0, 2}, braces, NULL, "{\"a\";\"b\"}");
+    plan->members = NULL;
+    kn_plan_free(plan);
+    kn_table_free(plain);
+    kn_table_free(braces);
+    testing_context_free(ctx);
+}
+
 /* ---- Refusals ---- */
 
 /* Recodes c0 (by a hierarchy, at a level) and c1 (copied). */
@@ -544,9 +566,10 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),   cmocka_unit_test(test_wide_keys),  cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_pseudonyms), cmocka_unit_test(test_rowmap),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_random),   cmocka_unit_test(test_wide_keys),
+        cmocka_unit_test(test_cells),    cmocka_unit_test(test_members_in_quotes),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_pseudonyms),
+        cmocka_unit_test(test_rowmap),   cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

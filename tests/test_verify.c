@@ -245,6 +245,12 @@ static void test_all_at_the_top(void **state)
     const char *yaml = HEAD "attributes: {a: {role: quasi}, b: {role: quasi}}\nprivacy: [{k: 3}]\n";
     expect(yaml, "a,b\n1,x\n2,y\n3,z\n", "a,b\n*,*\n*,*\n*,*\n", NULL, NULL);
     expect(yaml, "a,b\n1,x\n2,y\n", "a,b\n*,*\n*,*\n", NULL, "k: 1 class of 1");
+    /* So many may be suppressed: then they are, and there is no class. */
+    const char *all =
+        HEAD "attributes: {a: {role: quasi}, b: {role: quasi}}\nprivacy: [{k: 2}, {delta-presence: {max: 0.5}}]\n"
+             "population: people.csv\nsuppression: 100%\n";
+    file("people.csv", "a,b\n1,x\n2,y\n3,z\n");
+    expect(all, "a,b\n1,x\n2,y\n3,z\n", "a,b\n*,*\n*,*\n*,*\n", NULL, NULL);
 }
 
 /* ---- Kinds of hierarchies ---- */
@@ -281,6 +287,13 @@ static void test_kinds(void **state)
     kind_case(course, "Math|CS|History", "Science|Social|Any", false);
     kind_case(course, "Math|CS|History", "{Math;CS}|*|{CS;History}", true);
     kind_case(course, "Math|CS|History", "{Math;CS}|*|{CS;Math}", false);
+    const char *text = "{role: quasi, type: text}"; /* quotes are doubled: these are cells of a CSV file */
+    kind_case(text, "a|b|a;b", "{a;b}|{a;b}|{\"\"a;b\"\";a}", true);
+    kind_case(text, "a|b|a;b", "{a;b}|{a;b}|{a;b}", false);
+    kind_case(text, "a|a;b", "{a;a;b}|{a;a;b}", true); /* without quotes, but nothing else is meant */
+    kind_case(text, "a|b|{a;b}", "{\"\"a\"\";\"\"b\"\"}|{a;\"\"b\"\"}|{a;b}", true);
+    kind_case(text, "a|b|{a;b}", "{a;b}|{\"\"a\"\";b}|{a;b}", false);
+    kind_case(text, "a\"\"b|c", "{\"\"a\"\"\"\"b\"\";c}|{\"\"c\"\";a\"\"b}", true);
     kind_case("{role: quasi, type: decimal, hierarchy: course.csv}", "1.5|1.50", "1.50|Number", true);
     kind_case("{role: quasi, hierarchy: {taxonomy: course.txt}}", "Math|CS|History", "Science|Science|Social", true);
     kind_case("{role: quasi, hierarchy: {taxonomy: course.txt}}", "Math|CS|History", "Science|Social|Social", false);

@@ -9,7 +9,7 @@
  *   - with `keep-sensitive` these rows, if there are any, satisfy the requirements as one class whose cells are "*": its
  *     population is everybody. Average risk counts it among the released classes;
  *   - with delta-presence and min > 0 nobody of the population is known to be absent: no class of the population is without
- *     a released row.
+ *     a row, and nothing is suppressed.
  *
  * Cost: O(entries of the set) and the models' own; memory in proportion to the classes.
  */
@@ -440,15 +440,6 @@ static kn_status suppressed_hold(bool *out, const class_views *v, int64_t rows, 
 
 /* ---- The verdict ---- */
 
-/* Delta-presence with min > 0: the people of a suppressed class are known to be absent. */
-static bool makes_absent(const class_views *v, const uint8_t *fates)
-{
-    if (!v->evaluator->problem->requirements->absent_fails || !v->population) return false;
-    for (int64_t i = 0; i < v->classes->classes; i++)
-        if (fates[i] != KN_CLASS_RELEASED && v->population[i] > 0) return true;
-    return false;
-}
-
 static kn_status decide(kn_verdict *out, class_views *v, uint8_t *fates, kn_error *err)
 {
     const kn_fulldomain_problem *p = v->evaluator->problem;
@@ -462,7 +453,8 @@ static kn_status decide(kn_verdict *out, class_views *v, uint8_t *fates, kn_erro
     KN_TRY(cut_for_average(v, fates, err));
     *out = (kn_verdict){0};
     add_up(out, v->evaluator, v->set, v->classes, fates);
-    out->good = out->sums.suppressed <= p->budget && !v->absent && !makes_absent(v, fates);
+    int64_t budget = p->requirements->absent_fails ? 0 : p->budget; /* suppressed people become absent ones */
+    out->good = out->sums.suppressed <= budget && !v->absent;
     if (out->good && out->sums.suppressed > 0 && p->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE)
         KN_TRY(suppressed_hold(&out->good, v, out->sums.suppressed, fates, err));
     out->possible = v->evaluator->monotone ? out->good : impossible <= p->budget && !v->absent;

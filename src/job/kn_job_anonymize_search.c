@@ -272,15 +272,31 @@ static uint32_t starred_class(const kn_run *run)
     return run->plan->classes;
 }
 
+/* The first quasi-identifier whose "*" in that class is a label for some of the values only; -1: there is none. */
+static int partial_star(const kn_run *run, uint32_t class_index)
+{
+    for (int q = 0; q < run->quasi_count; q++) {
+        const kn_cell *cell = &run->plan->cells[(size_t)class_index * (size_t)run->quasi_count + (size_t)q];
+        if (cell->kind == KN_CELL_NODE && cell->a != kn_hierarchy_root(run->hierarchies[q])) return q;
+    }
+    return -1;
+}
+
 /* Where no column tells them apart, the rows of a class of stars and the suppressed rows are the same to every reader.
  * They are counted as he counts them: as suppressed if so many may be, else as a class. Where nobody may be known to be absent
- * no row can be suppressed, so they are a class. The bytes do not change. */
-static void count_stars(kn_run *run)
+ * no row can be suppressed, so they are a class, if its stars can stand for them. The bytes do not change. */
+static kn_status count_stars(kn_run *run, kn_error *err)
 {
     kn_plan *plan = run->plan;
     uint32_t star = starred_class(run), last = plan->classes - 1;
-    if (run->spec->suppressed == KN_SUPPRESSED_DROP || star == plan->classes || telling_column(run)) return;
+    if (run->spec->suppressed == KN_SUPPRESSED_DROP || star == plan->classes || telling_column(run)) return KN_OK;
     bool suppress = !run->requirements->absent_fails && plan->suppressed + plan->class_rows[star] <= run->budget;
+    int  partial = suppress || plan->suppressed == 0 ? -1 : partial_star(run, star);
+    if (partial >= 0)
+        return kn_fail(err, KN_USAGE,
+                       "column \"%s\": suppressed rows would be written like a group of values whose label in the "
+                       "hierarchy is *; give it another one",
+                       run->quasi_names[partial]);
     for (int64_t row = 0; row < plan->rows; row++) {
         uint32_t *c = &plan->class_of_row[row];
         if (*c == (suppress ? star : KN_CLASS_SUPPRESSED))
@@ -291,13 +307,14 @@ static void count_stars(kn_run *run)
     if (!suppress) {
         plan->class_rows[star] += plan->suppressed;
         plan->suppressed = 0;
-        return;
+        return KN_OK;
     }
     size_t quasi = (size_t)run->quasi_count;
     plan->suppressed += plan->class_rows[star];
     plan->class_rows[star] = plan->class_rows[last];
     memmove(plan->cells + star * quasi, plan->cells + last * quasi, quasi * sizeof *plan->cells);
     plan->classes--;
+    return KN_OK;
 }
 
 static kn_status search_full_domain(kn_run *run, kn_error *err)
@@ -350,7 +367,5 @@ kn_status kn_run_search(kn_run *run, kn_error *err)
         return kn_fail(err, KN_USAGE, "method %s is not one for a table", kn_method_name(run->spec->method));
     }
     KN_TRY(kn_run_keep_dependencies(run, err));
-    if (!result->found) return KN_OK;
-    count_stars(run);
-    return KN_OK;
+    return result->found ? count_stars(run, err) : KN_OK;
 }

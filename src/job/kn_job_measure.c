@@ -5,9 +5,9 @@
  * that kn_metrics measures. Rows are never matched: lm, ncp and prec look at the release alone, entropy at how often
  * each value occurs in the original, the others at class sizes.
  *
- * Suppressed are the rows of the release that are "*" in every column (in every quasi-identifier, where the spec keeps
- * the sensitive cells of suppressed rows) and the rows of the original that the release has not. dm_star is known where
- * nothing is suppressed, or where every quasi-identifier's cells stand on one level.
+ * Suppressed are the rows of the release that are "*" in every column (in every declared one that is not sensitive, where
+ * the spec keeps the sensitive cells of suppressed rows) and the rows of the original that the release has not. dm_star is
+ * known where nothing is suppressed, or where every quasi-identifier's cells stand on one level.
  *
  * Cost: reading, then one grouping of the release. Memory: the release's columns and the original's quasi-identifiers.
  */
@@ -165,6 +165,15 @@ static kn_status read_tables(job *j, kn_error *err)
 
 /* ---- Suppressed rows ---- */
 
+/* Is a suppressed row "*" in this column? In all of them, or where its sensitive cells are kept, in those that are
+ * declared and not sensitive. */
+static bool shows_suppression(const job *j, const kn_column *column)
+{
+    if (j->spec->suppressed != KN_SUPPRESSED_KEEP_SENSITIVE) return true;
+    int a = kn_spec_find(j->spec, column->name);
+    return a >= 0 && j->spec->attributes[a].role != KN_ROLE_SENSITIVE;
+}
+
 static uint32_t star_code(const kn_column *column)
 {
     for (uint32_t c = 0; c < column->dict.count; c++)
@@ -175,14 +184,14 @@ static uint32_t star_code(const kn_column *column)
 static kn_status find_suppressed(job *j, kn_error *err)
 {
     const kn_table *t = j->release;
-    bool            quasi_only = j->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE;
     j->suppressed = kn_alloc_array(j->ctx, (size_t)t->rows + 1, sizeof *j->suppressed);
     if (!j->suppressed) return kn_fail_memory(err, j->ctx, what);
     memset(j->suppressed, true, (size_t)t->rows);
     for (int q = 0; q < j->quasi_count; q++) j->quasi[q].star = star_code(&t->columns[j->releases[q]]);
-    for (int c = 0, columns = quasi_only ? j->quasi_count : t->column_count; c < columns; c++) {
-        const kn_column *column = &t->columns[quasi_only ? j->releases[c] : c];
+    for (int c = 0; c < t->column_count; c++) {
+        const kn_column *column = &t->columns[c];
         uint32_t         star = star_code(column);
+        if (!shows_suppression(j, column)) continue;
         for (int64_t row = 0; row < t->rows; row++)
             j->suppressed[row] = j->suppressed[row] && kn_column_code(column, row) == star;
     }
@@ -221,7 +230,7 @@ static kn_status find_used(job *j, const quasi *q, used_texts *u, kn_error *err)
     for (uint32_t c = 0; made && c < n; c++) {
         if (!seen[c]) continue;
         u->codes[u->count] = c;
-        u->texts[u->count++] = c < column->dict.count ? kn_dictionary_text(&column->dict, c) : kn_string_of("");
+        u->texts[u->count++] = c < column->dict.count ? kn_dictionary_text(&column->dict, c) : (kn_string){NULL, 0};
     }
     kn_free(seen);
     return made ? KN_OK : kn_fail_memory(err, j->ctx, what);
@@ -395,7 +404,7 @@ void kn_measuring_init(kn_measuring *j, kn_context *ctx, const kn_spec *spec, co
 
 kn_status kn_measuring_read(kn_measuring *j, kn_error *err)
 {
-    KN_TRY(kn_spec_check_one_table(j->spec, NULL, err));
+    KN_TRY(kn_spec_check_one_table(j->spec, "'kanon verify' says what a release of it lost", err));
     KN_TRY(read_tables(j, err));
     KN_TRY(find_suppressed(j, err));
     for (int q = 0; q < j->quasi_count; q++) KN_TRY(read_cells(j, &j->quasi[q], err));

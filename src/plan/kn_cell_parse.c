@@ -330,34 +330,74 @@ static size_t sort_codes(uint32_t *codes, size_t count)
     return kept;
 }
 
+/* By spelling with its spaces, which belong to a text, then without them. */
+static uint32_t find_spelling(const kn_cell_parser *p, kn_string text)
+{
+    uint32_t code = find_code(p, text);
+    return code != NONE ? code : find_code(p, kn_value_trim(text));
+}
+
 /* One member: a code, "missing", or a leaf of the hierarchy that no row has (which adds nothing). */
 static bool read_member(const kn_cell_parser *p, kn_string text, uint32_t *code)
 {
-    text = kn_value_trim(text);
-    *code = text.size == 0 ? p->column->dict.count : find_code(p, text);
+    *code = find_spelling(p, text);
+    if (*code == NONE && kn_value_trim(text).size == 0) *code = p->column->dict.count;
     if (*code != NONE) return true;
     uint32_t node = find_label(p, text);
+    if (node == NONE) node = find_label(p, kn_value_trim(text));
     return node != NONE && node < p->h->leaves;
+}
+
+/* Where the member in quotes that begins at `from` ends; 0: it does not. What stands in it is put together in `room`. */
+static size_t quoted_end(kn_string body, size_t from, char *room, size_t *size)
+{
+    *size = 0;
+    for (size_t at = from + 1; at < body.size; at++) {
+        if (body.data[at] == '"' && (at + 1 == body.size || body.data[at + 1] != '"'))
+            return at + 1 == body.size || body.data[at + 1] == ';' ? at + 1 : 0;
+        room[(*size)++] = body.data[at];
+        at += body.data[at] == '"';
+    }
+    return 0;
+}
+
+/* The member at `from`, which ends before `*end`. */
+static kn_string member_at(kn_string body, size_t from, char *room, size_t *end)
+{
+    size_t size = 0;
+    *end = from < body.size && body.data[from] == '"' ? quoted_end(body, from, room, &size) : 0;
+    if (*end > 0) return (kn_string){room, size};
+    const char *semicolon = from < body.size ? memchr(body.data + from, ';', body.size - from) : NULL;
+    *end = semicolon ? (size_t)(semicolon - body.data) : body.size;
+    return (kn_string){body.data + from, *end - from};
+}
+
+static kn_status read_members(const kn_cell_parser *p, kn_string body, char *room, kn_cell_members *members, bool *fits,
+                              kn_error *err)
+{
+    size_t end = 0;
+    *fits = true;
+    for (size_t at = 0; *fits && at <= body.size; at = end + 1) {
+        uint32_t code = NONE;
+        *fits = read_member(p, member_at(body, at, room, &end), &code);
+        if (code == NONE) continue;
+        if (members->count >= UINT32_MAX || !kn_grow(members->ctx, (void **)&members->codes, &members->capacity,
+                                                     members->count + 1, sizeof *members->codes))
+            return kn_fail_memory(err, members->ctx, "reading released cells");
+        members->codes[members->count++] = code;
+    }
+    return KN_OK;
 }
 
 static kn_status read_set(kn_cell *out, const kn_cell_parser *p, kn_string body, kn_cell_members *members, bool *fits,
                           kn_error *err)
 {
     size_t start = members->count;
-    *fits = true;
-    for (size_t at = 0; *fits && at <= body.size;) {
-        const char *semicolon = at < body.size ? memchr(body.data + at, ';', body.size - at) : NULL;
-        size_t      end = semicolon ? (size_t)(semicolon - body.data) : body.size;
-        uint32_t    code = NONE;
-        *fits = read_member(p, (kn_string){body.data + at, end - at}, &code);
-        if (code != NONE) {
-            if (members->count >= UINT32_MAX || !kn_grow(members->ctx, (void **)&members->codes, &members->capacity,
-                                                         members->count + 1, sizeof *members->codes))
-                return kn_fail_memory(err, members->ctx, "reading released cells");
-            members->codes[members->count++] = code;
-        }
-        at = end + 1;
-    }
+    char  *room = kn_alloc_array(members->ctx, body.size + 1, 1);
+    if (!room) return kn_fail_memory(err, members->ctx, "reading released cells");
+    kn_status st = read_members(p, body, room, members, fits, err);
+    kn_free(room);
+    if (st != KN_OK) return st;
     if (!*fits) {
         members->count = start;
         return KN_OK;
@@ -377,8 +417,9 @@ static kn_status no_cell(kn_error *err)
 
 kn_status kn_cell_parse(kn_cell *out, const kn_cell_parser *p, kn_string text, kn_cell_members *members, kn_error *err)
 {
-    uint32_t node = find_label(p, text);
-    if (node == NONE) {
+    kn_string spelled = text;
+    uint32_t  node = text.data ? find_label(p, text) : NONE;
+    if (node == NONE && text.size > 0) {
         text = kn_value_trim(text);
         node = find_label(p, text);
     }
@@ -386,15 +427,16 @@ kn_status kn_cell_parse(kn_cell *out, const kn_cell_parser *p, kn_string text, k
         *out = (kn_cell){KN_CELL_NODE, smallest_cover(p, node), 0};
         return KN_OK;
     }
-    if (text.size == 0) {
-        *out = (kn_cell){KN_CELL_VALUE, p->column->dict.count, 0};
+    if (text.size == 0) { /* an empty cell may be a value: then missing ones are spelled otherwise */
+        uint32_t empty = spelled.data ? find_spelling(p, spelled) : NONE;
+        *out = (kn_cell){KN_CELL_VALUE, empty != NONE ? empty : p->column->dict.count, 0};
         return KN_OK;
     }
     if (text.size == 1 && text.data[0] == '*') {
         *out = (kn_cell){KN_CELL_STAR, 0, 0};
         return KN_OK;
     }
-    uint32_t code = find_code(p, text);
+    uint32_t code = find_spelling(p, spelled);
     if (code != NONE) {
         *out = (kn_cell){KN_CELL_VALUE, code, 0};
         return KN_OK;

@@ -4,10 +4,11 @@
  * A text is, in this order:
  *
  *     a label of the hierarchy        the node ("20-30" is a label if there is one of that name)
- *     empty                           a missing cell
+ *     empty                           a missing cell, unless it is a value of the column; a text without data always is one
  *     *                               anything
- *     a value of the column           by spelling; numbers, dates and times by value (7.0 is 7)
- *     {a;b;c}                         a set of values; an empty member is a missing cell
+ *     a value of the column           by spelling, with its spaces or without; numbers, dates and times by value (7.0 is 7)
+ *     {a;b;"c;d"}                     a set of values; in quotes (a quote inside doubled) where one holds a semicolon, a
+ *                                     quote or outer spaces; an empty member is a missing cell
  *     20-30, [20-30], [20, 30]        an interval of numbers, dates or times, both ends included
  *     [20,30), [20, 30[               without its upper end; "(" and "]" in front: without its lower end
  *

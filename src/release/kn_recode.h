@@ -44,7 +44,7 @@ KN_CHECK kn_status kn_recode_write(kn_output *output, kn_context *ctx, const kn_
 
 /* The released text of a cell, appended: also for the verifier's tests and reports. Ranges of numbers and dates are
  * closed intervals "[low-high]" in the values' own spelling, "[low, high]" where a value contains a '-'; sets are
- * "{a;b;c}"; a missing cell is empty. */
+ * "{a;b;c}", with a member in quotes where it could be taken for another or for several; a missing cell is empty. */
 void kn_cell_text(kn_buffer *to, const kn_plan *plan, const kn_cell *cell, const kn_column *column,
                   const kn_hierarchy *hierarchy);
 

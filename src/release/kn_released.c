@@ -17,6 +17,7 @@
 #include "kn_fault.h"
 #include "kn_parallel.h"
 #include "kn_sort.h"
+#include "kn_value.h"
 
 static const char making[] = "recoding the release";
 
@@ -39,12 +40,49 @@ static void range_text(kn_buffer *to, const kn_cell *cell, const kn_column *colu
     kn_buffer_char(to, ']');
 }
 
+/* Does a value of the column look like a set? Texts are in the order of their bytes. */
+static bool has_braces(const kn_column *column)
+{
+    uint32_t low = 0, high = column->type == KN_TYPE_TEXT ? column->dict.count : 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (kn_string_compare(kn_dictionary_text(&column->dict, middle), (kn_string){"{", 1}) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    kn_string text = code_text(column, low);
+    return text.size > 0 && text.data[0] == '{';
+}
+
+/* Would a reader take it for several members, or for another text? */
+static bool needs_quotes(kn_string text)
+{
+    return kn_value_trim(text).size < text.size || text.size == 0 || memchr(text.data, ';', text.size) ||
+           memchr(text.data, '"', text.size);
+}
+
+static void quoted_text(kn_buffer *to, kn_string text)
+{
+    kn_buffer_char(to, '"');
+    for (size_t i = 0; i < text.size; i++) {
+        if (text.data[i] == '"') kn_buffer_char(to, '"');
+        kn_buffer_char(to, text.data[i]);
+    }
+    kn_buffer_char(to, '"');
+}
+
 static void set_text(kn_buffer *to, const kn_plan *plan, const kn_cell *cell, const kn_column *column)
 {
+    bool all = has_braces(column);
     for (uint32_t i = 0; i < cell->b; i++) {
-        kn_string text = code_text(column, plan->members[cell->a + i]);
+        uint32_t  code = plan->members[cell->a + i];
+        kn_string text = code_text(column, code);
         kn_buffer_char(to, i == 0 ? '{' : ';');
-        kn_buffer_append(to, text.data, text.size);
+        if (code < column->dict.count && (all || needs_quotes(text)))
+            quoted_text(to, text);
+        else
+            kn_buffer_append(to, text.data, text.size);
     }
     kn_buffer_char(to, '}');
 }

@@ -237,13 +237,20 @@ static bool put_header(writer *w)
     return made;
 }
 
+/* A value that is missing, or the leaf that stands for it. */
+static bool is_missing(const kn_cell *cell, const kn_column *column, const kn_hierarchy *h)
+{
+    if (cell->kind == KN_CELL_NODE) return cell->a == h->leaves;
+    return cell->kind == KN_CELL_VALUE && cell->a == column->dict.count;
+}
+
 static void put_class(writer *w, uint32_t c)
 {
     const kn_summary *s = w->summary;
     const kn_cell    *cells = w->plan->cells + (size_t)c * (size_t)s->quasi_count;
     for (int q = 0; q < s->quasi_count; q++) {
         const kn_column *column = &w->table->columns[w->quasi[q]];
-        if (cells[q].kind == KN_CELL_VALUE && cells[q].a == column->dict.count)
+        if (is_missing(&cells[q], column, w->hierarchies[q]))
             kn_buffer_add(&w->cell, w->missing);
         else
             kn_cell_text(&w->cell, w->plan, &cells[q], column, w->hierarchies[q]);

@@ -83,13 +83,61 @@ static bool is_other(const kn_vquasi *q, kn_string part)
     return kn_vdomain_readable(&q->domain, part);
 }
 
-/* A value may itself hold a semicolon, so neighbouring parts are also tried together. Every part must be explained. */
-static kn_status read_set(kn_vquasi *q, kn_context *ctx, kn_string text, kn_vcell *cell, kn_error *err)
+/* The member at `from` and where it ends: in quotes (a quote inside is doubled; put together in `room`), or up to the next
+ * semicolon. */
+static kn_string member_at(kn_string inner, size_t from, char *room, size_t *end)
 {
-    kn_string inner = {text.data + 1, text.size - 2};
-    size_t    explained = 0, begin = q->member_count;
-    bool      known = true;
-    for (size_t from = 0; known && from <= inner.size; from = part_end(inner, from) + 1) {
+    size_t at = from + 1, n = 0;
+    bool   quoted = from < inner.size && inner.data[from] == '"';
+    for (; quoted && at < inner.size; at++) {
+        bool twice = at + 1 < inner.size && inner.data[at] == '"' && inner.data[at + 1] == '"';
+        if (inner.data[at] == '"' && !twice) break;
+        room[n++] = inner.data[at];
+        at += twice;
+    }
+    *end = at + 1;
+    if (quoted && at < inner.size && (at + 1 == inner.size || inner.data[at + 1] == ';')) return (kn_string){room, n};
+    *end = part_end(inner, from);
+    return (kn_string){inner.data + from, *end - from};
+}
+
+static kn_status take_member(kn_vquasi *q, kn_context *ctx, uint32_t value, kn_vcell *cell, kn_error *err)
+{
+    if (value != KN_V_MISSING) return add_member(q, ctx, value, err);
+    cell->missing = true;
+    return KN_OK;
+}
+
+/* As kanon writes it: a member that holds a semicolon is in quotes. */
+static kn_status read_members(kn_vquasi *q, kn_context *ctx, kn_string inner, kn_vcell *cell, bool *known,
+                              kn_error *err)
+{
+    char *room = kn_alloc_array(ctx, inner.size + 1, 1);
+    if (!room) return kn_fail_memory(err, ctx, "verifying");
+    kn_status st = KN_OK;
+    size_t    end = 0;
+    *known = true;
+    for (size_t from = 0; st == KN_OK && *known && from <= inner.size; from = end + 1) {
+        kn_string part = member_at(inner, from, room, &end);
+        uint32_t  value = kn_vdomain_find(&q->domain, part);
+        if (value != KN_V_NONE)
+            st = take_member(q, ctx, value, cell, err);
+        else if (is_other(q, part))
+            cell->others++;
+        else
+            *known = false;
+    }
+    kn_free(room);
+    return st;
+}
+
+/* As others may write it: a value may itself hold a semicolon, so neighbouring parts are also tried together. Every part
+ * must be explained. */
+static kn_status read_joined(kn_vquasi *q, kn_context *ctx, kn_string inner, kn_vcell *cell, bool *known, kn_error *err)
+{
+    size_t explained = 0;
+    *known = true;
+    for (size_t from = 0; *known && from <= inner.size; from = part_end(inner, from) + 1) {
         size_t end = from;
         for (int joined = 0; joined < LONGEST_JOIN && end <= inner.size; joined++, end++) {
             end = part_end(inner, end);
@@ -97,17 +145,29 @@ static kn_status read_set(kn_vquasi *q, kn_context *ctx, kn_string text, kn_vcel
             uint32_t  value = kn_vdomain_find(&q->domain, part);
             if (value == KN_V_NONE) continue;
             if (end + 1 > explained) explained = end + 1;
-            if (value == KN_V_MISSING)
-                cell->missing = true;
-            else
-                KN_TRY(add_member(q, ctx, value, err));
+            KN_TRY(take_member(q, ctx, value, cell, err));
         }
         kn_string alone = {inner.data + from, part_end(inner, from) - from};
         if (explained <= from && is_other(q, alone)) {
             explained = from + alone.size + 1;
             cell->others++;
         }
-        known = explained > from;
+        *known = explained > from;
+    }
+    return KN_OK;
+}
+
+static kn_status read_set(kn_vquasi *q, kn_context *ctx, kn_string text, kn_vcell *cell, kn_error *err)
+{
+    kn_string inner = {text.data + 1, text.size - 2};
+    size_t    begin = q->member_count;
+    bool      known = false;
+    KN_TRY(read_members(q, ctx, inner, cell, &known, err));
+    if (!known) {
+        q->member_count = begin;
+        cell->missing = false;
+        cell->others = 0;
+        KN_TRY(read_joined(q, ctx, inner, cell, &known, err));
     }
     cell->first = (uint32_t)begin;
     if (!known) {

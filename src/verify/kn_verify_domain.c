@@ -364,9 +364,12 @@ bool kn_vdomain_between(const kn_vdomain *d, const kn_string *low, const kn_stri
     return true;
 }
 
-static double number(const kn_vdomain *d, const meaning *m)
+/* Whole numbers may be far larger than what lies between them. */
+static long double distance(const kn_vdomain *d, const meaning *low, const meaning *high)
 {
-    return d->integers ? (double)m->integer : m->decimal.nearest;
+    if (!d->integers) return (long double)high->decimal.nearest - (long double)low->decimal.nearest;
+    if (low->integer > high->integer) return -1;
+    return (long double)((uint64_t)high->integer - (uint64_t)low->integer);
 }
 
 double kn_vdomain_width(const kn_vdomain *d, kn_string low, kn_string high)
@@ -381,6 +384,6 @@ double kn_vdomain_width(const kn_vdomain *d, kn_string low, kn_string high)
         smallest.decimal = d->decimals[0];
         largest.decimal = d->decimals[d->count - 1];
     }
-    double whole = number(d, &largest) - number(d, &smallest);
-    return whole > 0 ? (number(d, &b) - number(d, &a)) / whole : 0;
+    long double whole = distance(d, &smallest, &largest);
+    return whole > 0 ? (double)(distance(d, &a, &b) / whole) : 0;
 }

@@ -1,8 +1,8 @@
 /* kn_verify_models.c: every promise of the spec, asked of every class of the release.
  *
  * Sizes and histograms come from the release alone; only what classes are held against (the shares in the whole table, the
- * population) comes from elsewhere. With an entity, persons are counted instead of rows: by the entity's column where the
- * release shows it (as a pseudonym), otherwise through the row map; without either the promise cannot be proved.
+ * population) comes from elsewhere. With an entity, persons are counted instead of rows: through the row map, or by the
+ * entity's column where the release shows it (as a pseudonym); without either the promise cannot be proved.
  *
  * Cost: a grouping per sensitive column, then the models' own (kn_verify_formulas.c).
  */
@@ -51,10 +51,10 @@ static bool find_person(asking *a)
     if (!v->entity) return true;
     a->persons = true;
     a->original_person = (kn_vkey){.column = v->entity, .translate = v->entities.of_original};
-    if (v->entity_release)
-        a->person = (kn_vkey){.column = v->entity_release};
-    else if (v->map_ok)
+    if (v->map_ok) /* suppressed rows, which may be a class, show no pseudonym */
         a->person = (kn_vkey){.column = v->entity, .translate = v->entities.of_original, .rows = v->map};
+    else if (v->entity_release)
+        a->person = (kn_vkey){.column = v->entity_release};
     else
         return false;
     return true;

@@ -2,8 +2,8 @@
  *
  * A row is shown as suppressed if every column of it is "*" (suppressed: star), or every column but the sensitive ones
  * (keep-sensitive). Where no other column tells, such a row may as well be one that was generalized to the top: if there
- * are more of them than may be suppressed, if there are no others, or if the release claims that none is suppressed, they
- * are taken as an ordinary class.
+ * are more of them than may be suppressed, or if the release claims that none is suppressed, they are taken as an ordinary
+ * class.
  *
  * Cost: one pass over the rows per column.
  */
@@ -68,8 +68,7 @@ static bool is_top(const kn_verifier *v)
     const kn_verify_options *o = v->options;
     if (forbids_absence(v->spec)) return true;
     if (v->star_rows > v->budget) return true;
-    if (o->suppressed >= 0) return o->suppressed == 0;
-    return v->star_rows == v->release->rows && v->star_rows >= kn_v_requested_k(v->spec);
+    return o->suppressed == 0;
 }
 
 static kn_status find_starred(kn_verifier *v, kn_error *err)

@@ -242,7 +242,7 @@ static kn_status check(checker *c, kn_error *err)
 kn_status kn_verify_summary(kn_verifier *v, kn_error *err)
 {
     if (!v->options->summary) return KN_OK;
-    if (!v->map || !v->map_ok) {
+    if (!v->map_ok) {
         kn_vproblem(v, "a summary can be checked with a row map only");
         return KN_OK;
     }
