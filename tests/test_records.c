@@ -526,6 +526,45 @@ static void test_vocabularies(void **state)
     testing_context_free(ctx);
 }
 
+/* One file for several classes: those of which no record has a value need no part of it. A release that shows "*" for all
+ * values of two of them is read. */
+static void test_classes_without_values(void **state)
+{
+    (void)state;
+    static const char dgh[] = "a;x;*\nb;y;*\nc;z;*\n";
+    static const struct {
+        const char *text, *line;
+        bool        released;
+    } cases[] = {
+        {"<records><record><Disease v=\"a\"/></record></records>", "a", false},
+        {"<records><record><Disease v=\"a\"/><node v=\"*\"/></record></records>", "* a", true},
+        {"<records><record><node v=\"*\"/></record></records>", "*", true},
+    };
+    kn_context        *ctx = testing_context(1);
+    kn_spec_class      classes[3];
+    kn_records_options options = KN_RECORDS_OPTIONS_INIT;
+    hospital_classes(classes, testing_file("shared.dgh", dgh, strlen(dgh)));
+    options.classes = classes;
+    options.class_count = 3;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_error    err = KN_ERROR_INIT;
+        kn_records *r = NULL;
+        const char *reason = NULL;
+        options.released = cases[i].released;
+        assert_ok(read_text(&r, ctx, "shared.xml", cases[i].text, &options, &err), err);
+        if (!kn_records_validate(r, &reason)) fail_msg("%s", reason);
+        if (!kn_vocabulary_validate(r->vocabulary, &reason)) fail_msg("%s", reason);
+        assert_string_equal(record_line(r, 0), cases[i].line);
+        kn_records_free(r);
+    }
+    static const refusal unsaid = {
+        "shared.jsonl", "{\"children\": [{\"v\": \"a\"}]}\n",
+        "class \"MedicalCenter\": no group below the root bears its name or holds its values", KN_INPUT};
+    options.released = false;
+    refuse_all(&unsaid, 1, &options);
+    testing_context_free(ctx);
+}
+
 /* Built hierarchies: numbers in two spellings are one value. */
 static void test_built(void **state)
 {
@@ -942,13 +981,21 @@ static void test_failing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figures),         cmocka_unit_test(test_order_and_star),
-        cmocka_unit_test(test_forms),           cmocka_unit_test(test_merging),
-        cmocka_unit_test(test_baskets),         cmocka_unit_test(test_negative),
-        cmocka_unit_test(test_namespaces),      cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_limits),          cmocka_unit_test(test_vocabularies),
-        cmocka_unit_test(test_built),           cmocka_unit_test(test_random_records),
-        cmocka_unit_test(test_apply_and_write), cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_figures),
+        cmocka_unit_test(test_order_and_star),
+        cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_merging),
+        cmocka_unit_test(test_baskets),
+        cmocka_unit_test(test_negative),
+        cmocka_unit_test(test_namespaces),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_vocabularies),
+        cmocka_unit_test(test_classes_without_values),
+        cmocka_unit_test(test_built),
+        cmocka_unit_test(test_random_records),
+        cmocka_unit_test(test_apply_and_write),
+        cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_failing_memory),
     };
     return cmocka_run_group_tests_name("records", tests, NULL, NULL);

@@ -167,6 +167,7 @@ typedef struct kn_spec_class {
     kn_hierarchy_spec hierarchy;
     bool              sensitive; /* role: sensitive                                                      */
     bool              negative;  /* that a record lacks a value of the class may be known, too           */
+    bool              of_table;  /* a column of a database: all of its hierarchy's file is its own                */
     int64_t           line, column;
 } kn_spec_class;
 

@@ -234,8 +234,11 @@ static kn_status build_prefix(kn_hierarchy **out, kn_label_builder base, const k
 kn_status kn_hierarchy_build(kn_hierarchy **out, kn_context *ctx, const kn_column *column,
                              const kn_hierarchy_spec *spec, kn_error *err)
 {
-    kn_label_builder base = {.ctx = ctx, .column = column, .star = true};
-    switch (spec->kind) {
+    kn_label_builder  base = {.ctx = ctx, .column = column, .star = true};
+    kn_hierarchy_kind kind = spec->kind;
+    bool typed = kind == KN_HIERARCHY_RANGES || kind == KN_HIERARCHY_BREAKS || kind == KN_HIERARCHY_CALENDAR;
+    if (typed && column->dict.count == 0) kind = KN_HIERARCHY_SUPPRESS; /* a column without a value has no type */
+    switch (kind) {
     case KN_HIERARCHY_MASK: return build_mask(out, base, spec, err);
     case KN_HIERARCHY_CALENDAR: return build_calendar(out, base, spec, err);
     case KN_HIERARCHY_PREFIX: return build_prefix(out, base, spec, err);

@@ -87,7 +87,7 @@ static bool from_file(const kn_spec_class *c)
 static int first_with_file(const maker *m, int c)
 {
     const kn_hierarchy_spec *mine = &m->classes[c].hierarchy;
-    for (int i = 0; i < c; i++) {
+    for (int i = 0; i < c && !m->classes[c].of_table; i++) {
         const kn_hierarchy_spec *other = &m->classes[i].hierarchy;
         if (from_file(&m->classes[i]) && other->kind == mine->kind && other->delimiter == mine->delimiter &&
             strcmp(other->path, mine->path) == 0)
@@ -200,6 +200,13 @@ static uint32_t last_child(const maker *m, int first)
     return found;
 }
 
+/* No record has a value of the class: it needs no part of the file. A release that shows "*" instead of all of them is such a
+ * file of records. */
+static bool says_nothing(const maker *m, int c)
+{
+    return m->leaves && m->leaves[c].count == 0 && m->leaves[c].texts;
+}
+
 static kn_status share(maker *m, int first, kn_error *err)
 {
     const kn_hierarchy *h = m->hierarchies[first];
@@ -216,7 +223,7 @@ static kn_status share(maker *m, int first, kn_error *err)
     for (int c = first; c < m->count; c++) {
         if (m->same[c] != first || m->domains[c].hierarchy) continue;
         uint32_t node = left == 1 ? last_child(m, first) : KN_NODE_NONE;
-        if (node == KN_NODE_NONE)
+        if (node == KN_NODE_NONE && !says_nothing(m, c))
             return fail_domain(m, c, "no group below the root bears its name or holds its values", err);
         KN_TRY(claim(m, first, c, node, err));
     }

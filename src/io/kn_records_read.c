@@ -187,8 +187,11 @@ static void list_values(const reader *r, kn_vocabulary_leaves *leaves, kn_string
     kn_string text;
     int       cls;
     int64_t   before = 0;
-    for (uint32_t t = 0; t < r->texts.count; t++)
+    bool      unsaid = false; /* some values do not say their class */
+    for (uint32_t t = 0; t < r->texts.count; t++) {
         if (is_value(r, t, &cls, &text)) leaves[cls].count++;
+        unsaid = unsaid || (cls < 0 && !(r->options->released && is_star(text)));
+    }
     for (int c = 0; c < r->options->class_count; c++) {
         leaves[c].texts = texts + before;
         before += leaves[c].count;
@@ -196,6 +199,8 @@ static void list_values(const reader *r, kn_vocabulary_leaves *leaves, kn_string
     }
     for (uint32_t t = 0; t < r->texts.count; t++)
         if (is_value(r, t, &cls, &text)) texts[(leaves[cls].texts - texts) + leaves[cls].count++] = text;
+    for (int c = 0; c < r->options->class_count && unsaid; c++)
+        if (leaves[c].count == 0) leaves[c].texts = NULL;
 }
 
 static kn_status make_vocabulary(reader *r, kn_error *err)

@@ -139,18 +139,23 @@ static kn_status check_values(const kn_dbrun *run, kn_error *err)
     return KN_OK;
 }
 
-static kn_status check_kept(const kn_dbrun *run, kn_error *err)
+static kn_status check_kept(kn_dbrun *run, kn_error *err)
 {
-    for (int t = 0; t < run->db->table_count && !run->spec->force; t++) {
+    bool some = false;
+    for (int t = 0; t < run->db->table_count; t++) {
         const kn_database_table *table = &run->db->tables[t];
         for (int c = 0; c < table->table->column_count; c++) {
             char name[300];
             if (!table->columns[c].has_role || table->columns[c].role != KN_ROLE_KEEP) continue;
             snprintf(name, sizeof name, "%.140s.%.140s", table->name, table->table->columns[c].name);
-            KN_TRY(kn_kept_check(run->ctx, table->table, c, name, run->spec->csv.decimal, err));
+            if (!run->spec->force) KN_TRY(kn_kept_check(run->ctx, table->table, c, name, run->spec->csv.decimal, err));
+            some = true;
         }
     }
-    return KN_OK;
+    if (!some) return KN_OK;
+    return kn_dbrun_note(run, err,
+                         "no promise covers the kept columns; what others may know of a person is a "
+                         "quasi-identifier");
 }
 
 static kn_status fill_tables(kn_dbrun *run, kn_error *err)
@@ -173,14 +178,40 @@ static kn_status fill_tables(kn_dbrun *run, kn_error *err)
     return KN_OK;
 }
 
-kn_status kn_dbrun_read(kn_dbrun *run, kn_error *err)
+kn_status kn_job_empty_is_missing(const char ***out, kn_context *ctx, const char *input, kn_csv_options *csv,
+                                  kn_error *err)
+{
+    *out = NULL;
+    if (!csv->na && kn_database_kind_of(input) == KN_DATABASE_FOLDER) return KN_OK; /* it is a usual spelling */
+    const char **na = kn_alloc_array(ctx, (size_t)csv->na_count + 1, sizeof *na);
+    if (!na) return kn_fail_memory(err, ctx, "reading a database");
+    for (int i = 0; i < csv->na_count; i++) na[i] = csv->na[i];
+    na[csv->na_count++] = "";
+    csv->na = *out = na;
+    return KN_OK;
+}
+
+/* Files cannot tell an empty text from a missing cell, so for a folder it is read as one: persons who differ in that alone
+ * would be two classes here, and one to whoever sees the release. */
+static kn_status read_database(kn_dbrun *run, kn_error *err)
 {
     const kn_spec      *spec = run->spec;
     kn_database_options options = KN_DATABASE_OPTIONS_INIT;
+    const char        **na = NULL;
     options.tables = spec->table_count > 0 ? spec->tables : NULL;
     options.table_count = spec->table_count;
     options.csv = spec->csv;
-    KN_TRY(kn_database_read(&run->db, run->ctx, spec->inputs[0], &options, err));
+    if (spec->output && kn_database_kind_of(spec->output) == KN_DATABASE_FOLDER)
+        KN_TRY(kn_job_empty_is_missing(&na, run->ctx, spec->inputs[0], &options.csv, err));
+    kn_status st = kn_database_read(&run->db, run->ctx, spec->inputs[0], &options, err);
+    kn_free(na);
+    return st;
+}
+
+kn_status kn_dbrun_read(kn_dbrun *run, kn_error *err)
+{
+    const kn_spec *spec = run->spec;
+    KN_TRY(read_database(run, err));
     KN_TRY(kn_database_choose(run->db, spec->entity_table, err));
     KN_TRY(kn_database_roles(run->db, spec->tables, spec->table_count, err));
     KN_TRY(note_dropped(run, err));

@@ -103,8 +103,10 @@ static kn_status read_back(writing *w, kn_error *err)
     options.tables = describe(w, err);
     if (!options.tables) return KN_MEMORY;
     options.table_count = rows_of(w)->db->table_count;
-    options.csv.na = &empty;
-    options.csv.na_count = 1;
+    if (kn_database_writer_folder(w->run->writer)) { /* elsewhere an empty text is a value */
+        options.csv.na = &empty;
+        options.csv.na_count = 1;
+    }
     options.csv.decimal = w->run->spec->csv.decimal;
     options.csv.timezone = w->run->spec->csv.timezone;
     return kn_database_writer_read(&w->back, w->run->writer, &options, err);

@@ -18,6 +18,7 @@
 #include "kn_forest.h"
 #include "kn_job_advise.h"
 #include "kn_job_anonymize.h"
+#include "kn_job_database.h"
 #include "kn_job_texts.h"
 #include "kn_targets.h"
 
@@ -80,8 +81,11 @@ kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char
     options.table_count = spec->table_count;
     options.csv = spec->csv;
     if (spec->table_count == 0) return kn_fail(err, KN_USAGE, "the spec lists no tables");
-    KN_TRY(kn_database_read(&db, ctx, input, &options, err));
-    kn_status st = kn_database_choose(db, spec->entity_table, err);
+    const char **na = NULL; /* no form of records has a node without a value */
+    KN_TRY(kn_job_empty_is_missing(&na, ctx, input, &options.csv, err));
+    kn_status st = kn_database_read(&db, ctx, input, &options, err);
+    kn_free(na);
+    if (st == KN_OK) st = kn_database_choose(db, spec->entity_table, err);
     if (st == KN_OK) st = kn_database_roles(db, spec->tables, spec->table_count, err);
     if (st == KN_OK) st = kn_forest_build(&forest, ctx, db, err);
     if (st == KN_OK) st = records_of_forest(out, ctx, forest, spec, err);

@@ -10,7 +10,7 @@ kn_shape kn_spec_shape(const kn_spec *spec)
 {
     static const char *const schemes[] = {"sqlite:", "postgresql:", "postgres:"};
     if (spec->class_count > 0 || kn_method_family(spec->method) == KN_FAMILY_TREE) return KN_SHAPE_RECORDS;
-    if (spec->method_auto && spec->kmn.k > 0) return KN_SHAPE_RECORDS;
+    if ((spec->method_auto || !spec->method_given) && spec->kmn.k > 0) return KN_SHAPE_RECORDS;
     if (spec->table_count > 0 || spec->entity_table) return KN_SHAPE_DATABASE;
     for (size_t i = 0; spec->input_count == 1 && i < sizeof schemes / sizeof *schemes; i++)
         if (strncmp(spec->inputs[0], schemes[i], strlen(schemes[i])) == 0) return KN_SHAPE_DATABASE;
@@ -77,6 +77,7 @@ static kn_status fill_classes(kn_spec_inner *inner, kn_error *err)
         const kn_attribute *a = &spec->tables[table].attributes[attribute];
         list[count].has_hierarchy = a->has_hierarchy;
         list[count].hierarchy = a->hierarchy;
+        list[count].of_table = true;
         list[count++].sensitive = a->role == KN_ROLE_SENSITIVE;
     }
     for (int t = 0; spec->class_count == 0 && t < spec->table_count; t++)
@@ -90,7 +91,8 @@ static kn_status fill_classes(kn_spec_inner *inner, kn_error *err)
             list[count++] = (kn_spec_class){.name = name,
                                             .has_hierarchy = a->has_hierarchy,
                                             .hierarchy = a->hierarchy,
-                                            .sensitive = a->role == KN_ROLE_SENSITIVE};
+                                            .sensitive = a->role == KN_ROLE_SENSITIVE,
+                                            .of_table = true};
         }
     spec->classes = list;
     spec->class_count = count;

@@ -106,7 +106,7 @@ static kn_status count_children(const kn_records_verifier *v, const kn_vtree *t,
 
 static bool shares_file(const kn_records_verifier *v, const kn_vclass *c)
 {
-    for (int i = 0; i < v->class_count; i++) {
+    for (int i = 0; i < v->class_count && !c->spec->of_table; i++) {
         const kn_spec_class *other = v->classes[i].spec;
         if (other == c->spec || !from_file(other) || !from_file(c->spec)) continue;
         if (other->hierarchy.kind == c->spec->hierarchy.kind &&
