@@ -354,6 +354,63 @@ static void test_force_and_dry_run(void **state)
     testing_context_free(ctx);
 }
 
+/* ---- What no promise covers is told ---- */
+
+static bool has_note(const kn_release_result *r, const char *text)
+{
+    for (int i = 0; i < r->note_count; i++)
+        if (strstr(r->notes[i], text)) return true;
+    return false;
+}
+
+static void test_notes(void **state)
+{
+    (void)state;
+    kn_context          *ctx = testing_context(1);
+    kn_error             err = KN_ERROR_INIT;
+    kn_release_result   *r = NULL;
+    kn_anonymize_options dry = KN_ANONYMIZE_OPTIONS_INIT;
+    dry.dry_run = true;
+    /* Class 1 shares its illness, class 2 has a missing one, class 3 two. No value of a or b is alone; rows 5 and 6, and
+       7 and 8, have the same of both. */
+    put("in.csv",
+        "zip,town,illness,a,b\n"
+        "1,A,flu,1,1\n1,B,flu,1,2\n1,C,flu,2,1\n2,D,,2,2\n2,E,,3,1\n2,F,flu,3,1\n3,G,flu,3,2\n3,A,cold,3,2\n");
+    put("r.yaml",
+        HEAD "attributes: {zip: quasi, town: quasi, illness: sensitive, a: keep, b: keep}\nprivacy: [{k: 2}]\n");
+    assert_ok(run_file(ctx, &r, &dry, &err), err);
+    assert_int_equal(r->k, 2);
+    assert_true(has_note(r, "\"illness\": 3 rows give their value away"));
+    assert_true(has_note(r, "of 8 rows 4 stand alone"));
+    assert_true(has_note(r, "\"town\" is * in every row"));
+    assert_int_equal(r->note_count, 3);
+    kn_release_result_free(r);
+    /* A promise about the column takes the place of the note; what is missing counts in it. */
+    put("r.yaml", HEAD "attributes: {zip: quasi, illness: sensitive, a: keep}\n"
+                       "privacy: [{k: 2}, {l-diversity: {attribute: illness, kind: distinct, l: 1}}]\n");
+    assert_ok(run_file(ctx, &r, &dry, &err), err);
+    assert_true(has_note(r, "\"illness\": 2 missing cells count as one more value"));
+    assert_true(has_note(r, "of 8 rows 2 stand alone"));
+    assert_int_equal(r->note_count, 2);
+    kn_release_result_free(r);
+    /* Suppressed rows that keep their sensitive cells are a class, too. */
+    put("in.csv", "zip,illness\n1,flu\n1,cold\n2,flu\n2,cold\n3,pox\n4,pox\n");
+    put("r.yaml", HEAD "attributes: {zip: quasi, illness: sensitive}\nprivacy: [{k: 2}]\n"
+                       "suppression: {rows: 2}\nsuppressed: keep-sensitive\n");
+    assert_ok(run_file(ctx, &r, &dry, &err), err);
+    assert_int_equal(r->suppressed, 2);
+    assert_true(has_note(r, "\"illness\": 2 rows give their value away"));
+    kn_release_result_free(r);
+    /* Free text may hold anything; numbers are only numbers. */
+    put("in.csv", "zip,report,cost\n1,ab,1\n1,ac,2\n1,ad,3\n1,ae,4\n1,af,5\n2,ag,6\n2,ag,7\n2,ag,8\n2,ag,9\n2,ag,10\n");
+    put("r.yaml", HEAD "attributes: {zip: quasi, report: sensitive, cost: sensitive}\nprivacy: [{k: 2}]\n");
+    assert_ok(run_file(ctx, &r, &dry, &err), err);
+    assert_true(has_note(r, "\"report\" is published as it is"));
+    assert_false(has_note(r, "\"cost\""));
+    kn_release_result_free(r);
+    testing_context_free(ctx);
+}
+
 /* ---- Random specs: every claim is held against the verifier's, so a difference anywhere is KN_INTERNAL ---- */
 
 /* How the input is written. */
@@ -550,6 +607,47 @@ static void test_everything_starred(void **state)
     testing_context_free(ctx);
 }
 
+/* ... and none is suppressed, not even one that the population does not have. */
+static void test_stranger_to_the_population(void **state)
+{
+    (void)state;
+    kn_context        *ctx = testing_context(1);
+    kn_error           err = KN_ERROR_INIT;
+    kn_release_result *r = NULL;
+    put("in.csv", "sex\nM\nF\nF\n");
+    put("all.csv", "sex\nF\nF\nF\nF\nF\n");
+    put("r.yaml", "kanon: 1\ninput: in.csv\noutput: out.csv\nattributes: {sex: quasi}\n"
+                  "privacy: [{delta-presence: {min: 0.1, max: 0.8}}]\npopulation: all.csv\nsuppression: 50%\n");
+    assert_ok(run_file(ctx, &r, NULL, &err), err);
+    assert_true(r->found);
+    assert_int_equal(r->suppressed, 0);
+    assert_int_equal(r->levels[0], 1);
+    kn_release_result_free(r);
+    remove_outputs();
+    testing_context_free(ctx);
+}
+
+/* Suppressed rows that stay are a class of persons, although they show no pseudonym. */
+static void test_persons_without_a_pseudonym(void **state)
+{
+    (void)state;
+    kn_context        *ctx = testing_context(1);
+    kn_error           err = KN_ERROR_INIT;
+    kn_release_result *r = NULL;
+    put("key", "a key that is long enough for everybody");
+    put("in.csv", "id,zip,ill\na,1,x\nb,1,y\nc,2,x\nd,3,y\n");
+    put("r.yaml", "kanon: 1\ninput: in.csv\noutput: out.csv\nentity: {key: id}\n"
+                  "attributes: {id: {role: identifier, pseudonym: {key-file: key}}, zip: quasi, ill: sensitive}\n"
+                  "privacy: [{k: 2}]\nsuppression: 50%\nsuppressed: keep-sensitive\n");
+    assert_ok(run_file(ctx, &r, NULL, &err), err);
+    assert_true(r->found);
+    assert_int_equal(r->suppressed, 2);
+    assert_int_equal(r->k, 2);
+    kn_release_result_free(r);
+    remove_outputs();
+    testing_context_free(ctx);
+}
+
 static void test_random(void **state)
 {
     (void)state;
@@ -669,7 +767,7 @@ static void test_memory(void **state)
 {
     (void)state;
     static const char spec[] = HEAD "attributes:\n  zip: {role: quasi, type: text, hierarchy: {mask: right}}\n"
-                                    "  diagnosis: {role: sensitive}\n"
+                                    "  diagnosis: {role: sensitive}\n  age: {role: sensitive}\n  note: {role: keep}\n"
                                     "  name: {role: identifier, pseudonym: {key-file: key}}\n"
                                     "privacy: [{k: 2}, {l-diversity: {attribute: diagnosis, kind: distinct, l: 2}}]\n"
                                     "suppression: 0.3\nkeep-rowmap: true\n";
@@ -713,10 +811,20 @@ static void test_cancel(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_release),   cmocka_unit_test(test_beside),    cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_read_only), cmocka_unit_test(test_not_found), cmocka_unit_test(test_force_and_dry_run),
-        cmocka_unit_test(test_streams),   cmocka_unit_test(test_random),    cmocka_unit_test(test_everything_starred),
-        cmocka_unit_test(test_cancel),    cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_release),
+        cmocka_unit_test(test_beside),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_not_found),
+        cmocka_unit_test(test_force_and_dry_run),
+        cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_everything_starred),
+        cmocka_unit_test(test_persons_without_a_pseudonym),
+        cmocka_unit_test(test_stranger_to_the_population),
+        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -159,6 +159,28 @@ static bool said_how(const cli_table_options *o)
     return o->delimiter || o->no_header || o->encoding || o->decimal || o->timezone || o->na.count > 0 || o->no_na;
 }
 
+/* What is not said of the external table is as the release file says of the inputs. The encoding is not: a release is
+ * UTF-8, and so is most of what stands beside it. */
+static void read_alike(kn_csv_options *csv, const cli_table_options *o, const kn_spec *spec)
+{
+    if (!o->decimal) csv->decimal = spec->csv.decimal;
+    if (!o->timezone) csv->timezone = spec->csv.timezone;
+    if (o->na.count > 0 || o->no_na) return;
+    csv->na = spec->csv.na;
+    csv->na_count = spec->csv.na_count;
+}
+
+/* "Nobody is found" comforts only if somebody was looked for in the right way. */
+static void note_strangers(const cli_common *common, const kn_attack_report *r)
+{
+    char none[CLI_NUMBER_SIZE], people[CLI_NUMBER_SIZE];
+    if (r->after.none <= r->people / 2 || (r->has_before && r->before.none >= r->after.none)) return;
+    cli_note(common,
+             "%s of %s people match no row: if they are in the release, its cells are not read as they are meant; "
+             "--hierarchy, --type and --decimal say how",
+             cli_format_integer(none, r->after.none), cli_format_integer(people, r->people));
+}
+
 static int check_demo(const attacking *w, int argc)
 {
     const cli_anonymizing *a = &w->a;
@@ -200,13 +222,17 @@ static int attack(attacking *w, kn_context *ctx, const char *release)
     w->options.release = release;
     w->options.csv = said_how(&w->a.input) ? &csv : NULL;
     if (code == 0) {
+        read_alike(&csv, &w->a.input, spec);
         if (kn_attack(&report, ctx, spec, &w->options, &err) != KN_OK)
             code = cli_fail(&err);
         else if (w->a.common.json)
             print_json(report);
         else
             print_words(report);
-        if (report) code = report->after.below > 0;
+        if (report) {
+            note_strangers(&w->a.common, report);
+            code = report->after.below > 0;
+        }
     }
     kn_attack_report_free(report);
     kn_spec_free(spec);

@@ -235,6 +235,47 @@ static void set_rows(cli_diagnosing *d)
         d->suppress_rows < rows ? (kn_fraction){(uint64_t)d->suppress_rows, (uint64_t)rows} : (kn_fraction){1, 1};
 }
 
+/* The code of the value * in a column; -1: it does not occur. */
+static int64_t star_of(const kn_table *table, int column)
+{
+    for (uint32_t code = 0; code < kn_table_distinct(table, column); code++) {
+        size_t      length = 0;
+        const char *text = kn_table_text(table, column, code, &length);
+        if (length == 1 && text[0] == '*') return code;
+    }
+    return -1;
+}
+
+/* Rows in which all quasi-identifiers are *. */
+static int64_t count_stars(const cli_diagnosing *d)
+{
+    int64_t *stars = calloc((size_t)d->qi.count + 1, sizeof *stars), count = 0;
+    bool     some = stars && d->qi.count > 0;
+    for (int q = 0; some && q < d->qi.count; q++) {
+        int column = kn_table_find(d->table, d->qi.items[q]);
+        stars[q] = column >= 0 ? star_of(d->table, column) : -1;
+        some = stars[q] >= 0;
+    }
+    for (int64_t row = 0; some && row < kn_table_rows(d->table); row++) {
+        int q = 0;
+        while (q < d->qi.count && kn_table_code(d->table, kn_table_find(d->table, d->qi.items[q]), row) == stars[q])
+            q++;
+        count += q == d->qi.count;
+    }
+    free(stars);
+    return count;
+}
+
+/* Whoever diagnoses a release finds its suppressed rows in a class, often the smallest one. */
+static void note_suppressed(const cli_diagnosing *d)
+{
+    int64_t count = count_stars(d);
+    if (count == 0 || count == kn_table_rows(d->table)) return;
+    cli_note(&d->common,
+             "one class is * in all of these columns (%s); in a release such rows are suppressed, and point at nobody",
+             cli_rows_of(count).text);
+}
+
 int cli_diagnose_report(const cli_diagnosing *d, const kn_diagnosis *one, const kn_sets_diagnosis *all)
 {
     kn_report_input in = KN_REPORT_INPUT_INIT;
@@ -303,6 +344,7 @@ static int run(int argc, char **argv)
         d.read = cli_now();
         set_rows(&d);
         cli_table_notes(&d.common, d.table);
+        note_suppressed(&d);
         code = d.over.count > 0 ? cli_diagnose_over(&d) : cli_diagnose_set(&d);
     }
     kn_table_free(d.table);

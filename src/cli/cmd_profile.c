@@ -102,6 +102,23 @@ static void print_text(const kn_profile *p, const kn_table *table, bool values)
            "of their own in the entropy. Roles are suggestions: only you know what others may know.\n");
 }
 
+/* Rows are counted unless the owner of the data says whose they are: an identifier that occurs again may be just that. */
+static void note_persons(const cli_common *common, const kn_profile *p)
+{
+    enum { MOST_ROWS_EACH = 20 }; /* more look like surnames or the wards of a hospital, not like persons */
+    for (int i = 0; i < p->columns; i++) {
+        const kn_column_profile *c = &p->column[i];
+        int64_t                  present = p->rows - c->missing;
+        if (c->role != KN_ROLE_IDENTIFIER || c->distinct >= present || present > MOST_ROWS_EACH * c->distinct) continue;
+        char *name = cli_escape(c->name, strlen(c->name)), rows[CLI_NUMBER_SIZE], values[CLI_NUMBER_SIZE];
+        cli_note(common,
+                 "column \"%s\" has %s values in %s rows: if it says whose row it is, --entity '%s' counts persons "
+                 "instead of rows, in 'diagnose' and in a release",
+                 name, cli_format_integer(values, c->distinct), cli_format_integer(rows, present), name);
+        free(name);
+    }
+}
+
 static int run(int argc, char **argv)
 {
     cli_common                   common = {0};
@@ -138,12 +155,12 @@ static int run(int argc, char **argv)
         code = 3;
     } else if (cli_table_read(&table, ctx, &input, argv, argc, NULL, 0, &code)) {
         cli_table_notes(&common, table);
-        if (kn_profile_table(&profile, ctx, table, &err) != KN_OK)
+        if (kn_profile_table(&profile, ctx, table, &err) != KN_OK) {
             code = cli_fail(&err);
-        else if (common.json)
-            print_json(profile, table, values);
-        else
-            print_text(profile, table, values);
+        } else {
+            note_persons(&common, profile);
+            (common.json ? print_json : print_text)(profile, table, values);
+        }
     }
     kn_profile_free(profile);
     kn_table_free(table);

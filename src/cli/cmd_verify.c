@@ -194,10 +194,13 @@ static void print_json(const kn_verify_report *r)
 
 /* ---- The run ---- */
 
-static int check(const cli_anonymizing *a, int argc, int64_t work_limit, int64_t search_limit)
+static int check(const cli_anonymizing *a, int argc, char **argv, int64_t work_limit, int64_t search_limit)
 {
     if (argc == 1 || (argc == 0 && !a->spec_path))
         return cli_usage(&cli_verify, "two files are needed: the original and the release, in this order");
+    for (int i = 0; i + 1 < argc; i++)
+        if (strcmp(argv[i], argv[argc - 1]) == 0)
+            return cli_usage(&cli_verify, "original and release are the same file; hold it against a copy of itself");
     if (!a->spec_path && a->qi.count == 0)
         return cli_usage(&cli_verify, "--spec or --qi is needed, to say what was promised");
     if (a->k != INT64_MIN && a->k < 1) return cli_usage(&cli_verify, "-k: k must be at least 1");
@@ -298,7 +301,7 @@ static int run(int argc, char **argv)
                                    {0}};
     if (!cli_parse(&cli_verify, &argc, argv, options, &a.common)) return 2;
     if (a.common.help) return 0;
-    int code = check(&a, argc, verifying.work_limit, search_limit);
+    int code = check(&a, argc, argv, verifying.work_limit, search_limit);
     if (argc > 1) { /* the originals are the spec's inputs, the release its output */
         a.files = argv;
         a.file_count = argc - 1;

@@ -174,6 +174,13 @@ static bool read_files(kn_table **out, kn_context *ctx, char *const *paths, int 
     return false;
 }
 
+/* Named by its scheme; a folder may be meant otherwise. */
+static bool is_database(const char *path)
+{
+    return strncmp(path, "sqlite:", 7) == 0 || strncmp(path, "postgresql:", 11) == 0 ||
+           strncmp(path, "postgres:", 9) == 0;
+}
+
 /* By its name: read as CSV, such a file would be a table of one column. */
 static bool is_tree_file(const char *path)
 {
@@ -195,12 +202,15 @@ bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *op
     int inputs = 0;
     for (int i = 0; i < path_count; i++) {
         inputs += strcmp(paths[i], "-") == 0;
-        if (!is_tree_file(paths[i])) continue;
+        if (!is_tree_file(paths[i]) && !is_database(paths[i])) continue;
         char *path = cli_escape(paths[i], strlen(paths[i]));
-        complain(
-            "%s: XML and JSON records are trees, not a table: 'kanon anonymize' and 'kanon verify' read them, through "
-            "a release file",
-            path);
+        if (is_database(paths[i])) /* its name may hold a password */
+            complain("a database is not a table: 'kanon profile' reads one by itself, 'kanon anonymize' and 'kanon "
+                     "verify' through a release file");
+        else
+            complain("%s: XML and JSON records are trees, not a table: 'kanon anonymize' and 'kanon verify' read them, "
+                     "through a release file",
+                     path);
         free(path);
         return false;
     }
@@ -215,6 +225,34 @@ bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *op
     cli_column_types_free(&types);
     if (ok) *exit_code = 0;
     return ok;
+}
+
+/* "12,5": digits, at most one comma among them, perhaps a sign. `fraction`: how many stand behind the comma. */
+static bool is_comma_number(const char *text, size_t length, size_t *fraction)
+{
+    size_t i = length > 0 && text[0] == '-', begin = i, comma = length;
+    for (; i < length; i++) {
+        if (text[i] == ',' && comma == length && i > begin)
+            comma = i;
+        else if (text[i] < '0' || text[i] > '9')
+            return false;
+    }
+    *fraction = comma < length ? length - comma - 1 : 0;
+    return length > begin && comma + 1 != length;
+}
+
+/* Is it text only because its decimal mark is a comma? Where three digits follow every comma, it may be one of thousands. */
+static bool has_decimal_commas(const kn_table *table, int column)
+{
+    bool found = false;
+    if (kn_table_type(table, column) != KN_TYPE_TEXT) return false;
+    for (uint32_t code = 0; code < kn_table_distinct(table, column); code++) {
+        size_t      length = 0, fraction = 0;
+        const char *text = kn_table_text(table, column, code, &length);
+        if (!is_comma_number(text, length, &fraction)) return false;
+        found |= fraction > 0 && fraction != 3;
+    }
+    return found;
 }
 
 void cli_table_notes(const cli_common *common, const kn_table *table)
@@ -232,6 +270,9 @@ void cli_table_notes(const cli_common *common, const kn_table *table)
                      "column \"%s\" has dates that can be read as day/month or month/day, and stays text; "
                      "--type '%s:date:%%d/%%m/%%Y' decides",
                      name, name);
+        if (has_decimal_commas(table, c))
+            cli_note(common, "column \"%s\" has numbers with a decimal comma, and stays text; --decimal , reads them",
+                     name);
         free(name);
     }
 }

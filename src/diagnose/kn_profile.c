@@ -21,7 +21,8 @@ const char *kn_role_name(kn_role role)
     return role_names[role];
 }
 
-/* Words in column names that give a role away. A name is split at everything that is not a letter. */
+/* Words in column names that give a role away. A name is split at everything that is not a letter. "weight" is none of them:
+ * a table of patients has weights in kilograms, and a column of sampling weights is published as it is. */
 typedef struct hint {
     const char *word;
     kn_role     role;
@@ -38,7 +39,7 @@ static const hint hints[] = {
     {"treatment", KN_ROLE_SENSITIVE}, {"medication", KN_ROLE_SENSITIVE}, {"drug", KN_ROLE_SENSITIVE},
     {"salary", KN_ROLE_SENSITIVE},    {"income", KN_ROLE_SENSITIVE},     {"wage", KN_ROLE_SENSITIVE},
     {"wages", KN_ROLE_SENSITIVE},     {"debt", KN_ROLE_SENSITIVE},       {"religion", KN_ROLE_SENSITIVE},
-    {"party", KN_ROLE_SENSITIVE},     {"hiv", KN_ROLE_SENSITIVE},        {"weight", KN_ROLE_WEIGHT},
+    {"party", KN_ROLE_SENSITIVE},     {"hiv", KN_ROLE_SENSITIVE},        {"sampling", KN_ROLE_WEIGHT},
     {"fnlwgt", KN_ROLE_WEIGHT},       {"wgt", KN_ROLE_WEIGHT},
 };
 

@@ -117,17 +117,6 @@ static kn_status check(const kn_spec *spec, const kn_anonymize_options *options,
     return KN_OK;
 }
 
-static kn_status warn(kn_run *run, kn_error *err)
-{
-    run->result->missing_cells = run->missing_cells;
-    if (run->spec->keep_order)
-        KN_TRY(kn_run_note(run, err, "the rows keep their order, which may tell whose they are"));
-    if (run->missing_cells > 0)
-        KN_TRY(kn_run_note(run, err, "%lld cells of the quasi-identifiers are missing (missing: %s)",
-                           (long long)run->missing_cells, kn_missing_name(run->spec->missing)));
-    return KN_OK;
-}
-
 /* Everything that does not depend on the method. */
 static kn_status read_stages(kn_run *run, kn_error *err)
 {
@@ -139,7 +128,7 @@ static kn_status read_stages(kn_run *run, kn_error *err)
     if (write) KN_TRY(kn_digest_start(&run->digests, run->ctx, run->inputs, run->spec->input_count, err));
     KN_TRY(kn_run_columns(run, err));
     KN_TRY(kn_run_dependencies(run, err));
-    KN_TRY(warn(run, err));
+    KN_TRY(kn_run_warn(run, err));
     run->result->seconds_read = kn_run_clock() - begin;
     return KN_OK;
 }
@@ -157,6 +146,7 @@ static kn_status stages(kn_run *run, kn_error *err)
     }
     KN_TRY(kn_run_search(run, err));
     KN_TRY(kn_run_measure(run, err));
+    if (run->result->found) KN_TRY(kn_run_warn_of_classes(run, err));
     run->result->seconds_search = kn_run_clock() - read;
     return run->result->found && write ? kn_run_write(run, err) : KN_OK;
 }

@@ -5,10 +5,12 @@
  *     kn_run_read       header, roles, table; columns that must not be kept; rows with missing cells set aside
  *     kn_run_columns    what is released, in which order
  *     kn_run_dependencies  declared ones, held against the original
+ *     kn_run_warn       what the owner should know of the table
  *     kn_run_choose     method: auto only: the candidates, each as far as kn_run_measure; one is chosen
  *     kn_run_prepare    hierarchies, population, requirements, objective
  *     kn_run_search     the node and its plan
  *     kn_run_measure    what the plan reaches: every claim that the verifier will be asked about
+ *     kn_run_warn_of_classes  and of the plan
  *     kn_run_write      recode, verify, compare, commit
  *
  * All fields belong to the run and are freed by kn_anonymize at its end, but for what is called borrowed.
@@ -92,10 +94,12 @@ KN_CHECK kn_status kn_run_paths(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_open(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_read(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_columns(kn_run *run, kn_error *err);
+KN_CHECK kn_status kn_run_warn(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_choose(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_prepare(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_search(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_measure(kn_run *run, kn_error *err);
+KN_CHECK kn_status kn_run_warn_of_classes(kn_run *run, kn_error *err); /* there is a plan */
 KN_CHECK kn_status kn_run_write(kn_run *run, kn_error *err);
 
 /* Tries the methods on the table that was read; the run itself stays as it is. */

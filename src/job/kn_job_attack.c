@@ -235,7 +235,7 @@ kn_status kn_attack(kn_attack_report **out, kn_context *ctx, const kn_spec *spec
     if (strcmp(options->external, "-") == 0)
         return kn_fail(err, KN_USAGE, "the external table is read twice: it cannot come from standard input");
     if (options->k < 0) return kn_fail(err, KN_USAGE, "k must be at least 1");
-    KN_TRY(kn_spec_check_one_table(spec, NULL, err));
+    KN_TRY(kn_spec_check_one_table(spec, "of a database, 'kanon attack --demo' shows what attacks find", err));
     job j = {.ctx = ctx, .spec = spec, .options = options, .to = kn_alloc_zero(ctx, sizeof(report))};
     if (!j.to) return kn_fail_memory(err, ctx, what);
     kn_arena_init(&j.to->arena, ctx);

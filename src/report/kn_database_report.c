@@ -143,7 +143,7 @@ static void columns(kn_buffer *to, const kn_spec *spec, const kn_database_result
     kn_html_section(to, "What became of the columns");
     list_role(to, spec, KN_ROLE_QUASI, "Quasi-identifiers, made coarser");
     list_role(to, spec, KN_ROLE_SENSITIVE, "Sensitive, published as they are");
-    list_role(to, spec, KN_ROLE_KEEP, "Kept as they are");
+    list_role(to, spec, KN_ROLE_KEEP, "Kept as they are, covered by no promise");
     list_role(to, spec, KN_ROLE_IDENTIFIER, "Identifiers, left out");
     for (int i = 0; i < r->dropped_count; i++) {
         kn_buffer_add(to, i == 0 ? "<p>Not declared, left out: " : ", ");

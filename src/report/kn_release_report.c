@@ -237,7 +237,7 @@ static void columns_by_role(kn_buffer *to, const kn_release_page *page)
     kn_html_section(to, "What became of the columns");
     list_role(to, page->spec, KN_ROLE_QUASI, "Quasi-identifiers, made coarser");
     list_role(to, page->spec, KN_ROLE_SENSITIVE, "Sensitive, published as they are");
-    list_role(to, page->spec, KN_ROLE_KEEP, "Kept as they are");
+    list_role(to, page->spec, KN_ROLE_KEEP, "Kept as they are, covered by no promise");
     list_role(to, page->spec, KN_ROLE_WEIGHT, "Sampling weights, published as they are");
     list_role(to, page->spec, KN_ROLE_IDENTIFIER, "Identifiers, left out");
     if (page->result->dropped_count > 0) {
