@@ -145,7 +145,7 @@ static void fill_closed_descriptors(void)
 static void give_memory_back(void)
 {
 #ifdef __GLIBC__
-    (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    (void)mallopt(M_MMAP_THRESHOLD, 1 << 22);
 #endif
 }
 

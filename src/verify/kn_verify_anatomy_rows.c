@@ -4,8 +4,9 @@
  * Rows are paired inside persons, by what they show. Rows of one person that show the same cannot be told apart, and which of
  * them is in which group matters here: to find whether some choice fits the lists is hard in general (a transport in three
  * dimensions). Persons without such rows are counted first; the others are paired so that values are used that their groups
- * still lack; what then does not fit is repaired by exchanging the originals of such rows at random, as long as that makes
- * nothing worse. Where no choice is found the answer is "undecided", and where there was none to make "refuted".
+ * still lack; what then does not fit is repaired by exchanging the originals of such rows at random. Where that makes things
+ * worse by one it stays now and then, ever more seldom, because a row hides several values and two exchanges may have to come
+ * together (simulated annealing). Where no choice is found the answer is "undecided", and where there was none to make "refuted".
  *
  * Cost: one pairing per person, and at most a fixed number of exchanges per row that can be exchanged.
  */
@@ -17,7 +18,7 @@
 #include "kn_rng.h"
 #include "kn_verify_database.h"
 
-enum { TRIES_PER_ROW = 400, LEAST_TRIES = 20000, MOST_TRIES = 20000000 };
+enum { TRIES_PER_ROW = 2000, LEAST_TRIES = 20000, MOST_TRIES = 20000000, SELDOM = 32 };
 
 /* A released row whose original may be another. */
 typedef struct doubtful {
@@ -221,11 +222,10 @@ static void restore(pairing *p, int table, uint32_t released, size_t *at)
     }
 }
 
-/* Gives a row another original, and whoever has that one the row's own. Undone where it makes things worse. */
-static void exchange(pairing *p, const doubtful *d, uint32_t wanted)
+/* Gives a row another original, and whoever has that one the row's own. Undone where it then costs more than `most`. */
+static void exchange(pairing *p, const doubtful *d, uint32_t wanted, int64_t most)
 {
     uint32_t mine = p->rows[d->table][d->row], other = p->owner[d->table][wanted];
-    int64_t  before = p->cost;
     if (wanted == mine || !kn_vdb_contains(&p->m, d->table, wanted, d->row)) return;
     if (other != KN_V_NONE && !kn_vdb_contains(&p->m, d->table, mine, other)) return;
     p->saved_count = 0;
@@ -237,7 +237,7 @@ static void exchange(pairing *p, const doubtful *d, uint32_t wanted)
     if (good) {
         take_all(p, d->table, d->row, false);
         if (other != KN_V_NONE) take_all(p, d->table, other, false);
-        if (p->cost <= before) return;
+        if (p->cost <= most) return;
         take_all(p, d->table, d->row, true);
         if (other != KN_V_NONE) take_all(p, d->table, other, true);
     }
@@ -260,7 +260,8 @@ static kn_status repair(pairing *p, kn_error *err)
         uint32_t        begin, end;
         run_of(p, d->table, p->rows[d->table][d->row], &begin, &end);
         p->m.work = 0;
-        exchange(p, d, p->v->tables[d->table].original.list[begin + kn_rng_below(&rng, end - begin)]);
+        bool uphill = kn_rng_below(&rng, SELDOM * tries) < tries - i;
+        exchange(p, d, p->v->tables[d->table].original.list[begin + kn_rng_below(&rng, end - begin)], p->cost + uphill);
         if ((i & 0xff) == 0 || p->m.failed) KN_TRY(check_stopped(p, err));
     }
     return KN_OK;
