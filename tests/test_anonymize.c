@@ -585,25 +585,35 @@ static void random_files(kn_rng *rng, kn_buffer *spec)
     kn_buffer_free(&everybody);
 }
 
+/* A table and what is asked of it, `asked` behind input and output: the release, which the caller frees. */
+static kn_release_result *released(kn_context *ctx, const char *table, const char *asked)
+{
+    kn_error           err = KN_ERROR_INIT;
+    kn_release_result *r = NULL;
+    char               file[1000];
+    snprintf(file, sizeof file, "kanon: 1\ninput: in.csv\noutput: out.csv\n%s", asked);
+    put("in.csv", table);
+    put("r.yaml", file);
+    assert_ok(run_file(ctx, &r, NULL, &err), err);
+    assert_true(r->found);
+    remove_outputs();
+    return r;
+}
+
 /* Nobody of the population may be known to be absent: the class of "*" is a class, however many rows may be suppressed. */
 static void test_everything_starred(void **state)
 {
     (void)state;
-    kn_context        *ctx = testing_context(1);
-    kn_error           err = KN_ERROR_INIT;
-    kn_release_result *r = NULL;
-    put("in.csv", "zip,age\n1,10\n2,20\n3,30\n4,40\n");
+    kn_context *ctx = testing_context(1);
     put("all.csv", "zip,age\n1,10\n2,20\n3,30\n4,40\n5,50\n6,60\n7,70\n8,80\n");
-    put("r.yaml", "kanon: 1\ninput: in.csv\noutput: out.csv\n"
-                  "attributes: {zip: {role: quasi, hierarchy: suppress}, age: {role: quasi, hierarchy: suppress}}\n"
-                  "privacy: [{delta-presence: {min: 0.2, max: 0.9}}]\npopulation: all.csv\nsuppression: 100%\n"
-                  "suppressed: star\n");
-    assert_ok(run_file(ctx, &r, NULL, &err), err);
-    assert_true(r->found);
+    kn_release_result *r =
+        released(ctx, "zip,age\n1,10\n2,20\n3,30\n4,40\n",
+                 "attributes: {zip: {role: quasi, hierarchy: suppress}, age: {role: quasi, hierarchy: suppress}}\n"
+                 "privacy: [{delta-presence: {min: 0.2, max: 0.9}}]\npopulation: all.csv\nsuppression: 100%\n"
+                 "suppressed: star\n");
     assert_int_equal(r->suppressed, 0);
     assert_int_equal(r->classes, 1);
     kn_release_result_free(r);
-    remove_outputs();
     testing_context_free(ctx);
 }
 
@@ -611,19 +621,15 @@ static void test_everything_starred(void **state)
 static void test_stranger_to_the_population(void **state)
 {
     (void)state;
-    kn_context        *ctx = testing_context(1);
-    kn_error           err = KN_ERROR_INIT;
-    kn_release_result *r = NULL;
-    put("in.csv", "sex\nM\nF\nF\n");
+    kn_context *ctx = testing_context(1);
     put("all.csv", "sex\nF\nF\nF\nF\nF\n");
-    put("r.yaml", "kanon: 1\ninput: in.csv\noutput: out.csv\nattributes: {sex: quasi}\n"
-                  "privacy: [{delta-presence: {min: 0.1, max: 0.8}}]\npopulation: all.csv\nsuppression: 50%\n");
-    assert_ok(run_file(ctx, &r, NULL, &err), err);
-    assert_true(r->found);
+    kn_release_result *r =
+        released(ctx, "sex\nM\nF\nF\n",
+                 "attributes: {sex: quasi}\n"
+                 "privacy: [{delta-presence: {min: 0.1, max: 0.8}}]\npopulation: all.csv\nsuppression: 50%\n");
     assert_int_equal(r->suppressed, 0);
     assert_int_equal(r->levels[0], 1);
     kn_release_result_free(r);
-    remove_outputs();
     testing_context_free(ctx);
 }
 
@@ -631,20 +637,16 @@ static void test_stranger_to_the_population(void **state)
 static void test_persons_without_a_pseudonym(void **state)
 {
     (void)state;
-    kn_context        *ctx = testing_context(1);
-    kn_error           err = KN_ERROR_INIT;
-    kn_release_result *r = NULL;
+    kn_context *ctx = testing_context(1);
     put("key", "a key that is long enough for everybody");
-    put("in.csv", "id,zip,ill\na,1,x\nb,1,y\nc,2,x\nd,3,y\n");
-    put("r.yaml", "kanon: 1\ninput: in.csv\noutput: out.csv\nentity: {key: id}\n"
-                  "attributes: {id: {role: identifier, pseudonym: {key-file: key}}, zip: quasi, ill: sensitive}\n"
-                  "privacy: [{k: 2}]\nsuppression: 50%\nsuppressed: keep-sensitive\n");
-    assert_ok(run_file(ctx, &r, NULL, &err), err);
-    assert_true(r->found);
+    kn_release_result *r =
+        released(ctx, "id,zip,ill\na,1,x\nb,1,y\nc,2,x\nd,3,y\n",
+                 "entity: {key: id}\n"
+                 "attributes: {id: {role: identifier, pseudonym: {key-file: key}}, zip: quasi, ill: sensitive}\n"
+                 "privacy: [{k: 2}]\nsuppression: 50%\nsuppressed: keep-sensitive\n");
     assert_int_equal(r->suppressed, 2);
     assert_int_equal(r->k, 2);
     kn_release_result_free(r);
-    remove_outputs();
     testing_context_free(ctx);
 }
 

@@ -249,19 +249,21 @@ static int64_t star_of(const kn_table *table, int column)
 /* Rows in which all quasi-identifiers are *. */
 static int64_t count_stars(const cli_diagnosing *d)
 {
-    int64_t *stars = calloc((size_t)d->qi.count + 1, sizeof *stars), count = 0;
-    bool     some = stars && d->qi.count > 0;
-    for (int q = 0; some && q < d->qi.count; q++) {
-        int column = kn_table_find(d->table, d->qi.items[q]);
-        stars[q] = column >= 0 ? star_of(d->table, column) : -1;
+    size_t   n = (size_t)d->qi.count;
+    int64_t *stars = calloc(n + 1, sizeof *stars), count = 0;
+    int     *columns = calloc(n + 1, sizeof *columns);
+    bool     some = stars && columns && n > 0;
+    for (size_t q = 0; some && q < n; q++) {
+        columns[q] = kn_table_find(d->table, d->qi.items[q]);
+        stars[q] = columns[q] >= 0 ? star_of(d->table, columns[q]) : -1;
         some = stars[q] >= 0;
     }
     for (int64_t row = 0; some && row < kn_table_rows(d->table); row++) {
-        int q = 0;
-        while (q < d->qi.count && kn_table_code(d->table, kn_table_find(d->table, d->qi.items[q]), row) == stars[q])
-            q++;
-        count += q == d->qi.count;
+        size_t q = 0;
+        while (q < n && kn_table_code(d->table, columns[q], row) == stars[q]) q++;
+        count += q == n;
     }
+    free(columns);
     free(stars);
     return count;
 }
