@@ -27,7 +27,7 @@ void kn_blocks_free(kn_blocks *b)
     kn_free(b->neighbours);
     kn_free(b->of_node);
     kn_free(b->differs);
-    kn_free(b->room);
+    kn_free(b->sets);
 }
 
 /* ---- Relations ---- */
@@ -145,9 +145,8 @@ kn_status kn_blocks_begin(kn_blocks *b, kn_candidate *c, const kn_blocks_ways *w
     b->words = words < FEWEST_WORDS ? FEWEST_WORDS : words / FEWEST_WORDS * FEWEST_WORDS;
     if (!link_neighbours(b) ||
         !kn_grow(c->ctx, (void **)&b->differs, &b->differs_capacity, 2 * relations + 1, sizeof *b->differs) ||
-        !kn_grow(c->ctx, (void **)&b->room, &b->room_capacity, sets * b->words + KN_BLOCK_LANES, sizeof *b->room))
+        !kn_grow(c->ctx, (void **)&b->sets, &b->sets_capacity, sets * b->words, sizeof *b->sets))
         return no_memory(c, err);
-    b->sets = kn_block_align(b->room);
     b->present = b->differs + relations;
     b->values = b->sets;
     b->now = b->values + c->places * b->words;

@@ -30,13 +30,6 @@ static inline size_t kn_block_words(size_t rows)
     return (rows + KN_BLOCK_LANES * 64 - 1) / (KN_BLOCK_LANES * 64) * KN_BLOCK_LANES;
 }
 
-/* The first cache line in a room that has KN_BLOCK_LANES words more than needed. */
-static inline uint64_t *kn_block_align(uint64_t *room)
-{
-    size_t line = KN_BLOCK_LANES * sizeof *room;
-    return room + (line - (uintptr_t)room % line) % line / sizeof *room;
-}
-
 typedef struct kn_blocks kn_blocks;
 
 struct kn_blocks {
@@ -53,11 +46,11 @@ struct kn_blocks {
 
     /* The block at hand. */
     size_t    words, used; /* per set; rows so far */
-    uint64_t *room, *sets; /* all of them          */
+    uint64_t *sets;        /* all of them          */
     uint64_t *values, *now, *then, *only_now; /* the last two: NULL where they are not told apart */
     void (*count)(kn_blocks *b, size_t words); /* counts what is in it */
 
-    size_t relation_of_capacity, ends_capacity, neighbours_capacity, of_node_capacity, differs_capacity, room_capacity;
+    size_t relation_of_capacity, ends_capacity, neighbours_capacity, of_node_capacity, differs_capacity, sets_capacity;
 };
 
 void kn_blocks_free(kn_blocks *b); /* what is in it */

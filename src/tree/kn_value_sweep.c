@@ -23,8 +23,8 @@ typedef struct supports {
     uint32_t  end;    /* ... to before `end`; all of them, or the recent ones */
     bool      pairs;  /* only combinations with a recent value are meant, and rows that have one counted */
     int32_t  *one, *two, *three;
-    uint64_t *room, *sets; /* per place WORDS words; then those of a pair */
-    uint32_t *set_of;      /* per value at or below the cut: where its set begins */
+    uint64_t *sets;   /* per place WORDS words; then those of a pair */
+    uint32_t *set_of; /* per value at or below the cut: where its set begins */
 } supports;
 
 static kn_status no_memory(const kn_candidate *c, kn_error *err)
@@ -162,12 +162,11 @@ static bool make_supports(const kn_candidate *c, supports *x)
     const kn_vocabulary *v = c->synopsis->vocabulary;
     size_t               news = c->new_count, pairs = news * x->places;
     x->one = kn_alloc_array_zero(c->ctx, news + pairs + pairs * x->places + 1, sizeof *x->one);
-    x->room = kn_alloc_array_zero(c->ctx, (x->places + 1) * WORDS + KN_BLOCK_LANES, sizeof *x->room);
+    x->sets = kn_alloc_array_zero(c->ctx, (x->places + 1) * WORDS, sizeof *x->sets);
     x->set_of = kn_alloc_array(c->ctx, (size_t)v->nodes + 1, sizeof *x->set_of);
-    if (!x->one || !x->room || !x->set_of) return false;
+    if (!x->one || !x->sets || !x->set_of) return false;
     x->two = x->one + news;
     x->three = x->two + pairs;
-    x->sets = kn_block_align(x->room);
     for (uint32_t i = 0; i < v->nodes; i++) x->set_of[i] = c->place_of[c->cut_of[i]] * WORDS;
     return true;
 }
@@ -184,7 +183,7 @@ kn_status kn_value_sweep(kn_candidate *c, bool *ok, kn_error *err)
     if (st == KN_OK) st = count_rows(c, &x, err);
     if (st == KN_OK) *ok = !find_rare(c, &x);
     kn_free(x.one);
-    kn_free(x.room);
+    kn_free(x.sets);
     kn_free(x.set_of);
     return st;
 }
