@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "kn_alloc.h"
-#include "kn_certificate.h"
 #include "kn_csv_write.h"
+#include "kn_private.h"
 #include "kn_pseudonym.h"
 #include "kn_recode.h"
 #include "kn_rng.h"
