@@ -112,8 +112,8 @@ static void test_release(void **state)
     size_t size = 0;
     char  *release = get_size("out.csv", &size);
     assert_string_equal(release, "zip,age,diagnosis\n"
-                                 "4790*,20-29,cold\n4790*,20-29,flu\n4790*,20-29,flu\n"
-                                 "4791*,30-39,asthma\n4791*,30-39,cold\n4791*,30-39,flu\n*,*,*\n");
+                                 "4790*,\"[20, 29]\",cold\n4790*,\"[20, 29]\",flu\n4790*,\"[20, 29]\",flu\n"
+                                 "4791*,\"[30, 39]\",asthma\n4791*,\"[30, 39]\",cold\n4791*,\"[30, 39]\",flu\n*,*,*\n");
     unsigned char hash[crypto_hash_sha256_BYTES];
     char          digits[65];
     crypto_hash_sha256(hash, (unsigned char *)release, size);
@@ -146,8 +146,8 @@ static void test_beside(void **state)
                                              "seed",     "chosen",  "missing_cells", "inputs",   NULL};
     static const char *const private_keys[] = {"seed",     "inputs",  "rows_in",  "release_sha256", "k_before",
                                                "counters", "lattice", "complete", "optimal",        NULL};
-    static const char *const values[] = {"Ann",  "47901", "rare",    "asthma", "flu",
-                                         "4790", "20-29", "note\"x", "98765",  NULL};
+    static const char *const values[] = {"Ann",  "47901",    "rare",    "asthma", "flu",
+                                         "4790", "[20, 29]", "note\"x", "98765",  NULL};
     kn_context              *ctx = testing_context(2);
     kn_error                 err = KN_ERROR_INIT;
     kn_release_result       *r = NULL;

@@ -108,6 +108,15 @@ static int level_of_break(const reader *r, const text_facts *t, bool closed)
     return -1;
 }
 
+/* The steps above days, lowest first; that a column held times and not days, its labels do not say. */
+static int calendar_level(unsigned steps, unsigned step)
+{
+    int level = 0;
+    if (steps == 0) steps = KN_CALENDAR_MONTH | KN_CALENDAR_QUARTER | KN_CALENDAR_YEAR | KN_CALENDAR_DECADE;
+    for (unsigned s = KN_CALENDAR_MONTH; s <= step; s *= 2) level += (steps & s) != 0;
+    return step > KN_CALENDAR_DECADE || (steps & step) ? level : -1;
+}
+
 /* [low, high], [low, high), and with an end that is open (-inf, high], [low, inf). */
 static bool read_interval(const reader *r, kn_string text, text_facts *t)
 {
@@ -126,6 +135,8 @@ static bool read_interval(const reader *r, kn_string text, text_facts *t)
     bool closed = end == ']';
     if (r->rule && r->rule->kind == KN_HIERARCHY_RANGES) t->level = level_of_range(r, t, closed);
     if (r->rule && r->rule->kind == KN_HIERARCHY_BREAKS) t->level = level_of_break(r, t, closed);
+    if (r->rule && r->rule->kind == KN_HIERARCHY_CALENDAR)
+        t->level = calendar_level(r->rule->calendar, KN_CALENDAR_DECADE);
     return true;
 }
 
@@ -204,16 +215,7 @@ static bool set_days(text_facts *t, int year, int month, int last_year, int last
     return true;
 }
 
-/* The steps above days, lowest first; that a column held times and not days, its labels do not say. */
-static int calendar_level(unsigned steps, unsigned step)
-{
-    int level = 0;
-    if (steps == 0) steps = KN_CALENDAR_MONTH | KN_CALENDAR_QUARTER | KN_CALENDAR_YEAR | KN_CALENDAR_DECADE;
-    for (unsigned s = KN_CALENDAR_MONTH; s <= step; s *= 2) level += (steps & s) != 0;
-    return step > KN_CALENDAR_DECADE || (steps & step) ? level : -1;
-}
-
-/* 2024-03, 2024-Q1, 2024, a decade by its first and last year. */
+/* 2024-M03, 2024-Q1, 2024; a decade is an interval. */
 static bool read_calendar(const reader *r, kn_string text, text_facts *t)
 {
     if (!r->rule || r->rule->kind != KN_HIERARCHY_CALENDAR) return false;
@@ -227,12 +229,9 @@ static bool read_calendar(const reader *r, kn_string text, text_facts *t)
     } else if (text.size == 7 && text.data[4] == '-' && text.data[5] == 'Q' && quarter >= 1 && quarter <= 4) {
         step = KN_CALENDAR_QUARTER;
         good = set_days(t, year, 3 * quarter - 2, year, 3 * quarter);
-    } else if (text.size == 7 && text.data[4] == '-' && month >= 1 && month <= 12) {
+    } else if (text.size == 8 && text.data[4] == '-' && text.data[5] == 'M' && month >= 1 && month <= 12) {
         step = KN_CALENDAR_MONTH;
         good = set_days(t, year, month, year, month);
-    } else if (text.size == 9 && text.data[4] == '-' && last == year + 9) {
-        step = KN_CALENDAR_DECADE;
-        good = set_days(t, year, 1, last, 12);
     }
     if (!good) return false;
     t->kind = CALENDAR;
