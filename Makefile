@@ -2,6 +2,7 @@
 #
 #   make            the program: build/kanon
 #   make demo       the three stories of examples/, on data that the program makes itself
+#   make quick      the unit and style tests of the plain build: two minutes
 #   make test       every test in every build (plain, address + undefined, thread sanitizer); .ci/run calls this
 #   make test-full  the same with all rounds of the random tests and of what is sampled: hours
 #   make help       all targets
@@ -31,6 +32,17 @@ test: ## run every test in every build
 test-full: ## run every test with all its rounds, in every build: hours
 	@scripts/setup test
 	@scripts/test --full plain asan tsan
+
+.PHONY: quick
+quick: ## run the unit and style tests of the plain build: two minutes
+	@scripts/setup test
+	@scripts/test quick
+
+.PHONY: explore
+explore: ## draw fresh seeds for the seeded tests: make explore SECONDS=600; prints the commands that repeat a failure
+	@scripts/setup test
+	@scripts/test --build plain
+	@scripts/explore $(SECONDS)
 
 .PHONY: check asan tsan
 check: ## run the tests of the plain build only

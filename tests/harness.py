@@ -10,10 +10,11 @@ documentation is their name and whose answer is what is wrong, and ends with `ru
 """
 import os
 import sys
-import time
 
 # make test-full: everything, where the usual run takes a sample (docs/testing.md).
 FULL = os.environ.get("KANON_TEST_FULL", "0") not in ("", "0")
+# Seconds that one command may take: a busy machine is no failure, only what never ends is.
+PATIENCE = 3600
 checks = []
 _number = _failures = _turn = 0
 
@@ -93,8 +94,8 @@ def some(*ways):
 
 
 def seed():
-    """KANON_SEED from the environment, or a new seed; printed, so that a failure can be repeated."""
-    given = int(os.environ.get("KANON_SEED", str(int(time.time() * 1e6))))
+    """KANON_SEED from the environment, or 1, the same in every run; printed, so that a failure can be repeated."""
+    given = int(os.environ.get("KANON_SEED", "1"))
     print(f"# seed: KANON_SEED={given}")
     return given
 
