@@ -85,6 +85,11 @@ coverage: ## measure what the tests of the plain build reach: build-coverage/cov
 	@scripts/setup dev
 	@scripts/coverage
 
+.PHONY: mutants
+mutants: ## does a test notice each of 1,000 small faults in src/verify and src/model? hours; goes on where it was stopped
+	@scripts/setup dev
+	@scripts/mutants
+
 .PHONY: valgrind
 valgrind: ## run the tests under valgrind: hours
 	@scripts/setup dev
@@ -117,7 +122,7 @@ install: all ## install under PREFIX (default /usr/local); DESTDIR is respected
 
 .PHONY: clean
 clean: ## remove every build folder
-	rm -rf build build-asan build-tsan build-fuzz build-coverage build-valgrind
+	rm -rf build build-asan build-tsan build-fuzz build-coverage build-valgrind build-mutants
 
 .PHONY: help
 help: ## list the targets

@@ -102,7 +102,7 @@ def seed():
 
 def environment(**more):
     """A small environment, the same everywhere; what sanitizers are told is passed on."""
-    keep = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS") or name == "TMPDIR"}
+    keep = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS") or name.startswith(("TMPDIR", "KANON_MUTANT"))}
     return {**keep, "PATH": "/usr/bin:/bin", "HOME": "/", "LC_ALL": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1", **more}
 
 
