@@ -36,9 +36,9 @@ static void print_files(const cli_anonymizing *a, const kn_spec *spec, const kn_
 {
     if (a->dry_run) return;
     char *base = cli_escape(r->beside, strlen(r->beside));
-    if (strncmp(spec->output, "postgres", 8) == 0)
+    if (cli_has_scheme(spec->output, "postgres"))
         fprintf(out, "\n  publish       schema %s of the server\n                %s.certificate.json\n", base, base);
-    else if (strncmp(spec->output, "sqlite:", 7) == 0)
+    else if (cli_has_scheme(spec->output, "sqlite:"))
         fprintf(out, "\n  publish       %s\n                %s.certificate.json\n", base, base);
     else
         fprintf(out, "\n  publish       %s/, with its certificate.json\n", base);
@@ -118,7 +118,7 @@ static void set_release(json_t *o, const cli_anonymizing *a, const kn_spec *spec
     if (a->dry_run) return;
     cli_json_set(o, "verified", json_true());
     cli_json_set(o, "beside", cli_json_text_or_null(r->beside));
-    if (strncmp(spec->output, "postgres", 8) != 0) cli_json_set(o, "output", cli_json_text_or_null(spec->output));
+    if (!cli_has_scheme(spec->output, "postgres")) cli_json_set(o, "output", cli_json_text_or_null(spec->output));
 }
 
 static void print_json(const cli_anonymizing *a, const kn_spec *spec, const kn_database_result *r)

@@ -30,6 +30,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_names.h"
 #include "kn_parallel.h"
 
 enum { BUFFER_SIZE = 1 << 18, MAX_NAME_KEPT = 200, POLL_MS = 100, PIECES_PER_THREAD = 2 };
@@ -164,6 +165,7 @@ kn_status kn_output_open(kn_output **out, kn_context *ctx, const char *path, con
 {
     *out = NULL;
     if (!path || path[0] == '\0') return kn_fail(err, KN_USAGE, "the output has no name");
+    if (kn_name_server(path)) return kn_fail(err, KN_USAGE, "%s: is a database of a server, not a file", path);
     kn_output *o = kn_alloc(ctx, sizeof *o);
     if (!o) return kn_fail_memory(err, ctx, "opening the output");
     memset(o, 0, offsetof(kn_output, buffer));
