@@ -265,7 +265,9 @@ KN_API KN_CHECK kn_status kn_spec_set_role(kn_spec *spec, const char *attribute,
 KN_API KN_CHECK kn_status kn_spec_set_attribute(kn_spec *spec, const char *attribute, const char *text,
                                                 const char *what, kn_error *err);
 
-/* Adds a model, or replaces the one of the same kind and attribute. */
+/* Promises a model, together with all others that were set; it takes the place of what the release file promises by the
+ * same model about the same column. Promises of one model about one column become
+ * the one that says as much as all. KN_USAGE: kn_model_check refuses it. */
 KN_API KN_CHECK kn_status kn_spec_set_model(kn_spec *spec, const kn_model *model, kn_error *err);
 
 /* Promises k-mn instead of what was promised so. KN_USAGE: k or m below 1, more relations than m values have. */

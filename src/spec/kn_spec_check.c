@@ -173,8 +173,7 @@ static const char *only_sensitive(const kn_spec *spec)
     return count == 1 ? found : NULL;
 }
 
-/* Models that name no column are of the only sensitive one. Where there are then two of a kind, a later change wins; in a
- * release file it is a mistake. */
+/* Models that name no column are of the only sensitive one. */
 static kn_status fill_in(kn_spec_inner *inner, kn_error *err)
 {
     kn_spec_state *state = &inner->state;
@@ -187,17 +186,6 @@ static kn_status fill_in(kn_spec_inner *inner, kn_error *err)
             return kn_spec_fail_place(inner, place, err,
                                       "%s does not say of which column: there is not exactly one sensitive one",
                                       kn_model_name(m->kind));
-        int first = kn_spec_find_model(inner, m);
-        if (first == i) continue;
-        if (place.line > 0)
-            return kn_spec_fail_place(inner, place, err, "%s of column \"%s\" is there already", kn_model_name(m->kind),
-                                      m->attribute);
-        state->models[first] = *m;
-        state->model_places[first] = place;
-        size_t behind = (size_t)(--state->spec.model_count - i);
-        memmove(m, m + 1, behind * sizeof *m);
-        memmove(&state->model_places[i], &state->model_places[i + 1], behind * sizeof place);
-        i--;
     }
     return KN_OK;
 }
@@ -234,6 +222,7 @@ static kn_status check_models(kn_spec_inner *inner, kn_error *err)
     const kn_spec *spec = &inner->state.spec;
     if (spec->model_count == 0) return kn_spec_fail_lacking(inner, err, "no privacy model is given");
     KN_TRY(fill_in(inner, err));
+    kn_spec_join_models(inner);
     for (int i = 0; i < spec->model_count; i++) {
         const kn_model *m = &spec->models[i];
         kn_place        place = inner->state.model_places[i];
@@ -254,7 +243,10 @@ kn_status kn_spec_check(kn_spec *spec, kn_error *err)
     kn_spec_inner *inner = kn_spec_inside(spec);
     KN_TRY(check_files(inner, err));
     KN_TRY(kn_spec_check_shape(inner, err));
-    if (kn_spec_shape(spec) == KN_SHAPE_RECORDS) return kn_spec_check_records(inner, err);
+    if (kn_spec_shape(spec) == KN_SHAPE_RECORDS) {
+        kn_spec_join_models(inner);
+        return kn_spec_check_records(inner, err);
+    }
     KN_TRY(check_attributes(inner, err));
     KN_TRY(check_entity(inner, err));
     KN_TRY(check_models(inner, err));
