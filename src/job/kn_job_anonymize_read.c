@@ -16,6 +16,7 @@
 #include "kn_job_anonymize.h"
 #include "kn_kept.h"
 #include "kn_table_select.h"
+#include "kn_targets.h"
 
 /* The first input, as messages call it. */
 static const char *input_name(const kn_run *run)
@@ -119,6 +120,9 @@ static kn_status read_table(kn_run *run, kn_error *err)
     run->delimiter = names.delimiter;
     kn_csv_names_free(&names);
     if (st != KN_OK) return st;
+    if (run->delimiter != '\t' && kn_target_has_tabs(run->spec))
+        return kn_fail(err, KN_USAGE, "%s: a release has its input's delimiter, which is no tab; name it FILE.csv",
+                       run->spec->output);
     /* One file: the verifier need not guess its delimiter. Several may differ in it. */
     if (run->spec->input_count == 1) run->effective.csv.delimiter = run->delimiter;
     if (run->table->rows == 0) return kn_fail(err, KN_INPUT, "%s: the table has no rows", input_name(run));
