@@ -14,7 +14,7 @@
 void cli_anonymizing_free(cli_anonymizing *a)
 {
     cli_list *lists[] = {&a->qi,         &a->sensitive, &a->identifier,   &a->keep, &a->hierarchies,
-                         &a->attributes, &a->require,   &a->dependencies, NULL};
+                         &a->attributes, &a->require,   &a->dependencies, &a->entity, NULL};
     for (int i = 0; lists[i]; i++) cli_list_free(lists[i]);
     cli_table_options_free(&a->input);
 }
@@ -220,7 +220,7 @@ static void apply(applying *a, const cli_anonymizing *w, char *const *data, int 
     set_roles(a, &w->identifier, KN_ROLE_IDENTIFIER);
     set_roles(a, &w->keep, KN_ROLE_KEEP);
     set_roles(a, &weight, KN_ROLE_WEIGHT);
-    set_plain(a, "entity", w->entity, "--entity");
+    if (w->entity.count > 0) set_list(a, "entity", w->entity.items, w->entity.count, "--entity");
     set_attributes(a, &w->attributes);
     set_types(a, &w->input);
     set_hierarchies(a, &w->hierarchies);

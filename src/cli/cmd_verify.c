@@ -258,14 +258,6 @@ static int verify(cli_anonymizing *a, kn_context *ctx, kn_verify_options *option
     return code;
 }
 
-static void free_words(cli_anonymizing *a)
-{
-    cli_list *lists[] = {&a->qi,          &a->sensitive,  &a->identifier, &a->keep,
-                         &a->hierarchies, &a->attributes, &a->require,    &a->dependencies};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) cli_list_free(lists[i]);
-    cli_table_options_free(&a->input);
-}
-
 static int run(int argc, char **argv)
 {
     cli_anonymizing   a = {.command = &cli_verify, .k = INT64_MIN};
@@ -281,7 +273,7 @@ static int run(int argc, char **argv)
                                    {"--identifier", CLI_LIST, &a.identifier},
                                    {"--keep", CLI_LIST, &a.keep},
                                    {"--weight", CLI_TEXT, &a.weight},
-                                   {"--entity", CLI_TEXT, &a.entity},
+                                   {"--entity", CLI_LIST, &a.entity},
                                    {"--hierarchy", CLI_REPEAT, &a.hierarchies},
                                    {"--attribute", CLI_REPEAT, &a.attributes},
                                    {"--missing", CLI_TEXT, &a.missing},
@@ -310,7 +302,7 @@ static int run(int argc, char **argv)
     kn_context *ctx = code == 0 ? cli_context(&a.common) : NULL;
     if (code == 0) code = ctx ? verify(&a, ctx, &verifying, search_limit) : 3;
     cli_context_free(ctx);
-    free_words(&a);
+    cli_anonymizing_free(&a);
     return code;
 }
 

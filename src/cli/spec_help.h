@@ -12,7 +12,7 @@
     "      --identifier COLUMNS dropped without a word\n"                                                              \
     "      --keep COLUMNS       published as they are\n"                                                               \
     "      --weight COLUMN      sampling weights\n"                                                                    \
-    "      --entity COLUMN      whose row it is: classes then count persons, not rows\n"                               \
+    "      --entity COLUMNS     whose row it is: classes then count persons, not rows\n"                               \
     "      --hierarchy COLUMN:FILE, COLUMN:KIND\n"                                                                     \
     "                           what a column's values become: a file, mask=right,\n"                                  \
     "                           ranges=5,10,20, breaks=18,65/18, calendar=month,year,\n"                               \

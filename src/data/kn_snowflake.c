@@ -144,8 +144,8 @@ static void circle_words(kn_buffer *message, kn_buffer *advice, const char *name
                                  "of them out");
     } else {
         kn_buffer_format(message, "table \"%s\" names rows of itself", name);
-        kn_buffer_format(advice, "say in the release file whose rows these are (parent: {table: ..., column: ...}); of the "
-                                 "table of persons read a copy or view without that key");
+        kn_buffer_format(advice, "say in the release file whose rows these are (parent: {table: ..., column: ...}), or read "
+                                 "a copy or view of it without that key");
     }
 }
 

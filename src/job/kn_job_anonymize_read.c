@@ -30,7 +30,7 @@ static const char *input_name(const kn_run *run)
 static bool needed(const kn_spec *spec, const char *name)
 {
     int a = kn_spec_find(spec, name);
-    if (spec->entity && strcmp(spec->entity, name) == 0) return true;
+    if (kn_spec_is_entity(spec, name)) return true;
     if (a < 0) return false;
     return spec->attributes[a].role != KN_ROLE_IDENTIFIER || spec->attributes[a].pseudonym_key_file;
 }
@@ -42,7 +42,7 @@ static kn_status drop_columns(kn_run *run, const kn_csv_names *names, kn_error *
     if (!dropped) return KN_MEMORY;
     for (int c = 0; c < names->count; c++) {
         if (kn_spec_find(spec, names->names[c]) >= 0) continue;
-        if (spec->entity && strcmp(spec->entity, names->names[c]) == 0) continue;
+        if (kn_spec_is_entity(spec, names->names[c])) continue;
         if (spec->undeclared_refuse)
             return kn_fail(err, KN_INPUT, "%s: column \"%s\" is not declared (undeclared: refuse)", input_name(run),
                            names->names[c]);
@@ -72,9 +72,10 @@ static kn_status check_declared(const kn_run *run, const kn_csv_names *names, kn
                               a->name);
         return kn_fail(err, KN_INPUT, "%s: there is no column \"%s\"", input_name(run), a->name);
     }
-    if (spec->entity && !has_name(names, spec->entity))
-        return kn_fail(err, KN_INPUT, "%s: there is no column \"%s\", which is to say whose row it is", input_name(run),
-                       spec->entity);
+    for (int i = 0; i < spec->entity_count; i++)
+        if (!has_name(names, spec->entity_columns[i]))
+            return kn_fail(err, KN_INPUT, "%s: there is no column \"%s\", which is to say whose row it is",
+                           input_name(run), spec->entity_columns[i]);
     return KN_OK;
 }
 
@@ -127,6 +128,8 @@ static kn_status read_table(kn_run *run, kn_error *err)
     if (run->spec->input_count == 1) run->effective.csv.delimiter = run->delimiter;
     if (run->table->rows == 0) return kn_fail(err, KN_INPUT, "%s: the table has no rows", input_name(run));
     run->result->rows_in = run->table->rows;
+    if (run->spec->entity_count > 1)
+        return kn_table_add_joined(run->table, run->spec->entity_columns, run->spec->entity_count, run->spec->entity, err);
     return KN_OK;
 }
 

@@ -73,6 +73,7 @@ kn_status kn_target_name_check(const kn_spec *spec, kn_error *err)
 {
     const char *output = spec->output;
     if (!output || strcmp(output, "-") == 0) return KN_OK;
+    if (kn_spec_shape(spec) == KN_SHAPE_RECORDS && strcmp(spec->inputs[0], "-") == 0) return KN_OK; /* refused as input */
     if (kn_spec_shape(spec) == KN_SHAPE_RECORDS)
         return check_records(output, spec->table_count > 0 ? KN_RECORDS_DATABASE : kn_records_form_of(spec->inputs[0]), err);
     KN_TRY(check_one_file(output, "a table is", "CSV", "FILE.csv", err));

@@ -260,6 +260,13 @@ int kn_spec_find(const kn_spec *spec, const char *attribute)
     return -1;
 }
 
+bool kn_spec_is_entity(const kn_spec *spec, const char *column)
+{
+    for (int i = 0; i < spec->entity_count; i++)
+        if (strcmp(spec->entity_columns[i], column) == 0) return true;
+    return false;
+}
+
 kn_attribute kn_attribute_new(const char *name)
 {
     kn_attribute      a = {.name = name, .weight = {1, 1}};

@@ -141,15 +141,18 @@ static kn_status check_attributes(const kn_spec_inner *inner, kn_error *err)
     return KN_OK;
 }
 
-/* The entity's column is an identifier, declared or not: anything else would publish who a row belongs to. */
+/* The entity's columns are identifiers, declared or not: anything else would publish who a row belongs to. */
 static kn_status check_entity(const kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec *spec = &inner->state.spec;
-    int            index = spec->entity ? kn_spec_find(spec, spec->entity) : -1;
-    if (index < 0 || spec->attributes[index].role == KN_ROLE_IDENTIFIER) return KN_OK;
-    return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_ENTITY], err,
-                              "column \"%s\" says whose row it is: its role can only be identifier, not %s",
-                              spec->entity, kn_role_name(spec->attributes[index].role));
+    for (int i = 0; i < spec->attribute_count; i++) {
+        const kn_attribute *a = &spec->attributes[i];
+        if (a->role != KN_ROLE_IDENTIFIER && kn_spec_is_entity(spec, a->name))
+            return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_ENTITY], err,
+                                      "column \"%s\" says whose row it is: its role can only be identifier, not %s",
+                                      a->name, kn_role_name(a->role));
+    }
+    return KN_OK;
 }
 
 /* ---- Promises ---- */
