@@ -1369,8 +1369,8 @@ static void test_check(void **state)
 {
     (void)state;
     static const mistake bad[] = {
-        {"kanon: 1", 0, 0, "no input is given"},
-        {"input: a", 0, 0, "no output is given"},
+        {"kanon: 1", 0, 0, "no input is given (input: FILE, or a file on the command line)"},
+        {"input: a", 0, 0, "no output is given (output: FILE, as an option --output FILE)"},
         {"input: a\noutput: ./a\nprivacy: [k: 2]\nattributes: {q: quasi}", -1, 0, ""},
         {"input: [x, a]\noutput: a", 2, 9, "the output would overwrite a file that is read"},
         {"input: a\noutput: b\nreport: a", 3, 9, "the report would overwrite a file that is read"},
@@ -1452,7 +1452,7 @@ static void test_check_built(void **state)
     kn_error err = KN_ERROR_INIT;
     kn_spec *spec = new_spec();
     assert_int_equal(kn_spec_check(spec, &err), KN_USAGE);
-    assert_string_equal(err.message, "no input is given");
+    assert_string_equal(err.message, "no input is given (input: FILE, or a file on the command line)");
     assert_ok(kn_spec_set(spec, "input", "['-', '-']", "FILE", &err), err);
     assert_ok(kn_spec_set(spec, "output", "b", "--output", &err), err);
     assert_int_equal(kn_spec_check(spec, &err), KN_USAGE);
@@ -1587,7 +1587,7 @@ static void test_standard_input(void **state)
         assert_string_equal(spec->inputs[0], "x");
         assert_int_equal(kn_spec_check(spec, &err), KN_INPUT);
         assert_string_equal(err.message, i == 1
-                                             ? "(standard input): no output is given"
+                                             ? "(standard input): no output is given (output: FILE, as an option --output FILE)"
                                              : "(standard input):3:11: k-map needs a population or a column of weights "
                                                "(role: weight)");
         kn_spec_free(spec);

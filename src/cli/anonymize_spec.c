@@ -89,7 +89,16 @@ static int check_roles(const cli_anonymizing *a)
 static bool declared(applying *a, const char *column, const char *what)
 {
     if (kn_spec_find(a->spec, column) >= 0) return true;
-    a->code = cli_usage(a->command, "%s: \"%s\" has no role: name it by --qi, --sensitive or --keep", what, column);
+    int          count = a->spec->attribute_count;
+    const char **names = cli_alloc(((size_t)count + 1) * sizeof *names);
+    for (int i = 0; i < count; i++) names[i] = a->spec->attributes[i].name;
+    names[count] = NULL;
+    const char *near = cli_nearest(column, names);
+    if (near)
+        a->code = cli_usage(a->command, "%s: \"%s\" has no role; did you mean \"%s\"?", what, column, near);
+    else
+        a->code = cli_usage(a->command, "%s: \"%s\" has no role: name it by --qi, --sensitive or --keep", what, column);
+    free(names);
     return false;
 }
 

@@ -72,7 +72,7 @@ static kn_status number_rows(const kn_table *t, const char *const *columns, int 
     kn_status st = KN_OK;
     for (int i = 0; i < count && st == KN_OK; i++) {
         int at = kn_table_find(t, columns[i]);
-        st = at < 0 ? kn_fail(err, KN_INPUT, "there is no column \"%s\"", columns[i])
+        st = at < 0 ? kn_table_no_column(t, "there is", columns[i], err)
                     : number_pairs(t, &t->columns[at], numbers, order, values, err);
     }
     kn_free(order);

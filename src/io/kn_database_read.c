@@ -11,6 +11,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_folder.h"
+#include "kn_nearest.h"
 #include "kn_postgres.h"
 #include "kn_sqlite.h"
 
@@ -96,7 +97,11 @@ static kn_status lay_parent(reading *r, int table, const kn_spec_table *said, kn
 static kn_status lay_over(reading *r, const kn_spec_table *said, kn_error *err)
 {
     int table = kn_catalog_find(&r->catalog, said->name);
-    if (table < 0) return kn_fail(err, KN_INPUT, "%s: there is no table \"%s\"", r->source->name, said->name);
+    if (table < 0) {
+        kn_nearest near = {.text = said->name};
+        for (int i = 0; i < r->catalog.table_count; i++) kn_nearest_try(&near, r->catalog.tables[i].name);
+        return kn_fail(err, KN_INPUT, "%s: there is no table \"%s\"%s%s%s", r->source->name, said->name, KN_MEANT(near));
+    }
     kn_catalog_table *t = &r->catalog.tables[table];
     if (said->has_key) {
         t->key = NULL;

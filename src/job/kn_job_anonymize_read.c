@@ -15,6 +15,7 @@
 #include "kn_error.h"
 #include "kn_job_anonymize.h"
 #include "kn_kept.h"
+#include "kn_nearest.h"
 #include "kn_table_select.h"
 #include "kn_targets.h"
 
@@ -61,21 +62,31 @@ static bool has_name(const kn_csv_names *names, const char *name)
     return false;
 }
 
+static kn_nearest nearest(const kn_csv_names *names, const char *name)
+{
+    kn_nearest near = {.text = name};
+    for (int c = 0; c < names->count; c++) kn_nearest_try(&near, names->names[c]);
+    return near;
+}
+
 static kn_status check_declared(const kn_run *run, const kn_csv_names *names, kn_error *err)
 {
     const kn_spec *spec = run->spec;
     for (int i = 0; i < spec->attribute_count; i++) {
         const kn_attribute *a = &spec->attributes[i];
         if (has_name(names, a->name)) continue;
+        kn_nearest near = nearest(names, a->name);
         if (spec->path && a->line > 0)
-            return kn_fail_at(err, KN_INPUT, spec->path, a->line, a->column, "%s has no column \"%s\"", input_name(run),
-                              a->name);
-        return kn_fail(err, KN_INPUT, "%s: there is no column \"%s\"", input_name(run), a->name);
+            return kn_fail_at(err, KN_INPUT, spec->path, a->line, a->column, "%s has no column \"%s\"%s%s%s",
+                              input_name(run), a->name, KN_MEANT(near));
+        return kn_fail(err, KN_INPUT, "%s: there is no column \"%s\"%s%s%s", input_name(run), a->name, KN_MEANT(near));
     }
-    for (int i = 0; i < spec->entity_count; i++)
+    for (int i = 0; i < spec->entity_count; i++) {
+        kn_nearest near = nearest(names, spec->entity_columns[i]);
         if (!has_name(names, spec->entity_columns[i]))
-            return kn_fail(err, KN_INPUT, "%s: there is no column \"%s\", which is to say whose row it is",
-                           input_name(run), spec->entity_columns[i]);
+            return kn_fail(err, KN_INPUT, "%s: there is no column \"%s\", which is to say whose row it is%s%s%s",
+                           input_name(run), spec->entity_columns[i], KN_MEANT(near));
+    }
     return KN_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kn_error.h"
+#include "kn_nearest.h"
 #include "kn_spec.h"
 
 kn_status kn_spec_fail_place(const kn_spec_inner *inner, kn_place place, kn_error *err, const char *format, ...)
@@ -90,8 +91,8 @@ static kn_status check_files(const kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec_state *state = &inner->state;
     const kn_spec       *spec = &state->spec;
-    if (spec->input_count == 0) return kn_spec_fail_lacking(inner, err, "no input is given");
-    if (!spec->output) return kn_spec_fail_lacking(inner, err, "no output is given");
+    if (spec->input_count == 0) return kn_spec_fail_lacking(inner, err, "no input is given (input: FILE, or a file on the command line)");
+    if (!spec->output) return kn_spec_fail_lacking(inner, err, "no output is given (output: FILE, as an option --output FILE)");
     KN_TRY(check_standard_input(inner, err));
     if (is_read(spec, spec->output))
         return kn_spec_fail_place(inner, state->places[KN_FIELD_OUTPUT], err,
@@ -202,7 +203,15 @@ static kn_status check_model_column(const kn_spec_inner *inner, const kn_model *
     if (several)
         return kn_spec_fail_place(inner, place, err, "%s: several tables have a column \"%s\": write TABLE.COLUMN",
                                   name, m->attribute);
-    if (at < 0) return kn_spec_fail_place(inner, place, err, "%s: column \"%s\" is not declared", name, m->attribute);
+    if (at < 0) {
+        kn_nearest near = {.text = m->attribute};
+        for (int i = 0; i < spec->attribute_count; i++) kn_nearest_try(&near, spec->attributes[i].name);
+        for (int t = 0; t < spec->table_count; t++)
+            for (int i = 0; i < spec->tables[t].attribute_count; i++)
+                kn_nearest_try(&near, spec->tables[t].attributes[i].name);
+        return kn_spec_fail_place(inner, place, err, "%s: column \"%s\" is not declared%s%s%s", name, m->attribute,
+                                  KN_MEANT(near));
+    }
     const kn_attribute *a = table >= 0 ? &spec->tables[table].attributes[at] : &spec->attributes[at];
     if (a->role != KN_ROLE_SENSITIVE)
         return kn_spec_fail_place(inner, place, err, "%s: column \"%s\" is %s, not sensitive", name, m->attribute,

@@ -19,6 +19,7 @@
 #include "kn_alloc.h"
 #include "kn_buffer.h"
 #include "kn_error.h"
+#include "kn_nearest.h"
 #include "kn_parallel.h"
 #include "kn_verify_internal.h"
 
@@ -205,6 +206,18 @@ static bool check_header(kn_verifier *v)
     return whole;
 }
 
+/* A name that the original does not have is a mistake of whoever asks, not of the release. */
+static kn_status check_declared(const kn_verifier *v, kn_error *err)
+{
+    for (int i = 0; i < v->spec->attribute_count; i++) {
+        kn_nearest near = {.text = v->spec->attributes[i].name};
+        if (kn_vtable_name(v->original, near.text) >= 0) continue;
+        for (int c = 0; c < v->original->name_count; c++) kn_nearest_try(&near, v->original->names[c].data);
+        return kn_fail(err, KN_INPUT, "the original has no column \"%s\"%s%s%s", near.text, KN_MEANT(near));
+    }
+    return KN_OK;
+}
+
 /* Whose row it is: one column, or several that are made one when their texts are known. */
 static kn_status find_entity(kn_verifier *v, kn_error *err)
 {
@@ -348,6 +361,7 @@ static kn_status check(kn_verifier *v, kn_error *err)
 {
     kn_verify_report *r = &v->report->base;
     KN_TRY(read_files(v, err));
+    KN_TRY(check_declared(v, err));
     bool whole = check_header(v);
     if (!whole) return KN_OK; /* nothing can be said of the rest */
     KN_TRY(find_columns(v, err));
