@@ -1,4 +1,4 @@
-# Bash completion for kanon: commands, options, their values and file names.
+# Bash completion for kanon: commands, options, their values, columns and file names.
 #
 # Commands and options come from `kanon --help` and `kanon COMMAND --help`, so they are always those of the program that
 # is installed; so do methods, metrics, privacy models and topics.
@@ -30,6 +30,21 @@ _kanon_values() # the values of option $1, where it takes one of a few; fails el
     --memory-limit) printf '%s\n' 500M 1G 2G 4G ;;
     *) return 1 ;;
     esac
+}
+
+_kanon_columns() # the columns of the first file on the command line that has some, by its first lines
+{
+    local word unpack
+    for word in "${COMP_WORDS[@]:2}"; do
+        word=${word/#\~\//$HOME/}
+        [[ -f $word ]] || continue
+        unpack=cat
+        [[ $word == *.gz ]] && unpack='gzip -dc'
+        [[ $word == *.zst ]] && unpack='zstd -dcq'
+        $unpack -- "$word" 2>/dev/null | head -n 2 | "$program" profile - --json --quiet 2>/dev/null |
+            sed -nE 's/^ *"name": "(.*)",?$/\1/p' | grep . && return
+    done
+    return 1
 }
 
 _kanon_offer() # adds those of the words on standard input that begin with $1
@@ -64,6 +79,19 @@ _kanon()
         _kanon_offer "$cur" <<<"$values"
         return
     fi
+
+    # Options that name columns, some of them several between commas.
+    case $prev in
+    --qi | --sensitive | --identifier | --keep | --over | --columns | --closure | --weight | --entity | --column | -c)
+        if [[ $command != profile ]] && values=$(_kanon_columns); then
+            local before=
+            [[ $cur == *,* ]] && before=${cur%,*},
+            _kanon_offer "$cur" < <(while IFS= read -r word; do printf '%s%q\n' "$before" "$word"; done <<<"$values")
+            compopt -o nospace 2>/dev/null
+            return
+        fi
+        ;;
+    esac
 
     # What stands behind a command's name in its usage, in small letters, has a help of its own; so do kinds, in a list.
     local words options

@@ -441,7 +441,13 @@ static void parameters_are_checked(void **state)
         assert_true(kn_model_parse(kn_model_name((kn_model_kind)i), kn_model_variant((kn_model_kind)i), &kind));
         assert_int_equal(kind, i);
     }
-    assert_false(kn_model_parse("l-diversity", NULL, &kind));
+    assert_true(kn_model_parse("l-diversity", NULL, &kind));
+    assert_int_equal(kind, KN_MODEL_DISTINCT);
+    assert_true(kn_model_parse("t-closeness", NULL, &kind));
+    assert_int_equal(kind, KN_MODEL_T_EQUAL);
+    assert_true(kn_model_parse("beta-likeness", NULL, &kind));
+    assert_int_equal(kind, KN_MODEL_BETA_BASIC);
+    assert_false(kn_model_parse("l-diversity", "equal", &kind));
     assert_false(kn_model_parse("k", "distinct", &kind));
 }
 

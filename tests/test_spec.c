@@ -1,5 +1,6 @@
 /* test_spec.c: release files: every field, every mistake with its place, YAML and JSON alike, random files in many styles
  * read back, files cut short at every byte, memory that runs out. */
+#include "kn_spec.h"
 #include "testing.h"
 
 #include <inttypes.h>
@@ -473,6 +474,8 @@ static void test_forms(void **state)
         {"input: a.csv", "input: [a.csv]"},
         {"na: NA", "na: [NA]"},
         {"entity: id", "entity: {key: id}"},
+        {"entity: [id]", "entity: {key: id}"},
+        {"entity: [a, b]", "entity: {key: [a, b]}"},
         {"dependencies: a -> b", "dependencies: ['a -> b']"},
         {"suppression: 0.05", "suppression: '0.05'"},
         {"privacy: [k: 5]", "privacy: [{k: {k: 5}}]"},
@@ -717,8 +720,9 @@ static const mistake mistakes[] = {
     {"attributes: {a: {role: quasi, hierarchy: {taxonomy: []}}}", 1, 53, "a path is expected here, not a list"},
     {"attributes: {a: {role: quasi, hierarchy: {file: x, delimiter: xx}}}", 1, 63,
      "not one ASCII character that may stand between cells (or tab)"},
-    {"entity:", 1, 1, "the name of a column is missing here"},
-    {"entity: []", 1, 9, "a mapping like {key: ...} is expected here, not a list"},
+    {"entity:", 1, 1, "a column or a list of columns is missing here"},
+    {"entity: []", 1, 9, "an entity needs a column, or several"},
+    {"entity: {key: [a, b, a]}", 1, 15, "a column is named twice"},
     {"entity: {}", 1, 9, "an entity needs a key, or a table"},
     {"entity: {tabel: t, key: k}", 1, 10, "unknown key 'tabel'; did you mean 'table'?"},
     {"entity: {key: \"\"}", 1, 15, "the name of a column is empty"},
@@ -746,7 +750,6 @@ static const mistake mistakes[] = {
     {"privacy: [k: {k: 5, l: 3}]", 1, 21, "unknown key; known here is k"},
     {"privacy: [k: {}]", 1, 14, "k needs 'k'"},
     {"privacy: [k: ]", 1, 11, "a whole number is missing here"},
-    {"privacy: [k: 5, k: 6]", 1, 17, "this model is there already, of the same column"},
     {"privacy: [l-diversity: 3]", 1, 24, "a mapping of parameters is expected here, not a single value"},
     {"privacy: [l-diversity: {attribute: d}]", 1, 24, "l-diversity needs 'l'"},
     {"privacy: [l-diversity: {attribute: d, l: 0}]", 1, 42, "l-diversity: l must be at least 1"},
@@ -762,7 +765,6 @@ static const mistake mistakes[] = {
     {"privacy: [l-diversity: {attribute: [d], l: 3}]", 1, 36, "the name of a column is expected here, not a list"},
     {"privacy: [l-diversity: {attribute: \"\", l: 3}]", 1, 36, "the name of a column is empty"},
     {"privacy: [l-diversity: {atribute: d, l: 3}]", 1, 25, "unknown key 'atribute'; did you mean 'attribute'?"},
-    {"privacy: [l-diversity: {l: 3}, l-diversity: {l: 4}]", 1, 32, "this model is there already, of the same column"},
     {"privacy: [t-closeness: {attribute: d}]", 1, 24, "t-closeness needs 't'"},
     {"privacy: [t-closeness: {attribute: d, t: 1.5}]", 1, 42, "t-closeness: t must be between 0 and 1"},
     {"privacy: [t-closeness: {attribute: d, t: 0.2, distance: emd}]", 1, 57,
@@ -1171,7 +1173,6 @@ static void test_set_mistakes(void **state)
         {"output", "[a", "--x:1:3: not YAML or JSON: a '[' is never closed"},
         {"outputs", "a", "--x: there is no field 'outputs'"},
         {"privacy", "[k: 7, l-diversity: {l: x}]", "--x:1:25: " NO_NUMBER},
-        {"privacy", "[k: 7, k: 8]", "--x:1:8: this model is there already, of the same column"},
         {"attributes", "{new: keep, zip: {role: weight, type: date, format: x}}",
          "--x:1:53: a date needs %Y, %m (or %b) and %d"},
         {"attributes", "{zip: sensitive, \"\": quasi}", "--x:1:18: the name of a column is empty"},
@@ -1368,8 +1369,8 @@ static void test_check(void **state)
 {
     (void)state;
     static const mistake bad[] = {
-        {"kanon: 1", 0, 0, "no input is given"},
-        {"input: a", 0, 0, "no output is given"},
+        {"kanon: 1", 0, 0, "no input is given (input: FILE, or a file on the command line)"},
+        {"input: a", 0, 0, "no output is given (output: FILE, as an option --output FILE)"},
         {"input: a\noutput: ./a\nprivacy: [k: 2]\nattributes: {q: quasi}", -1, 0, ""},
         {"input: [x, a]\noutput: a", 2, 9, "the output would overwrite a file that is read"},
         {"input: a\noutput: b\nreport: a", 3, 9, "the report would overwrite a file that is read"},
@@ -1395,8 +1396,6 @@ static void test_check(void **state)
          "t-closeness: column \"q\" is quasi, not sensitive"},
         {INPUT QUASI "privacy:\n- t-closeness: {distance: hierarchical, t: 0.2}", 5, 3,
          "t-closeness: column \"s\" has no hierarchy, which the distance needs"},
-        {INPUT QUASI "privacy: [{t-closeness: {t: 0.2}}, {t-closeness: {attribute: s, t: 0.3}}]", 4, 36,
-         "t-closeness of column \"s\" is there already"},
         {INPUT "attributes: {q: quasi}\nprivacy: [l-diversity: {l: 2}]", 4, 11,
          "l-diversity does not say of which column: there is not exactly one sensitive one"},
         {INPUT "attributes: {q: quasi, s: sensitive, t: sensitive}\nprivacy: [l-diversity: {l: 2}]", 4, 11,
@@ -1446,14 +1445,14 @@ static void test_check_good(void **state)
     }
 }
 
-/* Built without a file: what is wrong is KN_USAGE. A later model of the same column wins, named or not. */
+/* Built without a file: what is wrong is KN_USAGE. Models of the same column hold together, named or not. */
 static void test_check_built(void **state)
 {
     (void)state;
     kn_error err = KN_ERROR_INIT;
     kn_spec *spec = new_spec();
     assert_int_equal(kn_spec_check(spec, &err), KN_USAGE);
-    assert_string_equal(err.message, "no input is given");
+    assert_string_equal(err.message, "no input is given (input: FILE, or a file on the command line)");
     assert_ok(kn_spec_set(spec, "input", "['-', '-']", "FILE", &err), err);
     assert_ok(kn_spec_set(spec, "output", "b", "--output", &err), err);
     assert_int_equal(kn_spec_check(spec, &err), KN_USAGE);
@@ -1462,8 +1461,8 @@ static void test_check_built(void **state)
     assert_ok(kn_spec_set_role(spec, "q", KN_ROLE_QUASI, &err), err);
     assert_ok(kn_spec_set_role(spec, "s", KN_ROLE_SENSITIVE, &err), err);
     kn_model m = KN_MODEL_INIT;
-    assert_ok(kn_spec_set_model(spec, &m, &err), err);
-    assert_int_equal(kn_spec_check(spec, &err), KN_USAGE); /* k is 0 */
+    assert_int_equal(kn_spec_set_model(spec, &m, &err), KN_USAGE); /* k is 0 */
+    assert_int_equal(spec->model_count, 0);
     m.k = 3;
     assert_ok(kn_spec_set_model(spec, &m, &err), err);
     m.kind = KN_MODEL_T_EQUAL;
@@ -1480,9 +1479,91 @@ static void test_check_built(void **state)
     assert_ok(kn_spec_check(spec, &err), err);
     assert_int_equal(spec->model_count, 3);
     assert_int_equal(spec->models[1].kind, KN_MODEL_T_EQUAL);
-    assert_int_equal(spec->models[1].bound.numerator, 2);
+    assert_int_equal(spec->models[1].bound.numerator, 1);
     assert_int_equal(spec->models[2].kind, KN_MODEL_T_ORDERED);
     assert_string_equal(spec->models[2].attribute, "s");
+    kn_spec_free(spec);
+}
+
+/* Promises of one model about one column all hold: one says as much as all. */
+static void test_models_together(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *privacy;
+        int         count;
+        kn_model    first;
+    } cases[] = {
+        {"[k: 2, k: 7, k: 3]", 1, {.kind = KN_MODEL_K, .k = 7, .l = {0, 1}, .bound = {0, 1}, .low = {0, 1}}},
+        {"[{l-diversity: {l: 2, attribute: s}}, {l-diversity: {l: 4}}, {l-diversity: {l: 3, kind: entropy}}]",
+         2,
+         {.kind = KN_MODEL_DISTINCT, .l = {4, 1}, .bound = {0, 1}, .low = {0, 1}}},
+        {"[{t-closeness: {t: 20%}}, {t-closeness: {t: 0.15}}, {t-closeness: {t: 0.3}}]",
+         1,
+         {.kind = KN_MODEL_T_EQUAL, .l = {0, 1}, .bound = {15, 100}, .low = {0, 1}}},
+        {"[{alpha-k: {alpha: 0.5, k: 2}}, {alpha-k: {alpha: 0.4}}, {alpha-k: {alpha: 0.6, k: 5}}]",
+         1,
+         {.kind = KN_MODEL_ALPHA_K, .k = 5, .l = {0, 1}, .bound = {4, 10}, .low = {0, 1}}},
+        {"[max-risk: 0.2, max-risk: 0.1]",
+         1,
+         {.kind = KN_MODEL_MAX_RISK, .l = {0, 1}, .bound = {1, 10}, .low = {0, 1}}},
+        {"[{delta-presence: {min: 0.1, max: 0.5}}, {delta-presence: {min: 0.2, max: 0.6}}]",
+         1,
+         {.kind = KN_MODEL_PRESENCE, .l = {0, 1}, .bound = {5, 10}, .low = {2, 10}}},
+        {"[{delta-presence: {min: 0.1, max: 0.2}}, {delta-presence: {min: 0.3, max: 0.6}}]",
+         2,
+         {.kind = KN_MODEL_PRESENCE, .l = {0, 1}, .bound = {2, 10}, .low = {1, 10}}},
+        {"[{l-diversity: {l: 2, c: 2, kind: recursive}}, {l-diversity: {l: 3, c: 1, kind: recursive}}]",
+         1,
+         {.kind = KN_MODEL_RECURSIVE, .l = {3, 1}, .c = {1, 1}, .bound = {0, 1}, .low = {0, 1}}},
+        {"[{l-diversity: {l: 2, c: 1, kind: recursive}}, {l-diversity: {l: 3, c: 2, kind: recursive}}]",
+         2,
+         {.kind = KN_MODEL_RECURSIVE, .l = {2, 1}, .c = {1, 1}, .bound = {0, 1}, .low = {0, 1}}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_error err = KN_ERROR_INIT;
+        kn_spec *spec = new_spec();
+        assert_ok(kn_spec_set(spec, "input", "a", "FILE", &err), err);
+        assert_ok(kn_spec_set(spec, "output", "b", "--output", &err), err);
+        assert_ok(kn_spec_set(spec, "population", "p", "--population", &err), err);
+        assert_ok(kn_spec_set(spec, "attributes", "{q: quasi, s: sensitive}", "x", &err), err);
+        assert_ok(kn_spec_set(spec, "privacy", cases[i].privacy, "x", &err), err);
+        assert_ok(kn_spec_check(spec, &err), err);
+        const kn_model *m = &spec->models[0], *want = &cases[i].first;
+        assert_int_equal(spec->model_count, cases[i].count);
+        assert_int_equal(m->kind, want->kind);
+        assert_int_equal(m->k, want->k);
+        assert_true(m->l.numerator == want->l.numerator && m->l.denominator == want->l.denominator);
+        assert_true(want->kind != KN_MODEL_RECURSIVE || m->c.numerator == want->c.numerator);
+        assert_true(m->bound.numerator * want->bound.denominator == want->bound.numerator * m->bound.denominator);
+        assert_true(m->low.numerator * want->low.denominator == want->low.numerator * m->low.denominator);
+        kn_spec_free(spec);
+    }
+}
+
+/* What is set takes the place of the file's promises of the same model and column, whether the column is named or not. */
+static void test_models_override(void **state)
+{
+    (void)state;
+    static const char text[] = "input: a\noutput: b\nattributes: {q: quasi, s: sensitive}\n"
+                               "privacy: [k: 9, {l-diversity: {l: 5}}, {t-closeness: {t: 0.2}}]\n";
+    kn_error          err = KN_ERROR_INIT;
+    kn_spec          *spec = NULL;
+    kn_model          k = KN_MODEL_INIT, l = KN_MODEL_INIT;
+    assert_ok(kn_spec_parse(&spec, ctx, "r.yaml", "r.yaml", text, strlen(text), &err), err);
+    k.k = 3;
+    assert_ok(kn_spec_set_model(spec, &k, &err), err);
+    k.k = 2;
+    assert_ok(kn_spec_set_model(spec, &k, &err), err);
+    l.kind = KN_MODEL_DISTINCT;
+    l.attribute = "s";
+    l.l = (kn_ratio){2, 1};
+    assert_ok(kn_spec_set_model(spec, &l, &err), err);
+    assert_ok(kn_spec_check(spec, &err), err);
+    assert_int_equal(spec->model_count, 3);
+    assert_int_equal(spec->models[0].k, 3);
+    assert_int_equal(spec->models[1].l.numerator, 2);
+    assert_int_equal(spec->models[2].kind, KN_MODEL_T_EQUAL);
     kn_spec_free(spec);
 }
 
@@ -1507,10 +1588,10 @@ static void test_standard_input(void **state)
         assert_string_equal(spec->path, "-");
         assert_string_equal(spec->inputs[0], "x");
         assert_int_equal(kn_spec_check(spec, &err), KN_INPUT);
-        assert_string_equal(err.message, i == 1
-                                             ? "(standard input): no output is given"
-                                             : "(standard input):3:11: k-map needs a population or a column of weights "
-                                               "(role: weight)");
+        assert_string_equal(err.message,
+                            i == 1 ? "(standard input): no output is given (output: FILE, as an option --output FILE)"
+                                   : "(standard input):3:11: k-map needs a population or a column of weights "
+                                     "(role: weight)");
         kn_spec_free(spec);
     }
 }
@@ -2084,6 +2165,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_check, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_check_good, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_check_built, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_models_together, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_models_override, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_standard_input, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_paths, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_random, set_up, tear_down),

@@ -78,7 +78,7 @@ typedef enum kn_model_kind {
 KN_API const char *kn_model_name(kn_model_kind kind);
 KN_API const char *kn_model_variant(kn_model_kind kind);
 
-/* The kind with that name and variant (NULL: none); false if there is none. */
+/* The kind with that name and variant (NULL: none, or the usual one: distinct, equal, basic); false if there is none. */
 KN_API bool kn_model_parse(const char *name, const char *variant, kn_model_kind *out);
 
 /* A model with its parameters; only those of its kind are looked at. */

@@ -181,7 +181,9 @@ typedef struct kn_spec {
     /* Roles. */
     int                 attribute_count;
     const kn_attribute *attributes; /* in the order they were declared: the order of the quasi-identifiers, of a node */
-    const char         *entity;     /* the column that says whose row it is; NULL: one row per person   */
+    const char         *entity; /* what says whose row it is: a column, or several as "a, b"; NULL: one row per person */
+    int                 entity_count;
+    const char *const  *entity_columns; /* the columns that together say it; of a database the persons' key */
     const char         *entity_table; /* of a database: the table of persons; NULL: not said             */
     int                 table_count;
     const kn_spec_table *tables;            /* of a database: only these are read; none: no database                */
@@ -266,7 +268,9 @@ KN_API KN_CHECK kn_status kn_spec_set_role(kn_spec *spec, const char *attribute,
 KN_API KN_CHECK kn_status kn_spec_set_attribute(kn_spec *spec, const char *attribute, const char *text,
                                                 const char *what, kn_error *err);
 
-/* Adds a model, or replaces the one of the same kind and attribute. */
+/* Promises a model, together with all others that were set; it takes the place of what the release file promises by the
+ * same model about the same column. Promises of one model about one column become
+ * the one that says as much as all. KN_USAGE: kn_model_check refuses it. */
 KN_API KN_CHECK kn_status kn_spec_set_model(kn_spec *spec, const kn_model *model, kn_error *err);
 
 /* Promises k-mn instead of what was promised so. KN_USAGE: k or m below 1, more relations than m values have. */
@@ -293,6 +297,9 @@ KN_API KN_CHECK kn_status kn_spec_check_one_table(const kn_spec *spec, const cha
 
 /* The attribute of that name; -1: none. */
 KN_API int kn_spec_find(const kn_spec *spec, const char *attribute);
+
+/* Is it a column that says whose row it is, alone or with others? */
+KN_API bool kn_spec_is_entity(const kn_spec *spec, const char *column);
 
 /* The column of a database that a text names, as "TABLE.COLUMN" or, where only one table declares it, "COLUMN": indexes of
  * spec->tables and of its attributes. False: none (attribute -1), or several. */

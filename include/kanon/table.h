@@ -85,6 +85,12 @@ KN_API void kn_row_list_free(kn_row_list *list);
 KN_API KN_CHECK kn_status kn_table_write_rows_csv(const kn_table *table, kn_context *ctx, const char *path, char delimiter,
                                                   const kn_row_list *rows, kn_error *err);
 
+/* Adds a column `name` whose cells are equal where those of all the named columns are, and missing where one of them is: a
+ * key of several columns as one. The only way in which a table changes: nothing else may be using it. KN_INPUT: one of
+ * them is not there; KN_USAGE: a column of that name is. */
+KN_API KN_CHECK kn_status kn_table_add_joined(kn_table *table, const char *const *columns, int count, const char *name,
+                                              kn_error *err);
+
 KN_API void kn_table_free(kn_table *table);
 
 KN_API int64_t     kn_table_rows(const kn_table *table);

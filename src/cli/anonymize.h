@@ -17,7 +17,8 @@ typedef struct cli_anonymizing {
     cli_table_options input;
     const char       *spec_path;
     cli_list          qi, sensitive, identifier, keep, hierarchies, attributes, require, dependencies;
-    const char       *weight, *entity, *population, *undeclared, *missing;
+    cli_list          entity;
+    const char       *weight, *population, *undeclared, *missing;
     int64_t           k; /* INT64_MIN: not given */
     const char       *suppression, *suppressed, *method, *utility, *choose, *time_limit, *seed;
     const char       *output, *report, *public_report, *workload, *summary;
@@ -39,7 +40,7 @@ typedef struct cli_anonymizing {
     {"--identifier", CLI_LIST, &(a).identifier},                                                                       \
     {"--keep", CLI_LIST, &(a).keep},                                                                                   \
     {"--weight", CLI_TEXT, &(a).weight},                                                                               \
-    {"--entity", CLI_TEXT, &(a).entity},                                                                               \
+    {"--entity", CLI_LIST, &(a).entity},                                                                               \
     {"--hierarchy", CLI_REPEAT, &(a).hierarchies},                                                                     \
     {"--attribute", CLI_REPEAT, &(a).attributes},                                                                      \
     {"--undeclared", CLI_TEXT, &(a).undeclared},                                                                       \

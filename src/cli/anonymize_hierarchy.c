@@ -159,6 +159,25 @@ static const kind *find_kind(const char *what, const char **value)
     return NULL;
 }
 
+/* A word that is no file and stands where a kind would, as in rang=5: the kind that was meant, "" where none is near; NULL: it
+ * is a file. */
+static const char *misspelt(const char *what)
+{
+    const char *names[sizeof kinds / sizeof *kinds + 1] = {NULL};
+    size_t      size = strspn(what, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_");
+    FILE       *file = size > 0 && (what[size] == '=' || what[size] == ':' || !what[size]) ? fopen(what, "r") : NULL;
+    if (size == 0 || (what[size] && what[size] != '=' && what[size] != ':')) return NULL;
+    if (file) {
+        fclose(file);
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) names[i] = kinds[i].name;
+    char       *word = cli_strndup(what, size);
+    const char *near = cli_nearest(word, names);
+    free(word);
+    return near ? near : what[size] == '=' ? "" : NULL;
+}
+
 int cli_hierarchy_text(char **column, char **out, const cli_command *command, const char *option)
 {
     text        name = {0}, t = {0};
@@ -174,10 +193,16 @@ int cli_hierarchy_text(char **column, char **out, const cli_command *command, co
                          option);
     }
     const kind *k = find_kind(p + 1, &value);
-    bool        fine = true;
+    const char *meant = k ? NULL : misspelt(p + 1);
+    bool        fine = !meant;
+    if (meant && *meant) {
+        *column = name.data;
+        return cli_usage(command, "--hierarchy '%s': not a kind of hierarchy, and no such file; did you mean %s?",
+                         option, meant);
+    }
     if (k)
         fine = add_kind(&t, k, value);
-    else
+    else if (fine)
         add_quoted(&t, p + 1, strlen(p + 1));
     *column = name.data;
     *out = t.data;

@@ -13,8 +13,8 @@
 
 void cli_anonymizing_free(cli_anonymizing *a)
 {
-    cli_list *lists[] = {&a->qi,         &a->sensitive, &a->identifier,   &a->keep, &a->hierarchies,
-                         &a->attributes, &a->require,   &a->dependencies, NULL};
+    cli_list *lists[] = {&a->qi,         &a->sensitive, &a->identifier,   &a->keep,   &a->hierarchies,
+                         &a->attributes, &a->require,   &a->dependencies, &a->entity, NULL};
     for (int i = 0; lists[i]; i++) cli_list_free(lists[i]);
     cli_table_options_free(&a->input);
 }
@@ -89,7 +89,16 @@ static int check_roles(const cli_anonymizing *a)
 static bool declared(applying *a, const char *column, const char *what)
 {
     if (kn_spec_find(a->spec, column) >= 0) return true;
-    a->code = cli_usage(a->command, "%s: \"%s\" has no role: name it by --qi, --sensitive or --keep", what, column);
+    int          count = a->spec->attribute_count;
+    const char **names = cli_alloc(((size_t)count + 1) * sizeof *names);
+    for (int i = 0; i < count; i++) names[i] = a->spec->attributes[i].name;
+    names[count] = NULL;
+    const char *near = cli_nearest(column, names);
+    if (near)
+        a->code = cli_usage(a->command, "%s: \"%s\" has no role; did you mean \"%s\"?", what, column, near);
+    else
+        a->code = cli_usage(a->command, "%s: \"%s\" has no role: name it by --qi, --sensitive or --keep", what, column);
+    free(names);
     return false;
 }
 
@@ -220,7 +229,7 @@ static void apply(applying *a, const cli_anonymizing *w, char *const *data, int 
     set_roles(a, &w->identifier, KN_ROLE_IDENTIFIER);
     set_roles(a, &w->keep, KN_ROLE_KEEP);
     set_roles(a, &weight, KN_ROLE_WEIGHT);
-    set_plain(a, "entity", w->entity, "--entity");
+    if (w->entity.count > 0) set_list(a, "entity", w->entity.items, w->entity.count, "--entity");
     set_attributes(a, &w->attributes);
     set_types(a, &w->input);
     set_hierarchies(a, &w->hierarchies);

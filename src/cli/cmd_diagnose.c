@@ -25,7 +25,7 @@ static const char help[] =
     "      --at-most            read it as at most K-anonymous, instead of at least\n"
     "      --suppression SHARE  rows that may be suppressed: 0.05, 5% or '100 rows'. Whole classes\n"
     "                           go, the smallest first. 'any' asks how many would have to go\n"
-    "      --entity COLUMN      whose row it is: classes then count persons, not rows\n"
+    "      --entity COLUMNS     whose row it is: classes then count persons, not rows\n"
     "      --missing HOW        what a missing cell is: a value of its own ('value', default),\n"
     "                           equal to anything ('wildcard'), or a reason to set the row aside\n"
     "                           ('drop')\n"
@@ -140,9 +140,10 @@ static int check_names(const cli_diagnosing *d, const words *w, int files)
     const cli_list *list = d->over.count > 0 ? &d->over : &d->qi;
     if (empty_list(list))
         return cli_usage(&cli_diagnose, "no quasi-identifier is named; --qi or --over lists at least one column");
-    for (int i = 0; i < list->count && d->entity; i++)
-        if (strcmp(list->items[i], d->entity) == 0)
-            return cli_usage(&cli_diagnose, "--entity: \"%s\" is also a quasi-identifier", d->entity);
+    for (int e = 0; e < d->entities.count; e++)
+        for (int i = 0; i < list->count; i++)
+            if (strcmp(list->items[i], d->entities.items[e]) == 0)
+                return cli_usage(&cli_diagnose, "--entity: \"%s\" is also a quasi-identifier", d->entities.items[e]);
     if (d->over.count == 0) {
         if (w->algorithm || w->time_limit >= 0 || (w->max_size != INT64_MIN && !d->suda))
             return cli_usage(&cli_diagnose, "--algorithm, --max-size and --time-limit go with --over");
@@ -215,15 +216,36 @@ static void want(const char **columns, int *count, const char *name)
 static bool read_table(cli_diagnosing *d, int *code)
 {
     const cli_list *list = d->over.count > 0 ? &d->over : &d->qi;
-    const char    **columns = cli_alloc((size_t)(list->count + d->sensitive.count + 2) * sizeof *columns);
-    int             n = list->count;
+    const char    **columns =
+        cli_alloc((size_t)(list->count + d->sensitive.count + d->entities.count + 1) * sizeof *columns);
+    int n = list->count;
     for (int i = 0; i < n; i++) columns[i] = list->items[i]; /* one named twice is an error */
     for (int i = 0; i < d->sensitive.count; i++) want(columns, &n, d->sensitive.items[i]);
-    if (d->entity) want(columns, &n, d->entity);
+    for (int i = 0; i < d->entities.count; i++) want(columns, &n, d->entities.items[i]);
     if (d->weight) want(columns, &n, d->weight);
     bool fine = cli_table_read(&d->table, d->ctx, &d->input, d->files, d->file_count, columns, n, code);
     free(columns);
     return fine;
+}
+
+/* Several columns that together say whose row it is become one. */
+static int join_entity(cli_diagnosing *d)
+{
+    kn_error err = KN_ERROR_INIT;
+    size_t   size = 1;
+    if (d->entities.count == 1) d->entity = d->entities.items[0];
+    if (d->entities.count < 2) return 0;
+    for (int i = 0; i < d->entities.count; i++) size += strlen(d->entities.items[i]) + 2;
+    char *name = cli_alloc(size);
+    name[0] = '\0';
+    for (int i = 0; i < d->entities.count; i++) {
+        size_t used = strlen(name);
+        snprintf(name + used, size - used, "%s%s", i > 0 ? ", " : "", d->entities.items[i]);
+    }
+    d->entity = d->joined = name;
+    return kn_table_add_joined(d->table, (const char *const *)d->entities.items, d->entities.count, name, &err) == KN_OK
+               ? 0
+               : cli_fail(&err);
 }
 
 /* So many rows as a share of those that there are. */
@@ -312,7 +334,7 @@ static int run(int argc, char **argv)
                                   {"-k|--k", CLI_INTEGER, &w.k},
                                   {"--at-most", CLI_FLAG, &d.at_most},
                                   {"--suppression|--suppress", CLI_TEXT, &w.suppress},
-                                  {"--entity", CLI_TEXT, &d.entity},
+                                  {"--entity", CLI_LIST, &d.entities},
                                   {"--missing", CLI_TEXT, &w.missing},
                                   {"--algorithm", CLI_TEXT, &w.algorithm},
                                   {"--max-size", CLI_INTEGER, &w.max_size},
@@ -347,7 +369,8 @@ static int run(int argc, char **argv)
         set_rows(&d);
         cli_table_notes(&d.common, d.table);
         note_suppressed(&d);
-        code = d.over.count > 0 ? cli_diagnose_over(&d) : cli_diagnose_set(&d);
+        code = join_entity(&d);
+        if (code == 0) code = d.over.count > 0 ? cli_diagnose_over(&d) : cli_diagnose_set(&d);
     }
     kn_table_free(d.table);
     cli_context_free(d.ctx);
@@ -356,6 +379,8 @@ static int run(int argc, char **argv)
     cli_list_free(&d.sensitive);
     cli_list_free(&d.require);
     cli_list_free(&d.hierarchies);
+    cli_list_free(&d.entities);
+    free(d.joined);
     cli_figures_free(&d.figures);
     cli_figures_free(&d.rows);
     cli_table_options_free(&d.input);

@@ -1,8 +1,10 @@
 /* cmd_profile.c: `kanon profile`: what the columns of a table look like, and which role each probably has. */
+#include <ctype.h>
 #include <kanon/database.h>
 #include <kanon/diagnose.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli.h"
 #include "json.h"
@@ -102,6 +104,22 @@ static void print_text(const kn_profile *p, const kn_table *table, bool values)
            "of their own in the entropy. Roles are suggestions: only you know what others may know.\n");
 }
 
+/* Does a column's name say that its values are numbers given to persons? Names, streets and telephones repeat, too. */
+static bool says_who(const char *name)
+{
+    static const char *const words[] = {"id",      "ids",      "ssn",    "passport", "person",
+                                        "patient", "customer", "client", "student",  "user",
+                                        "member",  "subject",  "pid",    "uid",      NULL};
+    for (const char *p = name; *p;) {
+        size_t n = 0;
+        while (isalpha((unsigned char)p[n])) n++;
+        for (int i = 0; words[i]; i++)
+            if (strlen(words[i]) == n && strncasecmp(words[i], p, n) == 0) return true;
+        p += n > 0 ? n : 1;
+    }
+    return false;
+}
+
 /* Rows are counted unless the owner of the data says whose they are: an identifier that occurs again may be just that. */
 static void note_persons(const cli_common *common, const kn_profile *p)
 {
@@ -109,7 +127,9 @@ static void note_persons(const cli_common *common, const kn_profile *p)
     for (int i = 0; i < p->columns; i++) {
         const kn_column_profile *c = &p->column[i];
         int64_t                  present = p->rows - c->missing;
-        if (c->role != KN_ROLE_IDENTIFIER || c->distinct >= present || present > MOST_ROWS_EACH * c->distinct) continue;
+        if (c->role != KN_ROLE_IDENTIFIER || !says_who(c->name) || c->distinct >= present ||
+            present > MOST_ROWS_EACH * c->distinct)
+            continue;
         char *name = cli_escape(c->name, strlen(c->name)), rows[CLI_NUMBER_SIZE], values[CLI_NUMBER_SIZE];
         cli_note(common,
                  "column \"%s\" has %s values in %s rows: if it says whose row it is, --entity '%s' counts persons "

@@ -25,7 +25,9 @@ static const char help[] =
     "\n"
     "The last is proved with the private row map, or without it by looking for a way to give\n"
     "every released row an original. Where that takes too long the answer is 'undecided', and\n"
-    "the exit code 1. Without files the release file's input and output are taken.\n"
+    "the exit code 1. Without files the release file's input and output are taken. All options\n"
+    "of 'kanon anonymize' are taken, so that a command line can be repeated; those that say how\n"
+    "the release was looked for make no difference.\n"
     "\n"
     "Of a database every person with all rows in all tables is looked at, and keys must join\n"
     "and say nothing else. Of records that are trees everything that somebody within the promise\n"
@@ -34,6 +36,9 @@ static const char help[] =
     "Options:\n"
     "      --spec FILE          the release file: roles, hierarchies, promises; what follows is\n"
     "                           for a run without one, or instead of its fields\n"
+    "      --method NAME        how it was made: of methods that choose one level for a whole\n"
+    "                           column it is checked that each shows one\n"
+    "      --anatomy            dmiracle: values as they are, sensitive ones by groups\n"
     "      --map FILE           the row map that belongs to the release (RELEASE.rowmap)\n"
     "      --summary FILE       the published means and ranges, to be checked with the row map\n"
     "      --work-limit N       steps of looking for originals (default: 1000000000)\n"
@@ -194,12 +199,25 @@ static void print_json(const kn_verify_report *r)
 
 /* ---- The run ---- */
 
-static int check(const cli_anonymizing *a, int argc, char **argv, int64_t work_limit, int64_t search_limit)
+/* The originals are the spec's inputs, the release its output: named last, or by --output as when it was made. */
+static void take_files(cli_anonymizing *a, int argc, char **argv)
 {
-    if (argc == 1 || (argc == 0 && !a->spec_path))
+    bool named = a->output && (argc == 0 || strcmp(argv[argc - 1], a->output) != 0);
+    a->files = argv;
+    a->file_count = named || argc == 0 ? argc : argc - 1;
+    if (!named && argc > 0) a->output = argv[argc - 1];
+    if (a->report || a->dry_run || a->all_solutions)
+        cli_note(&a->common,
+                 "--report, --dry-run and --all-solutions are of making a release; nothing is written here");
+    a->report = NULL;
+}
+
+static int check(const cli_anonymizing *a, bool one, int64_t work_limit, int64_t search_limit)
+{
+    if (one || (!a->spec_path && (a->file_count == 0 || !a->output)))
         return cli_usage(&cli_verify, "two files are needed: the original and the release, in this order");
-    for (int i = 0; i + 1 < argc; i++)
-        if (strcmp(argv[i], argv[argc - 1]) == 0)
+    for (int i = 0; i < a->file_count; i++)
+        if (strcmp(a->files[i], a->output) == 0)
             return cli_usage(&cli_verify, "original and release are the same file; hold it against a copy of itself");
     if (!a->spec_path && a->qi.count == 0)
         return cli_usage(&cli_verify, "--spec or --qi is needed, to say what was promised");
@@ -258,59 +276,41 @@ static int verify(cli_anonymizing *a, kn_context *ctx, kn_verify_options *option
     return code;
 }
 
-static void free_words(cli_anonymizing *a)
-{
-    cli_list *lists[] = {&a->qi,          &a->sensitive,  &a->identifier, &a->keep,
-                         &a->hierarchies, &a->attributes, &a->require,    &a->dependencies};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) cli_list_free(lists[i]);
-    cli_table_options_free(&a->input);
-}
-
 static int run(int argc, char **argv)
 {
     cli_anonymizing   a = {.command = &cli_verify, .k = INT64_MIN};
     kn_verify_options verifying = KN_VERIFY_OPTIONS_INIT;
     int64_t           search_limit = 0;
-    const cli_option  options[] = {{"--spec", CLI_TEXT, &a.spec_path},
+    char             *summary = NULL, *rowmap = NULL;
+    const cli_option  options[] = {CLI_REQUIREMENT_OPTIONS(a),
+                                   {"--method", CLI_TEXT, &a.method},
+                                   {"--keep-order", CLI_FLAG, &a.keep_order},
+                                   {"--keep-rowmap", CLI_FLAG, &a.keep_rowmap},
+                                   {"--report", CLI_TEXT, &a.report},
+                                   {"--all-solutions", CLI_FLAG, &a.all_solutions},
+                                   {"--dry-run", CLI_FLAG, &a.dry_run},
                                    {"--map", CLI_TEXT, &verifying.map_path},
                                    {"--summary", CLI_TEXT, &verifying.summary},
                                    {"--work-limit", CLI_INTEGER, &verifying.work_limit},
                                    {"--search-limit", CLI_INTEGER, &search_limit},
-                                   {"--qi", CLI_LIST, &a.qi},
-                                   {"--sensitive", CLI_LIST, &a.sensitive},
-                                   {"--identifier", CLI_LIST, &a.identifier},
-                                   {"--keep", CLI_LIST, &a.keep},
-                                   {"--weight", CLI_TEXT, &a.weight},
-                                   {"--entity", CLI_TEXT, &a.entity},
-                                   {"--hierarchy", CLI_REPEAT, &a.hierarchies},
-                                   {"--attribute", CLI_REPEAT, &a.attributes},
-                                   {"--missing", CLI_TEXT, &a.missing},
-                                   {"-k|--k", CLI_INTEGER, &a.k},
-                                   {"--require", CLI_REPEAT, &a.require},
-                                   {"--population", CLI_TEXT, &a.population},
-                                   {"--suppression", CLI_TEXT, &a.suppression},
-                                   {"--suppressed", CLI_TEXT, &a.suppressed},
-                                   {"--dependency", CLI_REPEAT, &a.dependencies},
-                                   {"--allow-broken", CLI_FLAG, &a.allow_broken},
-                                   {"--kmn", CLI_TEXT, &a.kmn},
-                                   {"--record", CLI_TEXT, &a.record},
-                                   {"--semantics", CLI_TEXT, &a.semantics},
-                                   {"--strict-structure", CLI_FLAG, &a.strict_structure},
                                    CLI_LIST_MODELS(a.common),
                                    CLI_TABLE_OPTIONS(a.input),
                                    {0}};
     if (!cli_parse(&cli_verify, &argc, argv, options, &a.common)) return 2;
     if (a.common.help) return 0;
-    int code = check(&a, argc, argv, verifying.work_limit, search_limit);
-    if (argc > 1) { /* the originals are the spec's inputs, the release its output */
-        a.files = argv;
-        a.file_count = argc - 1;
-        a.output = argv[argc - 1];
-    }
+    const char *named = a.output;
+    take_files(&a, argc, argv);
+    if (verifying.summary && a.output && strcmp(verifying.summary, "side") == 0) /* as when it was made */
+        verifying.summary = summary = cli_beside(a.output, ".summary.csv");
+    if (verifying.summary && strcmp(verifying.summary, "none") == 0) verifying.summary = NULL;
+    if (a.keep_rowmap && !verifying.map_path && a.output) verifying.map_path = rowmap = cli_beside(a.output, ".rowmap");
+    int         code = check(&a, !named && argc == 1, verifying.work_limit, search_limit);
     kn_context *ctx = code == 0 ? cli_context(&a.common) : NULL;
     if (code == 0) code = ctx ? verify(&a, ctx, &verifying, search_limit) : 3;
     cli_context_free(ctx);
-    free_words(&a);
+    cli_anonymizing_free(&a);
+    free(summary);
+    free(rowmap);
     return code;
 }
 

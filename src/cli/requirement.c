@@ -25,6 +25,41 @@ static bool is(const char *key, const char *name)
     return strcmp(key, name) == 0;
 }
 
+/* What each model takes, as a release file has it. */
+static const struct {
+    const char *model, *keys[5];
+} taken[] = {{"k", {"k"}},
+             {"l-diversity", {"attribute", "kind", "l", "c"}},
+             {"t-closeness", {"attribute", "distance", "t"}},
+             {"alpha-k", {"attribute", "alpha", "k"}},
+             {"beta-likeness", {"attribute", "kind", "beta"}},
+             {"delta-disclosure", {"attribute", "delta"}},
+             {"k-map", {"k"}},
+             {"delta-presence", {"min", "max"}},
+             {"max-risk", {"risk"}},
+             {"average-risk", {"risk"}}};
+enum { TAKEN = sizeof taken / sizeof *taken };
+
+/* The key's place among those that the model takes; -1 after saying which they are. */
+static int find_key(const reader *r, const char *model, const char *key)
+{
+    char keys[80] = "";
+    for (int i = 0; i < TAKEN; i++) {
+        if (!is(model, taken[i].model)) continue;
+        for (int k = 0; taken[i].keys[k]; k++) {
+            if (is(key, taken[i].keys[k])) return k;
+            size_t used = strlen(keys);
+            snprintf(keys + used, sizeof keys - used, "%s%s",
+                     k == 0                 ? ""
+                     : taken[i].keys[k + 1] ? ", "
+                                            : " and ",
+                     taken[i].keys[k]);
+        }
+        cli_usage(r->command, "--require '%s': %s takes %s", r->text, model, keys);
+    }
+    return -1;
+}
+
 static int read_parameter(reader *r, const char *key, const char *value)
 {
     kn_ratio  ratio = {0, 1};
@@ -36,23 +71,17 @@ static int read_parameter(reader *r, const char *key, const char *value)
         r->variant = value;
     else if (!number)
         return bad(r, "a number was expected");
-    else if (is(key, "k") && ratio.denominator == 1)
+    else if (is(key, "k")) {
+        if (ratio.denominator != 1) return bad(r, "k is a whole number");
         m->k = (int64_t)ratio.numerator;
-    else if (is(key, "l"))
+    } else if (is(key, "l"))
         m->l = ratio;
     else if (is(key, "c"))
         m->c = ratio;
-    else if (is(key, "t") || is(key, "alpha") || is(key, "beta") || is(key, "delta"))
-        m->bound = ratio;
-    else if (r->release && (is(key, "risk") || is(key, "max")))
-        m->bound = ratio;
-    else if (r->release && is(key, "min"))
+    else if (is(key, "min"))
         m->low = ratio;
     else
-        return bad(r,
-                   r->release
-                       ? "known keys are attribute, kind, distance, k, l, c, t, alpha, beta, delta, min, max and risk"
-                       : "known keys are attribute, kind, distance, k, l, c, t, alpha, beta and delta");
+        m->bound = ratio;
     return 0;
 }
 
@@ -67,6 +96,26 @@ static int find_model(reader *r, const char *name)
     return code;
 }
 
+/* The parameters, each once. */
+static int read_parameters(reader *r, const char *model, char *rest)
+{
+    unsigned seen = 0;
+    while (rest && *rest) {
+        char *key = rest, *value = strchr(rest, '='), *next = strchr(rest, ',');
+        if (!value || (next && next < value)) return bad(r, "write parameters like l=3,attribute=disease");
+        *value++ = '\0';
+        if (next) *next++ = '\0';
+        int which = find_key(r, model, key);
+        if (which < 0) return 2;
+        if (seen >> which & 1) return bad(r, "a parameter stands there twice");
+        seen |= 1u << which;
+        int code = read_parameter(r, key, value);
+        if (code) return code;
+        rest = next;
+    }
+    return 0;
+}
+
 int cli_requirement_read(cli_requirement *out, const cli_command *command, const char *text, bool release)
 {
     const kn_model plain = KN_MODEL_INIT;
@@ -75,16 +124,13 @@ int cli_requirement_read(cli_requirement *out, const cli_command *command, const
     char  *rest = strchr(out->text, ':');
     if (!rest) return bad(&r, "write it like l-diversity:kind=distinct,l=3");
     *rest++ = '\0';
-    while (rest && *rest) {
-        char *key = rest, *value = strchr(rest, '='), *next = strchr(rest, ',');
-        if (!value || (next && next < value)) return bad(&r, "write parameters like l=3,attribute=disease");
-        *value++ = '\0';
-        if (next) *next++ = '\0';
-        int code = read_parameter(&r, key, value);
-        if (code) return code;
-        rest = next;
-    }
-    return find_model(&r, out->text);
+    int code = find_model(&r, out->text);
+    if (code == 0) code = read_parameters(&r, out->text, rest);
+    if (code == 0) code = find_model(&r, out->text);
+    if (code) return code;
+    if (out->model.c.numerator > 0 && out->model.kind != KN_MODEL_RECURSIVE)
+        return bad(&r, "c goes with kind=recursive");
+    return 0;
 }
 
 void cli_requirement_free(cli_requirement *requirement)

@@ -12,7 +12,7 @@
     "      --identifier COLUMNS dropped without a word\n"                                                              \
     "      --keep COLUMNS       published as they are\n"                                                               \
     "      --weight COLUMN      sampling weights\n"                                                                    \
-    "      --entity COLUMN      whose row it is: classes then count persons, not rows\n"                               \
+    "      --entity COLUMNS     whose row it is: classes then count persons, not rows\n"                               \
     "      --hierarchy COLUMN:FILE, COLUMN:KIND\n"                                                                     \
     "                           what a column's values become: a file, mask=right,\n"                                  \
     "                           ranges=5,10,20, breaks=18,65/18, calendar=month,year,\n"                               \
@@ -26,7 +26,8 @@
     "Promises:\n"                                                                                                      \
     "  -k, --k K                every class has at least K rows\n"                                                     \
     "      --require MODEL      a privacy model that must hold: l-diversity:kind=distinct,l=3,\n"                      \
-    "                           t-closeness:distance=equal,t=0.2, ...; repeatable (--list-models)\n"                   \
+    "                           t-closeness:distance=equal,t=0.2, ...; repeatable, all hold together;\n"               \
+    "                           instead of the release file's of the same model (--list-models)\n"                     \
     "      --population FILE    everybody the table may be about, for k-map and delta-presence\n"                      \
     "      --suppression SHARE  rows that may be suppressed: 0.05, 5% or '100 rows' (default: 0)\n"                    \
     "      --suppressed HOW     what they show: '*' in every column ('star', default), nothing:\n"                     \

@@ -8,6 +8,7 @@
 #include "kn_alloc.h"
 #include "kn_database.h"
 #include "kn_error.h"
+#include "kn_nearest.h"
 
 static kn_status fail_attribute(const kn_database *db, const kn_database_table *t, const kn_attribute *a, kn_error *err,
                                 const char *message)
@@ -21,7 +22,12 @@ static kn_status set_role(kn_database *db, kn_database_table *t, const kn_attrib
     none.kind = KN_HIERARCHY_SUPPRESS;
     none.decimal = a->hierarchy.decimal;
     int c = kn_table_find(t->table, a->name);
-    if (c < 0) return fail_attribute(db, t, a, err, "there is no such column");
+    if (c < 0) {
+        kn_nearest near = {.text = a->name};
+        for (int i = 0; i < t->table->column_count; i++) kn_nearest_try(&near, t->table->columns[i].name);
+        return kn_fail_at(err, KN_INPUT, db->source, 0, 0, "table \"%s\", column \"%s\": there is no such column%s%s%s",
+                          t->name, a->name, KN_MEANT(near));
+    }
     if (!a->has_role) return fail_attribute(db, t, a, err, "it has no role");
     kn_database_column *column = &t->columns[c];
     if ((column->key || column->foreign || column->joined) && a->role != KN_ROLE_IDENTIFIER)

@@ -2,6 +2,8 @@
 #include "kn_table.h"
 
 #include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_nearest.h"
 
 static const char *const type_names[] = {"auto", "text", "integer", "decimal", "date", "datetime"};
 
@@ -18,6 +20,25 @@ bool kn_type_parse(const char *name, kn_type *out)
         return true;
     }
     return false;
+}
+
+static kn_nearest nearest(const kn_table *table, const char *name)
+{
+    kn_nearest near = {.text = name};
+    for (int c = 0; c < table->column_count; c++) kn_nearest_try(&near, table->columns[c].name);
+    return near;
+}
+
+kn_status kn_table_no_column(const kn_table *table, const char *before, const char *name, kn_error *err)
+{
+    kn_nearest near = nearest(table, name);
+    return kn_fail(err, KN_INPUT, "%s no column \"%s\"%s%s%s", before, name, KN_MEANT(near));
+}
+
+kn_status kn_fail_column(const kn_table *table, const char *where, const char *name, kn_error *err)
+{
+    kn_nearest near = nearest(table, name);
+    return kn_fail(err, KN_INPUT, "%s: there is no column \"%s\"%s%s%s", where, name, KN_MEANT(near));
 }
 
 void kn_table_free(kn_table *table)

@@ -64,7 +64,7 @@ static kn_status find_columns(classes *c, kn_context *ctx, const kn_table *table
     c->entity = -1;
     if (!o->entity) return KN_OK;
     c->entity = kn_table_find(table, o->entity);
-    if (c->entity < 0) return kn_fail(err, KN_INPUT, "there is no column \"%s\"", o->entity);
+    if (c->entity < 0) return kn_table_no_column(table, "there is", o->entity, err);
     for (int i = 0; i < o->quasi_count; i++)
         if (c->columns[i] == c->entity)
             return kn_fail(err, KN_USAGE, "column \"%s\" cannot be both the entity and a quasi-identifier", o->entity);

@@ -34,7 +34,7 @@ static kn_status find_columns(int *out, const kn_table *table, const char *const
 {
     for (int i = 0; i < count; i++) {
         out[i] = kn_table_find(table, names[i]);
-        if (out[i] < 0) return kn_fail(err, KN_INPUT, "there is no column \"%s\"", names[i]);
+        if (out[i] < 0) return kn_table_no_column(table, "there is", names[i], err);
         for (int j = 0; j < i; j++)
             if (out[j] == out[i])
                 return kn_fail(err, KN_USAGE, "column \"%s\" is named twice among the %s", names[i], what);
@@ -70,7 +70,7 @@ static kn_status find_subjects(kn_inquiry *q, kn_error *err)
         q->subject[i] = 0;
         if (!kn_model_needs_attribute(m->kind)) continue;
         int column = kn_table_find(q->table, m->attribute), s = 0;
-        if (column < 0) return kn_fail(err, KN_INPUT, "there is no column \"%s\"", m->attribute);
+        if (column < 0) return kn_table_no_column(q->table, "there is", m->attribute, err);
         while (s < o->sensitive_count && q->sensitive[s] != column) s++;
         if (s == o->sensitive_count)
             return kn_fail(err, KN_USAGE, "%s: column \"%s\" is not among the sensitive ones", kn_model_name(m->kind),

@@ -29,18 +29,31 @@ typedef struct hint {
 } hint;
 
 static const hint hints[] = {
-    {"id", KN_ROLE_IDENTIFIER},       {"ids", KN_ROLE_IDENTIFIER},       {"ssn", KN_ROLE_IDENTIFIER},
-    {"name", KN_ROLE_IDENTIFIER},     {"surname", KN_ROLE_IDENTIFIER},   {"firstname", KN_ROLE_IDENTIFIER},
-    {"lastname", KN_ROLE_IDENTIFIER}, {"email", KN_ROLE_IDENTIFIER},     {"mail", KN_ROLE_IDENTIFIER},
-    {"phone", KN_ROLE_IDENTIFIER},    {"telephone", KN_ROLE_IDENTIFIER}, {"mobile", KN_ROLE_IDENTIFIER},
-    {"address", KN_ROLE_IDENTIFIER},  {"street", KN_ROLE_IDENTIFIER},    {"passport", KN_ROLE_IDENTIFIER},
-    {"iban", KN_ROLE_IDENTIFIER},     {"diagnosis", KN_ROLE_SENSITIVE},  {"diagnoses", KN_ROLE_SENSITIVE},
-    {"disease", KN_ROLE_SENSITIVE},   {"illness", KN_ROLE_SENSITIVE},    {"condition", KN_ROLE_SENSITIVE},
-    {"treatment", KN_ROLE_SENSITIVE}, {"medication", KN_ROLE_SENSITIVE}, {"drug", KN_ROLE_SENSITIVE},
-    {"salary", KN_ROLE_SENSITIVE},    {"income", KN_ROLE_SENSITIVE},     {"wage", KN_ROLE_SENSITIVE},
-    {"wages", KN_ROLE_SENSITIVE},     {"debt", KN_ROLE_SENSITIVE},       {"religion", KN_ROLE_SENSITIVE},
-    {"party", KN_ROLE_SENSITIVE},     {"hiv", KN_ROLE_SENSITIVE},        {"sampling", KN_ROLE_WEIGHT},
-    {"fnlwgt", KN_ROLE_WEIGHT},       {"wgt", KN_ROLE_WEIGHT},
+    {"id", KN_ROLE_IDENTIFIER},        {"ids", KN_ROLE_IDENTIFIER},
+    {"ssn", KN_ROLE_IDENTIFIER},       {"name", KN_ROLE_IDENTIFIER},
+    {"surname", KN_ROLE_IDENTIFIER},   {"firstname", KN_ROLE_IDENTIFIER},
+    {"lastname", KN_ROLE_IDENTIFIER},  {"email", KN_ROLE_IDENTIFIER},
+    {"mail", KN_ROLE_IDENTIFIER},      {"phone", KN_ROLE_IDENTIFIER},
+    {"telephone", KN_ROLE_IDENTIFIER}, {"mobile", KN_ROLE_IDENTIFIER},
+    {"address", KN_ROLE_IDENTIFIER},   {"street", KN_ROLE_IDENTIFIER},
+    {"passport", KN_ROLE_IDENTIFIER},  {"iban", KN_ROLE_IDENTIFIER},
+    {"diagnosis", KN_ROLE_SENSITIVE},  {"diagnoses", KN_ROLE_SENSITIVE},
+    {"disease", KN_ROLE_SENSITIVE},    {"illness", KN_ROLE_SENSITIVE},
+    {"condition", KN_ROLE_SENSITIVE},  {"treatment", KN_ROLE_SENSITIVE},
+    {"medication", KN_ROLE_SENSITIVE}, {"drug", KN_ROLE_SENSITIVE},
+    {"salary", KN_ROLE_SENSITIVE},     {"income", KN_ROLE_SENSITIVE},
+    {"wage", KN_ROLE_SENSITIVE},       {"wages", KN_ROLE_SENSITIVE},
+    {"debt", KN_ROLE_SENSITIVE},       {"religion", KN_ROLE_SENSITIVE},
+    {"party", KN_ROLE_SENSITIVE},      {"hiv", KN_ROLE_SENSITIVE},
+    {"sampling", KN_ROLE_WEIGHT},      {"fnlwgt", KN_ROLE_WEIGHT},
+    {"wgt", KN_ROLE_WEIGHT},           {"birth", KN_ROLE_QUASI},
+    {"birthdate", KN_ROLE_QUASI},      {"birthday", KN_ROLE_QUASI},
+    {"born", KN_ROLE_QUASI},           {"dob", KN_ROLE_QUASI},
+    {"death", KN_ROLE_QUASI},          {"age", KN_ROLE_QUASI},
+    {"date", KN_ROLE_QUASI},           {"zip", KN_ROLE_QUASI},
+    {"zipcode", KN_ROLE_QUASI},        {"postcode", KN_ROLE_QUASI},
+    {"postal", KN_ROLE_QUASI},         {"plz", KN_ROLE_QUASI},
+    {"city", KN_ROLE_QUASI},           {"town", KN_ROLE_QUASI},
 };
 
 static const char *hint_reason(kn_role role)
@@ -63,16 +76,21 @@ static bool same_word(const char *word, const char *text, size_t size)
     return true;
 }
 
+/* The first word that gives a role away. A quasi-identifier is what is left: a "birth name" is a name. */
 static const hint *find_hint(const char *name)
 {
+    const hint *quasi = NULL;
     for (const char *p = name; *p;) {
         size_t n = 0;
         while (isalpha((unsigned char)p[n])) n++;
         for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
-            if (n > 0 && same_word(hints[i].word, p, n)) return &hints[i];
+            if (n > 0 && same_word(hints[i].word, p, n)) {
+                if (hints[i].role != KN_ROLE_QUASI) return &hints[i];
+                if (!quasi) quasi = &hints[i];
+            }
         p += n > 0 ? n : 1;
     }
-    return NULL;
+    return quasi;
 }
 
 static void suggest_role(kn_column_profile *p, int64_t rows)
@@ -91,9 +109,11 @@ static void suggest_role(kn_column_profile *p, int64_t rows)
             p->role = named->role;
             p->reason = hint_reason(named->role);
         }
-    } else if (named) {
+    } else if (named && named->role != KN_ROLE_QUASI) {
         p->role = named->role;
         p->reason = hint_reason(named->role);
+    } else if (named || p->type == KN_TYPE_DATE || p->type == KN_TYPE_DATETIME) {
+        return; /* however many there are: a day and a place can be blurred */
     } else if (present >= 10 && unique > 0.9 && p->type != KN_TYPE_DECIMAL) {
         p->role = KN_ROLE_IDENTIFIER;
         p->reason = "nearly every row has a value of its own";

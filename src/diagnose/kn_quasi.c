@@ -17,7 +17,7 @@ kn_status kn_quasi_find(int **columns, kn_context *ctx, const kn_table *table, c
     kn_status st = KN_OK;
     for (int i = 0; i < count && st == KN_OK; i++) {
         found[i] = kn_table_find(table, names[i]);
-        if (found[i] < 0) st = kn_fail(err, KN_INPUT, "%s no column \"%s\"", where[0] ? where : "there is", names[i]);
+        if (found[i] < 0) st = kn_table_no_column(table, where[0] ? where : "there is", names[i], err);
         for (int j = 0; j < i && st == KN_OK; j++)
             if (found[j] == found[i])
                 st = kn_fail(err, KN_USAGE, "column \"%s\" is named twice among the quasi-identifiers", names[i]);

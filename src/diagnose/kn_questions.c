@@ -71,7 +71,7 @@ static kn_status find_columns(question *q, kn_error *err)
         const char *name = i < q->count ? o->over[i] : o->entity;
         if (!name) break;
         q->columns[i] = kn_table_find(q->table, name);
-        if (q->columns[i] < 0) return kn_fail(err, KN_INPUT, "there is no column \"%s\"", name);
+        if (q->columns[i] < 0) return kn_table_no_column(q->table, "there is", name, err);
         for (int j = 0; j < i; j++)
             if (q->columns[j] == q->columns[i]) return kn_fail(err, KN_USAGE, "column \"%s\" is named twice", name);
     }

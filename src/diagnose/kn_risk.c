@@ -82,7 +82,7 @@ static kn_status check_options(const kn_risk_options *o, kn_error *err)
 static kn_status find_other(int *out, const scene *s, const char *name, const char *role, kn_error *err)
 {
     *out = kn_table_find(s->table, name);
-    if (*out < 0) return kn_fail(err, KN_INPUT, "there is no column \"%s\"", name);
+    if (*out < 0) return kn_table_no_column(s->table, "there is", name, err);
     for (int i = 0; i < s->o->quasi_count; i++)
         if (s->columns[i] == *out)
             return kn_fail(err, KN_USAGE, "column \"%s\" cannot be both the %s and a quasi-identifier", name, role);

@@ -19,7 +19,7 @@ static kn_status find_columns(int *columns, const kn_table *table, const char *c
 {
     for (int i = 0; i < count; i++) {
         columns[i] = kn_table_find(table, names[i]);
-        if (columns[i] < 0) return kn_fail(err, KN_INPUT, "there is no column \"%s\"", names[i]);
+        if (columns[i] < 0) return kn_table_no_column(table, "there is", names[i], err);
     }
     return KN_OK;
 }

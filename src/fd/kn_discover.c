@@ -158,7 +158,7 @@ static kn_status find_columns(int *columns, int *count, const kn_table *table, c
                        KN_FD_COLUMNS);
     for (int i = 0; i < *count; i++) {
         columns[i] = o->columns ? kn_table_find(table, o->columns[i]) : i;
-        if (columns[i] < 0) return kn_fail(err, KN_INPUT, "there is no column \"%s\"", o->columns[i]);
+        if (columns[i] < 0) return kn_table_no_column(table, "there is", o->columns[i], err);
         for (int j = 0; j < i; j++)
             if (columns[j] == columns[i]) return kn_fail(err, KN_USAGE, "column \"%s\" is named twice", o->columns[i]);
     }

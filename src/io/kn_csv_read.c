@@ -12,6 +12,7 @@
 #include "kn_context.h"
 #include "kn_csv_internal.h"
 #include "kn_error.h"
+#include "kn_nearest.h"
 #include "kn_utf8.h"
 
 enum {
@@ -132,9 +133,6 @@ static kn_status open_file(kn_csv_reader *r, const char *path, kn_error *err)
     const unsigned char *b = (const unsigned char *)r->buffer;
     if (r->filled >= 2 && ((b[0] == 0xff && b[1] == 0xfe) || (b[0] == 0xfe && b[1] == 0xff)))
         return kn_fail_at(err, KN_INPUT, name, 1, 1, "the text is in UTF-16; convert it to UTF-8 first");
-    if (r->filled >= 16 && memcmp(b, "SQLite format 3", 16) == 0)
-        return kn_fail(err, KN_INPUT, "%s: it is a SQLite database, not a text; as a database its name is sqlite:FILE",
-                       name);
     if (r->filled >= 3 && b[0] == 0xef && b[1] == 0xbb && b[2] == 0xbf) r->at = 3;
     r->delimiter = r->opt->delimiter;
     if (r->delimiter == 0) {
@@ -319,7 +317,10 @@ static int find_name(const kn_csv_reader *r, const char *name)
 
 static kn_status no_such_column(const kn_csv_reader *r, const char *name, kn_error *err)
 {
-    return kn_fail(err, KN_INPUT, "%s: there is no column \"%s\"", kn_source_name(r->source), name);
+    kn_nearest near = {.text = name};
+    for (int c = 0; c < r->columns; c++) kn_nearest_try(&near, r->names[c].data);
+    return kn_fail(err, KN_INPUT, "%s: there is no column \"%s\"%s%s%s", kn_source_name(r->source), name,
+                   KN_MEANT(near));
 }
 
 static kn_status select_columns(kn_csv_reader *r, kn_error *err)

@@ -1,7 +1,7 @@
 /* kn_database_read.c: a source of tables → a database: which tables, with which types, joined by which keys.
  *
- * What the user says of a table is laid over what the catalog says: a key replaces the catalog's, a parent is added to its
- * foreign keys. Columns of keys are read as text: a key is compared by its spelling.
+ * What the user says of a table is laid over what the catalog says: a key replaces the catalog's, a parent its foreign keys
+ * to listed tables. Columns of keys are read as text: a key is compared by its spelling.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +12,7 @@
 #include "kn_error.h"
 #include "kn_folder.h"
 #include "kn_names.h"
+#include "kn_nearest.h"
 #include "kn_postgres.h"
 #include "kn_sqlite.h"
 
@@ -32,10 +33,78 @@ static kn_status out_of_memory(const reading *r, kn_error *err)
 
 /* ---- Over the catalog ---- */
 
+static bool named(const char *const *names, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
+}
+
+static bool is_parent_link(const kn_catalog_link *link, const kn_spec_table *said)
+{
+    bool same = strcmp(link->target, said->parent) == 0 && link->count == said->parent_column_count;
+    for (int i = 0; same && i < link->count; i++) same = strcmp(link->columns[i], said->parent_columns[i]) == 0;
+    return same;
+}
+
+/* A foreign key that the user's parent takes the place of names a row of a listed table by its old key. Its columns are
+ * dropped for lack of a role; one that would show, or be needed, is refused. */
+static kn_status check_left_out(const reading *r, const kn_catalog_table *t, const kn_catalog_link *link,
+                                const kn_spec_table *said, kn_error *err)
+{
+    for (int i = 0; i < link->count; i++) {
+        const char *column = link->columns[i];
+        if (named(said->parent_columns, said->parent_column_count, column)) continue; /* drawn anew with the parent's */
+        if (named(t->key, t->key_count, column))
+            return kn_fail(
+                err, KN_INPUT,
+                "%s: the key of table \"%s\" has column \"%s\", which names rows of \"%s\" and not of its parent; "
+                "name a key without it (key:)",
+                r->source->name, t->name, column, link->target);
+        for (int a = 0; a < said->attribute_count; a++)
+            if (strcmp(said->attributes[a].name, column) == 0 && said->attributes[a].role != KN_ROLE_IDENTIFIER)
+                return kn_fail(err, KN_INPUT,
+                               "%s: table \"%s\", column \"%s\" names rows of \"%s\" by their old keys, which are not "
+                               "released; leave it without a role",
+                               r->source->name, t->name, column, link->target);
+    }
+    return KN_OK;
+}
+
+/* The user's parent is the table's only one: the catalog's other foreign keys to listed tables do not count. */
+static kn_status lay_parent(reading *r, int table, const kn_spec_table *said, kn_error *err)
+{
+    kn_catalog_table *t = &r->catalog.tables[table];
+    bool              known = false;
+    int               kept = 0;
+    for (int l = 0; l < t->link_count; l++) {
+        kn_catalog_link link = t->links[l];
+        bool            parent = is_parent_link(&link, said); /* the catalog knows it, and perhaps more of it */
+        if (!parent && kn_catalog_wanted(r->options, link.target))
+            KN_TRY(check_left_out(r, t, &link, said, err));
+        else if (!parent || !known)
+            t->links[kept++] = link;
+        known = known || parent;
+    }
+    t->link_count = kept;
+    if (known) return KN_OK;
+    int link = kn_catalog_add_link(&r->catalog, table, said->parent);
+    if (link < 0) return out_of_memory(r, err);
+    for (int i = 0; i < said->parent_column_count; i++)
+        if (kn_catalog_add_link_column(&r->catalog, table, link, said->parent_columns[i], NULL) < 0)
+            return out_of_memory(r, err);
+    return KN_OK;
+}
+
 static kn_status lay_over(reading *r, const kn_spec_table *said, kn_error *err)
 {
     int table = kn_catalog_find(&r->catalog, said->name);
-    if (table < 0) return kn_fail(err, KN_INPUT, "%s: there is no table \"%s\"", r->source->name, said->name);
+    if (table < 0) {
+        kn_nearest near = {.text = said->name};
+        for (int i = 0; i < r->catalog.table_count; i++) kn_nearest_try(&near, r->catalog.tables[i].name);
+        return kn_fail(err, KN_INPUT, "%s: there is no table \"%s\"%s%s%s", r->source->name, said->name,
+                       KN_MEANT(near));
+    }
     kn_catalog_table *t = &r->catalog.tables[table];
     if (said->has_key) {
         t->key = NULL;
@@ -43,19 +112,7 @@ static kn_status lay_over(reading *r, const kn_spec_table *said, kn_error *err)
         for (int i = 0; i < said->key_count; i++)
             if (kn_catalog_add_key(&r->catalog, table, said->key[i]) < 0) return out_of_memory(r, err);
     }
-    if (!said->parent) return KN_OK;
-    for (int l = 0; l < t->link_count; l++) { /* the catalog knows it, and perhaps more of it */
-        bool same = strcmp(t->links[l].target, said->parent) == 0 && t->links[l].count == said->parent_column_count;
-        for (int i = 0; same && i < t->links[l].count; i++)
-            same = strcmp(t->links[l].columns[i], said->parent_columns[i]) == 0;
-        if (same) return KN_OK;
-    }
-    int link = kn_catalog_add_link(&r->catalog, table, said->parent);
-    if (link < 0) return out_of_memory(r, err);
-    for (int i = 0; i < said->parent_column_count; i++)
-        if (kn_catalog_add_link_column(&r->catalog, table, link, said->parent_columns[i], NULL) < 0)
-            return out_of_memory(r, err);
-    return KN_OK;
+    return said->parent ? lay_parent(r, table, said, err) : KN_OK;
 }
 
 static bool to_be_read(const reading *r, const char *name)

@@ -16,6 +16,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_foreign.h"
 #include "kn_names.h"
 #include "kn_parallel.h"
 
@@ -84,7 +85,7 @@ static bool is_zstd(const unsigned char *b)
 /* Gathers the first bytes (a pipe may give them one by one) and recognizes the form. */
 static kn_status recognize(kn_source *s, kn_error *err)
 {
-    while (s->raw_end < 4 && !s->raw_eof) {
+    while (s->raw_end < KN_FOREIGN_BYTES && !s->raw_eof) {
         ssize_t n = read(s->fd, s->raw + s->raw_end, RAW_SIZE - s->raw_end);
         if (n < 0 && errno == EINTR) {
             if (kn_cancelled(s->ctx)) return kn_fail_cancelled(err);
@@ -108,6 +109,8 @@ static kn_status recognize(kn_source *s, kn_error *err)
         s->zstd = ZSTD_createDStream();
         if (!s->zstd) return kn_fail_memory(err, s->ctx, s->name);
     }
+    const char *foreign = s->form == PLAIN ? kn_foreign_form(b, s->raw_end) : NULL;
+    if (foreign) return kn_fail(err, KN_INPUT, "%s: %s", s->name, foreign);
     s->between = true;
     if (s->form != PLAIN) s->seekable = false;
     return KN_OK;

@@ -11,6 +11,7 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_job_anonymize.h"
+#include "kn_nearest.h"
 #include "kn_released.h"
 
 /* ---- Reading ---- */
@@ -24,12 +25,18 @@ static kn_status about(const kn_run *run, int i, kn_status status, kn_error *err
     return kn_fail(err, status, "dependency %d (%s): %s", i + 1, run->spec->dependencies[i], why);
 }
 
+static kn_status no_column(const kn_run *run, const char *name, kn_error *err)
+{
+    kn_nearest near = {.text = name};
+    for (int i = 0; i < run->spec->attribute_count; i++) kn_nearest_try(&near, run->spec->attributes[i].name);
+    return kn_fail(err, KN_INPUT, "there is no declared column \"%s\"%s%s%s", name, KN_MEANT(near));
+}
+
 static kn_status check_names(const kn_run *run, const char *const *names, int count, kn_error *err)
 {
     for (int i = 0; i < count; i++) {
         int index = kn_spec_find(run->spec, names[i]);
-        if (index < 0 || kn_table_find(run->table, names[i]) < 0)
-            return kn_fail(err, KN_INPUT, "there is no declared column \"%s\"", names[i]);
+        if (index < 0 || kn_table_find(run->table, names[i]) < 0) return no_column(run, names[i], err);
         if (run->spec->attributes[index].role == KN_ROLE_IDENTIFIER)
             return kn_fail(err, KN_INPUT, "the column \"%s\" is an identifier and not released", names[i]);
     }

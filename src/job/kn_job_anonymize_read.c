@@ -15,7 +15,9 @@
 #include "kn_error.h"
 #include "kn_job_anonymize.h"
 #include "kn_kept.h"
+#include "kn_nearest.h"
 #include "kn_table_select.h"
+#include "kn_targets.h"
 
 /* The first input, as messages call it. */
 static const char *input_name(const kn_run *run)
@@ -29,7 +31,7 @@ static const char *input_name(const kn_run *run)
 static bool needed(const kn_spec *spec, const char *name)
 {
     int a = kn_spec_find(spec, name);
-    if (spec->entity && strcmp(spec->entity, name) == 0) return true;
+    if (kn_spec_is_entity(spec, name)) return true;
     if (a < 0) return false;
     return spec->attributes[a].role != KN_ROLE_IDENTIFIER || spec->attributes[a].pseudonym_key_file;
 }
@@ -41,7 +43,7 @@ static kn_status drop_columns(kn_run *run, const kn_csv_names *names, kn_error *
     if (!dropped) return KN_MEMORY;
     for (int c = 0; c < names->count; c++) {
         if (kn_spec_find(spec, names->names[c]) >= 0) continue;
-        if (spec->entity && strcmp(spec->entity, names->names[c]) == 0) continue;
+        if (kn_spec_is_entity(spec, names->names[c])) continue;
         if (spec->undeclared_refuse)
             return kn_fail(err, KN_INPUT, "%s: column \"%s\" is not declared (undeclared: refuse)", input_name(run),
                            names->names[c]);
@@ -60,20 +62,31 @@ static bool has_name(const kn_csv_names *names, const char *name)
     return false;
 }
 
+static kn_nearest nearest(const kn_csv_names *names, const char *name)
+{
+    kn_nearest near = {.text = name};
+    for (int c = 0; c < names->count; c++) kn_nearest_try(&near, names->names[c]);
+    return near;
+}
+
 static kn_status check_declared(const kn_run *run, const kn_csv_names *names, kn_error *err)
 {
     const kn_spec *spec = run->spec;
     for (int i = 0; i < spec->attribute_count; i++) {
         const kn_attribute *a = &spec->attributes[i];
         if (has_name(names, a->name)) continue;
+        kn_nearest near = nearest(names, a->name);
         if (spec->path && a->line > 0)
-            return kn_fail_at(err, KN_INPUT, spec->path, a->line, a->column, "%s has no column \"%s\"", input_name(run),
-                              a->name);
-        return kn_fail(err, KN_INPUT, "%s: there is no column \"%s\"", input_name(run), a->name);
+            return kn_fail_at(err, KN_INPUT, spec->path, a->line, a->column, "%s has no column \"%s\"%s%s%s",
+                              input_name(run), a->name, KN_MEANT(near));
+        return kn_fail(err, KN_INPUT, "%s: there is no column \"%s\"%s%s%s", input_name(run), a->name, KN_MEANT(near));
     }
-    if (spec->entity && !has_name(names, spec->entity))
-        return kn_fail(err, KN_INPUT, "%s: there is no column \"%s\", which is to say whose row it is", input_name(run),
-                       spec->entity);
+    for (int i = 0; i < spec->entity_count; i++) {
+        kn_nearest near = nearest(names, spec->entity_columns[i]);
+        if (!has_name(names, spec->entity_columns[i]))
+            return kn_fail(err, KN_INPUT, "%s: there is no column \"%s\", which is to say whose row it is%s%s%s",
+                           input_name(run), spec->entity_columns[i], KN_MEANT(near));
+    }
     return KN_OK;
 }
 
@@ -119,10 +132,16 @@ static kn_status read_table(kn_run *run, kn_error *err)
     run->delimiter = names.delimiter;
     kn_csv_names_free(&names);
     if (st != KN_OK) return st;
+    if (run->delimiter != '\t' && kn_target_has_tabs(run->spec))
+        return kn_fail(err, KN_USAGE, "%s: a release has its input's delimiter, which is no tab; name it FILE.csv",
+                       run->spec->output);
     /* One file: the verifier need not guess its delimiter. Several may differ in it. */
     if (run->spec->input_count == 1) run->effective.csv.delimiter = run->delimiter;
     if (run->table->rows == 0) return kn_fail(err, KN_INPUT, "%s: the table has no rows", input_name(run));
     run->result->rows_in = run->table->rows;
+    if (run->spec->entity_count > 1)
+        return kn_table_add_joined(run->table, run->spec->entity_columns, run->spec->entity_count, run->spec->entity,
+                                   err);
     return KN_OK;
 }
 

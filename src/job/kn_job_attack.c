@@ -80,6 +80,9 @@ static kn_status find_links(job *j, const kn_table *release, kn_error *err)
     for (int i = 0; i < j->spec->attribute_count; i++) {
         const kn_attribute *a = &j->spec->attributes[i];
         const char        **name = NULL;
+        bool                shown = a->role == KN_ROLE_QUASI || a->role == KN_ROLE_SENSITIVE;
+        if (shown && kn_table_find(release, a->name) < 0)
+            return kn_fail_column(release, j->options->release, a->name, err);
         if (is_link(a, j->external, release)) {
             j->attributes[r->link_count] = a;
             name = &j->names[r->link_count++];
@@ -148,7 +151,7 @@ static kn_status make_link(job *j, int i, kn_error *err)
 static kn_status find_column(int *out, const kn_table *table, const char *name, const char *path, kn_error *err)
 {
     *out = kn_table_find(table, name);
-    return *out >= 0 ? KN_OK : kn_fail(err, KN_INPUT, "%s: there is no column \"%s\"", path, name);
+    return *out >= 0 ? KN_OK : kn_fail_column(table, path, name, err);
 }
 
 static kn_status attack_one(kn_attack_table *out, job *j, const kn_table *target, bool released, const char *path,

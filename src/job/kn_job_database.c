@@ -160,6 +160,26 @@ static kn_status check_kept(kn_dbrun *run, kn_error *err)
                          "quasi-identifier");
 }
 
+/* As of a table: a sensitive column that nearly tells its owner, or may hold anything, is published as it is. */
+static kn_status note_sensitive(kn_dbrun *run, kn_error *err)
+{
+    for (int t = 0; t < run->db->table_count; t++) {
+        const kn_database_table *table = &run->db->tables[t];
+        for (int c = 0; c < table->table->column_count; c++) {
+            const kn_column *column = &table->table->columns[c];
+            int64_t          present = table->table->rows - column->missing;
+            if (!table->columns[c].has_role || table->columns[c].role != KN_ROLE_SENSITIVE) continue;
+            if (column->type != KN_TYPE_TEXT || present < 10 || 2 * (int64_t)column->dict.count <= present) continue;
+            KN_TRY(kn_dbrun_note(
+                run, err,
+                "column \"%s.%s\" is published as it is, and so many different texts look like free text, "
+                "which may name people",
+                table->name, column->name));
+        }
+    }
+    return KN_OK;
+}
+
 static kn_status fill_tables(kn_dbrun *run, kn_error *err)
 {
     kn_release_table *tables = kn_dbrun_room(run, run->arena, (size_t)run->db->table_count, sizeof *tables, err);
@@ -219,6 +239,7 @@ kn_status kn_dbrun_read(kn_dbrun *run, kn_error *err)
     KN_TRY(note_dropped(run, err));
     KN_TRY(check_values(run, err));
     KN_TRY(check_kept(run, err));
+    KN_TRY(note_sensitive(run, err));
     if (run->db->tables[run->db->entity].table->rows == 0)
         return kn_fail(err, KN_INPUT, "table \"%s\" has no rows: there are no persons",
                        run->db->tables[run->db->entity].name);
@@ -237,6 +258,8 @@ static kn_status check(const kn_spec *spec, const kn_anonymize_options *options,
     if (kn_method_family(spec->method) != KN_FAMILY_RELATIONAL)
         return kn_fail(err, KN_USAGE, "method %s is not one for a database", kn_method_name(spec->method));
     if (!spec->output && !options->dry_run) return kn_fail(err, KN_USAGE, "no output was given");
+    if (spec->output && kn_database_kind_of(spec->output) == KN_DATABASE_NONE) /* a dry run opens nothing */
+        return kn_fail(err, KN_USAGE, "%s: not a database: sqlite:FILE, postgresql://... or FOLDER/", spec->output);
     if (spec->input_count != 1) return kn_fail(err, KN_USAGE, "a database is one input");
     return KN_OK;
 }

@@ -289,6 +289,7 @@ static kn_status stages(kn_recrun *run, kn_error *err)
 {
     bool   write = !run->options->dry_run;
     double begin = kn_run_clock();
+    KN_TRY(kn_target_name_check(run->spec, err));
     if (write) KN_TRY(open_output(run, err));
     KN_TRY(read_records(run, err));
     double read = kn_run_clock();

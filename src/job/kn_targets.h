@@ -1,4 +1,4 @@
-/* kn_targets.h: what a run writes must not be what it reads. */
+/* kn_targets.h: what a run writes must not be what it reads, and must be what its name says. */
 #ifndef KN_TARGETS_H
 #define KN_TARGETS_H
 
@@ -8,5 +8,12 @@
  * those files or the report would take the place of an input, a hierarchy, a key, the population, the queries or the
  * release file; or the report that of one of those. Paths are compared by the files that they lead to. */
 KN_CHECK kn_status kn_targets_check(kn_context *ctx, const kn_spec *spec, const char *base, kn_error *err);
+
+/* Of a table or of records: does the output's name say what will stand in it? KN_USAGE with the name that works. Nothing is
+ * opened. (A database that is no name of a database is refused where it would be written.) */
+KN_CHECK kn_status kn_target_name_check(const kn_spec *spec, kn_error *err);
+
+/* Does the output's name promise cells between tabs? */
+bool kn_target_has_tabs(const kn_spec *spec);
 
 #endif

@@ -103,7 +103,7 @@ bool kn_model_parse(const char *name, const char *variant, kn_model_kind *out)
 {
     for (int i = 0; i < KN_MODEL_KINDS; i++) {
         if (strcmp(name, names[i].name) != 0) continue;
-        if (!variant != !names[i].variant || (variant && strcmp(variant, names[i].variant) != 0)) continue;
+        if (variant && (!names[i].variant || strcmp(variant, names[i].variant) != 0)) continue;
         *out = (kn_model_kind)i;
         return true;
     }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kn_error.h"
+#include "kn_nearest.h"
 #include "kn_value.h"
 
 enum { LONGEST_NAME = 32, LIST_TEXT = 500 };
@@ -37,45 +38,15 @@ kn_place kn_field_place(const kn_reader *r, const kn_yaml *node)
 
 /* ---- Names ---- */
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-/* How many characters must be added, dropped, changed or swapped with their neighbour to get from a to b. */
-static int edits(const char *a, size_t m, const char *b, size_t n)
-{
-    int rows[3][LONGEST_NAME + 1];
-    for (size_t j = 0; j <= n; j++) rows[0][j] = (int)j;
-    for (size_t i = 1; i <= m; i++) {
-        int *now = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
-        now[0] = (int)i;
-        for (size_t j = 1; j <= n; j++) {
-            int cost = a[i - 1] != b[j - 1];
-            now[j] = least(least(last[j] + 1, now[j - 1] + 1), last[j - 1] + cost);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                now[j] = least(now[j], before[j - 2] + 1);
-        }
-    }
-    return rows[m % 3][n];
-}
-
 /* The known name that a text was probably meant to be: a third of its characters may be wrong. NULL: none, also where the
  * text is not fit to be shown. */
 static const char *nearest(const char *text, size_t size, const char *const *names, size_t count)
 {
-    const char *best = NULL;
-    int         fewest = 0;
+    kn_nearest near = {.text = text};
     for (size_t i = 0; i < size; i++)
         if (text[i] < 0x20 || text[i] > 0x7E) return NULL;
-    for (size_t i = 0; i < count && size <= LONGEST_NAME; i++) {
-        size_t length = strlen(names[i]);
-        int    wrong = length > LONGEST_NAME ? LONGEST_NAME : edits(text, size, names[i], length);
-        if (wrong > (int)(length + 1) / 3 || (best && wrong >= fewest)) continue;
-        best = names[i];
-        fewest = wrong;
-    }
-    return best;
+    for (size_t i = 0; i < count && strlen(text) == size; i++) kn_nearest_try(&near, names[i]);
+    return near.best;
 }
 
 /* "a, b and c". */

@@ -251,19 +251,6 @@ bool kn_spec_add_model(kn_spec_inner *inner, const kn_model *model, kn_place pla
     return true;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-int kn_spec_find_model(const kn_spec_inner *inner, const kn_model *model)
-{
-    const kn_spec *spec = &inner->state.spec;
-    for (int i = 0; i < spec->model_count; i++)
-        if (spec->models[i].kind == model->kind && same_text(spec->models[i].attribute, model->attribute)) return i;
-    return -1;
-}
-
 /* ---- Field by field ---- */
 
 int kn_spec_find(const kn_spec *spec, const char *attribute)
@@ -271,6 +258,13 @@ int kn_spec_find(const kn_spec *spec, const char *attribute)
     for (int i = 0; i < spec->attribute_count; i++)
         if (strcmp(spec->attributes[i].name, attribute) == 0) return i;
     return -1;
+}
+
+bool kn_spec_is_entity(const kn_spec *spec, const char *column)
+{
+    for (int i = 0; i < spec->entity_count; i++)
+        if (strcmp(spec->entity_columns[i], column) == 0) return true;
+    return false;
 }
 
 kn_attribute kn_attribute_new(const char *name)
@@ -302,16 +296,15 @@ kn_status kn_spec_set_role(kn_spec *spec, const char *attribute, kn_role role, k
 kn_status kn_spec_set_model(kn_spec *spec, const kn_model *model, kn_error *err)
 {
     kn_spec_inner *inner = kn_spec_inside(spec);
-    kn_model       m = *model;
+    kn_model       m = *model, named = *model;
+    bool           of_column = m.kind != KN_MODEL_K && m.kind < KN_MODEL_K_MAP;
+    if (of_column && !named.attribute) named.attribute = "?"; /* it may be found later */
+    KN_TRY(kn_model_check(&named, err));
     if (m.attribute) {
         m.attribute = kn_arena_strndup(&inner->arena, m.attribute, strlen(m.attribute));
         if (!m.attribute) return kn_fail_memory(err, inner->ctx, "a spec");
     }
-    int found = kn_spec_find_model(inner, &m);
-    if (found >= 0) {
-        inner->state.models[found] = m;
-        inner->state.model_places[found] = (kn_place){0, 0};
-        return KN_OK;
-    }
-    return kn_spec_add_model(inner, &m, (kn_place){0, 0}) ? KN_OK : kn_fail_memory(err, inner->ctx, "a spec");
+    if (!kn_spec_add_model(inner, &m, (kn_place){0, 0})) return kn_fail_memory(err, inner->ctx, "a spec");
+    kn_spec_join_models(inner);
+    return KN_OK;
 }

@@ -88,8 +88,9 @@ KN_CHECK bool kn_spec_put_attribute(kn_spec_inner *inner, int index, const kn_at
 /* Adds a model behind the last; its attribute must be in the arena. false: out of memory. */
 KN_CHECK bool kn_spec_add_model(kn_spec_inner *inner, const kn_model *model, kn_place place);
 
-/* The index of the first model of the same kind and attribute; -1: none. */
-int kn_spec_find_model(const kn_spec_inner *inner, const kn_model *model);
+/* Promises of one model about one column: a flag's take the place of the file's, and those that are left become one that
+ * says as much as all. */
+void kn_spec_join_models(kn_spec_inner *inner);
 
 /* An attribute of which nothing is known. */
 kn_attribute kn_attribute_new(const char *name);

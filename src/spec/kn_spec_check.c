@@ -9,6 +9,7 @@
 
 #include "kn_error.h"
 #include "kn_names.h"
+#include "kn_nearest.h"
 #include "kn_spec.h"
 
 kn_status kn_spec_fail_place(const kn_spec_inner *inner, kn_place place, kn_error *err, const char *format, ...)
@@ -101,8 +102,10 @@ static kn_status check_files(const kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec_state *state = &inner->state;
     const kn_spec       *spec = &state->spec;
-    if (spec->input_count == 0) return kn_spec_fail_lacking(inner, err, "no input is given");
-    if (!spec->output) return kn_spec_fail_lacking(inner, err, "no output is given");
+    if (spec->input_count == 0)
+        return kn_spec_fail_lacking(inner, err, "no input is given (input: FILE, or a file on the command line)");
+    if (!spec->output)
+        return kn_spec_fail_lacking(inner, err, "no output is given (output: FILE, as an option --output FILE)");
     KN_TRY(check_standard_input(inner, err));
     if (is_read(spec, spec->output))
         return kn_spec_fail_place(inner, state->places[KN_FIELD_OUTPUT], err,
@@ -151,15 +154,18 @@ static kn_status check_attributes(const kn_spec_inner *inner, kn_error *err)
     return KN_OK;
 }
 
-/* The entity's column is an identifier, declared or not: anything else would publish who a row belongs to. */
+/* The entity's columns are identifiers, declared or not: anything else would publish who a row belongs to. */
 static kn_status check_entity(const kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec *spec = &inner->state.spec;
-    int            index = spec->entity ? kn_spec_find(spec, spec->entity) : -1;
-    if (index < 0 || spec->attributes[index].role == KN_ROLE_IDENTIFIER) return KN_OK;
-    return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_ENTITY], err,
-                              "column \"%s\" says whose row it is: its role can only be identifier, not %s",
-                              spec->entity, kn_role_name(spec->attributes[index].role));
+    for (int i = 0; i < spec->attribute_count; i++) {
+        const kn_attribute *a = &spec->attributes[i];
+        if (a->role != KN_ROLE_IDENTIFIER && kn_spec_is_entity(spec, a->name))
+            return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_ENTITY], err,
+                                      "column \"%s\" says whose row it is: its role can only be identifier, not %s",
+                                      a->name, kn_role_name(a->role));
+    }
+    return KN_OK;
 }
 
 /* ---- Promises ---- */
@@ -183,8 +189,7 @@ static const char *only_sensitive(const kn_spec *spec)
     return count == 1 ? found : NULL;
 }
 
-/* Models that name no column are of the only sensitive one. Where there are then two of a kind, a later change wins; in a
- * release file it is a mistake. */
+/* Models that name no column are of the only sensitive one. */
 static kn_status fill_in(kn_spec_inner *inner, kn_error *err)
 {
     kn_spec_state *state = &inner->state;
@@ -197,17 +202,6 @@ static kn_status fill_in(kn_spec_inner *inner, kn_error *err)
             return kn_spec_fail_place(inner, place, err,
                                       "%s does not say of which column: there is not exactly one sensitive one",
                                       kn_model_name(m->kind));
-        int first = kn_spec_find_model(inner, m);
-        if (first == i) continue;
-        if (place.line > 0)
-            return kn_spec_fail_place(inner, place, err, "%s of column \"%s\" is there already", kn_model_name(m->kind),
-                                      m->attribute);
-        state->models[first] = *m;
-        state->model_places[first] = place;
-        size_t behind = (size_t)(--state->spec.model_count - i);
-        memmove(m, m + 1, behind * sizeof *m);
-        memmove(&state->model_places[i], &state->model_places[i + 1], behind * sizeof place);
-        i--;
     }
     return KN_OK;
 }
@@ -221,7 +215,15 @@ static kn_status check_model_column(const kn_spec_inner *inner, const kn_model *
     if (several)
         return kn_spec_fail_place(inner, place, err, "%s: several tables have a column \"%s\": write TABLE.COLUMN",
                                   name, m->attribute);
-    if (at < 0) return kn_spec_fail_place(inner, place, err, "%s: column \"%s\" is not declared", name, m->attribute);
+    if (at < 0) {
+        kn_nearest near = {.text = m->attribute};
+        for (int i = 0; i < spec->attribute_count; i++) kn_nearest_try(&near, spec->attributes[i].name);
+        for (int t = 0; t < spec->table_count; t++)
+            for (int i = 0; i < spec->tables[t].attribute_count; i++)
+                kn_nearest_try(&near, spec->tables[t].attributes[i].name);
+        return kn_spec_fail_place(inner, place, err, "%s: column \"%s\" is not declared%s%s%s", name, m->attribute,
+                                  KN_MEANT(near));
+    }
     const kn_attribute *a = table >= 0 ? &spec->tables[table].attributes[at] : &spec->attributes[at];
     if (a->role != KN_ROLE_SENSITIVE)
         return kn_spec_fail_place(inner, place, err, "%s: column \"%s\" is %s, not sensitive", name, m->attribute,
@@ -244,6 +246,7 @@ static kn_status check_models(kn_spec_inner *inner, kn_error *err)
     const kn_spec *spec = &inner->state.spec;
     if (spec->model_count == 0) return kn_spec_fail_lacking(inner, err, "no privacy model is given");
     KN_TRY(fill_in(inner, err));
+    kn_spec_join_models(inner);
     for (int i = 0; i < spec->model_count; i++) {
         const kn_model *m = &spec->models[i];
         kn_place        place = inner->state.model_places[i];
@@ -264,7 +267,10 @@ kn_status kn_spec_check(kn_spec *spec, kn_error *err)
     kn_spec_inner *inner = kn_spec_inside(spec);
     KN_TRY(check_files(inner, err));
     KN_TRY(kn_spec_check_shape(inner, err));
-    if (kn_spec_shape(spec) == KN_SHAPE_RECORDS) return kn_spec_check_records(inner, err);
+    if (kn_spec_shape(spec) == KN_SHAPE_RECORDS) {
+        kn_spec_join_models(inner);
+        return kn_spec_check_records(inner, err);
+    }
     KN_TRY(check_attributes(inner, err));
     KN_TRY(check_entity(inner, err));
     KN_TRY(check_models(inner, err));

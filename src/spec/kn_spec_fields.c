@@ -392,7 +392,7 @@ static const struct {
     [KN_FIELD_NA] = {"na", read_na, true},
     [KN_FIELD_POPULATION] = {"population", read_population, false},
     [KN_FIELD_ATTRIBUTES] = {"attributes", read_attributes, false},
-    [KN_FIELD_ENTITY] = {"entity", kn_read_entity, false},
+    [KN_FIELD_ENTITY] = {"entity", kn_read_entity, true},
     [KN_FIELD_TABLES] = {"tables", kn_read_tables, false},
     [KN_FIELD_RECORD] = {"record", kn_read_record, false},
     [KN_FIELD_CLASSES] = {"classes", kn_read_classes, false},

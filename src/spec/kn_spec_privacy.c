@@ -36,19 +36,18 @@ static const struct family {
     parameter   main;
     bool        alone;
     parameter   variant; /* what chooses among the kinds of that name */
-    const char *usual;   /* the variant where none is given           */
     parameter   others[2];
 } families[] = {
-    {"k", K, true, NONE, NULL, {NONE, NONE}},
-    {"l-diversity", L, false, KIND, "distinct", {ATTRIBUTE, C}},
-    {"t-closeness", T, false, DISTANCE, "equal", {ATTRIBUTE, NONE}},
-    {"alpha-k", ALPHA, false, NONE, NULL, {ATTRIBUTE, K}},
-    {"beta-likeness", BETA, false, KIND, "basic", {ATTRIBUTE, NONE}},
-    {"delta-disclosure", DELTA, false, NONE, NULL, {ATTRIBUTE, NONE}},
-    {"k-map", K, true, NONE, NULL, {NONE, NONE}},
-    {"delta-presence", MAX, false, NONE, NULL, {MIN, NONE}},
-    {"max-risk", RISK, true, NONE, NULL, {NONE, NONE}},
-    {"average-risk", RISK, true, NONE, NULL, {NONE, NONE}},
+    {"k", K, true, NONE, {NONE, NONE}},
+    {"l-diversity", L, false, KIND, {ATTRIBUTE, C}},
+    {"t-closeness", T, false, DISTANCE, {ATTRIBUTE, NONE}},
+    {"alpha-k", ALPHA, false, NONE, {ATTRIBUTE, K}},
+    {"beta-likeness", BETA, false, KIND, {ATTRIBUTE, NONE}},
+    {"delta-disclosure", DELTA, false, NONE, {ATTRIBUTE, NONE}},
+    {"k-map", K, true, NONE, {NONE, NONE}},
+    {"delta-presence", MAX, false, NONE, {MIN, NONE}},
+    {"max-risk", RISK, true, NONE, {NONE, NONE}},
+    {"average-risk", RISK, true, NONE, {NONE, NONE}},
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 
@@ -87,7 +86,7 @@ static kn_status read_variant(kn_reader *r, const struct family *f, const kn_yam
     const char   *names[KN_MODEL_KINDS];
     kn_model_kind kinds[KN_MODEL_KINDS];
     size_t        count = 0, found = 0;
-    if (!value) return kn_model_parse(f->name, f->usual, out) ? KN_OK : kn_fail(r->err, KN_INTERNAL, "%s", f->name);
+    if (!value) return kn_model_parse(f->name, NULL, out) ? KN_OK : kn_fail(r->err, KN_INTERNAL, "%s", f->name);
     for (int k = 0; k < KN_MODEL_KINDS; k++) {
         const char *variant = kn_model_variant((kn_model_kind)k);
         kinds[count] = (kn_model_kind)k;
@@ -158,9 +157,8 @@ kn_status kn_read_privacy(kn_reader *r, const kn_yaml *value)
             continue;
         }
         KN_TRY(read_model(r, item->first, &m));
-        if (kn_spec_find_model(r->inner, &m) >= 0)
-            return kn_field_fail(r, item, "this model is there already, of the same column");
         if (!kn_spec_add_model(r->inner, &m, kn_field_place(r, item))) return kn_field_memory(r);
     }
+    kn_spec_join_models(r->inner);
     return KN_OK;
 }

@@ -160,6 +160,22 @@ static kn_status check_rules(const kn_spec_inner *inner, const rule *rules, size
     return KN_OK;
 }
 
+/* The key of persons is said twice: by `entity:` and with its table. */
+static kn_status check_person_key(const kn_spec_inner *inner, kn_error *err)
+{
+    const kn_spec *spec = &inner->state.spec;
+    for (int t = 0; t < spec->table_count && spec->entity_table && spec->entity_count > 0; t++) {
+        const kn_spec_table *table = &spec->tables[t];
+        if (strcmp(table->name, spec->entity_table) != 0) continue;
+        bool same = table->key_count == spec->entity_count;
+        for (int i = 0; same && i < table->key_count; i++) same = kn_spec_is_entity(spec, table->key[i]);
+        if (!same)
+            return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_ENTITY], err,
+                                      "table \"%s\" has another key than the entity says", table->name);
+    }
+    return KN_OK;
+}
+
 kn_status kn_spec_check_database(const kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec *spec = &inner->state.spec;
@@ -175,6 +191,7 @@ kn_status kn_spec_check_database(const kn_spec_inner *inner, kn_error *err)
             {spec->summary, KN_FIELD_SUMMARY, "there is no summary of a database"},
     };
     KN_TRY(check_rules(inner, rules, sizeof rules / sizeof *rules, err));
+    KN_TRY(check_person_key(inner, err));
     return check_promises(inner, err);
 }
 

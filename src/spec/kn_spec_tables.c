@@ -3,6 +3,7 @@
  * A list of tables replaces the one before as a whole. It lies in the spec's arena and is never changed in place, so that
  * a failed change leaves the old one as it was.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "kn_error.h"
@@ -85,13 +86,11 @@ static kn_status fill_entity_key(kn_reader *r, kn_spec *spec)
         if (strcmp(spec->tables[i].name, spec->entity_table) == 0 && !spec->tables[i].has_key) found = i;
     if (found < 0) return KN_OK;
     kn_spec_table *list = kn_arena_alloc(&r->inner->arena, (size_t)spec->table_count * sizeof *list);
-    const char   **key = kn_arena_alloc(&r->inner->arena, sizeof *key);
-    if (!list || !key) return kn_field_memory(r);
+    if (!list) return kn_field_memory(r);
     memcpy(list, spec->tables, (size_t)spec->table_count * sizeof *list);
-    *key = spec->entity;
     list[found].has_key = true;
-    list[found].key = key;
-    list[found].key_count = 1;
+    list[found].key = spec->entity_columns;
+    list[found].key_count = spec->entity_count;
     spec->tables = list;
     return KN_OK;
 }
@@ -121,7 +120,22 @@ kn_status kn_read_tables(kn_reader *r, const kn_yaml *value, void *target)
 
 static kn_status read_entity_key(kn_reader *r, const kn_yaml *value, void *target)
 {
-    return kn_read_text(r, value, "the name of a column", &((kn_spec *)target)->entity);
+    kn_spec *spec = target;
+    size_t   size = 0;
+    KN_TRY(read_names(r, value, &spec->entity_columns, &spec->entity_count));
+    if (spec->entity_count == 0) return kn_field_fail(r, value, "an entity needs a column, or several");
+    for (int i = 0; i < spec->entity_count; i++) {
+        for (int j = 0; j < i; j++)
+            if (strcmp(spec->entity_columns[i], spec->entity_columns[j]) == 0)
+                return kn_field_fail(r, value, "a column is named twice");
+        size += strlen(spec->entity_columns[i]) + 2;
+    }
+    char *name = kn_arena_bytes(&r->inner->arena, size + 1);
+    if (!name) return kn_field_memory(r);
+    spec->entity = name;
+    for (int i = 0; i < spec->entity_count; i++)
+        name += snprintf(name, size + 1, "%s%s", i > 0 ? ", " : "", spec->entity_columns[i]);
+    return KN_OK;
 }
 
 static kn_status read_entity_table(kn_reader *r, const kn_yaml *value, void *target)
@@ -132,7 +146,7 @@ static kn_status read_entity_table(kn_reader *r, const kn_yaml *value, void *tar
 kn_status kn_read_entity(kn_reader *r, const kn_yaml *value, void *target)
 {
     static const kn_key keys[] = {{"key", read_entity_key}, {"table", read_entity_table}, {NULL, NULL}};
-    if (value->kind == KN_YAML_TEXT) return read_entity_key(r, value, target);
+    if (value->kind != KN_YAML_MAP) return read_entity_key(r, value, target);
     KN_TRY(kn_read_map(r, value, keys, target));
     if (value->count == 0) return kn_field_fail(r, value, "an entity needs a key, or a table");
     return fill_entity_key(r, target);

@@ -24,6 +24,7 @@
 #include "kn_alloc.h"
 #include "kn_arena.h"
 #include "kn_error.h"
+#include "kn_nearest.h"
 #include "kn_parallel.h"
 #include "kn_workload_eval_view.h"
 
@@ -83,44 +84,12 @@ kn_status kn_workload_columns(const char ***out, int *count, kn_context *ctx, co
     return KN_OK;
 }
 
-enum { LONGEST = 64 };
-
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-/* How many characters must change, come, go or change places with their neighbour. */
-static int edits(const char *a, const char *b)
-{
-    size_t m = strlen(a), n = strlen(b);
-    int    rows[3][LONGEST + 1];
-    if (m > LONGEST || n > LONGEST) return LONGEST;
-    for (size_t k = 0; k <= n; k++) rows[0][k] = (int)k;
-    for (size_t i = 1; i <= m; i++) {
-        int *now = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
-        now[0] = (int)i;
-        for (size_t k = 1; k <= n; k++) {
-            now[k] = least(least(last[k], now[k - 1]) + 1, last[k - 1] + (a[i - 1] != b[k - 1]));
-            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
-                now[k] = least(now[k], before[k - 2] + 1);
-        }
-    }
-    return rows[m % 3][n];
-}
-
 kn_status kn_workload_no_column(const kn_workload *workload, const char *name, const char *where,
                                 const char *const *names, int count, kn_error *err)
 {
-    const char *meant = NULL;
-    int         fewest = LONGEST;
-    int64_t     line = 0, column = 0;
-    for (int i = 0; i < count; i++) {
-        int wrong = edits(name, names[i]);
-        if (wrong > (int)(strlen(name) + 1) / 3 || wrong >= fewest) continue;
-        fewest = wrong;
-        meant = names[i];
-    }
+    kn_nearest near = {.text = name};
+    int64_t    line = 0, column = 0;
+    for (int i = 0; i < count; i++) kn_nearest_try(&near, names[i]);
     for (int q = 0; q < workload->query_count && line == 0; q++) {
         const kn_query *query = &workload->queries[q];
         if (query->attribute && strcmp(query->attribute, name) == 0) {
@@ -133,10 +102,8 @@ kn_status kn_workload_no_column(const kn_workload *workload, const char *name, c
                 column = query->predicates[p].column;
             }
     }
-    if (meant)
-        return kn_fail_at(err, KN_INPUT, workload->path, line, column, "%s has no column \"%s\"; did you mean \"%s\"?",
-                          where, name, meant);
-    return kn_fail_at(err, KN_INPUT, workload->path, line, column, "%s has no column \"%s\"", where, name);
+    return kn_fail_at(err, KN_INPUT, workload->path, line, column, "%s has no column \"%s\"%s%s%s", where, name,
+                      KN_MEANT(near));
 }
 
 /* ---- Preparing a query ---- */

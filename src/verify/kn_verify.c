@@ -19,6 +19,7 @@
 #include "kn_alloc.h"
 #include "kn_buffer.h"
 #include "kn_error.h"
+#include "kn_nearest.h"
 #include "kn_parallel.h"
 #include "kn_verify_internal.h"
 
@@ -106,7 +107,7 @@ static kn_status read_originals(kn_verifier *v, const char **names, int count, k
     int                      path_count = o->originals ? o->original_count : v->spec->input_count;
     kn_vread_options         read = {.csv = &v->spec->csv, .columns = names, .column_count = count};
     if (path_count < 1) return kn_fail(err, KN_USAGE, "no original was given");
-    if (v->spec->entity) names[read.column_count++] = v->spec->entity;
+    for (int i = 0; i < v->spec->entity_count; i++) names[read.column_count++] = v->spec->entity_columns[i];
     return kn_vtable_read(&v->original, v->ctx, paths, path_count, &read, err);
 }
 
@@ -168,7 +169,8 @@ static kn_status read_population(kn_verifier *v, kn_error *err)
 
 static kn_status read_files(kn_verifier *v, kn_error *err)
 {
-    const char **names = kn_alloc_array(v->ctx, (size_t)v->spec->attribute_count + 2, sizeof *names);
+    const char **names =
+        kn_alloc_array(v->ctx, (size_t)v->spec->attribute_count + (size_t)v->spec->entity_count + 1, sizeof *names);
     if (!names) return no_memory(v, err);
     int       count = wanted_names(v->spec, names);
     kn_status st = read_originals(v, names, count, err);
@@ -204,6 +206,33 @@ static bool check_header(kn_verifier *v)
     return whole;
 }
 
+/* A name that the original does not have is a mistake of whoever asks, not of the release. */
+static kn_status check_declared(const kn_verifier *v, kn_error *err)
+{
+    for (int i = 0; i < v->spec->attribute_count; i++) {
+        kn_nearest near = {.text = v->spec->attributes[i].name};
+        if (kn_vtable_name(v->original, near.text) >= 0) continue;
+        for (int c = 0; c < v->original->name_count; c++) kn_nearest_try(&near, v->original->names[c].data);
+        return kn_fail(err, KN_INPUT, "the original has no column \"%s\"%s%s%s", near.text, KN_MEANT(near));
+    }
+    return KN_OK;
+}
+
+/* Whose row it is: one column, or several that are made one when their texts are known. */
+static kn_status find_entity(kn_verifier *v, kn_error *err)
+{
+    const kn_spec *spec = v->spec;
+    for (int e = 0; e < spec->entity_count; e++) {
+        const char *name = spec->entity_columns[e];
+        v->entity = kn_vtable_column(v->original, name);
+        if (!v->entity) return kn_fail(err, KN_INPUT, "the original has no column \"%s\"", name);
+        for (int i = 0; spec->entity_count == 1 && i < v->copy_count; i++)
+            if (strcmp(v->copies[i].attribute->name, name) == 0) v->entity_release = v->copies[i].release;
+    }
+    if (spec->entity_count > 1) v->entity = &v->joined;
+    return KN_OK;
+}
+
 static kn_status find_columns(kn_verifier *v, kn_error *err)
 {
     const kn_spec *spec = v->spec;
@@ -224,12 +253,7 @@ static kn_status find_columns(kn_verifier *v, kn_error *err)
                 .attribute = a, .original = original, .release = release, .pseudonym = a->role == KN_ROLE_IDENTIFIER};
     }
     if (v->quasi_count == 0) return kn_fail(err, KN_USAGE, "there is no quasi-identifier");
-    if (!spec->entity) return KN_OK;
-    v->entity = kn_vtable_column(v->original, spec->entity);
-    if (!v->entity) return kn_fail(err, KN_INPUT, "the original has no column \"%s\"", spec->entity);
-    for (int i = 0; i < v->copy_count; i++)
-        if (strcmp(v->copies[i].attribute->name, spec->entity) == 0) v->entity_release = v->copies[i].release;
-    return KN_OK;
+    return find_entity(v, err);
 }
 
 /* ---- Meanings ---- */
@@ -282,17 +306,53 @@ static kn_status prepare_range(void *arg, int64_t begin, int64_t end, int worker
     return KN_OK;
 }
 
+/* What the texts of a column mean that says whose row it is. */
+static kn_status entity_domain(kn_verifier *v, int which, kn_vdomain *out, kn_error *err)
+{
+    const char  *name = v->spec->entity_columns[which];
+    int          index = kn_spec_find(v->spec, name);
+    kn_attribute none = {.name = name, .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_AUTO};
+    kn_vrows     rows = {v->original->rows, NULL};
+    return kn_vdomain_make(out, v->ctx, v->spec, index < 0 ? &none : &v->spec->attributes[index], &rows,
+                           kn_vtable_column(v->original, name), NULL, v->zone, err);
+}
+
+/* Several columns that together say whose row it is become one. Rows that lack a part are one person's, as rows are that
+ * lack a key of one column. */
+static kn_status join_entity(kn_verifier *v, kn_error *err)
+{
+    size_t      n = (size_t)v->spec->entity_count;
+    kn_vdomain *domains = kn_alloc_array_zero(v->ctx, n, sizeof *domains);
+    kn_vkey    *keys = kn_alloc_array_zero(v->ctx, n, sizeof *keys);
+    kn_vgroups  groups = {0};
+    kn_status   st = domains && keys ? KN_OK : no_memory(v, err);
+    for (size_t i = 0; i < n && st == KN_OK; i++) {
+        st = entity_domain(v, (int)i, &domains[i], err);
+        keys[i] = (kn_vkey){.column = kn_vtable_column(v->original, v->spec->entity_columns[i]),
+                            .translate = domains[i].of_original};
+    }
+    if (st == KN_OK) st = kn_vgroup(&groups, v->ctx, v->original->rows, keys, (int)n, err);
+    for (int64_t row = 0; st == KN_OK && row < v->original->rows; row++)
+        for (size_t i = 0; i < n; i++)
+            if (keys[i].translate[kn_vcode(keys[i].column, row)] == KN_V_MISSING) groups.of_row[row] = groups.count;
+    if (st == KN_OK) {
+        v->joined = (kn_vcolumn){.count = groups.count + 1, .width = 4, .codes = groups.of_row};
+        groups.of_row = NULL;
+    }
+    kn_vgroups_free(&groups);
+    for (size_t i = 0; domains && i < n; i++) kn_vdomain_free(&domains[i]);
+    kn_free(domains);
+    kn_free(keys);
+    return st;
+}
+
 static kn_status prepare(kn_verifier *v, kn_error *err)
 {
     KN_TRY(read_population(v, err));
     KN_TRY(kn_verify_dropped(v, err));
     KN_TRY(kn_parallel_for(v->ctx, v->quasi_count + v->copy_count, 1, prepare_range, v, err));
     if (!v->entity) return KN_OK;
-    int          index = kn_spec_find(v->spec, v->spec->entity);
-    kn_attribute none = {.name = v->spec->entity, .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_AUTO};
-    kn_vrows     rows = {v->original->rows, NULL};
-    return kn_vdomain_make(&v->entities, v->ctx, v->spec, index < 0 ? &none : &v->spec->attributes[index], &rows,
-                           v->entity, NULL, v->zone, err);
+    return v->spec->entity_count > 1 ? join_entity(v, err) : entity_domain(v, 0, &v->entities, err);
 }
 
 /* ---- All of it ---- */
@@ -301,6 +361,7 @@ static kn_status check(kn_verifier *v, kn_error *err)
 {
     kn_verify_report *r = &v->report->base;
     KN_TRY(read_files(v, err));
+    KN_TRY(check_declared(v, err));
     bool whole = check_header(v);
     if (!whole) return KN_OK; /* nothing can be said of the rest */
     KN_TRY(find_columns(v, err));
@@ -337,6 +398,7 @@ static void verifier_free(kn_verifier *v)
         kn_free(v->copies[i].of_release);
     }
     kn_vdomain_free(&v->entities);
+    kn_free(v->joined.codes);
     kn_free(v->quasi);
     kn_free(v->copies);
     kn_free(v->dropped);

@@ -279,6 +279,7 @@ typedef struct kn_verifier {
                              rows too                                                            */
     int64_t     *shown;   /* per class: rows that are not suppressed                             */
     kn_vdomain   entities; /* what the entity column's texts mean                                */
+    kn_vcolumn   joined;   /* the entity's columns as one, where there are several               */
 } kn_verifier;
 
 /* Notes what is wrong. The first 100 are kept; the report is not ok any more. */

@@ -48,6 +48,11 @@ static int lowest_level(const kn_vquasi *q, const uint64_t levels[4])
     return -1;
 }
 
+static bool is_full_domain(const kn_verifier *v)
+{
+    return !v->spec->method_auto && kn_method_family(v->spec->method) == KN_FAMILY_FULL_DOMAIN;
+}
+
 static kn_status find_level(const kn_verifier *v, kn_vquasi *q, int claimed, kn_error *err)
 {
     if (!q->levels_known) {
@@ -60,8 +65,7 @@ static kn_status find_level(const kn_verifier *v, kn_vquasi *q, int claimed, kn_
         if (st != KN_OK) return st;
     }
     /* Methods that do not work level by level may show labels of one level by chance. */
-    bool full_domain = !v->spec->method_auto && kn_method_family(v->spec->method) == KN_FAMILY_FULL_DOMAIN;
-    q->level = full_domain ? lowest_level(q, q->levels) : -1;
+    q->level = is_full_domain(v) ? lowest_level(q, q->levels) : -1;
     if (claimed < 0) return KN_OK;
     bool fits = (uint32_t)claimed <= q->tree->height && (q->levels[claimed / 64] >> claimed % 64 & 1);
     q->unclaimed = !fits;
@@ -86,5 +90,8 @@ kn_status kn_verify_levels(kn_verifier *v, kn_error *err)
         if (v->quasi[i].unclaimed)
             kn_vproblem(v, "column \"%s\": its cells are not those of level %d", v->quasi[i].attribute->name,
                         v->options->levels[i]);
+        else if (v->quasi[i].level < 0 && v->spec->method_given && is_full_domain(v))
+            kn_vproblem(v, "column \"%s\": its cells are not those of one level, which method %s shows",
+                        v->quasi[i].attribute->name, kn_method_name(v->spec->method));
     return KN_OK;
 }

@@ -1,0 +1,73 @@
+/* kn_foreign.c: workbooks, columnar files, databases and archives are told from text by how they begin (kn_foreign.h).
+ *
+ * Some of these beginnings could be the first letters of a text: they count only where bytes follow that no text has.
+ */
+#include "kn_foreign.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { LOOK = 4096 };
+
+#define WORKBOOK "; save the sheet as CSV (UTF-8) first"
+#define COLUMNAR "; write it as CSV first, for example with DuckDB or pandas"
+#define ARCHIVE "; unpack it first (gzip and zstd are read as they are)"
+
+static const struct {
+    const char *magic;
+    size_t      size;
+    bool        letters; /* a text could begin so */
+    const char *form;
+} forms[] = {
+    {"PAR1", 4, true, "it is a Parquet file, not a text" COLUMNAR},
+    {"ARROW1", 6, true, "it is an Arrow (Feather) file, not a text" COLUMNAR},
+    {"FEA1", 4, true, "it is a Feather file, not a text" COLUMNAR},
+    {"ORC", 3, true, "it is an ORC file, not a text" COLUMNAR},
+    {"Obj\x01", 4, false, "it is an Avro file, not a text" COLUMNAR},
+    {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 8, false, "it is an Excel workbook (.xls), not a text" WORKBOOK},
+    {"SQLite format 3", 16, false, "it is a SQLite database, not a text; as a database its name is sqlite:FILE"},
+    {"%PDF-", 5, false, "it is a PDF document, not a text; the table must come from where the document was made"},
+    {"$FL2", 4, true, "it is an SPSS file, not a text; save it as CSV first"},
+    {"BZh", 3, true, "it is compressed by bzip2" ARCHIVE},
+    {"\xfd"
+     "7zXZ",
+     6, false, "it is compressed by xz" ARCHIVE},
+    {"7z\xbc\xaf\x27\x1c", 6, false, "it is a 7z archive" ARCHIVE},
+};
+
+static bool holds(const char *bytes, size_t size, const char *text)
+{
+    size_t n = strlen(text);
+    for (size_t i = 0; i + n <= size; i++)
+        if (memcmp(bytes + i, text, n) == 0) return true;
+    return false;
+}
+
+/* Bytes of control that no text has. */
+static bool is_binary(const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)bytes[i] < 0x09) return true;
+    return false;
+}
+
+/* Workbooks are archives, told by their first members. */
+static const char *zip_form(const char *bytes, size_t size)
+{
+    if (holds(bytes, size, "opendocument.spreadsheet"))
+        return "it is an OpenDocument spreadsheet (.ods), not a text" WORKBOOK;
+    if (holds(bytes, size, "xl/") || holds(bytes, size, "[Content_Types].xml"))
+        return "it is an Excel workbook (.xlsx), not a text" WORKBOOK;
+    return "it is a zip archive" ARCHIVE;
+}
+
+const char *kn_foreign_form(const void *bytes, size_t size)
+{
+    if (size > LOOK) size = LOOK;
+    if (size >= 4 && memcmp(bytes, "PK\x03\x04", 4) == 0) return zip_form(bytes, size);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (size >= forms[i].size && memcmp(bytes, forms[i].magic, forms[i].size) == 0 &&
+            (!forms[i].letters || is_binary(bytes, size)))
+            return forms[i].form;
+    return NULL;
+}
