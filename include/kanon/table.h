@@ -52,9 +52,11 @@ typedef struct kn_csv_options {
     int                   type_count;
     const char *const    *columns;         /* read only these; NULL: all (the others are still checked)     */
     int                   column_count;
+    bool                  guarded;         /* as spreadsheet-safe wrote it: the apostrophe before what a spreadsheet would
+                                            * execute is taken off                                          */
 } kn_csv_options;
 
-#define KN_CSV_OPTIONS_INIT {sizeof(kn_csv_options), 0, false, KN_ENCODING_UTF8, '.', NULL, NULL, 0, NULL, 0, NULL, 0}
+#define KN_CSV_OPTIONS_INIT {sizeof(kn_csv_options), 0, false, KN_ENCODING_UTF8, '.', NULL, NULL, 0, NULL, 0, NULL, 0, false}
 
 /* The spellings of a missing cell that are used when none are given; NULL-terminated, the empty cell first. */
 KN_API const char *const *kn_default_na(void);

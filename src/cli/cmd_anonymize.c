@@ -46,6 +46,7 @@ static const char help[] =
     "      --report FILE        also an HTML page with pictures\n"
     "      --summary side       also FILE.summary.csv: range and mean of each class and\n"
     "                           quasi-identifier ('none': the default)\n"
+    "      --spreadsheet-safe   cells that a spreadsheet would execute have an apostrophe\n"
     "      --keep-order         rows stay in their order, which may tell who is who\n"
     "      --keep-rowmap        keep FILE.rowmap: which released row is which original one\n"
     "      --force              publish a kept column although it is nearly unique\n"
@@ -179,6 +180,7 @@ static int run(int argc, char **argv)
                                   {"--all-solutions", CLI_FLAG, &a.all_solutions},
                                   {"--dry-run", CLI_FLAG, &a.dry_run},
                                   {"--report", CLI_TEXT, &a.report},
+                                  {"--spreadsheet-safe", CLI_FLAG, &a.spreadsheet_safe},
                                   {"--keep-order", CLI_FLAG, &a.keep_order},
                                   {"--keep-rowmap", CLI_FLAG, &a.keep_rowmap},
                                   CLI_LIST_METHODS(a.common),

@@ -36,6 +36,7 @@ static const char help[] =
     "                           for a run without one, or instead of its fields\n"
     "      --map FILE           the row map that belongs to the release (RELEASE.rowmap)\n"
     "      --summary FILE       the published means and ranges, to be checked with the row map\n"
+    "      --spreadsheet-safe   cells that a spreadsheet would execute have an apostrophe\n"
     "      --work-limit N       steps of looking for originals (default: 1000000000)\n"
     "      --search-limit N     databases, trees: persons up to which originals are looked for\n"
     "                           (default: 10000)\n" CLI_LIST_MODELS_HELP "\n" CLI_COLUMNS_HELP "\n" CLI_PROMISES_HELP
@@ -274,6 +275,7 @@ static int run(int argc, char **argv)
     const cli_option  options[] = {{"--spec", CLI_TEXT, &a.spec_path},
                                    {"--map", CLI_TEXT, &verifying.map_path},
                                    {"--summary", CLI_TEXT, &verifying.summary},
+                                   {"--spreadsheet-safe", CLI_FLAG, &a.spreadsheet_safe},
                                    {"--work-limit", CLI_INTEGER, &verifying.work_limit},
                                    {"--search-limit", CLI_INTEGER, &search_limit},
                                    {"--qi", CLI_LIST, &a.qi},

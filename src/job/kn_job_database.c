@@ -97,7 +97,11 @@ kn_status kn_dbrun_open(kn_dbrun *run, kn_error *err)
     KN_TRY(find_base(run, err));
     KN_TRY(check_target(run, err));
     KN_TRY(kn_targets_check(run->ctx, run->spec, run->base, err));
-    return kn_database_writer_open(&run->writer, run->ctx, output, NULL, err);
+    KN_TRY(kn_database_writer_open(&run->writer, run->ctx, output, NULL, err));
+    if (run->spec->spreadsheet_safe && !kn_database_writer_guard(run->writer))
+        return kn_fail(err, KN_USAGE,
+                       "spreadsheet-safe is for CSV, and the output is no folder of such files; leave it out");
+    return KN_OK;
 }
 
 /* ---- Reading ---- */

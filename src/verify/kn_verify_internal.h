@@ -65,6 +65,7 @@ typedef struct kn_vtable {
     kn_arena    arena;
     char        delimiter;
     char        sha256[65]; /* of the bytes, where asked for */
+    int64_t     unguarded;  /* texts that a spreadsheet would execute although the file is guarded */
 } kn_vtable;
 
 typedef struct kn_vread_options {
@@ -75,6 +76,7 @@ typedef struct kn_vread_options {
     int                   header_count;
     char                  hint; /* the delimiter to try first     */
     bool                  digest;
+    bool                  guarded; /* take the apostrophe off that stands before a formula (spreadsheet-safe) */
     size_t                piece; /* bytes; 0: the usual size      */
 } kn_vread_options;
 
