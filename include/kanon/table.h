@@ -98,6 +98,7 @@ KN_API uint32_t    kn_table_distinct(const kn_table *table, int column);  /* val
 KN_API int64_t     kn_table_missing(const kn_table *table, int column);   /* rows with a missing cell                  */
 KN_API int64_t     kn_table_respelled(const kn_table *table, int column); /* spellings that fell together with another
                                                                              (1.0 and 1.00): 0 in a text column        */
+KN_API bool        kn_table_unnamed(const kn_table *table, int column); /* its header was empty: called c1, c2, ...     */
 KN_API bool        kn_table_ambiguous_dates(const kn_table *table, int column); /* stayed text: two readings fit      */
 KN_API int         kn_table_code_width(const kn_table *table, int column); /* bytes per code: 1, 2 or 4                */
 KN_API uint64_t    kn_table_bytes(const kn_table *table); /* codes and dictionaries, in memory                         */

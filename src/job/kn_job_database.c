@@ -143,6 +143,19 @@ static kn_status check_values(const kn_dbrun *run, kn_error *err)
     return KN_OK;
 }
 
+static kn_status note_names(kn_dbrun *run, kn_error *err)
+{
+    for (int t = 0; t < run->db->table_count; t++) {
+        const kn_database_table *table = &run->db->tables[t];
+        for (int c = 0; c < table->table->column_count; c++)
+            if (table->table->columns[c].unnamed)
+                KN_TRY(kn_dbrun_note(run, err,
+                                     "table \"%s\": a column without a name is called \"%s\", after its place",
+                                     table->name, table->table->columns[c].name));
+    }
+    return KN_OK;
+}
+
 static kn_status check_kept(kn_dbrun *run, kn_error *err)
 {
     bool some = false;
@@ -218,6 +231,7 @@ kn_status kn_dbrun_read(kn_dbrun *run, kn_error *err)
     KN_TRY(read_database(run, err));
     KN_TRY(kn_database_choose(run->db, spec->entity_table, err));
     KN_TRY(kn_database_roles(run->db, spec->tables, spec->table_count, err));
+    KN_TRY(note_names(run, err));
     KN_TRY(note_dropped(run, err));
     KN_TRY(check_values(run, err));
     KN_TRY(check_kept(run, err));

@@ -56,6 +56,7 @@ typedef struct kn_vtable {
     int64_t     rows;
     int         name_count;
     kn_string  *names; /* of all columns of the file, NUL-terminated                   */
+    bool       *unnamed; /* per name: it is not the file's                               */
     int        *kept;  /* per name: which of `columns` it is; -1: not asked for         */
     int         column_count;
     kn_vcolumn *columns;
