@@ -123,6 +123,7 @@ kn_recode_input kn_run_recode_input(const kn_run *run)
                              .column_count = run->column_count,
                              .suppressed = run->spec->suppressed,
                              .keep_order = run->spec->keep_order,
+                             .levels = run->result->level_count > 0,
                              .delimiter = run->delimiter,
                              .guarded = run->spec->spreadsheet_safe,
                              .missing = missing_text(run->spec)};

@@ -147,6 +147,11 @@ static kn_status note_names(kn_dbrun *run, kn_error *err)
 {
     for (int t = 0; t < run->db->table_count; t++) {
         const kn_database_table *table = &run->db->tables[t];
+        for (int q = 0; q < table->quasi_count; q++)
+            if (table->table->rows > 1 && kn_column_cardinality(&table->table->columns[table->quasi[q]]) < 2)
+                KN_TRY(kn_dbrun_note(
+                    run, err, "table \"%s\", column \"%s\" has the same value in every row: it tells nobody apart",
+                    table->name, table->table->columns[table->quasi[q]].name));
         for (int c = 0; c < table->table->column_count; c++)
             if (table->table->columns[c].unnamed)
                 KN_TRY(kn_dbrun_note(run, err,

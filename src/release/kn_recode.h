@@ -31,6 +31,7 @@ typedef struct kn_recode_input {
     int                        column_count;
     kn_suppressed              suppressed;
     bool                       keep_order;
+    bool                       levels; /* each quasi-identifier is of one level of its hierarchy */
     char                       delimiter;
     const char                *missing; /* how a missing cell is written; NULL: empty           */
     bool                       guarded; /* kn_csv_guarded_cell                                  */

@@ -387,6 +387,45 @@ static kn_status check_meanings(kn_context *ctx, const quasi_cells *q, const kn_
     return st;
 }
 
+/* Is it a value of the column? Texts are in the order of their bytes. */
+static bool is_value(const kn_column *column, kn_string text)
+{
+    uint32_t low = 0, high = column->type == KN_TYPE_TEXT ? column->dict.count : 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int      c = kn_string_compare(kn_dictionary_text(&column->dict, middle), text);
+        if (c == 0) return true;
+        if (c < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+/* A set that is written like a value, and a label "*" that is not anything: whoever reads them would read something else.
+ * Where a whole column is of one level the level tells what its "*" are. */
+static kn_status check_texts(const quasi_cells *q, const kn_released_texts *t, kn_error *err)
+{
+    const kn_hierarchy *h = q->hierarchy;
+    for (uint32_t id = 0; id < t->count; id++) {
+        const kn_cell *cell = cell_of(q, q->classes[id]);
+        kn_string      text = {t->bytes + t->offsets[id], (size_t)(t->offsets[id + 1] - t->offsets[id])};
+        if (cell->kind == KN_CELL_SET && is_value(t->column, text))
+            return kn_fail(err, KN_INPUT,
+                           "column \"%s\": a set of values would be written like another value of the data; write that "
+                           "value otherwise, or give the column a hierarchy",
+                           t->column->name);
+        if (!q->input->levels && cell->kind == KN_CELL_NODE && text.size == 1 && text.data[0] == '*' &&
+            kn_hierarchy_cover(h, cell->a) < kn_hierarchy_cover(h, kn_hierarchy_root(h)))
+            return kn_fail(err, KN_INPUT,
+                           "column \"%s\": its hierarchy calls some of the values *, which stands for any value in a "
+                           "release; let masks fill up short values (pad), or mask with another character",
+                           t->column->name);
+    }
+    return KN_OK;
+}
+
 static kn_status make_quasi(kn_context *ctx, const kn_recode_input *input, const kn_released_column *column,
                             kn_released_texts *t, kn_error *err)
 {
@@ -398,6 +437,7 @@ static kn_status make_quasi(kn_context *ctx, const kn_recode_input *input, const
     if (t->star == UINT32_MAX) t->star = t->count;
     if (st == KN_OK) st = rank_texts(ctx, t, err);
     if (st == KN_OK) st = check_meanings(ctx, &q, t, err);
+    if (st == KN_OK) st = check_texts(&q, t, err);
     if (st == KN_OK && t->quotes) st = quote_cells(ctx, t, input->delimiter, err);
     kn_free(q.classes);
     return st;
