@@ -537,7 +537,7 @@ typedef struct mistake {
     "kanon, input, delimiter, header, encoding, decimal, timezone, na, population, attributes, entity, tables, "       \
     "record, classes, undeclared, missing, privacy, suppression, suppressed, dependencies, method, utility, "          \
     "workload, options, output, report, public-report, "                                                               \
-    "summary, keep-order, "                                                                                            \
+    "summary, spreadsheet-safe, keep-order, "                                                                          \
     "keep-rowmap and force"
 #define ALL_MODELS                                                                                                     \
     "k, l-diversity, t-closeness, alpha-k, beta-likeness, delta-disclosure, k-map, delta-presence, max-risk, "         \
@@ -829,6 +829,7 @@ static const mistake mistakes[] = {
     {"output: []", 1, 9, "a path is expected here, not a list"},
     {"output: \"\"", 1, 9, "a path is empty"},
     {"report: {a: b}", 1, 9, "a path is expected here, not a mapping"},
+    {"spreadsheet-safe: 2", 1, 19, "neither true nor false"},
     {"keep-order: 2", 1, 13, "neither true nor false"},
     {"keep-rowmap: maybe", 1, 14, "neither true nor false"},
     {"force: x", 1, 8, "neither true nor false"},

@@ -233,6 +233,7 @@ typedef struct kn_spec {
     const char *report;      /* an HTML page for the owner, before and after (mode 0600); NULL: none    */
     const char *public_report; /* an HTML page that may be published; NULL: none                        */
     bool        summary;     /* OUTPUT.summary.csv: range and mean of each class and quasi-identifier   */
+    bool        spreadsheet_safe; /* CSV: an apostrophe before what a spreadsheet would execute          */
     bool        keep_order;  /* rows stay in their order (the program warns)                            */
     bool        keep_rowmap; /* OUTPUT.rowmap stays beside the release                                  */
     bool        force;       /* publish a kept column although it is nearly unique                      */

@@ -52,9 +52,11 @@ typedef struct kn_csv_options {
     int                   type_count;
     const char *const    *columns;         /* read only these; NULL: all (the others are still checked)     */
     int                   column_count;
+    bool                  guarded;         /* as spreadsheet-safe wrote it: the apostrophe before what a spreadsheet would
+                                            * execute is taken off                                          */
 } kn_csv_options;
 
-#define KN_CSV_OPTIONS_INIT {sizeof(kn_csv_options), 0, false, KN_ENCODING_UTF8, '.', NULL, NULL, 0, NULL, 0, NULL, 0}
+#define KN_CSV_OPTIONS_INIT {sizeof(kn_csv_options), 0, false, KN_ENCODING_UTF8, '.', NULL, NULL, 0, NULL, 0, NULL, 0, false}
 
 /* The spellings of a missing cell that are used when none are given; NULL-terminated, the empty cell first. */
 KN_API const char *const *kn_default_na(void);
@@ -102,6 +104,7 @@ KN_API uint32_t    kn_table_distinct(const kn_table *table, int column);  /* val
 KN_API int64_t     kn_table_missing(const kn_table *table, int column);   /* rows with a missing cell                  */
 KN_API int64_t     kn_table_respelled(const kn_table *table, int column); /* spellings that fell together with another
                                                                              (1.0 and 1.00): 0 in a text column        */
+KN_API bool        kn_table_unnamed(const kn_table *table, int column); /* its header was empty: called c1, c2, ...     */
 KN_API bool        kn_table_ambiguous_dates(const kn_table *table, int column); /* stayed text: two readings fit      */
 KN_API int         kn_table_code_width(const kn_table *table, int column); /* bytes per code: 1, 2 or 4                */
 KN_API uint64_t    kn_table_bytes(const kn_table *table); /* codes and dictionaries, in memory                         */

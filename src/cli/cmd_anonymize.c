@@ -47,6 +47,7 @@ static const char help[] =
     "      --public-report FILE an HTML page about the release that may be published\n"
     "      --summary side       also FILE.summary.csv: range and mean of each class and\n"
     "                           quasi-identifier ('none': the default)\n"
+    "      --spreadsheet-safe   cells that a spreadsheet would execute have an apostrophe\n"
     "      --keep-order         rows stay in their order, which may tell who is who\n"
     "      --keep-rowmap        keep FILE.rowmap: which released row is which original one\n"
     "      --force              publish a kept column although it is nearly unique\n"
@@ -183,6 +184,7 @@ static int run(int argc, char **argv)
                                   {"--dry-run", CLI_FLAG, &a.dry_run},
                                   {"--report", CLI_TEXT, &a.report},
                                   {"--public-report", CLI_TEXT, &a.public_report},
+                                  {"--spreadsheet-safe", CLI_FLAG, &a.spreadsheet_safe},
                                   {"--keep-order", CLI_FLAG, &a.keep_order},
                                   {"--keep-rowmap", CLI_FLAG, &a.keep_rowmap},
                                   CLI_LIST_METHODS(a.common),

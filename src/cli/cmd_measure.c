@@ -39,6 +39,7 @@ static const char help[] =
     "                           missing quasi-identifier out of the original\n"
     "      --suppressed HOW     what they show, as in anonymize: with 'keep-sensitive' a row is\n"
     "                           suppressed where all its quasi-identifiers are '*'\n"
+    "      --spreadsheet-safe   cells that a spreadsheet would execute have an apostrophe\n"
     "  -k, --k K                every class has at least K rows: for c_avg, instead of the\n"
     "                           release file's k (without either: 1)\n"
     "      --workload FILE      a file of queries, answered on both tables: SELECT COUNT(*)|\n"
@@ -201,6 +202,7 @@ static int run(int argc, char **argv)
                                   {"--attribute", CLI_REPEAT, &asked.a.attributes},
                                   {"--missing", CLI_TEXT, &asked.a.missing},
                                   {"--suppressed", CLI_TEXT, &asked.a.suppressed},
+                                  {"--spreadsheet-safe", CLI_FLAG, &asked.a.spreadsheet_safe},
                                   {"-k|--k", CLI_INTEGER, &asked.a.k},
                                   {"--workload", CLI_TEXT, &asked.workload},
                                   {"--summary", CLI_TEXT, &asked.summary},

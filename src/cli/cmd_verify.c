@@ -41,6 +41,7 @@ static const char help[] =
     "      --anatomy            dmiracle: values as they are, sensitive ones by groups\n"
     "      --map FILE           the row map that belongs to the release (RELEASE.rowmap)\n"
     "      --summary FILE       the published means and ranges, to be checked with the row map\n"
+    "      --spreadsheet-safe   cells that a spreadsheet would execute have an apostrophe\n"
     "      --work-limit N       steps of looking for originals (default: 1000000000)\n"
     "      --search-limit N     databases, trees: persons up to which originals are looked for\n"
     "                           (default: 10000)\n" CLI_LIST_MODELS_HELP "\n" CLI_COLUMNS_HELP "\n" CLI_PROMISES_HELP
@@ -291,6 +292,7 @@ static int run(int argc, char **argv)
                                    {"--dry-run", CLI_FLAG, &a.dry_run},
                                    {"--map", CLI_TEXT, &verifying.map_path},
                                    {"--summary", CLI_TEXT, &verifying.summary},
+                                   {"--spreadsheet-safe", CLI_FLAG, &a.spreadsheet_safe},
                                    {"--work-limit", CLI_INTEGER, &verifying.work_limit},
                                    {"--search-limit", CLI_INTEGER, &search_limit},
                                    CLI_LIST_MODELS(a.common),

@@ -267,6 +267,8 @@ void cli_table_notes(const cli_common *common, const kn_table *table)
     for (int c = 0; c < kn_table_columns(table); c++) {
         char   *name = cli_escape(kn_table_name(table, c), strlen(kn_table_name(table, c)));
         int64_t respelled = kn_table_respelled(table, c);
+        if (kn_table_unnamed(table, c))
+            cli_note(common, "a column without a name is called \"%s\", after its place", name);
         if (respelled > 0)
             cli_note(common,
                      "column \"%s\": %" PRId64 " spellings of a number or date were read as equal to another one (like "

@@ -426,6 +426,21 @@ static bool fill(kn_hierarchy_maker *m, kn_hierarchy *h)
     return find_warnings(m, h);
 }
 
+/* In a release "*" is anything: of a file, no label that covers less may be called so. (What a mask makes of short values is
+ * looked at where it is released.) */
+static kn_status check_stars(const kn_hierarchy *h, const kn_hierarchy_maker *m, kn_error *err)
+{
+    for (size_t i = 0; i < m->node_count; i++) {
+        const node *n = &m->nodes[i];
+        uint64_t    begin = h->label_offsets[n->label], end = h->label_offsets[n->label + 1];
+        if (n->line == 0 || end - begin != 1 || h->label_bytes[begin] != '*') continue;
+        if (!n->leaf && h->last[n->number] - h->first[n->number] >= h->leaves) continue;
+        return kn_fail_at(err, KN_INPUT, h->name, n->line, n->column,
+                          "* stands for any value in a release; only a label above all leaves may be called so");
+    }
+    return KN_OK;
+}
+
 static kn_status finish(kn_hierarchy *h, kn_hierarchy_maker *m, const kn_column *column, kn_error *err)
 {
     if (m->node_count == 0) {
@@ -437,6 +452,7 @@ static kn_status finish(kn_hierarchy *h, kn_hierarchy_maker *m, const kn_column 
         m->height = 1;
     }
     if (!fill(m, h)) return no_memory(m, err);
+    KN_TRY(check_stars(h, m, err));
     if (!column) return KN_OK;
     uint32_t *leaf_of_code = kn_alloc_array(m->ctx, (size_t)m->leaves + 1, sizeof *leaf_of_code);
     if (!leaf_of_code) return no_memory(m, err);

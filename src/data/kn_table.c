@@ -106,6 +106,11 @@ int64_t kn_table_respelled(const kn_table *table, int column)
     return table->columns[column].respelled;
 }
 
+bool kn_table_unnamed(const kn_table *table, int column)
+{
+    return table->columns[column].unnamed;
+}
+
 bool kn_table_ambiguous_dates(const kn_table *table, int column)
 {
     return table->columns[column].ambiguous_date;

@@ -18,6 +18,7 @@ typedef struct kn_dictionary {
 typedef struct kn_column {
     char         *name;
     kn_type       type;
+    bool          unnamed;        /* its file has no name for it: it is called by its place */
     bool          ambiguous_date; /* stayed text because its dates can be read in two ways */
     int           width;          /* bytes per code: 1, 2, 4                               */
     void         *codes;          /* rows × width; dict.count means missing                */

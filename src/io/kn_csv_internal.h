@@ -54,6 +54,7 @@ typedef struct kn_csv_reader {
     int         selected; /* in the table                         */
     int        *select;   /* selected column → column of the file */
     kn_string  *names;    /* of the file's columns                */
+    bool       *unnamed;  /* the file has no name for it          */
     size_t      batch;    /* records that are interned at a time  */
     kn_builder *builder;
     /* the file being read */

@@ -243,8 +243,6 @@ static kn_status check_names(kn_csv_reader *r, const kn_csv_field *fields, kn_er
         uint32_t id = kn_intern(kn_builder_interner(names, 0, 0), r->names[c]);
         if (id == KN_ID_FAILED)
             st = kn_csv_fail_memory(r, err);
-        else if (r->names[c].size == 0)
-            st = bad_header(r, fields[c], "this column has no name; use --no-header if the first row is data", err);
         else if (id != (uint32_t)c + 1)
             st = bad_header(r, fields[c], "two columns have this name", err);
     }
@@ -252,23 +250,36 @@ static kn_status check_names(kn_csv_reader *r, const kn_csv_field *fields, kn_er
     return st;
 }
 
+/* "c1", "c2", ... by its place; with underscores behind where a column with a name has that one. */
+static kn_status give_name(kn_csv_reader *r, int column, kn_error *err)
+{
+    char  *name = kn_arena_bytes(&r->arena, 16 + (size_t)r->columns);
+    size_t size = name ? (size_t)snprintf(name, 16, "c%d", column + 1) : 0;
+    if (!name) return kn_csv_fail_memory(r, err);
+    r->names[column] = (kn_string){name, size};
+    for (int c = 0; c < r->columns; c++) {
+        if (c == column || !kn_string_equal(r->names[c], r->names[column])) continue;
+        name[r->names[column].size++] = '_';
+        name[r->names[column].size] = '\0';
+        c = -1; /* look at all of them again: each fits at most once, so this ends */
+    }
+    return KN_OK;
+}
+
 /* Takes the columns' names from the first file's first record. */
 static kn_status first_header(kn_csv_reader *r, const kn_csv_field *fields, size_t count, kn_error *err)
 {
     r->columns = (int)count;
     r->names = kn_arena_alloc(&r->arena, count * sizeof *r->names);
-    if (!r->names) return kn_csv_fail_memory(r, err);
+    r->unnamed = kn_arena_alloc(&r->arena, count * sizeof *r->unnamed);
+    if (!r->names || !r->unnamed) return kn_csv_fail_memory(r, err);
     for (int c = 0; c < r->columns; c++) {
-        if (!r->opt->no_header) {
-            KN_TRY(header_name(r, fields[c], &r->names[c], err));
-            continue;
-        }
-        char name[16];
-        int  n = snprintf(name, sizeof name, "c%d", c + 1);
-        r->names[c].size = (size_t)n;
-        r->names[c].data = kn_arena_strndup(&r->arena, name, (size_t)n);
-        if (!r->names[c].data) return kn_csv_fail_memory(r, err);
+        r->names[c] = (kn_string){"", 0};
+        if (!r->opt->no_header) KN_TRY(header_name(r, fields[c], &r->names[c], err));
+        r->unnamed[c] = !r->opt->no_header && r->names[c].size == 0;
     }
+    for (int c = 0; c < r->columns; c++)
+        if (r->names[c].size == 0) KN_TRY(give_name(r, c, err));
     return r->opt->no_header ? KN_OK : check_names(r, fields, err);
 }
 
@@ -283,7 +294,7 @@ static kn_status same_header(kn_csv_reader *r, const first_row *row, kn_error *e
     for (int c = 0; c < r->columns && !r->opt->no_header; c++) {
         kn_string name;
         KN_TRY(header_name(r, row->fields[c], &name, err));
-        if (!kn_string_equal(name, r->names[c]))
+        if (r->unnamed[c] ? name.size > 0 : !kn_string_equal(name, r->names[c]))
             return bad_header(r, row->fields[c], "the first file has another column here", err);
     }
     return KN_OK;
@@ -386,6 +397,7 @@ static kn_status finish(kn_table **out, kn_csv_reader *r, const kn_timezone *zon
     if (st == KN_MEMORY && r->ctx->memory_limit) return fail_need(r, (double)need, err);
     if (st != KN_OK) return st;
     (*out)->delimiter = r->delimiter;
+    for (int c = 0; c < r->selected; c++) (*out)->columns[c].unnamed = r->unnamed[r->select[c]];
     return KN_OK;
 }
 
@@ -470,6 +482,7 @@ void kn_csv_names_free(kn_csv_names *names)
 {
     for (int c = 0; c < names->count; c++) kn_free(names->names[c]);
     kn_free(names->names);
+    kn_free(names->unnamed);
     *names = (kn_csv_names){0};
 }
 
@@ -477,11 +490,13 @@ static kn_status copy_names(kn_csv_names *out, const kn_csv_reader *r, kn_error 
 {
     out->delimiter = r->delimiter;
     out->names = kn_alloc_array(r->ctx, (size_t)r->columns, sizeof *out->names);
-    if (!out->names) return kn_fail_memory(err, r->ctx, "reading the names of the columns");
+    out->unnamed = kn_alloc_array(r->ctx, (size_t)r->columns, sizeof *out->unnamed);
+    if (!out->names || !out->unnamed) return kn_fail_memory(err, r->ctx, "reading the names of the columns");
     for (; out->count < r->columns; out->count++) {
         kn_string name = r->names[out->count];
         out->names[out->count] = kn_strndup(r->ctx, name.data, name.size);
         if (!out->names[out->count]) return kn_fail_memory(err, r->ctx, "reading the names of the columns");
+        out->unnamed[out->count] = r->unnamed[out->count];
     }
     return KN_OK;
 }

@@ -11,6 +11,7 @@ KN_CHECK kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const cha
 /* The names of a file's columns and its delimiter, without reading the rows. Freed by kn_csv_names_free. */
 typedef struct kn_csv_names {
     char **names;
+    bool  *unnamed; /* the file has none, and it is called by its place */
     int    count;
     char   delimiter;
 } kn_csv_names;

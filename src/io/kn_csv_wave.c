@@ -13,6 +13,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_csv_internal.h"
+#include "kn_csv_write.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
 #include "kn_utf8.h"
@@ -50,6 +51,7 @@ static bool intern_column(kn_csv_reader *r, kn_csv_worker *w, kn_csv_piece *p, i
             text = cell_text(r, w, *field);
             if (!text.data) return false;
         }
+        if (r->opt->guarded) text = kn_csv_unguarded(text);
         ids[i] = kn_intern(interner, text);
         if (ids[i] == KN_ID_FAILED) return false;
     }

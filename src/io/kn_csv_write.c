@@ -36,9 +36,10 @@ bool kn_csv_needs_quotes(kn_string text, char delimiter)
     return text.size >= 3 && memcmp(text.data, "\xEF\xBB\xBF", 3) == 0;
 }
 
-static void quoted(kn_buffer *to, kn_string text)
+static void quoted(kn_buffer *to, const char *before, kn_string text)
 {
     kn_buffer_char(to, '"');
+    kn_buffer_add(to, before);
     while (text.size > 0) {
         const char *quote = memchr(text.data, '"', text.size);
         size_t      n = quote ? (size_t)(quote - text.data) + 1 : text.size;
@@ -53,9 +54,62 @@ static void quoted(kn_buffer *to, kn_string text)
 void kn_csv_cell(kn_buffer *to, kn_string text, char delimiter)
 {
     if (kn_csv_needs_quotes(text, delimiter))
-        quoted(to, text);
+        quoted(to, "", text);
     else
         kn_buffer_append(to, text.data, text.size);
+}
+
+/* ---- Spreadsheets ---- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* A sign, digits with points or commas among them, and perhaps an exponent. */
+static bool signed_number(kn_string text)
+{
+    size_t at = 1, digits = 0;
+    for (; at < text.size && (is_digit(text.data[at]) || text.data[at] == '.' || text.data[at] == ','); at++)
+        digits += is_digit(text.data[at]);
+    if (digits > 0 && at < text.size && (text.data[at] == 'e' || text.data[at] == 'E')) {
+        at++;
+        if (at < text.size && (text.data[at] == '-' || text.data[at] == '+')) at++;
+        if (at == text.size) return false;
+        while (at < text.size && is_digit(text.data[at])) at++;
+    }
+    return digits > 0 && at == text.size;
+}
+
+bool kn_csv_formula(kn_string text)
+{
+    if (text.size < 2 || !memchr("=+-@\t\r", text.data[0], 6)) return false;
+    return (text.data[0] != '+' && text.data[0] != '-') || !signed_number(text);
+}
+
+bool kn_csv_guards(kn_string text)
+{
+    size_t marks = 0;
+    while (marks < text.size && text.data[marks] == '\'') marks++;
+    return kn_csv_formula((kn_string){text.data + marks, text.size - marks});
+}
+
+void kn_csv_guarded_cell(kn_buffer *to, kn_string text, char delimiter)
+{
+    if (!kn_csv_guards(text)) {
+        kn_csv_cell(to, text, delimiter);
+    } else if (kn_csv_needs_quotes(text, delimiter)) {
+        quoted(to, "'", text);
+    } else {
+        kn_buffer_char(to, '\'');
+        kn_buffer_append(to, text.data, text.size);
+    }
+}
+
+kn_string kn_csv_unguarded(kn_string text)
+{
+    bool guarded = text.size > 0 && text.data[0] == '\'' && kn_csv_guards(text);
+    return guarded ? (kn_string){text.data + 1, text.size - 1} : text;
 }
 
 void kn_csv_row(kn_buffer *to, const kn_string *cells, int count, char delimiter)

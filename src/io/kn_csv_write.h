@@ -16,6 +16,18 @@ bool kn_csv_needs_quotes(kn_string text, char delimiter);
 /* Appends one cell, quoted if needed. A failure is remembered by the buffer. */
 void kn_csv_cell(kn_buffer *to, kn_string text, char delimiter);
 
+/* Would a spreadsheet execute this text? It begins with '=', '+', '-', '@', a tab or a carriage return, goes on, and is no
+ * number. */
+bool kn_csv_formula(kn_string text);
+
+/* Does a guarded file hold it with an apostrophe more in front: a formula, or one that has apostrophes in front already, so
+ * that every text can be told from every other? */
+bool kn_csv_guards(kn_string text);
+
+/* The same cell in a guarded file, and back. */
+void      kn_csv_guarded_cell(kn_buffer *to, kn_string text, char delimiter);
+kn_string kn_csv_unguarded(kn_string text);
+
 /* Appends one row with its line end. A single empty cell is written "" since an empty line would be no row. */
 void kn_csv_row(kn_buffer *to, const kn_string *cells, int count, char delimiter);
 

@@ -372,6 +372,13 @@ kn_status kn_database_writer_open(kn_database_writer **out, kn_context *ctx, con
     return status;
 }
 
+bool kn_database_writer_guard(kn_database_writer *w)
+{
+    if (!w->sink.guarded) return false;
+    *w->sink.guarded = true;
+    return true;
+}
+
 kn_status kn_database_writer_read(kn_database **out, kn_database_writer *w, const kn_database_options *options,
                                   kn_error *err)
 {

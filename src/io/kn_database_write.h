@@ -69,6 +69,10 @@ typedef struct kn_database_writer kn_database_writer;
 KN_CHECK kn_status kn_database_writer_open(kn_database_writer **out, kn_context *ctx, const char *target,
                                            const char *schema, kn_error *err);
 
+/* Cells that a spreadsheet would execute get an apostrophe in front (kn_csv_guarded_cell). false: not CSV. Before anything
+ * is written. */
+bool kn_database_writer_guard(kn_database_writer *writer);
+
 /* Writes everything. Once. */
 KN_CHECK kn_status kn_database_writer_write(kn_database_writer *writer, const kn_database_rows *rows, kn_error *err);
 
@@ -126,6 +130,7 @@ typedef struct kn_database_sink {
     kn_status (*commit)(void *state, kn_error *err); /* ends the state, also on failure                    */
     void (*abort)(void *state);
     const char *file; /* see kn_database_writer_file */
+    bool       *guarded; /* CSV: see kn_database_writer_guard; NULL elsewhere */
 } kn_database_sink;
 
 #endif

@@ -29,6 +29,7 @@ typedef struct folder_sink {
     mode_t      mode; /* that the folder gets   */
     kn_output  *file; /* of the table under way */
     int         columns;
+    bool        guarded; /* kn_database_writer_guard */
     kn_buffer   line;
 } folder_sink;
 
@@ -91,6 +92,10 @@ static kn_status sink_table(void *state, const kn_sink_table *table, kn_error *e
     s->columns = table->column_count;
     kn_buffer_clear(&s->line);
     for (int c = 0; c < table->column_count; c++) {
+        if (s->guarded && kn_csv_formula(kn_string_of(table->columns[c].name)))
+            return kn_fail(err, KN_INPUT,
+                           "%s: a spreadsheet would execute the name of column %d of table \"%s\"; give it another",
+                           s->target, c + 1, table->name);
         if (c > 0) kn_buffer_char(&s->line, ',');
         kn_csv_cell(&s->line, kn_string_of(table->columns[c].name), ',');
     }
@@ -114,7 +119,10 @@ static kn_status sink_row(void *state, const kn_string *cells, kn_error *err)
         kn_string cell = cells[c];
         if (!cell.data) cell = (kn_string){"", 0}; /* missing */
         if (c > 0) kn_buffer_char(&s->line, ',');
-        kn_csv_cell(&s->line, cell, ',');
+        if (s->guarded)
+            kn_csv_guarded_cell(&s->line, cell, ',');
+        else
+            kn_csv_cell(&s->line, cell, ',');
     }
     kn_buffer_add(&s->line, bare ? "\"\"\n" : "\n");
     return s->line.size > 1 << 18 ? flush_lines(s, err) : KN_OK;
@@ -258,7 +266,7 @@ kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *pat
         sink_abort(s);
         return status;
     }
-    *out = (kn_database_sink){s,           s->temporary, sink_table,  sink_row,   sink_table_end,
-                              sink_finish, sink_read,    sink_commit, sink_abort, NULL};
+    *out = (kn_database_sink){s,         s->temporary, sink_table, sink_row, sink_table_end, sink_finish,
+                              sink_read, sink_commit,  sink_abort, NULL,     &s->guarded};
     return KN_OK;
 }

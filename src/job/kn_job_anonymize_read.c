@@ -126,7 +126,11 @@ static kn_status read_table(kn_run *run, kn_error *err)
 {
     kn_csv_names names = {0};
     KN_TRY(kn_csv_read_names(&names, run->ctx, run->inputs[0], &run->spec->csv, err));
-    kn_status st = check_declared(run, &names, err);
+    kn_status st = KN_OK;
+    for (int c = 0; st == KN_OK && c < names.count; c++)
+        if (names.unnamed[c])
+            st = kn_run_note(run, err, "a column without a name is called \"%s\", after its place", names.names[c]);
+    if (st == KN_OK) st = check_declared(run, &names, err);
     if (st == KN_OK) st = drop_columns(run, &names, err);
     if (st == KN_OK) st = read_columns(run, &names, err);
     run->delimiter = names.delimiter;
@@ -147,14 +151,10 @@ static kn_status read_table(kn_run *run, kn_error *err)
 
 /* ---- Roles ---- */
 
-static kn_status check_quasi(const kn_column *c, kn_error *err)
+static kn_status check_quasi(kn_run *run, const kn_column *c, kn_error *err)
 {
     if (kn_column_cardinality(c) < 2)
-        return kn_fail(
-            err, KN_INPUT,
-            "column \"%s\" has the same value in every row: it tells nobody apart and cannot be generalized; "
-            "give it another role (keep)",
-            c->name);
+        KN_TRY(kn_run_note(run, err, "column \"%s\" has the same value in every row: it tells nobody apart", c->name));
     for (uint32_t v = 0; v < c->dict.count; v++)
         if (kn_string_equal(kn_dictionary_text(&c->dict, v), (kn_string){"*", 1}))
             return kn_fail(
@@ -184,7 +184,7 @@ static kn_status find_roles(kn_run *run, kn_error *err)
         run->weights[run->quasi_count] = a->weight;
         run->quasi[run->quasi_count++] = column;
         run->missing_cells += run->table->columns[column].missing;
-        KN_TRY(check_quasi(&run->table->columns[column], err));
+        KN_TRY(check_quasi(run, &run->table->columns[column], err));
     }
     return KN_OK;
 }

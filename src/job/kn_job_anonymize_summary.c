@@ -25,7 +25,7 @@ kn_status kn_run_summary(kn_run *run, kn_error *err)
     KN_TRY(kn_summary_make(&summary, run->ctx, run->table, run->quasi, run->plan, run->requirements->k, err));
     kn_status st =
         kn_summary_write(run->summary, summary, run->table, run->quasi, (const kn_hierarchy *const *)run->hierarchies,
-                         run->plan, run->delimiter, kn_run_recode_input(run).missing, err);
+                         run->plan, run->delimiter, run->spec->spreadsheet_safe, kn_run_recode_input(run).missing, err);
     kn_summary_free(summary);
     return st == KN_OK ? kn_output_flush(run->summary, err) : st;
 }

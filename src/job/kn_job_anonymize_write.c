@@ -33,6 +33,7 @@
 #include "kn_error.h"
 #include "kn_job_anonymize.h"
 #include "kn_job_publish.h"
+#include "kn_job_texts.h"
 #include "kn_private.h"
 #include "kn_summary.h"
 
@@ -123,14 +124,32 @@ kn_recode_input kn_run_recode_input(const kn_run *run)
                              .column_count = run->column_count,
                              .suppressed = run->spec->suppressed,
                              .keep_order = run->spec->keep_order,
+                             .levels = run->result->level_count > 0,
                              .delimiter = run->delimiter,
+                             .guarded = run->spec->spreadsheet_safe,
                              .missing = missing_text(run->spec)};
+}
+
+static kn_status note_formulas(kn_run *run, const int64_t *formulas, kn_error *err)
+{
+    for (int c = 0; c < run->column_count; c++) {
+        const char *name = run->table->columns[run->columns[c].column].name;
+        if (formulas[c] > 0)
+            KN_TRY(
+                kn_run_note(run, err, "%s", kn_job_formulas_note(name, formulas[c], run->spec->spreadsheet_safe).text));
+    }
+    return KN_OK;
 }
 
 static kn_status recode(kn_run *run, kn_error *err)
 {
     kn_recode_input input = kn_run_recode_input(run);
-    KN_TRY(kn_recode_write(run->release, run->ctx, &input, &run->map, &run->map_count, err));
+    input.formulas = kn_alloc_array(run->ctx, (size_t)run->column_count + 1, sizeof *input.formulas);
+    if (!input.formulas) return kn_fail_memory(err, run->ctx, "writing the release");
+    kn_status st = kn_recode_write(run->release, run->ctx, &input, &run->map, &run->map_count, err);
+    if (st == KN_OK) st = note_formulas(run, input.formulas, err);
+    kn_free(input.formulas);
+    KN_TRY(st);
     KN_TRY(kn_output_flush(run->release, err));
     for (int64_t i = 0; run->original_rows && i < run->map_count; i++) run->map[i] = run->original_rows[run->map[i]];
     return KN_OK;

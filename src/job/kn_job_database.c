@@ -99,7 +99,11 @@ kn_status kn_dbrun_open(kn_dbrun *run, kn_error *err)
     KN_TRY(find_base(run, err));
     KN_TRY(check_target(run, err));
     KN_TRY(kn_targets_check(run->ctx, run->spec, run->base, err));
-    return kn_database_writer_open(&run->writer, run->ctx, output, NULL, err);
+    KN_TRY(kn_database_writer_open(&run->writer, run->ctx, output, NULL, err));
+    if (run->spec->spreadsheet_safe && !kn_database_writer_guard(run->writer))
+        return kn_fail(err, KN_USAGE,
+                       "spreadsheet-safe is for CSV, and the output is no folder of such files; leave it out");
+    return KN_OK;
 }
 
 /* ---- Reading ---- */
@@ -137,6 +141,24 @@ static kn_status check_values(const kn_dbrun *run, kn_error *err)
                         "a release; write it otherwise, or name it as a spelling of missing cells (na)",
                         table->name, c->name);
         }
+    }
+    return KN_OK;
+}
+
+static kn_status note_names(kn_dbrun *run, kn_error *err)
+{
+    for (int t = 0; t < run->db->table_count; t++) {
+        const kn_database_table *table = &run->db->tables[t];
+        for (int q = 0; q < table->quasi_count; q++)
+            if (table->table->rows > 1 && kn_column_cardinality(&table->table->columns[table->quasi[q]]) < 2)
+                KN_TRY(kn_dbrun_note(
+                    run, err, "table \"%s\", column \"%s\" has the same value in every row: it tells nobody apart",
+                    table->name, table->table->columns[table->quasi[q]].name));
+        for (int c = 0; c < table->table->column_count; c++)
+            if (table->table->columns[c].unnamed)
+                KN_TRY(kn_dbrun_note(run, err,
+                                     "table \"%s\": a column without a name is called \"%s\", after its place",
+                                     table->name, table->table->columns[c].name));
     }
     return KN_OK;
 }
@@ -236,6 +258,7 @@ kn_status kn_dbrun_read(kn_dbrun *run, kn_error *err)
     KN_TRY(read_database(run, err));
     KN_TRY(kn_database_choose(run->db, spec->entity_table, err));
     KN_TRY(kn_database_roles(run->db, spec->tables, spec->table_count, err));
+    KN_TRY(note_names(run, err));
     KN_TRY(note_dropped(run, err));
     KN_TRY(check_values(run, err));
     KN_TRY(check_kept(run, err));

@@ -26,6 +26,7 @@
 #include "kn_job_anonymize.h"
 #include "kn_job_database.h"
 #include "kn_job_publish.h"
+#include "kn_job_texts.h"
 #include "kn_private.h"
 
 typedef struct writing {
@@ -109,10 +110,37 @@ static kn_status read_back(writing *w, kn_error *err)
     if (kn_database_writer_folder(w->run->writer)) { /* elsewhere an empty text is a value */
         options.csv.na = &empty;
         options.csv.na_count = 1;
+        options.csv.guarded = w->run->spec->spreadsheet_safe;
     }
     options.csv.decimal = w->run->spec->csv.decimal;
     options.csv.timezone = w->run->spec->csv.timezone;
     return kn_database_writer_read(&w->back, w->run->writer, &options, err);
+}
+
+/* Of a folder's files: what was written, column by column. */
+static kn_status note_formulas(writing *w, kn_error *err)
+{
+    if (!kn_database_writer_folder(w->run->writer)) return KN_OK;
+    for (int t = 0; t < w->back->table_count; t++) {
+        const kn_table *table = w->back->tables[t].table;
+        for (int c = 0; c < table->column_count; c++) {
+            const kn_column *column = &table->columns[c];
+            int64_t          cells = 0;
+            bool             any = false;
+            char             name[300];
+            for (uint32_t v = 0; v < column->dict.count && !any; v++)
+                any = kn_csv_formula(kn_dictionary_text(&column->dict, v));
+            for (int64_t row = 0; any && row < table->rows; row++) {
+                uint32_t code = kn_column_code(column, row);
+                cells += code < column->dict.count && kn_csv_formula(kn_dictionary_text(&column->dict, code));
+            }
+            if (cells == 0) continue;
+            snprintf(name, sizeof name, "%.140s.%.140s", w->back->tables[t].name, column->name);
+            KN_TRY(kn_dbrun_note(w->run, err, "%s",
+                                 kn_job_formulas_note(name, cells, w->run->spec->spreadsheet_safe).text));
+        }
+    }
+    return KN_OK;
 }
 
 /* The number in the text of a key: a decimal, or the last part of a UUID. */
@@ -396,6 +424,7 @@ static kn_status put(writing *w, kn_error *err)
     KN_TRY(kn_database_writer_write_keys(run->writer, rows, &w->keys, err));
     KN_TRY(list_files(w, err));
     KN_TRY(read_back(w, err));
+    KN_TRY(note_formulas(w, err));
     return make_map(w, err);
 }
 

@@ -112,6 +112,7 @@ static kn_status read_release(job *j, kn_error *err)
     csv.delimiter = j->spec->csv.delimiter;
     csv.na = j->spec->csv.na;
     csv.na_count = j->spec->csv.na_count;
+    csv.guarded = j->spec->spreadsheet_safe;
     csv.types = types;
     return kn_table_read_csv(&j->release, j->ctx, release_path(j), &csv, err);
 }

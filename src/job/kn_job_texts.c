@@ -37,3 +37,13 @@ kn_status kn_job_add_note(kn_context *ctx, kn_arena *arena, const char *const **
     (void)vsnprintf(text, sizeof text, format, args);
     return kn_job_add_text(ctx, arena, text, list, count, err);
 }
+
+kn_formulas_note kn_job_formulas_note(const char *column, int64_t cells, bool guarded)
+{
+    kn_formulas_note note;
+    snprintf(note.text, sizeof note.text,
+             "column \"%.600s\": a spreadsheet would execute %lld %s (=, +, -, @ or a tab first); %s", column,
+             (long long)cells, cells == 1 ? "cell" : "cells",
+             guarded ? "an apostrophe is written in front" : "spreadsheet-safe writes an apostrophe in front");
+    return note;
+}

@@ -15,4 +15,11 @@ KN_CHECK kn_status kn_job_add_text(kn_context *ctx, kn_arena *arena, const char 
 KN_CHECK kn_status kn_job_add_note(kn_context *ctx, kn_arena *arena, const char *const **list, int *count, kn_error *err,
                                    const char *format, va_list args) KN_PRINTF(6, 0);
 
+/* What is to be said of a column with cells that a spreadsheet would execute. */
+typedef struct kn_formulas_note {
+    char text[900];
+} kn_formulas_note;
+
+kn_formulas_note kn_job_formulas_note(const char *column, int64_t cells, bool guarded);
+
 #endif

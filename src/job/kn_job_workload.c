@@ -148,6 +148,7 @@ static kn_status read_side_file(job *j, kn_error *err)
     csv.delimiter = j->m.spec->csv.delimiter;
     csv.na = j->m.spec->csv.na;
     csv.na_count = j->m.spec->csv.na_count;
+    csv.guarded = j->m.spec->spreadsheet_safe;
     kn_status st = kn_table_read_csv(&j->summary, j->ctx, j->summary_path, &csv, err);
     kn_free(types);
     return st;

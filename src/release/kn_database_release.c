@@ -5,8 +5,12 @@
  */
 #include "kn_database_release.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_value.h"
 
 typedef struct table_rows {
     uint32_t *slot; /* of the plan's rows */
@@ -57,6 +61,85 @@ static bool cell(const void *arg, int table, int column, int64_t row, kn_string 
     if (code >= c->dict.count) return false;
     *out = kn_dictionary_text(&c->dict, code);
     return true;
+}
+
+/* ---- Labels that mean two things ---- */
+
+/* The line of a label in the hierarchy's file; 0: not known. */
+static int64_t line_of(const kn_hierarchy *h, uint32_t node)
+{
+    for (uint32_t i = 0; i < h->warning_count; i++) {
+        const kn_hierarchy_warning *w = &h->warnings[i];
+        if (w->node == node) return w->line;
+        if (w->other_node == node) return w->other_line;
+    }
+    return 0;
+}
+
+static kn_status two_meanings(const kn_database_table *t, int column, uint32_t node, const char *what, kn_error *err)
+{
+    const kn_hierarchy *h = t->columns[column].hierarchy;
+    int64_t             line = line_of(h, node);
+    char                where[300] = "";
+    if (line > 0) snprintf(where, sizeof where, " (%.250s:%lld)", h->name, (long long)line);
+    return kn_fail(err, KN_INPUT, "table \"%s\", column \"%s\": %s%s; give the label in the hierarchy another name",
+                   t->name, t->table->columns[column].name, what, where);
+}
+
+/* A label that is a number of the column, spelled otherwise: two spellings of one number would be released. */
+static bool respells(const kn_column *c, kn_string label, char decimal)
+{
+    kn_decimal a, b;
+    if ((c->type != KN_TYPE_INTEGER && c->type != KN_TYPE_DECIMAL) || !kn_parse_declared_decimal(label, decimal, &a))
+        return false;
+    for (uint32_t v = 0; v < c->dict.count; v++) {
+        kn_string text = kn_dictionary_text(&c->dict, v);
+        if (kn_parse_declared_decimal(text, decimal, &b) && kn_decimal_compare(&a, &b) == 0)
+            return !kn_string_equal(label, text);
+    }
+    return false;
+}
+
+static kn_status check_column(kn_context *ctx, const kn_database_table *t, int q, const bool *used, kn_error *err)
+{
+    const kn_hierarchy *h = t->columns[t->quasi[q]].hierarchy;
+    const kn_column    *c = &t->table->columns[t->quasi[q]];
+    uint32_t           *first = kn_alloc_array(ctx, (size_t)h->label_count + 1, sizeof *first);
+    if (!first) return no_memory(ctx, err);
+    memset(first, 0xff, ((size_t)h->label_count + 1) * sizeof *first);
+    kn_status st = KN_OK;
+    for (uint32_t node = 0; st == KN_OK && node < h->nodes; node++) {
+        if (!used[node] || node == h->leaves) continue;
+        uint32_t *other = &first[h->label[node]];
+        if (*other == UINT32_MAX) *other = node;
+        if (h->first[*other] != h->first[node] || h->last[*other] != h->last[node])
+            st = two_meanings(t, t->quasi[q], node, "two different groups of values would be written the same", err);
+        else if (node > h->leaves &&
+                 (respells(c, kn_hierarchy_text(h, node), '.') || respells(c, kn_hierarchy_text(h, node), ',')))
+            st = two_meanings(t, t->quasi[q], node, "a label is a number of the data in another spelling", err);
+    }
+    kn_free(first);
+    return st;
+}
+
+static kn_status check_labels(const kn_database_release *r, kn_error *err)
+{
+    const kn_database_plan *plan = r->plan;
+    kn_status               st = KN_OK;
+    for (int t = 0; t < r->rows.db->table_count; t++) {
+        const kn_database_table *table = &r->rows.db->tables[t];
+        for (int q = 0; q < table->quasi_count && st == KN_OK; q++) {
+            const kn_hierarchy *h = table->columns[table->quasi[q]].hierarchy;
+            if (!h) continue;
+            bool *used = kn_alloc_array_zero(r->ctx, (size_t)h->nodes + 1, sizeof *used);
+            if (!used) return no_memory(r->ctx, err);
+            for (uint64_t v = 0; v < plan->node_start[plan->classes]; v++)
+                if (plan->table[v] == t) used[plan->values[v * (uint64_t)plan->width + (uint64_t)q]] = true;
+            st = check_column(r->ctx, table, q, used, err);
+            kn_free(used);
+        }
+    }
+    return st;
 }
 
 /* ---- Rows ---- */
@@ -138,6 +221,7 @@ kn_status kn_database_release_make(kn_database_release **out, kn_context *ctx, c
         count_rows(r);
         st = make_room(r, err);
     }
+    if (st == KN_OK) st = check_labels(r, err);
     if (st == KN_OK) st = place(r, err);
     if (st != KN_OK) {
         kn_database_release_free(r);

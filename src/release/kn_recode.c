@@ -342,6 +342,21 @@ static kn_status write_piece(void *arg, int64_t piece, kn_buffer *to, kn_error *
     return KN_OK;
 }
 
+static void count_formulas(const recoder *r, int64_t count)
+{
+    for (int c = 0; c < r->released->column_count; c++) {
+        const kn_released_texts *t = &r->released->columns[c];
+        r->input->formulas[c] = 0;
+        for (int64_t i = 0; t->formulas && i < count; i++) {
+            uint32_t class_index = r->input->plan->class_of_row[r->map[i]];
+            if (class_index == KN_CLASS_SUPPRESSED && !shown_when_suppressed(r, t)) continue;
+            r->input->formulas[c] +=
+                kn_released_formula(t, t->kind == KN_RELEASED_QUASI ? t->ids_of_classes[class_index]
+                                                                    : kn_column_code(t->column, r->map[i]));
+        }
+    }
+}
+
 static kn_status write_header(const recoder *r, kn_output *output, kn_error *err)
 {
     kn_buffer line;
@@ -376,6 +391,12 @@ kn_status kn_recode_write(kn_output *output, kn_context *ctx, const kn_recode_in
     if (!kn_csv_delimiter_ok(input->delimiter))
         return kn_fail(err, KN_USAGE, "this character cannot be a CSV delimiter");
     kn_released *released = NULL;
+    for (int c = 0; c < input->column_count && input->guarded; c++) {
+        const char *name = input->table->columns[input->columns[c].column].name;
+        if (kn_csv_formula(kn_string_of(name)))
+            return kn_fail(err, KN_INPUT, "a spreadsheet would execute the name of the column \"%s\"; give it another",
+                           name);
+    }
     KN_TRY(kn_released_make(&released, ctx, input, err));
     recoder r = {.ctx = ctx, .input = input, .released = released};
     while (r.leading < input->column_count && input->columns[r.leading].kind == KN_RELEASED_QUASI) r.leading++;
@@ -383,6 +404,7 @@ kn_status kn_recode_write(kn_output *output, kn_context *ctx, const kn_recode_in
     if (st == KN_OK) st = rank_classes(&r, err);
     if (st == KN_OK) st = make_map(&r, map_count, err);
     if (st == KN_OK) st = write_all(&r, output, *map_count, err);
+    if (st == KN_OK && input->formulas) count_formulas(&r, *map_count);
     kn_free(r.records);
     kn_free(r.class_ranks);
     kn_free(r.order);

@@ -31,8 +31,12 @@ typedef struct kn_recode_input {
     int                        column_count;
     kn_suppressed              suppressed;
     bool                       keep_order;
+    bool                       levels; /* each quasi-identifier is of one level of its hierarchy */
     char                       delimiter;
     const char                *missing; /* how a missing cell is written; NULL: empty           */
+    bool                       guarded; /* kn_csv_guarded_cell                                  */
+    int64_t                   *formulas; /* per column: is filled in with the released cells that a spreadsheet would
+                                          * execute; NULL: not wanted                           */
 } kn_recode_input;
 
 /* Writes header and rows to `output`, which stays open. `map` receives the table row of each released row (kn_alloc;
@@ -43,8 +47,7 @@ KN_CHECK kn_status kn_recode_write(kn_output *output, kn_context *ctx, const kn_
                                    int64_t *map_count, kn_error *err);
 
 /* The released text of a cell, appended: also for the verifier's tests and reports. Ranges of numbers and dates are
- * closed intervals "[low-high]" in the values' own spelling, "[low, high]" where a value contains a '-'; sets are
- * "{a;b;c}", with a member in quotes where it could be taken for another or for several; a missing cell is empty. */
+ * closed intervals "[low, high]" (docs/hierarchies.md); sets are "{a;b;c}", with a member in quotes where it could be taken for another or for several; a missing cell is empty. */
 void kn_cell_text(kn_buffer *to, const kn_plan *plan, const kn_cell *cell, const kn_column *column,
                   const kn_hierarchy *hierarchy);
 

@@ -281,6 +281,21 @@ static kn_status keep_bytes(kn_context *ctx, kn_released_texts *t, kn_buffer *ma
     return KN_OK;
 }
 
+/* What a text needs where it is written. */
+static void note_text(kn_released_texts *t, kn_string text, char delimiter)
+{
+    t->formulas = t->formulas || kn_csv_formula(text);
+    t->quotes = t->quotes || kn_csv_needs_quotes(text, delimiter) || (t->guarded && kn_csv_guards(text));
+}
+
+static void put_text(kn_buffer *to, const kn_released_texts *t, kn_string text, char delimiter)
+{
+    if (t->guarded)
+        kn_csv_guarded_cell(to, text, delimiter);
+    else
+        kn_csv_cell(to, text, delimiter);
+}
+
 static kn_status render_cells(kn_context *ctx, const quasi_cells *q, kn_released_texts *t, kn_error *err)
 {
     kn_buffer made;
@@ -299,7 +314,7 @@ static kn_status render_cells(kn_context *ctx, const quasi_cells *q, kn_released
         if (made.failed) break;
         if (made.size == t->offsets[id]) continue; /* an empty text needs no quotes and is no star */
         kn_string text = {made.data + t->offsets[id], made.size - (size_t)t->offsets[id]};
-        t->quotes = t->quotes || kn_csv_needs_quotes(text, q->input->delimiter);
+        note_text(t, text, q->input->delimiter);
         if (text.size == 1 && text.data[0] == '*') t->star = id;
     }
     t->offsets[t->count] = made.size;
@@ -318,7 +333,7 @@ static kn_status quote_cells(kn_context *ctx, kn_released_texts *t, char delimit
         kn_string text = {t->bytes + begin, (size_t)(t->offsets[id + 1] - begin)};
         begin = t->offsets[id + 1];
         t->offsets[id] = made.size;
-        kn_csv_cell(&made, text, delimiter);
+        put_text(&made, t, text, delimiter);
     }
     t->offsets[t->count] = made.size;
     kn_status st = keep_bytes(ctx, t, &made, err);
@@ -372,6 +387,45 @@ static kn_status check_meanings(kn_context *ctx, const quasi_cells *q, const kn_
     return st;
 }
 
+/* Is it a value of the column? Texts are in the order of their bytes. */
+static bool is_value(const kn_column *column, kn_string text)
+{
+    uint32_t low = 0, high = column->type == KN_TYPE_TEXT ? column->dict.count : 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int      c = kn_string_compare(kn_dictionary_text(&column->dict, middle), text);
+        if (c == 0) return true;
+        if (c < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+/* A set that is written like a value, and a label "*" that is not anything: whoever reads them would read something else.
+ * Where a whole column is of one level the level tells what its "*" are. */
+static kn_status check_texts(const quasi_cells *q, const kn_released_texts *t, kn_error *err)
+{
+    const kn_hierarchy *h = q->hierarchy;
+    for (uint32_t id = 0; id < t->count; id++) {
+        const kn_cell *cell = cell_of(q, q->classes[id]);
+        kn_string      text = {t->bytes + t->offsets[id], (size_t)(t->offsets[id + 1] - t->offsets[id])};
+        if (cell->kind == KN_CELL_SET && is_value(t->column, text))
+            return kn_fail(err, KN_INPUT,
+                           "column \"%s\": a set of values would be written like another value of the data; write that "
+                           "value otherwise, or give the column a hierarchy",
+                           t->column->name);
+        if (!q->input->levels && cell->kind == KN_CELL_NODE && text.size == 1 && text.data[0] == '*' &&
+            kn_hierarchy_cover(h, cell->a) < kn_hierarchy_cover(h, kn_hierarchy_root(h)))
+            return kn_fail(err, KN_INPUT,
+                           "column \"%s\": its hierarchy calls some of the values *, which stands for any value in a "
+                           "release; let masks fill up short values (pad), or mask with another character",
+                           t->column->name);
+    }
+    return KN_OK;
+}
+
 static kn_status make_quasi(kn_context *ctx, const kn_recode_input *input, const kn_released_column *column,
                             kn_released_texts *t, kn_error *err)
 {
@@ -383,6 +437,7 @@ static kn_status make_quasi(kn_context *ctx, const kn_recode_input *input, const
     if (t->star == UINT32_MAX) t->star = t->count;
     if (st == KN_OK) st = rank_texts(ctx, t, err);
     if (st == KN_OK) st = check_meanings(ctx, &q, t, err);
+    if (st == KN_OK) st = check_texts(&q, t, err);
     if (st == KN_OK && t->quotes) st = quote_cells(ctx, t, input->delimiter, err);
     kn_free(q.classes);
     return st;
@@ -420,10 +475,10 @@ static kn_status make_other(kn_context *ctx, const kn_recode_input *input, const
     }
     for (uint32_t v = 0; v < dict->count && t->kind == KN_RELEASED_COPY; v++) {
         kn_string text = kn_dictionary_text(dict, v);
-        t->quotes = t->quotes || kn_csv_needs_quotes(text, input->delimiter);
+        note_text(t, text, input->delimiter);
         if (text.size == 1 && text.data[0] == '*') t->star = v;
     }
-    t->quotes = t->quotes || kn_csv_needs_quotes(t->missing, input->delimiter);
+    note_text(t, t->missing, input->delimiter);
     if (t->kind == KN_RELEASED_PSEUDONYM || t->column->type != KN_TYPE_TEXT || t->column->missing > 0)
         return rank_texts(ctx, t, err);
     t->distinct = t->count; /* text without missing cells: its codes are in the order of bytes */
@@ -450,6 +505,7 @@ kn_status kn_released_make(kn_released **out, kn_context *ctx, const kn_recode_i
         kn_released_texts        *t = &r->columns[i];
         t->kind = column->kind;
         t->sensitive = column->sensitive;
+        t->guarded = input->guarded;
         t->column = &input->table->columns[column->column];
         t->missing = kn_string_of(input->missing ? input->missing : "");
         st = t->kind == KN_RELEASED_QUASI ? make_quasi(ctx, input, column, t, err)
@@ -482,7 +538,18 @@ void kn_released_cell(kn_buffer *to, const kn_released_texts *t, uint32_t id, ch
     char      room[KN_PSEUDONYM_TEXT];
     kn_string text = raw_text(t, id, room);
     if (t->quotes && t->kind != KN_RELEASED_QUASI)
-        kn_csv_cell(to, text, delimiter);
+        put_text(to, t, text, delimiter);
     else
         kn_buffer_append(to, text.data, text.size);
+}
+
+bool kn_released_formula(const kn_released_texts *t, uint32_t id)
+{
+    char      room[KN_PSEUDONYM_TEXT];
+    kn_string text = raw_text(t, id, room);
+    if (t->kind == KN_RELEASED_QUASI && t->quotes) { /* is kept as a CSV cell */
+        if (text.size > 1 && text.data[0] == '"') text = (kn_string){text.data + 1, text.size - 2};
+        if (t->guarded) text = kn_csv_unguarded(text);
+    }
+    return kn_csv_formula(text);
 }

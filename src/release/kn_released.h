@@ -17,7 +17,9 @@ typedef struct kn_released_texts {
     kn_released_kind kind;
     const kn_column *column;
     bool             sensitive;
-    bool             quotes; /* some text needs them                                                  */
+    bool             quotes;   /* some text needs them, or an apostrophe                              */
+    bool             formulas; /* some text is one that a spreadsheet would execute                   */
+    bool             guarded;
     kn_string        missing;
     uint32_t         count;    /* ids                                                                 */
     uint32_t         distinct; /* ranks                                                               */
@@ -48,5 +50,8 @@ static inline uint32_t kn_released_rank(const kn_released_texts *t, uint32_t id)
 
 /* Appends the text of an id as a CSV cell. */
 void kn_released_cell(kn_buffer *to, const kn_released_texts *t, uint32_t id, char delimiter);
+
+/* Would a spreadsheet execute it? `t->formulas` says whether any. */
+bool kn_released_formula(const kn_released_texts *t, uint32_t id);
 
 #endif

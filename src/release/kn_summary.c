@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "kn_alloc.h"
+#include "kn_csv_write.h"
 #include "kn_error.h"
 #include "kn_hash.h"
 #include "kn_parallel.h"
@@ -177,6 +178,7 @@ typedef struct writer {
     const kn_hierarchy *const *hierarchies;
     const kn_plan             *plan;
     char                       delimiter;
+    bool                       guarded;
     const char                *missing;
     kn_buffer                  cell, lines;
     size_t                    *starts; /* of each class's line */
@@ -194,6 +196,7 @@ static void put_cell(writer *w, bool first)
         quote = data[i] == w->delimiter || data[i] == '"' || data[i] == '\n' || data[i] == '\r';
     if (size > 0) quote = quote || data[0] == ' ' || data[size - 1] == ' ';
     if (quote) kn_buffer_char(&w->lines, '"');
+    if (w->guarded && kn_csv_guards((kn_string){data, size})) kn_buffer_char(&w->lines, '\'');
     for (size_t i = 0; i < size; i++) {
         if (data[i] == '"') kn_buffer_char(&w->lines, '"');
         kn_buffer_char(&w->lines, data[i]);
@@ -287,7 +290,7 @@ static kn_status put_sorted(kn_output *output, writer *w, kn_error *err)
 }
 
 kn_status kn_summary_write(kn_output *output, const kn_summary *summary, const kn_table *table, const int *quasi,
-                           const kn_hierarchy *const *hierarchies, const kn_plan *plan, char delimiter,
+                           const kn_hierarchy *const *hierarchies, const kn_plan *plan, char delimiter, bool guarded,
                            const char *missing, kn_error *err)
 {
     writer w = {.summary = summary,
@@ -296,6 +299,7 @@ kn_status kn_summary_write(kn_output *output, const kn_summary *summary, const k
                 .hierarchies = hierarchies,
                 .plan = plan,
                 .delimiter = delimiter,
+                .guarded = guarded,
                 .missing = missing};
     kn_buffer_init(&w.cell, summary->ctx);
     kn_buffer_init(&w.lines, summary->ctx);

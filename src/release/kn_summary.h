@@ -44,6 +44,6 @@ char *kn_summary_name(kn_context *ctx, const char *const *names, int count, cons
  * `missing` is how a missing cell is written in the release. `output` stays open. */
 KN_CHECK kn_status kn_summary_write(kn_output *output, const kn_summary *summary, const kn_table *table, const int *quasi,
                                     const kn_hierarchy *const *hierarchies, const kn_plan *plan, char delimiter,
-                                    const char *missing, kn_error *err);
+                                    bool guarded, const char *missing, kn_error *err);
 
 #endif

@@ -360,6 +360,11 @@ static kn_status read_public_report(kn_reader *r, const kn_yaml *value, void *ta
     return kn_read_path(r, value, &((kn_spec *)target)->public_report);
 }
 
+static kn_status read_spreadsheet_safe(kn_reader *r, const kn_yaml *value, void *target)
+{
+    return kn_read_bool(r, value, &((kn_spec *)target)->spreadsheet_safe);
+}
+
 static kn_status read_keep_order(kn_reader *r, const kn_yaml *value, void *target)
 {
     return kn_read_bool(r, value, &((kn_spec *)target)->keep_order);
@@ -410,6 +415,7 @@ static const struct {
     [KN_FIELD_REPORT] = {"report", read_report, false},
     [KN_FIELD_PUBLIC_REPORT] = {"public-report", read_public_report, false},
     [KN_FIELD_SUMMARY] = {"summary", read_summary, false},
+    [KN_FIELD_SPREADSHEET_SAFE] = {"spreadsheet-safe", read_spreadsheet_safe, false},
     [KN_FIELD_KEEP_ORDER] = {"keep-order", read_keep_order, false},
     [KN_FIELD_KEEP_ROWMAP] = {"keep-rowmap", read_keep_rowmap, false},
     [KN_FIELD_FORCE] = {"force", read_force, false},

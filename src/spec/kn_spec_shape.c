@@ -209,6 +209,8 @@ kn_status kn_spec_check_records(const kn_spec_inner *inner, kn_error *err)
             {spec->dependency_count > 0, KN_FIELD_DEPENDENCIES, "records that are trees have no dependencies"},
             {spec->keep_order, KN_FIELD_KEEP_ORDER, "records are put in the order of what they show"},
             {spec->summary, KN_FIELD_SUMMARY, "there is no summary of records that are trees"},
+            {spec->spreadsheet_safe, KN_FIELD_SPREADSHEET_SAFE,
+             "spreadsheet-safe is for CSV, which is not how records that are trees are written"},
     };
     KN_TRY(check_rules(inner, rules, sizeof rules / sizeof *rules, err));
     if (spec->class_count == 0 && spec->table_count == 0)

@@ -140,8 +140,11 @@ static kn_status read_release(kn_verifier *v, const char **names, int count, kn_
                              .header = names,
                              .header_count = count,
                              .hint = v->original->delimiter,
-                             .digest = true};
+                             .digest = true,
+                             .guarded = v->spec->spreadsheet_safe};
     KN_TRY(kn_vtable_read(&v->release, v->ctx, &path, 1, &read, err));
+    if (v->release->unguarded > 0)
+        kn_vproblem(v, "a spreadsheet would execute a cell of the release, which spreadsheet-safe does not allow");
     digest_file(path, v->release->sha256);
     memcpy(v->report->base.sha256, v->release->sha256, sizeof v->report->base.sha256);
     v->report->base.rows = v->release->rows;

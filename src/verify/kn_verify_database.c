@@ -198,13 +198,14 @@ kn_status kn_verify_databases(kn_database_verify_report **out, kn_context *ctx, 
 /* ---- Reading ---- */
 
 /* Everything that is there, for what is there must be allowed. A release in files has one spelling of "missing". */
-static kn_status read_release(kn_database **out, kn_context *ctx, const char *name, kn_error *err)
+static kn_status read_release(kn_database **out, kn_context *ctx, const char *name, const kn_spec *spec, kn_error *err)
 {
     static const char *const empty[] = {""};
     kn_database_options      options = KN_DATABASE_OPTIONS_INIT;
     if (!kn_name_sqlite(name) && !kn_name_server(name)) {
         options.csv.na = empty;
         options.csv.na_count = 1;
+        options.csv.guarded = spec->spreadsheet_safe;
     }
     return kn_database_read(out, ctx, name, &options, err);
 }
@@ -228,7 +229,7 @@ kn_status kn_verify_database(kn_database_verify_report **out, kn_context *ctx, c
     read.csv.types = NULL;
     read.csv.type_count = 0;
     kn_status status = kn_database_read(&original, ctx, from, &read, err);
-    if (status == KN_OK) status = read_release(&release, ctx, to, err);
+    if (status == KN_OK) status = read_release(&release, ctx, to, spec, err);
     if (status == KN_OK) status = kn_verify_databases(out, ctx, spec, original, release, options, err);
     kn_database_free(original);
     kn_database_free(release);

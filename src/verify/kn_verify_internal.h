@@ -56,6 +56,7 @@ typedef struct kn_vtable {
     int64_t     rows;
     int         name_count;
     kn_string  *names; /* of all columns of the file, NUL-terminated                   */
+    bool       *unnamed; /* per name: it is not the file's                               */
     int        *kept;  /* per name: which of `columns` it is; -1: not asked for         */
     int         column_count;
     kn_vcolumn *columns;
@@ -65,6 +66,7 @@ typedef struct kn_vtable {
     kn_arena    arena;
     char        delimiter;
     char        sha256[65]; /* of the bytes, where asked for */
+    int64_t     unguarded;  /* texts that a spreadsheet would execute although the file is guarded */
 } kn_vtable;
 
 typedef struct kn_vread_options {
@@ -75,6 +77,7 @@ typedef struct kn_vread_options {
     int                   header_count;
     char                  hint; /* the delimiter to try first     */
     bool                  digest;
+    bool                  guarded; /* take the apostrophe off that stands before a formula (spreadsheet-safe) */
     size_t                piece; /* bytes; 0: the usual size      */
 } kn_vread_options;
 

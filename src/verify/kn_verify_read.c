@@ -457,6 +457,27 @@ static kn_status choose_delimiter(reader *r, kn_csv_field *fields, kn_error *err
     return KN_OK;
 }
 
+/* A column without a name is the n-th: "cn", and as many underscores as no other column's name has there. */
+static kn_status name_by_place(reader *r, kn_error *err)
+{
+    kn_vtable *t = r->t;
+    t->unnamed = kn_arena_alloc(&t->arena, (size_t)t->name_count * sizeof *t->unnamed);
+    if (!t->unnamed) return no_memory(r, err);
+    for (int c = 0; c < t->name_count; c++) {
+        t->unnamed[c] = t->names[c].size == 0;
+        char  *name = t->unnamed[c] ? kn_arena_bytes(&t->arena, 16 + (size_t)t->name_count) : NULL;
+        size_t size = name ? (size_t)snprintf(name, 16, "c%d", c + 1) : 0;
+        if (!t->unnamed[c]) continue;
+        if (!name) return no_memory(r, err);
+        while (kn_vtable_name(t, name) >= 0) {
+            name[size++] = '_';
+            name[size] = '\0';
+        }
+        t->names[c] = (kn_string){name, size};
+    }
+    return KN_OK;
+}
+
 static kn_status name_columns(reader *r, const kn_csv_field *fields, size_t count, kn_error *err)
 {
     kn_vtable *t = r->t;
@@ -466,14 +487,11 @@ static kn_status name_columns(reader *r, const kn_csv_field *fields, size_t coun
     r->place = kn_arena_alloc(&t->arena, ((size_t)r->opt->column_count + 1) * sizeof *r->place);
     if (!t->names || !t->kept || !r->place) return no_memory(r, err);
     for (int c = 0; c < t->name_count; c++) {
-        if (r->opt->csv->no_header) {
-            char name[16];
-            int  n = snprintf(name, sizeof name, "c%d", c + 1);
-            t->names[c] = (kn_string){kn_arena_strndup(&t->arena, name, (size_t)n), (size_t)n};
-            if (!t->names[c].data) return no_memory(r, err);
-        } else {
-            KN_TRY(header_name(r, fields[c], &t->names[c], err));
-        }
+        t->names[c] = (kn_string){NULL, 0};
+        if (!r->opt->csv->no_header) KN_TRY(header_name(r, fields[c], &t->names[c], err));
+    }
+    KN_TRY(name_by_place(r, err));
+    for (int c = 0; c < t->name_count; c++) {
         t->kept[c] = -1;
         for (int d = 0; d < c; d++)
             if (kn_string_equal(t->names[c], t->names[d]))
@@ -525,7 +543,7 @@ static kn_status same_names(reader *r, const kn_csv_field *fields, size_t count,
     for (size_t c = 0; same && c < count && !r->opt->csv->no_header; c++) {
         kn_string name;
         KN_TRY(header_name(r, fields[c], &name, err));
-        same = kn_string_equal(name, r->t->names[c]);
+        same = r->t->unnamed[c] ? name.size == 0 : kn_string_equal(name, r->t->names[c]);
     }
     if (same) return KN_OK;
     return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), 1, 0, "its columns are not those of the first file");
@@ -613,6 +631,32 @@ static kn_status renumber_range(void *arg, int64_t begin, int64_t end, int numbe
     return KN_OK;
 }
 
+/* What a spreadsheet would execute, as docs/release.md says it. */
+static bool is_formula(kn_string s)
+{
+    if (s.size < 2 || !strchr("=+-@\t\r", s.data[0]) || s.data[0] == '\0') return false;
+    if (s.data[0] != '+' && s.data[0] != '-') return true;
+    size_t at = 1, digits = 0;
+    while (at < s.size && strchr("0123456789.,", s.data[at]) && s.data[at] != '\0') digits += s.data[at++] >= '0';
+    bool exponent = digits > 0 && at + 1 < s.size && (s.data[at] == 'e' || s.data[at] == 'E');
+    if (exponent) at += 1 + (at + 2 < s.size && (s.data[at + 1] == '-' || s.data[at + 1] == '+'));
+    while (exponent && at < s.size && s.data[at] >= '0' && s.data[at] <= '9') at++;
+    return digits == 0 || at < s.size;
+}
+
+/* Takes the apostrophes of a guarded file off; counts what should have had one. */
+static void unguard(kn_vtable *t)
+{
+    for (int c = 0; c < t->column_count; c++)
+        for (uint32_t i = 0; i < t->columns[c].count; i++) {
+            kn_string *text = &t->texts[c].texts[i], bare = *text;
+            while (bare.size > 0 && bare.data[0] == '\'') bare = (kn_string){bare.data + 1, bare.size - 1};
+            if (!is_formula(bare)) continue;
+            t->unguarded += bare.size == text->size;
+            if (bare.size < text->size) *text = (kn_string){text->data + 1, text->size - 1};
+        }
+}
+
 /* The bytes of texts stay; what was needed to find them goes. */
 static void shed(kn_vtable *t)
 {
@@ -683,6 +727,7 @@ kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *pa
     kn_free(fields);
     if (st == KN_OK) st = kn_parallel_for(ctx, r.t->column_count, 1, renumber_range, &r, err);
     if (st == KN_OK && options->digest) write_digest(&r);
+    if (st == KN_OK && options->guarded) unguard(r.t);
     close_reader(&r);
     if (st != KN_OK) {
         kn_vtable_free(r.t);

@@ -68,7 +68,7 @@ static kn_status read_file(checker *c, kn_error *err)
     kn_csv_options    csv = KN_CSV_OPTIONS_INIT;
     size_t            most = (size_t)v->quasi_count * (1 + STATISTICS) + 1;
     const char      **names = kn_arena_alloc(&c->arena, most * sizeof *names);
-    kn_vread_options  options = {.csv = &csv, .columns = names};
+    kn_vread_options  options = {.csv = &csv, .columns = names, .guarded = v->spec->spreadsheet_safe};
     const char *const path = v->options->summary;
     if (!names) return no_memory(c, err);
     csv.delimiter = v->release->delimiter;
