@@ -98,6 +98,7 @@ static kn_status check_trees(kn_vdb *v, kn_error *err)
     KN_TRY(kn_vdb_classes(v, err));
     KN_TRY(kn_vdb_models(v, err));
     KN_TRY(kn_vdb_assign(v, err));
+    KN_TRY(kn_vdb_drawn(v, err));
     return kn_vdb_metrics(v, err);
 }
 
@@ -111,6 +112,7 @@ static kn_status check_groups(kn_vdb *v, kn_error *err)
     if (v->report->failed) return KN_OK;
     KN_TRY(kn_vdb_anatomy_models(v, err));
     KN_TRY(kn_vdb_assign(v, err));
+    KN_TRY(kn_vdb_drawn(v, err));
     if (v->report->base.assignment == KN_ASSIGNMENT_PROVED) KN_TRY(kn_vdb_anatomy_rows(v, err));
     return kn_vdb_metrics(v, err);
 }
