@@ -124,6 +124,7 @@ static kn_status check(kn_vdb *v, kn_error *err)
     if (v->spec->csv.timezone) KN_TRY(kn_timezone_open(&v->zone, v->ctx, v->spec->csv.timezone, err));
     KN_TRY(kn_vdb_schema(v, &whole, err));
     if (!whole) return KN_OK;
+    KN_TRY(kn_vdb_form(v, err));
     if (v->spec->anatomy)
         KN_TRY(check_groups(v, err));
     else
@@ -235,7 +236,9 @@ kn_status kn_verify_database(kn_database_verify_report **out, kn_context *ctx, c
     read.csv.type_count = 0;
     kn_status status = kn_database_read(&original, ctx, from, &read, err);
     if (status == KN_OK) status = read_release(&release, ctx, to, err);
-    if (status == KN_OK) status = kn_verify_databases(out, ctx, spec, original, release, options, err);
+    kn_database_verify_options named = *options;
+    named.release = to;
+    if (status == KN_OK) status = kn_verify_databases(out, ctx, spec, original, release, &named, err);
     kn_database_free(original);
     kn_database_free(release);
     return status;
