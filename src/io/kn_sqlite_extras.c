@@ -92,12 +92,12 @@ static kn_status look_at_kinds(looking *l, kn_error *err)
 
 static void look_beside(looking *l)
 {
-    static const char *const endings[] = {"-wal", "-journal", "-shm"};
+    static const char *const endings[] = {"-wal", "-journal"}; /* a reader may make an empty -wal, and -shm */
     struct stat              info;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         char name[4096], sentence[100];
         int  size = snprintf(name, sizeof name, "%s%s", l->path, endings[i]);
-        if (size < 0 || (size_t)size >= sizeof name || lstat(name, &info) != 0) continue;
+        if (size < 0 || (size_t)size >= sizeof name || lstat(name, &info) != 0 || info.st_size == 0) continue;
         snprintf(sentence, sizeof sentence, "a file of SQLite's with the ending %s stands beside the release", endings[i]);
         tell(l, sentence);
     }
@@ -228,6 +228,9 @@ static kn_status look_at_definitions(looking *l, kn_error *err)
 
 /* ---- The same cells in a new file ---- */
 
+static const char not_fresh[] = "the file is not what its cells give when they are written anew: bytes between them, row numbers "
+                                "or the way a cell is stored can mark a row; vacuum it, or write it anew";
+
 static kn_status run_fresh(const looking *l, const char *sql, kn_error *err)
 {
     return sqlite3_exec(l->fresh, sql, NULL, NULL, NULL) == SQLITE_OK ? KN_OK : fail_sqlite(l, l->fresh, err);
@@ -341,9 +344,7 @@ static kn_status compare_bytes(looking *l, const unsigned char *fresh, int64_t s
     bool failed = ferror(file) != 0;
     fclose(file);
     if (failed) return kn_fail(err, KN_IO, "%s: cannot be read", l->path);
-    if (!same || at != size)
-        tell(l, "the file is not what its cells give when they are written anew: bytes between them, row numbers or the way "
-                "a cell is stored can mark a row; vacuum it, or write it anew");
+    if (!same || at != size) tell(l, not_fresh);
     return KN_OK;
 }
 
@@ -351,7 +352,11 @@ static kn_status look_at_bytes(looking *l, kn_error *err)
 {
     sqlite3_int64 size = 0;
     kn_status     status = make_fresh(l, err);
-    if (status == KN_OK) {
+    int           code = status == KN_OK ? SQLITE_OK : sqlite3_errcode(l->fresh) & 0xff;
+    if (code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH) { /* two keys with one text, or a key that is none */
+        tell(l, not_fresh);
+        status = KN_OK;
+    } else if (status == KN_OK) {
         unsigned char *bytes = sqlite3_serialize(l->fresh, "main", &size, 0);
         status = bytes ? compare_bytes(l, bytes, size, err) : kn_fail_memory(err, l->ctx, l->path);
         sqlite3_free(bytes);

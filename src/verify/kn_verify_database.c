@@ -124,11 +124,11 @@ static kn_status check(kn_vdb *v, kn_error *err)
     if (v->spec->csv.timezone) KN_TRY(kn_timezone_open(&v->zone, v->ctx, v->spec->csv.timezone, err));
     KN_TRY(kn_vdb_schema(v, &whole, err));
     if (!whole) return KN_OK;
-    KN_TRY(kn_vdb_form(v, err));
     if (v->spec->anatomy)
         KN_TRY(check_groups(v, err));
     else
         KN_TRY(check_trees(v, err));
+    KN_TRY(kn_vdb_form(v, err));
     r->ok = !v->report->failed && r->assignment == KN_ASSIGNMENT_PROVED;
     for (int i = 0; i < r->model_count; i++) r->ok = r->ok && r->models[i].holds;
     return KN_OK;

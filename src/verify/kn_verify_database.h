@@ -127,9 +127,6 @@ enum { KN_VDB_SHOWN = 5 };
  * said of the rest. KN_INPUT: the original is no snowflake around persons. */
 KN_CHECK kn_status kn_vdb_schema(kn_vdb *v, bool *whole, kn_error *err);
 
-/* What the release holds beside the cells of its tables, where it is known by name (_form.c). */
-KN_CHECK kn_status kn_vdb_form(kn_vdb *v, kn_error *err);
-
 /* What the texts of each released column mean (_columns.c). */
 KN_CHECK kn_status kn_vdb_columns(kn_vdb *v, kn_error *err);
 void               kn_vdb_columns_free(kn_vdb *v);
@@ -189,6 +186,10 @@ int64_t kn_vdb_key_number(kn_string text, int64_t most);
 
 /* Were the keys drawn anew, once it is known who is who, or who may be (_drawn.c)? */
 KN_CHECK kn_status kn_vdb_drawn(kn_vdb *v, kn_error *err);
+
+/* How copied cells are spelled, and what the release holds beside the cells of its tables, where it is known by name
+ * (_form.c). */
+KN_CHECK kn_status kn_vdb_form(kn_vdb *v, kn_error *err);
 
 /* What was lost (_metrics.c). */
 KN_CHECK kn_status kn_vdb_metrics(kn_vdb *v, kn_error *err);

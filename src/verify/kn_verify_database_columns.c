@@ -4,7 +4,6 @@
  * interval, no set. A missing cell stays missing or shows the root. Where the release is in files, an empty text of the
  * original looks like a missing cell. Each distinct text is read once; columns side by side.
  */
-#include <inttypes.h>
 #include <math.h>
 
 #include "kn_alloc.h"
@@ -180,23 +179,6 @@ static kn_status prepare_range(void *arg, int64_t begin, int64_t end, int worker
     return KN_OK;
 }
 
-static void check_respelled(kn_vdb *v, const kn_vdb_table *t, const kn_vdb_column *c)
-{
-    if (kn_table_respelled(t->release.table, c->release) > 0)
-        kn_vdb_problem(v, "table \"%s\", column \"%s\": the release shows one number in two spellings", t->name,
-                       c->attribute->name);
-}
-
-static void check_odd(kn_vdb *v, const kn_vdb_table *t, const kn_vdb_column *c)
-{
-    int64_t row = 0;
-    if (c->odd == KN_V_NONE) return;
-    while (kn_table_code(t->release.table, c->release, row) != c->odd) row++;
-    kn_vdb_problem(v,
-                   "table \"%s\", row %" PRId64 ", column \"%s\": the value is spelled otherwise than in the original",
-                   t->name, row + 1, c->attribute->name);
-}
-
 kn_status kn_vdb_columns(kn_vdb *v, kn_error *err)
 {
     items  all = {.v = v};
@@ -209,19 +191,15 @@ kn_status kn_vdb_columns(kn_vdb *v, kn_error *err)
         kn_vdb_table *table = &v->tables[t];
         for (int q = 0; q < table->quasi_count; q++) {
             all.list[all.count++] = (item){table, &table->quasi[q]};
-            check_respelled(v, table, &table->quasi[q]);
+            if (kn_table_respelled(table->release.table, table->quasi[q].release) > 0)
+                kn_vdb_problem(v, "table \"%s\", column \"%s\": the release shows one number in two spellings",
+                               table->name, table->quasi[q].attribute->name);
         }
-        for (int c = 0; c < table->copy_count; c++) {
-            all.list[all.count++] = (item){table, &table->copies[c]};
-            check_respelled(v, table, &table->copies[c]);
-        }
+        for (int c = 0; c < table->copy_count; c++) all.list[all.count++] = (item){table, &table->copies[c]};
         for (int c = 0; c < table->hidden_count; c++) all.list[all.count++] = (item){table, &table->hidden[c]};
     }
     for (int i = 0; i < all.count; i++) all.list[i].column->odd = KN_V_NONE;
-    KN_TRY(kn_parallel_for(v->ctx, all.count, 1, prepare_range, &all, err));
-    for (int t = 0; t < v->table_count; t++)
-        for (int c = 0; c < v->tables[t].copy_count; c++) check_odd(v, &v->tables[t], &v->tables[t].copies[c]);
-    return KN_OK;
+    return kn_parallel_for(v->ctx, all.count, 1, prepare_range, &all, err);
 }
 
 static void free_column(kn_vdb_column *c)

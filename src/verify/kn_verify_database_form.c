@@ -2,8 +2,9 @@
  *
  * What an engine or a folder holds beside its tables is told by io (kn_extras.h), which knows the engines. The files of a folder
  * are read once more as text for their form (kn_verify_form.c), since the reader of tables takes cells for equal that are
- * not written alike. Cost: one more pass over the files.
+ * not written alike. All of it is looked at last: none of it changes who is who. Cost: one more pass over the files.
  */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "kn_alloc.h"
@@ -55,10 +56,26 @@ static kn_status check_file(kn_vdb *v, const char *path, const char *name, const
     return KN_OK;
 }
 
+/* A copied cell has the original's spelling, or the one that an engine gives every number. */
+static void check_spelling(kn_vdb *v, const kn_vdb_table *t, const kn_vdb_column *c)
+{
+    int64_t row = 0;
+    if (kn_table_respelled(t->release.table, c->release) > 0)
+        kn_vdb_problem(v, "table \"%s\", column \"%s\": the release shows one number in two spellings", t->name,
+                       c->attribute->name);
+    if (!c->of_release || c->odd == KN_V_NONE) return;
+    while (kn_table_code(t->release.table, c->release, row) != c->odd) row++;
+    kn_vdb_problem(v,
+                   "table \"%s\", row %" PRId64 ", column \"%s\": the value is spelled otherwise than in the original",
+                   t->name, row + 1, c->attribute->name);
+}
+
 kn_status kn_vdb_form(kn_vdb *v, kn_error *err)
 {
     const char *name = v->options->release;
     telling     whole = {v, NULL};
+    for (int t = 0; t < v->table_count; t++)
+        for (int c = 0; c < v->tables[t].copy_count; c++) check_spelling(v, &v->tables[t], &v->tables[t].copies[c]);
     if (!name) return KN_OK;
     KN_TRY(kn_database_extras(v->ctx, name, v->original, tell, &whole, err));
     for (int t = 0; t < kn_database_tables(v->release); t++) {
