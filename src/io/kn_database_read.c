@@ -243,8 +243,8 @@ kn_status kn_database_read(kn_database **out, kn_context *ctx, const char *input
     return kn_fail(err, KN_USAGE, "%s: not a database: sqlite:FILE, postgresql://... or FOLDER/", input);
 }
 
-kn_status kn_database_extras(kn_context *ctx, const char *name, const kn_database *original, kn_extras_fn tell, void *arg,
-                             kn_error *err)
+kn_status kn_database_extras(kn_context *ctx, const char *name, const kn_database *original, kn_extras_fn tell,
+                             void *arg, kn_error *err)
 {
     switch (kn_database_kind_of(name)) {
     case KN_DATABASE_SQLITE: return kn_sqlite_extras(ctx, name + strlen("sqlite:"), original, tell, arg, err);

@@ -78,8 +78,8 @@ static kn_status list_keys(kn_pg *pg, kn_catalog *c, int table, const char *oid,
 kn_status kn_pg_find_schema(kn_pg *pg, const char *said, kn_error *err)
 {
     if (!said) said = pg->schema;
-    PGresult   *result = NULL;
-    char       *found = NULL;
+    PGresult *result = NULL;
+    char     *found = NULL;
     KN_TRY(kn_pg_query(pg, &result,
                        "SELECT nspname FROM pg_catalog.pg_namespace WHERE nspname = coalesce($1::text, "
                        "pg_catalog.current_schema())",

@@ -237,7 +237,7 @@ kn_status kn_postgres_sink(kn_database_sink *out, kn_context *ctx, const char *n
         sink_abort(s);
         return status;
     }
-    *out = (kn_database_sink){s,           NULL,      sink_table,  sink_row,   sink_table_end,
-                              sink_finish, sink_read, sink_commit, sink_abort, NULL, sink_extras};
+    *out = (kn_database_sink){s,         NULL,        sink_table, sink_row, sink_table_end, sink_finish,
+                              sink_read, sink_commit, sink_abort, NULL,     sink_extras};
     return KN_OK;
 }

@@ -34,7 +34,7 @@ typedef struct blanks {
 } blanks;
 
 typedef struct comparing {
-    const char *at, *end; /* of the file             */
+    const char *at, *end;  /* of the file             */
     const char *to, *stop; /* of what was written again */
     const char *file;
     blanks     *gaps; /* per depth and pair of kinds */
@@ -219,11 +219,12 @@ static bool compare_xml(comparing *c)
         c->to = skip(c->to, c->stop);
         bool        ended = c->at == c->end, tag = !ended && *c->at == '<';
         const char *a_end = ended ? c->end : tag ? tag_end(c->at, c->end) : core_end(c->at, c->end);
-        const char *b_end = c->to == c->stop   ? c->stop
-                            : *c->to == '<' ? tag_end(c->to, c->stop)
-                                            : core_end(c->to, c->stop);
-        bool        closing = tag && c->at + 1 < c->end && c->at[1] == '/', empty = tag && a_end - c->at >= 2 && a_end[-2] == '/';
-        int         kind = ended ? END : !tag ? TEXT : closing ? CLOSE : empty ? EMPTY : OPEN;
+        const char *b_end = c->to == c->stop ? c->stop
+                            : *c->to == '<'  ? tag_end(c->to, c->stop)
+                                             : core_end(c->to, c->stop);
+        bool        closing = tag && c->at + 1 < c->end && c->at[1] == '/',
+             empty = tag && a_end - c->at >= 2 && a_end[-2] == '/';
+        int kind = ended ? END : !tag ? TEXT : closing ? CLOSE : empty ? EMPTY : OPEN;
         if (closing) c->depth -= c->depth > 0;
         if (!gap_fits(c, from, (size_t)(c->at - from), kind)) {
             c->at = from;
@@ -317,8 +318,7 @@ static kn_status write_again(kn_buffer *to, kn_context *ctx, const kn_records *r
     kn_records *ordered = NULL;
     bool        same = original->vocabulary->class_count == release->vocabulary->class_count;
     if (same) KN_TRY(reorder(&ordered, ctx, release, original, err));
-    kn_status status =
-        kn_records_format(to, ordered ? ordered : release, &release->layout, classes, class_count, err);
+    kn_status status = kn_records_format(to, ordered ? ordered : release, &release->layout, classes, class_count, err);
     kn_records_free(ordered);
     return status;
 }
@@ -358,7 +358,8 @@ static kn_status compare_texts(kn_context *ctx, const kn_buffer *file, const kn_
         int64_t line = 1;
         for (const char *p = c.file; p < c.at; p++) line += *p == '\n';
         snprintf(sentence, sizeof sentence,
-                 "line %" PRId64 " is not written as a release is (blanks, a spelling, an escape, the order of siblings or the "
+                 "line %" PRId64
+                 " is not written as a release is (blanks, a spelling, an escape, the order of siblings or the "
                  "like): that can mark a record",
                  line);
         tell(arg, sentence);

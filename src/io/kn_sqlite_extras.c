@@ -98,7 +98,8 @@ static void look_beside(looking *l)
         char name[4096], sentence[100];
         int  size = snprintf(name, sizeof name, "%s%s", l->path, endings[i]);
         if (size < 0 || (size_t)size >= sizeof name || lstat(name, &info) != 0 || info.st_size == 0) continue;
-        snprintf(sentence, sizeof sentence, "a file of SQLite's with the ending %s stands beside the release", endings[i]);
+        snprintf(sentence, sizeof sentence, "a file of SQLite's with the ending %s stands beside the release",
+                 endings[i]);
         tell(l, sentence);
     }
 }
@@ -128,10 +129,11 @@ static bool in_original(const kn_database *db, const char *word, size_t size)
 static kn_status is_name(const looking *l, const char *word, size_t size, bool *found, kn_error *err)
 {
     sqlite3_stmt *s = NULL;
-    KN_TRY(prepare(l, &s,
-                   "SELECT 1 FROM sqlite_schema t LEFT JOIN pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND (?1 = "
-                   "t.name COLLATE NOCASE OR ?1 = c.name COLLATE NOCASE) LIMIT 1",
-                   err));
+    KN_TRY(
+        prepare(l, &s,
+                "SELECT 1 FROM sqlite_schema t LEFT JOIN pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND (?1 = "
+                "t.name COLLATE NOCASE OR ?1 = c.name COLLATE NOCASE) LIMIT 1",
+                err));
     bool ok = sqlite3_bind_text64(s, 1, word, size, SQLITE_STATIC, SQLITE_UTF8) == SQLITE_OK;
     int  step = ok ? sqlite3_step(s) : SQLITE_ERROR;
     *found = step == SQLITE_ROW;
@@ -166,12 +168,13 @@ static bool quoted_name(const char **at, kn_buffer *name)
 static bool is_allowed(const looking *l, const char *word, size_t size)
 {
     static const char *const words[] = {
-        "create",  "table",    "if",        "not",     "exists",    "null",     "primary",   "key",      "unique",   "foreign",
-        "on",      "delete",   "update",    "cascade", "restrict",  "no",       "action",    "set",      "asc",      "desc",
-        "without", "rowid",    "strict",    "int",     "integer",   "bigint",   "smallint",  "tinyint",  "unsigned", "references",
-        "text",    "varchar",  "character", "varying", "char",      "nchar",    "nvarchar",  "clob",     "blob",     "real",
-        "double",  "precision", "float",    "numeric", "decimal",   "boolean",  "date",      "datetime", "time",     "timestamp",
-        "with",    "zone",     "uuid",      "json",    "any",       "deferrable", "initially", "deferred", "immediate", NULL};
+        "create",   "table",      "if",         "not",      "exists",    "null",      "primary", "key",     "unique",
+        "foreign",  "on",         "delete",     "update",   "cascade",   "restrict",  "no",      "action",  "set",
+        "asc",      "desc",       "without",    "rowid",    "strict",    "int",       "integer", "bigint",  "smallint",
+        "tinyint",  "unsigned",   "references", "text",     "varchar",   "character", "varying", "char",    "nchar",
+        "nvarchar", "clob",       "blob",       "real",     "double",    "precision", "float",   "numeric", "decimal",
+        "boolean",  "date",       "datetime",   "time",     "timestamp", "with",      "zone",    "uuid",    "json",
+        "any",      "deferrable", "initially",  "deferred", "immediate", NULL};
     return in_list(words, word, size) || in_original(l->original, word, size);
 }
 
@@ -208,8 +211,8 @@ static kn_status look_at_definitions(looking *l, kn_error *err)
     sqlite3_stmt *s = NULL;
     int           step = SQLITE_DONE, number = 0;
     kn_status     status = KN_OK;
-    KN_TRY(prepare(l, &s, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
-                   err));
+    KN_TRY(prepare(
+        l, &s, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'", err));
     while (status == KN_OK && (step = sqlite3_step(s)) == SQLITE_ROW) {
         const char *sql = (const char *)sqlite3_column_text(s, 0);
         bool        plain = sql != NULL;
@@ -218,7 +221,8 @@ static kn_status look_at_definitions(looking *l, kn_error *err)
         if (sql) status = is_plain(l, sql, &plain, err);
         if (status != KN_OK || plain) continue;
         snprintf(sentence, sizeof sentence,
-                 "the definition of table %d holds more than names, types and keys: a comment, a default or the like", number);
+                 "the definition of table %d holds more than names, types and keys: a comment, a default or the like",
+                 number);
         tell(l, sentence);
     }
     if (status == KN_OK && step != SQLITE_DONE) status = fail_sqlite(l, l->db, err);
@@ -228,8 +232,9 @@ static kn_status look_at_definitions(looking *l, kn_error *err)
 
 /* ---- The same cells in a new file ---- */
 
-static const char not_fresh[] = "the file is not what its cells give when they are written anew: bytes between them, row numbers "
-                                "or the way a cell is stored can mark a row; vacuum it, or write it anew";
+static const char not_fresh[] =
+    "the file is not what its cells give when they are written anew: bytes between them, row numbers "
+    "or the way a cell is stored can mark a row; vacuum it, or write it anew";
 
 static kn_status run_fresh(const looking *l, const char *sql, kn_error *err)
 {
@@ -307,7 +312,8 @@ static kn_status copy_tables(const looking *l, kn_error *err)
 static kn_status make_fresh(looking *l, kn_error *err)
 {
     static const char *const settings[] = {"page_size", "encoding", "auto_vacuum"};
-    if (sqlite3_open_v2("", &l->fresh, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+    if (sqlite3_open_v2("", &l->fresh, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK)
         return l->fresh ? fail_sqlite(l, l->fresh, err) : kn_fail_memory(err, l->ctx, l->path);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         sqlite3_stmt *s = NULL;
@@ -339,7 +345,8 @@ static kn_status compare_bytes(looking *l, const unsigned char *fresh, int64_t s
     if (!file) return kn_fail(err, KN_IO, "%s: cannot be read: %s", l->path, strerror(errno));
     for (size_t got; same && (got = fread(piece, 1, sizeof piece, file)) > 0; at += (int64_t)got) {
         same = at + (int64_t)got <= size;
-        for (size_t i = 0; same && i < got; i++) same = piece[i] == fresh[at + (int64_t)i] || is_counter(at + (int64_t)i);
+        for (size_t i = 0; same && i < got; i++)
+            same = piece[i] == fresh[at + (int64_t)i] || is_counter(at + (int64_t)i);
     }
     bool failed = ferror(file) != 0;
     fclose(file);

@@ -212,6 +212,7 @@ kn_status kn_sqlite_sink(kn_database_sink *out, kn_context *ctx, const char *pat
         return status;
     }
     *out = (kn_database_sink){s,           NULL,      sink_table,  sink_row,   sink_table_end,
-                              sink_finish, sink_read, sink_commit, sink_abort, kn_output_temporary(s->file), sink_extras};
+                              sink_finish, sink_read, sink_commit, sink_abort, kn_output_temporary(s->file),
+                              sink_extras};
     return KN_OK;
 }

@@ -157,7 +157,8 @@ static void check_spelling(kn_vdb *v, const kn_vlist *list, const kn_vdb_column 
 {
     for (int c = 0; c < kn_table_columns(list->table); c++)
         if (kn_table_respelled(list->table, c) > 0)
-            kn_vdb_problem(v, "table \"%s\", column %d: the release shows one number in two spellings", list->name, c + 1);
+            kn_vdb_problem(v, "table \"%s\", column %d: the release shows one number in two spellings", list->name,
+                           c + 1);
     if (kn_vdb_odd_spelling(column, list->table, value_at) != KN_V_NONE)
         kn_vdb_problem(v, "table \"%s\", column \"%s\": a value is spelled otherwise than in the original", list->name,
                        column->attribute->name);

@@ -120,9 +120,9 @@ static kn_status check_old(kn_vdb *v, kn_error *err)
         shown = hits;
     }
     if (all < CHANCE)
-        kn_vdb_problem(v,
-                       "table \"%s\": %" PRId64 " of %" PRId64 " rows have the original's keys again: this is no chance",
-                       worst->name, shown, worst->release.rows);
+        kn_vdb_problem(
+            v, "table \"%s\": %" PRId64 " of %" PRId64 " rows have the original's keys again: this is no chance",
+            worst->name, shown, worst->release.rows);
     return KN_OK;
 }
 
@@ -166,7 +166,8 @@ static uint32_t *owners_of(kn_vdb *v, const kn_vdb_table *t, int column)
 }
 
 /* Whether released persons may be those who have their keys; how many that could be said of anyway. */
-static void count_possible(kn_vdb *v, kn_vdb_matcher *m, const uint32_t *owner, int column, int64_t *hits, double *chance)
+static void count_possible(kn_vdb *v, kn_vdb_matcher *m, const uint32_t *owner, int column, int64_t *hits,
+                           double *chance)
 {
     const kn_vdb_table *t = &v->tables[v->person];
     int64_t             n = t->release.rows, possible = 0;

@@ -111,7 +111,8 @@ static void check_texts(kn_vdb *v, const kn_vdb_table *t, int column, const kn_t
                        uuid ? "a key of the original" : "neither a number from 1 to the number of rows nor a UUID");
     }
     if (small && capital)
-        kn_vdb_problem(v, "table \"%s\": key column \"%s\" has UUIDs in small and in capital letters: that can mark a row",
+        kn_vdb_problem(v,
+                       "table \"%s\": key column \"%s\" has UUIDs in small and in capital letters: that can mark a row",
                        t->name, name);
 }
 

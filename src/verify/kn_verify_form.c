@@ -55,9 +55,9 @@ void kn_vform_take(kn_vform *form, const char *text, size_t size, char delimiter
         for (int c = 0; c < columns; c++) {
             const kn_csv_field *f = &fields[place[c]];
             if (!is_quoted(text, f)) continue;
-            int kind = f->size == 0                                             ? KN_VFORM_EMPTY
+            int kind = f->size == 0                                        ? KN_VFORM_EMPTY
                        : needs_quotes(text + f->begin, f->size, delimiter) ? KN_VFORM_NEEDED
-                                                                                : KN_VFORM_BARE;
+                                                                           : KN_VFORM_BARE;
             form->quoted[c * KN_VFORM_KINDS + kind]++;
         }
     }
@@ -92,7 +92,7 @@ static bool quotes_fit(const kn_vtable *t, int column)
     if (!any && !has_quote(c, t->delimiter)) return true;
     for (int64_t row = 0; row < t->rows; row++) {
         kn_string text = c->texts[kn_vcode(c, row)];
-        all[text.size == 0                                           ? KN_VFORM_EMPTY
+        all[text.size == 0                                     ? KN_VFORM_EMPTY
             : needs_quotes(text.data, text.size, t->delimiter) ? KN_VFORM_NEEDED
                                                                : KN_VFORM_BARE]++;
     }
@@ -111,7 +111,8 @@ void kn_vform_judge(const kn_vtable *t, kn_vform_fn tell, void *arg)
     for (int n = 0; n < t->name_count; n++) {
         if (t->kept[n] < 0 || quotes_fit(t, t->kept[n])) continue;
         snprintf(sentence, sizeof sentence,
-                 "column \"%.200s\": some cells stand in quotes and others do not: that can mark a row", t->names[n].data);
+                 "column \"%.200s\": some cells stand in quotes and others do not: that can mark a row",
+                 t->names[n].data);
         tell(arg, sentence);
     }
     if (!f->wrapped) return;

@@ -121,8 +121,8 @@ static kn_status use_pseudonym(matching *m, kn_vcopy *c, bool *compare, kn_error
 /* Refines the parts by one copied column. */
 static kn_status refine_parts(matching *m, const kn_vcopy *c, uint32_t *column, kn_error *err)
 {
-    kn_verifier *v = m->v;
-    int64_t      n = v->original->rows;
+    kn_verifier    *v = m->v;
+    int64_t         n = v->original->rows;
     const uint32_t *of_release = c->exact ? c->exact : c->of_release;
     for (int64_t row = 0; row < n; row++) {
         uint32_t text = kn_vcode(c->original, row);

@@ -231,12 +231,13 @@ static void tell_form(void *arg, const char *sentence)
 }
 
 /* The bytes that the release was read from. */
-static kn_status check_form(kn_records_verifier *v, const kn_records *original, const kn_records *release, kn_error *err)
+static kn_status check_form(kn_records_verifier *v, const kn_records *original, const kn_records *release,
+                            kn_error *err)
 {
     const kn_spec *spec = v->spec;
     if (!v->options->release) return KN_OK;
-    return kn_records_extras(v->ctx, v->options->release, release, original, spec->classes, spec->class_count, tell_form, v,
-                             err);
+    return kn_records_extras(v->ctx, v->options->release, release, original, spec->classes, spec->class_count,
+                             tell_form, v, err);
 }
 
 /* Siblings of one label would be one node (section II-A), and counting would not see that there are two. */
