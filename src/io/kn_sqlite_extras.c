@@ -380,6 +380,7 @@ kn_status kn_sqlite_extras(kn_context *ctx, const char *path, const kn_database 
     look_beside(&l);
     if (sqlite3_open_v2(path, &l.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         status = l.db ? fail_sqlite(&l, l.db, err) : kn_fail_memory(err, ctx, path);
+    if (status == KN_OK) (void)sqlite3_db_config(l.db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     if (status == KN_OK) status = look_at_kinds(&l, err);
     if (status == KN_OK) status = look_at_definitions(&l, err);
     if (status == KN_OK && !l.told) status = look_at_bytes(&l, err);
