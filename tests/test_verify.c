@@ -144,8 +144,8 @@ static void test_forms(void **state)
 {
     (void)state;
     expect(basic_yaml, basic_original,
-           "\xef\xbb\xbfward;illness;age;zip\r\nB;\"flu\";30-39;4730*\r\nB;mumps;30-39;4730*\r\n"
-           "A;cold;20-24;4790*\r\nA;flu;\"20-24\";4790*\r\n*;*;*;*",
+           "\xef\xbb\xbfward;illness;age;zip\r\nB;\"flu\";\"30-39\";4730*\r\nB;\"mumps\";\"30-39\";4730*\r\n"
+           "A;\"cold\";\"20-24\";4790*\r\nA;\"flu\";\"20-24\";4790*\r\n*;\"*\";\"*\";*",
            basic_map, NULL);
     expect(HEAD "attributes: {a: {role: quasi, type: integer}}\nprivacy: [{k: 2}]\n", "a\n1\n1\n2\n2\n",
            "a\n1\n1\n2\n2\n", NULL, NULL);

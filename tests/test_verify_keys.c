@@ -89,6 +89,8 @@ static bool change(const char *path, const char *statement)
     sqlite3 *db = NULL;
     if (sqlite3_open(path, &db) != SQLITE_OK) abort();
     bool done = sqlite3_exec(db, statement, NULL, NULL, NULL) == SQLITE_OK && sqlite3_changes(db) > 0;
+    if (done && sqlite3_exec(db, "VACUUM", NULL, NULL, NULL) != SQLITE_OK)
+        abort(); /* else it is refused for its form */
     sqlite3_close(db);
     return done;
 }

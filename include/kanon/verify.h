@@ -126,7 +126,8 @@ typedef struct kn_database_verify_options {
 KN_API KN_CHECK kn_status kn_verify_database(kn_database_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                              const kn_database_verify_options *options, kn_error *err);
 
-/* The same of two databases that were read: options->original and ->release are not looked at. */
+/* The same of two databases that were read: options->original is not looked at. options->release, where it is given, is the name
+ * of what was read: what it holds beside the cells of its tables is then looked at too. */
 KN_API KN_CHECK kn_status kn_verify_databases(kn_database_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                               const kn_database *original, const kn_database *release,
                                               const kn_database_verify_options *options, kn_error *err);
@@ -186,7 +187,8 @@ typedef struct kn_records_verify_options {
 KN_API KN_CHECK kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                             const kn_records_verify_options *options, kn_error *err);
 
-/* The same of records that were read: options->original and ->release are not looked at. */
+/* The same of records that were read: options->original is not looked at. options->release, where it is given, is the file that they
+ * were read from: it is then held against what is written for them. */
 KN_API KN_CHECK kn_status kn_verify_records_pair(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                                  const kn_records *original, const kn_records *release,
                                                  const kn_records_verify_options *options, kn_error *err);

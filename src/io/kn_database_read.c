@@ -10,6 +10,7 @@
 #include "kn_catalog.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_extras.h"
 #include "kn_folder.h"
 #include "kn_names.h"
 #include "kn_nearest.h"
@@ -293,4 +294,23 @@ kn_status kn_database_read(kn_database **out, kn_context *ctx, const char *input
     case KN_DATABASE_NONE: break;
     }
     return kn_fail(err, KN_USAGE, "%s: not a database: sqlite:FILE, postgresql://... or FOLDER/", input);
+}
+
+kn_status kn_database_extras(kn_context *ctx, const char *name, const kn_database *original, kn_extras_fn tell,
+                             void *arg, kn_error *err)
+{
+    switch (kn_database_kind_of(name)) {
+    case KN_DATABASE_SQLITE: return kn_sqlite_extras(ctx, name + strlen("sqlite:"), original, tell, arg, err);
+    case KN_DATABASE_POSTGRES: return kn_postgres_extras(ctx, name, tell, arg, err);
+    case KN_DATABASE_FOLDER: return kn_folder_extras(ctx, name, tell, arg, err);
+    case KN_DATABASE_NONE: break;
+    }
+    return KN_OK;
+}
+
+kn_status kn_database_table_file(char **out, kn_context *ctx, const char *name, const char *table, kn_error *err)
+{
+    *out = NULL;
+    if (kn_database_kind_of(name) != KN_DATABASE_FOLDER) return KN_OK;
+    return kn_folder_table_file(out, ctx, name, table, err);
 }

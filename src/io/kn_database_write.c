@@ -387,6 +387,12 @@ kn_status kn_database_writer_read(kn_database **out, kn_database_writer *w, cons
     return w->sink.read(w->sink.state, out, options ? options : &none, err);
 }
 
+kn_status kn_database_writer_extras(kn_database_writer *w, const kn_database *original, kn_extras_fn tell, void *arg,
+                                    kn_error *err)
+{
+    return w->sink.extras(w->sink.state, original, tell, arg, err);
+}
+
 const char *kn_database_writer_folder(const kn_database_writer *w)
 {
     return w->sink.folder;

@@ -16,6 +16,7 @@
 #define KN_DATABASE_WRITE_H
 
 #include "kn_database.h"
+#include "kn_extras.h"
 
 typedef enum kn_database_kind {
     KN_DATABASE_NONE = 0,
@@ -84,6 +85,10 @@ KN_CHECK kn_status kn_database_writer_write_keys(kn_database_writer *writer, con
 KN_CHECK kn_status kn_database_writer_read(kn_database **out, kn_database_writer *writer,
                                            const kn_database_options *options, kn_error *err);
 
+/* What was written beside the cells (kn_extras.h). */
+KN_CHECK kn_status kn_database_writer_extras(kn_database_writer *writer, const kn_database *original, kn_extras_fn tell,
+                                             void *arg, kn_error *err);
+
 /* A folder's temporary place, where other files may be put before the commit; NULL for other targets. */
 const char *kn_database_writer_folder(const kn_database_writer *writer);
 
@@ -131,6 +136,7 @@ typedef struct kn_database_sink {
     void (*abort)(void *state);
     const char *file; /* see kn_database_writer_file */
     bool       *guarded; /* CSV: see kn_database_writer_guard; NULL elsewhere */
+    kn_status (*extras)(void *state, const kn_database *original, kn_extras_fn tell, void *arg, kn_error *err);
 } kn_database_sink;
 
 #endif

@@ -17,6 +17,12 @@ KN_CHECK kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const 
 /* Does a file of this name count as a table? */
 bool kn_folder_is_table(const char *name);
 
+/* What stands in a released folder beside its tables. */
+#define KN_FOLDER_CERTIFICATE "certificate.json"
+
+/* The file of a table, to be freed; NULL in *out: there is none. */
+KN_CHECK kn_status kn_folder_table_file(char **out, kn_context *ctx, const char *path, const char *table, kn_error *err);
+
 /* Is it a file? */
 bool kn_folder_is_file(const char *path);
 

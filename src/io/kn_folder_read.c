@@ -4,12 +4,16 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "kn_alloc.h"
 #include "kn_catalog.h"
 #include "kn_csv_read.h"
 #include "kn_error.h"
+#include "kn_extras.h"
 #include "kn_folder.h"
 
 static const char *const endings[] = {".csv", ".csv.gz", ".csv.zst", ".tsv"};
@@ -111,6 +115,18 @@ static char *file_of(const folder *f, const char *table, bool *there)
     return path;
 }
 
+kn_status kn_folder_table_file(char **out, kn_context *ctx, const char *path, const char *table, kn_error *err)
+{
+    folder f = {ctx, path};
+    bool   there = false;
+    *out = file_of(&f, table, &there);
+    if (!*out) return kn_fail_memory(err, ctx, path);
+    if (there) return KN_OK;
+    kn_free(*out);
+    *out = NULL;
+    return KN_OK;
+}
+
 static kn_status read_table(void *state, kn_table **out, const kn_catalog_table *table, const kn_builder_type *types,
                             const kn_database_options *options, kn_error *err)
 {
@@ -143,4 +159,40 @@ kn_status kn_folder_read(kn_database **out, kn_context *ctx, const char *path, c
     folder             f = {ctx, path};
     kn_database_source source = {&f, path, list, read_table};
     return kn_database_read_source(out, ctx, &source, options, err);
+}
+
+/* ---- What else is there ---- */
+
+typedef enum kind { TABLE, HIDDEN, FOLDER, SPECIAL, OTHER, KINDS } kind;
+
+static kind kind_of(DIR *dir, const char *name)
+{
+    struct stat info;
+    if (fstatat(dirfd(dir), name, &info, AT_SYMLINK_NOFOLLOW) != 0) return SPECIAL;
+    if (S_ISDIR(info.st_mode)) return FOLDER;
+    if (!S_ISREG(info.st_mode)) return SPECIAL;
+    if (name[0] == '.') return HIDDEN;
+    return kn_folder_is_table(name) || strcmp(name, KN_FOLDER_CERTIFICATE) == 0 ? TABLE : OTHER;
+}
+
+kn_status kn_folder_extras(kn_context *ctx, const char *path, kn_extras_fn tell, void *arg, kn_error *err)
+{
+    static const char *const one[] = {"", "a hidden file", "a subfolder", "a link or special file",
+                                      "a file that is no table of the release"};
+    static const char *const many[] = {"", "hidden files", "subfolders", "links or special files",
+                                       "files that are no tables of the release"};
+    int                      count[KINDS] = {0};
+    DIR                     *dir = opendir(path);
+    (void)ctx;
+    if (!dir) return kn_fail(err, KN_IO, "%s: the folder cannot be read: %s", path, strerror(errno));
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) count[kind_of(dir, entry->d_name)]++;
+    closedir(dir);
+    for (int k = HIDDEN; k < KINDS; k++) {
+        char sentence[160];
+        if (count[k] == 1) snprintf(sentence, sizeof sentence, "the folder holds %s", one[k]);
+        if (count[k] > 1) snprintf(sentence, sizeof sentence, "the folder holds %d %s", count[k], many[k]);
+        if (count[k] > 0) tell(arg, sentence);
+    }
+    return KN_OK;
 }

@@ -17,6 +17,7 @@
 #include "kn_alloc.h"
 #include "kn_csv_write.h"
 #include "kn_error.h"
+#include "kn_extras.h"
 #include "kn_folder.h"
 #include "kn_output.h"
 #include "kn_output_place.h"
@@ -150,6 +151,13 @@ static kn_status sink_read(void *state, kn_database **out, const kn_database_opt
     return kn_folder_read(out, s->ctx, s->temporary, options, err);
 }
 
+static kn_status sink_extras(void *state, const kn_database *original, kn_extras_fn tell, void *arg, kn_error *err)
+{
+    const folder_sink *s = state;
+    (void)original;
+    return kn_folder_extras(s->ctx, s->temporary, tell, arg, err);
+}
+
 /* Some file systems cannot do this for folders and say EINVAL. */
 static bool sync_folder(int fd)
 {
@@ -267,6 +275,6 @@ kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *pat
         return status;
     }
     *out = (kn_database_sink){s,         s->temporary, sink_table, sink_row, sink_table_end, sink_finish,
-                              sink_read, sink_commit,  sink_abort, NULL,     &s->guarded};
+                              sink_read, sink_commit,  sink_abort, NULL,     &s->guarded, sink_extras};
     return KN_OK;
 }

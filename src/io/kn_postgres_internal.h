@@ -6,6 +6,7 @@
 
 #include "kn_buffer.h"
 #include "kn_catalog.h"
+#include "kn_extras.h"
 #include "kn_postgres.h"
 
 typedef struct kn_pg {
@@ -32,6 +33,12 @@ kn_status kn_pg_fail(kn_pg *pg, const PGresult *result, kn_error *err);
 
 /* A name, quoted for SQL. */
 void kn_pg_name(kn_buffer *sql, const char *name);
+
+/* The schema by name: `said`, else the connection's, else the first of the search path. KN_INPUT: there is none of that name. */
+KN_CHECK kn_status kn_pg_find_schema(kn_pg *pg, const char *said, kn_error *err);
+
+/* What the schema holds beside tables and their keys, within the transaction that is open. */
+KN_CHECK kn_status kn_pg_extras(kn_pg *pg, kn_extras_fn tell, void *arg, kn_error *err);
 
 /* Reads the tables of the schema within the transaction that is open. */
 KN_CHECK kn_status kn_pg_read(kn_database **out, kn_pg *pg, const kn_database_options *options, kn_error *err);

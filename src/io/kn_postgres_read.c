@@ -75,12 +75,11 @@ static kn_status list_keys(kn_pg *pg, kn_catalog *c, int table, const char *oid,
     return ok ? KN_OK : out_of_memory(pg, err);
 }
 
-/* The schema by name: the one that was said, else the first of the search path. */
-static kn_status find_schema(kn_pg *pg, const kn_database_options *options, kn_error *err)
+kn_status kn_pg_find_schema(kn_pg *pg, const char *said, kn_error *err)
 {
-    const char *said = options->schema ? options->schema : pg->schema;
-    PGresult   *result = NULL;
-    char       *found = NULL;
+    if (!said) said = pg->schema;
+    PGresult *result = NULL;
+    char     *found = NULL;
     KN_TRY(kn_pg_query(pg, &result,
                        "SELECT nspname FROM pg_catalog.pg_namespace WHERE nspname = coalesce($1::text, "
                        "pg_catalog.current_schema())",
@@ -104,7 +103,7 @@ static kn_status list(void *state, kn_catalog *c, const kn_database_options *opt
     kn_pg    *pg = state;
     PGresult *result = NULL;
     kn_status status = KN_OK;
-    KN_TRY(find_schema(pg, options, err));
+    KN_TRY(kn_pg_find_schema(pg, options->schema, err));
     const char *schema = pg->schema;
     KN_TRY(kn_pg_query(pg, &result, sql, &schema, 1, err));
     for (int i = 0; i < PQntuples(result) && status == KN_OK; i++) {

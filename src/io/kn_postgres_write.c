@@ -192,6 +192,13 @@ static kn_status sink_read(void *state, kn_database **out, const kn_database_opt
     return kn_pg_read(out, &s->pg, &own, err);
 }
 
+static kn_status sink_extras(void *state, const kn_database *original, kn_extras_fn tell, void *arg, kn_error *err)
+{
+    pg_sink *s = state;
+    (void)original;
+    return kn_pg_extras(&s->pg, tell, arg, err);
+}
+
 static kn_status sink_commit(void *state, kn_error *err)
 {
     pg_sink  *s = state;
@@ -230,7 +237,7 @@ kn_status kn_postgres_sink(kn_database_sink *out, kn_context *ctx, const char *n
         sink_abort(s);
         return status;
     }
-    *out = (kn_database_sink){s,           NULL,       sink_table, sink_row, sink_table_end, sink_finish, sink_read,
-                              sink_commit, sink_abort, NULL,       NULL};
+    *out = (kn_database_sink){s,         NULL,        sink_table, sink_row, sink_table_end, sink_finish,
+                              sink_read, sink_commit, sink_abort, NULL,     NULL,           sink_extras};
     return KN_OK;
 }

@@ -40,6 +40,10 @@ struct kn_source {
     bool          gzip_open;
     bool          between; /* between two members or frames: the input may end here */
     ZSTD_DStream *zstd;
+    int64_t       parts;   /* members or frames so far                              */
+    const char   *wrapped; /* what stands beside the data; NULL: nothing            */
+    gz_header     header;  /* of the member under way, into these                   */
+    Bytef         extra[1], title[256], comment[1];
 };
 
 static void *zlib_alloc(void *ctx, uInt count, uInt size)
@@ -187,6 +191,47 @@ static kn_status corrupt(const kn_source *s, const char *what, kn_error *err)
     return kn_fail(err, KN_INPUT, "%s: the %s data are damaged or cut short", s->name, what);
 }
 
+const char *kn_source_wrapped(const kn_source *s)
+{
+    return s->wrapped;
+}
+
+/* Is it the name that gzip itself writes: the file's own, without .gz? */
+static bool own_title(const kn_source *s)
+{
+    const char *slash = strrchr(s->name, '/'), *name = slash ? slash + 1 : s->name;
+    size_t      size = strlen(name), end = strlen(".gz");
+    if (size > end && strcmp(name + size - end, ".gz") == 0) size -= end;
+    return memchr(s->title, 0, sizeof s->title) && strlen((const char *)s->title) == size &&
+           memcmp(s->title, name, size) == 0;
+}
+
+static void begin_member(kn_source *s)
+{
+    s->header = (gz_header){.extra = s->extra,
+                            .extra_max = sizeof s->extra,
+                            .name = s->title,
+                            .name_max = sizeof s->title,
+                            .comment = s->comment,
+                            .comm_max = sizeof s->comment};
+    memset(s->title, 1, sizeof s->title);
+    (void)inflateGetHeader(&s->gzip, &s->header);
+    if (s->parts++ > 0 && !s->wrapped) s->wrapped = "more than one gzip member";
+}
+
+/* Fields that are not there were set to Z_NULL. */
+static void look_at_header(kn_source *s)
+{
+    if (s->header.done != 1 || s->wrapped) return;
+    if (s->header.extra)
+        s->wrapped = "an extra field of gzip";
+    else if (s->header.comment)
+        s->wrapped = "a comment of gzip";
+    else if (s->header.name && !own_title(s))
+        s->wrapped = "a name of gzip that is not the file's own";
+    s->header.done = 0;
+}
+
 static kn_status read_gzip(kn_source *s, char *buffer, size_t size, size_t *got, kn_error *err)
 {
     while (*got < size) {
@@ -194,6 +239,7 @@ static kn_status read_gzip(kn_source *s, char *buffer, size_t size, size_t *got,
         if (s->raw_at == s->raw_end) return s->between ? KN_OK : corrupt(s, "gzip", err);
         if (s->between) {
             if (inflateReset(&s->gzip) != Z_OK) return corrupt(s, "gzip", err);
+            begin_member(s);
             s->between = false;
         }
         size_t room = size - *got;
@@ -205,6 +251,7 @@ static kn_status read_gzip(kn_source *s, char *buffer, size_t size, size_t *got,
         int  z = inflate(&s->gzip, Z_NO_FLUSH);
         s->raw_at = s->raw_end - s->gzip.avail_in;
         *got += before - s->gzip.avail_out;
+        look_at_header(s);
         if (z == Z_MEM_ERROR) return kn_fail_memory(err, s->ctx, s->name);
         if (z == Z_STREAM_END)
             s->between = true;
@@ -212,6 +259,15 @@ static kn_status read_gzip(kn_source *s, char *buffer, size_t size, size_t *got,
             return corrupt(s, "gzip", err);
     }
     return KN_OK;
+}
+
+/* A frame begins: the first byte tells one that is skipped from one with data. */
+static void begin_frame(kn_source *s)
+{
+    if (((unsigned char)s->raw[s->raw_at] & 0xf0) == 0x50)
+        s->wrapped = "a skippable frame of zstd";
+    else if (s->parts++ > 0 && !s->wrapped)
+        s->wrapped = "more than one zstd frame";
 }
 
 static kn_status read_zstd(kn_source *s, char *buffer, size_t size, size_t *got, kn_error *err)
@@ -222,6 +278,7 @@ static kn_status read_zstd(kn_source *s, char *buffer, size_t size, size_t *got,
         ZSTD_inBuffer  in = {s->raw + s->raw_at, s->raw_end - s->raw_at, 0};
         ZSTD_outBuffer out = {buffer + *got, size - *got, 0};
         if (ended && s->between) return KN_OK;
+        if (!ended && s->between) begin_frame(s);
         size_t left = ZSTD_decompressStream(s->zstd, &out, &in);
         if (ZSTD_isError(left)) return corrupt(s, "zstd", err);
         s->raw_at += in.pos;

@@ -14,6 +14,10 @@ void               kn_source_free(kn_source *source);
  * files run in parallel. */
 KN_CHECK kn_status kn_source_read(kn_source *source, char *buffer, size_t size, size_t *got, kn_error *err);
 
+/* Once everything is read: what a compressed file holds beside the data that were read (a comment, a second member, a frame
+ * that is skipped), in words; NULL: nothing. */
+const char *kn_source_wrapped(const kn_source *source);
+
 /* The name for messages: the path, or "(standard input)". */
 const char *kn_source_name(const kn_source *source);
 

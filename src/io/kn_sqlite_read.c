@@ -16,8 +16,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_sqlite.h"
-
-enum { NUMBER_SIZE = 40 };
+#include "kn_sqlite_internal.h"
 
 typedef struct reader {
     kn_context *ctx;
@@ -195,7 +194,7 @@ static kn_string number_text(double value, char *room)
     int size = short_number(value, room);
     if (size > 0) return (kn_string){room, (size_t)size};
     for (int digits = 15; digits <= 17; digits++) {
-        size = snprintf(room, NUMBER_SIZE, "%.*g", digits, value);
+        size = snprintf(room, KN_SQLITE_NUMBER, "%.*g", digits, value);
         if (strtod(room, NULL) == value) break;
     }
     for (int i = 0; i < size; i++)
@@ -215,26 +214,31 @@ static kn_string blob_text(kn_buffer *to, const unsigned char *bytes, int size)
     return (kn_string){to->data, to->size};
 }
 
+bool kn_sqlite_cell(kn_string *out, sqlite3_stmt *s, int c, char room[KN_SQLITE_NUMBER], kn_buffer *scratch)
+{
+    *out = (kn_string){NULL, 0};
+    switch (sqlite3_column_type(s, c)) {
+    case SQLITE_NULL: return true;
+    case SQLITE_FLOAT: *out = number_text(sqlite3_column_double(s, c), room); return true;
+    case SQLITE_BLOB:
+        *out = blob_text(scratch, sqlite3_column_blob(s, c), sqlite3_column_bytes(s, c));
+        return !scratch->failed;
+    default:
+        out->data = (const char *)sqlite3_column_text(s, c);
+        out->size = (size_t)sqlite3_column_bytes(s, c);
+        return out->data != NULL;
+    }
+}
+
 static kn_status feed_cell(const reader *r, kn_feed *feed, kn_buffer *scratch, sqlite3_stmt *s, int c, kn_error *err)
 {
-    char      room[NUMBER_SIZE];
-    kn_string text = {NULL, 0};
-    switch (sqlite3_column_type(s, c)) {
-    case SQLITE_NULL: break;
-    case SQLITE_FLOAT: text = number_text(sqlite3_column_double(s, c), room); break;
-    case SQLITE_BLOB:
-        text = blob_text(scratch, sqlite3_column_blob(s, c), sqlite3_column_bytes(s, c));
-        if (scratch->failed) return kn_fail_memory(err, r->ctx, r->path);
-        break;
-    default:
-        text.data = (const char *)sqlite3_column_text(s, c);
-        text.size = (size_t)sqlite3_column_bytes(s, c);
-        if (!text.data) return kn_fail_memory(err, r->ctx, r->path);
-    }
+    char      room[KN_SQLITE_NUMBER];
+    kn_string text;
+    if (!kn_sqlite_cell(&text, s, c, room, scratch)) return kn_fail_memory(err, r->ctx, r->path);
     return kn_feed_cell(feed, text, err);
 }
 
-static void add_name(kn_buffer *sql, const char *name)
+void kn_sqlite_name(kn_buffer *sql, const char *name)
 {
     kn_buffer_char(sql, '"');
     for (; *name; name++) {
@@ -250,10 +254,10 @@ static kn_status select_all(const reader *r, sqlite3_stmt **out, const kn_catalo
     kn_buffer_init(&sql, r->ctx);
     for (int c = 0; c < t->column_count; c++) {
         kn_buffer_add(&sql, c ? ", " : "SELECT ");
-        add_name(&sql, t->columns[c].name);
+        kn_sqlite_name(&sql, t->columns[c].name);
     }
     kn_buffer_add(&sql, " FROM ");
-    add_name(&sql, t->name);
+    kn_sqlite_name(&sql, t->name);
     const char *text = kn_buffer_text(&sql);
     kn_status   status = text ? prepare(r, out, text, NULL, err) : kn_fail_memory(err, r->ctx, r->path);
     kn_buffer_free(&sql);

@@ -1,7 +1,8 @@
 /* kn_sqlite_write.c: a database → a new SQLite file. Interface: kn_sqlite.h.
  *
  * The file is made under the temporary name of an output (kn_output.h), without a journal: if anything fails it is thrown
- * away as a whole. Commit closes it, writes it out to the disk and renames it. Cells are bound as text; SQLite's own rule
+ * away as a whole. At the end it is vacuumed: its bytes are then a function of its cells (kn_sqlite_extras.c holds it to that).
+ * Commit closes it, writes it out to the disk and renames it. Cells are bound as text; SQLite's own rule
  * of affinity turns them into numbers in columns declared so.
  *
  * Limit: SQLite writes by itself, so where the size of files is limited (RLIMIT_FSIZE) a host has to ignore SIGXFSZ, as
@@ -12,8 +13,10 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_extras.h"
 #include "kn_output.h"
 #include "kn_sqlite.h"
+#include "kn_sqlite_internal.h"
 
 typedef struct sqlite_sink {
     kn_context   *ctx;
@@ -54,21 +57,11 @@ static void sink_abort(void *state)
     kn_free(s);
 }
 
-static void add_name(kn_buffer *sql, const char *name)
-{
-    kn_buffer_char(sql, '"');
-    for (; *name; name++) {
-        if (*name == '"') kn_buffer_char(sql, '"');
-        kn_buffer_char(sql, *name);
-    }
-    kn_buffer_char(sql, '"');
-}
-
 static void add_names(kn_buffer *sql, const kn_sink_table *t, const int *columns, int count)
 {
     for (int i = 0; i < count; i++) {
         kn_buffer_add(sql, i ? ", " : "(");
-        add_name(sql, t->columns[columns[i]].name);
+        kn_sqlite_name(sql, t->columns[columns[i]].name);
     }
     kn_buffer_char(sql, ')');
 }
@@ -90,10 +83,10 @@ static kn_status create_table(sqlite_sink *s, const kn_sink_table *t, kn_error *
     kn_buffer sql;
     kn_buffer_init(&sql, s->ctx);
     kn_buffer_add(&sql, "CREATE TABLE ");
-    add_name(&sql, t->name);
+    kn_sqlite_name(&sql, t->name);
     for (int c = 0; c < t->column_count; c++) {
         kn_buffer_add(&sql, c ? ", " : " (");
-        add_name(&sql, t->columns[c].name);
+        kn_sqlite_name(&sql, t->columns[c].name);
         add_type(&sql, t->columns[c].type);
     }
     if (t->primary_count > 0) {
@@ -108,10 +101,10 @@ static kn_status create_table(sqlite_sink *s, const kn_sink_table *t, kn_error *
         kn_buffer_add(&sql, ", FOREIGN KEY ");
         add_names(&sql, t, t->link, t->link_count);
         kn_buffer_add(&sql, " REFERENCES ");
-        add_name(&sql, t->parent);
+        kn_sqlite_name(&sql, t->parent);
         for (int i = 0; i < t->link_count; i++) {
             kn_buffer_add(&sql, i ? ", " : " (");
-            add_name(&sql, t->parent_columns[i]);
+            kn_sqlite_name(&sql, t->parent_columns[i]);
         }
         kn_buffer_char(&sql, ')');
     }
@@ -129,7 +122,7 @@ static kn_status sink_table(void *state, const kn_sink_table *t, kn_error *err)
     KN_TRY(create_table(s, t, err));
     kn_buffer_init(&sql, s->ctx);
     kn_buffer_add(&sql, "INSERT INTO ");
-    add_name(&sql, t->name);
+    kn_sqlite_name(&sql, t->name);
     for (int c = 0; c < t->column_count; c++) kn_buffer_add(&sql, c ? ", ?" : " VALUES (?");
     kn_buffer_char(&sql, ')');
     s->columns = t->column_count;
@@ -168,7 +161,7 @@ static kn_status sink_table_end(void *state, kn_error *err)
 static kn_status sink_finish(void *state, kn_error *err)
 {
     sqlite_sink *s = state;
-    KN_TRY(run(s, "COMMIT", err));
+    KN_TRY(run(s, "COMMIT; VACUUM", err));
     close_database(s);
     return KN_OK;
 }
@@ -177,6 +170,12 @@ static kn_status sink_read(void *state, kn_database **out, const kn_database_opt
 {
     sqlite_sink *s = state;
     return kn_sqlite_read(out, s->ctx, kn_output_temporary(s->file), options, err);
+}
+
+static kn_status sink_extras(void *state, const kn_database *original, kn_extras_fn tell, void *arg, kn_error *err)
+{
+    const sqlite_sink *s = state;
+    return kn_sqlite_extras(s->ctx, kn_output_temporary(s->file), original, tell, arg, err);
 }
 
 static kn_status sink_commit(void *state, kn_error *err)
@@ -214,6 +213,6 @@ kn_status kn_sqlite_sink(kn_database_sink *out, kn_context *ctx, const char *pat
     }
     *out = (kn_database_sink){s,           NULL,      sink_table,  sink_row,   sink_table_end,
                               sink_finish, sink_read, sink_commit, sink_abort, kn_output_temporary(s->file),
-                              NULL};
+                              NULL, sink_extras};
     return KN_OK;
 }

@@ -57,6 +57,7 @@ static kn_status verify(kn_recrun *run, kn_error *err)
     kn_records_verify_options options = KN_RECORDS_VERIFY_OPTIONS_INIT;
     kn_records               *back = NULL;
     char                      why[600];
+    options.release = kn_output_temporary(run->output);
     options.map = run->original_of;
     options.map_count = run->released->count;
     kn_status st = read_back(run, &back, err);

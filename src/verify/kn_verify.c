@@ -141,7 +141,8 @@ static kn_status read_release(kn_verifier *v, const char **names, int count, kn_
                              .header_count = count,
                              .hint = v->original->delimiter,
                              .digest = true,
-                             .guarded = v->spec->spreadsheet_safe};
+                             .guarded = v->spec->spreadsheet_safe,
+                             .form = true};
     KN_TRY(kn_vtable_read(&v->release, v->ctx, &path, 1, &read, err));
     if (v->release->unguarded > 0)
         kn_vproblem(v, "a spreadsheet would execute a cell of the release, which spreadsheet-safe does not allow");
@@ -288,6 +289,7 @@ static kn_status prepare_copy(kn_verifier *v, kn_vcopy *c, kn_error *err)
     if (!c->of_release) return no_memory(v, err);
     for (uint32_t t = 0; t < c->release->count; t++)
         c->of_release[t] = kn_vdomain_find(&c->domain, c->release->texts[t]);
+    if (!c->pseudonym) KN_TRY(kn_verify_spelling(v, c, err));
     if (!needs_tree(v, c->attribute)) return KN_OK;
     if (!c->attribute->has_hierarchy)
         return kn_fail(err, KN_USAGE, "t-closeness: hierarchical distance on column \"%s\" needs a hierarchy",
@@ -369,6 +371,7 @@ static kn_status check(kn_verifier *v, kn_error *err)
     if (!whole) return KN_OK; /* nothing can be said of the rest */
     KN_TRY(find_columns(v, err));
     KN_TRY(prepare(v, err));
+    kn_verify_form(v);
     KN_TRY(kn_verify_rows(v, err));
     r->suppressed = v->suppressed;
     r->classes = v->class_count;
@@ -399,6 +402,7 @@ static void verifier_free(kn_verifier *v)
         kn_vdomain_free(&v->copies[i].domain);
         kn_vtree_free(v->copies[i].tree);
         kn_free(v->copies[i].of_release);
+        kn_free(v->copies[i].exact);
     }
     kn_vdomain_free(&v->entities);
     kn_free(v->joined.codes);

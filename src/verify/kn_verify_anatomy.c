@@ -135,6 +135,9 @@ static kn_status read_groups(kn_vdb *v, kn_vdb_table *t, kn_error *err)
         return kn_vdb_no_memory(v, err);
     }
     t->groups = kn_table_distinct(table, t->group_column);
+    if (kn_table_respelled(table, t->group_column) > 0)
+        kn_vdb_problem(v, "table \"%s\", column \"%s\": the release shows one number in two spellings", t->name,
+                       v->group_name);
     for (int64_t row = 0; row < t->release.rows; row++) {
         int64_t number = numbers[kn_table_code(table, t->group_column, row)];
         t->group[row] = number >= 1 && number <= t->groups ? (uint32_t)(number - 1) : KN_V_NONE;
@@ -149,6 +152,18 @@ static kn_status read_groups(kn_vdb *v, kn_vdb_table *t, kn_error *err)
 
 /* ---- Lists ---- */
 
+/* A value that is spelled in a way of its own marks its group. */
+static void check_spelling(kn_vdb *v, const kn_vlist *list, const kn_vdb_column *column, int value_at)
+{
+    for (int c = 0; c < kn_table_columns(list->table); c++)
+        if (kn_table_respelled(list->table, c) > 0)
+            kn_vdb_problem(v, "table \"%s\", column %d: the release shows one number in two spellings", list->name,
+                           c + 1);
+    if (kn_vdb_odd_spelling(column, list->table, value_at) != KN_V_NONE)
+        kn_vdb_problem(v, "table \"%s\", column \"%s\": a value is spelled otherwise than in the original", list->name,
+                       column->attribute->name);
+}
+
 static kn_status read_entries(kn_vdb *v, const kn_vdb_table *t, int c, const int64_t *groups, const int64_t *counts,
                               kn_sort_record *order, kn_error *err)
 {
@@ -157,6 +172,7 @@ static kn_status read_entries(kn_vdb *v, const kn_vdb_table *t, int c, const int
     int     group_at = kn_table_find(list->table, v->group_name), count_at = kn_table_find(list->table, v->count_name);
     int     value_at = kn_table_find(list->table, column->attribute->name), wrong = 0;
     int64_t rows = kn_table_rows(list->table);
+    check_spelling(v, list, column, value_at);
     for (int64_t row = 0; row < rows; row++) {
         size_t      size;
         int64_t     group = groups[kn_table_code(list->table, group_at, row)];

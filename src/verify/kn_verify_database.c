@@ -99,6 +99,7 @@ static kn_status check_trees(kn_vdb *v, kn_error *err)
     KN_TRY(kn_vdb_classes(v, err));
     KN_TRY(kn_vdb_models(v, err));
     KN_TRY(kn_vdb_assign(v, err));
+    KN_TRY(kn_vdb_drawn(v, err));
     return kn_vdb_metrics(v, err);
 }
 
@@ -112,6 +113,7 @@ static kn_status check_groups(kn_vdb *v, kn_error *err)
     if (v->report->failed) return KN_OK;
     KN_TRY(kn_vdb_anatomy_models(v, err));
     KN_TRY(kn_vdb_assign(v, err));
+    KN_TRY(kn_vdb_drawn(v, err));
     if (v->report->base.assignment == KN_ASSIGNMENT_PROVED) KN_TRY(kn_vdb_anatomy_rows(v, err));
     return kn_vdb_metrics(v, err);
 }
@@ -127,6 +129,7 @@ static kn_status check(kn_vdb *v, kn_error *err)
         KN_TRY(check_groups(v, err));
     else
         KN_TRY(check_trees(v, err));
+    KN_TRY(kn_vdb_form(v, err));
     r->ok = !v->report->failed && r->assignment == KN_ASSIGNMENT_PROVED;
     for (int i = 0; i < r->model_count; i++) r->ok = r->ok && r->models[i].holds;
     return KN_OK;
@@ -230,7 +233,9 @@ kn_status kn_verify_database(kn_database_verify_report **out, kn_context *ctx, c
     read.csv.type_count = 0;
     kn_status status = kn_database_read(&original, ctx, from, &read, err);
     if (status == KN_OK) status = read_release(&release, ctx, to, spec, err);
-    if (status == KN_OK) status = kn_verify_databases(out, ctx, spec, original, release, options, err);
+    kn_database_verify_options named = *options;
+    named.release = to;
+    if (status == KN_OK) status = kn_verify_databases(out, ctx, spec, original, release, &named, err);
     kn_database_free(original);
     kn_database_free(release);
     return status;

@@ -30,6 +30,7 @@ typedef struct kn_vdb_column {
     uint32_t           *of_original; /* per code, "missing" too: value                     */
     uint32_t            empty;       /* the value that a file shows like a missing cell: the empty text; KN_V_NONE: none */
     uint32_t           *of_release;  /* copies, per code: value, KN_V_MISSING or KN_V_NONE */
+    uint32_t            odd;         /* copies: a code that is spelled in a way of its own; KN_V_NONE: none */
     kn_vtree           *tree;        /* quasi-identifiers */
     kn_vdb_cell        *cells;       /* quasi-identifiers, per code of the release         */
     uint32_t            root;        /* label of the hierarchy's root; KN_V_NONE: no leaf  */
@@ -133,6 +134,10 @@ void               kn_vdb_columns_free(kn_vdb *v);
 /* Which value of the original a text is; KN_V_NONE: none. */
 uint32_t kn_vdb_find_value(const kn_vdb_column *c, kn_string text);
 
+/* Is a column's every text spelled as the original spells its value, or every one a plain number (what an engine makes of
+ * numbers: no sign but a minus, no needless zero)? Otherwise the code of one that is not; KN_V_NONE: there is none. */
+uint32_t kn_vdb_odd_spelling(const kn_vdb_column *c, const kn_table *table, int column);
+
 /* Does this cell stand for a value of the original (or KN_V_MISSING)? */
 bool kn_vdb_covers(const kn_vdb_column *q, const kn_vdb_cell *cell, uint32_t value);
 
@@ -175,6 +180,16 @@ bool kn_vdb_diverse(const kn_model *m, const kn_vdb_position *p, double *reached
 
 /* Who is who: with a map, or looked for (_assign.c). `map` is then there where the assignment is proved. */
 KN_CHECK kn_status kn_vdb_assign(kn_vdb *v, kn_error *err);
+
+/* The number in the text of a key, decimal or in a UUID that is no more than that; 0: it has none, or one above `most`. */
+int64_t kn_vdb_key_number(kn_string text, int64_t most);
+
+/* Were the keys drawn anew, once it is known who is who, or who may be (_drawn.c)? */
+KN_CHECK kn_status kn_vdb_drawn(kn_vdb *v, kn_error *err);
+
+/* How copied cells are spelled, and what the release holds beside the cells of its tables, where it is known by name
+ * (_form.c). */
+KN_CHECK kn_status kn_vdb_form(kn_vdb *v, kn_error *err);
 
 /* What was lost (_metrics.c). */
 KN_CHECK kn_status kn_vdb_metrics(kn_vdb *v, kn_error *err);

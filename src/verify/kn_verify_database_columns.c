@@ -56,6 +56,38 @@ static void find_empty(const kn_vdb_table *t, kn_vdb_column *c)
         if (text_of(t->release.table, c->release, i).size == 0) c->empty = KN_V_NONE;
 }
 
+/* Digits without a needless sign or zero; with an exponent as %g writes it. */
+static bool is_plain_number(kn_string t)
+{
+    size_t i = t.size > 0 && t.data[0] == '-', begin = i;
+    while (i < t.size && t.data[i] >= '0' && t.data[i] <= '9') i++;
+    if (i == begin || (t.data[begin] == '0' && i > begin + 1)) return false;
+    size_t whole = i;
+    if (i < t.size && t.data[i] == '.') {
+        for (i++; i < t.size && t.data[i] >= '0' && t.data[i] <= '9';) i++;
+        if (i == whole + 1 || t.data[i - 1] == '0') return false;
+    }
+    if (i < t.size && t.data[i] == 'e' && whole == begin + 1 && i + 3 < t.size) {
+        if (t.data[i + 1] != '+' && t.data[i + 1] != '-') return false;
+        for (i += 2; i < t.size && t.data[i] >= '0' && t.data[i] <= '9';) i++;
+    }
+    return i == t.size && !(t.size == 2 && t.data[0] == '-' && t.data[1] == '0');
+}
+
+uint32_t kn_vdb_odd_spelling(const kn_vdb_column *c, const kn_table *table, int column)
+{
+    uint32_t odd = KN_V_NONE;
+    bool     plain = true;
+    for (uint32_t i = 0; i < kn_table_distinct(table, column); i++) {
+        kn_string text = text_of(table, column, i);
+        uint32_t  value = kn_vdb_find_value(c, text);
+        if (value == KN_V_NONE || value == KN_V_MISSING) continue;
+        plain = plain && is_plain_number(text);
+        if (odd == KN_V_NONE && !kn_string_equal(text, c->domain.spelling[value])) odd = i;
+    }
+    return plain ? KN_V_NONE : odd;
+}
+
 static kn_status read_copies(kn_vdb *v, const kn_vdb_table *t, kn_vdb_column *c, kn_error *err)
 {
     uint32_t count = kn_table_distinct(t->release.table, c->release);
@@ -64,6 +96,7 @@ static kn_status read_copies(kn_vdb *v, const kn_vdb_table *t, kn_vdb_column *c,
     for (uint32_t i = 0; i < count; i++)
         c->of_release[i] = kn_vdb_find_value(c, text_of(t->release.table, c->release, i));
     c->of_release[count] = KN_V_MISSING;
+    c->odd = kn_vdb_odd_spelling(c, t->release.table, c->release);
     for (uint32_t i = 0; c->empty != KN_V_NONE && i < kn_table_distinct(t->original.table, c->original); i++)
         if (c->of_original[i] == c->empty) c->of_original[i] = KN_V_MISSING;
     return KN_OK;
@@ -165,6 +198,7 @@ kn_status kn_vdb_columns(kn_vdb *v, kn_error *err)
         for (int c = 0; c < table->copy_count; c++) all.list[all.count++] = (item){table, &table->copies[c]};
         for (int c = 0; c < table->hidden_count; c++) all.list[all.count++] = (item){table, &table->hidden[c]};
     }
+    for (int i = 0; i < all.count; i++) all.list[i].column->odd = KN_V_NONE;
     return kn_parallel_for(v->ctx, all.count, 1, prepare_range, &all, err);
 }
 

@@ -51,6 +51,26 @@ typedef struct kn_vcolumn {
     void            *codes;
 } kn_vcolumn;
 
+/* What the bytes of a CSV file show beyond its cells (kn_verify_form.c): how many records end in which way, blank lines, and
+ * per kept column its cells in quotes: empty ones, others that do not need them, those that do. */
+enum { KN_VFORM_EMPTY, KN_VFORM_BARE, KN_VFORM_NEEDED, KN_VFORM_KINDS };
+
+typedef struct kn_vform {
+    int64_t     lf, crlf, cr;
+    int64_t     blank;
+    int64_t    *quoted;  /* columns x KN_VFORM_KINDS                                 */
+    const char *wrapped; /* what a compressed file holds beside the data; NULL: nothing */
+} kn_vform;
+
+/* The records of one scan, `fields` with `names` cells each, from *at on, which is moved behind the last. */
+struct kn_csv_field;
+void kn_vform_take(kn_vform *form, const char *text, size_t size, char delimiter, const struct kn_csv_field *fields,
+                   size_t records, int names, const int *place, int columns, size_t *at);
+
+/* A record's end at `at`: notes how it ends, returns where the next may begin. */
+size_t kn_vform_end(kn_vform *form, const char *text, size_t size, size_t at);
+void   kn_vform_add(kn_vform *to, const kn_vform *from, int columns);
+
 typedef struct kn_vtable {
     kn_context *ctx;
     int64_t     rows;
@@ -67,6 +87,7 @@ typedef struct kn_vtable {
     char        delimiter;
     char        sha256[65]; /* of the bytes, where asked for */
     int64_t     unguarded;  /* texts that a spreadsheet would execute although the file is guarded */
+    kn_vform    form;       /* where asked for               */
 } kn_vtable;
 
 typedef struct kn_vread_options {
@@ -78,8 +99,14 @@ typedef struct kn_vread_options {
     char                  hint; /* the delimiter to try first     */
     bool                  digest;
     bool                  guarded; /* take the apostrophe off that stands before a formula (spreadsheet-safe) */
+    bool                  form;  /* look at it too                */
     size_t                piece; /* bytes; 0: the usual size      */
 } kn_vread_options;
+
+/* What is wrong with the form of a file: anything that may differ from row to row although the cells do not. Calls `tell` with a
+ * sentence for each. */
+typedef void (*kn_vform_fn)(void *arg, const char *sentence);
+void kn_vform_judge(const kn_vtable *table, kn_vform_fn tell, void *arg);
 
 KN_CHECK kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *paths, int path_count,
                                   const kn_vread_options *options, kn_error *err);
@@ -252,6 +279,8 @@ typedef struct kn_vcopy {
     const kn_vcolumn   *original, *release;
     kn_vdomain          domain; /* not of a pseudonym */
     uint32_t           *of_release; /* per text of the release: value, KN_V_MISSING or KN_V_NONE */
+    uint32_t           *exact; /* per text of the release: the original's text, or KN_V_NONE; NULL: each value has the one
+                                  spelling that a release gives it                                 */
     kn_vtree           *tree;       /* sensitive: for the hierarchical distance; NULL: none      */
     bool                pseudonym;
 } kn_vcopy;
@@ -287,6 +316,12 @@ typedef struct kn_verifier {
 
 /* Notes what is wrong. The first 100 are kept; the report is not ok any more. */
 void kn_vproblem(kn_verifier *v, const char *format, ...) KN_PRINTF(2, 3);
+
+/* Are the cells of a copied column spelled as a release spells them, or each as in the original (_form.c)? */
+KN_CHECK kn_status kn_verify_spelling(kn_verifier *v, kn_vcopy *c, kn_error *err);
+
+/* Cells of copied columns that are spelled in a way of their own, and the file's form (_form.c). */
+void kn_verify_form(kn_verifier *v);
 
 /* Originals that are left out because a quasi-identifier is missing (_rules.c). */
 KN_CHECK kn_status kn_verify_dropped(kn_verifier *v, kn_error *err);

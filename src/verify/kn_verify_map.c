@@ -2,7 +2,7 @@
  *
  * The map must name each original at most once and none that is not there. Per quasi-identifier each distinct pair of
  * original text and released text is judged once; columns are looked at side by side. Sensitive, kept and weight cells must
- * mean the same; a pseudonym must go with one identifier and the identifier with one pseudonym.
+ * be the same (kn_verify_form.c: in one of two spellings); a pseudonym must go with one identifier and the identifier with one pseudonym.
  *
  * Cost: O(rows × columns) look-ups. Memory: a byte per pair where there are few, otherwise 16 per pair that occurs.
  */
@@ -179,7 +179,7 @@ static void check_copy(kn_verifier *v, const kn_vcopy *c, finding *f)
     for (int64_t row = 0; row < v->release->rows; row++) {
         if (hidden(v, c, row)) continue;
         uint32_t o = kn_vcode(c->original, v->map[row]), r = kn_vcode(c->release, row);
-        if (c->of_release[r] == c->domain.of_original[o]) continue;
+        if (c->exact ? c->exact[r] == o : c->of_release[r] == c->domain.of_original[o]) continue;
         if (!kn_string_equal(c->release->texts[r], c->original->texts[o])) note(f, row);
     }
 }

@@ -121,10 +121,14 @@ static kn_status use_pseudonym(matching *m, kn_vcopy *c, bool *compare, kn_error
 /* Refines the parts by one copied column. */
 static kn_status refine_parts(matching *m, const kn_vcopy *c, uint32_t *column, kn_error *err)
 {
-    kn_verifier *v = m->v;
-    int64_t      n = v->original->rows;
-    for (int64_t row = 0; row < n; row++) column[row] = c->domain.of_original[kn_vcode(c->original, row)];
-    for (int64_t row = 0; row < v->release->rows; row++) column[n + row] = c->of_release[kn_vcode(c->release, row)];
+    kn_verifier    *v = m->v;
+    int64_t         n = v->original->rows;
+    const uint32_t *of_release = c->exact ? c->exact : c->of_release;
+    for (int64_t row = 0; row < n; row++) {
+        uint32_t text = kn_vcode(c->original, row);
+        column[row] = c->exact ? text : c->domain.of_original[text];
+    }
+    for (int64_t row = 0; row < v->release->rows; row++) column[n + row] = of_release[kn_vcode(c->release, row)];
     kn_vkey    keys[2] = {{.direct = m->part}, {.direct = column}};
     kn_vgroups g = {0};
     kn_status  st = kn_vgroup(&g, v->ctx, m->rows, keys, 2, err);

@@ -36,6 +36,7 @@ typedef struct piece {
     uint64_t      lines; /* line ends passed */
     uint32_t     *ids;   /* record by record, kept columns in order */
     size_t        capacity;
+    kn_vform      form;
 } piece;
 
 typedef struct worker {
@@ -182,6 +183,16 @@ static bool number_cells(reader *r, piece *p, worker *w, size_t records)
     return true;
 }
 
+/* A piece may be scanned twice. */
+static bool clear_form(const reader *r, piece *p)
+{
+    size_t   room = (size_t)r->t->column_count * KN_VFORM_KINDS + 1;
+    int64_t *quoted = p->form.quoted ? p->form.quoted : kn_alloc_array(r->ctx, room, sizeof *quoted);
+    p->form = (kn_vform){.quoted = quoted};
+    if (quoted) memset(quoted, 0, room * sizeof *quoted);
+    return quoted != NULL;
+}
+
 static void scan_piece(reader *r, piece *p, int number)
 {
     worker         *w = &r->workers[number];
@@ -191,6 +202,11 @@ static void scan_piece(reader *r, piece *p, int number)
     p->records = 0;
     p->more = p->memory = p->bytes = false;
     p->result = KN_CSV_OK;
+    if (r->opt->form && !clear_form(r, p)) {
+        p->memory = true;
+        return;
+    }
+    size_t shaped = p->begin; /* everything before it has been looked at for its form */
     while (!kn_cancelled(r->ctx)) {
         size_t records = 0;
         p->result = kn_csv_scan(s, p->stop, r->t->name_count, w->fields, BATCH, &records);
@@ -198,10 +214,14 @@ static void scan_piece(reader *r, piece *p, int number)
             p->memory = true;
             return;
         }
+        if (r->opt->form)
+            kn_vform_take(&p->form, r->window, r->filled, r->t->delimiter, w->fields, records, r->t->name_count,
+                          r->place, r->t->column_count, &shaped);
         if (p->result != KN_CSV_OK || records < BATCH) break;
     }
     p->more = p->result == KN_CSV_MORE;
     p->end = s->at;
+    p->form.blank += r->opt->form && shaped < p->end; /* blank lines behind the last record */
     p->lines = s->lines;
     bool   fault = p->result != KN_CSV_OK && p->result != KN_CSV_MORE;
     size_t until = fault ? s->error_at : p->end, wrong = wrong_byte(r, r->window + p->begin, until - p->begin);
@@ -357,6 +377,7 @@ static kn_status chain(reader *r, int64_t *rows, kn_error *err)
         if (p->memory || p->bytes || p->result != KN_CSV_OK) return fail_piece(r, p, at, line, err);
         p->first_row = *rows;
         *rows += p->records;
+        if (r->opt->form) kn_vform_add(&r->t->form, &p->form, r->t->column_count);
         line += p->lines;
         at = p->end;
         waiting = p->more;
@@ -389,6 +410,7 @@ static kn_status read_records(reader *r, kn_error *err)
         if (!r->ended) KN_TRY(fill(r, err));
     }
     add_to_digest(r);
+    if (r->opt->form) r->t->form.wrapped = kn_source_wrapped(r->source);
     return KN_OK;
 }
 
@@ -518,7 +540,8 @@ static kn_status prepare(reader *r, kn_error *err)
     r->common = kn_alloc_array_zero(r->ctx, all + 1, sizeof *r->common);
     r->merged = kn_alloc_array_zero(r->ctx, all + 1, sizeof *r->merged);
     r->common_capacity = kn_alloc_array_zero(r->ctx, all + 1, sizeof *r->common_capacity);
-    if (!t->columns || !t->texts || !t->locals || !r->common || !r->merged || !r->common_capacity)
+    t->form.quoted = kn_alloc_array_zero(r->ctx, columns * KN_VFORM_KINDS + 1, sizeof *t->form.quoted);
+    if (!t->columns || !t->texts || !t->locals || !r->common || !r->merged || !r->common_capacity || !t->form.quoted)
         return no_memory(r, err);
     t->local_count = (int)all;
     for (size_t i = 0; i < columns; i++) {
@@ -565,6 +588,12 @@ static kn_status read_header(reader *r, bool first, kn_csv_field *fields, kn_err
     size_t begin = fields[0].begin;
     if (begin > r->at && r->window[begin - 1] == '"') begin--;
     size_t to = r->opt->csv->no_header ? begin : end;
+    if (r->opt->form) {
+        const kn_csv_field *f = &fields[count - 1];
+        r->t->form.blank += begin > r->at;
+        (void)kn_vform_end(&r->t->form, r->window, r->filled,
+                           f->begin + f->size + (f->begin > 0 && r->window[f->begin - 1] == '"'));
+    }
     r->line = kn_csv_count_lines(r->window + r->at, to - r->at);
     r->at = to;
     return KN_OK;
@@ -681,7 +710,10 @@ static void close_reader(reader *r)
         kn_buffer_free(&w->utf8);
     }
     for (int i = 0; r->common && r->t && i < r->t->local_count; i++) kn_free(r->common[i]);
-    for (int i = 0; i < r->piece_capacity; i++) kn_free(r->pieces[i].ids);
+    for (int i = 0; i < r->piece_capacity; i++) {
+        kn_free(r->pieces[i].ids);
+        kn_free(r->pieces[i].form.quoted);
+    }
     kn_free(r->common);
     kn_free(r->merged);
     kn_free(r->common_capacity);
@@ -744,6 +776,7 @@ void kn_vtable_free(kn_vtable *t)
     for (int c = 0; t->columns && c < t->column_count; c++) kn_free(t->columns[c].codes);
     for (int c = 0; t->texts && c < t->column_count; c++) kn_texts_free(&t->texts[c]);
     for (int i = 0; t->locals && i < t->local_count; i++) kn_texts_free(&t->locals[i]);
+    kn_free(t->form.quoted);
     kn_free(t->columns);
     kn_free(t->texts);
     kn_free(t->locals);

@@ -13,6 +13,7 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_extras.h"
 
 #define WORK_LIMIT INT64_C(20000000000)
 /* Without a limit of the user's: more than this of one record takes minutes, however few records there are. */
@@ -226,6 +227,21 @@ static void check_nothing_else(kn_records_verifier *v, const kn_records *origina
                             kn_records_merged(release));
 }
 
+static void tell_form(void *arg, const char *sentence)
+{
+    kn_vrecords_problem(arg, "%s", sentence);
+}
+
+/* The bytes that the release was read from. */
+static kn_status check_form(kn_records_verifier *v, const kn_records *original, const kn_records *release,
+                            kn_error *err)
+{
+    const kn_spec *spec = v->spec;
+    if (!v->options->release) return KN_OK;
+    return kn_records_extras(v->ctx, v->options->release, release, original, spec->classes, spec->class_count,
+                             tell_form, v, err);
+}
+
 /* Siblings of one label would be one node (section II-A), and counting would not see that there are two. */
 static kn_status check_siblings(kn_records_verifier *v, const kn_vforest *f, const char *what, kn_error *err)
 {
@@ -306,6 +322,7 @@ kn_status kn_verify_records_pair(kn_records_verify_report **out, kn_context *ctx
     if (st == KN_OK) st = make_classes(&v, err);
     if (st == KN_OK) st = load(&v, original, release, err);
     if (st == KN_OK) check_nothing_else(&v, original, release);
+    if (st == KN_OK) st = check_form(&v, original, release, err);
     if (st == KN_OK) st = check(&v, err);
     verifier_free(&v);
     if (st != KN_OK)

@@ -33,6 +33,8 @@ kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, con
     const char *release = o->release ? o->release : spec->output;
     if (!original || !release)
         return kn_fail(err, KN_USAGE, "no %s was given", original ? "release" : "original (one file)");
+    if (strcmp(release, "-") == 0)
+        return kn_fail(err, KN_USAGE, "a release of tree records is read twice: give a file, not standard input");
     kn_records_options read = KN_RECORDS_OPTIONS_INIT;
     read.record = spec->record;
     read.classes = spec->classes;
@@ -43,7 +45,9 @@ kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, con
                                            : kn_records_read(&before, ctx, original, &read, err);
     read.released = true;
     if (st == KN_OK) st = kn_records_read(&after, ctx, release, &read, err);
-    if (st == KN_OK) st = kn_verify_records_pair(out, ctx, spec, before, after, o, err);
+    kn_records_verify_options named = *o;
+    named.release = release;
+    if (st == KN_OK) st = kn_verify_records_pair(out, ctx, spec, before, after, &named, err);
     if (st == KN_OK) digest_file(release, (*out)->sha256);
     kn_records_free(before);
     kn_records_free(after);

@@ -142,9 +142,10 @@ static void check_pseudonyms(kn_verifier *v)
         for (uint32_t t = 0; c->pseudonym && t < c->release->count && !v->report->base.more_problems; t++) {
             kn_string text = c->release->texts[t];
             bool      star = text.size == 1 && text.data[0] == '*';
-            if (is_pseudonym(text) || star || text.size == 0 || kn_v_is_missing(v->spec, text)) continue;
-            kn_vproblem(v, "row %" PRId64 ", column \"%s\": not a pseudonym", first_row(c->release, t),
-                        c->attribute->name);
+            if (is_pseudonym(text) || star || text.size == 0) continue;
+            kn_vproblem(v, "row %" PRId64 ", column \"%s\": %s", first_row(c->release, t), c->attribute->name,
+                        kn_v_is_missing(v->spec, text) ? "a missing identifier must be an empty cell"
+                                                       : "not a pseudonym");
         }
     }
 }

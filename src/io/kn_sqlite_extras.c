@@ -1,0 +1,389 @@
+/* kn_sqlite_extras.c: what a SQLite file holds beside the cells of its tables. Interface: kn_extras.h.
+ *
+ * First what has a name: views, triggers, indexes, SQLite's own tables, definitions of tables that hold more than names, types
+ * and keys, free pages, numbers in the header, files beside it. Then the bytes: the same cells are written into a new file in
+ * the way of kn_sqlite_write.c and both are compared, but for counters and version numbers in the header. So nothing can hide in
+ * unused room, in row numbers, in the way a cell is stored or in the order of pages. A release that another program wrote
+ * passes once it is vacuumed.
+ *
+ * Cost: the file is read, written to a temporary one and read again. Memory: as much as the file.
+ */
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_database.h"
+#include "kn_error.h"
+#include "kn_extras.h"
+#include "kn_sqlite_internal.h"
+
+typedef struct looking {
+    kn_context        *ctx;
+    const char        *path;
+    const kn_database *original;
+    sqlite3           *db, *fresh;
+    kn_extras_fn       tell;
+    void              *arg;
+    bool               told;
+} looking;
+
+static kn_status fail_sqlite(const looking *l, sqlite3 *db, kn_error *err)
+{
+    int code = sqlite3_errcode(db) & 0xff;
+    if (code == SQLITE_NOMEM) return kn_fail_memory(err, l->ctx, l->path);
+    if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
+        return kn_fail(err, KN_INPUT, "%s: the SQLite file is damaged", l->path);
+    return kn_fail(err, KN_IO, "%s: %s", l->path, sqlite3_errstr(code));
+}
+
+static void tell(looking *l, const char *sentence)
+{
+    l->told = true;
+    l->tell(l->arg, sentence);
+}
+
+static kn_status prepare(const looking *l, sqlite3_stmt **out, const char *sql, kn_error *err)
+{
+    return sqlite3_prepare_v2(l->db, sql, -1, out, NULL) == SQLITE_OK ? KN_OK : fail_sqlite(l, l->db, err);
+}
+
+static kn_status ask_number(const looking *l, const char *sql, int64_t *out, kn_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    KN_TRY(prepare(l, &s, sql, err));
+    bool row = sqlite3_step(s) == SQLITE_ROW;
+    if (row) *out = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    return row ? KN_OK : fail_sqlite(l, l->db, err);
+}
+
+/* ---- Things with a name ---- */
+
+static kn_status look_at_kinds(looking *l, kn_error *err)
+{
+    static const struct {
+        const char *sql, *one, *many;
+    } kinds[] = {
+        {"SELECT count(*) FROM sqlite_schema WHERE type = 'view'", "a view", "views"},
+        {"SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'", "a trigger", "triggers"},
+        {"SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL", "an index that is no key's",
+         "indexes that are no key's"},
+        {"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name LIKE 'sqlite\\_%' ESCAPE '\\'",
+         "a table of SQLite's own", "tables of SQLite's own"},
+        {"PRAGMA freelist_count", "a free page, which may hold what was deleted: vacuum it",
+         "free pages, which may hold what was deleted: vacuum it"},
+        {"SELECT count(*) FROM pragma_application_id WHERE application_id <> 0", "an application_id", ""},
+        {"SELECT count(*) FROM pragma_user_version WHERE user_version <> 0", "a user_version", ""},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        int64_t count = 0;
+        char    sentence[160];
+        KN_TRY(ask_number(l, kinds[i].sql, &count, err));
+        if (count == 1) snprintf(sentence, sizeof sentence, "the file holds %s", kinds[i].one);
+        if (count > 1) snprintf(sentence, sizeof sentence, "the file holds %lld %s", (long long)count, kinds[i].many);
+        if (count > 0) tell(l, sentence);
+    }
+    return KN_OK;
+}
+
+static void look_beside(looking *l)
+{
+    static const char *const endings[] = {"-wal", "-journal"}; /* a reader may make an empty -wal, and -shm */
+    struct stat              info;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char name[4096], sentence[100];
+        int  size = snprintf(name, sizeof name, "%s%s", l->path, endings[i]);
+        if (size < 0 || (size_t)size >= sizeof name || lstat(name, &info) != 0 || info.st_size == 0) continue;
+        snprintf(sentence, sizeof sentence, "a file of SQLite's with the ending %s stands beside the release",
+                 endings[i]);
+        tell(l, sentence);
+    }
+}
+
+/* ---- Definitions of tables ---- */
+
+static bool in_list(const char *const *list, const char *word, size_t size)
+{
+    for (; *list; list++)
+        if (strlen(*list) == size && sqlite3_strnicmp(*list, word, (int)size) == 0) return true;
+    return false;
+}
+
+/* A word of a type that the original declares. */
+static bool in_original(const kn_database *db, const char *word, size_t size)
+{
+    for (int t = 0; db && t < db->table_count; t++)
+        for (int c = 0; c < db->tables[t].table->column_count; c++) {
+            const char *type = db->tables[t].columns[c].declared;
+            for (; type && *type; type++)
+                if (sqlite3_strnicmp(type, word, (int)size) == 0) return true;
+        }
+    return false;
+}
+
+/* A table's or column's name in the file: those are looked at where the release's columns are. */
+static kn_status is_name(const looking *l, const char *word, size_t size, bool *found, kn_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    KN_TRY(
+        prepare(l, &s,
+                "SELECT 1 FROM sqlite_schema t LEFT JOIN pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND (?1 = "
+                "t.name COLLATE NOCASE OR ?1 = c.name COLLATE NOCASE) LIMIT 1",
+                err));
+    bool ok = sqlite3_bind_text64(s, 1, word, size, SQLITE_STATIC, SQLITE_UTF8) == SQLITE_OK;
+    int  step = ok ? sqlite3_step(s) : SQLITE_ERROR;
+    *found = step == SQLITE_ROW;
+    sqlite3_finalize(s);
+    return step == SQLITE_ROW || step == SQLITE_DONE ? KN_OK : fail_sqlite(l, l->db, err);
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80);
+}
+
+/* A name in quotes: *at stands on the opening one, then behind the closing one. false: it is never closed. */
+static bool quoted_name(const char **at, kn_buffer *name)
+{
+    char close = **at == '[' ? ']' : **at;
+    kn_buffer_clear(name);
+    for (++*at; **at; ++*at) {
+        if (**at == close) {
+            if (close == ']' || (*at)[1] != close) {
+                ++*at;
+                return true;
+            }
+            ++*at;
+        }
+        kn_buffer_char(name, **at);
+    }
+    return false;
+}
+
+/* The words that a definition of columns, types and keys is made of, beside names: no default, check, comment, text. */
+static bool is_allowed(const looking *l, const char *word, size_t size)
+{
+    static const char *const words[] = {
+        "create",   "table",      "if",         "not",      "exists",    "null",      "primary", "key",     "unique",
+        "foreign",  "on",         "delete",     "update",   "cascade",   "restrict",  "no",      "action",  "set",
+        "asc",      "desc",       "without",    "rowid",    "strict",    "int",       "integer", "bigint",  "smallint",
+        "tinyint",  "unsigned",   "references", "text",     "varchar",   "character", "varying", "char",    "nchar",
+        "nvarchar", "clob",       "blob",       "real",     "double",    "precision", "float",   "numeric", "decimal",
+        "boolean",  "date",       "datetime",   "time",     "timestamp", "with",      "zone",    "uuid",    "json",
+        "any",      "deferrable", "initially",  "deferred", "immediate", NULL};
+    return in_list(words, word, size) || in_original(l->original, word, size);
+}
+
+/* Is there nothing in the definition but names, types and keys? */
+static kn_status is_plain(const looking *l, const char *sql, bool *plain, kn_error *err)
+{
+    kn_buffer name;
+    kn_status status = KN_OK;
+    kn_buffer_init(&name, l->ctx);
+    *plain = true;
+    while (*plain && *sql && status == KN_OK) {
+        const char *begin = sql;
+        if (strchr(" \t\r\n\f(),", *sql)) {
+            sql++;
+        } else if (*sql == '"' || *sql == '`' || *sql == '[') {
+            *plain = quoted_name(&sql, &name);
+            if (name.failed) status = kn_fail_memory(err, l->ctx, l->path);
+            if (*plain && status == KN_OK) status = is_name(l, name.size ? name.data : "", name.size, plain, err);
+        } else if (is_letter(*sql)) {
+            bool digits = true;
+            for (; is_letter(*sql); sql++) digits = digits && *sql >= '0' && *sql <= '9';
+            size_t size = (size_t)(sql - begin);
+            if (!digits && !is_allowed(l, begin, size)) status = is_name(l, begin, size, plain, err);
+        } else {
+            *plain = false;
+        }
+    }
+    kn_buffer_free(&name);
+    return status;
+}
+
+static kn_status look_at_definitions(looking *l, kn_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    int           step = SQLITE_DONE, number = 0;
+    kn_status     status = KN_OK;
+    KN_TRY(prepare(
+        l, &s, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'", err));
+    while (status == KN_OK && (step = sqlite3_step(s)) == SQLITE_ROW) {
+        const char *sql = (const char *)sqlite3_column_text(s, 0);
+        bool        plain = sql != NULL;
+        char        sentence[160];
+        number++;
+        if (sql) status = is_plain(l, sql, &plain, err);
+        if (status != KN_OK || plain) continue;
+        snprintf(sentence, sizeof sentence,
+                 "the definition of table %d holds more than names, types and keys: a comment, a default or the like",
+                 number);
+        tell(l, sentence);
+    }
+    if (status == KN_OK && step != SQLITE_DONE) status = fail_sqlite(l, l->db, err);
+    sqlite3_finalize(s);
+    return status;
+}
+
+/* ---- The same cells in a new file ---- */
+
+static const char not_fresh[] =
+    "the file is not what its cells give when they are written anew: bytes between them, row numbers "
+    "or the way a cell is stored can mark a row; vacuum it, or write it anew";
+
+static kn_status run_fresh(const looking *l, const char *sql, kn_error *err)
+{
+    return sqlite3_exec(l->fresh, sql, NULL, NULL, NULL) == SQLITE_OK ? KN_OK : fail_sqlite(l, l->fresh, err);
+}
+
+static kn_status copy_row(const looking *l, sqlite3_stmt *from, sqlite3_stmt *to, kn_buffer *scratch, kn_error *err)
+{
+    bool ok = true;
+    for (int c = 0; ok && c < sqlite3_column_count(from); c++) {
+        char      room[KN_SQLITE_NUMBER];
+        kn_string text;
+        if (!kn_sqlite_cell(&text, from, c, room, scratch)) return kn_fail_memory(err, l->ctx, l->path);
+        ok = (text.data ? sqlite3_bind_text64(to, c + 1, text.data, text.size, SQLITE_TRANSIENT, SQLITE_UTF8)
+                        : sqlite3_bind_null(to, c + 1)) == SQLITE_OK;
+    }
+    ok = ok && sqlite3_step(to) == SQLITE_DONE && sqlite3_reset(to) == SQLITE_OK;
+    return ok ? KN_OK : fail_sqlite(l, l->fresh, err);
+}
+
+static kn_status copy_rows(const looking *l, const char *table, kn_error *err)
+{
+    kn_buffer     sql, scratch;
+    sqlite3_stmt *from = NULL, *to = NULL;
+    int           step = SQLITE_DONE;
+    kn_buffer_init(&sql, l->ctx);
+    kn_buffer_init(&scratch, l->ctx);
+    kn_buffer_add(&sql, "SELECT * FROM ");
+    kn_sqlite_name(&sql, table);
+    size_t plain = sql.size;
+    kn_buffer_add(&sql, " ORDER BY rowid");
+    const char *text = kn_buffer_text(&sql);
+    kn_status   status = text ? KN_OK : kn_fail_memory(err, l->ctx, l->path);
+    if (status == KN_OK && sqlite3_prepare_v2(l->db, text, -1, &from, NULL) != SQLITE_OK) { /* it has no row numbers */
+        sql.size = plain;
+        status = prepare(l, &from, kn_buffer_text(&sql), err);
+    }
+    kn_buffer_clear(&sql);
+    kn_buffer_add(&sql, "INSERT INTO ");
+    kn_sqlite_name(&sql, table);
+    for (int c = 0; from && c < sqlite3_column_count(from); c++) kn_buffer_add(&sql, c ? ", ?" : " VALUES (?");
+    kn_buffer_char(&sql, ')');
+    text = kn_buffer_text(&sql);
+    if (status == KN_OK && !text) status = kn_fail_memory(err, l->ctx, l->path);
+    if (status == KN_OK && sqlite3_prepare_v2(l->fresh, text, -1, &to, NULL) != SQLITE_OK)
+        status = fail_sqlite(l, l->fresh, err);
+    for (int64_t row = 0; status == KN_OK && (step = sqlite3_step(from)) == SQLITE_ROW; row++) {
+        if ((row & 0xfff) == 0 && kn_cancelled(l->ctx)) status = kn_fail_cancelled(err);
+        if (status == KN_OK) status = copy_row(l, from, to, &scratch, err);
+    }
+    if (status == KN_OK && step != SQLITE_DONE) status = fail_sqlite(l, l->db, err);
+    sqlite3_finalize(from);
+    sqlite3_finalize(to);
+    kn_buffer_free(&sql);
+    kn_buffer_free(&scratch);
+    return status;
+}
+
+static kn_status copy_tables(const looking *l, kn_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    kn_status     status = KN_OK;
+    int           step = SQLITE_DONE;
+    KN_TRY(prepare(l, &s, "SELECT name, sql FROM sqlite_schema WHERE type = 'table' ORDER BY rowid", err));
+    while (status == KN_OK && (step = sqlite3_step(s)) == SQLITE_ROW) {
+        status = run_fresh(l, (const char *)sqlite3_column_text(s, 1), err);
+        if (status == KN_OK) status = copy_rows(l, (const char *)sqlite3_column_text(s, 0), err);
+    }
+    if (status == KN_OK && step != SQLITE_DONE) status = fail_sqlite(l, l->db, err);
+    sqlite3_finalize(s);
+    return status;
+}
+
+/* The same size of pages, encoding and the like: nothing of these tells of a row. */
+static kn_status make_fresh(looking *l, kn_error *err)
+{
+    static const char *const settings[] = {"page_size", "encoding", "auto_vacuum"};
+    if (sqlite3_open_v2("", &l->fresh, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK)
+        return l->fresh ? fail_sqlite(l, l->fresh, err) : kn_fail_memory(err, l->ctx, l->path);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        sqlite3_stmt *s = NULL;
+        char          sql[100];
+        snprintf(sql, sizeof sql, "PRAGMA %s", settings[i]);
+        KN_TRY(prepare(l, &s, sql, err));
+        const char *value = sqlite3_step(s) == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
+        snprintf(sql, sizeof sql, "PRAGMA %s = '%s'", settings[i], value ? value : "");
+        sqlite3_finalize(s);
+        KN_TRY(run_fresh(l, sql, err));
+    }
+    KN_TRY(run_fresh(l, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN", err));
+    KN_TRY(copy_tables(l, err));
+    return run_fresh(l, "COMMIT; VACUUM", err);
+}
+
+/* Counters of changes, the program's version, and whether a log was used: they differ from one writing to the next. */
+static bool is_counter(int64_t at)
+{
+    return (at >= 18 && at < 20) || (at >= 24 && at < 28) || (at >= 40 && at < 44) || (at >= 92 && at < 100);
+}
+
+static kn_status compare_bytes(looking *l, const unsigned char *fresh, int64_t size, kn_error *err)
+{
+    unsigned char piece[1 << 14];
+    int64_t       at = 0;
+    bool          same = true;
+    FILE         *file = fopen(l->path, "rb");
+    if (!file) return kn_fail(err, KN_IO, "%s: cannot be read: %s", l->path, strerror(errno));
+    for (size_t got; same && (got = fread(piece, 1, sizeof piece, file)) > 0; at += (int64_t)got) {
+        same = at + (int64_t)got <= size;
+        for (size_t i = 0; same && i < got; i++)
+            same = piece[i] == fresh[at + (int64_t)i] || is_counter(at + (int64_t)i);
+    }
+    bool failed = ferror(file) != 0;
+    fclose(file);
+    if (failed) return kn_fail(err, KN_IO, "%s: cannot be read", l->path);
+    if (!same || at != size) tell(l, not_fresh);
+    return KN_OK;
+}
+
+static kn_status look_at_bytes(looking *l, kn_error *err)
+{
+    sqlite3_int64 size = 0;
+    kn_status     status = make_fresh(l, err);
+    int           code = status == KN_OK ? SQLITE_OK : sqlite3_errcode(l->fresh) & 0xff;
+    if (code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH) { /* two keys with one text, or a key that is none */
+        tell(l, not_fresh);
+        status = KN_OK;
+    } else if (status == KN_OK) {
+        unsigned char *bytes = sqlite3_serialize(l->fresh, "main", &size, 0);
+        status = bytes ? compare_bytes(l, bytes, size, err) : kn_fail_memory(err, l->ctx, l->path);
+        sqlite3_free(bytes);
+    }
+    (void)sqlite3_close(l->fresh);
+    return status;
+}
+
+kn_status kn_sqlite_extras(kn_context *ctx, const char *path, const kn_database *original, kn_extras_fn fn, void *arg,
+                           kn_error *err)
+{
+    looking   l = {.ctx = ctx, .path = path, .original = original, .tell = fn, .arg = arg};
+    kn_status status = KN_OK;
+    look_beside(&l);
+    if (sqlite3_open_v2(path, &l.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        status = l.db ? fail_sqlite(&l, l.db, err) : kn_fail_memory(err, ctx, path);
+    if (status == KN_OK) (void)sqlite3_db_config(l.db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    if (status == KN_OK) status = look_at_kinds(&l, err);
+    if (status == KN_OK) status = look_at_definitions(&l, err);
+    if (status == KN_OK && !l.told) status = look_at_bytes(&l, err);
+    (void)sqlite3_close(l.db);
+    return status;
+}
