@@ -460,7 +460,9 @@ static double naive_cost(const kn_records *released, bool level_domains)
                     paths[j].size == d && memcmp(paths[j].values, paths[i].values, (size_t)d * sizeof(uint32_t)) == 0;
             for (uint32_t u = 0; u < v->nodes; u++)
                 if (u == 0 ? value == 0 : value != 0 && (level_domains || v->cls[u] == v->cls[value]))
-                    domain += v->depth[u] == v->depth[value] || (v->depth[u] < v->depth[value] && v->end[u] == u + 1);
+                    domain += v->end[value] == value + 1 ? v->end[u] == u + 1
+                                                         : v->depth[u] == v->depth[value] ||
+                                                               (v->depth[u] < v->depth[value] && v->end[u] == u + 1);
             product *= (double)d * domain;
         }
         sum += supports / product;

@@ -612,7 +612,9 @@ static inline double naive_rpd(const problem *p, const trees *t)
                 uint32_t u = r->nodes[x].value;
                 for (uint32_t w = 1; u > 0 && w < v->nodes; w++)
                     domain += v->cls[w] == v->cls[u] &&
-                              (v->depth[w] == v->depth[u] || (v->depth[w] < v->depth[u] && v->end[w] == w + 1));
+                              (v->end[u] == u + 1 ? v->end[w] == w + 1
+                                                  : v->depth[w] == v->depth[u] ||
+                                                        (v->depth[w] < v->depth[u] && v->end[w] == w + 1));
                 product *= depth * (u == 0 ? 1 : domain);
             }
             sum += 1 / product;

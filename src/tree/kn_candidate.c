@@ -44,7 +44,7 @@ static kn_status no_memory(const kn_candidate *c, kn_error *err)
 }
 
 kn_status kn_candidate_make(kn_candidate **out, const kn_tree_problem *problem, const kn_synopsis *synopsis,
-                            const uint64_t *domain, kn_key_layout layout, kn_error *err)
+                            const kn_cost_domain *domain, kn_key_layout layout, kn_error *err)
 {
     kn_context   *ctx = synopsis->ctx;
     kn_candidate *c = *out = kn_alloc_zero(ctx, sizeof *c);

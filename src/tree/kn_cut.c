@@ -17,9 +17,23 @@ static uint64_t hash_of(const kn_cut *cut)
     return kn_hash_bytes(cut->values, cut->size * sizeof *cut->values);
 }
 
-int kn_cut_compare(const kn_cut *a, const kn_cut *b)
+static bool same(const kn_cut *a, const kn_cut *b)
+{
+    return a->size == b->size && memcmp(a->values, b->values, a->size * sizeof *a->values) == 0;
+}
+
+static uint64_t depths(const kn_cuts *c, const kn_cut *cut)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < cut->size; i++) sum += c->vocabulary->depth[cut->values[i]];
+    return sum;
+}
+
+int kn_cut_compare(const kn_cuts *c, const kn_cut *a, const kn_cut *b)
 {
     if (a->size != b->size) return a->size > b->size ? -1 : 1;
+    uint64_t deep = depths(c, a), other = depths(c, b);
+    if (deep != other) return deep > other ? -1 : 1;
     for (uint32_t i = 0; i < a->size; i++)
         if (a->values[i] != b->values[i]) return a->values[i] < b->values[i] ? -1 : 1;
     return 0;
@@ -50,7 +64,7 @@ static kn_status add(kn_cuts *c, kn_cut cut, kn_error *err)
     if (c->count >= UINT32_MAX - 1) return kn_fail(err, KN_MEMORY, "more cuts than can be numbered");
     size_t at = (size_t)hash_of(&cut) & (c->slot_count - 1);
     for (; c->slots[at]; at = (at + 1) & (c->slot_count - 1))
-        if (kn_cut_compare(&c->cuts[c->slots[at] - 1], &cut) == 0) return KN_OK;
+        if (same(&c->cuts[c->slots[at] - 1], &cut)) return KN_OK;
     uint32_t *values = (uint32_t *)kn_arena_alloc(&c->arena, cut.size * sizeof *values);
     if (!values) return kn_fail_memory(err, c->ctx, WHAT);
     memcpy(values, cut.values, cut.size * sizeof *values);
@@ -94,7 +108,7 @@ uint32_t kn_cuts_find(const kn_cuts *c, uint32_t number, uint32_t value, uint32_
     if (i == old->size) return UINT32_MAX;
     kn_cut cut = {specialize(c, old, i, room), room, 0, 0, false};
     for (size_t at = (size_t)hash_of(&cut) & (c->slot_count - 1); c->slots[at]; at = (at + 1) & (c->slot_count - 1))
-        if (kn_cut_compare(&c->cuts[c->slots[at] - 1], &cut) == 0) return c->slots[at] - 1;
+        if (same(&c->cuts[c->slots[at] - 1], &cut)) return c->slots[at] - 1;
     return UINT32_MAX;
 }
 

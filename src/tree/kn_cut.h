@@ -34,7 +34,8 @@ KN_CHECK kn_status kn_cuts_specialize(kn_cuts *cuts, uint32_t cut, kn_error *err
 /* The cut in which `value` of `cut` makes room for its children; UINT32_MAX: it was not reached. */
 uint32_t kn_cuts_find(const kn_cuts *cuts, uint32_t cut, uint32_t value, uint32_t *room);
 
-/* Lexicographically by the values. */
-int kn_cut_compare(const kn_cut *a, const kn_cut *b);
+/* Which of two cuts of equal cost is the better one (negative: a): more values, then the deeper ones (a chain of single
+ * groups has as many at every level), then lexicographically by the values. */
+int kn_cut_compare(const kn_cuts *cuts, const kn_cut *a, const kn_cut *b);
 
 #endif

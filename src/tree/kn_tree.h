@@ -46,8 +46,9 @@
  *
  * Cost: RPDa of the released records: equations 7 and 8 with d = 1 below the root, paths added in preorder, children by
  * value; nds and lvs without the root.
- * |C(u)|: values of u's class (with level_domains: of all classes) in the full-domain cut at the depth of u (K2, K13);
- * 1 for "*". Smaller is better, of equal costs the cut with more values, of those the one that comes first.
+ * |C(u)|: values of u's class (with level_domains: of all classes) in the full-domain cut at the depth of u, of a leaf all
+ * leaves (K2, K13); 1 for "*". Smaller is better, and costs that are equal as rational numbers are equal. Of equal ones the
+ * cut with more values, of those the one whose values are deeper (their depths added up), of those the one that comes first.
  *
  * A cut is followed if it passes ValueCheck and, for OCS, needs no disassociation. A cut that is followed is a solution if,
  * with l > 0, it is diverse too: for every combination with support s > 0, each sensitive value of the cut is in at most

@@ -62,10 +62,11 @@ static void count_domains(measuring *m, bool level_domains)
     m->domain[0] = 1;
     for (int c = 0; c < v->class_count; c++) {
         uint32_t top = v->top[c], end = v->end[top];
+        double   leaves = v->leaves[level_domains ? 0 : top]; /* a leaf is on the lowest level wherever it stands */
         for (uint32_t depth = 1; depth < m->depths; depth++) {
             double size = (double)(level_domains ? values_at(v, 1, v->nodes, depth) : values_at(v, top, end, depth));
             for (uint32_t u = top; u < end; u++)
-                if (v->depth[u] == depth) m->domain[u] = size;
+                if (v->depth[u] == depth) m->domain[u] = v->end[u] == u + 1 ? leaves : size;
         }
     }
 }
