@@ -74,12 +74,27 @@ static kn_status add(kn_cuts *c, kn_cut cut, kn_error *err)
     return KN_OK;
 }
 
+/* The leaves of the sensitive classes, and, where asked for, the tops of the others; returns how many. */
+static uint32_t list_classes(const kn_vocabulary *v, bool tops, uint32_t *values)
+{
+    uint32_t size = 0;
+    for (uint32_t u = 1; u < v->nodes; u++) {
+        bool sensitive = v->sensitive[v->cls[u]];
+        if (sensitive ? v->end[u] == u + 1 : tops && v->depth[u] == 1) values[size++] = u;
+    }
+    return size;
+}
+
 kn_status kn_cuts_make(kn_cuts *c, kn_context *ctx, const kn_vocabulary *vocabulary, kn_error *err)
 {
     *c = (kn_cuts){.ctx = ctx, .vocabulary = vocabulary};
     kn_arena_init(&c->arena, ctx);
-    const uint32_t top = 0;
-    return add(c, (kn_cut){1, &top, UINT32_MAX, UINT32_MAX, false}, err);
+    uint32_t *values = kn_alloc_array_zero(ctx, vocabulary->nodes, sizeof *values); /* "*" is 0 */
+    if (!values) return kn_fail_memory(err, ctx, WHAT);
+    uint32_t  size = 1 + list_classes(vocabulary, false, values + 1);
+    kn_status st = add(c, (kn_cut){size, values, UINT32_MAX, UINT32_MAX, false}, err);
+    kn_free(values);
+    return st;
 }
 
 void kn_cuts_free(kn_cuts *c)
@@ -94,6 +109,7 @@ static uint32_t specialize(const kn_cuts *c, const kn_cut *old, uint32_t i, uint
 {
     const uint32_t *end = c->vocabulary->end;
     uint32_t        value = old->values[i], size = i;
+    if (value == 0) return list_classes(c->vocabulary, true, values);
     memcpy(values, old->values, i * sizeof *values);
     for (uint32_t child = value + 1; child < end[value]; child = end[child]) values[size++] = child;
     memcpy(values + size, old->values + i + 1, (old->size - i - 1) * sizeof *values);
@@ -122,6 +138,7 @@ kn_status kn_cuts_specialize(kn_cuts *c, uint32_t number, kn_error *err)
         uint32_t value = old.values[i];
         if (c->vocabulary->end[value] == value + 1) continue;
         uint32_t size = specialize(c, &old, i, values);
+        if (size < old.size) continue; /* every class is sensitive: "*" makes room for nothing */
         st = add(c, (kn_cut){size, values, number, value, false}, err);
     }
     kn_free(values);

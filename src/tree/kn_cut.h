@@ -1,4 +1,5 @@
-/* kn_cut.h: cuts through the vocabulary, each once (ERRATA K10). */
+/* kn_cut.h: cuts through the vocabulary, each once (ERRATA K10). Every cut has the leaves of the sensitive classes: they are
+ * published as they are; "*" stands for the values of the others. */
 #ifndef KN_CUT_H
 #define KN_CUT_H
 
@@ -8,7 +9,7 @@
 typedef struct kn_cut {
     uint32_t        size;
     const uint32_t *values;      /* ascending                                    */
-    uint32_t        from;        /* the cut that was specialized; UINT32_MAX: {*} */
+    uint32_t        from;        /* the cut that was specialized; UINT32_MAX: the first */
     uint32_t        specialized; /* and the value of it that was                  */
     bool            passed;      /* ValueCheck, as far as is known                */
 } kn_cut;
@@ -24,7 +25,7 @@ typedef struct kn_cuts {
     size_t               slot_count;
 } kn_cuts;
 
-/* With {*} as the first. */
+/* With {*}, and the sensitive leaves, as the first. */
 KN_CHECK kn_status kn_cuts_make(kn_cuts *out, kn_context *ctx, const kn_vocabulary *vocabulary, kn_error *err);
 void               kn_cuts_free(kn_cuts *cuts);
 

@@ -73,7 +73,7 @@ static uint32_t values_below(const kn_reference *r, uint32_t value)
     const kn_vocabulary *v = r->vocabulary;
     uint32_t             count = 0;
     for (uint32_t below = value; below < v->end[value]; below++) {
-        if (!kn_bitset_test(r->occurs, below)) continue;
+        if (!kn_bitset_test(r->occurs, below) || sensitive(r, below)) continue; /* "*" never stands for these */
         if (!v->negative[v->cls[below]]) return 0;
         count++;
     }
@@ -123,11 +123,11 @@ static kn_status collect_positions(kn_reference *r, position **out, size_t *coun
     size_t capacity = 0;
     *out = NULL;
     *count = 0;
-    if (r->cut->values[0] == 0) return KN_OK; /* "*" has no class */
     for (int64_t t = 0; t < r->records->count; t++) {
         const kn_record_node *nodes = r->nodes + r->records->start[t];
         for (uint32_t i = 0; i < r->size[t]; i++) {
             uint32_t parent = nodes[i].parent == KN_RECORDS_ROOT ? NONE : nodes[nodes[i].parent].value;
+            if (nodes[i].value == 0 || parent == 0) continue; /* "*" has no class */
             if (kn_bitset_test(r->class_pairs, class_pair(r, parent, nodes[i].value))) continue;
             if (!kn_grow(r->ctx, (void **)out, &capacity, *count + 1, sizeof **out)) {
                 kn_free(*out);
@@ -367,6 +367,23 @@ static kn_status add_cut(kn_reference *r, kn_reference_cut new_cut, kn_error *er
     return status;
 }
 
+/* "*" for every class but the sensitive ones, whose values are published as they are. */
+static kn_status add_first_cut(kn_reference *r, kn_error *err)
+{
+    const kn_vocabulary *v = r->vocabulary;
+    uint32_t            *values = kn_alloc_array_zero(r->ctx, v->nodes, sizeof *values), size = 1;
+    if (values == NULL) return kn_reference_no_memory(r, err);
+    for (uint32_t u = 1; u < v->nodes; u++)
+        if (sensitive(r, u) && v->end[u] == u + 1) values[size++] = u;
+    return add_cut(r, (kn_reference_cut){size, values}, err);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
 /* Every cut in which one value that is no leaf made room for its children. */
 static kn_status add_specializations(kn_reference *r, uint32_t number, kn_error *err)
 {
@@ -374,14 +391,16 @@ static kn_status add_specializations(kn_reference *r, uint32_t number, kn_error 
     for (uint32_t i = 0; i < r->cuts[number].size; i++) {
         const kn_reference_cut *old = &r->cuts[number];
         uint32_t                value = old->values[i], children = 0, size = 0;
-        for (uint32_t c = value + 1; c < end[value]; c = end[c]) children++;
-        if (children == 0) continue;
+        for (uint32_t c = value + 1; c < end[value]; c = end[c]) children += !sensitive(r, c);
+        if (children == 0 || sensitive(r, value)) continue;
         uint32_t *values = kn_alloc_array(r->ctx, old->size - 1 + children, sizeof *values);
         if (values == NULL) return kn_reference_no_memory(r, err);
         for (uint32_t j = 0; j < old->size; j++) {
             if (j != i) values[size++] = old->values[j];
-            for (uint32_t c = value + 1; j == i && c < end[value]; c = end[c]) values[size++] = c;
+            for (uint32_t c = value + 1; j == i && c < end[value]; c = end[c])
+                if (!sensitive(r, c)) values[size++] = c;
         }
+        qsort(values, size, sizeof *values, ascending); /* sensitive leaves stand between the tops of classes */
         KN_TRY(add_cut(r, (kn_reference_cut){size, values}, err));
     }
     return KN_OK;
@@ -411,7 +430,7 @@ static kn_status evaluate(kn_reference *r, uint32_t number, bool *follow, kn_ref
     r->counters->cuts++;
     *follow = false;
     for (uint32_t i = 0; i < here.size; i++) {
-        r->plain[i] = !(r->problem->l > 0 && sensitive(r, here.values[i]));
+        r->plain[i] = !sensitive(r, here.values[i]);
         r->absence[i] = r->plain[i] ? values_below(r, here.values[i]) : 0;
     }
     kn_reference_project(r);
@@ -544,8 +563,7 @@ static kn_status prepare(kn_reference *r, kn_error *err)
         kn_bitset_set(r->occurs, records->value[i]);
         r->lacks = r->lacks || r->vocabulary->negative[r->vocabulary->cls[records->value[i]]];
     }
-    uint32_t *star = kn_alloc_array_zero(r->ctx, 1, sizeof *star);
-    return star == NULL ? kn_reference_no_memory(r, err) : add_cut(r, (kn_reference_cut){1, star}, err);
+    return add_first_cut(r, err);
 }
 
 static void release(kn_reference *r)

@@ -106,7 +106,7 @@ static kn_status look_at(search *s, const kn_cut *cut, kn_combinations *scratch,
     if (!known) return kn_fail_memory(err, s->ctx, "looking at a cut");
     for (uint32_t i = 0; i < cut->size; i++) {
         uint16_t cls = s->vocabulary->cls[cut->values[i]];
-        known[i] = s->problem->l == 0 || cls == KN_VOCABULARY_NO_CLASS || !s->vocabulary->sensitive[cls];
+        known[i] = cls == KN_VOCABULARY_NO_CLASS || !s->vocabulary->sensitive[cls];
     }
     kn_projection *projection = NULL;
     kn_structure   structure = {0};
