@@ -325,7 +325,7 @@ static void files(kn_buffer *to, const kn_release_page *page)
                         "What was promised and reached, the losses, and the release’s fingerprint (SHA-256).");
     kn_release_file_row(&t, "this page", "", "everybody", "The same for people.");
     kn_release_file_row(&t, file, ".private.json", "you alone",
-                        "The seed and fingerprints of the original: they would confirm guesses about it.");
+                        "The seed and the SHA-256 of the inputs: they would confirm guesses about them.");
     if (page->spec->keep_rowmap)
         kn_release_file_row(&t, file, ".rowmap", "you alone",
                             "Which released row is which original row. It undoes the release.");

@@ -28,7 +28,7 @@
 typedef struct sums {
     double  rpd, rpd_original;
     int64_t nodes, nodes_original, nodes_kept;
-    int64_t relations, relations_original, relations_kept;
+    int64_t relations, relations_original, relations_kept, relations_unchanged;
 } sums;
 
 typedef struct measuring {
@@ -121,6 +121,16 @@ static bool relation_survives(const kn_vocabulary *v, const kn_record_node *rele
     return false;
 }
 
+static bool relation_unchanged(const kn_record_node *released, uint32_t count, uint32_t above, uint32_t below)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (released[i].value != below) continue;
+        for (uint32_t p = released[i].parent; p != KN_RECORDS_ROOT; p = released[p].parent)
+            if (released[p].value == above) return true;
+    }
+    return false;
+}
+
 static void compare_record(measuring *m, sums *s, int worker, const kn_record_node *nodes, uint32_t count,
                            const kn_record_node *released, uint32_t released_count)
 {
@@ -132,8 +142,10 @@ static void compare_record(measuring *m, sums *s, int worker, const kn_record_no
                 depth = v->depth[released[j].value];
         s->nodes_kept += depth == v->depth[nodes[i].value];
         m->shown[worker][(size_t)nodes[i].value * m->depths + depth]++;
-        for (uint32_t p = nodes[i].parent; p != KN_RECORDS_ROOT; p = nodes[p].parent)
+        for (uint32_t p = nodes[i].parent; p != KN_RECORDS_ROOT; p = nodes[p].parent) {
             s->relations_kept += relation_survives(v, released, released_count, nodes[p].value, nodes[i].value);
+            s->relations_unchanged += relation_unchanged(released, released_count, nodes[p].value, nodes[i].value);
+        }
     }
 }
 
@@ -264,6 +276,7 @@ static void add_up(kn_tree_metrics *out, measuring *m)
         all.relations += s->relations;
         all.relations_original += s->relations_original;
         all.relations_kept += s->relations_kept;
+        all.relations_unchanged += s->relations_unchanged;
     }
     for (int w = 1; w < m->worker_count; w++)
         for (size_t i = 0; i < (size_t)m->vocabulary->nodes * m->depths; i++) m->shown[0][i] += m->shown[w][i];
@@ -277,6 +290,8 @@ static void add_up(kn_tree_metrics *out, measuring *m)
     out->node_survival = all.nodes_original > 0 ? (double)all.nodes_kept / (double)all.nodes_original : 1;
     out->relation_survival =
         all.relations_original > 0 ? (double)all.relations_kept / (double)all.relations_original : 1;
+    out->relation_unchanged =
+        all.relations_original > 0 ? (double)all.relations_unchanged / (double)all.relations_original : 1;
 }
 
 kn_status kn_tree_measure(kn_tree_metrics *out, kn_context *ctx, const kn_records *original, const kn_records *released,
