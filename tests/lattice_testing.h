@@ -359,18 +359,50 @@ static inline int64_t people_like(const world *w, uint64_t attributes, const int
     return people;
 }
 
-/* Average risk: raise the smallest size that may stay until it holds. */
-static inline int64_t naive_cut(const world *w, const int64_t *sizes, int count)
+/* A class, by its first row. */
+typedef struct held_class {
+    int     row;
+    int64_t persons, rows;
+} held_class;
+
+/* Which of two classes goes first for the sake of average risk: fewer persons, fewer rows, the order of their cells. */
+static inline bool goes_before(const world *w, uint64_t attributes, const int *levels, const held_class *a,
+                               const held_class *b)
+{
+    if (a->persons != b->persons) return a->persons < b->persons;
+    if (a->rows != b->rows) return a->rows < b->rows;
+    for (int q = 0; q < w->quasi_count; q++) {
+        uint32_t map[64], distinct, x = w->code[a->row][q], y = w->code[b->row][q];
+        if (!(attributes >> q & 1)) continue;
+        kn_hierarchy_level_map(w->hierarchies[q], (uint32_t)levels[q], map, &distinct, NULL);
+        if (map[x] != map[y]) return map[x] < map[y];
+    }
+    return false;
+}
+
+/* Average risk: gives up one class after the other until it holds; `held` becomes those that go first, their number is
+ * returned. `outside`: persons of the classes that fail; what goes is one class of the release with keep-sensitive, unless
+ * persons are counted, whose sum says nothing of them together. */
+static inline int naive_cut(const world *w, uint64_t attributes, const int *levels, held_class *held, int count,
+                            int64_t outside)
 {
     kn_ratio average = w->requirements->average;
-    for (int64_t cut = 0; w->requirements->has_average && cut <= MOST_ROWS; cut++) {
-        kn_u128 classes = 0, persons = 0;
-        for (int i = 0; i < count; i++) {
-            if (sizes[i] <= cut) continue;
-            classes++;
-            persons += (kn_u128)sizes[i];
+    bool     together = w->problem.suppressed == KN_SUPPRESSED_KEEP_SENSITIVE && w->requirements->entity < 0;
+    kn_u128  stay = 0, gone = together ? (kn_u128)outside : 0;
+    for (int i = 0; i < count; i++) {
+        stay += (kn_u128)held[i].persons;
+        for (int j = i; j > 0 && goes_before(w, attributes, levels, &held[j], &held[j - 1]); j--) {
+            held_class moved = held[j];
+            held[j] = held[j - 1];
+            held[j - 1] = moved;
         }
+    }
+    for (int cut = 0; w->requirements->has_average && cut <= count; cut++) {
+        kn_u128 classes = (kn_u128)(count - cut) + (gone > 0), persons = stay + gone;
         if (classes * average.denominator <= persons * average.numerator) return cut;
+        if (cut == count) return count;
+        stay -= (kn_u128)held[cut].persons;
+        if (together) gone += (kn_u128)held[cut].persons;
     }
     return 0;
 }
@@ -391,16 +423,15 @@ static inline void naive_sums(const world *w, const int *levels, const int *clas
 }
 
 /* keep-sensitive: the suppressed rows together. */
-static inline bool suppressed_may_stay(world *w, const verdict *v, const int64_t *sizes, int count, int64_t cut)
+static inline bool suppressed_may_stay(world *w, const verdict *v, const held_class *held, int count, int cut)
 {
     shown_class all;
     show_class(&all, w, v->suppressed, people_like(w, 0, NULL, NULL));
     if (!kn_requirements_hold(w->requirements, &all.view, &w->scratch)) return false;
     kn_u128 classes = 1, persons = (kn_u128)all.view.persons;
-    for (int i = 0; i < count; i++) {
-        if (sizes[i] <= cut) continue;
+    for (int i = cut; i < count; i++) {
         classes++;
-        persons += (kn_u128)sizes[i];
+        persons += (kn_u128)held[i].persons;
     }
     kn_ratio average = w->requirements->average;
     return !w->requirements->has_average || classes * average.denominator <= persons * average.numerator;
@@ -422,9 +453,11 @@ static inline bool somebody_absent(world *w, uint64_t attributes, const int *lev
 /* The rows of each class (named by its first row) are asked; those that fail are suppressed. */
 static inline void naive_judge(verdict *v, world *w, uint64_t attributes, const int *levels)
 {
-    int     class_of[MOST_ROWS], held = 0;
-    int64_t sizes[MOST_ROWS], impossible = 0, size_of[MOST_ROWS];
-    bool    absent = somebody_absent(w, attributes, levels);
+    int        class_of[MOST_ROWS], held_count = 0;
+    held_class held[MOST_ROWS];
+    int64_t    impossible = 0, outside = 0;
+    bool       stays[MOST_ROWS] = {false};
+    bool       absent = somebody_absent(w, attributes, levels);
     *v = (verdict){0};
     for (int r = 0; r < w->rows; r++)
         for (class_of[r] = 0; !alike(w, attributes, levels, w->leaf[class_of[r]], w->leaf[r]); class_of[r]++) continue;
@@ -435,20 +468,23 @@ static inline void naive_judge(verdict *v, world *w, uint64_t attributes, const 
         for (int i = 0; i < w->rows; i++) rows[i] = class_of[i] == r;
         show_class(&c, w, rows, people_like(w, attributes, levels, w->leaf[r]));
         bool holds = kn_requirements_hold(w->requirements, &c.view, &w->scratch);
-        size_of[r] = holds ? c.view.persons : -1;
-        if (holds) sizes[held++] = c.view.persons;
+        stays[r] = holds;
+        if (holds)
+            held[held_count++] = (held_class){r, c.view.persons, c.view.rows};
+        else
+            outside += c.view.persons;
         if (!kn_requirements_hold_monotone_part(w->requirements, &c.view)) impossible += c.view.rows;
     }
-    int64_t cut = naive_cut(w, sizes, held);
-    for (int r = 0; r < w->rows; r++) {
-        int64_t size = size_of[class_of[r]];
-        v->suppressed[r] = size <= cut;
-        v->average_suppressed += size >= 0 && size <= cut;
+    int cut = naive_cut(w, attributes, levels, held, held_count, outside);
+    for (int i = 0; i < cut; i++) {
+        stays[held[i].row] = false;
+        v->average_suppressed += held[i].rows;
     }
+    for (int r = 0; r < w->rows; r++) v->suppressed[r] = !stays[class_of[r]];
     naive_sums(w, levels, class_of, v);
     v->good = v->sums.suppressed <= (w->requirements->absent_fails ? 0 : w->problem.budget) && !absent;
     if (v->good && v->sums.suppressed > 0 && w->problem.suppressed == KN_SUPPRESSED_KEEP_SENSITIVE)
-        v->good = suppressed_may_stay(w, v, sizes, held, cut);
+        v->good = suppressed_may_stay(w, v, held, held_count, cut);
     v->possible = impossible <= w->problem.budget && !absent;
 }
 

@@ -214,12 +214,26 @@ static inline random_node *random_enumerate(const random_problem *p, const kn_la
     return nodes;
 }
 
+/* Is a the better of two nodes: loss, rows suppressed, height, number? */
+static inline bool random_better(const kn_lattice *lattice, const random_node *nodes, int64_t a, int64_t b)
+{
+    int order = kn_quotient_compare(nodes[a].loss, nodes[b].loss), height[2] = {0, 0};
+    if (order != 0) return order < 0;
+    if (nodes[a].sums.suppressed != nodes[b].sums.suppressed)
+        return nodes[a].sums.suppressed < nodes[b].sums.suppressed;
+    for (int q = 0; q < lattice->quasi_count; q++) {
+        height[0] += kn_lattice_level(lattice, a, q);
+        height[1] += kn_lattice_level(lattice, b, q);
+    }
+    return height[0] != height[1] ? height[0] < height[1] : a < b;
+}
+
 /* The number of the best good node; -1: none. */
-static inline int64_t random_best(const random_node *nodes, int64_t count)
+static inline int64_t random_best(const kn_lattice *lattice, const random_node *nodes)
 {
     int64_t best = -1;
-    for (int64_t v = 0; v < count; v++)
-        if (nodes[v].good && (best < 0 || kn_quotient_compare(nodes[v].loss, nodes[best].loss) < 0)) best = v;
+    for (int64_t v = 0; v < lattice->count; v++)
+        if (nodes[v].good && (best < 0 || random_better(lattice, nodes, v, best))) best = v;
     return best;
 }
 

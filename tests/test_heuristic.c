@@ -47,7 +47,7 @@ static void test_against_the_optimum(void **state)
         if (!random_problem_make(&p, ctx, &rng, (random_shape){200, 4, 10, 4, false, sizes_only})) continue;
         random_lattice(&lattice, &p);
         random_node          *nodes = random_enumerate(&p, &lattice);
-        int64_t               best = random_best(nodes, lattice.count);
+        int64_t               best = random_best(&lattice, nodes);
         kn_fulldomain_result *r = new_result(ctx, &p);
         kn_heuristic_options  options = {.node_limit = 2000};
         p.problem.seed = (uint64_t)i;

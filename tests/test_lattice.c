@@ -364,6 +364,18 @@ static void same_solution(const kn_solution *a, const world *w, facts *f, int no
     assert_int_equal(kn_quotient_compare(a->loss, kn_objective_loss(w->objective, &v->sums)), 0);
 }
 
+/* Nodes are numbered lexicographically: of equal losses fewer suppressed rows, the lower height, the lower number. */
+static bool better(world *w, facts *f, int a, int b)
+{
+    const verdict *x = look_up(f, w, all_of(w), f->levels[a]), *y = look_up(f, w, all_of(w), f->levels[b]);
+    int            height = 0;
+    int order = kn_quotient_compare(kn_objective_loss(w->objective, &x->sums), kn_objective_loss(w->objective, &y->sums));
+    if (order != 0) return order < 0;
+    if (x->sums.suppressed != y->sums.suppressed) return x->sums.suppressed < y->sums.suppressed;
+    for (int q = 0; q < w->quasi_count; q++) height += f->levels[a][q] - f->levels[b][q];
+    return height != 0 ? height < 0 : a < b;
+}
+
 /* All good nodes, the minimal ones and the best of them. */
 static void same_answer(const kn_fulldomain_result *r, world *w, facts *f)
 {
@@ -373,11 +385,7 @@ static void same_answer(const kn_fulldomain_result *r, world *w, facts *f)
         const verdict *v = look_up(f, w, all_of(w), f->levels[i]);
         if (!v->good) continue;
         good++;
-        kn_quotient loss = kn_objective_loss(w->objective, &v->sums);
-        if (best < 0 ||
-            kn_quotient_compare(loss,
-                                kn_objective_loss(w->objective, &look_up(f, w, all_of(w), f->levels[best])->sums)) < 0)
-            best = i;
+        if (best < 0 || better(w, f, i, best)) best = i;
         bool lower = false;
         for (int o = 0; o < f->nodes; o++)
             lower = lower || (below(f->levels[o], f->levels[i]) && look_up(f, w, all_of(w), f->levels[o])->good);

@@ -200,7 +200,7 @@ static void test_many_values(void **state)
 static void assert_optimum(const random_problem *p, const kn_lattice *lattice, const random_node *nodes,
                            const kn_fulldomain_result *r)
 {
-    int64_t best = random_best(nodes, lattice->count);
+    int64_t best = random_best(lattice, nodes);
     assert_true(r->complete);
     assert_int_equal(r->found, best >= 0);
     assert_int_equal(r->optimal, best >= 0);

@@ -100,10 +100,12 @@ static bool is_good(const sheet *s, asker *a, const cut *c, int64_t budget)
         absent = absent || (fails[i] && r->absent_fails);
         if (!fails[i] && c->classes[i].rows) sizes[stay++] = twin_count(s, c->classes[i].rows, 0, -1, r->entity >= 0);
     }
-    int64_t smallest = kn_requirements_average_cut(r, sizes, stay);
+    kn_average_cut smallest = kn_requirements_average_cut(r, sizes, stay);
     for (int i = 0; i < c->count; i++) {
         uint32_t rows = c->classes[i].rows;
-        if (fails[i] || twin_count(s, rows, 0, -1, r->entity >= 0) <= smallest) suppressed += __builtin_popcount(rows);
+        int64_t  persons = twin_count(s, rows, 0, -1, r->entity >= 0);
+        bool     goes = fails[i] || persons < smallest.size || (persons == smallest.size && smallest.count-- > 0);
+        if (goes) suppressed += __builtin_popcount(rows);
     }
     return !absent && suppressed <= budget;
 }
@@ -233,6 +235,7 @@ static void claims_of_no_monotonicity(void **state)
         bool          entity = i & 1, suppressing = i >> 1 & 1;
         int64_t       broken = 0;
         kn_rng        rng;
+        if (kind == KN_MODEL_AVERAGE_RISK && !entity) continue;
         if (kn_model_monotone(kind, entity || suppressing)) continue;
         kn_rng_init(&rng, 4, (uint64_t)i);
         for (int tries = 0; tries < 20000 && broken == 0; tries++) {
@@ -342,16 +345,79 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static int64_t twin_average_cut(kn_ratio average, const int64_t *sizes, int64_t count)
+/* Does the average hold if these stay? `outside`: what goes is one class more with these persons; -1: it is not. */
+static bool average_holds(kn_ratio average, kn_u128 classes, kn_u128 persons, kn_u128 gone, int64_t outside)
 {
-    for (int64_t begin = 0; begin < count; begin++) { /* sorted */
-        if (begin > 0 && sizes[begin] == sizes[begin - 1]) continue;
-        kn_u128 persons = 0;
-        for (int64_t i = begin; i < count; i++) persons += (kn_u128)sizes[i];
-        if ((kn_u128)(count - begin) * average.denominator <= persons * average.numerator)
-            return begin == 0 ? 0 : sizes[begin - 1];
+    if (outside >= 0 && gone + (kn_u128)outside > 0) {
+        classes++;
+        persons += gone + (kn_u128)outside;
     }
-    return count == 0 ? 0 : INT64_MAX;
+    return classes * average.denominator <= persons * average.numerator;
+}
+
+/* From the smallest on, one by one. */
+static kn_average_cut twin_average_cut(kn_ratio average, const int64_t *sizes, int64_t count, int64_t outside)
+{
+    kn_u128 all = 0, gone = 0;
+    for (int64_t i = 0; i < count; i++) all += (kn_u128)sizes[i];
+    for (int64_t begin = 0; begin < count + (outside >= 0); begin++) { /* sorted */
+        if (average_holds(average, (kn_u128)(count - begin), all - gone, gone, outside)) {
+            kn_average_cut go = {begin == 0 ? 0 : sizes[begin - 1], 0};
+            for (int64_t i = 0; i < begin; i++) go.count += sizes[i] == go.size;
+            return go;
+        }
+        if (begin < count) gone += (kn_u128)sizes[begin];
+    }
+    return (kn_average_cut){count == 0 && outside < 0 ? 0 : INT64_MAX, 0};
+}
+
+/* The fewest persons that any choice of classes gives up; none where all go. */
+static int64_t fewest_given_up(kn_ratio average, const int64_t *sizes, int count, int64_t outside)
+{
+    int64_t fewest = INT64_MAX;
+    for (unsigned stay = 1; stay < 1u << count; stay++) {
+        kn_u128 persons = 0, gone = 0;
+        for (int i = 0; i < count; i++) *(stay >> i & 1 ? &persons : &gone) += (kn_u128)sizes[i];
+        if ((kn_u128)fewest <= gone) continue;
+        if (average_holds(average, (kn_u128)__builtin_popcount(stay), persons, gone, outside)) fewest = (int64_t)gone;
+    }
+    return fewest;
+}
+
+static int64_t given_up(kn_average_cut go, const int64_t *sizes, int count)
+{
+    int64_t persons = 0;
+    for (int i = 0; i < count; i++) persons += sizes[i] < go.size ? sizes[i] : 0;
+    return persons + go.count * go.size;
+}
+
+/* No choice of classes gives up fewer persons than the smallest ones do. */
+static void average_risk_gives_up_the_fewest(void **state)
+{
+    (void)state;
+    kn_rng  rng;
+    int64_t sizes[10], some = 0, part = 0;
+    kn_rng_init(&rng, testing_seed(), 5);
+    for (int round = 0; round < testing_rounds(6000); round++) {
+        kn_requirements r = {.has_average = true, .average = {1 + kn_rng_below(&rng, 3), 4 + kn_rng_below(&rng, 20)}};
+        int             count = 1 + (int)kn_rng_below(&rng, 10);
+        int64_t         outside = round % 2 == 0 ? -1 : (int64_t)kn_rng_below(&rng, 3) * (int64_t)kn_rng_below(&rng, 9);
+        for (int i = 0; i < count; i++) sizes[i] = 1 + (int64_t)kn_rng_below(&rng, 6 + (uint64_t)(round % 30));
+        kn_average_cut go = outside < 0 ? kn_requirements_average_cut(&r, sizes, count)
+                                         : kn_requirements_average_cut_together(&r, sizes, count, outside);
+        int64_t        fewest = fewest_given_up(r.average, sizes, count, outside);
+        int64_t        all = 0, of_size = 0;
+        for (int i = 0; i < count; i++) all += sizes[i];
+        for (int i = 0; i < count; i++) of_size += sizes[i] == go.size;
+        if (go.size == INT64_MAX || given_up(go, sizes, count) == all) {
+            assert_true(fewest == INT64_MAX);
+            continue;
+        }
+        assert_int_equal(given_up(go, sizes, count), fewest);
+        some += fewest > 0;
+        part += go.count < of_size;
+    }
+    assert_true(some > testing_least(500) && part > testing_least(200));
 }
 
 static void average_risk_cuts_the_smallest(void **state)
@@ -370,16 +436,23 @@ static void average_risk_cuts_the_smallest(void **state)
         }
         memcpy(sorted, sizes, sizeof sorted);
         qsort(sorted, (size_t)count, sizeof *sorted, by_size);
-        int64_t expected = twin_average_cut(r.average, sorted, count);
-        assert_int_equal(kn_requirements_average_cut(&r, sizes, count), expected);
+        kn_average_cut expected = twin_average_cut(r.average, sorted, count, -1);
+        kn_average_cut go = kn_requirements_average_cut(&r, sizes, count);
+        assert_int_equal(go.size, expected.size);
+        assert_int_equal(go.count, expected.count);
+        int64_t outside = (int64_t)kn_rng_below(&rng, 3) * (int64_t)kn_rng_below(&rng, span);
+        kn_average_cut both = twin_average_cut(r.average, sorted, count, outside);
+        go = kn_requirements_average_cut_together(&r, sizes, count, outside);
+        assert_int_equal(go.size, both.size);
+        assert_int_equal(go.count, both.count);
         qsort(sizes, (size_t)count, sizeof *sizes, by_size);
         assert_memory_equal(sizes, sorted, (size_t)count * sizeof *sizes);
-        some += expected > 0 && expected < INT64_MAX;
-        all += expected == INT64_MAX;
+        some += expected.size > 0 && expected.size < INT64_MAX;
+        all += expected.size == INT64_MAX;
     }
     assert_true(some > testing_least(1000) && all > testing_least(1000));
     kn_requirements none = {.has_average = false};
-    assert_int_equal(kn_requirements_average_cut(&none, sizes, 1), 0);
+    assert_int_equal(kn_requirements_average_cut(&none, sizes, 1).size, 0);
 }
 
 /* ---- By hand ---- */
@@ -731,6 +804,7 @@ int main(void)
         cmocka_unit_test(entropy_with_a_budget),
         cmocka_unit_test(infeasible_means_that_nothing_can_do),
         cmocka_unit_test(average_risk_cuts_the_smallest),
+        cmocka_unit_test(average_risk_gives_up_the_fewest),
         cmocka_unit_test(persons_by_hand),
         cmocka_unit_test(shared_persons_break_merging),
         cmocka_unit_test(presence_by_hand),

@@ -170,8 +170,8 @@ static void compare_journalist(const sheet *s, const sheet *p, const kn_risk *r,
         int f = like(s, row, s, o, false), size = like(s, row, p, o, false);
         absent += size == 0;
         exceeding += size > 0 && size < f;
+        shared += f == 1 && size == 1;
         if (size < f) size = f;
-        shared += size == 1;
         add(&t, 1.0 / size, above(o, size));
     }
     for (int row = 0; row < p->rows; row++) {

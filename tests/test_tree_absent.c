@@ -26,7 +26,7 @@ static bool accepted(kn_context *ctx, const kn_tree_problem *p, const uint32_t *
     kn_combinations      scratch = {.ctx = ctx};
     kn_tree_counters     counters = {0};
     bool                 known[TREE_VALUES], ok = false;
-    for (uint32_t i = 0; i < size; i++) known[i] = p->l == 0 || cut[i] == 0 || !v->sensitive[v->cls[cut[i]]];
+    for (uint32_t i = 0; i < size; i++) known[i] = !tree_sensitive(v, cut[i]);
     assert_ok(kn_synopsis_make(&synopsis, ctx, p->records, &err), err);
     assert_ok(kn_projection_make(&projection, synopsis, cut, size, known, &err), err);
     assert_ok(kn_value_check(projection, &scratch, p, &ok, &err), err);
@@ -55,11 +55,13 @@ static bool holds(kn_context *ctx, const kn_tree_problem *p, const uint32_t *cut
     return answer;
 }
 
-/* A cut below `value`: itself, or a cut below each child. */
+/* A cut below `value`: itself, or a cut below each child. Sensitive leaves stay as they are. */
 static void random_cut(kn_rng *rng, const kn_vocabulary *v, uint32_t value, uint32_t *cut, uint32_t *size)
 {
-    if (v->end[value] == value + 1 || kn_rng_below(rng, value == 0 ? 8 : 3) == 0) {
+    if (v->end[value] == value + 1 || (!tree_sensitive(v, value) && kn_rng_below(rng, value == 0 ? 8 : 3) == 0)) {
         cut[(*size)++] = value;
+        for (uint32_t u = 1; value == 0 && u < v->nodes; u++)
+            if (tree_sensitive(v, u) && v->end[u] == u + 1) cut[(*size)++] = u;
         return;
     }
     for (uint32_t c = value + 1; c < v->end[value]; c = v->end[c]) random_cut(rng, v, c, cut, size);

@@ -67,6 +67,29 @@ static void test_example_1(void **state)
     testing_context_free(ctx);
 }
 
+/* K13: a leaf is on the lowest level wherever it stands: four equally frequent leaves have 1/4, whatever their depths. */
+static void test_rpd_of_unbalanced_hierarchies(void **state)
+{
+    (void)state;
+    static const int         depths[][8] = {{1, 2, 2, 2, 2}, {1, 2, 2, 3, 3, 3}, {1, 2, 2, 3, 3, 4, 4}};
+    static const char *const labels[][8] = {{"A", "a", "b", "c", "d"}, {"A", "a", "B", "b", "c", "d"},
+                                            {"A", "a", "B", "b", "C", "c", "d"}};
+    static const int         sizes[] = {5, 6, 7};
+    kn_context              *ctx = testing_context(1);
+    for (int i = 0; i < 3; i++) {
+        kn_records *records = tree_records(ctx, tree_vocabulary(ctx, sizes[i], depths[i], labels[i]), "a\nb\nc\nd");
+        static const char *const as_it_is[] = {"a", "b", "c", "d"};
+        kn_records_plan         *plan = tree_plan(ctx, records->vocabulary, as_it_is, 4, NULL, 0);
+        kn_tree_metrics_options  options = KN_TREE_METRICS_OPTIONS_INIT;
+        kn_tree_metrics          m = measure(ctx, records, plan, &options);
+        assert_float_equal(m.rpd, 0.25, 1e-15);
+        assert_float_equal(m.rpd_original, 0.25, 1e-15);
+        kn_records_plan_free(plan);
+        kn_records_free(records);
+    }
+    testing_context_free(ctx);
+}
+
 /* Examples 2 and 3: r → a → b with a generalized to A; then A above b disassociated too. */
 static void test_example_3(void **state)
 {
@@ -287,8 +310,9 @@ static double twin_rpd(const kn_records *records, bool level_domains)
                 for (uint32_t w = u; w != KN_RECORDS_ROOT; w = records->parent[from + w]) d++;
                 for (uint32_t w = 0; w < v->nodes; w++)
                     if (w == 0 ? value == 0 : value != 0 && (level_domains || v->cls[w] == v->cls[value]))
-                        domain +=
-                            v->depth[w] == v->depth[value] || (v->depth[w] < v->depth[value] && v->end[w] == w + 1);
+                        domain += v->end[value] == value + 1 ? v->end[w] == w + 1
+                                                             : v->depth[w] == v->depth[value] ||
+                                                                   (v->depth[w] < v->depth[value] && v->end[w] == w + 1);
                 product *= (double)d * domain;
             }
             paths += 1 / product;
@@ -448,7 +472,8 @@ static void test_memory_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_example_1),       cmocka_unit_test(test_example_3),
+        cmocka_unit_test(test_example_1),
+        cmocka_unit_test(test_rpd_of_unbalanced_hierarchies),       cmocka_unit_test(test_example_3),
         cmocka_unit_test(test_random_releases), cmocka_unit_test(test_wrong_options),
         cmocka_unit_test(test_memory_failures),
     };

@@ -460,7 +460,9 @@ static double naive_cost(const kn_records *released, bool level_domains)
                     paths[j].size == d && memcmp(paths[j].values, paths[i].values, (size_t)d * sizeof(uint32_t)) == 0;
             for (uint32_t u = 0; u < v->nodes; u++)
                 if (u == 0 ? value == 0 : value != 0 && (level_domains || v->cls[u] == v->cls[value]))
-                    domain += v->depth[u] == v->depth[value] || (v->depth[u] < v->depth[value] && v->end[u] == u + 1);
+                    domain += v->end[value] == value + 1 ? v->end[u] == u + 1
+                                                         : v->depth[u] == v->depth[value] ||
+                                                               (v->depth[u] < v->depth[value] && v->end[u] == u + 1);
             product *= (double)d * domain;
         }
         sum += supports / product;
@@ -476,7 +478,7 @@ static bool strict_holds(const kn_records *original, const kn_records *released,
         for (uint64_t i = released->start[t]; i < released->start[t + 1]; i++) {
             uint32_t value = released->value[i], parent = released->parent[i];
             uint32_t above = parent == KN_RECORDS_ROOT ? UINT32_MAX : released->value[released->start[t] + parent];
-            if (value == 0) continue;
+            if (value == 0 || above == 0) continue;
             bool usual = false;
             for (int64_t o = 0; o < original->count; o++)
                 for (uint64_t j = original->start[o]; j < original->start[o + 1]; j++) {
@@ -496,19 +498,28 @@ static bool strict_holds(const kn_records *original, const kn_records *released,
                 }
                 records += has;
             }
+            /* Below the root there may be nothing that moves a value that is not known. */
+            int64_t with = 0;
+            for (int64_t o = 0; o < released->count; o++) with += tree_has_value(released, o, value);
+            if (above == UINT32_MAX && tree_sensitive(v, value) && with < k) continue;
             if (records < k) return false;
         }
     return true;
 }
 
-/* Under {*} only who has something and who has nothing can be told apart: the latter by knowing all absences. */
+/* Under {*} only who has something that may be known and who has nothing can be told apart: the latter by knowing all
+ * absences. */
 static bool star_holds(const kn_records *records, const kn_tree_problem *p)
 {
     const kn_vocabulary *v = records->vocabulary;
     int64_t              shown = 0, values = 0;
     bool                 occurs[TREE_VALUES] = {false}, all = true;
-    for (int64_t t = 0; t < records->count; t++) shown += records->start[t + 1] > records->start[t];
-    for (uint64_t i = 0; i < records->nodes; i++) occurs[records->value[i]] = true;
+    for (int64_t t = 0; t < records->count; t++) {
+        bool some = false;
+        for (uint64_t i = records->start[t]; i < records->start[t + 1]; i++) some |= !tree_sensitive(v, records->value[i]);
+        shown += some;
+    }
+    for (uint64_t i = 0; i < records->nodes; i++) occurs[records->value[i]] = !tree_sensitive(v, records->value[i]);
     for (uint32_t u = 1; u < v->nodes; u++) {
         values += occurs[u];
         all = all && (!occurs[u] || v->negative[v->cls[u]]);
@@ -523,7 +534,7 @@ static void check_result(kn_context *ctx, const kn_tree_problem *p, const kn_tre
     assert_true(kn_records_plan_validate(result->plan, p->records->vocabulary, &reason));
     release_pair r = release(ctx, p->records, result->plan);
     assert_true(tree_holds_against(p->records, r.records, p->k, p->m, p->n, p->semantics, p->l));
-    if (p->strict && p->l == 0 && p->method != KN_METHOD_OCS) assert_true(strict_holds(p->records, r.records, p->k));
+    if (p->strict && p->method != KN_METHOD_OCS) assert_true(strict_holds(p->records, r.records, p->k));
     if (p->method == KN_METHOD_OCS) assert_int_equal(result->plan->disassociation_count, 0);
     assert_float_equal(result->cost, naive_cost(r.twin, p->level_domains), 1e-12);
     free_released(r);
@@ -556,7 +567,7 @@ static void test_random_forests(void **state)
         kn_records_free(records);
     }
     printf("found %d, with disassociations %d\n", found, disassociated);
-    assert_true(found > 1500 && disassociated >= 200);
+    assert_true(found > 1500 && disassociated >= 100);
     testing_context_free(ctx);
 }
 

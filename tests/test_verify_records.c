@@ -15,13 +15,6 @@ static kn_records_verify_report *verify(const problem *p, const kn_records *rele
     return report;
 }
 
-static int hidden_class(const problem *p)
-{
-    for (int c = 0; c < p->class_count && p->spec.model_count; c++)
-        if (strcmp(p->names[c], p->models[0].attribute) == 0) return c;
-    return -1;
-}
-
 /* ---- Random forests ---- */
 
 static void check_release(const problem *p, const trees *o, const trees *t, const int64_t *map,

@@ -382,7 +382,7 @@ typedef struct tree_attack {
     int64_t           k;
     int               m, n;
     kn_semantics      semantics;
-    int64_t           l;                   /* 0: none; sensitive values are then not known */
+    int64_t           l;                   /* 0: none                      */
     uint32_t          values[TREE_VALUES]; /* that occur and may be known */
     int               value_count;
     uint32_t          pairs[TREE_VALUES * 8][2]; /* that occur                  */
@@ -455,8 +455,9 @@ static inline bool tree_may_lack(const tree_attack *a, int64_t t)
     const kn_records    *r = a->records;
     const kn_vocabulary *v = r->vocabulary;
     for (uint64_t i = r->start[t]; i < r->start[t + 1] && a->absent_count > 0; i++) {
-        bool other = false;
-        for (uint32_t u = r->value[i]; u < v->end[r->value[i]]; u++) other |= a->occurs[u] && !a->absent[u];
+        bool other = tree_sensitive(v, r->value[i]); /* which "*" does not stand for */
+        for (uint32_t u = r->value[i]; u < v->end[r->value[i]]; u++)
+            other |= a->occurs[u] && !a->absent[u] && !tree_sensitive(v, u);
         if (!other) return false;
     }
     return true;
@@ -511,7 +512,7 @@ static inline bool tree_try_absent(tree_attack *a, uint32_t first)
     if ((a->known_count + a->absent_count > 0 || a->lacks) && !tree_try_relations(a, 0)) return false;
     if (!a->original || a->known_count + a->absent_count == a->m) return true;
     for (uint32_t u = first; u < v->nodes; u++) {
-        if (!a->occurs[u] || !v->negative[v->cls[u]] || (a->l > 0 && tree_sensitive(v, u))) continue;
+        if (!a->occurs[u] || !v->negative[v->cls[u]]) continue;
         a->absent[u] = true;
         a->absent_count++;
         bool fine = tree_try_absent(a, u + 1);
@@ -556,7 +557,7 @@ static inline bool tree_holds_against(const kn_records *original, const kn_recor
     for (uint32_t u = 0; u < v->nodes; u++) {
         bool occurs = false;
         for (int64_t t = 0; t < released->count; t++) occurs |= tree_has_value(released, t, u);
-        if (occurs && !(l > 0 && tree_sensitive(v, u))) a->values[a->value_count++] = u;
+        if (occurs && !tree_sensitive(v, u)) a->values[a->value_count++] = u;
     }
     for (int i = 0; i < a->value_count; i++)
         for (int j = 0; j < a->value_count; j++) {

@@ -222,9 +222,10 @@ static inline void random_plan(problem *p, kn_rng *rng)
     }
     int count = size < 2 ? 0 : (int)kn_rng_below(rng, 5);
     assert_ok(kn_records_plan_create(&p->plan, p->ctx, v, count, &err), err);
-    for (uint32_t n = 0; n < v->nodes; n++) p->plan->image[n] = UINT32_MAX;
-    for (int i = 0; i < size; i++)
-        for (uint32_t n = cut[i]; n < v->end[cut[i]]; n++) p->plan->image[n] = cut[i];
+    kn_records_plan_set_cut(p->plan, v, cut, size);
+    size = 0; /* sensitive leaves are in it too */
+    for (uint32_t n = 0; n < v->nodes; n++)
+        if (p->plan->image[n] == n) cut[size++] = n;
     for (int i = 0; i < count; i++) {
         uint32_t a = cut[kn_rng_below(rng, (uint64_t)size)], b = cut[kn_rng_below(rng, (uint64_t)size)];
         for (int tries = 0; tries < 20 && (a == b || v->cls[a] >= v->cls[b]); tries++) {
@@ -278,18 +279,16 @@ static inline void random_absent_problem(problem *p, kn_context *ctx, kn_rng *rn
         if (i > 0 && kn_rng_below(rng, 3) == 0) t.tree[i] = t.tree[kn_rng_below(rng, (uint64_t)i)];
     }
     add_built(p, &t.tree[0]);
+    int secret = kn_rng_below(rng, 2) == 0 ? (int)kn_rng_below(rng, (uint64_t)p->class_count) : -1;
+    if (secret >= 0) p->classes[secret].sensitive = p->vocabulary->sensitive[secret] = true;
     p->original = make_records(ctx, p->vocabulary, &t);
     random_plan(p, rng);
     assert_ok(kn_records_apply(&p->release, &p->original_of, ctx, p->original, p->plan, &err), err);
     kn_kmn kmn = {1 + (int64_t)kn_rng_below(rng, 4), 1 + (int)kn_rng_below(rng, 3), (int)kn_rng_below(rng, 3)};
     set_spec(p, kmn, kn_rng_below(rng, 2) ? KN_SEMANTICS_PAIRS : KN_SEMANTICS_PATHS, kn_rng_below(rng, 2) == 0);
-    if (kn_rng_below(rng, 2) == 0) {
-        int c = (int)kn_rng_below(rng, (uint64_t)p->class_count);
-        p->classes[c].sensitive = true;
-        if (kn_rng_below(rng, 2) == 0) {
-            p->models[0] = (kn_model){.kind = KN_MODEL_DISTINCT, .attribute = p->names[c], .l = {1 + kn_rng_below(rng, 3), 1}};
-            p->spec.model_count = 1;
-        }
+    if (secret >= 0 && kn_rng_below(rng, 2) == 0) {
+        p->models[0] = (kn_model){.kind = KN_MODEL_DISTINCT, .attribute = p->names[secret], .l = {1 + kn_rng_below(rng, 3), 1}};
+        p->spec.model_count = 1;
     }
     bool all = kn_rng_below(rng, 3) == 0;
     for (int c = 0; c < p->class_count && absent; c++)
@@ -357,7 +356,8 @@ static inline bool may_lack(const problem *p, const tree *t, const attack *a)
     for (uint32_t n = 0; n < t->size && a->absent_count > 0; n++) {
         bool     other = false;
         uint32_t u = t->nodes[n].value;
-        for (uint32_t x = u; x < p->vocabulary->end[u]; x++) other = other || (a->occurs[x] && !a->absent[x]);
+        for (uint32_t x = u; x < p->vocabulary->end[u]; x++)
+            other = other || (a->occurs[x] && !a->absent[x] && (u != 0 || x == 0 || !p->classes[p->vocabulary->cls[x]].sensitive));
         if (!other) return false;
     }
     return true;
@@ -440,25 +440,27 @@ static inline void attack_labels(const problem *p, const trees *t, attack *a, ui
     }
 }
 
+/* The sensitive class; -1: none. */
+static inline int hidden_class(const problem *p)
+{
+    for (int c = 0; c < p->class_count; c++)
+        if (p->classes[c].sensitive) return c;
+    return -1;
+}
+
 /* `o` (NULL: nothing is known to be absent): the original. */
 static inline naive attack_lacking(const problem *p, const trees *o, const trees *t, naive *lacking)
 {
     naive    out = {0};
     attack   a = {.label_count = 0};
-    int      hidden = -1;
-    kn_ratio l = {0, 1};
-    for (int i = 0; i < p->spec.model_count; i++)
-        for (int c = 0; c < p->class_count; c++)
-            if (strcmp(p->names[c], p->models[i].attribute) == 0) {
-                hidden = c;
-                l = p->models[i].l;
-            }
+    int      hidden = hidden_class(p);
+    kn_ratio l = p->spec.model_count ? p->models[0].l : (kn_ratio){0, 1};
     for (int i = 0; o && i < o->count; i++)
         for (uint32_t n = 0; n < o->tree[i].size; n++) {
             a.occurs[o->tree[i].nodes[n].value] = true;
             a.lacks = a.lacks || is_negative(p, o->tree[i].nodes[n].value, hidden);
         }
-    attack_labels(p, t, &a, 0, hidden, hidden, l, &out);
+    attack_labels(p, t, &a, 0, hidden, p->spec.model_count ? hidden : -1, l, &out);
     *lacking = a.lacking;
     return out;
 }
@@ -516,7 +518,7 @@ static inline bool naive_images(const problem *p, const trees *o, const trees *t
             int      count = 0;
             uint32_t x = o->tree[i].nodes[n].value;
             for (uint32_t u = 0; u < v->nodes; u++)
-                if (shown[u] && kn_vocabulary_covers(v, u, x)) {
+                if (shown[u] && kn_vocabulary_covers(v, u, x) && (u == x || !p->classes[v->cls[x]].sensitive)) {
                     image[x] = u;
                     count++;
                 }
@@ -612,7 +614,9 @@ static inline double naive_rpd(const problem *p, const trees *t)
                 uint32_t u = r->nodes[x].value;
                 for (uint32_t w = 1; u > 0 && w < v->nodes; w++)
                     domain += v->cls[w] == v->cls[u] &&
-                              (v->depth[w] == v->depth[u] || (v->depth[w] < v->depth[u] && v->end[w] == w + 1));
+                              (v->end[u] == u + 1 ? v->end[w] == w + 1
+                                                  : v->depth[w] == v->depth[u] ||
+                                                        (v->depth[w] < v->depth[u] && v->end[w] == w + 1));
                 product *= depth * (u == 0 ? 1 : domain);
             }
             sum += 1 / product;

@@ -172,7 +172,8 @@ typedef struct kn_records_result {
     int64_t      disassociations; /* relations between values that vanished everywhere                 */
     int64_t      nodes, nodes_original;
     int64_t      relations, relations_original; /* ancestor-descendant pairs                           */
-    double       node_survival, relation_survival; /* shares: nodes that show their own value, relations still there */
+    double       node_survival, relation_survival; /* shares: nodes that show their own value, relations still
+                                                       there, be it between broader values */
     double       cost;              /* RPDa, which guided the search                                   */
     double       rpd, rpd_original; /* docs/metrics.md                                                 */
     double       ml2, dml2;         /* NAN: not mined (support 0)                                      */
@@ -188,6 +189,7 @@ typedef struct kn_records_result {
     const char *const        *notes;
     char                      sha256[65]; /* of the release */
     const kn_advice          *advice; /* method: auto: what was tried and chosen; else NULL             */
+    double                    relation_unchanged; /* share of the relations that are still there between the very values */
 } kn_records_result;
 
 /* Runs a spec of tree records that passed kn_spec_check: k^(m,n)-anonymity (kanon/records.h). Written, read back, verified

@@ -25,7 +25,7 @@
  *     delta-presence           min <= n / (people of the population in the class) <= max        (Nergiz et al. 2007)
  *     max-risk                 1 / n <= risk
  *     average-risk             classes / rows <= risk, over the release: the smallest classes are suppressed until it holds,
- *                              all classes of one size together
+ *                              and no more of them than that takes
  *
  * Where several rows belong to one person (an entity column, for releases), people are counted instead of rows: n is the
  * number of different persons in the class, c_i and its counterpart in the whole table the number of different persons who

@@ -47,7 +47,11 @@ static void print_loss(const kn_records_result *r, FILE *out)
     cli_text_table_text(t, "relations");
     cli_text_table_integer(t, r->relations_original);
     cli_text_table_integer(t, r->relations);
-    cli_text_table_format(t, "%.1f %%", 100 * r->relation_survival);
+    if (r->relations_original == 0)
+        cli_text_table_text(t, "");
+    else
+        cli_text_table_format(t, "%.1f %% as they were, %.1f %% between the same or broader values",
+                              100 * r->relation_unchanged, 100 * r->relation_survival);
     fputc('\n', out);
     cli_text_table_print(t, out, 2);
     cli_text_table_free(t);
@@ -90,6 +94,7 @@ static json_t *metrics_json(const kn_records_result *r)
     cli_json_set(o, "dml2", cli_json_number(r->dml2));
     cli_json_set(o, "node_survival", cli_json_number(r->node_survival));
     cli_json_set(o, "relation_survival", cli_json_number(r->relation_survival));
+    cli_json_set(o, "relation_unchanged", cli_json_number(r->relation_unchanged));
     return o;
 }
 

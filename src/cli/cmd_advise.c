@@ -151,8 +151,8 @@ static void print_releases(const kn_advice *advice)
     bool                   trees = advice->shape == KN_SHAPE_RECORDS, database = advice->shape == KN_SHAPE_DATABASE;
     const char            *titles[] = {"method",
                                        advice->metric,
-                            trees ? "nodes survive" : (database ? "left out" : "suppressed"),
-                            trees ? "relations survive" : "k",
+                            trees ? "nodes as they were" : (database ? "left out" : "suppressed"),
+                            trees ? "relations, broader or not" : "k",
                             trees ? "" : "classes",
                                        "",
                                        "seconds"};

@@ -61,8 +61,10 @@ static json_t *sets_json(const cli_diagnosing *s, const kn_sets_diagnosis *d, bo
     }
     if (s->suppress_mode == KN_SUPPRESS_GIVEN) cli_json_set(o, "budget", json_integer(d->budget));
     if (s->k > 0 && s->suppress_mode != KN_SUPPRESS_ASKED) {
-        cli_json_set(o, "maximal", border_json(s, d->maximal, d->maximal_count));
-        cli_json_set(o, "minimal_violating", border_json(s, d->minimal_violating, d->minimal_count));
+        /* Turned round, the large sets are those that violate it. */
+        cli_json_set(o, s->at_most ? "maximal_violating" : "maximal", border_json(s, d->maximal, d->maximal_count));
+        cli_json_set(o, s->at_most ? "minimal" : "minimal_violating",
+                     border_json(s, d->minimal_violating, d->minimal_count));
         cli_json_set(o, "holds", json_boolean(holds));
     } else {
         json_t *sets = cli_json_array();
@@ -72,7 +74,8 @@ static json_t *sets_json(const cli_diagnosing *s, const kn_sets_diagnosis *d, bo
     cli_json_set(o, "calls", json_integer(d->calls));
     cli_json_set(o, "complete", json_boolean(d->complete));
     if (s->k > 0 && s->suppress_mode != KN_SUPPRESS_ASKED)
-        cli_json_set(o, "minimal_violating_complete", json_boolean(d->minimal_complete));
+        cli_json_set(o, s->at_most ? "minimal_complete" : "minimal_violating_complete",
+                     json_boolean(d->minimal_complete));
     if (!d->complete) cli_json_set(o, "why_partial", json_string(d->why_partial));
     return o;
 }

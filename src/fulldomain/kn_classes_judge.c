@@ -193,19 +193,47 @@ static kn_status ask_range(void *arg, int64_t begin, int64_t end, int worker, kn
     return st;
 }
 
-/* Average risk: the smallest of the classes that hold go too. */
+/* Of the classes with that many persons that hold some must go: those with the fewest rows, of equal ones the first in the
+ * order of their cells. `rows` is scratch. */
+static void give_up(const class_views *v, uint8_t *fates, kn_average_cut cut, int64_t *rows)
+{
+    while (cut.count > 0) {
+        int64_t least = INT64_MAX, tied = 0;
+        for (int64_t i = 0; i < v->classes->classes; i++) {
+            if (fates[i] != KN_CLASS_RELEASED || persons_of(v, i) != cut.size) continue;
+            if (v->classes->counts[i] < least) {
+                least = v->classes->counts[i];
+                tied = 0;
+            }
+            if (v->classes->counts[i] == least) rows[tied++] = i;
+        }
+        for (int64_t i = 0; i < tied && cut.count > 0; i++, cut.count--) fates[rows[i]] = KN_CLASS_AVERAGE;
+    }
+}
+
+/* Average risk: the smallest of the classes that hold go too. With an entity, whose rows may be in several classes, what is
+ * kept together is not known by adding up persons: then as if it were gone. */
 static kn_status cut_for_average(const class_views *v, uint8_t *fates, kn_error *err)
 {
-    const kn_requirements *r = v->evaluator->problem->requirements;
+    const kn_fulldomain_problem *p = v->evaluator->problem;
+    const kn_requirements       *r = p->requirements;
+    int64_t                      count = 0, outside = 0;
     if (!r->has_average) return KN_OK;
-    int64_t *sizes = kn_alloc_array(v->set->ctx, (size_t)v->classes->classes + 1, sizeof *sizes), count = 0;
+    int64_t *sizes = kn_alloc_array(v->set->ctx, (size_t)v->classes->classes + 1, sizeof *sizes);
     if (!sizes) return no_memory(v->set->ctx, err);
+    for (int64_t i = 0; i < v->classes->classes; i++) {
+        if (fates[i] == KN_CLASS_RELEASED)
+            sizes[count++] = persons_of(v, i);
+        else
+            outside += persons_of(v, i);
+    }
+    bool           together = p->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE && r->entity < 0;
+    kn_average_cut cut = together ? kn_requirements_average_cut_together(r, sizes, count, outside)
+                                  : kn_requirements_average_cut(r, sizes, count);
     for (int64_t i = 0; i < v->classes->classes; i++)
-        if (fates[i] == KN_CLASS_RELEASED) sizes[count++] = persons_of(v, i);
-    int64_t cut = kn_requirements_average_cut(r, sizes, count);
+        if (fates[i] == KN_CLASS_RELEASED && persons_of(v, i) < cut.size) fates[i] = KN_CLASS_AVERAGE;
+    give_up(v, fates, cut, sizes);
     kn_free(sizes);
-    for (int64_t i = 0; i < v->classes->classes; i++)
-        if (fates[i] == KN_CLASS_RELEASED && persons_of(v, i) <= cut) fates[i] = KN_CLASS_AVERAGE;
     return KN_OK;
 }
 

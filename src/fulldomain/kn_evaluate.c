@@ -214,7 +214,7 @@ kn_status kn_evaluator_make(kn_evaluator **out, kn_context *ctx, const kn_fulldo
     e->problem = problem;
     e->leaf_items = r->population && problem->population;
     e->sizes_only = r->k_only && r->entity < 0 && !r->has_average && !e->leaf_items && r->sensitive_count == 0;
-    e->sorted = r->entity >= 0 || r->sensitive_count > 0 || e->leaf_items;
+    e->sorted = r->entity >= 0 || r->sensitive_count > 0 || r->has_average || e->leaf_items;
     bool suppressing = problem->budget > 0;
     e->monotone = kn_requirements_monotone(r, suppressing) &&
                   !(suppressing && problem->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE);

@@ -6,6 +6,15 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_fulldomain_methods.h"
+#include "kn_lattice.h"
+
+int kn_standing_compare(kn_standing a, kn_standing b, int quasi_count)
+{
+    int order = kn_quotient_compare(a.loss, b.loss);
+    if (order != 0) return order;
+    if (a.suppressed != b.suppressed) return a.suppressed < b.suppressed ? -1 : 1;
+    return kn_levels_compare_by_height(a.levels, b.levels, quasi_count);
+}
 
 static kn_status run_method(kn_fulldomain_result *r, kn_context *ctx, const kn_fulldomain_problem *p, kn_error *err)
 {

@@ -56,6 +56,22 @@ typedef struct kn_solution {
     kn_quotient loss;
 } kn_solution;
 
+/* How good a node is. Negative: `a` is better. The smaller loss; of equal ones, which are compared exactly, fewer suppressed
+ * rows, then the lower height, then the lexicographically lower node: the best of some nodes is the same one in whatever
+ * order they are looked at. */
+typedef struct kn_standing {
+    kn_quotient loss;
+    int64_t     suppressed;
+    const int  *levels;
+} kn_standing;
+
+int kn_standing_compare(kn_standing a, kn_standing b, int quasi_count);
+
+static inline kn_standing kn_standing_of(const kn_solution *s)
+{
+    return (kn_standing){s->loss, s->suppressed, s->levels};
+}
+
 /* One step of a search, for tests: which node of which attributes was obtained how. */
 typedef enum kn_step_kind { KN_STEP_SCAN, KN_STEP_ROLLUP, KN_STEP_PROJECT, KN_STEP_TEST_BAD, KN_STEP_TEST_GOOD } kn_step_kind;
 typedef struct kn_trace_step {
@@ -71,7 +87,7 @@ typedef struct kn_fulldomain_result {
     bool                   complete; /* the search ended by itself; false: the time limit did                  */
     bool                   optimal;  /* no good node has a smaller loss: proved                                */
     int                    quasi_count;
-    kn_solution            best;     /* with equal losses the lexicographically lowest node                    */
+    kn_solution            best;     /* by kn_standing_compare                                                 */
     int64_t                good;     /* good nodes there are; -1: the method does not learn that               */
     int64_t                solution_count; /* with all_solutions: the minimal good nodes, lexicographically; of samarati
                                               and datafly, which do not look for more, their node              */

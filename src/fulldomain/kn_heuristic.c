@@ -167,8 +167,22 @@ static int all_moves(const kn_heuristic *h, const int *levels, sight s, move *mo
 typedef struct stand {
     int        *levels;
     kn_quotient loss;
-    double      suppressed;
+    int64_t     suppressed;
 } stand;
+
+/* Is a counted good node better than where one stands, which has these levels? */
+static bool improves(const kn_heuristic *h, const stand *at, const int *at_levels, const int *levels,
+                     const kn_outcome *o)
+{
+    kn_standing there = {kn_objective_loss(h->problem->objective, &o->sums), o->sums.suppressed, levels};
+    return kn_standing_compare(there, (kn_standing){at->loss, at->suppressed, at_levels}, h->quasi_count) < 0;
+}
+
+static void go_to(const kn_heuristic *h, stand *at, const kn_outcome *o)
+{
+    at->loss = kn_objective_loss(h->problem->objective, &o->sums);
+    at->suppressed = o->sums.suppressed;
+}
 
 /* The best moves first, as many as asked for; the rest stays as it is. */
 static void best_first(move *moves, int n, int wanted)
@@ -199,18 +213,14 @@ static kn_status step(kn_heuristic *h, stand *at, move *moves, int n, int *next,
     *better = false;
     if (ready == 0) return KN_OK;
     KN_TRY(count(h, levels, outcomes, ready, err));
-    int best = -1;
+    const int *best = at->levels;
     for (int i = 0; i < ready; i++) {
-        if (!outcomes[i].good) continue;
-        kn_quotient loss = kn_objective_loss(h->problem->objective, &outcomes[i].sums);
-        if (kn_quotient_compare(loss, at->loss) >= 0) continue;
-        at->loss = loss;
-        best = i;
+        if (!outcomes[i].good || !improves(h, at, best, levels + i * size, &outcomes[i])) continue;
+        go_to(h, at, &outcomes[i]);
+        best = levels + i * size;
     }
-    if (best < 0) return KN_OK;
-    *better = true;
-    memcpy(at->levels, levels + best * size, (size_t)size * sizeof *levels);
-    at->suppressed = (double)outcomes[best].sums.suppressed;
+    *better = best != at->levels;
+    if (*better) memcpy(at->levels, best, (size_t)size * sizeof *levels);
     return KN_OK;
 }
 
@@ -222,7 +232,7 @@ static kn_status climb(kn_heuristic *h, stand *at, int patience, kn_error *err)
     kn_status st = moves && levels ? KN_OK : no_memory(h->ctx, err);
     for (bool better = true; st == KN_OK && better && !over(h);) {
         sight s = look(h, at->levels);
-        s.shift = logit_of(h, at->suppressed) - logit_of(h, kn_guess_suppressed(&h->guess, s.feature));
+        s.shift = logit_of(h, (double)at->suppressed) - logit_of(h, kn_guess_suppressed(&h->guess, s.feature));
         int n = all_moves(h, at->levels, s, moves), next = 0;
         better = false;
         for (int tries = 0; st == KN_OK && tries < patience && next < n && !better && !over(h); tries++)
@@ -370,11 +380,9 @@ static kn_status settle(kn_heuristic *h, stand *at, move *moves, int *batch, kn_
     KN_TRY(count(h, batch, outcomes, ready, err));
     for (int i = 0; i < ready; i++) {
         if (!outcomes[i].good) continue;
-        kn_quotient loss = kn_objective_loss(h->problem->objective, &outcomes[i].sums);
-        if (best >= 0 && kn_quotient_compare(loss, at->loss) >= 0) continue;
+        if (best >= 0 && !improves(h, at, batch + best * size, batch + i * size, &outcomes[i])) continue;
         best = i;
-        at->loss = loss;
-        at->suppressed = (double)outcomes[i].sums.suppressed;
+        go_to(h, at, &outcomes[i]);
     }
     if (best < 0) return KN_OK;
     memcpy(at->levels, batch + best * size, (size_t)size * sizeof *at->levels);
@@ -393,7 +401,7 @@ static kn_status restart(kn_heuristic *h, kn_error *err)
         int            mother = (int)kn_rng_below(&h->rng, (uint64_t)h->elite_count);
         const kn_elite from = h->elite[mother];
         vary(h, at.levels, mother);
-        double shift = logit_of(h, from.suppressed) - logit_of(h, kn_guess_suppressed(&h->guess, from.feature));
+        double shift = logit_of(h, (double)from.suppressed) - logit_of(h, kn_guess_suppressed(&h->guess, from.feature));
         descend_guess(h, at.levels, shift, moves);
         st = settle(h, &at, moves, batch, err);
     }
@@ -412,6 +420,7 @@ static kn_status descend_step(kn_heuristic *h, stand *at, int *levels, bool *bet
     size_t     size = (size_t)h->quasi_count;
     int       *chosen = levels + size * KN_ORACLE_MOST; /* room for one more */
     *better = false;
+    memcpy(chosen, at->levels, size * sizeof *chosen);
     for (int q = 0; q < h->quasi_count;) {
         int n = 0;
         for (; q < h->quasi_count && n < KN_ORACLE_MOST; q++) {
@@ -421,12 +430,10 @@ static kn_status descend_step(kn_heuristic *h, stand *at, int *levels, bool *bet
         }
         if (n > 0) KN_TRY(count(h, levels, outcomes, n, err));
         for (int i = 0; i < n; i++) {
-            if (!outcomes[i].good) continue;
-            kn_quotient loss = kn_objective_loss(h->problem->objective, &outcomes[i].sums);
-            if (kn_quotient_compare(loss, at->loss) >= 0) continue;
-            at->loss = loss;
-            at->suppressed = (double)outcomes[i].sums.suppressed;
-            memcpy(chosen, levels + (size_t)i * size, size * sizeof *levels);
+            const int *own = levels + (size_t)i * size;
+            if (!outcomes[i].good || !improves(h, at, chosen, own, &outcomes[i])) continue;
+            go_to(h, at, &outcomes[i]);
+            memcpy(chosen, own, size * sizeof *levels);
             *better = true;
         }
     }
@@ -441,7 +448,7 @@ static kn_status descend_from_top(kn_heuristic *h, const kn_outcome *top, kn_err
     int   *levels = kn_alloc_array(h->ctx, size * (KN_ORACLE_MOST + 2) + 1, sizeof *levels);
     if (!levels) return no_memory(h->ctx, err);
     stand at = {levels + size * (KN_ORACLE_MOST + 1), kn_objective_loss(h->problem->objective, &top->sums),
-                (double)top->sums.suppressed};
+                top->sums.suppressed};
     memcpy(at.levels, h->heights, size * sizeof *levels);
     kn_status st = KN_OK;
     for (bool better = true; better && st == KN_OK && !over(h);) st = descend_step(h, &at, levels, &better, err);

@@ -16,7 +16,8 @@ typedef struct kn_record {
 typedef struct kn_elite {
     kn_quotient loss;
     uint64_t    score;
-    double      feature, suppressed;
+    double      feature;
+    int64_t     suppressed;
 } kn_elite;
 
 typedef struct kn_heuristic {

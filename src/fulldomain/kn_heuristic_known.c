@@ -1,8 +1,8 @@
 /* kn_heuristic_known.c: what the heuristic search remembers: nodes seen, nodes that rule out others, the best ones.
  *
  * Nodes seen are kept as bytes in a hash table, at most KN_SEEN_MOST of them. The latest KN_RECORDS counted nodes give
- * bounds as in kn_optimal_bound.c: what lies below a bad one is bad (where that is so), and a node whose bound is not
- * below the best loss need not be counted. The elite are the best good nodes that differ from each other in more than
+ * bounds as in kn_optimal_bound.c: what lies below a bad one is bad (where that is so), and a node that is by its bounds
+ * not better than the best one need not be counted. The elite are the best good nodes that differ from each other in more than
  * one level.
  */
 #include <string.h>
@@ -110,19 +110,23 @@ kn_status kn_known_see(kn_heuristic *h, const int *levels, bool *is_new, kn_erro
 bool kn_known_ruled_out(const kn_heuristic *h, const int *levels)
 {
     const kn_oracle *o = &h->oracle;
-    uint64_t         low = kn_oracle_sum(o, o->lows, levels), gap = kn_oracle_sum(o, o->gaps, levels), high = 0;
+    uint64_t         low = kn_oracle_sum(o, o->lows, levels), gap = kn_oracle_sum(o, o->gaps, levels), high = 0, lost = 0;
     for (int i = 0; i < h->record_count; i++) {
         const kn_record *r = &h->records[i];
         const int       *own = h->record_levels + i * h->quasi_count;
         uint64_t         by_rows = r->lost * gap, falls = r->high > by_rows ? r->high : by_rows;
-        if (falls > high && kn_levels_below(levels, own, h->quasi_count)) high = falls;
+        if ((falls > high || r->lost > lost) && kn_levels_below(levels, own, h->quasi_count)) {
+            if (falls > high) high = falls;
+            if (r->lost > lost) lost = r->lost;
+        }
         if (r->low > low && kn_levels_below(own, levels, h->quasi_count)) low = r->low;
     }
     if (high >= KN_BOUND_BAD) return true;
     if (h->elite_count == 0) return false;
     uint64_t bound = kn_bounds_join(&o->bounds, low, high);
-    return bound > h->elite[0].score || (bound == h->elite[0].score && o->bounds.exact &&
-                                         kn_levels_compare(levels, h->elite_levels, h->quasi_count) > 0);
+    if (bound != h->elite[0].score || !o->bounds.exact) return bound > h->elite[0].score;
+    if (lost != (uint64_t)h->elite[0].suppressed) return lost > (uint64_t)h->elite[0].suppressed;
+    return kn_levels_compare_by_height(levels, h->elite_levels, h->quasi_count) > 0;
 }
 
 static void record(kn_heuristic *h, const int *levels, const kn_outcome *o)
@@ -144,10 +148,10 @@ static int distance(const int *a, const int *b, int count)
 }
 
 /* Negative: the first is better. */
-static int compare(const kn_heuristic *h, kn_quotient loss, const int *levels, int at)
+static int compare(const kn_heuristic *h, kn_standing node, int at)
 {
-    int order = kn_quotient_compare(loss, h->elite[at].loss);
-    return order != 0 ? order : kn_levels_compare(levels, h->elite_levels + at * h->quasi_count, h->quasi_count);
+    kn_standing other = {h->elite[at].loss, h->elite[at].suppressed, h->elite_levels + at * h->quasi_count};
+    return kn_standing_compare(node, other, h->quasi_count);
 }
 
 static void remove_elite(kn_heuristic *h, int at)
@@ -163,13 +167,14 @@ static bool enter_elite(kn_heuristic *h, const int *levels, const kn_outcome *o)
 {
     size_t      size = (size_t)h->quasi_count;
     kn_quotient loss = kn_objective_loss(h->problem->objective, &o->sums);
+    kn_standing node = {loss, o->sums.suppressed, levels};
     for (int i = h->elite_count - 1; i >= 0; i--) { /* of neighbours only the better one stays */
         if (distance(levels, h->elite_levels + (size_t)i * size, h->quasi_count) > 1) continue;
-        if (compare(h, loss, levels, i) >= 0) return false;
+        if (compare(h, node, i) >= 0) return false;
         remove_elite(h, i);
     }
     int at = h->elite_count;
-    while (at > 0 && compare(h, loss, levels, at - 1) < 0) at--;
+    while (at > 0 && compare(h, node, at - 1) < 0) at--;
     if (at == KN_ELITE) return false;
     if (h->elite_count == KN_ELITE) h->elite_count--;
     size_t behind = (size_t)(h->elite_count - at);
@@ -177,7 +182,7 @@ static bool enter_elite(kn_heuristic *h, const int *levels, const kn_outcome *o)
     memmove(h->elite_levels + (size_t)(at + 1) * size, h->elite_levels + (size_t)at * size,
             behind * size * sizeof *h->elite_levels);
     h->elite[at] = (kn_elite){loss, kn_bounds_score(&h->oracle.bounds, loss), kn_oracle_feature(&h->oracle, levels),
-                              (double)o->sums.suppressed};
+                              o->sums.suppressed};
     memcpy(h->elite_levels + (size_t)at * size, levels, size * sizeof *levels);
     h->elite_count++;
     if (at == 0) h->best_sums = o->sums;

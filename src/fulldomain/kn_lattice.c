@@ -112,6 +112,13 @@ int kn_levels_compare(const int *a, const int *b, int quasi_count)
     return 0;
 }
 
+int kn_levels_compare_by_height(const int *a, const int *b, int quasi_count)
+{
+    int higher = 0; /* a than b */
+    for (int q = 0; q < quasi_count; q++) higher += a[q] - b[q];
+    return higher != 0 ? higher : kn_levels_compare(a, b, quasi_count);
+}
+
 /* Spreads a height over the attributes from `first` on, the last ones taking as much as they can. */
 static void spread(const kn_lattice *lattice, int first, int height, int *levels)
 {

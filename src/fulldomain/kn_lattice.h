@@ -58,6 +58,9 @@ bool kn_levels_below(const int *low, const int *high, int quasi_count);
 /* Negative, 0 or positive: the order of the nodes' numbers. */
 int kn_levels_compare(const int *a, const int *b, int quasi_count);
 
+/* The same with the lower height first. */
+int kn_levels_compare_by_height(const int *a, const int *b, int quasi_count);
+
 /* The lexicographically lowest node of a height (false: the height is out of range), and the next one of the same height
  * (false: that was the last; `levels` is then as before). */
 bool kn_lattice_first(const kn_lattice *lattice, int height, int *levels);

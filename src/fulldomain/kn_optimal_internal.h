@@ -128,6 +128,7 @@ static inline double kn_oracle_feature(const kn_oracle *o, const int *levels)
 typedef struct kn_optimal_item {
     uint64_t packed; /* its levels, a field with a spare bit above it each */
     uint64_t low, high, gap;
+    uint64_t lost; /* rows that it suppresses at least */
     uint32_t node;
     float    feature;
 } kn_optimal_item;
@@ -197,8 +198,8 @@ KN_CHECK kn_status kn_optimal_note(kn_optimal *s, const kn_outcome *outcomes, in
 KN_CHECK kn_status kn_optimal_all(kn_optimal *s, kn_error *err);
 bool               kn_optimal_late(const kn_optimal *s);
 
-/* May the node not be the best, whatever counting says? */
-bool kn_optimal_dead(const kn_optimal *s, uint32_t node, uint64_t low, uint64_t high);
+/* May the node not be the best, whatever counting says? `lost`: rows that it suppresses at least. */
+bool kn_optimal_dead(const kn_optimal *s, uint32_t node, uint64_t low, uint64_t high, uint64_t lost);
 
 /* Chooses up to KN_BATCH nodes that have not been counted; at least one while there are items. `taken` has room for all
  * of these (kn_optimal_pick.c). The other one: up to `room` >= 2 nodes to begin with, the top among them. */

@@ -164,10 +164,12 @@ static kn_status apply_range(void *arg, int64_t begin, int64_t end, int worker, 
             const kn_outcome *out = &a->outcomes[o];
             uint64_t          high = out->high, by_rows = out->lost * item->gap; /* no more than rows × star */
             if (high < by_rows) high = by_rows;
+            if (out->lost > item->lost && kn_packed_below(s, item->packed, out->packed)) item->lost = out->lost;
             if (high > item->high && kn_packed_below(s, item->packed, out->packed)) item->high = high;
             if (out->low > item->low && kn_packed_below(s, out->packed, item->packed)) item->low = out->low;
         }
-        s->taken[i] = kn_bitset_test(s->counted, item->node) || kn_optimal_dead(s, item->node, item->low, item->high);
+        s->taken[i] = kn_bitset_test(s->counted, item->node) || 
+                      kn_optimal_dead(s, item->node, item->low, item->high, item->lost);
     }
     return KN_OK;
 }

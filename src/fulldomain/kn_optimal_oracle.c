@@ -147,12 +147,14 @@ static void adopt(const kn_oracle *oracle, kn_outcome *o, const int *levels, con
     if (!verdict->possible || (oracle->monotone && !verdict->good)) {
         o->high = KN_BOUND_BAD;
     } else if (oracle->monotone) {
+        /* For the sake of average risk a node below suppresses at least as many rows, but maybe others, which cost less. */
         kn_u128 excess = 0;
+        o->lost = (uint64_t)o->sums.suppressed;
+        if (oracle->problem->requirements->has_average) return;
         if (objective->cells)
             excess = kn_objective_loss(objective, &o->sums).numerator - kn_objective_cells_of_node(objective, levels);
         uint64_t high = kn_bounds_high(&oracle->bounds, &o->sums, excess);
         if (high > o->high) o->high = high;
-        o->lost = (uint64_t)o->sums.suppressed;
     }
 }
 

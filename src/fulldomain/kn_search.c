@@ -1,7 +1,7 @@
 /* kn_search.c: what the enumerating methods share: counters, trace, the best node, the time limit.
  *
- * Interface: kn_search.h. Losses are compared exactly; of equal ones the lexicographically lowest node wins, so the result
- * does not depend on the order in which nodes are offered.
+ * Interface: kn_search.h. The best node is that of kn_standing_compare, so the result does not depend on the order in which
+ * nodes are offered.
  */
 #define _GNU_SOURCE
 #include "kn_search.h"
@@ -223,11 +223,9 @@ static kn_status fill_solution(kn_search *s, kn_solution *to, const int *levels,
 kn_status kn_search_offer(kn_search *s, const int *levels, const kn_verdict *v, kn_error *err)
 {
     kn_solution *best = &s->result->best;
-    if (s->result->found) {
-        int order = kn_quotient_compare(kn_objective_loss(s->problem->objective, &v->sums), best->loss);
-        if (order > 0 || (order == 0 && kn_levels_compare(levels, best->levels, s->problem->quasi_count) >= 0))
-            return KN_OK;
-    }
+    kn_standing  offered = {kn_objective_loss(s->problem->objective, &v->sums), v->sums.suppressed, levels};
+    if (s->result->found && kn_standing_compare(offered, kn_standing_of(best), s->problem->quasi_count) >= 0)
+        return KN_OK;
     KN_TRY(fill_solution(s, best, levels, v, err));
     s->result->found = true;
     return KN_OK;
@@ -239,7 +237,10 @@ bool kn_search_promising(const kn_search *s, const int *levels, kn_u128 squares,
     if (!s->result->found) return true;
     kn_quotient bound = kn_objective_bound(p->objective, levels, squares, classes, p->budget);
     int         order = kn_quotient_compare(bound, s->result->best.loss);
-    return order < 0 || (order == 0 && kn_levels_compare(levels, s->result->best.levels, p->quasi_count) < 0);
+    if (order != 0) return order < 0;
+    /* As good at best: it may still suppress fewer rows, or as few with lower levels. Those above it are higher. */
+    return s->result->best.suppressed > 0 ||
+           kn_levels_compare_by_height(levels, s->result->best.levels, p->quasi_count) < 0;
 }
 
 kn_status kn_search_solution(kn_search *s, const int *levels, const kn_verdict *v, kn_error *err)

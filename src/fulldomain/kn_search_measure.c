@@ -2,7 +2,7 @@
  *
  * A marked node is good but nobody has counted its classes. Which to count is a matter of lower bounds (kn_objective.h):
  *   - cells (lm, ncp, prec, entropy): the bound follows from the levels alone. Nodes are taken in ascending order of it
- *     until it is no longer below the best loss. Their classes come from a scan of the bottom node and from sets measured
+ *     until none can be better than the best one. Their classes come from a scan of the bottom node and from sets measured
  *     before, of which a few are kept: the smallest one that lies below the node.
  *   - class sizes (dm, dm_star, c_avg): the bound comes from the classes of nodes below. The good nodes are walked from
  *     below once more; what a bound rules out rules out all above it.
@@ -38,6 +38,7 @@ typedef struct measured {
 
 typedef struct queued {
     kn_u128  cost; /* the bound */
+    int      height;
     uint32_t node;
 } queued;
 
@@ -57,7 +58,8 @@ typedef struct measuring {
 
 static bool earlier(const queued *a, const queued *b)
 {
-    return a->cost != b->cost ? a->cost < b->cost : a->node < b->node;
+    if (a->cost != b->cost) return a->cost < b->cost;
+    return a->height != b->height ? a->height < b->height : a->node < b->node;
 }
 
 static void sift(queued *queue, int64_t at, int64_t count)
@@ -80,8 +82,9 @@ static kn_status make_queue(measuring *m, const uint64_t *nodes, kn_error *err)
     for (int64_t node = 0; node < s->lattice.count; node++) {
         if (!kn_bitset_test(nodes, (size_t)node)) continue;
         kn_lattice_levels(&s->lattice, node, m->levels);
-        kn_u128 cost = kn_objective_cells_of_node(s->problem->objective, m->levels);
-        m->queue[m->queue_count++] = (queued){cost, (uint32_t)node};
+        queued added = {kn_objective_cells_of_node(s->problem->objective, m->levels), 0, (uint32_t)node};
+        for (int q = 0; q < s->problem->quasi_count; q++) added.height += m->levels[q];
+        m->queue[m->queue_count++] = added;
     }
     for (int64_t i = m->queue_count / 2; i-- > 0;) sift(m->queue, i, m->queue_count);
     return KN_OK;
@@ -212,7 +215,7 @@ static kn_status measure_queue(measuring *m, kn_error *err)
         int *levels = m->levels + m->batch_count * quasi;
         kn_lattice_levels(&s->lattice, pop(m), levels);
         if (!kn_search_promising(s, levels, 0, 0)) {
-            m->queue_count = 0; /* all that follow have a larger bound, or the same one and are higher */
+            m->queue_count = 0; /* all that follow have a larger bound, or the same one and come later */
             continue;
         }
         if (m->pool_count == 0) {

@@ -33,8 +33,7 @@ static void *room(kn_recrun *run, size_t count, size_t size, kn_error *err)
     return kn_job_room(run->ctx, run->arena, count, size, err);
 }
 
-KN_PRINTF(3, 4)
-static kn_status note(kn_recrun *run, kn_error *err, const char *format, ...)
+kn_status kn_recrun_note(kn_recrun *run, kn_error *err, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -127,7 +126,7 @@ static kn_status read_records(kn_recrun *run, kn_error *err)
     if (r->dropped_count > 0 && run->spec->undeclared_refuse)
         return kn_fail(err, KN_INPUT, "\"%s\" belongs to no class (undeclared: refuse)", r->dropped[0]);
     if (r->merged > 0)
-        KN_TRY(note(run, err, "%lld nodes were equal to a sibling: how often somebody has a value is not released",
+        KN_TRY(kn_recrun_note(run, err, "%lld nodes were equal to a sibling: how often somebody has a value is not released",
                     (long long)r->merged));
     return KN_OK;
 }
@@ -244,6 +243,7 @@ static kn_status measure(kn_recrun *run, kn_error *err)
     r->relations_original = m.relations_original;
     r->node_survival = m.node_survival;
     r->relation_survival = m.relation_survival;
+    r->relation_unchanged = m.relation_unchanged;
     r->rpd = m.rpd;
     r->rpd_original = m.rpd_original;
     r->ml2 = m.ml2;
@@ -301,6 +301,7 @@ static kn_status stages(kn_recrun *run, kn_error *err)
         return write && run->spec->report ? kn_records_report_write(run->ctx, run->spec->report, run->spec, run->result,
                                                                     run->options->version, err)
                                           : KN_OK;
+    KN_TRY(kn_recrun_warn(run, err));
     return write ? kn_recrun_write(run, err) : KN_OK;
 }
 

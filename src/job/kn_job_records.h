@@ -30,6 +30,11 @@ typedef struct kn_recrun {
 KN_CHECK kn_status kn_recrun_search(kn_recrun *run, kn_error *err);
 void               kn_recrun_end_search(kn_recrun *run);
 
+/* A note in the result (kn_job_records.c), and what the release does not promise although its owner may think so, as notes
+ * (kn_job_records_warn.c). */
+KN_PRINTF(3, 4) kn_status kn_recrun_note(kn_recrun *run, kn_error *err, const char *format, ...);
+KN_CHECK kn_status        kn_recrun_warn(kn_recrun *run, kn_error *err);
+
 /* method: auto (kn_job_records_choose.c): the candidates, each as far as kn_recrun_search; one is chosen. The first leaves
  * the run as it is. */
 KN_CHECK kn_status kn_recrun_try_methods(kn_recrun *run, kn_advice *out, kn_arena *arena, kn_error *err);

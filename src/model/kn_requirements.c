@@ -416,10 +416,13 @@ bool kn_requirements_hold(const kn_requirements *r, const kn_class_view *view, k
 
 bool kn_requirements_monotone(const kn_requirements *r, bool suppressing)
 {
-    if (r->has_average && (suppressing || r->entity >= 0)) return false;
+    /* Average risk: where classes of a good cut merge, those that only have rows that went can go again, and the others are
+     * fewer and have more persons. With an entity they may have fewer. */
+    if (r->has_average && r->entity >= 0) return false;
     for (int i = 0; i < r->model_count; i++) {
         const kn_model *m = &r->models[i];
         bool            most_only = m->kind == KN_MODEL_PRESENCE && m->low.numerator == 0;
+        if (m->kind == KN_MODEL_AVERAGE_RISK) continue;
         if (!kn_model_monotone(m->kind, suppressing || (r->entity >= 0 && !most_only))) return false;
     }
     return true;
@@ -456,9 +459,9 @@ static int64_t part(int64_t *sizes, int64_t begin, int64_t end, int64_t pivot, k
 
 /* Classes of at least some size are on average the larger, the larger that size: so it is found like a median, by parting
  * what is not decided yet. Every other pivot halves the span of values, which bounds the rounds for any input. */
-int64_t kn_requirements_average_cut(const kn_requirements *r, int64_t *sizes, int64_t count)
+kn_average_cut kn_requirements_average_cut(const kn_requirements *r, int64_t *sizes, int64_t count)
 {
-    if (!r->has_average || count == 0) return 0;
+    if (!r->has_average || count == 0) return (kn_average_cut){0, 0};
     int64_t begin = 0, end = count, low = 0, high = 0; /* sizes <= low go, sizes > high stay */
     kn_u128 persons = 0;                               /* in sizes[end .. count - 1], which stay */
     for (int64_t i = 0; i < count; i++)
@@ -478,9 +481,46 @@ int64_t kn_requirements_average_cut(const kn_requirements *r, int64_t *sizes, in
             low = pivot;
         }
     }
-    if (end == count) return INT64_MAX;
-    int64_t largest = 0;
+    if (end == count) return (kn_average_cut){INT64_MAX, 0};
+    kn_average_cut cut = {0, 0};
     for (int64_t i = 0; i < end; i++)
-        if (sizes[i] > largest) largest = sizes[i];
-    return largest;
+        if (sizes[i] > cut.size) cut.size = sizes[i];
+    if (cut.size == 0) return cut;
+    /* Some of that size may stay: each takes away some of what is left to spare. Of a class of n persons that is
+     * denominator - n × numerator, which is positive here: they raise the average. */
+    kn_u128 spare = persons * r->average.numerator - (kn_u128)(count - end) * r->average.denominator;
+    kn_u128 each = r->average.denominator - (kn_u128)(uint64_t)cut.size * r->average.numerator;
+    for (int64_t i = 0; i < end; i++) cut.count += sizes[i] == cut.size;
+    cut.count -= (int64_t)(spare / each);
+    return cut;
+}
+
+/* The size of which fewer than `wanted` are smaller, and at least `wanted` no larger: by halving the span of values. */
+static kn_average_cut smallest(const int64_t *sizes, int64_t count, int64_t wanted)
+{
+    int64_t low = 1, high = INT64_MAX;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2, within = 0;
+        for (int64_t i = 0; i < count; i++) within += sizes[i] <= middle;
+        if (within >= wanted)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    kn_average_cut cut = {low, wanted};
+    for (int64_t i = 0; i < count; i++) cut.count -= sizes[i] < low;
+    return cut;
+}
+
+kn_average_cut kn_requirements_average_cut_together(const kn_requirements *r, int64_t *sizes, int64_t count,
+                                                    int64_t outside)
+{
+    kn_average_cut cut = kn_requirements_average_cut(r, sizes, count);
+    if (!r->has_average || (cut.size == 0 && outside == 0)) return cut; /* nothing goes: no class more */
+    kn_u128 persons = (kn_u128)(uint64_t)outside;
+    for (int64_t i = 0; i < count; i++) persons += (kn_u128)(uint64_t)sizes[i];
+    kn_u128 classes = persons * r->average.numerator / r->average.denominator; /* as many may be released */
+    if (classes > (kn_u128)(uint64_t)count) return (kn_average_cut){0, 0};
+    if (classes == 0) return (kn_average_cut){INT64_MAX, 0};
+    return smallest(sizes, count, count + 1 - (int64_t)classes);
 }

@@ -96,16 +96,27 @@ int64_t kn_size_for_risk(kn_ratio risk);
 bool kn_requirements_hold_monotone_part(const kn_requirements *requirements, const kn_class_view *view);
 
 /* Is "the rows of classes that fail are within the budget" upward closed in the lattice, and good for a set of attributes
- * only if good for its subsets (ERRATA 3)? With suppression true of sizes, distinct l and k-map alone. Without
+ * only if good for its subsets (ERRATA 3)? With suppression true of sizes, distinct l, k-map and average risk alone. Without
  * suppression of every model where counts add up when classes merge; with an entity they do not (one person may be in
  * both), so that again only those, and delta-presence with min = 0, are. Not asked: where the suppressed rows must satisfy
  * the models themselves it is never so. */
 bool kn_requirements_monotone(const kn_requirements *requirements, bool suppressing);
 
-/* Average risk: which classes must go beside those that fail, given the sizes (persons) of those that hold. The smallest
- * go first, all of one size together, until classes / persons <= average. Returns the largest size that goes (0: none);
- * INT64_MAX: none may stay. `sizes` is reordered. O(count) expected, O(64 × count) at worst. */
-int64_t kn_requirements_average_cut(const kn_requirements *requirements, int64_t *sizes, int64_t count);
+/* Average risk: which classes must go beside those that fail, given the sizes (persons) of those that hold: all smaller than
+ * `size`, and `count` of that size. A smaller class is the better one to give up in both ways: it leaves more persons and
+ * takes more off the risk. So of all ways to reach classes / persons <= average this one gives up the fewest persons.
+ * `size` is INT64_MAX where none may stay.
+ *
+ * `together`: what goes, and `outside` persons of classes that fail, is released as one class more, if there is anything:
+ * then (classes that stay + 1) / all persons <= average; if that is out of reach, none may stay. `sizes` is reordered.
+ * O(count) expected, O(64 × count) at worst. */
+typedef struct kn_average_cut {
+    int64_t size, count;
+} kn_average_cut;
+
+kn_average_cut kn_requirements_average_cut(const kn_requirements *requirements, int64_t *sizes, int64_t count);
+kn_average_cut kn_requirements_average_cut_together(const kn_requirements *requirements, int64_t *sizes, int64_t count,
+                                                    int64_t outside);
 
 /* Can anything but the empty release do? KN_UNMET with the reason if not: already the one class of all rows fails.
  *

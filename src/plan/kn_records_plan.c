@@ -17,6 +17,20 @@
 #define NONE UINT32_MAX
 #define WHAT "applying a plan to tree records"
 
+/* Of a sensitive class, whose values are published as they are. */
+static bool kept(const kn_vocabulary *v, uint32_t n)
+{
+    return v->cls[n] != KN_VOCABULARY_NO_CLASS && v->sensitive[v->cls[n]];
+}
+
+void kn_records_plan_set_cut(kn_records_plan *p, const kn_vocabulary *v, const uint32_t *cut, int64_t count)
+{
+    for (uint32_t n = 0; n < p->values; n++) p->image[n] = kept(v, n) && v->end[n] == n + 1 ? n : NONE;
+    for (int64_t i = 0; i < count; i++)
+        for (uint32_t n = cut[i]; n < v->end[cut[i]]; n++)
+            if (!kept(v, n)) p->image[n] = cut[i];
+}
+
 kn_status kn_records_plan_create(kn_records_plan **out, kn_context *ctx, const kn_vocabulary *vocabulary,
                                  int64_t disassociation_count, kn_error *err)
 {
@@ -26,12 +40,13 @@ kn_status kn_records_plan_create(kn_records_plan **out, kn_context *ctx, const k
     p->ctx = ctx;
     p->values = vocabulary->nodes;
     p->disassociation_count = disassociation_count;
-    p->image = kn_alloc_array_zero(ctx, p->values, sizeof *p->image);
+    p->image = kn_alloc_array(ctx, p->values, sizeof *p->image);
     p->disassociations = kn_alloc_array_zero(ctx, (size_t)disassociation_count + 1, sizeof *p->disassociations);
     if (!p->image || !p->disassociations) {
         kn_records_plan_free(p);
         return kn_fail_memory(err, ctx, "making a plan");
     }
+    kn_records_plan_set_cut(p, vocabulary, &(uint32_t){0}, 1);
     *out = p;
     return KN_OK;
 }
@@ -44,16 +59,10 @@ void kn_records_plan_free(kn_records_plan *p)
     kn_free(p);
 }
 
-void kn_records_plan_set_cut(kn_records_plan *p, const kn_vocabulary *v, const uint32_t *cut, int64_t count)
-{
-    for (uint32_t n = 0; n < p->values; n++) p->image[n] = NONE;
-    for (int64_t i = 0; i < count; i++)
-        for (uint32_t n = cut[i]; n < v->end[cut[i]]; n++) p->image[n] = cut[i];
-}
-
 static const char *wrong_image(const kn_records_plan *p, const kn_vocabulary *v, uint32_t n)
 {
     uint32_t image = p->image[n], above = n ? p->image[v->parent[n]] : NONE;
+    if (kept(v, n)) return image == (v->end[n] == n + 1 ? n : NONE) ? NULL : "a sensitive value is not kept as it is";
     if (image == NONE)
         return v->end[n] == n + 1 ? "a leaf has no image" : above == NONE ? NULL : "a value below the cut has no image";
     if (image >= p->values || !kn_vocabulary_covers(v, image, n)) return "an image does not cover its value";

@@ -15,7 +15,7 @@ typedef struct kn_records_plan {
     kn_context        *ctx;
     uint32_t           values; /* of the vocabulary                                                        */
     uint32_t          *image;  /* per value: itself or the value above it that is in the cut; of a value above the cut:
-                                  UINT32_MAX. At first the cut is "*" alone                                */
+                                  UINT32_MAX. At first the cut is "*" alone. Sensitive leaves are their own  */
     int64_t            disassociation_count;
     kn_disassociation *disassociations; /* replayed in this order, in every record                         */
 } kn_records_plan;
@@ -24,7 +24,8 @@ KN_CHECK kn_status kn_records_plan_create(kn_records_plan **out, kn_context *ctx
                                           int64_t disassociation_count, kn_error *err);
 void               kn_records_plan_free(kn_records_plan *plan); /* NULL is fine */
 
-/* Sets the images to those of a cut: values none of which covers another, and which cover all leaves. */
+/* Sets the images to those of a cut: values none of which covers another, and which cover all leaves. What it says of
+ * sensitive classes does not matter: their leaves stay as they are. */
 void kn_records_plan_set_cut(kn_records_plan *plan, const kn_vocabulary *vocabulary, const uint32_t *cut, int64_t count);
 
 /* Definition 2 on one record of values of the cut, in place: b and its children leave a's path: in every path with a above

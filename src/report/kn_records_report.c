@@ -112,7 +112,7 @@ static void loss_row(kn_html_table *t, const char *name, int64_t before, int64_t
 
 static void loss(kn_buffer *to, const kn_records_result *r)
 {
-    static const char *const titles[] = {"", "Original", "Release", "Survive"};
+    static const char *const titles[] = {"", "Original", "Release", "As they were"};
     kn_html_table            t;
     if (!r->found) return;
     kn_html_section(to, "What became of values and relations");
@@ -122,8 +122,15 @@ static void loss(kn_buffer *to, const kn_records_result *r)
     kn_html_table_begin(&t, to, "lrrr", titles);
     loss_row(&t, "Different values", r->values_original, r->values, NAN);
     loss_row(&t, "Nodes", r->nodes_original, r->nodes, r->node_survival);
-    loss_row(&t, "Relations", r->relations_original, r->relations, r->relation_survival);
+    loss_row(&t, "Relations", r->relations_original, r->relations,
+             r->relations_original > 0 ? r->relation_unchanged : NAN);
     kn_html_table_end(&t);
+    if (r->relations_original > 0) {
+        kn_buffer_add(to, "<p>A node or relation stayed as it was where the record still shows the very values. Between the "
+                          "same or broader values ");
+        kn_html_decimal(to, 100 * r->relation_survival, 1);
+        kn_buffer_add(to, "\u00A0% of the relations are still there.</p>\n");
+    }
     kn_html_section_end(to);
 }
 

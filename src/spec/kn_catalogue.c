@@ -255,7 +255,7 @@ static const kn_metric_entry metrics[KN_CATALOGUE_METRICS] = {
     [KN_METRICS + 4] = {"node_survival", RECORDS, true, "the share of nodes that still show their own value",
                         "1 all, 0 none", "own", "read it beside rpd: a moved node may lower rpd"},
     [KN_METRICS + 5] = {"relation_survival", RECORDS, true,
-                        "the share of ancestor-descendant pairs that are still there, at any level", "1 all, 0 none",
+                        "the share of ancestor-descendant pairs that are still there, between the same or broader values", "1 all, 0 none",
                         "own", "how much structure is left"},
 };
 

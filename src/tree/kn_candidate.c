@@ -26,6 +26,8 @@ bool kn_cut_state_fits(kn_key_layout *out, const kn_tree_problem *p, const kn_sy
     }
     *out = (kn_key_layout){width, p->m, deepest + 1};
     if (p->semantics != KN_SEMANTICS_PAIRS || p->strict || p->l > 0 || p->method == KN_METHOD_ACS) return false;
+    for (int c = 0; c < s->vocabulary->class_count; c++)
+        if (s->vocabulary->sensitive[c]) return false;
     if (s->records >= INT32_MAX || deepest > KN_ROW_VALUES || s->rows.start[s->rows.count] >= UINT32_MAX) return false;
     if (p->n == 0) return true;
     if (p->m > 64 || p->m * width + p->m * (p->m - 1) / 2 > 64) return false;
@@ -44,7 +46,7 @@ static kn_status no_memory(const kn_candidate *c, kn_error *err)
 }
 
 kn_status kn_candidate_make(kn_candidate **out, const kn_tree_problem *problem, const kn_synopsis *synopsis,
-                            const uint64_t *domain, kn_key_layout layout, kn_error *err)
+                            const kn_cost_domain *domain, kn_key_layout layout, kn_error *err)
 {
     kn_context   *ctx = synopsis->ctx;
     kn_candidate *c = *out = kn_alloc_zero(ctx, sizeof *c);

@@ -18,7 +18,7 @@ struct kn_candidate {
     kn_context            *ctx;
     const kn_tree_problem *problem;
     const kn_synopsis     *synopsis;
-    const uint64_t        *domain;
+    const kn_cost_domain  *domain;
     kn_key_layout          layout;
     kn_combinations        combinations;
 
@@ -204,7 +204,7 @@ KN_CHECK kn_status kn_value_sweep(kn_candidate *c, bool *ok, kn_error *err);
 KN_CHECK kn_status kn_candidate_fix(kn_candidate *c, bool *fixed, kn_tree_counters *counters, kn_error *err);
 
 /* RPDa of what is released. */
-KN_CHECK kn_status kn_candidate_cost(kn_candidate *c, double *cost, kn_error *err);
+KN_CHECK kn_status kn_candidate_cost(kn_candidate *c, kn_tree_cost *cost, kn_error *err);
 
 /* Keeping the state: a round as it began, what it counted, and in the end all the rest. */
 KN_CHECK kn_status kn_candidate_keep_round(kn_candidate *c, int round, int stage, kn_error *err);

@@ -150,7 +150,7 @@ static void add_changed_row(kn_candidate *c, uint32_t row, bool plain)
     }
 }
 
-kn_status kn_candidate_cost(kn_candidate *c, double *cost, kn_error *err)
+kn_status kn_candidate_cost(kn_candidate *c, kn_tree_cost *cost, kn_error *err)
 {
     KN_TRY(build_trie(c, err));
     size_t need = (size_t)c->trie.count + 1;

@@ -17,9 +17,23 @@ static uint64_t hash_of(const kn_cut *cut)
     return kn_hash_bytes(cut->values, cut->size * sizeof *cut->values);
 }
 
-int kn_cut_compare(const kn_cut *a, const kn_cut *b)
+static bool same(const kn_cut *a, const kn_cut *b)
+{
+    return a->size == b->size && memcmp(a->values, b->values, a->size * sizeof *a->values) == 0;
+}
+
+static uint64_t depths(const kn_cuts *c, const kn_cut *cut)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < cut->size; i++) sum += c->vocabulary->depth[cut->values[i]];
+    return sum;
+}
+
+int kn_cut_compare(const kn_cuts *c, const kn_cut *a, const kn_cut *b)
 {
     if (a->size != b->size) return a->size > b->size ? -1 : 1;
+    uint64_t deep = depths(c, a), other = depths(c, b);
+    if (deep != other) return deep > other ? -1 : 1;
     for (uint32_t i = 0; i < a->size; i++)
         if (a->values[i] != b->values[i]) return a->values[i] < b->values[i] ? -1 : 1;
     return 0;
@@ -50,7 +64,7 @@ static kn_status add(kn_cuts *c, kn_cut cut, kn_error *err)
     if (c->count >= UINT32_MAX - 1) return kn_fail(err, KN_MEMORY, "more cuts than can be numbered");
     size_t at = (size_t)hash_of(&cut) & (c->slot_count - 1);
     for (; c->slots[at]; at = (at + 1) & (c->slot_count - 1))
-        if (kn_cut_compare(&c->cuts[c->slots[at] - 1], &cut) == 0) return KN_OK;
+        if (same(&c->cuts[c->slots[at] - 1], &cut)) return KN_OK;
     uint32_t *values = (uint32_t *)kn_arena_alloc(&c->arena, cut.size * sizeof *values);
     if (!values) return kn_fail_memory(err, c->ctx, WHAT);
     memcpy(values, cut.values, cut.size * sizeof *values);
@@ -60,12 +74,27 @@ static kn_status add(kn_cuts *c, kn_cut cut, kn_error *err)
     return KN_OK;
 }
 
+/* The leaves of the sensitive classes, and, where asked for, the tops of the others; returns how many. */
+static uint32_t list_classes(const kn_vocabulary *v, bool tops, uint32_t *values)
+{
+    uint32_t size = 0;
+    for (uint32_t u = 1; u < v->nodes; u++) {
+        bool sensitive = v->sensitive[v->cls[u]];
+        if (sensitive ? v->end[u] == u + 1 : tops && v->depth[u] == 1) values[size++] = u;
+    }
+    return size;
+}
+
 kn_status kn_cuts_make(kn_cuts *c, kn_context *ctx, const kn_vocabulary *vocabulary, kn_error *err)
 {
     *c = (kn_cuts){.ctx = ctx, .vocabulary = vocabulary};
     kn_arena_init(&c->arena, ctx);
-    const uint32_t top = 0;
-    return add(c, (kn_cut){1, &top, UINT32_MAX, UINT32_MAX, false}, err);
+    uint32_t *values = kn_alloc_array_zero(ctx, vocabulary->nodes, sizeof *values); /* "*" is 0 */
+    if (!values) return kn_fail_memory(err, ctx, WHAT);
+    uint32_t  size = 1 + list_classes(vocabulary, false, values + 1);
+    kn_status st = add(c, (kn_cut){size, values, UINT32_MAX, UINT32_MAX, false}, err);
+    kn_free(values);
+    return st;
 }
 
 void kn_cuts_free(kn_cuts *c)
@@ -80,6 +109,7 @@ static uint32_t specialize(const kn_cuts *c, const kn_cut *old, uint32_t i, uint
 {
     const uint32_t *end = c->vocabulary->end;
     uint32_t        value = old->values[i], size = i;
+    if (value == 0) return list_classes(c->vocabulary, true, values);
     memcpy(values, old->values, i * sizeof *values);
     for (uint32_t child = value + 1; child < end[value]; child = end[child]) values[size++] = child;
     memcpy(values + size, old->values + i + 1, (old->size - i - 1) * sizeof *values);
@@ -94,7 +124,7 @@ uint32_t kn_cuts_find(const kn_cuts *c, uint32_t number, uint32_t value, uint32_
     if (i == old->size) return UINT32_MAX;
     kn_cut cut = {specialize(c, old, i, room), room, 0, 0, false};
     for (size_t at = (size_t)hash_of(&cut) & (c->slot_count - 1); c->slots[at]; at = (at + 1) & (c->slot_count - 1))
-        if (kn_cut_compare(&c->cuts[c->slots[at] - 1], &cut) == 0) return c->slots[at] - 1;
+        if (same(&c->cuts[c->slots[at] - 1], &cut)) return c->slots[at] - 1;
     return UINT32_MAX;
 }
 
@@ -108,6 +138,7 @@ kn_status kn_cuts_specialize(kn_cuts *c, uint32_t number, kn_error *err)
         uint32_t value = old.values[i];
         if (c->vocabulary->end[value] == value + 1) continue;
         uint32_t size = specialize(c, &old, i, values);
+        if (size < old.size) continue; /* every class is sensitive: "*" makes room for nothing */
         st = add(c, (kn_cut){size, values, number, value, false}, err);
     }
     kn_free(values);

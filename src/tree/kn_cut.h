@@ -1,4 +1,5 @@
-/* kn_cut.h: cuts through the vocabulary, each once (ERRATA K10). */
+/* kn_cut.h: cuts through the vocabulary, each once (ERRATA K10). Every cut has the leaves of the sensitive classes: they are
+ * published as they are; "*" stands for the values of the others. */
 #ifndef KN_CUT_H
 #define KN_CUT_H
 
@@ -8,7 +9,7 @@
 typedef struct kn_cut {
     uint32_t        size;
     const uint32_t *values;      /* ascending                                    */
-    uint32_t        from;        /* the cut that was specialized; UINT32_MAX: {*} */
+    uint32_t        from;        /* the cut that was specialized; UINT32_MAX: the first */
     uint32_t        specialized; /* and the value of it that was                  */
     bool            passed;      /* ValueCheck, as far as is known                */
 } kn_cut;
@@ -24,7 +25,7 @@ typedef struct kn_cuts {
     size_t               slot_count;
 } kn_cuts;
 
-/* With {*} as the first. */
+/* With {*}, and the sensitive leaves, as the first. */
 KN_CHECK kn_status kn_cuts_make(kn_cuts *out, kn_context *ctx, const kn_vocabulary *vocabulary, kn_error *err);
 void               kn_cuts_free(kn_cuts *cuts);
 
@@ -34,7 +35,8 @@ KN_CHECK kn_status kn_cuts_specialize(kn_cuts *cuts, uint32_t cut, kn_error *err
 /* The cut in which `value` of `cut` makes room for its children; UINT32_MAX: it was not reached. */
 uint32_t kn_cuts_find(const kn_cuts *cuts, uint32_t cut, uint32_t value, uint32_t *room);
 
-/* Lexicographically by the values. */
-int kn_cut_compare(const kn_cut *a, const kn_cut *b);
+/* Which of two cuts of equal cost is the better one (negative: a): more values, then the deeper ones (a chain of single
+ * groups has as many at every level), then lexicographically by the values. */
+int kn_cut_compare(const kn_cuts *cuts, const kn_cut *a, const kn_cut *b);
 
 #endif

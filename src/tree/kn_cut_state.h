@@ -72,14 +72,14 @@ typedef struct kn_candidate kn_candidate;
 
 /* The scratch of one thread. */
 KN_CHECK kn_status kn_candidate_make(kn_candidate **out, const kn_tree_problem *problem, const kn_synopsis *synopsis,
-                                     const uint64_t *domain, kn_key_layout layout, kn_error *err);
+                                     const kn_cost_domain *domain, kn_key_layout layout, kn_error *err);
 void               kn_candidate_free(kn_candidate *candidate); /* NULL is fine */
 
 /* What looking at a cut gave. */
 typedef struct kn_outcome {
     bool               late; /* there was no time left for it */
     bool               passed, followed, solution;
-    double             cost;
+    kn_tree_cost       cost;
     kn_disassociation *disassociations; /* of a cut that is followed; owned */
     size_t             count;
     uint32_t          *rare; /* of a cut that did not pass: why; owned, may be NULL */

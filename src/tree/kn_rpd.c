@@ -1,7 +1,8 @@
 /* kn_rpd.c: RPDa, the cost that guides the search (equations 7 and 8; ERRATA K2, K13, K14).
  *
- * Interface: kn_structure.h. On the trie of the paths as they stand; supports are numbers of records. Paths are added in
- * preorder, children by value: the sum is the same to the last bit whoever computes it. Cost: O(nodes of the projection × depth + nodes of its rows).
+ * Interface: kn_structure.h, kn_tree_cost.h. On the trie of the paths as they stand; supports are numbers of records. Paths
+ * are added in preorder, children by value: the sum is the same to the last bit whoever computes it. Cost: O(nodes of the
+ * projection × depth + nodes of its rows).
  */
 #include <string.h>
 
@@ -67,30 +68,45 @@ static bool link_children(kn_context *ctx, const kn_node_table *nodes, uint32_t 
 }
 
 typedef struct sum {
-    const uint32_t *value, *child, *next;
-    const int64_t  *support;
-    const uint64_t *domain;
-    double          total;
-    uint64_t        leaves;
+    const uint32_t       *value, *child, *next;
+    const int64_t        *support;
+    const kn_cost_domain *domain;
+    double                total;
+    uint64_t              residue, leaves;
 } sum;
 
+/* A path as far as it was followed: the product of equation 7, and what it is divided by as a residue. */
+typedef struct path {
+    uint64_t depth;
+    double   product;
+    uint64_t inverse, depth_inverse; /* of the product; of the next node's depth */
+    int64_t  supports;
+} path;
+
 /* The recursion is as deep as a record. */
-static void add_paths(sum *s, uint32_t from, uint64_t depth, double product, int64_t supports)
+static void add_paths(sum *s, uint32_t from, path at)
 {
+    uint64_t inverse = kn_cost_times(at.inverse, at.depth_inverse);
+    path     below = {at.depth + 1, 0, 0, 0, 0};
     for (uint32_t i = s->child[from]; i != NONE; i = s->next[i]) {
-        double  here = product * ((double)(depth + 1) * (double)s->domain[s->value[i]]);
-        int64_t with = supports + s->support[i];
+        const kn_cost_domain *domain = &s->domain[s->value[i]];
+        below.product = at.product * ((double)(at.depth + 1) * (double)domain->size);
+        below.inverse = kn_cost_times(inverse, domain->inverse);
+        below.supports = at.supports + s->support[i];
         if (s->child[i] != NONE) {
-            add_paths(s, i, depth + 1, here, with);
+            if (below.depth_inverse == 0) below.depth_inverse = kn_cost_inverse(at.depth + 2);
+            add_paths(s, i, below);
             continue;
         }
-        s->total += (double)with / here;
+        s->total += (double)below.supports / below.product;
+        s->residue += kn_cost_times((uint64_t)below.supports, below.inverse);
+        s->residue -= s->residue >= KN_COST_PRIME ? KN_COST_PRIME : 0;
         s->leaves++;
     }
 }
 
-kn_status kn_trie_rpda(double *out, kn_context *ctx, const kn_node_table *nodes, const int64_t *support,
-                       const uint64_t *domain, uint32_t values, kn_error *err)
+kn_status kn_trie_rpda(kn_tree_cost *out, kn_context *ctx, const kn_node_table *nodes, const int64_t *support,
+                       const kn_cost_domain *domain, uint32_t values, kn_error *err)
 {
     size_t    n = (size_t)nodes->count + 1;
     uint32_t *child = kn_alloc_array(ctx, 2 * n, sizeof *child), *next = child ? child + n : NULL;
@@ -98,14 +114,19 @@ kn_status kn_trie_rpda(double *out, kn_context *ctx, const kn_node_table *nodes,
         kn_free(child);
         return kn_fail_memory(err, ctx, WHAT);
     }
-    sum total = {nodes->value, child, next, support, domain, 0, 0};
-    add_paths(&total, nodes->count, 0, 1, 0);
-    *out = total.leaves ? total.total / ((double)nodes->count * (double)total.leaves) : 0;
+    sum total = {nodes->value, child, next, support, domain, 0, 0, 0};
+    add_paths(&total, nodes->count, (path){0, 1, 1, 1, 0});
+    *out = (kn_tree_cost){0, 0};
+    if (total.leaves > 0) {
+        uint64_t share = kn_cost_times(kn_cost_inverse(nodes->count), kn_cost_inverse(total.leaves));
+        *out = (kn_tree_cost){total.total / ((double)nodes->count * (double)total.leaves),
+                              kn_cost_times(total.residue, share)};
+    }
     kn_free(child);
     return KN_OK;
 }
 
-static kn_status measure(trie *t, double *out, const kn_structure *s, const uint64_t *domain, kn_error *err)
+static kn_status measure(trie *t, kn_tree_cost *out, const kn_structure *s, const kn_cost_domain *domain, kn_error *err)
 {
     t->of_node = kn_alloc_array(s->ctx, (size_t)s->projection->nodes + 1, sizeof *t->of_node);
     if (!t->of_node) return kn_fail_memory(err, s->ctx, WHAT);
@@ -119,7 +140,7 @@ static kn_status measure(trie *t, double *out, const kn_structure *s, const uint
     return kn_trie_rpda(out, s->ctx, &t->nodes, t->support, domain, s->synopsis->vocabulary->nodes, err);
 }
 
-kn_status kn_rpda(double *out, const kn_structure *s, const uint64_t *domain, kn_error *err)
+kn_status kn_rpda(kn_tree_cost *out, const kn_structure *s, const kn_cost_domain *domain, kn_error *err)
 {
     trie      t = {0};
     kn_status st = measure(&t, out, s, domain, err);

@@ -5,6 +5,7 @@
 #include "kn_combinations.h"
 #include "kn_node_table.h"
 #include "kn_synopsis.h"
+#include "kn_tree_cost.h"
 
 typedef struct kn_structure {
     kn_context            *ctx;
@@ -64,10 +65,11 @@ KN_CHECK kn_status kn_fix_structure(kn_structure *structure, kn_combinations *sc
                                     kn_tree_counters *counters, kn_error *err);
 
 /* RPDa of a trie whose nodes have values of the vocabulary below `values`. */
-KN_CHECK kn_status kn_trie_rpda(double *out, kn_context *ctx, const kn_node_table *nodes, const int64_t *support,
-                                const uint64_t *domain, uint32_t values, kn_error *err);
+KN_CHECK kn_status kn_trie_rpda(kn_tree_cost *out, kn_context *ctx, const kn_node_table *nodes, const int64_t *support,
+                                const kn_cost_domain *domain, uint32_t values, kn_error *err);
 
 /* RPDa of the records as they stand; `domain`: |C(u)| per value. */
-KN_CHECK kn_status kn_rpda(double *out, const kn_structure *structure, const uint64_t *domain, kn_error *err);
+KN_CHECK kn_status kn_rpda(kn_tree_cost *out, const kn_structure *structure, const kn_cost_domain *domain,
+                           kn_error *err);
 
 #endif

@@ -219,7 +219,7 @@ static kn_status weigh_absences(kn_synopsis *s, kn_error *err)
     if (!s->absence) return kn_fail_memory(err, s->ctx, WHAT);
     for (uint32_t u = v->nodes; u-- > 1;) {
         bool occurs = s->side_start[u + 1] > s->side_start[u];
-        all = all && (!occurs || v->negative[v->cls[u]]);
+        all = all && (!occurs || v->negative[v->cls[u]] || v->sensitive[v->cls[u]]); /* which it never stands for */
         if (!v->negative[v->cls[u]]) continue;
         s->absence[u] += occurs;
         s->absence[v->parent[u]] += s->absence[u];

@@ -3,7 +3,8 @@
  *
  * What is promised, and how it is reached. The fast path and the reference agree on every line of this.
  *
- * Known. With l = 0 every value of the cut may be known; with l > 0 those of sensitive classes are not (III-F). A
+ * Known. Every value of the cut may be known, but those of sensitive classes (III-F): these are published as they are. Every
+ * cut has their leaves, and "*" stands for values of the other classes alone. A
  * combination is a set of 1 to m known values and a set of at most n relations between them; its support is the number of
  * released records that have all of them. Pairs: each relation is looked for by itself. Paths (S2): there must be one node
  * of the record for each known value under which all the relations hold. "*" is a value; "*" above "*" is a relation,
@@ -46,8 +47,9 @@
  *
  * Cost: RPDa of the released records: equations 7 and 8 with d = 1 below the root, paths added in preorder, children by
  * value; nds and lvs without the root.
- * |C(u)|: values of u's class (with level_domains: of all classes) in the full-domain cut at the depth of u (K2, K13);
- * 1 for "*". Smaller is better, of equal costs the cut with more values, of those the one that comes first.
+ * |C(u)|: values of u's class (with level_domains: of all classes) in the full-domain cut at the depth of u, of a leaf all
+ * leaves (K2, K13); 1 for "*". Smaller is better, and costs that are equal as rational numbers are equal. Of equal ones the
+ * cut with more values, of those the one whose values are deeper (their depths added up), of those the one that comes first.
  *
  * A cut is followed if it passes ValueCheck and, for OCS, needs no disassociation. A cut that is followed is a solution if,
  * with l > 0, it is diverse too: for every combination with support s > 0, each sensitive value of the cut is in at most
@@ -116,6 +118,7 @@ typedef struct kn_tree_metrics {
     int64_t relations, relations_original; /* ancestor ⇝ descendant pairs over all records */
     double  node_survival;      /* of the original's nodes: share that still shows its own value            */
     double  relation_survival;  /* of the original's relations: share that is still there, at any level     */
+    double  relation_unchanged; /* ... between the very values                                              */
 } kn_tree_metrics;
 
 /* `released` is kn_records_apply's, `original_of` too. */

@@ -28,7 +28,7 @@
 typedef struct sums {
     double  rpd, rpd_original;
     int64_t nodes, nodes_original, nodes_kept;
-    int64_t relations, relations_original, relations_kept;
+    int64_t relations, relations_original, relations_kept, relations_unchanged;
 } sums;
 
 typedef struct measuring {
@@ -62,10 +62,11 @@ static void count_domains(measuring *m, bool level_domains)
     m->domain[0] = 1;
     for (int c = 0; c < v->class_count; c++) {
         uint32_t top = v->top[c], end = v->end[top];
+        double   leaves = v->leaves[level_domains ? 0 : top]; /* a leaf is on the lowest level wherever it stands */
         for (uint32_t depth = 1; depth < m->depths; depth++) {
             double size = (double)(level_domains ? values_at(v, 1, v->nodes, depth) : values_at(v, top, end, depth));
             for (uint32_t u = top; u < end; u++)
-                if (v->depth[u] == depth) m->domain[u] = size;
+                if (v->depth[u] == depth) m->domain[u] = v->end[u] == u + 1 ? leaves : size;
         }
     }
 }
@@ -120,6 +121,16 @@ static bool relation_survives(const kn_vocabulary *v, const kn_record_node *rele
     return false;
 }
 
+static bool relation_unchanged(const kn_record_node *released, uint32_t count, uint32_t above, uint32_t below)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (released[i].value != below) continue;
+        for (uint32_t p = released[i].parent; p != KN_RECORDS_ROOT; p = released[p].parent)
+            if (released[p].value == above) return true;
+    }
+    return false;
+}
+
 static void compare_record(measuring *m, sums *s, int worker, const kn_record_node *nodes, uint32_t count,
                            const kn_record_node *released, uint32_t released_count)
 {
@@ -131,8 +142,10 @@ static void compare_record(measuring *m, sums *s, int worker, const kn_record_no
                 depth = v->depth[released[j].value];
         s->nodes_kept += depth == v->depth[nodes[i].value];
         m->shown[worker][(size_t)nodes[i].value * m->depths + depth]++;
-        for (uint32_t p = nodes[i].parent; p != KN_RECORDS_ROOT; p = nodes[p].parent)
+        for (uint32_t p = nodes[i].parent; p != KN_RECORDS_ROOT; p = nodes[p].parent) {
             s->relations_kept += relation_survives(v, released, released_count, nodes[p].value, nodes[i].value);
+            s->relations_unchanged += relation_unchanged(released, released_count, nodes[p].value, nodes[i].value);
+        }
     }
 }
 
@@ -263,6 +276,7 @@ static void add_up(kn_tree_metrics *out, measuring *m)
         all.relations += s->relations;
         all.relations_original += s->relations_original;
         all.relations_kept += s->relations_kept;
+        all.relations_unchanged += s->relations_unchanged;
     }
     for (int w = 1; w < m->worker_count; w++)
         for (size_t i = 0; i < (size_t)m->vocabulary->nodes * m->depths; i++) m->shown[0][i] += m->shown[w][i];
@@ -276,6 +290,8 @@ static void add_up(kn_tree_metrics *out, measuring *m)
     out->node_survival = all.nodes_original > 0 ? (double)all.nodes_kept / (double)all.nodes_original : 1;
     out->relation_survival =
         all.relations_original > 0 ? (double)all.relations_kept / (double)all.relations_original : 1;
+    out->relation_unchanged =
+        all.relations_original > 0 ? (double)all.relations_unchanged / (double)all.relations_original : 1;
 }
 
 kn_status kn_tree_measure(kn_tree_metrics *out, kn_context *ctx, const kn_records *original, const kn_records *released,

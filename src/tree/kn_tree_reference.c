@@ -21,6 +21,7 @@
 #include "kn_tree_reference_internal.h"
 
 #define NONE KN_REFERENCE_NONE
+#define COST_PRIME ((UINT64_C(1) << 61) - 1)
 
 static double now(void)
 {
@@ -72,7 +73,7 @@ static uint32_t values_below(const kn_reference *r, uint32_t value)
     const kn_vocabulary *v = r->vocabulary;
     uint32_t             count = 0;
     for (uint32_t below = value; below < v->end[value]; below++) {
-        if (!kn_bitset_test(r->occurs, below)) continue;
+        if (!kn_bitset_test(r->occurs, below) || sensitive(r, below)) continue; /* "*" never stands for these */
         if (!v->negative[v->cls[below]]) return 0;
         count++;
     }
@@ -122,11 +123,11 @@ static kn_status collect_positions(kn_reference *r, position **out, size_t *coun
     size_t capacity = 0;
     *out = NULL;
     *count = 0;
-    if (r->cut->values[0] == 0) return KN_OK; /* "*" has no class */
     for (int64_t t = 0; t < r->records->count; t++) {
         const kn_record_node *nodes = r->nodes + r->records->start[t];
         for (uint32_t i = 0; i < r->size[t]; i++) {
             uint32_t parent = nodes[i].parent == KN_RECORDS_ROOT ? NONE : nodes[nodes[i].parent].value;
+            if (nodes[i].value == 0 || parent == 0) continue; /* "*" has no class */
             if (kn_bitset_test(r->class_pairs, class_pair(r, parent, nodes[i].value))) continue;
             if (!kn_grow(r->ctx, (void **)out, &capacity, *count + 1, sizeof **out)) {
                 kn_free(*out);
@@ -244,34 +245,55 @@ static kn_status build_trie(kn_reference *r, kn_error *err)
     return KN_OK;
 }
 
-/* The paths through the children of a node, in preorder. */
-static double sum_paths(const kn_reference *r, uint32_t node, uint64_t depth, double product, int64_t supports,
-                        double sum, uint64_t *leaves)
+/* a / b modulo the prime 2^61 - 1: costs that are equal as rational numbers are equal there, however they are added up. */
+static uint64_t divide(uint64_t a, uint64_t b)
 {
-    for (uint32_t c = r->trie[node].child; c != NONE; c = r->trie[c].next) {
-        double  here = product * ((double)(depth + 1) * (double)r->domain[r->trie[c].value]);
-        int64_t with = supports + r->trie[c].support;
-        if (r->trie[c].child == NONE) {
-            sum += (double)with / here;
-            ++*leaves;
-        } else {
-            sum = sum_paths(r, c, depth + 1, here, with, sum, leaves);
-        }
-    }
-    return sum;
+    kn_u128 result = a % COST_PRIME, base = b % COST_PRIME;
+    for (uint64_t power = COST_PRIME - 2; power > 0; power >>= 1, base = base * base % COST_PRIME)
+        if (power & 1) result = result * base % COST_PRIME;
+    return (uint64_t)result;
 }
 
-static kn_status rpda(kn_reference *r, double *cost, kn_error *err)
+/* The paths through the children of a node, in preorder. `divided`: 1 / product. */
+static void sum_paths(const kn_reference *r, uint32_t node, uint64_t depth, double product, uint64_t divided,
+                      int64_t supports, kn_reference_cost *sum, uint64_t *leaves)
+{
+    for (uint32_t c = r->trie[node].child; c != NONE; c = r->trie[c].next) {
+        uint64_t domain = r->domain[r->trie[c].value], below = divide(divide(divided, depth + 1), domain);
+        double   here = product * ((double)(depth + 1) * (double)domain);
+        int64_t  with = supports + r->trie[c].support;
+        if (r->trie[c].child != NONE) {
+            sum_paths(r, c, depth + 1, here, below, with, sum, leaves);
+            continue;
+        }
+        sum->value += (double)with / here;
+        sum->residue = (uint64_t)(((kn_u128)below * (uint64_t)with + sum->residue) % COST_PRIME);
+        ++*leaves;
+    }
+}
+
+static kn_status rpda(kn_reference *r, kn_reference_cost *cost, kn_error *err)
 {
     KN_TRY(build_trie(r, err));
     uint64_t leaves = 0;
-    double   sum = sum_paths(r, 0, 0, 1, 0, 0, &leaves);
-    *cost = leaves == 0 ? 0 : sum / ((double)(r->trie_count - 1) * (double)leaves);
+    *cost = (kn_reference_cost){0, 0};
+    sum_paths(r, 0, 0, 1, 1, 0, cost, &leaves);
+    if (leaves == 0) return KN_OK;
+    cost->value /= (double)(r->trie_count - 1) * (double)leaves;
+    cost->residue = divide(divide(cost->residue, r->trie_count - 1), leaves);
     return KN_OK;
 }
 
+/* Equal residues of numbers that are nowhere near each other are equal by chance. */
+static int compare_costs(kn_reference_cost a, kn_reference_cost b)
+{
+    bool close = a.value <= b.value * 1.000001 && b.value <= a.value * 1.000001;
+    if (a.value == b.value || (close && a.residue == b.residue)) return 0;
+    return a.value < b.value ? -1 : 1;
+}
+
 /* |C(u)|: the values of the full-domain cut through u's class, or through all of them, at the depth of u; leaves that are
- * not as deep stay (K2, K13). */
+ * not as deep stay, and are themselves among all leaves (K2, K13). */
 static void count_domains(kn_reference *r)
 {
     const kn_vocabulary *v = r->vocabulary;
@@ -285,16 +307,24 @@ static void count_domains(kn_reference *r)
             for (uint32_t u = v->top[c]; u < v->end[v->top[c]]; u++)
                 if (v->depth[u] == depth) r->domain[u] = size;
         }
+        uint64_t leaves = 0;
+        for (uint32_t u = from; u < to; u++) leaves += v->end[u] == u + 1;
+        for (uint32_t u = v->top[c]; u < v->end[v->top[c]]; u++)
+            if (v->end[u] == u + 1) r->domain[u] = leaves;
     }
     r->domain[0] = 1;
 }
 
 /* ---- Cuts ---- */
 
-/* The one with more values comes first. */
-static int compare_cuts(const kn_reference_cut *a, const kn_reference_cut *b)
+/* The one with more values comes first, of those the deeper one. */
+static int compare_cuts(const kn_reference *r, const kn_reference_cut *a, const kn_reference_cut *b)
 {
     if (a->size != b->size) return a->size > b->size ? -1 : 1;
+    int64_t deeper = 0;
+    for (uint32_t i = 0; i < a->size; i++)
+        deeper += (int64_t)r->vocabulary->depth[a->values[i]] - (int64_t)r->vocabulary->depth[b->values[i]];
+    if (deeper != 0) return deeper > 0 ? -1 : 1;
     for (uint32_t i = 0; i < a->size; i++)
         if (a->values[i] != b->values[i]) return a->values[i] < b->values[i] ? -1 : 1;
     return 0;
@@ -326,7 +356,7 @@ static kn_status add_cut(kn_reference *r, kn_reference_cut new_cut, kn_error *er
     if (status == KN_OK) {
         size_t mask = r->table_size - 1;
         size_t at = kn_hash_bytes(new_cut.values, new_cut.size * sizeof *new_cut.values) & mask;
-        while (r->table[at] != 0 && compare_cuts(&r->cuts[r->table[at] - 1], &new_cut) != 0) at = (at + 1) & mask;
+        while (r->table[at] != 0 && compare_cuts(r, &r->cuts[r->table[at] - 1], &new_cut) != 0) at = (at + 1) & mask;
         if (r->table[at] == 0) {
             r->cuts[r->cut_count++] = new_cut;
             r->table[at] = (uint32_t)r->cut_count;
@@ -337,6 +367,23 @@ static kn_status add_cut(kn_reference *r, kn_reference_cut new_cut, kn_error *er
     return status;
 }
 
+/* "*" for every class but the sensitive ones, whose values are published as they are. */
+static kn_status add_first_cut(kn_reference *r, kn_error *err)
+{
+    const kn_vocabulary *v = r->vocabulary;
+    uint32_t            *values = kn_alloc_array_zero(r->ctx, v->nodes, sizeof *values), size = 1;
+    if (values == NULL) return kn_reference_no_memory(r, err);
+    for (uint32_t u = 1; u < v->nodes; u++)
+        if (sensitive(r, u) && v->end[u] == u + 1) values[size++] = u;
+    return add_cut(r, (kn_reference_cut){size, values}, err);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
 /* Every cut in which one value that is no leaf made room for its children. */
 static kn_status add_specializations(kn_reference *r, uint32_t number, kn_error *err)
 {
@@ -344,14 +391,16 @@ static kn_status add_specializations(kn_reference *r, uint32_t number, kn_error 
     for (uint32_t i = 0; i < r->cuts[number].size; i++) {
         const kn_reference_cut *old = &r->cuts[number];
         uint32_t                value = old->values[i], children = 0, size = 0;
-        for (uint32_t c = value + 1; c < end[value]; c = end[c]) children++;
-        if (children == 0) continue;
+        for (uint32_t c = value + 1; c < end[value]; c = end[c]) children += !sensitive(r, c);
+        if (children == 0 || sensitive(r, value)) continue;
         uint32_t *values = kn_alloc_array(r->ctx, old->size - 1 + children, sizeof *values);
         if (values == NULL) return kn_reference_no_memory(r, err);
         for (uint32_t j = 0; j < old->size; j++) {
             if (j != i) values[size++] = old->values[j];
-            for (uint32_t c = value + 1; j == i && c < end[value]; c = end[c]) values[size++] = c;
+            for (uint32_t c = value + 1; j == i && c < end[value]; c = end[c])
+                if (!sensitive(r, c)) values[size++] = c;
         }
+        qsort(values, size, sizeof *values, ascending); /* sensitive leaves stand between the tops of classes */
         KN_TRY(add_cut(r, (kn_reference_cut){size, values}, err));
     }
     return KN_OK;
@@ -359,11 +408,10 @@ static kn_status add_specializations(kn_reference *r, uint32_t number, kn_error 
 
 /* ---- Algorithm 4 ---- */
 
-static kn_status remember(kn_reference *r, uint32_t number, double cost, kn_error *err)
+static kn_status remember(kn_reference *r, uint32_t number, kn_reference_cost cost, kn_error *err)
 {
-    if (r->found &&
-        (cost > r->best_cost || (cost == r->best_cost && compare_cuts(&r->cuts[number], &r->cuts[r->best]) > 0)))
-        return KN_OK;
+    int order = r->found ? compare_costs(cost, r->best_cost) : -1;
+    if (order > 0 || (order == 0 && compare_cuts(r, &r->cuts[number], &r->cuts[r->best]) > 0)) return KN_OK;
     if (!kn_grow(r->ctx, (void **)&r->best_sd, &r->best_sd_capacity, r->sd_count + 1, sizeof *r->best_sd))
         return kn_reference_no_memory(r, err);
     if (r->sd_count > 0) memcpy(r->best_sd, r->sd, r->sd_count * sizeof *r->sd);
@@ -375,14 +423,14 @@ static kn_status remember(kn_reference *r, uint32_t number, double cost, kn_erro
 }
 
 /* Looks at one cut. `follow`: its specializations may hold too. */
-static kn_status evaluate(kn_reference *r, uint32_t number, bool *follow, double *cost, kn_error *err)
+static kn_status evaluate(kn_reference *r, uint32_t number, bool *follow, kn_reference_cost *cost, kn_error *err)
 {
     kn_reference_cut here = r->cuts[number];
     r->cut = &here;
     r->counters->cuts++;
     *follow = false;
     for (uint32_t i = 0; i < here.size; i++) {
-        r->plain[i] = !(r->problem->l > 0 && sensitive(r, here.values[i]));
+        r->plain[i] = !sensitive(r, here.values[i]);
         r->absence[i] = r->plain[i] ? values_below(r, here.values[i]) : 0;
     }
     kn_reference_project(r);
@@ -404,8 +452,8 @@ static kn_status evaluate(kn_reference *r, uint32_t number, bool *follow, double
 static kn_status all_cuts(kn_reference *r, kn_error *err)
 {
     for (uint32_t i = 0; i < r->cut_count && !kn_reference_gives_up(r); i++) {
-        bool   follow;
-        double cost;
+        bool              follow;
+        kn_reference_cost cost;
         KN_TRY(evaluate(r, i, &follow, &cost, err));
         if (follow) KN_TRY(add_specializations(r, i, err));
     }
@@ -413,14 +461,14 @@ static kn_status all_cuts(kn_reference *r, kn_error *err)
 }
 
 typedef struct candidate {
-    double   cost;
-    uint32_t number;
+    kn_reference_cost cost;
+    uint32_t          number;
 } candidate;
 
 static bool comes_before(const kn_reference *r, candidate a, candidate b)
 {
-    if (a.cost != b.cost) return a.cost < b.cost;
-    return compare_cuts(&r->cuts[a.number], &r->cuts[b.number]) < 0;
+    int order = compare_costs(a.cost, b.cost);
+    return (order ? order : compare_cuts(r, &r->cuts[a.number], &r->cuts[b.number])) < 0;
 }
 
 /* Puts a candidate among the best `most`, which stand in order. */
@@ -445,7 +493,7 @@ static kn_status greedy_cuts(kn_reference *r, kn_error *err)
         if (best == NULL) return kn_reference_no_memory(r, err);
         for (; status == KN_OK && i < step_end && !kn_reference_gives_up(r); i++) {
             bool      follow = false;
-            candidate c = {0, i};
+            candidate c = {{0, 0}, i};
             status = evaluate(r, i, &follow, &c.cost, err);
             if (follow) insert(r, best, &count, most, c);
         }
@@ -515,8 +563,7 @@ static kn_status prepare(kn_reference *r, kn_error *err)
         kn_bitset_set(r->occurs, records->value[i]);
         r->lacks = r->lacks || r->vocabulary->negative[r->vocabulary->cls[records->value[i]]];
     }
-    uint32_t *star = kn_alloc_array_zero(r->ctx, 1, sizeof *star);
-    return star == NULL ? kn_reference_no_memory(r, err) : add_cut(r, (kn_reference_cut){1, star}, err);
+    return add_first_cut(r, err);
 }
 
 static void release(kn_reference *r)
@@ -556,7 +603,7 @@ kn_status kn_tree_reference_search(kn_tree_result *out, kn_context *ctx, const k
     if (status == KN_OK) {
         out->found = r.found;
         out->complete = !r.late;
-        out->cost = r.best_cost;
+        out->cost = r.best_cost.value;
     }
     release(&r);
     return status;

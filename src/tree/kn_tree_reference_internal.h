@@ -23,6 +23,12 @@ typedef struct kn_reference_relation {
     kn_id_list records;
 } kn_reference_relation;
 
+/* RPDa as a number, and modulo a prime. */
+typedef struct kn_reference_cost {
+    double   value;
+    uint64_t residue;
+} kn_reference_cost;
+
 typedef struct kn_reference_trie_node {
     uint32_t value, child, next; /* the first child, the next sibling by value; none: KN_REFERENCE_NONE */
     int64_t  support, last;      /* records with this path, and the last of them     */
@@ -88,7 +94,7 @@ typedef struct kn_reference {
     size_t            table_size;
 
     bool               found;
-    double             best_cost;
+    kn_reference_cost  best_cost;
     uint32_t           best;
     kn_disassociation *best_sd;
     size_t             best_sd_count, best_sd_capacity;

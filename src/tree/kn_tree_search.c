@@ -30,7 +30,7 @@ typedef struct rare_values {
 /* The state of a cut that may be followed. */
 typedef struct kept_state {
     kn_cut_state *state;
-    double        cost;
+    kn_tree_cost  cost;
     uint32_t      cut;
 } kept_state;
 
@@ -40,7 +40,7 @@ typedef struct search {
     const kn_vocabulary   *vocabulary;
     kn_synopsis           *synopsis;
     kn_cuts                cuts;
-    uint64_t              *domain;  /* |C(u)| per value */
+    kn_cost_domain        *domain;  /* |C(u)| per value */
     kn_combinations       *scratch; /* per worker */
     int                    workers;
     double                 deadline; /* 0: none */
@@ -57,11 +57,12 @@ typedef struct search {
     rare_values   *rare;
     size_t         rare_count, rare_capacity;
     /* The best few of the step. */
-    uint32_t *followed;
-    double   *costs;
-    size_t    followed_count, followed_capacity, costs_capacity;
+    uint32_t     *followed;
+    kn_tree_cost *costs;
+    size_t        followed_count, followed_capacity, costs_capacity;
     /* The best of all. */
     uint32_t           best;
+    kn_tree_cost       best_cost;
     kn_disassociation *best_list;
     size_t             best_count;
     kn_tree_result    *result;
@@ -105,7 +106,7 @@ static kn_status look_at(search *s, const kn_cut *cut, kn_combinations *scratch,
     if (!known) return kn_fail_memory(err, s->ctx, "looking at a cut");
     for (uint32_t i = 0; i < cut->size; i++) {
         uint16_t cls = s->vocabulary->cls[cut->values[i]];
-        known[i] = s->problem->l == 0 || cls == KN_VOCABULARY_NO_CLASS || !s->vocabulary->sensitive[cls];
+        known[i] = cls == KN_VOCABULARY_NO_CLASS || !s->vocabulary->sensitive[cls];
     }
     kn_projection *projection = NULL;
     kn_structure   structure = {0};
@@ -149,10 +150,10 @@ static const kn_cut_state *state_of(const search *s, uint32_t cut)
     return NULL;
 }
 
-static bool before(const search *s, double cost, uint32_t cut, double other_cost, uint32_t other)
+static bool before(const search *s, kn_tree_cost cost, uint32_t cut, kn_tree_cost other_cost, uint32_t other)
 {
-    if (cost != other_cost) return cost < other_cost;
-    return kn_cut_compare(&s->cuts.cuts[cut], &s->cuts.cuts[other]) < 0;
+    int order = kn_tree_cost_compare(cost, other_cost);
+    return (order ? order : kn_cut_compare(&s->cuts, &s->cuts.cuts[cut], &s->cuts.cuts[other])) < 0;
 }
 
 /* A worker keeps as many states as will be followed: those that will be are among them. */
@@ -221,7 +222,7 @@ static kn_status look_at_range(void *arg, int64_t begin, int64_t end, int worker
 /* ---- Steps ---- */
 
 /* Among those that are followed: all (ACS), or the g best, in order. */
-static kn_status follow(search *s, uint32_t cut, double cost, kn_error *err)
+static kn_status follow(search *s, uint32_t cut, kn_tree_cost cost, kn_error *err)
 {
     bool   all = s->problem->method == KN_METHOD_ACS;
     size_t at = s->followed_count, most = all ? SIZE_MAX : (size_t)s->problem->g;
@@ -268,9 +269,10 @@ static kn_status take(search *s, uint32_t cut, kn_outcome *o, kn_error *err)
     if (o->rare) KN_TRY(remember_rare(s, o, err));
     if (!o->followed) return KN_OK;
     KN_TRY(follow(s, cut, o->cost, err));
-    if (!o->solution || (r->found && !before(s, o->cost, cut, r->cost, s->best))) return KN_OK;
+    if (!o->solution || (r->found && !before(s, o->cost, cut, s->best_cost, s->best))) return KN_OK;
     r->found = true;
-    r->cost = o->cost;
+    r->cost = o->cost.value;
+    s->best_cost = o->cost;
     s->best = cut;
     kn_free(s->best_list);
     s->best_list = o->disassociations;
@@ -372,20 +374,24 @@ static kn_status run(search *s, kn_error *err)
 
 /* ---- Beginning and end ---- */
 
-/* |C(u)|: the values of u's class, or of all, in the full-domain cut at the depth of u (K2, K13). */
+/* |C(u)|: the values of u's class, or of all, in the full-domain cut at the depth of u; a leaf is on the lowest level
+ * wherever it stands: all leaves (K2, K13). */
 static void count_domains(search *s)
 {
     const kn_vocabulary *v = s->vocabulary;
-    s->domain[0] = 1;
+    s->domain[0] = (kn_cost_domain){1, 1};
     for (int c = 0; c < v->class_count; c++) {
         uint32_t top = v->top[c], end = v->end[top];
         uint32_t from = s->problem->level_domains ? 1 : top, to = s->problem->level_domains ? v->nodes : end;
+        uint64_t       all = v->leaves[s->problem->level_domains ? 0 : top];
+        kn_cost_domain leaf = {all, kn_cost_inverse(all)};
         for (int depth = 1; depth <= v->height[top] + 1; depth++) {
             uint64_t size = 0;
             for (uint32_t u = from; u < to; u++)
                 size += v->depth[u] == depth || (v->depth[u] < depth && v->end[u] == u + 1);
+            kn_cost_domain group = {size, kn_cost_inverse(size)};
             for (uint32_t u = top; u < end; u++)
-                if (v->depth[u] == depth) s->domain[u] = size;
+                if (v->depth[u] == depth) s->domain[u] = v->end[u] == u + 1 ? leaf : group;
         }
     }
 }

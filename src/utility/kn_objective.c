@@ -3,14 +3,15 @@
  * lm, ncp and prec are means of fractions part / domain with small whole numbers: covered leaves less one of leaves
  * less one, covered leaves of leaves, level of height. All are brought to one denominator, the least common multiple of
  * the domains, and multiplied by the attribute's weight as a whole number; so a cell's cost is a whole number too, sums
- * are exact and the mean is their sum / (rows × what a suppressed row costs). Where that does not fit, and for entropy,
- * whose costs are logarithms, costs are rounded to units of a power of two, as fine as fits: 2^-60 of what a suppressed
- * row costs, or finer. Rounding is monotone, so a more general cell never costs less, and losses are sums of whole
- * numbers still.
+ * are exact and the mean is their sum / (rows × what a suppressed row costs). Where that does not fit, costs are rounded
+ * to units of a power of two, as fine as fits: 2^-60 of what a suppressed row costs, or finer. Rounding is monotone, so a
+ * more general cell never costs less, and losses are sums of whole numbers still.
  *
  * entropy is Σ log2(rows under the cell) - Σ log2(rows of the value): the second sum is the same for every node and is
- * taken off when a value is shown. Where costs are rounded, two different nodes whose losses are equal as real numbers
- * may differ in the last units (log2 3 + log2 12 = 2 log2 6); where they are exact, equal losses compare equal.
+ * taken off when a value is shown. Only the logarithms of primes are rounded, that of any other number is the sum of its
+ * primes': so losses that are equal as real numbers (log2 3 + log2 12 = 2 log2 6) are equal. Where that could break the
+ * order of numbers (rows × weights beyond 2^40 or so), and where costs of another metric had to be rounded, equal losses
+ * may differ in the last units.
  *
  * Cost: one pass over the rows per quasi-identifier (each on its own worker), then levels × values. Memory: 8 bytes per
  * value and level, 8 per node while it is made.
@@ -110,15 +111,18 @@ static long double weight_of(const kn_ratio *weights, int q)
 /* How a part becomes a cost. */
 typedef struct unit_choice {
     bool        exact;
+    bool        primes;      /* entropy: by log_by_primes                                  */
     uint64_t    denominator; /* exact: of all fractions; star = whole weight × denominator */
+    uint64_t    suppressed;  /* primes: the logarithm of all rows; star = whole weight × it */
     long double scale;       /* otherwise: cost = weight × part / domain × scale, rounded  */
+    long double weight;      /* what a whole weight of 1 stands for                        */
 } unit_choice;
 
 /* Fills in `star` and says how costs are made. */
 static bool exact_unit(unit_choice *unit, kn_objective *o, const kn_hierarchy *const *hierarchies,
                        const kn_ratio *weights)
 {
-    *unit = (unit_choice){true, 1, 0};
+    *unit = (unit_choice){.exact = true, .denominator = 1};
     if (o->metric == KN_METRIC_ENTROPY || !whole_weights(o->star, weights, o->quasi_count)) return false;
     for (int q = 0; q < o->quasi_count; q++)
         if (!lcm(&unit->denominator, domain_of(o->metric, hierarchies[q]))) return false;
@@ -131,6 +135,37 @@ static bool exact_unit(unit_choice *unit, kn_objective *o, const kn_hierarchy *c
     return true;
 }
 
+/* log2(n) × scale as the sum of its primes'. O(√n). */
+static uint64_t log_by_primes(uint64_t n, long double scale)
+{
+    uint64_t sum = 0;
+    for (uint64_t p = 2; p * p <= n; p += p == 2 ? 1 : 2) {
+        if (n % p != 0) continue;
+        uint64_t log = (uint64_t)roundl(log2l((long double)p) * scale);
+        for (; n % p == 0; n /= p) sum += log;
+    }
+    return n > 1 ? sum + (uint64_t)roundl(log2l((long double)n) * scale) : sum;
+}
+
+/* Entropy. A number has fewer than 64 primes, so the sum of their logarithms is within 32 units of its own; the next
+ * number's is 1 / n bits or more away, so that with 128 n units in a bit the order of numbers is kept. */
+static bool prime_unit(unit_choice *unit, kn_objective *o, const kn_ratio *weights)
+{
+    if (o->metric != KN_METRIC_ENTROPY || o->rows < 2 || !whole_weights(o->star, weights, o->quasi_count)) return false;
+    long double row = 0, weight = 0;
+    for (int q = 0; q < o->quasi_count; q++) {
+        row += (long double)o->star[q] * log2l((long double)o->rows);
+        if (o->star[q] > 0) weight = weight_of(weights, q) / (long double)o->star[q];
+    }
+    int exponent = 0;
+    (void)frexpl(row, &exponent);
+    *unit = (unit_choice){.primes = true, .scale = ldexpl(1.0L, ROW_BITS - 2 - exponent), .weight = weight};
+    if (unit->scale < 128 * (long double)o->rows) return false;
+    unit->suppressed = log_by_primes((uint64_t)o->rows, unit->scale);
+    for (int q = 0; q < o->quasi_count; q++) o->star[q] *= unit->suppressed;
+    return true;
+}
+
 static void rounded_unit(unit_choice *unit, kn_objective *o, const kn_ratio *weights)
 {
     long double suppressed = 1; /* cost of a suppressed cell of weight 1 */
@@ -140,7 +175,7 @@ static void rounded_unit(unit_choice *unit, kn_objective *o, const kn_ratio *wei
     int exponent = 0;
     if (row > 0) (void)frexpl(row, &exponent); /* row < 2^exponent */
     /* One bit less than fits leaves room for the rounding of each cell. */
-    *unit = (unit_choice){false, 1, ldexpl(1.0L, ROW_BITS - 1 - exponent)};
+    *unit = (unit_choice){.denominator = 1, .scale = ldexpl(1.0L, ROW_BITS - 1 - exponent), .weight = 1};
     for (int q = 0; q < o->quasi_count; q++)
         o->star[q] = (uint64_t)roundl(weight_of(weights, q) * suppressed * unit->scale);
 }
@@ -161,6 +196,7 @@ static uint64_t node_cost(const fill *f, int q, uint32_t node, int64_t rows_belo
     const kn_hierarchy *h = f->hierarchies[q];
     if (f->o->metric == KN_METRIC_ENTROPY) {
         if (rows_below <= 1) return 0;
+        if (f->unit.primes) return f->o->star[q] / f->unit.suppressed * log_by_primes((uint64_t)rows_below, f->unit.scale);
         return (uint64_t)roundl(weight_of(f->weights, q) * log2l((long double)rows_below) * f->unit.scale);
     }
     uint32_t part = part_of(f->o->metric, h, node), domain = domain_of(f->o->metric, h);
@@ -216,7 +252,8 @@ static kn_status fill_cells(fill *f, kn_error *err)
     bool          any = !f->weights;
     for (int q = 0; f->weights && q < o->quasi_count; q++) any = any || f->weights[q].numerator > 0;
     if (!any) return kn_fail(err, KN_USAGE, "the weights of all quasi-identifiers are 0");
-    if (!exact_unit(&f->unit, o, f->hierarchies, f->weights)) rounded_unit(&f->unit, o, f->weights);
+    if (!exact_unit(&f->unit, o, f->hierarchies, f->weights) && !prime_unit(&f->unit, o, f->weights))
+        rounded_unit(&f->unit, o, f->weights);
     KN_TRY(kn_parallel_for(o->ctx, o->quasi_count, 1, fill_range, f, err));
     kn_u128 suppressed_row = 0;
     for (int q = 0; q < o->quasi_count; q++) {
@@ -226,7 +263,7 @@ static kn_status fill_cells(fill *f, kn_error *err)
     o->descending = o->metric == KN_METRIC_PREC;
     o->offset = o->descending ? 1 : 0;
     if (o->metric == KN_METRIC_ENTROPY)
-        o->unit = 1 / f->unit.scale;
+        o->unit = f->unit.weight / f->unit.scale;
     else if (suppressed_row > 0 && o->rows > 0)
         o->unit = 1 / ((long double)suppressed_row * (long double)o->rows);
     return KN_OK;
@@ -257,7 +294,7 @@ kn_status kn_objective_make(kn_objective **out, kn_context *ctx, const kn_table 
         o->heights[q] = (int)hierarchies[q]->height;
         o->codes[q] = table->columns[quasi[q]].dict.count;
     }
-    fill f = {o, table, quasi, hierarchies, weights, {false, 1, 0}};
+    fill f = {o, table, quasi, hierarchies, weights, {.exact = false}};
     if (st == KN_OK && o->cells) st = fill_cells(&f, err);
     if (st != KN_OK) {
         kn_objective_free(o);

@@ -69,16 +69,11 @@ static inline kn_string kn_vlabel_text(const kn_records_verifier *v, uint32_t la
     return c->texts.texts[label - c->first];
 }
 
+/* Is it a value that nobody is taken to know, and that is published as it is (III-F)? */
 static inline bool kn_vlabel_sensitive(const kn_records_verifier *v, uint32_t label)
 {
     const kn_spec_class *c = v->classes[v->class_of[label]].spec;
     return c && c->sensitive;
-}
-
-/* Is it a value that nobody is taken to know: of a sensitive class, where l-diversity is promised (III-F)? */
-static inline bool kn_vrecords_hides(const kn_records_verifier *v, uint32_t label)
-{
-    return v->diverse && kn_vlabel_sensitive(v, label);
 }
 
 /* Notes what is wrong. The first 100 are kept; the report is not ok any more. */

@@ -387,7 +387,7 @@ static kn_status find_prices(absence *a, bool *any, kn_error *err)
         if (seen[label]) continue;
         seen[label] = true;
         const kn_spec_class *cls = v->classes[v->class_of[label]].spec;
-        bool                 negative = cls && cls->negative && !kn_vrecords_hides(v, label);
+        bool                 negative = cls && cls->negative && !kn_vlabel_sensitive(v, label);
         *any = *any || negative;
         other[rank] = other[rank] || !negative;
         a->price[rank]++;

@@ -4,7 +4,7 @@
  * is the group that bears the class's name, else (one file for several classes) the group that holds the class's values, else
  * the only group; failing that all of it hangs below a top with the class's name. A group that holds nothing but one of its
  * own label is the same node. |C(u)| is the number of values of the class's full-domain cut at the depth of u, where leaves
- * that are not as deep stay (ERRATA K2, K13).
+ * that are not as deep stay; of a leaf, wherever it stands, the number of leaves (ERRATA K2, K13).
  *
  * Cost: O(nodes of the hierarchies × height).
  */
@@ -196,7 +196,10 @@ static kn_status count_domains(const kn_records_verifier *v, kn_vclass *c, const
         here[d] += above;
         above += leaves[d];
     }
-    for (uint32_t n = 0; n < t->nodes; n++) c->domain[n] = depth[n] == KN_V_NONE ? 0 : here[depth[n]];
+    for (uint32_t n = 0; n < t->nodes; n++) {
+        if (depth[n] == KN_V_NONE) continue;
+        c->domain[n] = children[n] == 0 ? above : here[depth[n]]; /* by now all leaves are above */
+    }
     kn_free(sizes);
     kn_free(depth);
     return KN_OK;

@@ -2,7 +2,8 @@
  *
  * The values of a cut never stand above each other, and every value of the original has exactly one of them at or above it.
  * So the labels that the release shows tell the cut: the image of an original value is the one of them on its way up to
- * "*". Two on that way, or none: there is no cut.
+ * "*". Two on that way, or none: there is no cut. Values of sensitive classes are published as they are: the image of such a
+ * value is itself, and "*" does not stand for it.
  *
  * Cost: O(labels × height).
  */
@@ -36,6 +37,8 @@ static bool find_image(kn_records_verifier *v, uint32_t label, const place *orig
                        bool *is_image, int64_t *shown)
 {
     uint32_t path[KN_HIERARCHY_MAX_LEVELS + 3], count = kn_vlabel_path(v, label, path), image = KN_V_NONE;
+    bool     kept = kn_vlabel_sensitive(v, label);
+    if (kept) count = 1;
     for (uint32_t i = 0; i < count; i++) {
         if (release[path[i]].record < 0) continue;
         if (image == KN_V_NONE) {
@@ -53,8 +56,9 @@ static bool find_image(kn_records_verifier *v, uint32_t label, const place *orig
     if (image == KN_V_NONE && ++*shown <= SHOWN)
         kn_vrecords_problem(v,
                             "record %" PRId64 " of the original, node %" PRIu64
-                            ": the release shows neither its value nor one above it",
-                            original[label].record + 1, original[label].node + 1);
+                            ": the release shows neither its value nor %s",
+                            original[label].record + 1, original[label].node + 1,
+                            kept ? "may it show another: its class is sensitive" : "one above it");
     v->image[label] = image;
     if (image != KN_V_NONE) is_image[image] = true;
     return image != KN_V_NONE;

@@ -3,7 +3,7 @@
  * A position is the label of a node with that of its parent, or none below the root. Whoever knows the schema sees that a
  * node was moved where both have a class and no original record has a node of the one class directly below one of the
  * other. Such a position must occur in at least k released records. One exception: a value that nobody is taken to know
- * (l-diversity) and that fewer than k records have can be moved nowhere but below the root, and stands there.
+ * (of a sensitive class) and that fewer than k records have can be moved nowhere but below the root, and stands there.
  *
  * Cost: O(nodes) look-ups; 16 bytes for each position that occurs.
  */
@@ -135,7 +135,7 @@ static int64_t support_of(const kn_records_verifier *v, uint32_t label)
 static bool is_excepted(const kn_records_verifier *v, uint64_t key)
 {
     uint32_t label = (uint32_t)key;
-    return key >> 32 == KN_V_NONE && kn_vrecords_hides(v, label) && support_of(v, label) < v->spec->kmn.k;
+    return key >> 32 == KN_V_NONE && kn_vlabel_sensitive(v, label) && support_of(v, label) < v->spec->kmn.k;
 }
 
 /* The first of them by record and node, whatever the order of the table. */

@@ -119,7 +119,7 @@ static kn_status rank_labels(kn_records_verifier *v, kn_vview *w, kn_error *err)
         for (int hidden = 0; hidden < 2; hidden++) {
             for (uint32_t i = 0; i < v->labels; i++) {
                 uint32_t l = list[i].label;
-                if (list[i].support == 0 || kn_vrecords_hides(v, l) != (hidden == 1)) continue;
+                if (list[i].support == 0 || kn_vlabel_sensitive(v, l) != (hidden == 1)) continue;
                 w->label_of[w->labels] = l;
                 w->rank_of[l] = w->labels++;
             }
