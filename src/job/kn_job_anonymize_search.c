@@ -130,6 +130,7 @@ static kn_status prepare_with(kn_run *run, uint32_t **leaves, kn_error *err)
     kn_requirements_options options = {.models = run->spec->models,
                                        .model_count = run->spec->model_count,
                                        .entity = run->entity,
+                                       .linked = run->linked,
                                        .hierarchies = (const kn_hierarchy *const *)run->column_hierarchies};
     KN_TRY(kn_requirements_make(&run->requirements, run->ctx, run->table, &options, err));
     KN_TRY(count_population(run, leaves, err));
@@ -143,6 +144,7 @@ static kn_status prepare_with(kn_run *run, uint32_t **leaves, kn_error *err)
 
 kn_status kn_run_prepare(kn_run *run, kn_error *err)
 {
+    KN_TRY(kn_run_check_linked(run, err));
     KN_TRY(read_population(run, err));
     size_t quasi = (size_t)run->quasi_count, columns = (size_t)run->table->column_count;
     run->hierarchies = kn_run_room(run, &run->scratch, quasi, sizeof *run->hierarchies, err);

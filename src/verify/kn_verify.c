@@ -1,7 +1,8 @@
 /* kn_verify.c: the independent verifier: what is read, in which order it is checked, and the report.
  *
  * Both files are read anew; then columns and suppressed rows (kn_verify_rules.c), the assignment of released rows to
- * originals (kn_verify_map.c with a row map, kn_verify_match.c without), every promise (kn_verify_models.c), every declared
+ * originals (kn_verify_map.c with a row map, kn_verify_match.c without), every promise (kn_verify_models.c; of whole persons where
+ * their rows stay linked, kn_verify_linked.c), every declared
  * dependency (kn_verify_dependencies.c) and every metric (kn_verify_metrics.c). A release without one of its columns is not looked at further. Nothing here is shared with the
  * methods, the recoding or the models: docs/verification.md tells what is shared and why.
  *
@@ -282,17 +283,31 @@ static kn_status prepare_range(void *arg, int64_t begin, int64_t end, int worker
     return KN_OK;
 }
 
+/* Whose rows they are: the entity's, or those of the identifier whose pseudonym links rows. */
+static kn_status prepare_persons(kn_verifier *v, kn_error *err)
+{
+    const kn_attribute *link = v->entity ? NULL : kn_verify_link_column(v);
+    for (int i = 0; link && i < v->copy_count; i++) {
+        if (v->copies[i].attribute != link) continue;
+        v->entity = v->copies[i].original;
+        v->entity_release = v->copies[i].release;
+    }
+    if (!v->entity) return KN_OK;
+    const char  *name = link ? link->name : v->spec->entity;
+    int          index = kn_spec_find(v->spec, name);
+    kn_attribute none = {.name = name, .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_AUTO};
+    kn_vrows     rows = {v->original->rows, NULL};
+    KN_TRY(kn_vdomain_make(&v->entities, v->ctx, v->spec, index < 0 ? &none : &v->spec->attributes[index], &rows,
+                           v->entity, NULL, v->zone, err));
+    return kn_verify_find_links(v, err);
+}
+
 static kn_status prepare(kn_verifier *v, kn_error *err)
 {
     KN_TRY(read_population(v, err));
     KN_TRY(kn_verify_dropped(v, err));
     KN_TRY(kn_parallel_for(v->ctx, v->quasi_count + v->copy_count, 1, prepare_range, v, err));
-    if (!v->entity) return KN_OK;
-    int          index = kn_spec_find(v->spec, v->spec->entity);
-    kn_attribute none = {.name = v->spec->entity, .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_AUTO};
-    kn_vrows     rows = {v->original->rows, NULL};
-    return kn_vdomain_make(&v->entities, v->ctx, v->spec, index < 0 ? &none : &v->spec->attributes[index], &rows,
-                           v->entity, NULL, v->zone, err);
+    return prepare_persons(v, err);
 }
 
 /* ---- All of it ---- */
