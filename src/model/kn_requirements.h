@@ -27,9 +27,9 @@ typedef struct kn_requirements_options {
     const kn_model            *models;
     int                        model_count;
     int                        entity;      /* column of the table; -1: one row per person                             */
-    bool                       linked;      /* with an entity: see above                                               */
     const kn_hierarchy *const *hierarchies; /* one per column of the table (NULL where none): of sensitive columns, for
                                                the hierarchical distance; the array itself may be NULL                 */
+    bool                       linked;      /* with an entity: the rows of a person stay linked, see above             */
 } kn_requirements_options;
 
 typedef struct kn_requirements {
