@@ -67,10 +67,12 @@ typedef struct kn_hierarchy_spec {
     int                      break_count;
     unsigned                 calendar;    /* CALENDAR: KN_CALENDAR_...; 0: all                                 */
     const char              *separator;   /* PREFIX                                                            */
+    int                      mask_width;  /* MASK with pad: filled up to so many characters, longer values stay apart;
+                                             0: to the longest                                                 */
 } kn_hierarchy_spec;
 
 #define KN_HIERARCHY_SPEC_INIT                                                                                         \
-    {sizeof(kn_hierarchy_spec), KN_HIERARCHY_FILE, NULL, 0, '.', false, false, 0, NULL, NULL, 0, NULL, NULL, 0, 0, NULL}
+    {sizeof(kn_hierarchy_spec), KN_HIERARCHY_FILE, NULL, 0, '.', false, false, 0, NULL, NULL, 0, NULL, NULL, 0, 0, NULL, 0}
 
 /* Reads a hierarchy file or a taxonomy (the only kinds that need no column). Not bound to a column. KN_INPUT with line
  * and column where the file is not a tree. */

@@ -92,6 +92,7 @@ static void print_words(const kn_attack_report *r)
     }
     printf(" with %s\n\n", cli_rows_of(r->after.rows).text);
     row(t, r, "  match no row", r->before.none, r->after.none);
+    if (r->after.unplaced > 0) row(t, r, "  cannot be placed", r->before.unplaced, r->after.unplaced);
     print_counts(t, r);
     snprintf(name, sizeof name, "  match fewer than %s rows, but at least one", cli_format_integer(number, r->k));
     row(t, r, name, r->before.below, r->after.below);
@@ -103,10 +104,14 @@ static void print_words(const kn_attack_report *r)
     cli_text_table_print(t, stdout, 2);
     cli_text_table_free(t);
     if (r->after.below == 0)
-        printf("\nNobody is narrowed down to fewer than %s rows.\n", cli_format_integer(number, r->k));
+        printf("\nNobody%s is narrowed down to fewer than %s rows.\n", r->after.unplaced > 0 ? " who can be placed" : "",
+               cli_format_integer(number, r->k));
     else
         printf("\n%s narrowed down to fewer than %s rows.\n",
                cli_count_of(r->after.below, "person is", "people are").text, cli_format_integer(number, r->k));
+    if (r->after.unplaced > 0)
+        printf("%s placed: the hierarchy of a column lacks a value of theirs, so nothing is said of them.\n",
+               cli_count_of(r->after.unplaced, "person cannot be", "people cannot be").text);
 }
 
 /* ---- JSON ---- */
@@ -123,6 +128,7 @@ static json_t *table_json(const kn_attack_report *r, const kn_attack_table *t)
     json_t *o = cli_json_object(), *counts = cli_json_array(), *certain = cli_json_object();
     cli_json_set(o, "rows", json_integer(t->rows));
     cli_json_set(o, "none", json_integer(t->none));
+    cli_json_set(o, "unplaced", json_integer(t->unplaced));
     cli_json_set(o, "unique", json_integer(t->unique));
     cli_json_set(o, "below_k", json_integer(t->below));
     cli_json_set(o, "least", json_integer(t->least));

@@ -123,7 +123,34 @@ static kn_status read_types(job *j, const kn_csv_options *csv, kn_error *err)
 
 /* ---- Hierarchies over the external table's values ---- */
 
-static kn_status make_link(job *j, int i, kn_error *err)
+/* Characters of the longest cell. A mask that fills values up fills them all up to one width: that of the labels. */
+static int widest_cell(const kn_table *release, int column)
+{
+    const kn_dictionary *dict = &release->columns[column].dict;
+    int                  widest = 0;
+    for (uint32_t c = 0; c < dict->count; c++) {
+        kn_string text = kn_dictionary_text(dict, c);
+        int       length = 0;
+        for (size_t i = 0; i < text.size; i++) length += ((unsigned char)text.data[i] & 0xc0) != 0x80;
+        if (length > widest) widest = length;
+    }
+    return widest;
+}
+
+/* A mask that fills values up ends in one label: the mask and nothing else. */
+static kn_status find_root(job *j, const kn_hierarchy_spec *spec, kn_attack_link *link, kn_error *err)
+{
+    const char *mask = spec->mask ? spec->mask : "*";
+    size_t      size = strlen(mask), width = (size_t)spec->mask_width;
+    if (spec->kind != KN_HIERARCHY_MASK || !spec->mask_pad) return KN_OK;
+    char *root = kn_arena_bytes(&j->to->arena, size * width + 1);
+    if (!root) return kn_fail_memory(err, j->ctx, what);
+    for (size_t i = 0; i < width; i++) memcpy(root + i * size, mask, size);
+    link->root = (kn_string){root, size * width};
+    return KN_OK;
+}
+
+static kn_status make_link(job *j, int i, const kn_table *release, kn_error *err)
 {
     const kn_attribute *a = j->attributes[i];
     kn_attack_link     *link = &j->links[i];
@@ -136,7 +163,10 @@ static kn_status make_link(job *j, int i, kn_error *err)
     if (spec.kind == KN_HIERARCHY_FILE || spec.kind == KN_HIERARCHY_TAXONOMY) {
         KN_TRY(kn_hierarchy_read(&j->hierarchies[i], j->ctx, &spec, err));
         KN_TRY(kn_attack_bind(j->hierarchies[i], column, &link->rules, err));
+        link->partial = true;
     } else {
+        spec.mask_width = widest_cell(release, kn_table_find(release, a->name));
+        KN_TRY(find_root(j, &spec, link, err));
         KN_TRY(kn_hierarchy_build(&j->hierarchies[i], j->ctx, column, &spec, err));
     }
     link->hierarchy = j->hierarchies[i];
@@ -200,7 +230,7 @@ static kn_status run(job *j, kn_error *err)
     KN_TRY(kn_table_read_csv(&release, j->ctx, j->options->release, &csv, err));
     kn_status st = find_links(j, release, err);
     if (st == KN_OK) st = read_types(j, &external, err);
-    for (int i = 0; i < j->to->report.link_count && st == KN_OK; i++) st = make_link(j, i, err);
+    for (int i = 0; i < j->to->report.link_count && st == KN_OK; i++) st = make_link(j, i, release, err);
     if (st == KN_OK) st = attack_one(&j->to->report.after, j, release, true, j->options->release, err);
     kn_table_free(release);
     return st == KN_OK ? attack_original(j, err) : st;
