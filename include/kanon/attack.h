@@ -39,6 +39,8 @@ typedef struct kn_attack_report {
     kn_attack_table    after;  /* the release                                      */
     bool               has_before;
     kn_attack_table    before; /* the original, where it was given                 */
+    const char        *linked; /* a column of pseudonyms that shows which released rows are one person's; NULL: none. Rows
+                                  are matched one by one all the same               */
 } kn_attack_report;
 
 typedef struct kn_attack_options {

@@ -153,6 +153,7 @@ static void print_json(const kn_attack_report *r)
     cli_json_set(o, "sensitive", names_json(r->sensitive, r->sensitive_count));
     if (r->has_before) cli_json_set(o, "before", table_json(r, &r->before));
     cli_json_set(o, "after", table_json(r, &r->after));
+    if (r->linked) cli_json_set(o, "linked", cli_json_text(r->linked, strlen(r->linked)));
     cli_json_set(o, "holds", json_boolean(r->after.below == 0));
     cli_json_print(o);
 }
@@ -185,6 +186,17 @@ static void note_strangers(const cli_common *common, const kn_attack_report *r)
              "%s of %s people match no row: if they are in the release, its cells are not read as they are meant; "
              "--hierarchy, --type and --decimal say how",
              cli_format_integer(none, r->after.none), cli_format_integer(people, r->people));
+}
+
+static void note_linked(const cli_common *common, const kn_attack_report *r)
+{
+    if (!r->linked) return;
+    char *name = cli_escape(r->linked, strlen(r->linked));
+    cli_note(common,
+             "column \"%s\" shows which rows are one person's, but they were matched one by one: whoever knows several rows "
+             "of a person may find them by all of these together; verify judges that",
+             name);
+    free(name);
 }
 
 static int check_demo(const attacking *w, int argc)
@@ -237,6 +249,7 @@ static int attack(attacking *w, kn_context *ctx, const char *release)
             print_words(report);
         if (report) {
             note_strangers(&w->a.common, report);
+            note_linked(&w->a.common, report);
             code = report->after.below > 0;
         }
     }

@@ -173,6 +173,9 @@ void               kn_cut_worse(double *reached, const kn_model *model, double v
 KN_CHECK kn_status kn_cut_sizes(kn_run *run, const int64_t *sizes, const int64_t *rows, int64_t count,
                                 kn_cut_figures *out, kn_error *err);
 
+/* Where rows stay linked: the rows of persons whose number of rows fewer than k persons have. */
+KN_CHECK kn_status kn_run_lonely_rows(const kn_run *run, int64_t *out, kn_error *err);
+
 /* KN_USAGE: rows stay linked and the method cannot look at whole persons. */
 KN_CHECK kn_status kn_run_check_linked(const kn_run *run, kn_error *err);
 

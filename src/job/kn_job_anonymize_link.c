@@ -1,11 +1,11 @@
 /* kn_job_anonymize_link.c: does the release show which rows are one person's? And what whole persons reach.
  *
  * Rows are linked by a pseudonym whose identifier is on several rows: by its very purpose. With an `entity` they are also
- * linked by columns that are published as they are and are the same in all rows of each person, if somebody with several
- * rows shares what these columns show together with fewer than k persons. Then a person is what must look alike, with all
- * rows (kn_linked.h, docs/release.md).
+ * linked by a column that is published as it is and the same in all rows of each person, but not in all rows: it need not
+ * name anybody, since whoever knows two rows of a person finds the values that both classes have. Then a person is what must
+ * look alike, with all rows (kn_linked.h, docs/release.md).
  *
- * Cost: one group-by per question; one pass per column that is copied.
+ * Cost: one pass per column that is copied.
  */
 #include <string.h>
 
@@ -89,55 +89,22 @@ static bool is_of_person(const kn_run *run, const kn_column *column, uint32_t *f
     return true;
 }
 
-static int64_t asked_k(const kn_spec *spec)
-{
-    int64_t k = 1;
-    for (int i = 0; i < spec->model_count; i++) {
-        const kn_model *m = &spec->models[i];
-        int64_t         own = 1;
-        if (m->kind == KN_MODEL_K || m->kind == KN_MODEL_ALPHA_K) own = m->k;
-        if (m->kind == KN_MODEL_MAX_RISK) own = kn_size_for_risk(m->bound);
-        if (own > k) k = own;
-    }
-    return k;
-}
-
-/* Does somebody with several rows share these columns with fewer than k persons? The entity is the last of them. */
-static kn_status few_share(const kn_run *run, const int *columns, int count, bool *out, kn_error *err)
-{
-    kn_freq *fine = NULL, *values = NULL;
-    int64_t *starts = NULL, k = asked_k(run->spec);
-    KN_TRY(kn_freq_of_table(&fine, run->ctx, run->table, columns, count, err));
-    kn_status st = kn_freq_fold(&values, &starts, fine, count - 1, err);
-    for (int64_t i = 0; st == KN_OK && i < values->classes; i++)
-        for (int64_t p = starts[i]; p < starts[i + 1] && starts[i + 1] - starts[i] < k; p++)
-            *out = *out || fine->counts[p] > 1;
-    kn_free(starts);
-    kn_freq_free(values);
-    kn_freq_free(fine);
-    return st;
-}
-
+/* A column of the person that is published as it is and tells persons apart, where somebody has several rows. */
 static kn_status columns_tell(kn_run *run, bool *out, kn_error *err)
 {
     const kn_spec *spec = run->spec;
     size_t         persons = (size_t)run->table->columns[run->entity].dict.count + 1;
-    int           *columns = kn_alloc_array(run->ctx, (size_t)spec->attribute_count + 1, sizeof *columns), count = 0;
-    uint32_t      *first = kn_alloc_array(run->ctx, persons, sizeof *first);
-    kn_status      st = columns && first ? KN_OK : kn_fail_memory(err, run->ctx, measuring);
-    for (int i = 0; st == KN_OK && i < spec->attribute_count; i++) {
+    if (!repeats(run, run->entity)) return KN_OK;
+    uint32_t *first = kn_alloc_array(run->ctx, persons, sizeof *first);
+    if (!first) return kn_fail_memory(err, run->ctx, measuring);
+    for (int i = 0; i < spec->attribute_count && !*out; i++) {
         kn_role role = spec->attributes[i].role;
         if (role != KN_ROLE_KEEP && role != KN_ROLE_WEIGHT && role != KN_ROLE_SENSITIVE) continue;
-        int column = kn_table_find(run->table, spec->attributes[i].name);
-        if (is_of_person(run, &run->table->columns[column], first)) columns[count++] = column;
+        const kn_column *column = &run->table->columns[kn_table_find(run->table, spec->attributes[i].name)];
+        *out = kn_column_cardinality(column) > 1 && is_of_person(run, column, first);
     }
-    if (st == KN_OK && count > 0) {
-        columns[count] = run->entity;
-        st = few_share(run, columns, count + 1, out, err);
-    }
-    kn_free(columns);
     kn_free(first);
-    return st;
+    return KN_OK;
 }
 
 /* ---- Linked? ---- */
@@ -161,8 +128,8 @@ kn_status kn_run_link(kn_run *run, kn_error *err)
                            "look alike with all their rows",
                            run->table->columns[column].name);
     return kn_run_note(run, err,
-                       "columns that are published as they are and the same in all rows of a person show which rows "
-                       "are one person's, so k counts persons who look alike with all their rows");
+                       "a column that is published as it is and the same in all rows of a person shows which rows may be "
+                       "one person's, so k counts persons who look alike with all their rows");
 }
 
 kn_status kn_run_check_linked(const kn_run *run, kn_error *err)
@@ -174,6 +141,36 @@ kn_status kn_run_check_linked(const kn_run *run, kn_error *err)
                    "or publish the rows as a database (a table of persons and one of their rows) with the method "
                    "miracle",
                    kn_method_name(run->spec->method));
+}
+
+static int64_t asked_k(const kn_spec *spec)
+{
+    int64_t k = 1;
+    for (int i = 0; i < spec->model_count; i++) {
+        const kn_model *m = &spec->models[i];
+        int64_t         own = 1;
+        if (m->kind == KN_MODEL_K || m->kind == KN_MODEL_ALPHA_K) own = m->k;
+        if (m->kind == KN_MODEL_MAX_RISK) own = kn_size_for_risk(m->bound);
+        if (own > k) k = own;
+    }
+    return k;
+}
+
+/* Even at the top of all hierarchies a person shows how many rows they have. */
+kn_status kn_run_lonely_rows(const kn_run *run, int64_t *out, kn_error *err)
+{
+    kn_freq  *freq = NULL;
+    int64_t   k = asked_k(run->spec);
+    kn_status st = kn_freq_of_table(&freq, run->ctx, run->table, &run->entity, 1, err);
+    *out = 0;
+    if (st != KN_OK) return st;
+    kn_size_histogram h = {0};
+    st = kn_size_histogram_make(&h, run->ctx, freq->counts, freq->counts, freq->classes, err);
+    for (int64_t i = 0; st == KN_OK && i < h.count; i++)
+        if (h.classes[i] < k) *out += h.rows[i];
+    kn_size_histogram_free(&h);
+    kn_freq_free(freq);
+    return st;
 }
 
 /* ---- What whole persons reach ---- */

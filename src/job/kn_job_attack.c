@@ -121,6 +121,33 @@ static kn_status read_types(job *j, const kn_csv_options *csv, kn_error *err)
     return st;
 }
 
+/* ---- Rows of one person ---- */
+
+/* Pseudonyms that stand on several rows which are not suppressed. */
+static bool links_rows(const kn_table *release, const kn_attribute *a)
+{
+    int column = a->pseudonym_key_file ? kn_table_find(release, a->name) : -1;
+    if (column < 0) return false;
+    const kn_column *c = &release->columns[column];
+    int64_t          stars = 0;
+    for (int64_t row = 0; row < release->rows; row++) {
+        uint32_t code = kn_column_code(c, row);
+        stars += code < c->dict.count && kn_string_equal(kn_dictionary_text(&c->dict, code), (kn_string){"*", 1});
+    }
+    return (int64_t)kn_column_cardinality(c) - (stars > 0) < release->rows - stars;
+}
+
+static kn_status find_linked(job *j, const kn_table *release, kn_error *err)
+{
+    for (int i = 0; i < j->spec->attribute_count; i++) {
+        const kn_attribute *a = &j->spec->attributes[i];
+        if (j->to->report.linked || !links_rows(release, a)) continue;
+        j->to->report.linked = keep_text(j, a->name);
+        if (!j->to->report.linked) return kn_fail_memory(err, j->ctx, what);
+    }
+    return KN_OK;
+}
+
 /* ---- Hierarchies over the external table's values ---- */
 
 /* Characters of the longest cell. A mask that fills values up fills them all up to one width: that of the labels. */
@@ -229,6 +256,7 @@ static kn_status run(job *j, kn_error *err)
     j->to->report.people = kn_table_rows(j->external);
     KN_TRY(kn_table_read_csv(&release, j->ctx, j->options->release, &csv, err));
     kn_status st = find_links(j, release, err);
+    if (st == KN_OK) st = find_linked(j, release, err);
     if (st == KN_OK) st = read_types(j, &external, err);
     for (int i = 0; i < j->to->report.link_count && st == KN_OK; i++) st = make_link(j, i, release, err);
     if (st == KN_OK) st = attack_one(&j->to->report.after, j, release, true, j->options->release, err);

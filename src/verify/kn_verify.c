@@ -323,6 +323,7 @@ static kn_status check(kn_verifier *v, kn_error *err)
     KN_TRY(kn_verify_rows(v, err));
     r->suppressed = v->suppressed;
     r->classes = v->class_count;
+    r->linked = v->linked;
     if (v->options->map || v->options->map_path)
         KN_TRY(kn_verify_map(v, err));
     else

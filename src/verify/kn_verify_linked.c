@@ -1,7 +1,7 @@
 /* kn_verify_linked.c: rows of which the release itself shows that they are one person's.
  *
- * Such rows are linked by a pseudonym whose identifier is on several rows, or, with an `entity`, by columns that are copied
- * and the same in all rows of each person, where fewer than k persons share what they show (docs/release.md has the rule).
+ * Such rows are linked by a pseudonym whose identifier is on several rows, or, with an `entity`, by a column that is copied and
+ * the same in all rows of each person, but not of everybody (docs/release.md has the rule).
  * What must look alike is then the whole person: the *signature* of a person is the multiset of the classes of their rows.
  * A *position* is a class within a signature: of n persons with this signature each has c rows there, and nobody can tell
  * which of the c is which.
@@ -62,74 +62,34 @@ static kn_status same_persons(kn_verifier *v, const kn_vcopy *c, const uint32_t 
 
 /* ---- Columns of the person ---- */
 
-typedef struct telling {
-    kn_verifier *v;
-    kn_vgroups   persons; /* of the original's rows                                                    */
-    uint32_t    *tuple;   /* per row: what the columns of the person looked at so far show, as a number */
-    bool         any;     /* there is such a column                                                     */
-} telling;
-
-static bool is_of_person(const telling *t, const kn_vcopy *c)
+/* The same in all rows of each person, but not in all rows. */
+static bool is_of_person(const kn_verifier *v, const kn_vgroups *persons, const kn_vcopy *c)
 {
-    const kn_verifier *v = t->v;
+    bool     differs = false;
+    uint32_t some = KN_V_NONE;
     for (int64_t row = 0; row < v->original->rows; row++) {
-        uint32_t p = t->persons.of_row[row];
+        uint32_t p = persons->of_row[row], value = c->domain.of_original[kn_vcode(c->original, row)];
         if (p == KN_V_NONE) continue;
-        uint32_t first = c->domain.of_original[kn_vcode(c->original, t->persons.first[p])];
-        if (c->domain.of_original[kn_vcode(c->original, row)] != first) return false;
+        if (c->domain.of_original[kn_vcode(c->original, persons->first[p])] != value) return false;
+        if (some == KN_V_NONE) some = value;
+        differs = differs || value != some;
     }
-    return true;
-}
-
-/* Refines what is shown by one more column. */
-static kn_status add_column(telling *t, const kn_vcopy *c, kn_error *err)
-{
-    kn_vkey    keys[2] = {{.direct = t->tuple}, {.column = c->original, .translate = c->domain.of_original}};
-    kn_vgroups g = {0};
-    kn_status  st = kn_vgroup(&g, t->v->ctx, t->v->original->rows, keys, 2, err);
-    if (st == KN_OK) {
-        uint32_t *before = t->tuple;
-        t->tuple = g.of_row;
-        g.of_row = before;
-        t->any = true;
-    }
-    kn_vgroups_free(&g);
-    return st;
-}
-
-/* Is there a person with several rows whose columns fewer than k persons share? */
-static kn_status few_share(telling *t, bool *out, kn_error *err)
-{
-    kn_verifier *v = t->v;
-    int64_t      k = kn_v_requested_k(v->spec);
-    uint32_t     most = 0;
-    for (int64_t row = 0; row < v->original->rows; row++)
-        if (t->tuple[row] != KN_V_NONE && t->tuple[row] >= most) most = t->tuple[row] + 1;
-    int64_t *sharing = kn_alloc_array_zero(v->ctx, (size_t)most + 1, sizeof *sharing);
-    if (!sharing) return no_memory(v, err);
-    for (uint32_t p = 0; p < t->persons.count; p++) sharing[t->tuple[t->persons.first[p]]]++;
-    for (uint32_t p = 0; p < t->persons.count; p++)
-        *out = *out || (t->persons.rows[p] > 1 && sharing[t->tuple[t->persons.first[p]]] < k);
-    kn_free(sharing);
-    return KN_OK;
+    return differs;
 }
 
 /* Do copied columns show whose rows belong together? */
 static kn_status columns_tell(kn_verifier *v, const uint32_t *taken, bool *out, kn_error *err)
 {
-    telling   t = {.v = v};
-    kn_vkey   person = {.column = v->entity, .translate = v->entities.of_original};
-    kn_status st = group_originals(v, &t.persons, taken, &person, 1, err);
+    kn_vgroups persons = {0};
+    kn_vkey    person = {.column = v->entity, .translate = v->entities.of_original};
+    bool       several = false;
+    KN_TRY(group_originals(v, &persons, taken, &person, 1, err));
     *out = false;
-    t.tuple = st == KN_OK ? kn_alloc_array(v->ctx, (size_t)v->original->rows + 1, sizeof *t.tuple) : NULL;
-    if (st == KN_OK && !t.tuple) st = no_memory(v, err);
-    if (st == KN_OK) memcpy(t.tuple, taken, (size_t)v->original->rows * sizeof *taken);
-    for (int i = 0; st == KN_OK && i < v->copy_count; i++)
-        if (!v->copies[i].pseudonym && is_of_person(&t, &v->copies[i])) st = add_column(&t, &v->copies[i], err);
-    if (st == KN_OK && t.any) st = few_share(&t, out, err);
-    kn_free(t.tuple);
-    kn_vgroups_free(&t.persons);
-    return st;
+    for (uint32_t p = 0; p < persons.count; p++) several = several || persons.rows[p] > 1;
+    for (int i = 0; i < v->copy_count && several && !*out; i++)
+        *out = !v->copies[i].pseudonym && is_of_person(v, &persons, &v->copies[i]);
+    kn_vgroups_free(&persons);
+    return KN_OK;
 }
 
 /* ---- Are rows linked? ---- */
