@@ -67,8 +67,9 @@ typedef struct kn_hierarchy_spec {
     int                      break_count;
     unsigned                 calendar;    /* CALENDAR: KN_CALENDAR_...; 0: all                                 */
     const char              *separator;   /* PREFIX                                                            */
-    int                      mask_width;  /* MASK with pad: filled up to so many characters, longer values stay apart;
-                                             0: to the longest                                                 */
+    int                      mask_width;  /* MASK: what is masked throughout is the root if it has so many characters, and
+                                             with pad values are filled up to these; others stay apart. 0: the longest
+                                             value's, and without pad only where all have as many              */
 } kn_hierarchy_spec;
 
 #define KN_HIERARCHY_SPEC_INIT                                                                                         \

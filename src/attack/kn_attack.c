@@ -53,6 +53,13 @@ static kn_status check_unread(const kn_column *external, kn_string text, kn_erro
                    external->name);
 }
 
+static const kn_string any_value = {"*", 1};
+
+static bool stands_for_all(const kn_attack_link *link, kn_string text)
+{
+    return kn_string_equal(text, any_value) || (link->root.size > 0 && kn_string_equal(text, link->root));
+}
+
 /* The texts that are cells of some kind, parsed together, so that a label of several nodes is that of the column's level. */
 static kn_status parse_released(kn_cell *cells, const kn_cell_parser *parser, const kn_attack_link *link,
                                 const kn_column *external, const kn_dictionary *dict, kn_context *ctx,
@@ -64,8 +71,9 @@ static kn_status parse_released(kn_cell *cells, const kn_cell_parser *parser, co
     size_t     count = 0, bad = 0;
     kn_status  st = texts && codes && good ? KN_OK : kn_fail_memory(err, ctx, what);
     for (uint32_t c = 0; c < dict->count && st == KN_OK; c++) {
-        cells[c] = nobody;
         texts[count] = kn_dictionary_text(dict, c);
+        cells[c] = stands_for_all(link, texts[count]) ? (kn_cell){KN_CELL_STAR, 0, 0} : nobody;
+        if (kn_string_equal(texts[count], any_value)) continue; /* of no level: it may be suppressed */
         codes[count] = c;
         kn_cell_members_free(members);
         st = kn_cell_parse(&good[count], parser, texts[count], members, err);
@@ -74,11 +82,8 @@ static kn_status parse_released(kn_cell *cells, const kn_cell_parser *parser, co
     }
     kn_cell_members_free(members);
     if (st == KN_OK) st = kn_cell_parse_column(good, NULL, parser, texts, count, members, &bad, err);
-    for (size_t i = 0; i < count && st == KN_OK; i++) {
-        bool anything = kn_string_equal(texts[i], (kn_string){"*", 1}) ||
-                        (link->root.size > 0 && kn_string_equal(texts[i], link->root));
-        cells[codes[i]] = anything ? (kn_cell){KN_CELL_STAR, 0, 0} : good[i];
-    }
+    for (size_t i = 0; i < count && st == KN_OK; i++)
+        if (cells[codes[i]].kind != KN_CELL_STAR) cells[codes[i]] = good[i];
     kn_free(texts);
     kn_free(codes);
     kn_free(good);
@@ -123,16 +128,15 @@ static kn_status make_attribute(attack *a, int i, kn_error *err)
 
 static uint32_t star_code(const kn_column *column)
 {
-    const kn_string star = {"*", 1};
-    uint32_t        low = 0, high = column->dict.count;
+    uint32_t low = 0, high = column->dict.count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (kn_string_compare(kn_dictionary_text(&column->dict, middle), star) < 0)
+        if (kn_string_compare(kn_dictionary_text(&column->dict, middle), any_value) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    bool there = low < column->dict.count && kn_string_equal(kn_dictionary_text(&column->dict, low), star);
+    bool there = low < column->dict.count && kn_string_equal(kn_dictionary_text(&column->dict, low), any_value);
     return there ? low : UINT32_MAX;
 }
 

@@ -136,7 +136,7 @@ static kn_status build_mask(kn_hierarchy **out, kn_label_builder base, const kn_
         if (length < shortest) shortest = length;
     }
     b.filled = spec->mask_width ? (size_t)spec->mask_width : b.longest;
-    bool   apart = b.pad ? b.longest > b.filled : shortest != b.longest;
+    bool   apart = b.longest > b.filled || (!b.pad && shortest != b.filled);
     size_t most = b.pad && b.filled > b.longest ? b.filled : b.longest;
     size_t levels = most / b.step + (most % b.step != 0);
     b.base.levels = levels < KN_HIERARCHY_MAX_LEVELS ? (uint32_t)levels : KN_HIERARCHY_MAX_LEVELS;

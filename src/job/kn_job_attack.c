@@ -5,6 +5,7 @@
  * text, since its cells may be labels, intervals or sets. Memory: both tables, and one of those attacked at a time.
  */
 #include <kanon/attack.h>
+#include <limits.h>
 #include <string.h>
 
 #include "kn_alloc.h"
@@ -150,8 +151,10 @@ static kn_status find_linked(job *j, const kn_table *release, kn_error *err)
 
 /* ---- Hierarchies over the external table's values ---- */
 
-/* Characters of the longest cell. A mask that fills values up fills them all up to one width: that of the labels. */
-static int widest_cell(const kn_table *release, int column)
+/* The width that masks had when the release was made, as far as its cells tell. A mask that fills values up fills them all
+ * up to one width, that of the labels. Any other ends in one label where all values were equally long; INT_MAX: they were
+ * not. */
+static int mask_width(const kn_table *release, int column, bool pad)
 {
     const kn_dictionary *dict = &release->columns[column].dict;
     int                  widest = 0;
@@ -159,17 +162,19 @@ static int widest_cell(const kn_table *release, int column)
         kn_string text = kn_dictionary_text(dict, c);
         int       length = 0;
         for (size_t i = 0; i < text.size; i++) length += ((unsigned char)text.data[i] & 0xc0) != 0x80;
+        if (text.size == 1 && text.data[0] == '*') continue;
+        if (!pad && widest > 0 && length != widest) return INT_MAX;
         if (length > widest) widest = length;
     }
     return widest;
 }
 
-/* A mask that fills values up ends in one label: the mask and nothing else. */
+/* The label in which all values end: the mask and nothing else. */
 static kn_status find_root(job *j, const kn_hierarchy_spec *spec, kn_attack_link *link, kn_error *err)
 {
     const char *mask = spec->mask ? spec->mask : "*";
     size_t      size = strlen(mask), width = (size_t)spec->mask_width;
-    if (spec->kind != KN_HIERARCHY_MASK || !spec->mask_pad) return KN_OK;
+    if (spec->kind != KN_HIERARCHY_MASK || spec->mask_width == INT_MAX) return KN_OK;
     char *root = kn_arena_bytes(&j->to->arena, size * width + 1);
     if (!root) return kn_fail_memory(err, j->ctx, what);
     for (size_t i = 0; i < width; i++) memcpy(root + i * size, mask, size);
@@ -192,7 +197,7 @@ static kn_status make_link(job *j, int i, const kn_table *release, kn_error *err
         KN_TRY(kn_attack_bind(j->hierarchies[i], column, &link->rules, err));
         link->partial = true;
     } else {
-        spec.mask_width = widest_cell(release, kn_table_find(release, a->name));
+        spec.mask_width = mask_width(release, kn_table_find(release, a->name), spec.mask_pad);
         KN_TRY(find_root(j, &spec, link, err));
         KN_TRY(kn_hierarchy_build(&j->hierarchies[i], j->ctx, column, &spec, err));
     }
