@@ -191,7 +191,8 @@ static void worst_node_of_the_verifier(void **state)
     for (int round = 0; round < testing_rounds(3000); round++) {
         uint32_t values[VALUES], node[VALUES];
         int64_t  counts[VALUES], dealt[VALUES];
-        int64_t  persons = 1 + (int64_t)kn_rng_below(&rng, 5), each = 1 + (int64_t)kn_rng_below(&rng, 4), left = persons * each;
+        int64_t  persons = 1 + (int64_t)kn_rng_below(&rng, 5), each = 1 + (int64_t)kn_rng_below(&rng, 4),
+                left = persons * each;
         uint32_t n = 0;
         for (uint32_t x = 0; x < VALUES && left > 0; x++) {
             int64_t m = x + 1 == VALUES ? left : (int64_t)kn_rng_below(&rng, (uint64_t)left + 1);
@@ -280,14 +281,15 @@ static void expect(const char *yaml, const char *original, const char *release, 
 static void whole_persons(void **state)
 {
     (void)state;
-    const char *yaml = HEAD "entity: who\nattributes: {" PSEUDONYM ", " QUASI ", s: {role: sensitive}}\nprivacy: [{k: 2}]\n";
-    const char *good = "who,a,s\n" P1 ",1,x\n" P1 ",2,y\n" P2 ",1,y\n" P2 ",2,x\n" P3 ",1,x\n" P3 ",1,y\n" P4 ",1,y\n" P4
-                       ",1,x\n";
+    const char *yaml =
+        HEAD "entity: who\nattributes: {" PSEUDONYM ", " QUASI ", s: {role: sensitive}}\nprivacy: [{k: 2}]\n";
+    const char *good =
+        "who,a,s\n" P1 ",1,x\n" P1 ",2,y\n" P2 ",1,y\n" P2 ",2,x\n" P3 ",1,x\n" P3 ",1,y\n" P4 ",1,y\n" P4 ",1,x\n";
     expect(yaml, TWO, good, MAP8, NULL);
     /* Each row looks like three others; Dan's two rows like nobody's. */
     expect(yaml, "who,a,s\nAnn,1,x\nAnn,2,y\nBob,1,y\nBob,2,x\nCid,1,x\nCid,2,y\nDan,1,y\nDan,1,x\n",
-           "who,a,s\n" P1 ",1,x\n" P1 ",2,y\n" P2 ",1,y\n" P2 ",2,x\n" P3 ",1,x\n" P3 ",2,y\n" P4 ",1,y\n" P4 ",1,x\n", MAP8,
-           "k: 1 class of 2 fails, the first in row 7");
+           "who,a,s\n" P1 ",1,x\n" P1 ",2,y\n" P2 ",1,y\n" P2 ",2,x\n" P3 ",1,x\n" P3 ",2,y\n" P4 ",1,y\n" P4 ",1,x\n",
+           MAP8, "k: 1 class of 2 fails, the first in row 7");
     /* Rows of Bob and Cid are exchanged: no longer two by two. */
     expect(yaml, TWO,
            "who,a,s\n" P1 ",1,x\n" P1 ",2,y\n" P2 ",1,y\n" P3 ",2,x\n" P3 ",1,x\n" P2 ",1,y\n" P4 ",1,y\n" P4 ",1,x\n",
@@ -295,8 +297,9 @@ static void whole_persons(void **state)
     /* Without an entity the pseudonym says whose rows they are. */
     expect(HEAD "attributes: {" PSEUDONYM ", " QUASI "}\nprivacy: [{k: 2}]\n", "who,a\nAnn,1\nAnn,2\nBob,1\nBob,2\n",
            "who,a\n" P1 ",1\n" P1 ",2\n" P2 ",1\n" P2 ",2\n", "kanon-rowmap 1\n1\n2\n3\n4\n", NULL);
-    expect(HEAD "attributes: {" PSEUDONYM ", " QUASI "}\nprivacy: [{k: 2}]\n", "who,a\nAnn,1\nAnn,2\nBob,1\nBob,1\nCid,2\n",
-           "who,a\n" P1 ",1\n" P1 ",2\n" P2 ",1\n" P2 ",1\n" P3 ",2\n", "kanon-rowmap 1\n1\n2\n3\n4\n5\n", "3 classes of 3 fail");
+    expect(HEAD "attributes: {" PSEUDONYM ", " QUASI "}\nprivacy: [{k: 2}]\n",
+           "who,a\nAnn,1\nAnn,2\nBob,1\nBob,1\nCid,2\n", "who,a\n" P1 ",1\n" P1 ",2\n" P2 ",1\n" P2 ",1\n" P3 ",2\n",
+           "kanon-rowmap 1\n1\n2\n3\n4\n5\n", "3 classes of 3 fail");
 }
 
 static void suppressed_whole(void **state)
@@ -304,7 +307,8 @@ static void suppressed_whole(void **state)
     (void)state;
     const char *yaml =
         HEAD "entity: who\nattributes: {" PSEUDONYM ", " QUASI "}\nprivacy: [{k: 2}]\nsuppression: {rows: 4}\n";
-    const char *original = "who,a\nAnn,1\nBob,1\nCid,1\nCid,2\nCid,3\nDan,1\n", *map = "kanon-rowmap 1\n1\n2\n3\n4\n5\n6\n";
+    const char *original = "who,a\nAnn,1\nBob,1\nCid,1\nCid,2\nCid,3\nDan,1\n",
+               *map = "kanon-rowmap 1\n1\n2\n3\n4\n5\n6\n";
     expect(yaml, original, "who,a\n" P1 ",1\n" P2 ",1\n*,*\n*,*\n*,*\n" P4 ",1\n", map, NULL);
     expect(yaml, original, "who,a\n" P1 ",1\n" P2 ",1\n" P3 ",1\n*,*\n*,*\n" P4 ",1\n", map,
            "1 person is shown with some of their rows only, such as that of row 3");
@@ -336,8 +340,8 @@ static void promises_of_places(void **state)
         {"{beta-likeness: {kind: basic, beta: 9}}", "beta-likeness cannot be promised"},
         {"{delta-disclosure: {delta: 9}}", "delta-disclosure cannot be promised"},
     };
-    const char *release = "who,a,s\n" P1 ",1,x\n" P1 ",2,y\n" P2 ",1,y\n" P2 ",2,x\n" P3 ",1,x\n" P3 ",1,y\n" P4 ",1,y\n" P4
-                          ",1,x\n";
+    const char *release =
+        "who,a,s\n" P1 ",1,x\n" P1 ",2,y\n" P2 ",1,y\n" P2 ",2,x\n" P3 ",1,x\n" P3 ",1,y\n" P4 ",1,y\n" P4 ",1,x\n";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char yaml[600];
         snprintf(yaml, sizeof yaml,
@@ -356,11 +360,13 @@ static void promises_of_places(void **state)
 static void columns_of_the_person(void **state)
 {
     (void)state;
-    const char *map = "kanon-rowmap 1\n1\n2\n3\n4\n5\n6\n", *original = "who,a,w\nAnn,1,5\nAnn,2,5\nBob,1,6\nBob,3,6\nCid,2,6\nCid,3,6\n";
+    const char *map = "kanon-rowmap 1\n1\n2\n3\n4\n5\n6\n",
+               *original = "who,a,w\nAnn,1,5\nAnn,2,5\nBob,1,6\nBob,3,6\nCid,2,6\nCid,3,6\n";
     const char *roles[] = {"keep", "weight", "sensitive"};
     for (size_t i = 0; i < 3; i++) {
         char yaml[400];
-        snprintf(yaml, sizeof yaml, HEAD "entity: who\nattributes: {" QUASI ", w: {role: %s}}\nprivacy: [{k: 2}]\n", roles[i]);
+        snprintf(yaml, sizeof yaml, HEAD "entity: who\nattributes: {" QUASI ", w: {role: %s}}\nprivacy: [{k: 2}]\n",
+                 roles[i]);
         expect(yaml, original, "a,w\n1,5\n2,5\n1,6\n3,6\n2,6\n3,6\n", map, "3 classes of 3 fail");
         expect(yaml, original, "a,w\n*,5\n*,5\n*,6\n*,6\n*,6\n*,6\n", map, NULL);
     }
@@ -382,8 +388,8 @@ static void memory_runs_out(void **state)
     (void)state;
     const char *yaml = HEAD "entity: who\nattributes: {" PSEUDONYM ", " QUASI
                             ", s: {role: sensitive}}\nprivacy: [{k: 2}, {l-diversity: {kind: distinct, l: 2}}]\n";
-    const char *release = "who,a,s\n" P1 ",1,x\n" P1 ",2,y\n" P2 ",1,y\n" P2 ",2,x\n" P3 ",1,x\n" P3 ",1,y\n" P4 ",1,y\n" P4
-                          ",1,x\n";
+    const char *release =
+        "who,a,s\n" P1 ",1,x\n" P1 ",2,y\n" P2 ",1,y\n" P2 ",2,x\n" P3 ",1,x\n" P3 ",1,y\n" P4 ",1,y\n" P4 ",1,x\n";
     kn_status st = KN_MEMORY;
     for (int64_t at = 0; st != KN_OK; at += testing_step()) {
         testing_allocator allocator = {.refuse_at = at};
@@ -406,9 +412,10 @@ static void memory_runs_out(void **state)
         kn_error             err = KN_ERROR_INIT;
         kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
         options.dry_run = true;
-        const char *text = HEAD "attributes: {who: {role: identifier}, " QUASI ", s: {role: sensitive}, w: {role: keep}}\n"
-                                "entity: who\nprivacy: [{k: 2}, {l-diversity: {attribute: s, kind: distinct, l: 2}}]\n"
-                                "suppression: 50%\n";
+        const char *text =
+            HEAD "attributes: {who: {role: identifier}, " QUASI ", s: {role: sensitive}, w: {role: keep}}\n"
+                 "entity: who\nprivacy: [{k: 2}, {l-diversity: {attribute: s, kind: distinct, l: 2}}]\n"
+                 "suppression: 50%\n";
         put("o.csv", "who,a,s,w\nAnn,1,x,7\nAnn,1,y,7\nBob,1,y,8\nBob,1,x,8\nCid,2,x,9\nCid,1,y,9\n");
         st = testing_refusing_context(&ctx, &allocator, 1, &err);
         if (st == KN_OK) st = kn_spec_read(&spec, ctx, put("s.yaml", text), &err);
@@ -425,9 +432,12 @@ static void memory_runs_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(signatures_and_positions), cmocka_unit_test(worst_node_of_the_verifier),
-        cmocka_unit_test(whole_persons),            cmocka_unit_test(suppressed_whole),
-        cmocka_unit_test(promises_of_places),       cmocka_unit_test(columns_of_the_person),
+        cmocka_unit_test(signatures_and_positions),
+        cmocka_unit_test(worst_node_of_the_verifier),
+        cmocka_unit_test(whole_persons),
+        cmocka_unit_test(suppressed_whole),
+        cmocka_unit_test(promises_of_places),
+        cmocka_unit_test(columns_of_the_person),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

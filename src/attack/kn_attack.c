@@ -114,8 +114,9 @@ static kn_status make_attribute(attack *a, int i, kn_error *err)
     if (!a->cells[i]) return kn_fail_memory(err, a->ctx, what);
     KN_TRY(kn_cell_parser_make(&parser, a->ctx, external, hierarchy, &link->rules, err));
     if (a->in->released) kn_cell_parser_foreign(parser);
-    kn_status st = a->in->released ? parse_released(a->cells[i], parser, link, external, &target->dict, a->ctx, &a->members[i], err)
-                                   : parse_original(a->cells[i], parser, &target->dict, &a->members[i], err);
+    kn_status st = a->in->released
+                       ? parse_released(a->cells[i], parser, link, external, &target->dict, a->ctx, &a->members[i], err)
+                       : parse_original(a->cells[i], parser, &target->dict, &a->members[i], err);
     kn_cell_parser_free(parser);
     a->cells[i][labels - 1] =
         a->in->wildcard ? (kn_cell){KN_CELL_STAR, 0, 0} : (kn_cell){KN_CELL_VALUE, external->dict.count, 0};

@@ -104,8 +104,8 @@ static void print_words(const kn_attack_report *r)
     cli_text_table_print(t, stdout, 2);
     cli_text_table_free(t);
     if (r->after.below == 0)
-        printf("\nNobody%s is narrowed down to fewer than %s rows.\n", r->after.unplaced > 0 ? " who can be placed" : "",
-               cli_format_integer(number, r->k));
+        printf("\nNobody%s is narrowed down to fewer than %s rows.\n",
+               r->after.unplaced > 0 ? " who can be placed" : "", cli_format_integer(number, r->k));
     else
         printf("\n%s narrowed down to fewer than %s rows.\n",
                cli_count_of(r->after.below, "person is", "people are").text, cli_format_integer(number, r->k));
@@ -192,10 +192,11 @@ static void note_linked(const cli_common *common, const kn_attack_report *r)
 {
     if (!r->linked) return;
     char *name = cli_escape(r->linked, strlen(r->linked));
-    cli_note(common,
-             "column \"%s\" shows which rows are one person's, but they were matched one by one: whoever knows several rows "
-             "of a person may find them by all of these together; verify judges that",
-             name);
+    cli_note(
+        common,
+        "column \"%s\" shows which rows are one person's, but they were matched one by one: whoever knows several rows "
+        "of a person may find them by all of these together; verify judges that",
+        name);
     free(name);
 }
 

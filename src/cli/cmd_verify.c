@@ -132,11 +132,13 @@ static void print_verdict(const kn_verify_report *r)
     if (r->linked)
         printf("%s", cli_count_of(r->classes, "group of rows that look alike", "groups of rows that look alike").text);
     else
-        printf("%s", cli_count_of(r->classes, "group of people who look alike", "groups of people who look alike").text);
+        printf("%s",
+               cli_count_of(r->classes, "group of people who look alike", "groups of people who look alike").text);
     if (r->k > 0 && !r->linked) printf(", the smallest of %s", cli_count_of(r->k, "person", "persons").text);
     printf("; %s suppressed.\n", cli_rows_of(r->suppressed).text);
     if (r->linked && r->k > 0)
-        printf("It shows which rows are one person's; the smallest group of persons who look alike with all their rows has "
+        printf("It shows which rows are one person's; the smallest group of persons who look alike with all their rows "
+               "has "
                "%s.\n",
                cli_count_of(r->k, "member", "members").text);
     printf("%s\n", assignments[r->assignment]);

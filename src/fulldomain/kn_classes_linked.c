@@ -117,7 +117,8 @@ static void add_up(kn_verdict *out, judging *j)
             continue;
         }
         sums->rows += l->rows[s];
-        for (int64_t p = l->starts[s]; p < l->starts[s + 1]; p++) j->released[l->classes[p]] += l->persons[s] * l->each[p];
+        for (int64_t p = l->starts[s]; p < l->starts[s + 1]; p++)
+            j->released[l->classes[p]] += l->persons[s] * l->each[p];
     }
     if (cells) sums->cells = kn_objective_cells_of_node(j->evaluator->problem->objective, j->set->levels);
     for (int64_t i = 0; i < j->classes->classes; i++) {

@@ -100,8 +100,7 @@ static kn_status fill_positions(making *m, kn_error *err)
     kn_linked *l = m->out;
     l->starts = kn_alloc_array_zero(l->ctx, (size_t)l->signatures + 1, sizeof *l->starts);
     if (!l->starts) return no_memory(l->ctx, err);
-    for (int64_t s = 0; s < l->signatures; s++)
-        l->starts[s + 1] = l->starts[s] + (int64_t)length_of(m, m->model[s]);
+    for (int64_t s = 0; s < l->signatures; s++) l->starts[s + 1] = l->starts[s] + (int64_t)length_of(m, m->model[s]);
     size_t positions = (size_t)l->starts[l->signatures];
     l->classes = kn_alloc_array(l->ctx, positions + 1, sizeof *l->classes);
     l->each = kn_alloc_array(l->ctx, positions + 1, sizeof *l->each);

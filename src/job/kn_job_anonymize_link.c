@@ -127,9 +127,10 @@ kn_status kn_run_link(kn_run *run, kn_error *err)
                            "column \"%s\": its pseudonyms show which rows are one person's, so k counts persons who "
                            "look alike with all their rows",
                            run->table->columns[column].name);
-    return kn_run_note(run, err,
-                       "a column that is published as it is and the same in all rows of a person shows which rows may be "
-                       "one person's, so k counts persons who look alike with all their rows");
+    return kn_run_note(
+        run, err,
+        "a column that is published as it is and the same in all rows of a person shows which rows may be "
+        "one person's, so k counts persons who look alike with all their rows");
 }
 
 kn_status kn_run_check_linked(const kn_run *run, kn_error *err)
@@ -222,10 +223,8 @@ static kn_status group(persons *p, kn_error *err)
 static void view_position(const persons *p, int64_t s, int64_t at, kn_class_view *view, kn_histogram *histograms)
 {
     const kn_linked *l = &p->linked;
-    *view = (kn_class_view){.rows = l->persons[s] * l->each[at],
-                            .persons = l->persons[s],
-                            .population_unit = 1,
-                            .histograms = histograms};
+    *view = (kn_class_view){
+        .rows = l->persons[s] * l->each[at], .persons = l->persons[s], .population_unit = 1, .histograms = histograms};
     for (int h = 0; h < p->run->requirements->sensitive_count; h++) {
         const kn_class_histograms *from = &p->histograms[h];
         int64_t                    begin = from->starts[at], end = from->starts[at + 1];

@@ -173,10 +173,11 @@ static kn_status explain(kn_run *run, kn_error *err)
     if (!run->found->complete)
         snprintf(why, sizeof why, "the time limit ended the search before it had found a release");
     else if (lonely > run->budget)
-        snprintf(why, sizeof why,
-                 "the released columns show which rows are one person's, and %lld row%s to persons whose number of rows "
-                 "too few others have; at most %lld may be suppressed: leave out the column that links them",
-                 (long long)lonely, lonely == 1 ? " belongs" : "s belong", (long long)run->budget);
+        snprintf(
+            why, sizeof why,
+            "the released columns show which rows are one person's, and %lld row%s to persons whose number of rows "
+            "too few others have; at most %lld may be suppressed: leave out the column that links them",
+            (long long)lonely, lonely == 1 ? " belongs" : "s belong", (long long)run->budget);
     else
         snprintf(why, sizeof why,
                  "no choice of levels satisfies all requirements with at most %lld suppressed rows; not even full "

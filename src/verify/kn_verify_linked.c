@@ -211,8 +211,7 @@ static kn_status number_signatures(linking *l, kn_error *err)
             l->bytes[n++] = (uint64_t)l->pairs.rows[l->order[end].id];
         }
         uint32_t before = l->known.count;
-        uint32_t number =
-            kn_texts_add(&l->known, (kn_string){(const char *)l->bytes, n * sizeof *l->bytes}, true);
+        uint32_t number = kn_texts_add(&l->known, (kn_string){(const char *)l->bytes, n * sizeof *l->bytes}, true);
         if (number == KN_V_NONE) return no_memory(l->v, err);
         l->signature[person] = number;
         out->persons[number]++;

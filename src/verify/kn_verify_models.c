@@ -32,15 +32,15 @@ typedef struct asking {
     kn_verifier      *v;
     const kn_vgroups *classes; /* what is asked: classes of rows, or positions of persons */
     kn_vlinked        linked;
-    bool         persons; /* count persons, by this key of released rows and that of originals */
-    kn_vkey      person, original_person;
-    int64_t     *sizes; /* per class */
-    int64_t     *people;
-    int64_t      unit;
-    bool         absent;
-    histograms  *h; /* per copied column; only sensitive ones that a model names are made */
-    uint32_t    *node_values; /* linked: room for one histogram */
-    int64_t     *node_counts;
+    bool              persons; /* count persons, by this key of released rows and that of originals */
+    kn_vkey           person, original_person;
+    int64_t          *sizes; /* per class */
+    int64_t          *people;
+    int64_t           unit;
+    bool              absent;
+    histograms       *h;           /* per copied column; only sensitive ones that a model names are made */
+    uint32_t         *node_values; /* linked: room for one histogram */
+    int64_t          *node_counts;
 } asking;
 
 static kn_status no_memory(const asking *a, kn_error *err)
