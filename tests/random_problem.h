@@ -162,7 +162,7 @@ static inline bool random_problem_make(random_problem *p, kn_context *ctx, kn_rn
         p->weights[q] = (kn_ratio){weighted ? 1 + (uint64_t)random_below(rng, 5) : 1, weighted ? 3 : 1};
     }
     int                     models = random_models(p, rng, shape.sizes_only);
-    kn_requirements_options options = {p->models, models, -1, NULL};
+    kn_requirements_options options = {p->models, models, -1, NULL, false};
     if (kn_requirements_make(&p->requirements, ctx, p->table, &options, &err) != KN_OK) {
         random_problem_free(p);
         return false;

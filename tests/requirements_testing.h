@@ -322,7 +322,7 @@ static kn_requirements *make(kn_context *ctx, const sheet *s, const kn_model *mo
                              kn_hierarchy *hierarchy)
 {
     const kn_hierarchy     *hierarchies[COLUMNS] = {[S] = hierarchy};
-    kn_requirements_options o = {models, count, entity ? PERSON : -1, hierarchies};
+    kn_requirements_options o = {models, count, entity ? PERSON : -1, hierarchies, false};
     kn_requirements        *r = NULL;
     kn_error                err = KN_ERROR_INIT;
     kn_status               st = kn_requirements_make(&r, ctx, s->table, &o, &err);

@@ -104,7 +104,7 @@ static setting make_setting(kn_context *ctx, const char *text, const char *const
     }
     s.models[0] = (kn_model){.kind = KN_MODEL_K, .k = k};
     s.models[1] = (kn_model){.kind = KN_MODEL_DISTINCT, .attribute = sensitive, .l = {(uint64_t)l, 1}};
-    kn_requirements_options options = {s.models, l > 1 ? 2 : 1, -1, NULL};
+    kn_requirements_options options = {s.models, l > 1 ? 2 : 1, -1, NULL, false};
     assert_ok(kn_requirements_make(&s.requirements, ctx, s.table, &options, &err), err);
     return s;
 }

@@ -160,7 +160,7 @@ static void test_many_values(void **state)
     const char             *widths[] = {"7", "700"};
     kn_hierarchy_spec       ranges = KN_HIERARCHY_SPEC_INIT, star = KN_HIERARCHY_SPEC_INIT;
     kn_model                k = KN_MODEL_INIT;
-    kn_requirements_options options = {&k, 1, -1, NULL};
+    kn_requirements_options options = {&k, 1, -1, NULL, false};
     ranges.kind = KN_HIERARCHY_RANGES;
     ranges.widths = widths;
     ranges.width_count = 2;

@@ -87,7 +87,7 @@ static void finish_setting(setting *s, kn_context *ctx, int64_t k, int l, kn_met
     kn_error err = KN_ERROR_INIT;
     s->models[0] = (kn_model){.kind = KN_MODEL_K, .k = k};
     s->models[1] = (kn_model){.kind = KN_MODEL_DISTINCT, .attribute = "s", .l = {(uint64_t)l, 1}};
-    kn_requirements_options options = {s->models, l > 1 ? 2 : 1, -1, NULL};
+    kn_requirements_options options = {s->models, l > 1 ? 2 : 1, -1, NULL, false};
     assert_ok(kn_requirements_make(&s->requirements, ctx, s->table, &options, &err), err);
     s->problem = (kn_partition_problem){.table = s->table,
                                         .quasi_count = s->dimensions,

@@ -469,7 +469,7 @@ static void persons_by_hand(void **state)
     kn_ratio                half = {1, 2}, two_thirds = {2, 3}, little_less = {66, 100};
     kn_model                models[] = {{.kind = KN_MODEL_ALPHA_K, .attribute = "s", .bound = two_thirds},
                                         {.kind = KN_MODEL_K, .k = 3}};
-    kn_requirements_options o = {models, 2, 1, NULL};
+    kn_requirements_options o = {models, 2, 1, NULL, false};
     kn_requirements        *r = NULL;
     kn_requirements_scratch scratch;
     assert_ok(kn_requirements_make(&r, ctx, t, &o, &err), err);
@@ -537,7 +537,7 @@ static void presence_by_hand(void **state)
     kn_error                err = KN_ERROR_INIT;
     kn_table               *t = read_text(ctx, "q\nx\nx\ny\n");
     kn_model                models[] = {{.kind = KN_MODEL_PRESENCE, .low = {1, 4}, .bound = {1, 2}}};
-    kn_requirements_options o = {models, 1, -1, NULL};
+    kn_requirements_options o = {models, 1, -1, NULL, false};
     kn_requirements        *r = NULL;
     assert_ok(kn_requirements_make(&r, ctx, t, &o, &err), err);
     static const struct {
@@ -590,7 +590,7 @@ static void sizes_and_risks(void **state)
                  {{33, 100}, 4}, {{1, 3}, 3},    {{1, UINT64_MAX}, INT64_MAX}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kn_model models[] = {{.kind = KN_MODEL_MAX_RISK, .bound = cases[i].risk}, {.kind = KN_MODEL_K, .k = 2}};
-        kn_requirements_options o = {models, 2, -1, NULL};
+        kn_requirements_options o = {models, 2, -1, NULL, false};
         kn_requirements        *r = NULL;
         assert_ok(kn_requirements_make(&r, ctx, t, &o, &err), err);
         assert_int_equal(r->k, cases[i].k > 2 ? cases[i].k : 2);
@@ -601,18 +601,18 @@ static void sizes_and_risks(void **state)
     kn_model                models[] = {{.kind = KN_MODEL_AVERAGE_RISK, .bound = {1, 2}},
                                         {.kind = KN_MODEL_AVERAGE_RISK, .bound = {1, 3}},
                                         {.kind = KN_MODEL_AVERAGE_RISK, .bound = {3, 4}}};
-    kn_requirements_options o = {models, 0, -1, NULL};
+    kn_requirements_options o = {models, 0, -1, NULL, false};
     kn_requirements        *r = NULL;
     assert_ok(kn_requirements_make(&r, ctx, t, &o, &err), err);
     kn_class_view one = {1, 1, 0, 1, NULL};
     assert_true(r->k == 1 && r->k_only && kn_requirements_hold(r, &one, NULL));
     kn_requirements_free(r);
     kn_model k = {.kind = KN_MODEL_K, .k = 2};
-    o = (kn_requirements_options){&k, 1, 0, NULL};
+    o = (kn_requirements_options){&k, 1, 0, NULL, false};
     assert_ok(kn_requirements_make(&r, ctx, t, &o, &err), err);
     assert_true(r->k == 2 && !r->k_only); /* rows do not tell how many persons there are */
     kn_requirements_free(r);
-    o = (kn_requirements_options){models, 3, -1, NULL};
+    o = (kn_requirements_options){models, 3, -1, NULL, false};
     assert_ok(kn_requirements_make(&r, ctx, t, &o, &err), err);
     assert_true(r->has_average && !r->k_only && r->average.denominator == 3); /* the strictest */
     kn_requirements_free(r);
@@ -697,7 +697,7 @@ static void refusals(void **state)
          "release can do better"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        kn_requirements_options o = {&cases[i].model, 1, cases[i].entity, NULL};
+        kn_requirements_options o = {&cases[i].model, 1, cases[i].entity, NULL, false};
         kn_requirements        *r = NULL;
         kn_error                err = KN_ERROR_INIT;
         assert_int_equal(kn_requirements_make(&r, ctx, t, &o, &err), cases[i].made);
@@ -706,7 +706,7 @@ static void refusals(void **state)
         kn_requirements_free(r);
     }
     kn_model                k = {.kind = KN_MODEL_K, .k = 2};
-    kn_requirements_options o = {&k, 1, -1, NULL};
+    kn_requirements_options o = {&k, 1, -1, NULL, false};
     kn_requirements        *r = NULL;
     kn_error                err = KN_ERROR_INIT;
     assert_int_equal(kn_requirements_make(&r, ctx, empty, &o, &err), KN_INPUT);
@@ -748,7 +748,7 @@ static kn_status make_and_ask(kn_context *ctx, const sheet *s, const kn_hierarch
                               const testing_allocator *counter, kn_error *err)
 {
     const kn_hierarchy     *hierarchies[COLUMNS] = {[S] = hierarchy};
-    kn_requirements_options o = {all_models, ALL_MODELS, entity ? PERSON : -1, hierarchies};
+    kn_requirements_options o = {all_models, ALL_MODELS, entity ? PERSON : -1, hierarchies, false};
     kn_requirements        *r = NULL;
     kn_requirements_scratch scratch = {NULL, 0};
     kn_status               st = kn_requirements_make(&r, ctx, s->table, &o, err);

@@ -198,7 +198,7 @@ static setting random_setting(kn_context *ctx, kn_rng *rng, int rows, bool missi
 static void finish_setting(setting *s, kn_context *ctx, kn_method method)
 {
     kn_error                err = KN_ERROR_INIT;
-    kn_requirements_options options = {&s->model, 1, -1, NULL};
+    kn_requirements_options options = {&s->model, 1, -1, NULL, false};
     assert_ok(kn_requirements_make(&s->requirements, ctx, s->table, &options, &err), err);
     s->problem = (kn_partition_problem){.table = s->table,
                                         .quasi_count = s->quasi_count,

@@ -17,7 +17,7 @@ typedef struct kn_match_count {
 
 typedef struct kn_attack_table {
     int64_t               rows;   /* of the table attacked                                         */
-    int64_t               none;   /* people who match no row                                       */
+    int64_t               none;   /* people who match no row, and could be placed                  */
     int64_t               unique; /* exactly one                                                   */
     int64_t               below;  /* at least one, fewer than k                                    */
     int64_t               least;  /* the fewest rows that anybody who matches matches; 0: nobody   */
@@ -25,6 +25,8 @@ typedef struct kn_attack_table {
     const kn_match_count *counts;
     int                   sensitive_count; /* per sensitive column: people whose value is certain: all their matches agree */
     const int64_t        *certain;
+    int64_t               unplaced; /* people who match no row, and a value of theirs is not in the hierarchy of its
+                                       column: nothing can be said of them                         */
 } kn_attack_table;
 
 typedef struct kn_attack_report {
@@ -37,6 +39,8 @@ typedef struct kn_attack_report {
     kn_attack_table    after;  /* the release                                      */
     bool               has_before;
     kn_attack_table    before; /* the original, where it was given                 */
+    const char        *linked; /* a column of pseudonyms that shows which released rows are one person's; NULL: none. Rows
+                                  are matched one by one all the same               */
 } kn_attack_report;
 
 typedef struct kn_attack_options {
@@ -53,8 +57,8 @@ typedef struct kn_attack_options {
 #define KN_ATTACK_OPTIONS_INIT {sizeof(kn_attack_options), NULL, NULL, NULL, false, 0, NULL}
 
 /* Links the external table with the release over the quasi-identifiers of the spec that both have (at least one). A
- * released cell matches a value that it covers: the value itself, an ancestor in the hierarchy, an interval, a set or
- * "*". Suppressed rows ("*" in every column) match nobody: they tell nothing. A missing cell matches a missing one, and with
+ * released cell matches a value that it covers: the value itself, an ancestor in the hierarchy, an interval, a set (whether
+ * or not the external table has its other members) or "*". Suppressed rows ("*" in every column) match nobody: they tell nothing. A missing cell matches a missing one, and with
  * the spec's `missing: wildcard` anything. Only the spec's columns, hierarchies, models and reading options are looked at:
  * it need not pass kn_spec_check. KN_INPUT: a file cannot be read as a table, or has not the columns. */
 KN_API KN_CHECK kn_status kn_attack(kn_attack_report **out, kn_context *ctx, const kn_spec *spec,

@@ -67,10 +67,13 @@ typedef struct kn_hierarchy_spec {
     int                      break_count;
     unsigned                 calendar;    /* CALENDAR: KN_CALENDAR_...; 0: all                                 */
     const char              *separator;   /* PREFIX                                                            */
+    int                      mask_width;  /* MASK: what is masked throughout is the root if it has so many characters, and
+                                             with pad values are filled up to these; others stay apart. 0: the longest
+                                             value's, and without pad only where all have as many              */
 } kn_hierarchy_spec;
 
 #define KN_HIERARCHY_SPEC_INIT                                                                                         \
-    {sizeof(kn_hierarchy_spec), KN_HIERARCHY_FILE, NULL, 0, '.', false, false, 0, NULL, NULL, 0, NULL, NULL, 0, 0, NULL}
+    {sizeof(kn_hierarchy_spec), KN_HIERARCHY_FILE, NULL, 0, '.', false, false, 0, NULL, NULL, 0, NULL, NULL, 0, 0, NULL, 0}
 
 /* Reads a hierarchy file or a taxonomy (the only kinds that need no column). Not bound to a column. KN_INPUT with line
  * and column where the file is not a tree. */

@@ -37,8 +37,9 @@ typedef struct kn_verify_report {
     bool          ok; /* all holds and the assignment is proved */
     int64_t       rows;
     int64_t       suppressed; /* rows of the original that are shown as suppressed or left out */
-    int64_t       classes;    /* without the suppressed rows */
-    int64_t       k;          /* smallest class; 0: none     */
+    int64_t       classes;    /* of rows, without the suppressed ones */
+    int64_t       k;          /* smallest class, of rows or persons; where rows stay linked: of persons who look alike with
+                                 all their rows; 0: none     */
     int           model_count;
     const kn_verified_model *models;
     kn_assignment assignment;
@@ -47,6 +48,7 @@ typedef struct kn_verify_report {
     const char *const *problems;
     bool          more_problems;
     char          sha256[65]; /* of the release */
+    bool          linked;     /* the release shows which rows are one person's: a pseudonym, columns of the person */
 } kn_verify_report;
 
 typedef struct kn_verify_options {

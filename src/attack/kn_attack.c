@@ -8,6 +8,8 @@
  */
 #include "kn_attack.h"
 
+#include <string.h>
+
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_link.h"
@@ -33,9 +35,35 @@ typedef struct attack {
 
 static const kn_cell nobody = {KN_CELL_SET, 0, 0};
 
+/* Written like an interval of numbers or dates, in brackets? */
+static bool looks_like_interval(kn_string text)
+{
+    if (text.size < 5 || !strchr("[](", text.data[0]) || !strchr("])[", text.data[text.size - 1])) return false;
+    return strchr("+-.0123456789", text.data[1]) != NULL;
+}
+
+/* A cell that is none over the external column is a value that nobody outside has; an interval is none only over texts, which
+ * would match nobody, whoever is in the release. */
+static kn_status check_unread(const kn_column *external, kn_string text, kn_error *err)
+{
+    if (external->type != KN_TYPE_TEXT || external->dict.count == 0 || !looks_like_interval(text)) return KN_OK;
+    return kn_fail(err, KN_INPUT,
+                   "column \"%s\": the release has intervals, but the external table holds texts there; its numbers or "
+                   "dates must be read as such (--type, --decimal), and what is none as missing (--na)",
+                   external->name);
+}
+
+static const kn_string any_value = {"*", 1};
+
+static bool stands_for_all(const kn_attack_link *link, kn_string text)
+{
+    return kn_string_equal(text, any_value) || (link->root.size > 0 && kn_string_equal(text, link->root));
+}
+
 /* The texts that are cells of some kind, parsed together, so that a label of several nodes is that of the column's level. */
-static kn_status parse_released(kn_cell *cells, const kn_cell_parser *parser, const kn_dictionary *dict,
-                                kn_context *ctx, kn_cell_members *members, kn_error *err)
+static kn_status parse_released(kn_cell *cells, const kn_cell_parser *parser, const kn_attack_link *link,
+                                const kn_column *external, const kn_dictionary *dict, kn_context *ctx,
+                                kn_cell_members *members, kn_error *err)
 {
     kn_string *texts = kn_alloc_array(ctx, (size_t)dict->count + 1, sizeof *texts);
     uint32_t  *codes = kn_alloc_array(ctx, (size_t)dict->count + 1, sizeof *codes);
@@ -43,17 +71,19 @@ static kn_status parse_released(kn_cell *cells, const kn_cell_parser *parser, co
     size_t     count = 0, bad = 0;
     kn_status  st = texts && codes && good ? KN_OK : kn_fail_memory(err, ctx, what);
     for (uint32_t c = 0; c < dict->count && st == KN_OK; c++) {
-        cells[c] = nobody;
         texts[count] = kn_dictionary_text(dict, c);
+        cells[c] = stands_for_all(link, texts[count]) ? (kn_cell){KN_CELL_STAR, 0, 0} : nobody;
+        if (kn_string_equal(texts[count], any_value)) continue; /* of no level: it may be suppressed */
         codes[count] = c;
         kn_cell_members_free(members);
         st = kn_cell_parse(&good[count], parser, texts[count], members, err);
         count += st == KN_OK;
-        if (st == KN_INPUT) st = KN_OK; /* a value that nobody outside has */
+        if (st == KN_INPUT) st = check_unread(external, texts[count], err);
     }
     kn_cell_members_free(members);
     if (st == KN_OK) st = kn_cell_parse_column(good, NULL, parser, texts, count, members, &bad, err);
-    for (size_t i = 0; i < count && st == KN_OK; i++) cells[codes[i]] = good[i];
+    for (size_t i = 0; i < count && st == KN_OK; i++)
+        if (cells[codes[i]].kind != KN_CELL_STAR) cells[codes[i]] = good[i];
     kn_free(texts);
     kn_free(codes);
     kn_free(good);
@@ -83,8 +113,10 @@ static kn_status make_attribute(attack *a, int i, kn_error *err)
     a->cells[i] = kn_alloc_array(a->ctx, labels, sizeof *a->cells[i]);
     if (!a->cells[i]) return kn_fail_memory(err, a->ctx, what);
     KN_TRY(kn_cell_parser_make(&parser, a->ctx, external, hierarchy, &link->rules, err));
-    kn_status st = a->in->released ? parse_released(a->cells[i], parser, &target->dict, a->ctx, &a->members[i], err)
-                                   : parse_original(a->cells[i], parser, &target->dict, &a->members[i], err);
+    if (a->in->released) kn_cell_parser_foreign(parser);
+    kn_status st = a->in->released
+                       ? parse_released(a->cells[i], parser, link, external, &target->dict, a->ctx, &a->members[i], err)
+                       : parse_original(a->cells[i], parser, &target->dict, &a->members[i], err);
     kn_cell_parser_free(parser);
     a->cells[i][labels - 1] =
         a->in->wildcard ? (kn_cell){KN_CELL_STAR, 0, 0} : (kn_cell){KN_CELL_VALUE, external->dict.count, 0};
@@ -97,16 +129,15 @@ static kn_status make_attribute(attack *a, int i, kn_error *err)
 
 static uint32_t star_code(const kn_column *column)
 {
-    const kn_string star = {"*", 1};
-    uint32_t        low = 0, high = column->dict.count;
+    uint32_t low = 0, high = column->dict.count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (kn_string_compare(kn_dictionary_text(&column->dict, middle), star) < 0)
+        if (kn_string_compare(kn_dictionary_text(&column->dict, middle), any_value) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    bool there = low < column->dict.count && kn_string_equal(kn_dictionary_text(&column->dict, low), star);
+    bool there = low < column->dict.count && kn_string_equal(kn_dictionary_text(&column->dict, low), any_value);
     return there ? low : UINT32_MAX;
 }
 
@@ -190,6 +221,18 @@ static kn_status make_classes(attack *a, kn_error *err)
 
 /* ---- Figures ---- */
 
+/* Is a value of these people not in the hierarchy of its column? */
+static bool is_strange(const attack *a, int64_t people)
+{
+    for (int i = 0; i < a->in->link_count && a->in->released; i++) {
+        const kn_attack_link *link = &a->in->links[a->order[i]];
+        uint32_t              code = kn_freq_code(a->people, people, i);
+        if (!link->partial || code >= a->in->external->columns[link->external].dict.count) continue;
+        if (link->hierarchy->leaf_of_code[code] == link->hierarchy->leaves) return true;
+    }
+    return false;
+}
+
 static kn_status tell(kn_attack_table *out, kn_arena *arena, const attack *a, kn_error *err)
 {
     const kn_attack_input *in = a->in;
@@ -209,6 +252,9 @@ static kn_status tell(kn_attack_table *out, kn_arena *arena, const attack *a, kn
         if (out->count == 0) out->least = h.sizes[i];
         counts[out->count++] = (kn_match_count){h.sizes[i], h.rows[i]};
     }
+    for (int64_t i = 0; i < a->people->classes; i++)
+        if (a->found.matches[i] == 0 && is_strange(a, i)) out->unplaced += a->people->counts[i];
+    out->none -= out->unplaced;
     for (int s = 0; certain && s < in->sensitive_count; s++) certain[s] = a->found.certain[s];
     kn_size_histogram_free(&h);
     return counts && certain ? KN_OK : kn_fail_memory(err, a->ctx, what);

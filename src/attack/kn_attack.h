@@ -12,7 +12,9 @@
 typedef struct kn_attack_link {
     int                 external, target; /* columns                                             */
     const kn_hierarchy *hierarchy;        /* over the external column; NULL: none                */
+    bool                partial;          /* it was bound by kn_attack_bind: it may lack values  */
     kn_cell_rules       rules;
+    kn_string           root; /* of a hierarchy that was built anew: what the release's own has for it; else empty */
 } kn_attack_link;
 
 typedef struct kn_attack_input {
@@ -28,7 +30,8 @@ typedef struct kn_attack_input {
 } kn_attack_input;
 
 /* Attacks; what *out points to is put into the arena. A released cell that is neither a value of the external column nor
- * anything that covers one matches nobody. */
+ * anything that covers one matches nobody. Whoever matches no row and has a value that the hierarchy of a column lacks cannot
+ * be placed. */
 KN_CHECK kn_status kn_attack_run(kn_attack_table *out, kn_arena *arena, const kn_attack_input *in, kn_error *err);
 
 /* Binds a hierarchy from a file to a column some of whose values it does not know: those are covered by the root alone. */

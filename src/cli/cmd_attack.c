@@ -93,6 +93,7 @@ static void print_words(const kn_attack_report *r)
     }
     printf(" with %s\n\n", cli_rows_of(r->after.rows).text);
     row(t, r, "  match no row", r->before.none, r->after.none);
+    if (r->after.unplaced > 0) row(t, r, "  cannot be placed", r->before.unplaced, r->after.unplaced);
     print_counts(t, r);
     snprintf(name, sizeof name, "  match fewer than %s rows, but at least one", cli_format_integer(number, r->k));
     row(t, r, name, r->before.below, r->after.below);
@@ -104,10 +105,14 @@ static void print_words(const kn_attack_report *r)
     cli_text_table_print(t, stdout, 2);
     cli_text_table_free(t);
     if (r->after.below == 0)
-        printf("\nNobody is narrowed down to fewer than %s rows.\n", cli_format_integer(number, r->k));
+        printf("\nNobody%s is narrowed down to fewer than %s rows.\n",
+               r->after.unplaced > 0 ? " who can be placed" : "", cli_format_integer(number, r->k));
     else
         printf("\n%s narrowed down to fewer than %s rows.\n",
                cli_count_of(r->after.below, "person is", "people are").text, cli_format_integer(number, r->k));
+    if (r->after.unplaced > 0)
+        printf("%s placed: the hierarchy of a column lacks a value of theirs, so nothing is said of them.\n",
+               cli_count_of(r->after.unplaced, "person cannot be", "people cannot be").text);
 }
 
 /* ---- JSON ---- */
@@ -124,6 +129,7 @@ static json_t *table_json(const kn_attack_report *r, const kn_attack_table *t)
     json_t *o = cli_json_object(), *counts = cli_json_array(), *certain = cli_json_object();
     cli_json_set(o, "rows", json_integer(t->rows));
     cli_json_set(o, "none", json_integer(t->none));
+    cli_json_set(o, "unplaced", json_integer(t->unplaced));
     cli_json_set(o, "unique", json_integer(t->unique));
     cli_json_set(o, "below_k", json_integer(t->below));
     cli_json_set(o, "least", json_integer(t->least));
@@ -148,6 +154,7 @@ static void print_json(const kn_attack_report *r)
     cli_json_set(o, "sensitive", names_json(r->sensitive, r->sensitive_count));
     if (r->has_before) cli_json_set(o, "before", table_json(r, &r->before));
     cli_json_set(o, "after", table_json(r, &r->after));
+    if (r->linked) cli_json_set(o, "linked", cli_json_text(r->linked, strlen(r->linked)));
     cli_json_set(o, "holds", json_boolean(r->after.below == 0));
     cli_json_print(o);
 }
@@ -180,6 +187,18 @@ static void note_strangers(const cli_common *common, const kn_attack_report *r)
              "%s of %s people match no row: if they are in the release, its cells are not read as they are meant; "
              "--hierarchy, --type and --decimal say how",
              cli_format_integer(none, r->after.none), cli_format_integer(people, r->people));
+}
+
+static void note_linked(const cli_common *common, const kn_attack_report *r)
+{
+    if (!r->linked) return;
+    char *name = cli_escape(r->linked, strlen(r->linked));
+    cli_note(
+        common,
+        "column \"%s\" shows which rows are one person's, but they were matched one by one: whoever knows several rows "
+        "of a person may find them by all of these together; verify judges that",
+        name);
+    free(name);
 }
 
 static int check_demo(const attacking *w, int argc)
@@ -233,6 +252,7 @@ static int attack(attacking *w, kn_context *ctx, const char *release)
             print_words(report);
         if (report) {
             note_strangers(&w->a.common, report);
+            note_linked(&w->a.common, report);
             code = report->after.below > 0;
         }
     }

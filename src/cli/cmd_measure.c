@@ -159,6 +159,14 @@ static int check(const measuring *asked, int argc)
     return 0;
 }
 
+/* Classes are those of rows, whoever the rows belong to. */
+static void note_persons(const cli_common *common, const kn_spec *spec)
+{
+    bool persons = spec->entity != NULL;
+    for (int i = 0; i < spec->attribute_count; i++) persons = persons || spec->attributes[i].pseudonym_key_file;
+    if (persons) cli_note(common, "k and classes are of rows here; how well persons are hidden is what verify answers");
+}
+
 static int measure(const measuring *asked, kn_context *ctx, char **files, int count)
 {
     const cli_anonymizing *a = &asked->a;
@@ -185,6 +193,7 @@ static int measure(const measuring *asked, kn_context *ctx, char **files, int co
             print_json(report, workload, answers);
         else
             print_words(report, workload, answers);
+        if (st == KN_OK) note_persons(&a->common, spec);
     }
     kn_workload_report_free(answers);
     kn_workload_free(workload);

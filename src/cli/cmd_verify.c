@@ -135,9 +135,18 @@ static void print_verdict(const kn_verify_report *r)
     };
     cli_verdict_print(r->ok);
     printf("%s, ", cli_rows_of(r->rows).text);
-    printf("%s", cli_count_of(r->classes, "group of people who look alike", "groups of people who look alike").text);
-    if (r->k > 0) printf(", the smallest of %s", cli_count_of(r->k, "person", "persons").text);
+    if (r->linked)
+        printf("%s", cli_count_of(r->classes, "group of rows that look alike", "groups of rows that look alike").text);
+    else
+        printf("%s",
+               cli_count_of(r->classes, "group of people who look alike", "groups of people who look alike").text);
+    if (r->k > 0 && !r->linked) printf(", the smallest of %s", cli_count_of(r->k, "person", "persons").text);
     printf("; %s suppressed.\n", cli_rows_of(r->suppressed).text);
+    if (r->linked && r->k > 0)
+        printf("It shows which rows are one person's; the smallest group of persons who look alike with all their rows "
+               "has "
+               "%s.\n",
+               cli_count_of(r->k, "member", "members").text);
     printf("%s\n", assignments[r->assignment]);
 }
 
@@ -190,6 +199,7 @@ static void print_json(const kn_verify_report *r)
     cli_json_set(o, "suppressed", json_integer(r->suppressed));
     cli_json_set(o, "classes", json_integer(r->classes));
     cli_json_set(o, "k", json_integer(r->k));
+    cli_json_set(o, "linked", json_boolean(r->linked));
     cli_json_set(o, "models", cli_verified_json(r->models, r->model_count));
     cli_json_set(o, "metrics", metrics);
     cli_json_set(o, "problems", cli_problems_json(r->problems, r->problem_count));

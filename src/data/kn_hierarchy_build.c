@@ -79,6 +79,7 @@ typedef struct mask_builder {
     const char      *mask;
     bool             left, pad;
     size_t           step, longest; /* in characters */
+    size_t           filled;        /* with pad: up to so many */
 } mask_builder;
 
 /* Characters of valid UTF-8: bytes that do not continue one. */
@@ -104,7 +105,7 @@ static void mask_label(const kn_label_builder *base, uint32_t code, uint32_t lev
 {
     const mask_builder *b = (const mask_builder *)base;
     kn_string           text = kn_dictionary_text(&base->column->dict, code);
-    size_t              length = characters(text), width = b->pad ? b->longest : length;
+    size_t              length = characters(text), width = b->pad && length < b->filled ? b->filled : length;
     size_t              masked = b->step * level < width ? b->step * level : width;
     size_t              kept = width - masked < length ? width - masked : length;
     if (b->left) {
@@ -121,6 +122,7 @@ static kn_status build_mask(kn_hierarchy **out, kn_label_builder base, const kn_
 {
     const char *mask = spec->mask ? spec->mask : "*";
     if (characters(kn_string_of(mask)) != 1) return kn_fail(err, KN_USAGE, "mask: the mask is one character");
+    if (spec->mask_width < 0) return kn_fail(err, KN_USAGE, "mask: the width is a number of characters");
     if (spec->mask_step < 0) return kn_fail(err, KN_USAGE, "mask: the step is a positive number of characters");
     mask_builder b = {.base = base,
                       .mask = mask,
@@ -133,10 +135,13 @@ static kn_status build_mask(kn_hierarchy **out, kn_label_builder base, const kn_
         if (length > b.longest) b.longest = length;
         if (length < shortest) shortest = length;
     }
-    size_t levels = b.longest / b.step + (b.longest % b.step != 0);
+    b.filled = spec->mask_width ? (size_t)spec->mask_width : b.longest;
+    bool   apart = b.longest > b.filled || (!b.pad && shortest != b.filled);
+    size_t most = b.pad && b.filled > b.longest ? b.filled : b.longest;
+    size_t levels = most / b.step + (most % b.step != 0);
     b.base.levels = levels < KN_HIERARCHY_MAX_LEVELS ? (uint32_t)levels : KN_HIERARCHY_MAX_LEVELS;
     b.base.label = mask_label;
-    b.base.star = levels == 0 || (!b.pad && shortest != b.longest);
+    b.base.star = levels == 0 || apart;
     return make(out, &b.base, spec->mask_left ? "mask left" : "mask right", err);
 }
 

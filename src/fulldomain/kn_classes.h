@@ -79,6 +79,22 @@ KN_CHECK kn_status kn_classes_population(kn_freq **out, const kn_evaluator *eval
 /* What becomes of each class. */
 enum { KN_CLASS_RELEASED = 0, KN_CLASS_FAILS = 1, KN_CLASS_AVERAGE = 2 };
 
+/* Where the rows of a person stay linked (kn_classes_linked.c): what becomes of each. */
+typedef struct kn_linked_fates {
+    bool    *persons;  /* per code of the entity: suppressed       */
+    int64_t *released; /* per class by the quasi-identifiers: rows */
+} kn_linked_fates;
+
+/* The verdict of such a set; with `fates` what becomes of persons and classes, and `folded` the classes (freed by the
+ * caller). */
+KN_CHECK kn_status kn_classes_decide_linked(kn_verdict *out, kn_linked_fates *fates, kn_freq **folded,
+                                            const kn_evaluator *evaluator, const kn_classes *classes, kn_error *err);
+void               kn_linked_fates_free(kn_linked_fates *fates);
+
+/* What a row of a class costs, and whether anybody asks. */
+kn_u128 kn_classes_row_cost(const kn_evaluator *evaluator, const kn_classes *classes, const kn_freq *folded, int64_t i);
+bool    kn_classes_cost_cells(const kn_evaluator *evaluator, const kn_classes *classes);
+
 /* kn_classes_judge, with the fate of each class (its number among the classes of the first part; freed by the caller) and
  * the classes by the quasi-identifiers alone (freed by the caller, NULL where they are the first part itself). */
 KN_CHECK kn_status kn_classes_decide(kn_verdict *out, uint8_t **fates, kn_freq **folded, const kn_evaluator *evaluator,

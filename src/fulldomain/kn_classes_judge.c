@@ -239,18 +239,23 @@ static kn_status cut_for_average(const class_views *v, uint8_t *fates, kn_error 
 
 /* ---- Adding up ---- */
 
-/* What the cells of a class cost. */
-static kn_u128 cells_of(const kn_evaluator *e, const kn_classes *set, const kn_freq *classes, int64_t i)
+kn_u128 kn_classes_row_cost(const kn_evaluator *e, const kn_classes *set, const kn_freq *classes, int64_t i)
 {
     kn_u128 cost = 0;
     for (int a = 0; a < set->attribute_count; a++) {
         int q = set->attributes[a];
         cost += e->attributes[q].levels[set->levels[q]].cost[kn_freq_code(classes, i, a)];
     }
-    return cost * (kn_u128)classes->counts[i];
+    return cost;
 }
 
-static bool looks_at_cells(const kn_evaluator *e, const kn_classes *set)
+/* What the cells of a class cost. */
+static kn_u128 cells_of(const kn_evaluator *e, const kn_classes *set, const kn_freq *classes, int64_t i)
+{
+    return kn_classes_row_cost(e, set, classes, i) * (kn_u128)classes->counts[i];
+}
+
+bool kn_classes_cost_cells(const kn_evaluator *e, const kn_classes *set)
 {
     const kn_objective *o = e->problem->objective;
     return o && o->cells && set->attribute_count == e->problem->quasi_count;
@@ -260,7 +265,7 @@ static void add_up(kn_verdict *out, const kn_evaluator *e, const kn_classes *set
                    const uint8_t *fates)
 {
     kn_node_sums *sums = &out->sums;
-    bool          cells = looks_at_cells(e, set);
+    bool          cells = kn_classes_cost_cells(e, set);
     *sums = (kn_node_sums){0};
     if (cells) sums->cells = kn_objective_cells_of_node(e->problem->objective, set->levels);
     for (int64_t i = 0; i < classes->classes; i++) {
@@ -286,7 +291,7 @@ static void judge_sizes(kn_verdict *out, const kn_evaluator *e, const kn_classes
     const kn_freq               *classes = set->parts[0];
     kn_node_sums                 sums = {0};
     int64_t                      k = p->requirements->k;
-    bool                         cells = looks_at_cells(e, set);
+    bool                         cells = kn_classes_cost_cells(e, set);
     if (cells) sums.cells = kn_objective_cells_of_node(p->objective, set->levels);
     for (int64_t i = 0; i < classes->classes; i++) {
         int64_t rows = classes->counts[i];
@@ -514,6 +519,7 @@ kn_status kn_classes_decide(kn_verdict *out, uint8_t **fates, kn_freq **folded, 
 
 kn_status kn_classes_judge(kn_verdict *out, const kn_evaluator *e, const kn_classes *set, kn_error *err)
 {
+    if (e->problem->requirements->linked) return kn_classes_decide_linked(out, NULL, NULL, e, set, err);
     if (!e->sizes_only) return kn_classes_decide(out, NULL, NULL, e, set, err);
     judge_sizes(out, e, set);
     return KN_OK;

@@ -16,17 +16,30 @@ int kn_standing_compare(kn_standing a, kn_standing b, int quasi_count)
     return kn_levels_compare_by_height(a.levels, b.levels, quasi_count);
 }
 
+/* The bounds of the optimal search and the heuristic are those of classes that are suppressed whole. */
+static bool bounds_hold(const kn_fulldomain_problem *p)
+{
+    return !p->requirements->linked || p->objective->cells;
+}
+
 static kn_status run_method(kn_fulldomain_result *r, kn_context *ctx, const kn_fulldomain_problem *p, kn_error *err)
 {
     switch (p->method) {
-    case KN_METHOD_OPTIMAL: return kn_optimal_search(r, ctx, p, err);
+    case KN_METHOD_OPTIMAL:
+        return bounds_hold(p) ? kn_optimal_search(r, ctx, p, err) : kn_bottom_up_search(r, ctx, p, err);
     case KN_METHOD_SAMARATI: return kn_samarati_search(r, ctx, p, err);
     case KN_METHOD_BOTTOM_UP:
     case KN_METHOD_BOTTOM_UP_ROLLUP: return kn_bottom_up_search(r, ctx, p, err);
     case KN_METHOD_INCOGNITO:
     case KN_METHOD_INCOGNITO_SUPERROOTS:
     case KN_METHOD_INCOGNITO_CUBE: return kn_incognito_search(r, ctx, p, err);
-    case KN_METHOD_HEURISTIC: return kn_heuristic_search(r, ctx, p, err);
+    case KN_METHOD_HEURISTIC:
+        if (bounds_hold(p)) return kn_heuristic_search(r, ctx, p, err);
+        return kn_fail(err, KN_USAGE,
+                       "%s cannot look for the best %s where the rows of a person stay linked; ask for another metric, "
+                       "such as lm, or use the method %s",
+                       kn_method_name(p->method), kn_metric_name(p->objective->metric),
+                       kn_method_name(KN_METHOD_OPTIMAL));
     case KN_METHOD_DATAFLY: return kn_datafly_search(r, ctx, p, err);
     default: return kn_fail(err, KN_USAGE, "this method does not search a lattice");
     }

@@ -1,7 +1,7 @@
 /* kn_fulldomain_plan.c: the plan of one node: the class of each row, the cells of each class.
  *
  * The node's classes are counted in key order and judged as in the search, so that exactly the same ones are suppressed;
- * the others are numbered in that order. Rows find their class through a hash table of the released keys.
+ * the others are numbered in that order. Where the rows of a person stay linked persons are suppressed, not classes. Rows find their class through a hash table of the released keys.
  *
  * Cost: one grouping of the rows, and one look-up per row, in parallel. Memory: 4 bytes per row, about 16 + 8 × words bytes
  * per class.
@@ -30,6 +30,7 @@ typedef struct planning {
     const kn_freq               *classes; /* by the quasi-identifiers alone */
     kn_freq                     *folded;
     uint8_t                     *fates;
+    kn_linked_fates              linked; /* where the rows of a person stay linked */
     kn_plan                     *plan;
     uint32_t                    *slots;   /* hash table: a released class of `classes` + 1; 0: free */
     uint32_t                    *numbers; /* of the classes in the plan                           */
@@ -114,6 +115,13 @@ static uint32_t find_class(const planning *p, const uint64_t *key)
     return KN_CLASS_SUPPRESSED;
 }
 
+/* Where persons are suppressed whole. */
+static bool suppressed_person(const planning *p, int64_t row)
+{
+    if (!p->linked.persons) return false;
+    return p->linked.persons[kn_column_code(&p->problem->table->columns[p->problem->requirements->entity], row)];
+}
+
 static kn_status classify_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     (void)worker;
@@ -124,7 +132,9 @@ static kn_status classify_range(void *arg, int64_t begin, int64_t end, int worke
     for (; begin < end; begin += KN_GROUP_BLOCK) {
         int n = end - begin < KN_GROUP_BLOCK ? (int)(end - begin) : KN_GROUP_BLOCK;
         kn_classes_row_keys(p->evaluator, p->set, &p->classes->layout, begin, n, keys);
-        for (int i = 0; i < n; i++) p->plan->class_of_row[begin + i] = find_class(p, keys + i * words);
+        for (int i = 0; i < n; i++)
+            p->plan->class_of_row[begin + i] =
+                suppressed_person(p, begin + i) ? KN_CLASS_SUPPRESSED : find_class(p, keys + i * words);
     }
     kn_free(keys);
     return KN_OK;
@@ -154,14 +164,26 @@ static kn_status fill_plan(planning *p, const int *levels, kn_error *err)
     p->plan->level_count = p->problem->quasi_count;
     memcpy(p->plan->levels, levels, quasi * sizeof *levels);
     for (int64_t i = 0; i < p->classes->classes; i++) {
-        if (p->fates[i] == KN_CLASS_RELEASED)
-            p->plan->class_rows[p->numbers[i]] = p->classes->counts[i];
-        else
-            p->plan->suppressed += p->classes->counts[i];
+        int64_t rows = p->fates[i] == KN_CLASS_RELEASED ? p->classes->counts[i] : 0;
+        if (p->linked.released) rows = p->linked.released[i];
+        if (rows > 0) p->plan->class_rows[p->numbers[i]] = rows;
+        p->plan->suppressed += p->classes->counts[i] - rows;
     }
     for (int q = 0; q < p->problem->quasi_count; q++) KN_TRY(fill_column(p, q, err));
     KN_TRY(make_slots(p, err));
     return kn_parallel_for(p->ctx, p->plan->rows, GRAIN, classify_range, p, err);
+}
+
+/* A class is released if a row of it is. */
+static kn_status decide_linked(planning *p, kn_error *err)
+{
+    kn_verdict verdict;
+    KN_TRY(kn_classes_decide_linked(&verdict, &p->linked, &p->folded, p->evaluator, p->set, err));
+    p->fates = kn_alloc_array_zero(p->ctx, (size_t)p->folded->classes + 1, sizeof *p->fates);
+    if (!p->fates) return no_memory(p->ctx, err);
+    for (int64_t i = 0; i < p->folded->classes; i++)
+        p->fates[i] = p->linked.released[i] > 0 ? KN_CLASS_RELEASED : KN_CLASS_FAILS;
+    return KN_OK;
 }
 
 static kn_status make_plan(planning *p, const int *levels, kn_error *err)
@@ -169,7 +191,10 @@ static kn_status make_plan(planning *p, const int *levels, kn_error *err)
     kn_verdict verdict;
     KN_TRY(kn_evaluator_make(&p->evaluator, p->ctx, p->problem, err));
     KN_TRY(kn_classes_scan_sorted(&p->set, p->evaluator, KN_ALL_ATTRIBUTES, levels, err));
-    KN_TRY(kn_classes_decide(&verdict, &p->fates, &p->folded, p->evaluator, p->set, err));
+    if (p->problem->requirements->linked)
+        KN_TRY(decide_linked(p, err));
+    else
+        KN_TRY(kn_classes_decide(&verdict, &p->fates, &p->folded, p->evaluator, p->set, err));
     p->classes = p->folded ? p->folded : p->set->parts[0];
     return fill_plan(p, levels, err);
 }
@@ -191,6 +216,7 @@ kn_status kn_fulldomain_plan(kn_plan **out, kn_context *ctx, const kn_fulldomain
     kn_freq_free(p.folded);
     kn_classes_free(p.set);
     kn_evaluator_free(p.evaluator);
+    kn_linked_fates_free(&p.linked);
     kn_free(p.fates);
     kn_free(p.slots);
     kn_free(p.numbers);

@@ -235,6 +235,7 @@ bool kn_search_promising(const kn_search *s, const int *levels, kn_u128 squares,
 {
     const kn_fulldomain_problem *p = s->problem;
     if (!s->result->found) return true;
+    if (p->requirements->linked && !p->objective->cells) return true; /* classes are suppressed in part: no bound */
     kn_quotient bound = kn_objective_bound(p->objective, levels, squares, classes, p->budget);
     int         order = kn_quotient_compare(bound, s->result->best.loss);
     if (order != 0) return order < 0;

@@ -128,6 +128,7 @@ static kn_status read_stages(kn_run *run, kn_error *err)
     if (write) KN_TRY(kn_run_open(run, err));
     KN_TRY(kn_run_read(run, err));
     if (write) KN_TRY(kn_digest_start(&run->digests, run->ctx, run->inputs, run->spec->input_count, err));
+    KN_TRY(kn_run_link(run, err));
     KN_TRY(kn_run_columns(run, err));
     KN_TRY(kn_run_dependencies(run, err));
     KN_TRY(kn_run_warn(run, err));

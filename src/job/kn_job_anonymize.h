@@ -3,6 +3,7 @@
  *     kn_run_paths      what is written must not be what is read; streams are copied to files that can be read twice
  *     kn_run_open       the output, under its temporary name
  *     kn_run_read       header, roles, table; columns that must not be kept; rows with missing cells set aside
+ *     kn_run_link       whether rows stay linked to their person; the entity is then the column that links
  *     kn_run_columns    what is released, in which order
  *     kn_run_dependencies  declared ones, held against the original
  *     kn_run_warn       what the owner should know of the table
@@ -61,6 +62,7 @@ typedef struct kn_run {
     kn_table *population_table;
     int64_t  *original_rows; /* of each row of the table; NULL: the same                             */
     int       entity;        /* column of the table; -1: none                                        */
+    bool      linked;        /* the release shows which rows are one person's (kn_run_link)          */
     int       weight;        /* -1: none                                                             */
     int       quasi_count;
     int      *quasi;         /* columns, in the spec's order; in scratch                             */
@@ -96,6 +98,7 @@ typedef struct kn_run {
 KN_CHECK kn_status kn_run_paths(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_open(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_read(kn_run *run, kn_error *err);
+KN_CHECK kn_status kn_run_link(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_columns(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_warn(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_choose(kn_run *run, kn_error *err);
@@ -165,6 +168,20 @@ typedef struct kn_cut_figures {
 } kn_cut_figures;
 
 KN_CHECK kn_status kn_cut_measure(kn_run *run, const kn_cut *cut, kn_cut_figures *out, kn_error *err);
+
+/* The same where rows stay linked: classes are those of persons with all their rows. */
+KN_CHECK kn_status kn_cut_measure_linked(kn_run *run, const kn_cut *cut, kn_cut_figures *out, kn_error *err);
+
+/* What both share: the worst value so far; how many classes have each size. */
+void               kn_cut_worse(double *reached, const kn_model *model, double value, bool first);
+KN_CHECK kn_status kn_cut_sizes(kn_run *run, const int64_t *sizes, const int64_t *rows, int64_t count,
+                                kn_cut_figures *out, kn_error *err);
+
+/* Where rows stay linked: the rows of persons whose number of rows fewer than k persons have. */
+KN_CHECK kn_status kn_run_lonely_rows(const kn_run *run, int64_t *out, kn_error *err);
+
+/* KN_USAGE: rows stay linked and the method cannot look at whole persons. */
+KN_CHECK kn_status kn_run_check_linked(const kn_run *run, kn_error *err);
 
 /* Monotonic seconds. */
 double kn_run_clock(void);

@@ -165,7 +165,7 @@ static kn_status count_people(classes *c, kn_error *err)
 
 /* ---- Models ---- */
 
-static void worse(double *reached, const kn_model *model, double value, bool first)
+void kn_cut_worse(double *reached, const kn_model *model, double value, bool first)
 {
     bool larger = kn_model_larger_is_stronger(model->kind);
     if (first || (larger ? value < *reached : value > *reached)) *reached = value;
@@ -198,8 +198,8 @@ static kn_status reach(const classes *c, kn_cut_figures *out, kn_error *err)
         if ((int64_t)kn_freq_code(c->freq, i, 0) == c->cut->leave_out) continue;
         view_class(c, i, &view, histograms);
         for (int m = 0; m < r->model_count; m++)
-            worse(&out->reached[r->asked[m]], &r->models[m], kn_requirements_reached(r, m, &view, &scratch),
-                  out->classes == 0);
+            kn_cut_worse(&out->reached[r->asked[m]], &r->models[m], kn_requirements_reached(r, m, &view, &scratch),
+                         out->classes == 0);
         if (out->classes == 0 || view.persons < out->k) out->k = view.persons;
         out->persons += view.persons;
         if (kn_requirements_hold(r, &view, &scratch)) out->good_rows += view.rows;
@@ -213,20 +213,25 @@ static kn_status reach(const classes *c, kn_cut_figures *out, kn_error *err)
     return st;
 }
 
-static kn_status count_sizes(const classes *c, kn_cut_figures *out, kn_error *err)
+kn_status kn_cut_sizes(kn_run *run, const int64_t *sizes, const int64_t *rows, int64_t count, kn_cut_figures *out,
+                       kn_error *err)
 {
-    const int64_t *sizes = c->persons ? c->persons : c->freq->counts;
-    int64_t        n = c->freq->classes;
-    /* Rows outside every class have the highest code: they are the last. */
-    if (n > 0 && (int64_t)kn_freq_code(c->freq, n - 1, 0) == c->cut->leave_out) n--;
     kn_size_histogram h = {0};
-    KN_TRY(kn_size_histogram_make(&h, c->run->ctx, sizes, c->freq->counts, n, err));
-    kn_size_count *counts = kn_run_room(c->run, c->run->arena, (size_t)h.count, sizeof *counts, err);
+    KN_TRY(kn_size_histogram_make(&h, run->ctx, sizes, rows, count, err));
+    kn_size_count *counts = kn_run_room(run, run->arena, (size_t)h.count, sizeof *counts, err);
     for (int64_t i = 0; counts && i < h.count; i++) counts[i] = (kn_size_count){h.sizes[i], h.classes[i], h.rows[i]};
     out->sizes = counts;
     out->size_count = (int)h.count;
     kn_size_histogram_free(&h);
     return counts ? KN_OK : KN_MEMORY;
+}
+
+static kn_status count_sizes(const classes *c, kn_cut_figures *out, kn_error *err)
+{
+    int64_t n = c->freq->classes;
+    /* Rows outside every class have the highest code: they are the last. */
+    if (n > 0 && (int64_t)kn_freq_code(c->freq, n - 1, 0) == c->cut->leave_out) n--;
+    return kn_cut_sizes(c->run, c->persons ? c->persons : c->freq->counts, c->freq->counts, n, out, err);
 }
 
 kn_status kn_cut_measure(kn_run *run, const kn_cut *cut, kn_cut_figures *out, kn_error *err)
@@ -235,6 +240,7 @@ kn_status kn_cut_measure(kn_run *run, const kn_cut *cut, kn_cut_figures *out, kn
     *out = (kn_cut_figures){0};
     out->reached = kn_run_room(run, run->arena, (size_t)run->spec->model_count, sizeof *out->reached, err);
     if (!out->reached) return KN_MEMORY;
+    if (run->linked) return kn_cut_measure_linked(run, cut, out, err);
     kn_status st = group(&c, err);
     if (st == KN_OK && run->population) st = count_people(&c, err);
     if (st == KN_OK) st = reach(&c, out, err);

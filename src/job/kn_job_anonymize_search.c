@@ -130,6 +130,7 @@ static kn_status prepare_with(kn_run *run, uint32_t **leaves, kn_error *err)
     kn_requirements_options options = {.models = run->spec->models,
                                        .model_count = run->spec->model_count,
                                        .entity = run->entity,
+                                       .linked = run->linked,
                                        .hierarchies = (const kn_hierarchy *const *)run->column_hierarchies};
     KN_TRY(kn_requirements_make(&run->requirements, run->ctx, run->table, &options, err));
     KN_TRY(count_population(run, leaves, err));
@@ -143,6 +144,7 @@ static kn_status prepare_with(kn_run *run, uint32_t **leaves, kn_error *err)
 
 kn_status kn_run_prepare(kn_run *run, kn_error *err)
 {
+    KN_TRY(kn_run_check_linked(run, err));
     KN_TRY(read_population(run, err));
     size_t quasi = (size_t)run->quasi_count, columns = (size_t)run->table->column_count;
     run->hierarchies = kn_run_room(run, &run->scratch, quasi, sizeof *run->hierarchies, err);
@@ -165,9 +167,17 @@ kn_status kn_run_no_release(kn_run *run, const char *why, kn_error *err)
 
 static kn_status explain(kn_run *run, kn_error *err)
 {
-    char why[200];
+    char    why[400];
+    int64_t lonely = 0;
+    if (run->linked) KN_TRY(kn_run_lonely_rows(run, &lonely, err));
     if (!run->found->complete)
         snprintf(why, sizeof why, "the time limit ended the search before it had found a release");
+    else if (lonely > run->budget)
+        snprintf(
+            why, sizeof why,
+            "the released columns show which rows are one person's, and %lld row%s to persons whose number of rows "
+            "too few others have; at most %lld may be suppressed: leave out the column that links them",
+            (long long)lonely, lonely == 1 ? " belongs" : "s belong", (long long)run->budget);
     else
         snprintf(why, sizeof why,
                  "no choice of levels satisfies all requirements with at most %lld suppressed rows; not even full "

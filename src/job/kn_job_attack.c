@@ -5,6 +5,7 @@
  * text, since its cells may be labels, intervals or sets. Memory: both tables, and one of those attacked at a time.
  */
 #include <kanon/attack.h>
+#include <limits.h>
 #include <string.h>
 
 #include "kn_alloc.h"
@@ -124,9 +125,67 @@ static kn_status read_types(job *j, const kn_csv_options *csv, kn_error *err)
     return st;
 }
 
+/* ---- Rows of one person ---- */
+
+/* Pseudonyms that stand on several rows which are not suppressed. */
+static bool links_rows(const kn_table *release, const kn_attribute *a)
+{
+    int column = a->pseudonym_key_file ? kn_table_find(release, a->name) : -1;
+    if (column < 0) return false;
+    const kn_column *c = &release->columns[column];
+    int64_t          stars = 0;
+    for (int64_t row = 0; row < release->rows; row++) {
+        uint32_t code = kn_column_code(c, row);
+        stars += code < c->dict.count && kn_string_equal(kn_dictionary_text(&c->dict, code), (kn_string){"*", 1});
+    }
+    return (int64_t)kn_column_cardinality(c) - (stars > 0) < release->rows - stars;
+}
+
+static kn_status find_linked(job *j, const kn_table *release, kn_error *err)
+{
+    for (int i = 0; i < j->spec->attribute_count; i++) {
+        const kn_attribute *a = &j->spec->attributes[i];
+        if (j->to->report.linked || !links_rows(release, a)) continue;
+        j->to->report.linked = keep_text(j, a->name);
+        if (!j->to->report.linked) return kn_fail_memory(err, j->ctx, what);
+    }
+    return KN_OK;
+}
+
 /* ---- Hierarchies over the external table's values ---- */
 
-static kn_status make_link(job *j, int i, kn_error *err)
+/* The width that masks had when the release was made, as far as its cells tell. A mask that fills values up fills them all
+ * up to one width, that of the labels. Any other ends in one label where all values were equally long; INT_MAX: they were
+ * not. */
+static int mask_width(const kn_table *release, int column, bool pad)
+{
+    const kn_dictionary *dict = &release->columns[column].dict;
+    int                  widest = 0;
+    for (uint32_t c = 0; c < dict->count; c++) {
+        kn_string text = kn_dictionary_text(dict, c);
+        int       length = 0;
+        for (size_t i = 0; i < text.size; i++) length += ((unsigned char)text.data[i] & 0xc0) != 0x80;
+        if (text.size == 1 && text.data[0] == '*') continue;
+        if (!pad && widest > 0 && length != widest) return INT_MAX;
+        if (length > widest) widest = length;
+    }
+    return widest;
+}
+
+/* The label in which all values end: the mask and nothing else. */
+static kn_status find_root(job *j, const kn_hierarchy_spec *spec, kn_attack_link *link, kn_error *err)
+{
+    const char *mask = spec->mask ? spec->mask : "*";
+    size_t      size = strlen(mask), width = (size_t)spec->mask_width;
+    if (spec->kind != KN_HIERARCHY_MASK || spec->mask_width == INT_MAX) return KN_OK;
+    char *root = kn_arena_bytes(&j->to->arena, size * width + 1);
+    if (!root) return kn_fail_memory(err, j->ctx, what);
+    for (size_t i = 0; i < width; i++) memcpy(root + i * size, mask, size);
+    link->root = (kn_string){root, size * width};
+    return KN_OK;
+}
+
+static kn_status make_link(job *j, int i, const kn_table *release, kn_error *err)
 {
     const kn_attribute *a = j->attributes[i];
     kn_attack_link     *link = &j->links[i];
@@ -139,7 +198,10 @@ static kn_status make_link(job *j, int i, kn_error *err)
     if (spec.kind == KN_HIERARCHY_FILE || spec.kind == KN_HIERARCHY_TAXONOMY) {
         KN_TRY(kn_hierarchy_read(&j->hierarchies[i], j->ctx, &spec, err));
         KN_TRY(kn_attack_bind(j->hierarchies[i], column, &link->rules, err));
+        link->partial = true;
     } else {
+        spec.mask_width = mask_width(release, kn_table_find(release, a->name), spec.mask_pad);
+        KN_TRY(find_root(j, &spec, link, err));
         KN_TRY(kn_hierarchy_build(&j->hierarchies[i], j->ctx, column, &spec, err));
     }
     link->hierarchy = j->hierarchies[i];
@@ -203,8 +265,9 @@ static kn_status run(job *j, kn_error *err)
     csv.guarded = j->spec->spreadsheet_safe;
     KN_TRY(kn_table_read_csv(&release, j->ctx, j->options->release, &csv, err));
     kn_status st = find_links(j, release, err);
+    if (st == KN_OK) st = find_linked(j, release, err);
     if (st == KN_OK) st = read_types(j, &external, err);
-    for (int i = 0; i < j->to->report.link_count && st == KN_OK; i++) st = make_link(j, i, err);
+    for (int i = 0; i < j->to->report.link_count && st == KN_OK; i++) st = make_link(j, i, release, err);
     if (st == KN_OK) st = attack_one(&j->to->report.after, j, release, true, j->options->release, err);
     kn_table_free(release);
     return st == KN_OK ? attack_original(j, err) : st;

@@ -289,16 +289,36 @@ static kn_status make(kn_requirements *r, const kn_table *table, const kn_requir
     return KN_OK;
 }
 
+static kn_status check_linked(const kn_model *m, kn_error *err)
+{
+    switch (m->kind) {
+    case KN_MODEL_K:
+    case KN_MODEL_MAX_RISK:
+    case KN_MODEL_AVERAGE_RISK:
+    case KN_MODEL_ALPHA_K:
+    case KN_MODEL_DISTINCT:
+    case KN_MODEL_ENTROPY:
+    case KN_MODEL_RECURSIVE: return KN_OK;
+    default:
+        return kn_fail(err, KN_USAGE,
+                       "%s cannot be promised where the released columns show which rows are one person's; leave the "
+                       "column out that links them, or ask for l-diversity",
+                       kn_model_name(m->kind));
+    }
+}
+
 kn_status kn_requirements_make(kn_requirements **out, kn_context *ctx, const kn_table *table,
                                const kn_requirements_options *options, kn_error *err)
 {
     *out = NULL;
     for (int i = 0; i < options->model_count; i++) KN_TRY(kn_model_check(&options->models[i], err));
     if (options->entity >= table->column_count) return kn_fail(err, KN_USAGE, "there is no column %d", options->entity);
+    for (int i = 0; i < options->model_count && options->linked; i++) KN_TRY(check_linked(&options->models[i], err));
     kn_requirements *r = kn_alloc_zero(ctx, sizeof *r);
     if (!r) return no_memory(ctx, err);
     r->ctx = ctx;
     r->entity = options->entity < 0 ? -1 : options->entity;
+    r->linked = r->entity >= 0 && options->linked;
     kn_status st = make(r, table, options, err);
     if (st != KN_OK)
         kn_requirements_free(r);
@@ -419,6 +439,7 @@ bool kn_requirements_monotone(const kn_requirements *r, bool suppressing)
     /* Average risk: where classes of a good cut merge, those that only have rows that went can go again, and the others are
      * fewer and have more persons. With an entity they may have fewer. */
     if (r->has_average && r->entity >= 0) return false;
+    if (r->linked && r->sensitive_count > 0) return false;
     for (int i = 0; i < r->model_count; i++) {
         const kn_model *m = &r->models[i];
         bool            most_only = m->kind == KN_MODEL_PRESENCE && m->low.numerator == 0;

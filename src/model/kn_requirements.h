@@ -9,6 +9,10 @@
  * values. Shares are of that sum, in class and reference alike, except alpha's: the share of the class's persons who have
  * the value. Rows whose entity is missing are one person (as in kn_freq_distinct).
  *
+ * Where the rows of a person stay linked, a class is a position of kn_linked.h: its persons are those who show the same with
+ * all their rows, its histograms have one count per person. The classes of the whole table (average risk) are then the
+ * signatures. Models that hold classes against the whole table or a population are refused.
+ *
  * With delta-presence and min > 0 the people of a class of the population without a row in the release are known to be
  * absent, which min forbids. So a class of 0 rows fails (absent_fails), no suppression helps, and a class with rows that
  * is suppressed becomes such a class: a node with a class that fails is then bad, whatever the budget. In all other cases
@@ -25,6 +29,7 @@ typedef struct kn_requirements_options {
     int                        entity;      /* column of the table; -1: one row per person                             */
     const kn_hierarchy *const *hierarchies; /* one per column of the table (NULL where none): of sensitive columns, for
                                                the hierarchical distance; the array itself may be NULL                 */
+    bool                       linked;      /* with an entity: the rows of a person stay linked, see above             */
 } kn_requirements_options;
 
 typedef struct kn_requirements {
@@ -45,6 +50,7 @@ typedef struct kn_requirements {
     int64_t       rows;         /* of the table                                                              */
     int64_t       persons;      /* of the table; = rows without an entity                                    */
     int           entity;
+    bool          linked;
     bool          population;   /* some model looks at the population                                        */
     bool          absent_fails; /* delta-presence with min > 0: see above                                    */
     int64_t       k_map;        /* people of the population that every class needs; 0: any number            */
@@ -61,7 +67,7 @@ typedef struct kn_class_view {
     const kn_histogram *histograms; /* one per sensitive column; may be NULL where sensitive_count is 0      */
 } kn_class_view;
 
-/* KN_USAGE: parameters without sense, a hierarchical distance without a hierarchy that is bound to the column. KN_INPUT: a
+/* KN_USAGE: parameters without sense, a model that cannot be asked of linked rows, a hierarchical distance without a hierarchy that is bound to the column. KN_INPUT: a
  * column that is not there, an empty table, a sensitive column with the same value in all rows (missing cells are a value
  * too), l greater than its number of values. */
 KN_CHECK kn_status kn_requirements_make(kn_requirements **out, kn_context *ctx, const kn_table *table,
@@ -98,7 +104,7 @@ bool kn_requirements_hold_monotone_part(const kn_requirements *requirements, con
 /* Is "the rows of classes that fail are within the budget" upward closed in the lattice, and good for a set of attributes
  * only if good for its subsets (ERRATA 3)? With suppression true of sizes, distinct l, k-map and average risk alone. Without
  * suppression of every model where counts add up when classes merge; with an entity they do not (one person may be in
- * both), so that again only those, and delta-presence with min = 0, are. Not asked: where the suppressed rows must satisfy
+ * both), so that again only those, and delta-presence with min = 0, are; where rows stay linked, sizes alone. Not asked: where the suppressed rows must satisfy
  * the models themselves it is never so. */
 bool kn_requirements_monotone(const kn_requirements *requirements, bool suppressing);
 

@@ -28,6 +28,7 @@ struct kn_cell_parser {
     size_t              slot_count;       /* a power of two                                        */
     uint32_t           *first_node;       /* per label                                             */
     uint32_t           *next_node;        /* per node: the next with the same label, not lower     */
+    bool                foreign;          /* kn_cell_parser_foreign                                */
 };
 
 /* ---- Making one ---- */
@@ -39,6 +40,11 @@ void kn_cell_parser_free(kn_cell_parser *p)
     kn_free(p->first_node);
     kn_free(p->next_node);
     kn_free(p);
+}
+
+void kn_cell_parser_foreign(kn_cell_parser *p)
+{
+    p->foreign = true;
 }
 
 static kn_string label_text(const kn_hierarchy *h, uint32_t label)
@@ -351,12 +357,13 @@ static uint32_t find_spelling(const kn_cell_parser *p, kn_string text)
     return code != NONE ? code : find_code(p, kn_value_trim(text));
 }
 
-/* One member: a code, "missing", or a leaf of the hierarchy that no row has (which adds nothing). */
+/* One member: a code, "missing", or a leaf of the hierarchy that no row has (which adds nothing, like any value that a foreign
+ * column lacks). */
 static bool read_member(const kn_cell_parser *p, kn_string text, uint32_t *code)
 {
     *code = find_spelling(p, text);
     if (*code == NONE && kn_value_trim(text).size == 0) *code = p->column->dict.count;
-    if (*code != NONE) return true;
+    if (*code != NONE || p->foreign) return true;
     uint32_t node = find_label(p, text);
     if (node == NONE) node = find_label(p, kn_value_trim(text));
     return node != NONE && node < p->h->leaves;
@@ -490,6 +497,51 @@ static bool all_fit(const kn_cell_parser *p, const kn_string *texts, const kn_ce
     return true;
 }
 
+/* Is the node on one of the levels? */
+static bool on_any(const kn_hierarchy *h, uint32_t node, const bool *levels)
+{
+    for (uint32_t level = 0; level <= h->height; level++)
+        if (levels[level] && stands_on(h, node, level)) return true;
+    return false;
+}
+
+/* A label of several nodes becomes the set of all values that any of them covers. */
+static kn_status join_readings(kn_cell *cell, const kn_cell_parser *p, kn_string text, const bool *levels,
+                               kn_cell_members *members, kn_error *err)
+{
+    const kn_hierarchy *h = p->h;
+    uint32_t            first = find_label(p, text);
+    size_t              start = members->count;
+    if (first == NONE) first = find_label(p, kn_value_trim(text));
+    if (cell->kind != KN_CELL_NODE || first == NONE || p->next_node[first] == NONE) return KN_OK;
+    for (uint32_t code = 0; code <= p->column->dict.count; code++) {
+        uint32_t node = first;
+        while (node != NONE && !(on_any(h, node, levels) && kn_hierarchy_covers(h, node, h->leaf_of_code[code])))
+            node = p->next_node[node];
+        if (node == NONE) continue;
+        if (members->count >= UINT32_MAX || !kn_grow(members->ctx, (void **)&members->codes, &members->capacity,
+                                                     members->count + 1, sizeof *members->codes))
+            return kn_fail_memory(err, members->ctx, "reading released cells");
+        members->codes[members->count++] = code;
+    }
+    *cell = (kn_cell){KN_CELL_SET, (uint32_t)start, (uint32_t)(members->count - start)};
+    return KN_OK;
+}
+
+/* Every reading of the column's labels, on the levels that all texts can be of, or on any. */
+static kn_status join_column(kn_cell *cells, const kn_cell_parser *p, const kn_string *texts, size_t count,
+                             kn_cell_members *members, kn_error *err)
+{
+    bool levels[KN_HIERARCHY_MAX_LEVELS + 1], some = false;
+    for (uint32_t level = 0; level <= p->h->height; level++) {
+        levels[level] = all_fit(p, texts, cells, count, level);
+        some = some || levels[level];
+    }
+    for (uint32_t level = 0; level <= p->h->height && !some; level++) levels[level] = true;
+    for (size_t i = 0; i < count; i++) KN_TRY(join_readings(&cells[i], p, texts[i], levels, members, err));
+    return KN_OK;
+}
+
 kn_status kn_cell_parse_column(kn_cell *cells, int *level, const kn_cell_parser *p, const kn_string *texts,
                                size_t count, kn_cell_members *members, size_t *first_bad, kn_error *err)
 {
@@ -499,6 +551,7 @@ kn_status kn_cell_parse_column(kn_cell *cells, int *level, const kn_cell_parser 
         KN_TRY(kn_cell_parse(&cells[i], p, texts[i], members, err));
     }
     if (!p->h || count == 0) return KN_OK;
+    if (p->foreign) return join_column(cells, p, texts, count, members, err);
     uint32_t found = 0;
     while (found <= p->h->height && !all_fit(p, texts, cells, count, found)) found++;
     if (found > p->h->height) return KN_OK;

@@ -43,6 +43,11 @@ KN_CHECK kn_status kn_cell_parser_make(kn_cell_parser **out, kn_context *ctx, co
                                        const kn_hierarchy *hierarchy, const kn_cell_rules *rules, kn_error *err);
 void               kn_cell_parser_free(kn_cell_parser *parser);
 
+/* From now on the column is somebody else's and need not have every value of the release: a member of a set that it lacks
+ * covers nothing, and a label that stands at several nodes covers what any of them does, of those on a level that all texts
+ * of the column can be of where there is such a level. */
+void kn_cell_parser_foreign(kn_cell_parser *parser);
+
 /* Where the members of sets go: a growing list that a plan can take over. Start with zeros and the context. */
 typedef struct kn_cell_members {
     kn_context *ctx;

@@ -1,7 +1,8 @@
 /* kn_verify.c: the independent verifier: what is read, in which order it is checked, and the report.
  *
  * Both files are read anew; then columns and suppressed rows (kn_verify_rules.c), the assignment of released rows to
- * originals (kn_verify_map.c with a row map, kn_verify_match.c without), every promise (kn_verify_models.c), every declared
+ * originals (kn_verify_map.c with a row map, kn_verify_match.c without), every promise (kn_verify_models.c; of whole persons where
+ * their rows stay linked, kn_verify_linked.c), every declared
  * dependency (kn_verify_dependencies.c) and every metric (kn_verify_metrics.c). A release without one of its columns is not looked at further. Nothing here is shared with the
  * methods, the recoding or the models: docs/verification.md tells what is shared and why.
  *
@@ -312,9 +313,8 @@ static kn_status prepare_range(void *arg, int64_t begin, int64_t end, int worker
 }
 
 /* What the texts of a column mean that says whose row it is. */
-static kn_status entity_domain(kn_verifier *v, int which, kn_vdomain *out, kn_error *err)
+static kn_status entity_domain(kn_verifier *v, const char *name, kn_vdomain *out, kn_error *err)
 {
-    const char  *name = v->spec->entity_columns[which];
     int          index = kn_spec_find(v->spec, name);
     kn_attribute none = {.name = name, .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_AUTO};
     kn_vrows     rows = {v->original->rows, NULL};
@@ -332,7 +332,7 @@ static kn_status join_entity(kn_verifier *v, kn_error *err)
     kn_vgroups  groups = {0};
     kn_status   st = domains && keys ? KN_OK : no_memory(v, err);
     for (size_t i = 0; i < n && st == KN_OK; i++) {
-        st = entity_domain(v, (int)i, &domains[i], err);
+        st = entity_domain(v, v->spec->entity_columns[i], &domains[i], err);
         keys[i] = (kn_vkey){.column = kn_vtable_column(v->original, v->spec->entity_columns[i]),
                             .translate = domains[i].of_original};
     }
@@ -351,13 +351,29 @@ static kn_status join_entity(kn_verifier *v, kn_error *err)
     return st;
 }
 
+/* Whose rows they are: the entity's, or those of the identifier whose pseudonym links rows. */
+static kn_status prepare_persons(kn_verifier *v, kn_error *err)
+{
+    const kn_attribute *link = v->entity ? NULL : kn_verify_link_column(v);
+    for (int i = 0; link && i < v->copy_count; i++) {
+        if (v->copies[i].attribute != link) continue;
+        v->entity = v->copies[i].original;
+        v->entity_release = v->copies[i].release;
+    }
+    if (!v->entity) return KN_OK;
+    if (!link && v->spec->entity_count > 1)
+        KN_TRY(join_entity(v, err));
+    else
+        KN_TRY(entity_domain(v, link ? link->name : v->spec->entity_columns[0], &v->entities, err));
+    return kn_verify_find_links(v, err);
+}
+
 static kn_status prepare(kn_verifier *v, kn_error *err)
 {
     KN_TRY(read_population(v, err));
     KN_TRY(kn_verify_dropped(v, err));
     KN_TRY(kn_parallel_for(v->ctx, v->quasi_count + v->copy_count, 1, prepare_range, v, err));
-    if (!v->entity) return KN_OK;
-    return v->spec->entity_count > 1 ? join_entity(v, err) : entity_domain(v, 0, &v->entities, err);
+    return prepare_persons(v, err);
 }
 
 /* ---- All of it ---- */
@@ -375,6 +391,7 @@ static kn_status check(kn_verifier *v, kn_error *err)
     KN_TRY(kn_verify_rows(v, err));
     r->suppressed = v->suppressed;
     r->classes = v->class_count;
+    r->linked = v->linked;
     if (v->options->map || v->options->map_path)
         KN_TRY(kn_verify_map(v, err));
     else

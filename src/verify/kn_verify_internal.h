@@ -312,6 +312,7 @@ typedef struct kn_verifier {
     int64_t     *shown;   /* per class: rows that are not suppressed                             */
     kn_vdomain   entities; /* what the entity column's texts mean                                */
     kn_vcolumn   joined;   /* the entity's columns as one, where there are several               */
+    bool         linked;   /* the release shows which rows are one person's                      */
 } kn_verifier;
 
 /* Notes what is wrong. The first 100 are kept; the report is not ok any more. */
@@ -334,6 +335,26 @@ KN_CHECK kn_status kn_verify_levels(kn_verifier *v, kn_error *err);  /* one leve
 KN_CHECK kn_status kn_verify_models(kn_verifier *v, kn_error *err);  /* every promise                     (_models.c) */
 KN_CHECK kn_status kn_verify_metrics(kn_verifier *v, kn_error *err); /* what was lost                     (_metrics.c) */
 KN_CHECK kn_status kn_verify_dependencies(kn_verifier *v, kn_error *err); /* those declared          (_dependencies.c) */
+
+/* Whether the release shows which rows are one person's (_linked.c); without an `entity` the persons are those of the
+ * identifier whose pseudonym links rows. */
+const kn_attribute *kn_verify_link_column(const kn_verifier *v); /* that identifier; NULL: none */
+KN_CHECK kn_status  kn_verify_find_links(kn_verifier *v, kn_error *err);
+
+/* Persons by what they show with all their rows. */
+typedef struct kn_vlinked {
+    int64_t    signatures;
+    int64_t   *persons;      /* per signature                                          */
+    int64_t   *starts;       /* signatures + 1: its positions                          */
+    kn_vgroups positions;    /* of the released rows; those of a signature side by side */
+    uint32_t  *signature_of; /* per position                                           */
+} kn_vlinked;
+
+KN_CHECK kn_status kn_vlinked_make(kn_vlinked *out, kn_verifier *v, const kn_vkey *person, kn_error *err);
+void               kn_vlinked_free(kn_vlinked *linked);
+
+/* Is everybody shown with all their rows, or with none? As far as it can be told whose row is whose. */
+KN_CHECK kn_status kn_vlinked_whole(kn_verifier *v, kn_error *err);
 
 KN_CHECK kn_status kn_verify_summary(kn_verifier *v, kn_error *err); /* published statistics             (_summary.c) */
 
@@ -391,6 +412,10 @@ typedef struct kn_vreference {
 
 /* Does the class keep the promise, and what does it reach? `size` is the class's number of persons. */
 bool kn_vmodel_holds(const kn_model *m, int64_t size, const kn_vhistogram *h, const kn_vreference *r, double *reached);
+
+/* A histogram of the rows of a position becomes that of the worst node they may be dealt to, one row per person
+ * (_linked.c); `values` and `counts` have room for h->count each. */
+void kn_vlinked_deal(kn_vhistogram *h, uint32_t *values, int64_t *counts, int64_t persons);
 
 /* What every class must hold at least, whichever model says so; at least 1. */
 int64_t kn_v_requested_k(const kn_spec *spec);

@@ -2,7 +2,9 @@
  *
  * Sizes and histograms come from the release alone; only what classes are held against (the shares in the whole table, the
  * population) comes from elsewhere. With an entity, persons are counted instead of rows: through the row map, or by the
- * entity's column where the release shows it (as a pseudonym); without either the promise cannot be proved.
+ * entity's column where the release shows it (as a pseudonym); without either the promise cannot be proved. Where the rows of
+ * a person stay linked, the classes asked are the positions of kn_verify_linked.c: their size is the number of persons who
+ * show the same with all their rows.
  *
  * Cost: a grouping per sensitive column, then the models' own (kn_verify_formulas.c).
  */
@@ -27,14 +29,18 @@ typedef struct histograms {
 } histograms;
 
 typedef struct asking {
-    kn_verifier *v;
-    bool         persons; /* count persons, by this key of released rows and that of originals */
-    kn_vkey      person, original_person;
-    int64_t     *sizes; /* per class */
-    int64_t     *people;
-    int64_t      unit;
-    bool         absent;
-    histograms  *h; /* per copied column; only sensitive ones that a model names are made */
+    kn_verifier      *v;
+    const kn_vgroups *classes; /* what is asked: classes of rows, or positions of persons */
+    kn_vlinked        linked;
+    bool              persons; /* count persons, by this key of released rows and that of originals */
+    kn_vkey           person, original_person;
+    int64_t          *sizes; /* per class */
+    int64_t          *people;
+    int64_t           unit;
+    bool              absent;
+    histograms       *h;           /* per copied column; only sensitive ones that a model names are made */
+    uint32_t         *node_values; /* linked: room for one histogram */
+    int64_t          *node_counts;
 } asking;
 
 static kn_status no_memory(const asking *a, kn_error *err)
@@ -63,10 +69,18 @@ static bool find_person(asking *a)
 static kn_status count_sizes(asking *a, kn_error *err)
 {
     kn_verifier *v = a->v;
-    a->sizes = kn_alloc_array_zero(v->ctx, (size_t)v->classes.count + 1, sizeof *a->sizes);
+    if (v->linked) {
+        KN_TRY(kn_vlinked_make(&a->linked, v, &a->person, err));
+        KN_TRY(kn_vlinked_whole(v, err));
+        a->classes = &a->linked.positions;
+    }
+    a->sizes = kn_alloc_array_zero(v->ctx, (size_t)a->classes->count + 1, sizeof *a->sizes);
     if (!a->sizes) return no_memory(a, err);
-    for (uint32_t c = 0; c < v->classes.count; c++) a->sizes[c] = a->persons ? 0 : v->classes.rows[c];
-    if (!a->persons) return KN_OK;
+    for (uint32_t c = 0; c < a->classes->count; c++) {
+        if (v->linked) a->sizes[c] = a->linked.persons[a->linked.signature_of[c]];
+        if (!a->persons) a->sizes[c] = a->classes->rows[c];
+    }
+    if (!a->persons || v->linked) return KN_OK;
     kn_vkey    keys[2] = {{.direct = v->classes.of_row}, a->person};
     kn_vgroups g = {0};
     kn_status  st = kn_vgroup(&g, v->ctx, v->release->rows, keys, 2, err);
@@ -88,9 +102,9 @@ static uint32_t value_of(const kn_vcopy *c, uint32_t text)
 static kn_status group_values(asking *a, const kn_vcopy *c, const uint32_t *values, kn_vgroups *g, kn_error *err)
 {
     kn_verifier *v = a->v;
-    kn_vkey      keys[3] = {{.direct = v->classes.of_row}, {.column = c->release, .translate = values}, a->person};
+    kn_vkey      keys[3] = {{.direct = a->classes->of_row}, {.column = c->release, .translate = values}, a->person};
     KN_TRY(kn_vgroup(g, v->ctx, v->release->rows, keys, 2, err));
-    if (!a->persons) return KN_OK;
+    if (!a->persons || v->linked) return KN_OK; /* of a position every row counts */
     kn_vgroups fine = {0};
     kn_status  st = kn_vgroup(&fine, v->ctx, v->release->rows, keys, 3, err);
     for (uint32_t i = 0; st == KN_OK && i < g->count; i++) g->rows[i] = 0;
@@ -103,12 +117,12 @@ static kn_status arrange(asking *a, histograms *h, const uint32_t *values, const
 {
     kn_verifier    *v = a->v;
     kn_sort_record *order = kn_alloc_array(v->ctx, (size_t)g->count + 1, sizeof *order);
-    h->starts = kn_alloc_array_zero(v->ctx, (size_t)v->classes.count + 2, sizeof *h->starts);
+    h->starts = kn_alloc_array_zero(v->ctx, (size_t)a->classes->count + 2, sizeof *h->starts);
     h->values = kn_alloc_array(v->ctx, (size_t)g->count + 1, sizeof *h->values);
     h->counts = kn_alloc_array(v->ctx, (size_t)g->count + 1, sizeof *h->counts);
     kn_status st = order && h->starts && h->values && h->counts ? KN_OK : no_memory(a, err);
     for (uint32_t i = 0; st == KN_OK && i < g->count; i++) {
-        uint32_t c = v->classes.of_row[g->first[i]], value = values[kn_vcode(h->copy->release, g->first[i])];
+        uint32_t c = a->classes->of_row[g->first[i]], value = values[kn_vcode(h->copy->release, g->first[i])];
         order[i] = (kn_sort_record){(uint64_t)c << 32 | value, i};
         h->starts[c + 1]++;
     }
@@ -117,7 +131,7 @@ static kn_status arrange(asking *a, histograms *h, const uint32_t *values, const
         h->values[i] = (uint32_t)order[i].key;
         h->counts[i] = g->rows[order[i].id];
     }
-    for (uint32_t c = 0; st == KN_OK && c < v->classes.count; c++) h->starts[c + 1] += h->starts[c];
+    for (uint32_t c = 0; st == KN_OK && c < a->classes->count; c++) h->starts[c + 1] += h->starts[c];
     kn_free(order);
     return st;
 }
@@ -238,6 +252,7 @@ static bool holds(const asking *a, const kn_model *m, const histograms *h, uint3
         int64_t begin = h->starts[c], end = h->starts[c + 1];
         one = (kn_vhistogram){h->values + begin, h->counts + begin, (uint32_t)(end - begin), 0};
         for (int64_t i = begin; i < end; i++) one.total += h->counts[i];
+        if (a->v->linked) kn_vlinked_deal(&one, a->node_values, a->node_counts, size);
     }
     return kn_vmodel_holds(m, size, h ? &one : NULL, h ? &h->r : NULL, reached);
 }
@@ -253,8 +268,9 @@ static void name_model(const kn_model *m, char *out, size_t size)
 static void ask_average(asking *a, const kn_model *m, kn_verified_model *out)
 {
     kn_u128 persons = 0;
-    int64_t classes = a->v->classes.count;
-    for (uint32_t c = 0; c < a->v->classes.count; c++) persons += (kn_u128)a->sizes[c];
+    bool    linked = a->v->linked;
+    int64_t classes = linked ? a->linked.signatures : a->classes->count;
+    for (int64_t c = 0; c < classes; c++) persons += (kn_u128)(linked ? a->linked.persons[c] : a->sizes[c]);
     out->reached = classes ? (double)((long double)classes / (long double)persons) : 0;
     out->holds = classes == 0 || kn_v_compare((kn_u128)classes, persons, m->bound.numerator, m->bound.denominator) <= 0;
     if (!out->holds)
@@ -271,21 +287,26 @@ static void ask(asking *a, const kn_model *m, kn_verified_model *out)
         ask_average(a, m, out);
         return;
     }
-    for (uint32_t c = 0; c < a->v->classes.count; c++) {
-        double reached = NAN;
-        bool   good = holds(a, m, h, c, &reached);
-        bool   worse = larger_is_better(m->kind) ? reached < out->reached : reached > out->reached;
+    uint32_t before = KN_V_NONE; /* the class of persons that failed last */
+    int64_t  all = a->v->linked ? a->linked.signatures : a->classes->count;
+    for (uint32_t c = 0; c < a->classes->count; c++) {
+        double   reached = NAN;
+        bool     good = holds(a, m, h, c, &reached);
+        bool     worse = larger_is_better(m->kind) ? reached < out->reached : reached > out->reached;
+        uint32_t whole = a->v->linked ? a->linked.signature_of[c] : c;
         if (c == 0 || worse) out->reached = reached;
-        if (good) continue;
+        if (good || whole == before) continue;
+        before = whole;
         out->holds = false;
-        if (out->classes++ == 0) first = a->v->classes.first[c];
+        if (out->classes++ == 0) first = a->classes->first[c];
     }
     name_model(m, name, sizeof name);
     if (out->classes > 0)
-        kn_vproblem(
-            a->v, "%s: %" PRId64 " class%s of %" PRIu32 " fail%s, the first in row %" PRId64 "; the worst reaches %.6g",
-            name, out->classes, out->classes == 1 ? "" : "es", a->v->classes.count, out->classes == 1 ? "s" : "",
-            first + 1, out->reached);
+        kn_vproblem(a->v,
+                    "%s: %" PRId64 " class%s of %" PRId64 " fail%s, the first in row %" PRId64
+                    "%s; the worst reaches %.6g",
+                    name, out->classes, out->classes == 1 ? "" : "es", all, out->classes == 1 ? "s" : "", first + 1,
+                    a->v->linked ? " (a class: persons who show the same with all their rows)" : "", out->reached);
     if (m->kind == KN_MODEL_PRESENCE && a->absent && m->low.numerator > 0) {
         out->holds = false;
         kn_vproblem(a->v, "%s: somebody of the population is in no class and thereby known to be absent", name);
@@ -306,7 +327,12 @@ static kn_status prepare(asking *a, kn_error *err)
         h->copy = &v->copies[h - a->h];
         KN_TRY(prepare_sensitive(a, h, err));
     }
-    if (!people) return KN_OK;
+    if (v->linked) {
+        a->node_values = kn_alloc_array(v->ctx, (size_t)v->release->rows + 1, sizeof *a->node_values);
+        a->node_counts = kn_alloc_array(v->ctx, (size_t)v->release->rows + 1, sizeof *a->node_counts);
+        if (!a->node_values || !a->node_counts) return no_memory(a, err);
+    }
+    if (!people || v->linked) return KN_OK;
     a->people = kn_alloc_array_zero(v->ctx, (size_t)v->classes.count + 1, sizeof *a->people);
     if (!a->people) return no_memory(a, err);
     return kn_verify_population(v, a->people, &a->unit, &a->absent, err);
@@ -328,11 +354,14 @@ static void asking_free(asking *a)
     kn_free(a->h);
     kn_free(a->sizes);
     kn_free(a->people);
+    kn_free(a->node_values);
+    kn_free(a->node_counts);
+    kn_vlinked_free(&a->linked);
 }
 
 kn_status kn_verify_models(kn_verifier *v, kn_error *err)
 {
-    asking            a = {.v = v, .unit = 1};
+    asking            a = {.v = v, .classes = &v->classes, .unit = 1};
     kn_verify_report *report = &v->report->base;
     if (!find_person(&a)) {
         kn_vproblem(v, "persons cannot be counted: the release does not say whose row is whose; give the row map");
@@ -340,9 +369,12 @@ kn_status kn_verify_models(kn_verifier *v, kn_error *err)
     }
     kn_status st = count_sizes(&a, err);
     if (st == KN_OK) st = prepare(&a, err);
-    for (uint32_t c = 0; st == KN_OK && c < v->classes.count; c++)
+    for (uint32_t c = 0; st == KN_OK && c < a.classes->count; c++)
         if (c == 0 || a.sizes[c] < report->k) report->k = a.sizes[c];
-    for (int i = 0; st == KN_OK && i < v->spec->model_count; i++) ask(&a, &v->spec->models[i], &v->report->models[i]);
+    for (int i = 0; st == KN_OK && i < v->spec->model_count; i++) {
+        const kn_model *m = &v->spec->models[i];
+        if (!v->linked || !needs_people(m)) ask(&a, m, &v->report->models[i]); /* refused: kn_verify_find_links */
+    }
     asking_free(&a);
     return st;
 }
