@@ -25,8 +25,8 @@ static int set_up(void **state)
     return sodium_init() < 0;
 }
 
-static const char *const outputs[] = {"out.csv", "out.csv.certificate.json", "out.csv.private.json", "out.csv.rowmap",
-                                      "out.html"};
+static const char *const outputs[] = {
+    "out.csv", "out.csv.certificate.json", "out.csv.private.json", "out.csv.rowmap", "out.html", "out.page.html"};
 
 static void remove_outputs(void)
 {
@@ -112,8 +112,8 @@ static void test_release(void **state)
     size_t size = 0;
     char  *release = get_size("out.csv", &size);
     assert_string_equal(release, "zip,age,diagnosis\n"
-                                 "4790*,20-29,cold\n4790*,20-29,flu\n4790*,20-29,flu\n"
-                                 "4791*,30-39,asthma\n4791*,30-39,cold\n4791*,30-39,flu\n*,*,*\n");
+                                 "4790*,\"[20, 29]\",cold\n4790*,\"[20, 29]\",flu\n4790*,\"[20, 29]\",flu\n"
+                                 "4791*,\"[30, 39]\",asthma\n4791*,\"[30, 39]\",cold\n4791*,\"[30, 39]\",flu\n*,*,*\n");
     unsigned char hash[crypto_hash_sha256_BYTES];
     char          digits[65];
     crypto_hash_sha256(hash, (unsigned char *)release, size);
@@ -140,17 +140,22 @@ static void test_beside(void **state)
 {
     (void)state;
     static const char *const certificate_keys[] = {
-        "method",  "options", "node",     "k",        "requested", "models",  "rows",    "suppressed",
-        "classes", "metrics", "counters", "verified", "sha256",    "version", "utility", NULL};
-    static const char *const private_keys[] = {"seed", "inputs", "rows_in", "release_sha256", "before", NULL};
-    static const char *const values[] = {"Ann",  "47901", "rare",    "asthma", "flu",
-                                         "4790", "20-29", "note\"x", "98765",  NULL};
+        "shape", "method",     "options", "node",    "k",        "requested", "models",  "rows", "columns",
+        "sizes", "suppressed", "classes", "metrics", "verified", "sha256",    "version", NULL};
+    static const char *const not_public[] = {"counters", "lattice", "optimal",       "complete", "utility",
+                                             "seed",     "chosen",  "missing_cells", "inputs",   NULL};
+    static const char *const private_keys[] = {"seed",     "inputs",  "rows_in",  "release_sha256", "k_before",
+                                               "counters", "lattice", "complete", "optimal",        NULL};
+    static const char *const values[] = {"Ann",  "47901",    "rare",    "asthma", "flu",
+                                         "4790", "[20, 29]", "note\"x", "98765",  NULL};
     kn_context              *ctx = testing_context(2);
     kn_error                 err = KN_ERROR_INIT;
     kn_release_result       *r = NULL;
     char                     text[2000];
     put("in.csv", people);
-    snprintf(text, sizeof text, "%skeep-rowmap: true\nreport: out.html\noptions: {seed: 98765}\n", people_spec);
+    snprintf(text, sizeof text,
+             "%skeep-rowmap: true\nreport: out.html\npublic-report: out.page.html\noptions: {seed: 98765}\n",
+             people_spec);
     put("r.yaml", text);
     assert_ok(run_file(ctx, &r, NULL, &err), err);
     json_error_t why;
@@ -160,13 +165,15 @@ static void test_beside(void **state)
     assert_non_null(p);
     assert_keys(c, certificate_keys);
     assert_keys(p, private_keys);
+    for (int i = 0; not_public[i]; i++) assert_null(json_object_get(c, not_public[i]));
     assert_string_equal(json_string_value(json_object_get(c, "sha256")), r->sha256);
     assert_string_equal(json_string_value(json_object_get(p, "release_sha256")), r->sha256);
     assert_string_equal(json_string_value(json_object_get(p, "seed")), "98765");
     assert_int_equal(json_integer_value(json_object_get(c, "k")), 3);
     assert_true(json_is_true(json_object_get(c, "verified")));
     assert_int_equal(json_array_size(json_object_get(c, "node")), 2);
-    json_t *metrics = json_object_get(c, "metrics");
+    assert_null(json_object_get(json_object_get(c, "metrics"), "entropy"));
+    json_t *metrics = json_object_get(p, "metrics");
     for (int m = 0; m < KN_METRICS; m++) {
         double value = json_number_value(json_object_get(metrics, kn_metric_name((kn_metric)m)));
         assert_true(fabs(value - r->metrics[m]) <= 1e-12 * fabs(value));
@@ -174,8 +181,9 @@ static void test_beside(void **state)
     /* No value of the data, no seed, no digest of the original in what may be published. */
     const char *digest = json_string_value(json_object_get(json_array_get(json_object_get(p, "inputs"), 0), "sha256"));
     assert_int_equal(strlen(digest), 64);
-    char *report = get("out.html");
+    char *report = get("out.page.html");
     assert_non_null(report);
+    assert_int_equal(mode_of("out.html"), 0600);
     for (int i = 0; values[i]; i++) {
         if (strstr(certificate, values[i])) fail_msg("the certificate holds %s", values[i]);
         if (strstr(report, values[i]) && i < 5) fail_msg("the report holds %s", values[i]);

@@ -796,41 +796,48 @@ static void builders_by_example(void **state)
     spec.kind = KN_HIERARCHY_RANGES;
     spec.widths = widths;
     spec.width_count = 3;
-    CHECK(KN_TYPE_INTEGER,
-          {{"23", "23 20-24 20-29 20-39 *"}, {"0", "0 0-4 0-9 0-19 *"}, {"-1", "-1 -5--1 -10--1 -20--1 *"}});
+    CHECK(KN_TYPE_INTEGER, {{"23", "23 [20, 24] [20, 29] [20, 39] *"},
+                            {"0", "0 [0, 4] [0, 9] [0, 19] *"},
+                            {"-1", "-1 [-5, -1] [-10, -1] [-20, -1] *"}});
     spec.origin = "3";
-    CHECK(KN_TYPE_INTEGER, {{"22", "22 18-22 13-22 3-22 *"}, {"23", "23 23-27 23-32 23-42 *"}});
+    CHECK(KN_TYPE_INTEGER, {{"22", "22 [18, 22] [13, 22] [3, 22] *"}, {"23", "23 [23, 27] [23, 32] [23, 42] *"}});
     const char *small[] = {"0.05", "0.5"};
     spec.widths = small;
     spec.width_count = 2;
     spec.origin = NULL;
-    CHECK(KN_TYPE_DECIMAL, {{"0.30", "0.30 [0.3,0.35[ [0,0.5[ *"},
-                            {"-0.01", "-0.01 [-0.05,0[ [-0.5,0[ *"},
-                            {"12.999", "12.999 [12.95,13[ [12.5,13[ *"},
-                            {"1e-30", "1e-30 [0,0.05[ [0,0.5[ *"}});
+    CHECK(KN_TYPE_DECIMAL, {{"0.30", "0.30 [0.3, 0.35) [0, 0.5) *"},
+                            {"-0.01", "-0.01 [-0.05, 0) [-0.5, 0) *"},
+                            {"12.999", "12.999 [12.95, 13) [12.5, 13) *"},
+                            {"1e-30", "1e-30 [0, 0.05) [0, 0.5) *"}});
     const char       *ages[] = {"18", "65"}, *adult[] = {"18"};
     kn_hierarchy_cuts cuts[] = {{ages, 2}, {adult, 1}};
     spec.kind = KN_HIERARCHY_BREAKS;
     spec.breaks = cuts;
     spec.break_count = 2;
-    CHECK(KN_TYPE_INTEGER,
-          {{"17", "17 <18 <18 *"}, {"18", "18 18-64 >=18 *"}, {"64", "64 18-64 >=18 *"}, {"65", "65 >=65 >=18 *"}});
-    CHECK(KN_TYPE_DECIMAL,
-          {{"17.99", "17.99 <18 <18 *"}, {"18.0", "18.0 [18,65[ >=18 *"}, {"65.5", "65.5 >=65 >=18 *"}});
+    CHECK(KN_TYPE_INTEGER, {{"17", "17 (-inf, 17] (-inf, 17] *"},
+                            {"18", "18 [18, 64] [18, inf) *"},
+                            {"64", "64 [18, 64] [18, inf) *"},
+                            {"65", "65 [65, inf) [18, inf) *"}});
+    CHECK(KN_TYPE_DECIMAL, {{"17.99", "17.99 (-inf, 18) (-inf, 18) *"},
+                            {"18.0", "18.0 [18, 65) [18, inf) *"},
+                            {"65.5", "65.5 [65, inf) [18, inf) *"}});
     const char       *dates[] = {"2000-01-01", "2010-01-01"};
     kn_hierarchy_cuts date_cuts[] = {{dates, 2}};
     spec.breaks = date_cuts;
     spec.break_count = 1;
-    CHECK(KN_TYPE_DATE, {{"1999-12-31", "1999-12-31 <2000-01-01 *"},
-                         {"2000-01-01", "2000-01-01 [2000-01-01,2010-01-01[ *"},
-                         {"2010-01-01", "2010-01-01 >=2010-01-01 *"}});
+    CHECK(KN_TYPE_DATE, {{"1999-12-31", "1999-12-31 (-inf, 1999-12-31] *"},
+                         {"2000-01-01", "2000-01-01 [2000-01-01, 2009-12-31] *"},
+                         {"2010-01-01", "2010-01-01 [2010-01-01, inf) *"}});
+    CHECK(KN_TYPE_DATETIME, {{"1999-12-31T23:59:59Z", "1999-12-31T23:59:59Z (-inf, 2000-01-01) *"},
+                             {"2009-12-31T23:59:59Z", "2009-12-31T23:59:59Z [2000-01-01, 2010-01-01) *"},
+                             {"2010-01-01T00:00:00Z", "2010-01-01T00:00:00Z [2010-01-01, inf) *"}});
     spec.kind = KN_HIERARCHY_CALENDAR;
-    CHECK(KN_TYPE_DATE, {{"2019-12-31", "2019-12-31 2019-12 2019-Q4 2019 2010-2019 *"},
-                         {"1969-03-01", "1969-03-01 1969-03 1969-Q1 1969 1960-1969 *"}});
-    CHECK(KN_TYPE_DATETIME,
-          {{"1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z 1969-12-31 1969-12 1969-Q4 1969 1960-1969 *"}});
+    CHECK(KN_TYPE_DATE, {{"2019-12-31", "2019-12-31 2019-M12 2019-Q4 2019 [2010-01-01, 2019-12-31] *"},
+                         {"1969-03-01", "1969-03-01 1969-M03 1969-Q1 1969 [1960-01-01, 1969-12-31] *"}});
+    CHECK(KN_TYPE_DATETIME, {{"1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z 1969-12-31 1969-M12 1969-Q4 1969 "
+                                                      "[1960-01-01, 1970-01-01) *"}});
     spec.calendar = KN_CALENDAR_MONTH | KN_CALENDAR_YEAR;
-    CHECK(KN_TYPE_DATE, {{"2019-12-31", "2019-12-31 2019-12 2019 *"}});
+    CHECK(KN_TYPE_DATE, {{"2019-12-31", "2019-12-31 2019-M12 2019 *"}});
     spec.kind = KN_HIERARCHY_PREFIX;
     spec.separator = ".";
     CHECK(KN_TYPE_TEXT,
@@ -883,12 +890,12 @@ static void ranges_agree_with_counting(void **state)
                 while (low + width[level] <= v) low += width[level];
                 char expected[80];
                 if (decimal)
-                    snprintf(expected, sizeof expected, "[%.10g,%.10g[", (double)low / 100,
+                    snprintf(expected, sizeof expected, "[%.10g, %.10g)", (double)low / 100,
                              (double)(low + width[level]) / 100);
                 else if (width[level] == 100)
                     snprintf(expected, sizeof expected, "%ld", low / 100);
                 else
-                    snprintf(expected, sizeof expected, "%ld-%ld", low / 100, (low + width[level]) / 100 - 1);
+                    snprintf(expected, sizeof expected, "[%ld, %ld]", low / 100, (low + width[level]) / 100 - 1);
                 assert_label(h, kn_hierarchy_of_code(h, kn_table_code(t, 0, i), (uint32_t)level + 1), expected);
             }
         }

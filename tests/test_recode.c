@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "kn_alloc.h"
-#include "kn_certificate.h"
 #include "kn_csv_write.h"
+#include "kn_private.h"
 #include "kn_pseudonym.h"
 #include "kn_recode.h"
 #include "kn_rng.h"
@@ -361,7 +361,7 @@ static void test_cells(void **state)
     plan->member_count = 3;
     expect_cell(ctx, plan, (kn_cell){KN_CELL_VALUE, 1, 0}, numbers, NULL, "3");
     expect_cell(ctx, plan, (kn_cell){KN_CELL_VALUE, 3, 0}, numbers, NULL, "");
-    expect_cell(ctx, plan, (kn_cell){KN_CELL_RANGE, 1, 2}, numbers, NULL, "[3-20]");
+    expect_cell(ctx, plan, (kn_cell){KN_CELL_RANGE, 1, 2}, numbers, NULL, "[3, 20]");
     expect_cell(ctx, plan, (kn_cell){KN_CELL_RANGE, 0, 2}, numbers, NULL, "[-5, 20]");
     expect_cell(ctx, plan, (kn_cell){KN_CELL_SET, 0, 2}, numbers, NULL, "{-5;20}");
     expect_cell(ctx, plan, (kn_cell){KN_CELL_SET, 0, 3}, numbers, NULL, "{-5;20;}");

@@ -533,7 +533,7 @@ typedef struct mistake {
 #define ALL_FIELDS                                                                                                     \
     "kanon, input, delimiter, header, encoding, decimal, timezone, na, population, attributes, entity, tables, "       \
     "record, classes, undeclared, missing, privacy, suppression, suppressed, dependencies, method, utility, "          \
-    "workload, options, output, report, "                                                                              \
+    "workload, options, output, report, public-report, "                                                               \
     "summary, keep-order, "                                                                                            \
     "keep-rowmap and force"
 #define ALL_MODELS                                                                                                     \

@@ -310,22 +310,22 @@ static void test_kinds(void **state)
               "b|cd",
               "\xc3\xa4*|c*", true);
     const char *ranges = "{role: quasi, type: integer, hierarchy: {ranges: [5, 10]}}";
-    kind_case(ranges, "23|-3|30", "20-24|-5--1|30-39", true);
-    kind_case(ranges, "23|-3|30", "25-29|-5--1|30-39", false);
+    kind_case(ranges, "23|-3|30", "[20, 24]|[-5, -1]|[30, 39]", true);
+    kind_case(ranges, "23|-3|30", "[25, 29]|[-5, -1]|[30, 39]", false);
     kind_case(ranges, "23|24|30", "[23-24]|[20, 24]|[30,31)", true);
     kind_case(ranges, "23|24|30", "[23-24]|[20, 24[|[30,31)", false);
     kind_case(ranges, "23|24|30", "22-23|24-99|30-30", true);
     kind_case(ranges, "23|24|30", "22-23|25-99|30-30", false);
     kind_case("{role: quasi, type: decimal, hierarchy: {ranges: [0.5, 2.5]}}", "1.2|-0.1|2.50",
-              "[1,1.5[|[-2.5,0[|[2.5,3[", true);
+              "[1, 1.5)|[-2.5, 0)|[2.5, 3)", true);
     kind_case("{role: quasi, type: decimal, hierarchy: {ranges: [0.5, 2.5]}}", "1.2|-0.1|2.50",
-              "[1,1.5[|[-2.5,0[|[2,2.5[", false);
+              "[1, 1.5)|[-2.5, 0)|[2, 2.5)", false);
     const char *breaks = "{role: quasi, type: integer, hierarchy: {breaks: [[18, 65], [18]]}}";
-    kind_case(breaks, "17|18|64|65", "<18|18-64|>=18|>=65", true);
-    kind_case(breaks, "17|18|64|65", "<18|<18|>=18|>=65", false);
+    kind_case(breaks, "17|18|64|65", "(-inf, 17]|[18, 64]|[18, inf)|[65, inf)", true);
+    kind_case(breaks, "17|18|64|65", "(-inf, 17]|(-inf, 17]|[18, inf)|[65, inf)", false);
     const char *calendar = "{role: quasi, type: date, hierarchy: {calendar: [month, quarter, year, decade]}}";
-    kind_case(calendar, "1999-12-31|1960-02-01|2000-02-29", "1999-Q4|1960-1969|2000-02", true);
-    kind_case(calendar, "1999-12-31|1960-02-01|2000-02-29", "1999-Q4|1960-1969|2000-03", false);
+    kind_case(calendar, "1999-12-31|1960-02-01|2000-02-29", "1999-Q4|[1960-01-01, 1969-12-31]|2000-M02", true);
+    kind_case(calendar, "1999-12-31|1960-02-01|2000-02-29", "1999-Q4|[1960-01-01, 1969-12-31]|2000-M03", false);
     kind_case(calendar, "1999-12-31|1960-02-01|2000-02-29", "1999|[1960-01-01, 1961-01-01]|*", true);
     const char *prefix = "{role: quasi, hierarchy: {prefix: .}}";
     kind_case(prefix, "a.b.c|a.b|x", "a.b|a|x", true);
@@ -334,6 +334,11 @@ static void test_kinds(void **state)
     kind_case("{role: quasi, hierarchy: suppress}", "a|b", "b|b", false);
     kind_case("{role: quasi}", "1.5|2|3", "[1.5-2]|2.0|*", true);
     kind_case("{role: quasi}", "1.5|2|3", "[1.5-2]|2.1|*", false);
+    kind_case("{role: quasi}", "1.5|2|3", "(-inf, 1.5]|(-inf, 2.5)|[3, inf)", true);
+    kind_case("{role: quasi}", "1.5|2|3", "(-inf, 1.5)|(-inf, 2.5)|[3, inf)", false);
+    kind_case("{role: quasi}", "1.5|2|3", "(-inf, 1.5]|(-inf, 2.5)|[3.1, inf)", false);
+    kind_case("{role: quasi}", "1.5|2|3", "(-inf, inf)|(-inf, 2.5)|[3, inf)", true);
+    kind_case("{role: quasi}", "1.5|2|3", "[-inf, 1.5]|2|3", false);
     kind_case("{role: quasi}", "1|NA|3", "1||3", true);
     kind_case("{role: quasi}", "1|NA|3", "1|*|3", true);
     kind_case("{role: quasi}", "1|NA|3", "|1|3", false);

@@ -1,8 +1,9 @@
 /* kanon/anonymize.h: from a spec to a release that was verified before it got its name.
  *
  * Reads the inputs, searches, recodes, writes a temporary file (mode 0600) beside the output, re-reads and verifies those
- * bytes with code of its own, and renames. Beside the release stand OUTPUT.certificate.json (may be published),
- * OUTPUT.private.json (mode 0600: seed, digests of the inputs, row counts before) and, if kept, OUTPUT.rowmap (mode 0600).
+ * bytes with code of its own, and renames. Beside the release stand OUTPUT.certificate.json (may be published: it is made
+ * from the release and the request alone), OUTPUT.private.json (mode 0600: every figure, seed, digests of the inputs) and,
+ * if kept, OUTPUT.rowmap (mode 0600).
  * A failure, a kill or cancellation leaves the old file or none. Files get their names in the order row map, private file,
  * certificate, report, release: who sees the new release sees its certificate. After a kill between two of these the
  * certificate may be that of a release that did not come: its sha256 is not that of the file beside it.

@@ -26,7 +26,7 @@ typedef enum kn_hierarchy_kind {
     KN_HIERARCHY_FILE = 0, /* path: leaf;parent;...;root per line                               */
     KN_HIERARCHY_TAXONOMY, /* path: indented text, the most general first                       */
     KN_HIERARCHY_MASK,     /* 47906 -> 4790* -> 479** ...                                       */
-    KN_HIERARCHY_RANGES,   /* 23 -> 20-24 -> 20-29 ... by widths                                */
+    KN_HIERARCHY_RANGES,   /* 23 -> [20, 24] -> [20, 29] ... by widths                          */
     KN_HIERARCHY_BREAKS,   /* 23 -> 18-64 -> >=18 ... by cut points                             */
     KN_HIERARCHY_CALENDAR, /* day -> month -> quarter -> year -> decade                         */
     KN_HIERARCHY_PREFIX,   /* a.b.c -> a.b -> a                                                 */

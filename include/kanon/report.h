@@ -79,7 +79,8 @@ KN_API KN_CHECK kn_status kn_report_write(kn_context *ctx, const char *path, con
                                           kn_error *err);
 
 /* The page of a release: what was asked and reached, risk and class sizes before and after, what each column lost, the
- * lattice with the chosen node. It may be published: of the original it holds counts alone. `spec` and `result` are what
+ * lattice with the chosen node. It is the owner's, and only they may read the file (mode 0600): it tells how the original
+ * stood. What may be published is written by kn_anonymize (kn_spec.public_report). `spec` and `result` are what
  * kn_anonymize was given and gave; a result without a release says why there is none. `version` may be NULL. Times are
  * left out, so that equal runs give equal bytes. KN_USAGE: `spec` or `result` is NULL. */
 KN_API KN_CHECK kn_status kn_release_report_write(kn_context *ctx, const char *path, const kn_spec *spec,

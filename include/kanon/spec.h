@@ -228,7 +228,8 @@ typedef struct kn_spec {
     kn_ratio     support;   /* ml2, dml2: the share of records from which a subtree is frequent; 0: not mined */
     /* Writing. */
     const char *output;      /* "-": standard output; NULL: not given                                   */
-    const char *report;      /* an HTML page; NULL: none                                                */
+    const char *report;      /* an HTML page for the owner, before and after (mode 0600); NULL: none    */
+    const char *public_report; /* an HTML page that may be published; NULL: none                        */
     bool        summary;     /* OUTPUT.summary.csv: range and mean of each class and quasi-identifier   */
     bool        keep_order;  /* rows stay in their order (the program warns)                            */
     bool        keep_rowmap; /* OUTPUT.rowmap stays beside the release                                  */

@@ -20,7 +20,7 @@ typedef struct cli_anonymizing {
     const char       *weight, *entity, *population, *undeclared, *missing;
     int64_t           k; /* INT64_MIN: not given */
     const char       *suppression, *suppressed, *method, *utility, *choose, *time_limit, *seed;
-    const char       *output, *report, *workload, *summary;
+    const char       *output, *report, *public_report, *workload, *summary;
     const char       *threshold, *climit, *matching, *leftovers, *diversity; /* databases */
     const char       *kmn, *g, *semantics, *support, *record;                /* trees     */
     bool              complete, anatomy, reference, strict_structure;
@@ -115,8 +115,10 @@ typedef struct cli_release_notes {
 /* Says it: what was dropped, that the row map is to be kept, the notes. */
 void cli_note_release(const cli_anonymizing *a, const kn_spec *spec, const cli_release_notes *n);
 
-/* The report's line among the files that may be published; nothing where there is none. */
-void cli_print_report(const kn_spec *spec, FILE *out);
+/* What now lies where: which files may be published, and which are the owner's. `base`: what the names of the files beside
+ * the release begin with; `release` NULL: a folder, whose certificate lies in it. */
+void cli_print_files(const kn_spec *spec, const char *release, const char *base, FILE *out);
+void cli_set_files(json_t *o, const kn_spec *spec, const char *release, const char *base);
 
 /* A table of promises and what was reached; found false: what the original reaches only. */
 void    cli_models_print(const kn_release_model *models, int count, bool found, FILE *out);

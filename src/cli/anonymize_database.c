@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "advise.h"
 #include "anonymize.h"
@@ -32,20 +33,24 @@ static void print_tables(const kn_database_result *r, FILE *out)
     cli_text_table_free(t);
 }
 
+/* NULL: a folder. */
+static char *release_name(const kn_spec *spec, const kn_database_result *r)
+{
+    if (strncasecmp(spec->output, "postgres", 8) == 0) {
+        size_t size = strlen(r->beside) + 32;
+        char  *text = cli_alloc(size);
+        snprintf(text, size, "schema %s of the server", r->beside);
+        return text;
+    }
+    return strncmp(spec->output, "sqlite:", 7) == 0 ? cli_beside(r->beside, "") : NULL;
+}
+
 static void print_files(const cli_anonymizing *a, const kn_spec *spec, const kn_database_result *r, FILE *out)
 {
     if (a->dry_run) return;
-    char *base = cli_escape(r->beside, strlen(r->beside));
-    if (strncmp(spec->output, "postgres", 8) == 0)
-        fprintf(out, "\n  publish       schema %s of the server\n                %s.certificate.json\n", base, base);
-    else if (strncmp(spec->output, "sqlite:", 7) == 0)
-        fprintf(out, "\n  publish       %s\n                %s.certificate.json\n", base, base);
-    else
-        fprintf(out, "\n  publish       %s/, with its certificate.json\n", base);
-    cli_print_report(spec, out);
-    fprintf(out, "  keep private  %s.private.json\n", base);
-    if (spec->keep_rowmap) fprintf(out, "                %s.rowmap\n", base);
-    free(base);
+    char *release = release_name(spec, r);
+    cli_print_files(spec, release, r->beside, out);
+    free(release);
 }
 
 static void print_words(const cli_anonymizing *a, const kn_spec *spec, const kn_database_result *r, FILE *out)
@@ -60,6 +65,10 @@ static void print_words(const cli_anonymizing *a, const kn_spec *spec, const kn_
                 cli_count_of(r->persons, "person", "persons").text, cli_count_of(r->classes, "group", "groups").text,
                 cli_style_on(out, CLI_BOLD), cli_count_of(r->k, "person", "persons").text, cli_style_on(out, CLI_PLAIN),
                 "; verified");
+    else if (spec->anatomy) /* groups are made when it is written */
+        fprintf(out, "%s; at least %s%s%s share a group; nothing was written (--dry-run)\n",
+                cli_count_of(r->persons, "person", "persons").text, cli_style_on(out, CLI_BOLD),
+                cli_count_of(r->k, "person", "persons").text, cli_style_on(out, CLI_PLAIN));
     else
         fprintf(out, "%s, %s; %sk = %s%s (was %s)%s\n", cli_count_of(r->persons, "person", "persons").text,
                 cli_count_of(r->classes, "class", "classes").text, cli_style_on(out, CLI_BOLD),
@@ -71,7 +80,10 @@ static void print_words(const cli_anonymizing *a, const kn_spec *spec, const kn_
         fprintf(out, "%s of %s left out.\n", cli_format_integer(k, r->suppressed),
                 cli_count_of(r->persons_in, "person", "persons").text);
     if (r->largest_share > 0)
-        fprintf(out, "A sensitive value belongs to at most %.1f %% of those who look alike.\n", 100 * r->largest_share);
+        fprintf(out, "A sensitive value belongs to at most %.1f %% of those who %s.\n", 100 * r->largest_share,
+                spec->anatomy ? "share a group" : "look alike");
+    if (spec->anatomy)
+        fputs("Quasi-identifiers are shown as they are: whoever knows them may find a person's rows.\n", out);
     cli_models_print(r->models, r->model_count, true, out);
     print_tables(r, out);
     fprintf(out, "\n  by    %s%s\n", kn_method_name(r->method), spec->anatomy ? ", as an anatomy" : "");
@@ -118,7 +130,10 @@ static void set_release(json_t *o, const cli_anonymizing *a, const kn_spec *spec
     if (a->dry_run) return;
     cli_json_set(o, "verified", json_true());
     cli_json_set(o, "beside", cli_json_text_or_null(r->beside));
-    if (strncmp(spec->output, "postgres", 8) != 0) cli_json_set(o, "output", cli_json_text_or_null(spec->output));
+    if (strncasecmp(spec->output, "postgres", 8) != 0) cli_json_set(o, "output", cli_json_text_or_null(spec->output));
+    char *release = release_name(spec, r);
+    cli_set_files(o, spec, release, r->beside);
+    free(release);
 }
 
 static void print_json(const cli_anonymizing *a, const kn_spec *spec, const kn_database_result *r)

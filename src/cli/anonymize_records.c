@@ -75,12 +75,7 @@ static void print_words(const cli_anonymizing *a, const kn_spec *spec, const kn_
     if (r->model_count > 0) cli_models_print(r->models, r->model_count, true, out);
     print_loss(r, out);
     if (a->dry_run) return;
-    char *path = cli_escape(spec->output, strlen(spec->output));
-    fprintf(out, "\n  publish       %s\n                %s.certificate.json\n", path, path);
-    cli_print_report(spec, out);
-    fprintf(out, "  keep private  %s.private.json\n", path);
-    if (spec->keep_rowmap) fprintf(out, "                %s.rowmap\n", path);
-    free(path);
+    cli_print_files(spec, spec->output, spec->output, out);
 }
 
 /* ---- JSON ---- */
@@ -115,6 +110,7 @@ static void set_release(json_t *o, const cli_anonymizing *a, const kn_spec *spec
     cli_json_set(o, "verified", json_true());
     cli_json_set(o, "sha256", cli_json_text_or_null(r->sha256));
     cli_json_set(o, "output", cli_json_text_or_null(spec->output));
+    cli_set_files(o, spec, spec->output, spec->output);
 }
 
 static void print_json(const cli_anonymizing *a, const kn_spec *spec, const kn_records_result *r)

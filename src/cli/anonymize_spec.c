@@ -253,6 +253,7 @@ static void apply(applying *a, const cli_anonymizing *w, char *const *data, int 
     set_plain(a, "support", w->support, "--support");
     set_plain(a, "output", w->output, "--output");
     set_plain(a, "report", w->report, "--report");
+    set_plain(a, "public-report", w->public_report, "--public-report");
     set_plain(a, "summary", w->summary, "--summary");
     set_flag(a, "keep-order", w->keep_order, "--keep-order");
     set_flag(a, "keep-rowmap", w->keep_rowmap, "--keep-rowmap");

@@ -124,24 +124,10 @@ static void print_solutions(const kn_release_result *r, FILE *out)
         fprintf(out, "  ... and %s; --json lists all\n", cli_count_of(r->solution_count - MOST, "more", "more").text);
 }
 
-void cli_print_report(const kn_spec *spec, FILE *out)
-{
-    if (!spec->report) return;
-    char *report = cli_escape(spec->report, strlen(spec->report));
-    fprintf(out, "                %s\n", report);
-    free(report);
-}
-
-/* What now lies where. */
 static void print_files(const cli_anonymizing *a, const kn_spec *spec, FILE *out)
 {
     if (a->dry_run || !spec->output || strcmp(spec->output, "-") == 0) return;
-    char *path = cli_escape(spec->output, strlen(spec->output));
-    fprintf(out, "\n  publish       %s\n                %s.certificate.json\n", path, path);
-    cli_print_report(spec, out);
-    fprintf(out, "  keep private  %s.private.json\n", path);
-    if (spec->keep_rowmap) fprintf(out, "                %s.rowmap\n", path);
-    free(path);
+    cli_print_files(spec, spec->output, spec->output, out);
 }
 
 void cli_anonymize_words(const cli_anonymizing *a, const kn_spec *spec, const kn_release_result *r, FILE *out)
@@ -250,6 +236,8 @@ static void set_release(json_t *o, const cli_anonymizing *a, const kn_spec *spec
     cli_json_set(o, "sha256", cli_json_text_or_null(r->sha256));
     cli_json_set(o, "output", cli_json_text_or_null(spec->output));
     if (spec->report) cli_json_set(o, "report", cli_json_text_or_null(spec->report));
+    if (spec->public_report) cli_json_set(o, "public_report", cli_json_text_or_null(spec->public_report));
+    cli_set_files(o, spec, spec->output, spec->output);
 }
 
 void cli_anonymize_json(const cli_anonymizing *a, const kn_spec *spec, const kn_release_result *r)

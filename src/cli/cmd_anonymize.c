@@ -43,7 +43,8 @@ static const char help[] =
     "Writing:\n"
     "      --spec FILE          the release file, whatever it is called\n"
     "  -o, --output FILE        where the result goes: the release; '-' is standard output\n"
-    "      --report FILE        also an HTML page with pictures\n"
+    "      --report FILE        also an HTML page with pictures, for yourself (mode 0600)\n"
+    "      --public-report FILE an HTML page about the release that may be published\n"
     "      --summary side       also FILE.summary.csv: range and mean of each class and\n"
     "                           quasi-identifier ('none': the default)\n"
     "      --keep-order         rows stay in their order, which may tell who is who\n"
@@ -92,6 +93,8 @@ static int check_paths(const kn_spec *spec)
     }
     if (code == 0 && cli_overwrites_input(spec->report, f.paths, f.count))
         code = cli_usage(&cli_anonymize, "the report would overwrite an input");
+    if (code == 0 && cli_overwrites_input(spec->public_report, f.paths, f.count))
+        code = cli_usage(&cli_anonymize, "the public report would overwrite an input");
     if (code == 0 && spec->report && spec->output && strcmp(spec->report, spec->output) == 0)
         code = cli_usage(&cli_anonymize, "the output and the report are the same file");
     free(f.paths);
@@ -179,6 +182,7 @@ static int run(int argc, char **argv)
                                   {"--all-solutions", CLI_FLAG, &a.all_solutions},
                                   {"--dry-run", CLI_FLAG, &a.dry_run},
                                   {"--report", CLI_TEXT, &a.report},
+                                  {"--public-report", CLI_TEXT, &a.public_report},
                                   {"--keep-order", CLI_FLAG, &a.keep_order},
                                   {"--keep-rowmap", CLI_FLAG, &a.keep_rowmap},
                                   CLI_LIST_METHODS(a.common),

@@ -49,7 +49,7 @@ static const char help[] =
     "                           default: 0.2)\n"
     "      --suda               for --qi: what makes a row special (SUDA scores);\n"
     "                           --max-size limits the sets looked at\n"
-    "      --report FILE        also an HTML page with pictures\n"
+    "      --report FILE        also an HTML page with pictures, for yourself (mode 0600)\n"
     "      --write-suppressed FILE\n"
     "                           for --qi with --suppression: the rows that would be removed, with\n"
     "                           their row numbers (people's data: readable by you alone)\n"

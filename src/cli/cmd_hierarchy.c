@@ -23,7 +23,7 @@ static const cli_command build_command = {
             "\n"
             "Kinds, one of:\n"
             "      --mask right|left    47906 -> 4790* -> 479** ...\n"
-            "      --ranges W1,W2,...   23 -> 20-24 -> 20-29 ...: widths, each a multiple of the last\n"
+            "      --ranges W1,W2,...   23 -> [20, 24] -> [20, 29]: widths, multiples of each other\n"
             "      --breaks 'P,...;...' cut points, level by level: '18,65;18'; dates as YYYY-MM-DD\n"
             "      --calendar           day, month, quarter, year, decade\n"
             "      --prefix SEP         a.b.c -> a.b -> a, where SEP is '.'\n"

@@ -16,7 +16,7 @@ static const char help[] =
     "\n"
     "How much did a release lose? Every metric, for the whole release and for each\n"
     "quasi-identifier, whoever made it: a released cell is a value, a label of the\n"
-    "hierarchy, an interval (20-30, [20, 30], [20,30)), a set ({a;b}) or '*'. Rows that are\n"
+    "hierarchy, an interval ([20, 30], [20, 30)), a set ({a;b}) or '*'. Rows that are\n"
     "'*' in every column, and rows of the original that the release has not, count as\n"
     "suppressed. Without files the release file's input and output are taken.\n"
     "\n"

@@ -152,6 +152,15 @@ static int64_t floor_divide(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
+/* Days are whole, so that both ends belong to it; times go up to the next decade. */
+static void decade_label(kn_buffer *out, int first, kn_type type)
+{
+    if (type == KN_TYPE_DATE)
+        kn_buffer_format(out, "[%04d-01-01, %04d-12-31]", first, first + 9);
+    else
+        kn_buffer_format(out, "[%04d-01-01, %04d-01-01)", first, first + 10);
+}
+
 static void calendar_label(const kn_label_builder *base, uint32_t code, uint32_t level, kn_buffer *out)
 {
     const calendar_builder *b = (const calendar_builder *)base;
@@ -161,10 +170,12 @@ static void calendar_label(const kn_label_builder *base, uint32_t code, uint32_t
     kn_civil_from_days(days, &year, &month, &day);
     switch (b->steps[level - 1]) {
     case KN_CALENDAR_DAY: kn_buffer_format(out, "%04d-%02d-%02d", year, month, day); break;
-    case KN_CALENDAR_MONTH: kn_buffer_format(out, "%04d-%02d", year, month); break;
+    case KN_CALENDAR_MONTH:
+        kn_buffer_format(out, "%04d-M%02d", year, month);
+        break; /* a spreadsheet turns 2024-03 into a day */
     case KN_CALENDAR_QUARTER: kn_buffer_format(out, "%04d-Q%d", year, (month + 2) / 3); break;
     case KN_CALENDAR_YEAR: kn_buffer_format(out, "%04d", year); break;
-    default: kn_buffer_format(out, "%04d-%04d", year / 10 * 10, year / 10 * 10 + 9); break;
+    default: decade_label(out, year / 10 * 10, base->column->type); break;
     }
 }
 

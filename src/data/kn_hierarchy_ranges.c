@@ -3,7 +3,9 @@
  * Everything is exact: with s the most decimals any width, origin or cut point has, numbers are taken times 10^s and
  * rounded down, which changes nothing about which side of a bound (a multiple of 10^-s) they are on.
  *
- * Labels: integers get closed ranges (20-24), decimals and dates half-open ones ([0.5,1[), open ends <18 and >=65.
+ * Labels: integers and dates get closed intervals ([20, 24]), decimals and times half-open ones ([0.5, 1)), outermost
+ * breaks an infinite end ((-inf, 17], [65, inf)). No label shows a value because the data have it: ranges lie on the grid
+ * of the widths, breaks at the given points.
  * Cost: O(1) per label of ranges, O(log points) of breaks. Limits: |number| × 10^s below 10^18.
  */
 
@@ -88,21 +90,20 @@ static int64_t value_of(const kn_interval_builder *b, uint32_t code)
     return b->values ? b->values[code] : b->base.column->dict.integers[code];
 }
 
-/* [low, high) in the words of the column's type. */
-static void append_interval(const kn_interval_builder *b, int64_t low, int64_t high, kn_buffer *out)
+/* From `low` up to, not including, `high`, in the words of the column's type; NULL: there is no such end. */
+static void append_interval(const kn_interval_builder *b, const int64_t *low, const int64_t *high, kn_buffer *out)
 {
-    if (b->base.column->type == KN_TYPE_INTEGER) {
-        append_number(b, low, out);
-        if (high - 1 == low) return;
-        kn_buffer_char(out, '-');
-        append_number(b, high - 1, out);
+    kn_type type = b->base.column->type;
+    bool    whole = type == KN_TYPE_INTEGER || type == KN_TYPE_DATE; /* between two neighbours there is nothing */
+    if (type == KN_TYPE_INTEGER && low && high && *high - 1 == *low) {
+        append_number(b, *low, out);
         return;
     }
-    kn_buffer_char(out, '[');
-    append_number(b, low, out);
-    kn_buffer_char(out, b->decimal == ',' ? ';' : ',');
-    append_number(b, high, out);
-    kn_buffer_char(out, '[');
+    kn_buffer_add(out, low ? "[" : "(-inf");
+    if (low) append_number(b, *low, out);
+    kn_buffer_add(out, high ? ", " : ", inf");
+    if (high) append_number(b, whole ? *high - 1 : *high, out);
+    kn_buffer_char(out, high && whole ? ']' : ')');
 }
 
 static int64_t range_begin(int64_t value, int64_t origin, int64_t width)
@@ -116,7 +117,8 @@ static void range_label(const kn_label_builder *base, uint32_t code, uint32_t le
     const kn_interval_builder *b = (const kn_interval_builder *)base;
     int64_t                    width = b->widths[level - 1], low = range_begin(value_of(b, code), b->origin, width);
     if (kn_fault("hierarchy-interval-off")) low++;
-    append_interval(b, low, low + width, out);
+    int64_t high = low + width;
+    append_interval(b, &low, &high, out);
 }
 
 static void break_label(const kn_label_builder *base, uint32_t code, uint32_t level, kn_buffer *out)
@@ -132,15 +134,7 @@ static void break_label(const kn_label_builder *base, uint32_t code, uint32_t le
         else
             high = middle;
     }
-    if (low == 0) {
-        kn_buffer_char(out, '<');
-        append_number(b, points[0], out);
-    } else if (low == count) {
-        kn_buffer_add(out, ">=");
-        append_number(b, points[count - 1], out);
-    } else {
-        append_interval(b, points[low - 1], points[low], out);
-    }
+    append_interval(b, low > 0 ? &points[low - 1] : NULL, low < count ? &points[low] : NULL, out);
 }
 
 /* ---- Setting up ---- */

@@ -136,3 +136,8 @@ uint32_t kn_intern_borrowed(kn_interner *interner, kn_string text)
     uint32_t id = look_up(interner, text, hash);
     return id ? id : add(interner, text, hash, false);
 }
+
+uint32_t kn_interner_find(const kn_interner *interner, kn_string text)
+{
+    return look_up(interner, text, hash_text(text));
+}

@@ -28,4 +28,7 @@ void kn_interner_seal(kn_interner *interner);
 /* As kn_intern, but keeps the pointer instead of copying: the text must outlive the interner. */
 uint32_t kn_intern_borrowed(kn_interner *interner, kn_string text);
 
+/* The id of a text that was interned; 0: it was not. */
+uint32_t kn_interner_find(const kn_interner *interner, kn_string text);
+
 #endif

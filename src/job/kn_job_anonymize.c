@@ -18,6 +18,7 @@
 #include "kn_error.h"
 #include "kn_job_advise.h"
 #include "kn_job_texts.h"
+#include "kn_public.h"
 
 typedef struct owned_result {
     kn_release_result result; /* first: what the caller holds */
@@ -93,6 +94,7 @@ void kn_run_end_search(kn_run *run)
 static void end_run(kn_run *run)
 {
     kn_output_abort(run->release);
+    kn_public_free(run->facts);
     kn_digest_free(run->digests);
     kn_run_end_search(run);
     kn_output_abort(run->summary);
@@ -158,7 +160,7 @@ kn_status kn_run_advise(kn_advice *out, kn_arena *arena, kn_context *ctx, const 
     kn_arena             texts;
     options.dry_run = true;
     KN_TRY(check(spec, &options, err));
-    kn_run run = {.ctx = ctx, .spec = spec, .options = &options, .result = &result, .arena = &texts};
+    kn_run run = {.ctx = ctx, .asked = spec, .spec = spec, .options = &options, .result = &result, .arena = &texts};
     kn_arena_init(&texts, ctx);
     kn_arena_init(&run.scratch, ctx);
     kn_status st = read_stages(&run, err);
@@ -181,7 +183,8 @@ kn_status kn_anonymize(kn_release_result **out, kn_context *ctx, const kn_spec *
     kn_arena_init(&owned->arena, ctx);
     owned->result.method = spec->method;
     owned->result.utility = spec->utility;
-    kn_run run = {.ctx = ctx, .spec = spec, .options = options, .result = &owned->result, .arena = &owned->arena};
+    kn_run run = {
+        .ctx = ctx, .asked = spec, .spec = spec, .options = options, .result = &owned->result, .arena = &owned->arena};
     kn_arena_init(&run.scratch, ctx);
     kn_status st = stages(&run, err);
     if (st != KN_OK) name_streams(&run, err);

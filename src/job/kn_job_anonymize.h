@@ -41,6 +41,7 @@ typedef struct kn_spool {
 
 typedef struct kn_run {
     kn_context                 *ctx;
+    const kn_spec              *asked;   /* the user's                                               */
     const kn_spec              *spec;    /* the user's; after kn_run_choose `chosen`                 */
     kn_spec                     chosen;  /* the user's with the method that auto chose               */
     const kn_anonymize_options *options;
@@ -88,6 +89,8 @@ typedef struct kn_run {
     kn_output          *release;
     kn_output          *summary; /* NULL: none                                         */
     char                release_path[32]; /* to_stream: under which it can be read */
+    struct kn_public   *facts;  /* what the release tells by itself */
+    const char         *digest; /* of the release, for its seal     */
 } kn_run;
 
 KN_CHECK kn_status kn_run_paths(kn_run *run, kn_error *err);

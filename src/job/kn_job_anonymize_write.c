@@ -4,7 +4,7 @@
  * verified, what stands beside it. The verifier reads the release's temporary file; each of its figures is held against
  * what the plan claims, and any difference ends the run. Only renames are left then, in this order:
  *
- *     row map, private file, summary, certificate, report, release
+ *     row map, private file, summary, certificate, owner's report, public report, release
  *
  * so whoever sees the new release sees its certificate. A run that is killed between two renames leaves the old release
  * (or none), byte for byte; the certificate and the private file beside it may then be those of the release that did not
@@ -29,10 +29,11 @@
 
 #include "kn_alloc.h"
 #include "kn_beside.h"
-#include "kn_certificate.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_job_anonymize.h"
+#include "kn_job_publish.h"
+#include "kn_private.h"
 #include "kn_summary.h"
 
 enum { COPY = 1 << 18 };
@@ -208,29 +209,31 @@ static kn_status verify(kn_run *run, kn_error *err)
 
 /* ---- What stands beside the release ---- */
 
-enum { ROWMAP, PRIVATE, SUMMARY, CERTIFICATE, REPORT, BESIDE };
+enum { ROWMAP, PRIVATE, SUMMARY, CERTIFICATE, REPORT, PAGE, BESIDE };
+
+static kn_public_seal seal_of(kn_run *run)
+{
+    run->digest = run->result->sha256;
+    return (kn_public_seal){.version = run->options->version, .file_count = 1, .digests = &run->digest};
+}
 
 static kn_status write_texts(kn_run *run, kn_beside *all, kn_error *err)
 {
-    kn_certificate_input input = {.spec = run->spec,
-                                  .result = run->result,
-                                  .version = run->options->version,
-                                  .assignment = kn_assignment_name(KN_ASSIGNMENT_PROVED),
-                                  .missing_cells = run->missing_cells,
-                                  .seed = run->spec->seed,
-                                  .budget = run->budget,
-                                  .rowmap = run->spec->keep_rowmap};
+    kn_private_input input = {.spec = run->spec,
+                              .result = run->result,
+                              .version = run->options->version,
+                              .seed = run->spec->seed,
+                              .budget = run->budget,
+                              .rowmap = run->spec->keep_rowmap};
     KN_TRY(kn_digest_wait(run->digests, &input.digests, err));
-    kn_buffer certificate, private;
-    kn_buffer_init(&certificate, run->ctx);
+    kn_buffer private;
     kn_buffer_init(&private, run->ctx);
-    kn_status st = kn_certificate_render(&certificate, &input, err);
-    if (st == KN_OK) st = kn_private_render(&private, &input, err);
-    if (st == KN_OK) kn_output_write(all[CERTIFICATE].output, certificate.data, certificate.size);
+    kn_status st = kn_private_render(&private, &input, err);
     if (st == KN_OK) kn_output_write(all[PRIVATE].output, private.data, private.size);
-    kn_buffer_free(&certificate);
     kn_buffer_free(&private);
-    return st;
+    if (st != KN_OK) return st;
+    kn_public_seal seal = seal_of(run);
+    return kn_job_certificate(all[CERTIFICATE].output, run->facts, &seal, err);
 }
 
 static kn_status write_beside(kn_run *run, kn_beside *all, kn_error *err)
@@ -263,10 +266,22 @@ static kn_status write_report(kn_run *run, kn_beside *b, kn_error *err)
     return st;
 }
 
+static kn_status write_page(kn_run *run, kn_beside *b, kn_error *err)
+{
+    const char    *path = run->spec->public_report;
+    kn_public_seal seal = seal_of(run);
+    if (!path) return KN_OK;
+    KN_TRY(kn_beside_before(b, run->ctx, path, err));
+    kn_status st = kn_job_public_page(path, run->facts, &seal, err);
+    kn_beside_after(b);
+    return st;
+}
+
 static kn_status give_names(kn_run *run, kn_beside *all, kn_error *err)
 {
     for (int i = ROWMAP; i <= CERTIFICATE; i++) KN_TRY(kn_beside_commit(&all[i], err));
     KN_TRY(write_report(run, &all[REPORT], err));
+    KN_TRY(write_page(run, &all[PAGE], err));
     kn_output *release = run->release;
     run->release = NULL;
     return kn_output_commit(release, err);
@@ -308,7 +323,7 @@ static kn_status copy_out(kn_run *run, kn_output *to, char *buffer, kn_error *er
 static kn_status commit_stream(kn_run *run, kn_error *err)
 {
     kn_output *to = NULL;
-    kn_beside  report = {0};
+    kn_beside  report = {0}, page = {0};
     char      *buffer = kn_alloc(run->ctx, COPY);
     if (!buffer) return kn_fail_memory(err, run->ctx, "writing the release");
     kn_status st = kn_output_open(&to, run->ctx, run->spec->output, NULL, err);
@@ -319,10 +334,21 @@ static kn_status commit_stream(kn_run *run, kn_error *err)
     else
         kn_output_abort(to);
     if (st == KN_OK) st = write_report(run, &report, err);
+    if (st == KN_OK) st = write_page(run, &page, err);
     kn_beside_end(&report, false);
+    kn_beside_end(&page, false);
     if (st != KN_OK) return st;
     return kn_run_note(run, err, "the release went to a stream: no certificate%s was written",
                        run->spec->keep_rowmap ? ", private file or row map" : " or private file");
+}
+
+/* ---- What the release tells by itself ---- */
+
+static kn_status see_release(kn_run *run, kn_error *err)
+{
+    kn_public_csv csv = {release_path(run), run->delimiter, missing_text(run->spec)};
+    if (run->to_stream && !run->spec->public_report) return KN_OK;
+    return kn_public_of_table(&run->facts, run->ctx, run->asked, &csv, err);
 }
 
 /* ---- All of it ---- */
@@ -349,6 +375,7 @@ kn_status kn_run_write(kn_run *run, kn_error *err)
     KN_TRY(verify(run, err));
     double verified = kn_run_clock();
     run->result->seconds_verify = verified - written;
+    KN_TRY(see_release(run, err));
     KN_TRY(run->to_stream ? commit_stream(run, err) : commit_files(run, err));
     run->result->seconds_write += kn_run_clock() - verified;
     return KN_OK;

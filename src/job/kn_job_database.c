@@ -272,7 +272,7 @@ kn_status kn_dbrun_advise(kn_advice *out, kn_arena *arena, kn_context *ctx, cons
     kn_arena             texts;
     options.dry_run = true;
     KN_TRY(check(spec, &options, err));
-    kn_dbrun run = {.ctx = ctx, .spec = spec, .options = &options, .result = &result, .arena = &texts};
+    kn_dbrun run = {.ctx = ctx, .asked = spec, .spec = spec, .options = &options, .result = &result, .arena = &texts};
     kn_arena_init(&texts, ctx);
     kn_arena_init(&run.scratch, ctx);
     kn_status st = kn_dbrun_read(&run, err);
@@ -293,7 +293,8 @@ kn_status kn_anonymize_database(kn_database_result **out, kn_context *ctx, const
     if (!owned) return kn_fail_memory(err, ctx, "making a release");
     kn_arena_init(&owned->arena, ctx);
     owned->result.method = spec->method;
-    kn_dbrun run = {.ctx = ctx, .spec = spec, .options = options, .result = &owned->result, .arena = &owned->arena};
+    kn_dbrun run = {
+        .ctx = ctx, .asked = spec, .spec = spec, .options = options, .result = &owned->result, .arena = &owned->arena};
     kn_arena_init(&run.scratch, ctx);
     kn_status st = stages(&run, err);
     end_run(&run);

@@ -19,6 +19,7 @@
 
 typedef struct kn_dbrun {
     kn_context                 *ctx;
+    const kn_spec              *asked; /* borrowed: the user's                     */
     const kn_spec              *spec; /* borrowed; after kn_dbrun_choose `chosen`  */
     kn_spec                     chosen; /* the user's with the method that auto chose */
     const kn_anonymize_options *options;

@@ -17,15 +17,16 @@
 #include "kn_alloc.h"
 #include "kn_anatomy.h"
 #include "kn_beside.h"
-#include "kn_certificate.h"
 #include "kn_context.h"
 #include "kn_csv_write.h"
-#include "kn_database_certificate.h"
+#include "kn_database_private.h"
 #include "kn_database_release.h"
 #include "kn_digest.h"
 #include "kn_error.h"
 #include "kn_job_anonymize.h"
 #include "kn_job_database.h"
+#include "kn_job_publish.h"
+#include "kn_private.h"
 
 typedef struct writing {
     kn_dbrun            *run;
@@ -38,6 +39,8 @@ typedef struct writing {
     int                  file_count;
     const char         **paths; /* of the release's files, under their temporary names */
     const char         **names;
+    kn_public           *facts;
+    kn_public_seal       seal;
 } writing;
 
 static kn_status no_memory(const writing *w, kn_error *err)
@@ -282,30 +285,31 @@ static kn_status write_rowmap(writing *w, kn_output *to, kn_error *err)
     return failed ? no_memory(w, err) : KN_OK;
 }
 
-enum { ROWMAP, PRIVATE, CERTIFICATE, REPORT, BESIDE };
+enum { ROWMAP, PRIVATE, CERTIFICATE, REPORT, PAGE, BESIDE };
 
 static kn_status write_texts(writing *w, kn_beside *all, kn_error *err)
 {
-    kn_dbrun                     *run = w->run;
-    kn_database_certificate_input input = {.spec = run->spec,
-                                           .result = run->result,
-                                           .version = run->options->version,
-                                           .assignment = kn_assignment_name(KN_ASSIGNMENT_PROVED),
-                                           .file_count = w->file_count,
-                                           .files = w->names,
-                                           .seed = run->key_seed,
-                                           .source = run->db->source,
-                                           .rowmap = run->spec->keep_rowmap};
+    kn_dbrun                 *run = w->run;
+    kn_database_private_input input = {.spec = run->spec,
+                                       .result = run->result,
+                                       .version = run->options->version,
+                                       .file_count = w->file_count,
+                                       .files = w->names,
+                                       .seed = run->key_seed,
+                                       .source = run->db->source,
+                                       .rowmap = run->spec->keep_rowmap};
     if (w->digests) KN_TRY(kn_digest_wait(w->digests, &input.digests, err));
-    kn_buffer certificate, private;
-    kn_buffer_init(&certificate, run->ctx);
+    kn_buffer private;
     kn_buffer_init(&private, run->ctx);
-    kn_status st = kn_database_certificate_render(&certificate, &input, err);
-    if (st == KN_OK) st = kn_database_private_render(&private, &input, err);
-    if (st == KN_OK) kn_output_write(all[CERTIFICATE].output, certificate.data, certificate.size);
+    kn_status st = kn_database_private_render(&private, &input, err);
     if (st == KN_OK) kn_output_write(all[PRIVATE].output, private.data, private.size);
-    kn_buffer_free(&certificate);
     kn_buffer_free(&private);
+    w->seal = (kn_public_seal){.version = run->options->version,
+                               .file_count = w->file_count,
+                               .folder = kn_database_writer_folder(run->writer) != NULL,
+                               .names = w->names,
+                               .digests = input.digests};
+    if (st == KN_OK) st = kn_job_certificate(all[CERTIFICATE].output, w->facts, &w->seal, err);
     return st;
 }
 
@@ -337,6 +341,16 @@ static kn_status write_report(kn_dbrun *run, kn_beside *b, kn_error *err)
     return st;
 }
 
+static kn_status write_page(writing *w, kn_beside *b, kn_error *err)
+{
+    const char *path = w->run->spec->public_report;
+    if (!path) return KN_OK;
+    KN_TRY(kn_beside_before(b, w->run->ctx, path, err));
+    kn_status st = kn_job_public_page(path, w->facts, &w->seal, err);
+    kn_beside_after(b);
+    return st;
+}
+
 static kn_status commit(writing *w, kn_error *err)
 {
     kn_dbrun   *run = w->run;
@@ -348,6 +362,7 @@ static kn_status commit(writing *w, kn_error *err)
     if (st == KN_OK && kn_cancelled(run->ctx)) st = kn_fail_cancelled(err);
     for (int i = 0; i <= CERTIFICATE && st == KN_OK; i++) st = kn_beside_commit(&all[i], err);
     if (st == KN_OK) st = write_report(run, &all[REPORT], err);
+    if (st == KN_OK) st = write_page(w, &all[PAGE], err);
     if (st == KN_OK) {
         kn_database_writer *writer = run->writer;
         run->writer = NULL;
@@ -401,9 +416,12 @@ kn_status kn_dbrun_write(kn_dbrun *run, kn_error *err)
     if (st == KN_OK) st = verify(&w, err);
     double verified = kn_run_clock();
     run->result->seconds_verify = verified - written;
+    if (st == KN_OK)
+        st = kn_public_of_database(&w.facts, run->ctx, run->asked, w.back, run->db->tables[run->db->entity].name, err);
     if (st == KN_OK) st = commit(&w, err);
     run->result->seconds_write += kn_run_clock() - verified;
     kn_digest_free(w.digests);
+    kn_public_free(w.facts);
     kn_database_free(w.back);
     kn_free(w.map);
     return st;

@@ -20,6 +20,7 @@
 #include "kn_job_anonymize.h"
 #include "kn_job_database.h"
 #include "kn_job_texts.h"
+#include "kn_public.h"
 #include "kn_targets.h"
 
 typedef struct owned_result {
@@ -305,6 +306,7 @@ static kn_status stages(kn_recrun *run, kn_error *err)
 static void end_run(kn_recrun *run)
 {
     kn_output_abort(run->output);
+    kn_public_free(run->facts);
     kn_recrun_end_search(run);
     kn_records_free(run->records);
 }
@@ -316,7 +318,7 @@ kn_status kn_recrun_advise(kn_advice *out, kn_arena *arena, kn_context *ctx, con
     kn_arena             texts;
     options.dry_run = true;
     KN_TRY(check(spec, &options, err));
-    kn_recrun run = {.ctx = ctx, .spec = spec, .options = &options, .result = &result, .arena = &texts};
+    kn_recrun run = {.ctx = ctx, .asked = spec, .spec = spec, .options = &options, .result = &result, .arena = &texts};
     kn_arena_init(&texts, ctx);
     kn_status st = read_records(&run, err);
     if (st == KN_OK) st = kn_recrun_try_methods(&run, out, arena, err);
@@ -337,7 +339,8 @@ kn_status kn_anonymize_records(kn_records_result **out, kn_context *ctx, const k
     kn_arena_init(&owned->arena, ctx);
     owned->result.method = spec->method;
     owned->result.kmn = spec->kmn;
-    kn_recrun run = {.ctx = ctx, .spec = spec, .options = options, .result = &owned->result, .arena = &owned->arena};
+    kn_recrun run = {
+        .ctx = ctx, .asked = spec, .spec = spec, .options = options, .result = &owned->result, .arena = &owned->arena};
     kn_status st = stages(&run, err);
     end_run(&run);
     if (st != KN_OK)

@@ -11,6 +11,7 @@
 
 typedef struct kn_recrun {
     kn_context                 *ctx;
+    const kn_spec              *asked; /* borrowed: the user's */
     const kn_spec              *spec; /* borrowed; with method: auto, when one was chosen, `chosen` */
     kn_spec                     chosen;
     const kn_anonymize_options *options;
@@ -21,6 +22,8 @@ typedef struct kn_recrun {
     kn_tree_result             *found;
     kn_records                 *released;
     int64_t                    *original_of; /* per released record */
+    struct kn_public           *facts;       /* what the release tells by itself */
+    const char                 *digest;      /* of the release, for its seal     */
 } kn_recrun;
 
 /* Search and measure the records that were read; found and measured stand in the result. */

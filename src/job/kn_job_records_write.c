@@ -8,13 +8,14 @@
 
 #include "kn_alloc.h"
 #include "kn_beside.h"
-#include "kn_certificate.h"
 #include "kn_context.h"
 #include "kn_digest.h"
 #include "kn_error.h"
 #include "kn_job_anonymize.h"
+#include "kn_job_publish.h"
 #include "kn_job_records.h"
-#include "kn_records_certificate.h"
+#include "kn_private.h"
+#include "kn_records_private.h"
 #include "kn_records_write.h"
 
 /* ---- Verifying ---- */
@@ -60,8 +61,10 @@ static kn_status verify(kn_recrun *run, kn_error *err)
     options.map_count = run->released->count;
     kn_status st = read_back(run, &back, err);
     if (st == KN_OK) st = kn_verify_records_pair(&report, run->ctx, run->spec, run->records, back, &options, err);
+    bool holds = st == KN_OK && report->ok;
+    if (holds) st = kn_public_of_records(&run->facts, run->ctx, run->asked, back, err);
     kn_records_free(back);
-    if (st == KN_INPUT || st == KN_USAGE) {
+    if (!holds && (st == KN_INPUT || st == KN_USAGE)) {
         snprintf(why, sizeof why, "the verifier says: %.500s", err ? err->message : "");
         st = mistake(err, why);
     }
@@ -77,27 +80,30 @@ static kn_status verify(kn_recrun *run, kn_error *err)
 
 /* ---- Files ---- */
 
-enum { ROWMAP, PRIVATE, CERTIFICATE, REPORT, BESIDE };
+enum { ROWMAP, PRIVATE, CERTIFICATE, REPORT, PAGE, BESIDE };
+
+static kn_public_seal seal_of(kn_recrun *run)
+{
+    run->digest = run->result->sha256;
+    return (kn_public_seal){.version = run->options->version, .file_count = 1, .digests = &run->digest};
+}
 
 static kn_status render(kn_recrun *run, kn_beside *all, const char *digest, kn_error *err)
 {
-    kn_records_certificate_input input = {.spec = run->spec,
-                                          .result = run->result,
-                                          .version = run->options->version,
-                                          .assignment = kn_assignment_name(KN_ASSIGNMENT_PROVED),
-                                          .digest = digest,
-                                          .plan = run->found->plan,
-                                          .vocabulary = run->records->vocabulary,
-                                          .rowmap = run->spec->keep_rowmap};
-    kn_buffer                    certificate, private;
-    kn_buffer_init(&certificate, run->ctx);
+    kn_records_private_input input = {.spec = run->spec,
+                                      .result = run->result,
+                                      .version = run->options->version,
+                                      .digest = digest,
+                                      .plan = run->found->plan,
+                                      .vocabulary = run->records->vocabulary,
+                                      .rowmap = run->spec->keep_rowmap};
+    kn_buffer private;
     kn_buffer_init(&private, run->ctx);
-    kn_status st = kn_records_certificate_render(&certificate, &input, err);
-    if (st == KN_OK) st = kn_records_private_render(&private, &input, err);
-    if (st == KN_OK) kn_output_write(all[CERTIFICATE].output, certificate.data, certificate.size);
+    kn_status st = kn_records_private_render(&private, &input, err);
     if (st == KN_OK) kn_output_write(all[PRIVATE].output, private.data, private.size);
-    kn_buffer_free(&certificate);
     kn_buffer_free(&private);
+    kn_public_seal seal = seal_of(run);
+    if (st == KN_OK) st = kn_job_certificate(all[CERTIFICATE].output, run->facts, &seal, err);
     return st;
 }
 
@@ -141,6 +147,17 @@ static kn_status write_report(kn_recrun *run, kn_beside *b, kn_error *err)
     return st;
 }
 
+static kn_status write_page(kn_recrun *run, kn_beside *b, kn_error *err)
+{
+    const char    *path = run->spec->public_report;
+    kn_public_seal seal = seal_of(run);
+    if (!path) return KN_OK;
+    KN_TRY(kn_beside_before(b, run->ctx, path, err));
+    kn_status st = kn_job_public_page(path, run->facts, &seal, err);
+    kn_beside_after(b);
+    return st;
+}
+
 static kn_status commit(kn_recrun *run, kn_error *err)
 {
     kn_beside   all[BESIDE] = {{0}};
@@ -152,6 +169,7 @@ static kn_status commit(kn_recrun *run, kn_error *err)
     if (st == KN_OK && kn_cancelled(run->ctx)) st = kn_fail_cancelled(err);
     for (int i = 0; i <= CERTIFICATE && st == KN_OK; i++) st = kn_beside_commit(&all[i], err);
     if (st == KN_OK) st = write_report(run, &all[REPORT], err);
+    if (st == KN_OK) st = write_page(run, &all[PAGE], err);
     if (st == KN_OK) {
         kn_output *output = run->output;
         run->output = NULL;

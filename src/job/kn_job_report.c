@@ -8,10 +8,11 @@
 #include "kn_release_report.h"
 #include "kn_report.h"
 
+/* They tell how it stood before: only their owner may read them. */
 static kn_status write_page(kn_context *ctx, const char *path, const kn_buffer *page, kn_error *err)
 {
     kn_output *output = NULL;
-    kn_status  st = kn_output_open(&output, ctx, path, NULL, err);
+    kn_status  st = kn_output_open(&output, ctx, path, &(kn_output_options){.mode = 0600}, err);
     if (st != KN_OK) return st;
     kn_output_write(output, page->data, page->size);
     return kn_output_commit(output, err);

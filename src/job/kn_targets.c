@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 
 #include "kn_arena.h"
-#include "kn_certificate.h"
 #include "kn_error.h"
 #include "kn_folder.h"
+#include "kn_private.h"
 #include "kn_summary.h"
 
 typedef struct checking {
@@ -97,18 +97,25 @@ static kn_status check_all(checking *c, const char *base, kn_error *err)
                                            KN_SUMMARY_SUFFIX};
     static const char *const names[] = {"the output", "the certificate", "the private file", "the row map",
                                         "the summary"};
-    const char              *report = c->spec->report;
-    if (report && strcmp(report, "-") == 0) report = NULL;
+    static const char *const pages[] = {"the report", "the public report"};
+    const char              *reports[] = {c->spec->report, c->spec->public_report};
+    for (int p = 0; p < 2; p++)
+        if (reports[p] && strcmp(reports[p], "-") == 0) reports[p] = NULL;
     for (int i = 0; i < 5 && base; i++) {
         size_t room = strlen(base) + strlen(suffixes[i]) + 1;
         char  *target = kn_arena_alloc(&c->scratch, room);
         if (!target) return kn_fail_memory(err, c->ctx, "looking at the files of a release");
         snprintf(target, room, "%s%s", base, suffixes[i]);
         KN_TRY(check_target(c, target, names[i], err));
-        if (report && same_name(c, target, report))
-            return kn_fail(err, KN_USAGE, "%s: the report would overwrite %s", report, names[i]);
+        for (int p = 0; p < 2; p++)
+            if (reports[p] && same_name(c, target, reports[p]))
+                return kn_fail(err, KN_USAGE, "%s: %s would overwrite %s", reports[p], pages[p], names[i]);
     }
-    return report ? check_target(c, report, "the report", err) : KN_OK;
+    if (reports[0] && reports[1] && same_name(c, reports[0], reports[1]))
+        return kn_fail(err, KN_USAGE, "%s: the report and the public report are the same file", reports[1]);
+    for (int p = 0; p < 2; p++)
+        if (reports[p]) KN_TRY(check_target(c, reports[p], pages[p], err));
+    return KN_OK;
 }
 
 kn_status kn_targets_check(kn_context *ctx, const kn_spec *spec, const char *base, kn_error *err)

@@ -243,6 +243,7 @@ static uint32_t find_code(const kn_cell_parser *p, kn_string text)
 typedef struct interval {
     value low, high;
     bool  open_low, open_high;
+    bool  no_low, no_high; /* -inf, inf */
 } interval;
 
 static bool starts_with(kn_string text, size_t at, kn_string part)
@@ -250,19 +251,31 @@ static bool starts_with(kn_string text, size_t at, kn_string part)
     return text.size - at >= part.size && memcmp(text.data + at, part.data, part.size) == 0;
 }
 
+static bool is_text(kn_string text, const char *wanted)
+{
+    return kn_string_equal(kn_value_trim(text), kn_string_of(wanted));
+}
+
+/* Reads both ends; false: they are none, or the low one lies above the high one. */
+static bool read_ends(const kn_cell_parser *p, kn_string low, kn_string high, interval *out)
+{
+    out->no_low = out->open_low && is_text(low, "-inf");
+    out->no_high = out->open_high && is_text(high, "inf");
+    if (!out->no_low && !read_value(p, low, &out->low)) return false;
+    if (!out->no_high && !read_value(p, high, &out->high)) return false;
+    return out->no_low || out->no_high || compare_values(p, &out->low, &out->high) <= 0;
+}
+
 /* How many ways there are to cut `body` at `separator`; the first fills in the ends. */
 static int cut(const kn_cell_parser *p, kn_string body, kn_string separator, interval *out)
 {
     int ways = 0;
     for (size_t at = 1; at + separator.size < body.size && ways < 2; at++) {
-        value low, high;
+        interval found = *out;
         if (!starts_with(body, at, separator)) continue;
         kn_string left = {body.data, at}, right = {body.data + at + separator.size, body.size - at - separator.size};
-        if (!read_value(p, left, &low) || !read_value(p, right, &high) || compare_values(p, &low, &high) > 0) continue;
-        if (ways++ == 0) {
-            out->low = low;
-            out->high = high;
-        }
+        if (!read_ends(p, left, right, &found)) continue;
+        if (ways++ == 0) *out = found;
     }
     return ways;
 }
@@ -289,7 +302,8 @@ static bool read_interval(const kn_cell_parser *p, kn_string text, interval *out
 
 static kn_cell range_cell(const kn_cell_parser *p, const interval *in, const kn_cell_members *members)
 {
-    uint32_t begin = count_below(p, &in->low, in->open_low), end = count_below(p, &in->high, !in->open_high);
+    uint32_t begin = in->no_low ? 0 : count_below(p, &in->low, in->open_low);
+    uint32_t end = in->no_high ? p->column->dict.count : count_below(p, &in->high, !in->open_high);
     if (begin >= end) return (kn_cell){KN_CELL_SET, (uint32_t)members->count, 0};
     if (end - begin == 1) return (kn_cell){KN_CELL_VALUE, begin, 0};
     return (kn_cell){KN_CELL_RANGE, begin, end - 1};

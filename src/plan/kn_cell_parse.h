@@ -3,14 +3,15 @@
  *
  * A text is, in this order:
  *
- *     a label of the hierarchy        the node ("20-30" is a label if there is one of that name)
+ *     a label of the hierarchy        the node ("[20, 29]" is a label if there is one of that name)
  *     empty                           a missing cell, unless it is a value of the column; a text without data always is one
  *     *                               anything
  *     a value of the column           by spelling, with its spaces or without; numbers, dates and times by value (7.0 is 7)
  *     {a;b;"c;d"}                     a set of values; in quotes (a quote inside doubled) where one holds a semicolon, a
  *                                     quote or outer spaces; an empty member is a missing cell
- *     20-30, [20-30], [20, 30]        an interval of numbers, dates or times, both ends included
- *     [20,30), [20, 30[               without its upper end; "(" and "]" in front: without its lower end
+ *     [20, 30]                        an interval of numbers, dates or times, both ends included: docs/hierarchies.md
+ *     [20, 30), (-inf, 30], [20, inf) without its upper end, without bounds below or above
+ *     20-30, [20-30], [20,30), ]20,30[  the same as others write it; "(" and "]" in front: without the lower end
  *
  * An interval becomes the range of the column's values inside it; what covers no value of the column becomes a set
  * without members. Ends may be negative, contain the separator (dates, 1e-5) or use a decimal comma: of all places

@@ -29,14 +29,36 @@ static kn_string code_text(const kn_column *column, uint32_t code)
     return (kn_string){"", 0};
 }
 
+/* An end of an interval: spelled as the column spells it, unless that could be taken for two ends. */
+static void end_text(kn_buffer *to, const kn_column *column, uint32_t code)
+{
+    kn_string text = code_text(column, code);
+    bool      split = false;
+    for (size_t i = 0; i + 1 < text.size; i++) split = split || (text.data[i] == ',' && text.data[i + 1] == ' ');
+    if (!split) {
+        kn_buffer_append(to, text.data, text.size);
+        return;
+    }
+    const int64_t second = 1000000, day = 86400 * second;
+    bool          date = column->type == KN_TYPE_DATE; /* only a date's own format can hold a comma and a blank */
+    int64_t       time = date ? 0 : (column->dict.integers[code] % day + day) % day;
+    int64_t       days = date ? column->dict.integers[code] : (column->dict.integers[code] - time) / day;
+    int           year, month, day_of_month;
+    kn_civil_from_days(days, &year, &month, &day_of_month);
+    kn_buffer_format(to, "%04d-%02d-%02d", year, month, day_of_month);
+    if (date) return;
+    int seconds = (int)(time / second), micros = (int)(time % second);
+    kn_buffer_format(to, "T%02d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if (micros) kn_buffer_format(to, ".%06d", micros);
+    kn_buffer_char(to, 'Z');
+}
+
 static void range_text(kn_buffer *to, const kn_cell *cell, const kn_column *column)
 {
-    kn_string low = code_text(column, cell->a), high = code_text(column, cell->b);
-    bool      hyphen = memchr(low.data, '-', low.size) || memchr(high.data, '-', high.size);
     kn_buffer_char(to, '[');
-    kn_buffer_append(to, low.data, low.size);
-    kn_buffer_add(to, hyphen ? ", " : "-");
-    kn_buffer_append(to, high.data, high.size);
+    end_text(to, column, cell->a);
+    kn_buffer_add(to, ", ");
+    end_text(to, column, cell->b);
     kn_buffer_char(to, ']');
 }
 

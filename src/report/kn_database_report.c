@@ -2,7 +2,7 @@
  * crowds before and after, what may be published.
  *
  * Interface: kn_database_report_render (kn_database_report.h). The sections on promises, risk and crowds are those of a
- * table's release. The page may be published: names of tables and columns and counts, no value, no time, no seed.
+ * table's release. The page is for those who hold the data: it tells how the original stood; no value, no time, no seed.
  */
 #include "kn_database_report.h"
 
@@ -46,7 +46,20 @@ static void left_out(kn_buffer *to, const kn_database_result *r)
                                          : ") stood out too much and are left out. ");
 }
 
-static void verdict(kn_buffer *to, const kn_database_result *r)
+/* An anatomy hides values, not persons. */
+static void verdict_of_anatomy(kn_buffer *to, const kn_database_result *r)
+{
+    kn_buffer_add(to, "Which sensitive value belongs to whom is hidden among at least ");
+    kn_html_count(to, r->k, "person", "persons");
+    kn_buffer_add(
+        to, "; who is in the release is not.</p>\n<p>Quasi-identifiers are published as they are: whoever knows "
+            "them may find a person’s rows, and knows that the person takes part. Each row names a group, and the "
+            "sensitive values of a group are listed without saying which row has which. Whoever learns from all "
+            "groups which values go with which quasi-identifiers may still guess better than the list of one "
+            "group suggests. ");
+}
+
+static void verdict(kn_buffer *to, const kn_spec *spec, const kn_database_result *r)
 {
     kn_buffer_format(to, "<div class=\"verdict %s\">\n<p class=\"answer\">", r->found ? "safe" : "risk");
     if (!r->found) {
@@ -56,30 +69,35 @@ static void verdict(kn_buffer *to, const kn_database_result *r)
                           "further.</p>\n</div>\n");
         return;
     }
-    kn_buffer_add(to, "Everybody hides among at least ");
-    kn_html_count(to, r->k, "person", "persons");
-    kn_buffer_add(to, ", across all tables.</p>\n<p>Whoever knows everything about a person that stands in the "
+    if (spec->anatomy)
+        verdict_of_anatomy(to, r);
+    else {
+        kn_buffer_add(to, "Everybody hides among at least ");
+        kn_html_count(to, r->k, "person", "persons");
+        kn_buffer_add(to,
+                      ", across all tables.</p>\n<p>Whoever knows everything about a person that stands in the "
                       "quasi-identifiers, in whichever table and however they are joined, finds nobody or at least ");
-    kn_html_integer(to, r->k);
-    kn_buffer_add(to, " persons; in the original it was ");
-    kn_html_integer(to, r->k_before);
-    kn_buffer_add(to, ". ");
+        kn_html_integer(to, r->k);
+        kn_buffer_add(to, " persons; in the original it was ");
+        kn_html_integer(to, r->k_before);
+        kn_buffer_add(to, ". ");
+    }
     left_out(to, r);
     if (r->largest_share > 0) {
         kn_buffer_add(to, "A sensitive value that is promised to be diverse belongs to at most ");
         kn_html_decimal(to, 100 * r->largest_share, 1);
-        kn_buffer_add(to, "\u00A0% of those who look alike. ");
+        kn_buffer_add(to, spec->anatomy ? "\u00A0% of those who share a group. " : "\u00A0% of those who look alike. ");
     }
     kn_buffer_add(to, "What was written was read again and every promise checked before it was given its "
                       "name.</p>\n</div>\n");
 }
 
-static void tiles(kn_buffer *to, const kn_database_result *r)
+static void tiles(kn_buffer *to, const kn_spec *spec, const kn_database_result *r)
 {
     kn_buffer_add(to, "<dl class=\"tiles\">\n");
     if (r->found) {
-        kn_release_tile(to, "Smallest crowd (k)", (double)r->k);
-        kn_release_tile(to, "Smallest crowd before", (double)r->k_before);
+        kn_release_tile(to, spec->anatomy ? "Persons who share a group, at least" : "Smallest crowd (k)", (double)r->k);
+        if (!spec->anatomy) kn_release_tile(to, "Smallest crowd before", (double)r->k_before);
         kn_release_tile(to, "Persons left out", (double)r->suppressed);
         kn_release_tile(to, "Information lost (lm)", r->lm);
     } else {
@@ -141,8 +159,10 @@ static void list_role(kn_buffer *to, const kn_spec *spec, kn_role role, const ch
 static void columns(kn_buffer *to, const kn_spec *spec, const kn_database_result *r)
 {
     kn_html_section(to, "What became of the columns");
-    list_role(to, spec, KN_ROLE_QUASI, "Quasi-identifiers, made coarser");
-    list_role(to, spec, KN_ROLE_SENSITIVE, "Sensitive, published as they are");
+    list_role(to, spec, KN_ROLE_QUASI,
+              spec->anatomy ? "Quasi-identifiers, published as they are" : "Quasi-identifiers, made coarser");
+    list_role(to, spec, KN_ROLE_SENSITIVE,
+              spec->anatomy ? "Sensitive, listed by groups" : "Sensitive, published as they are");
     list_role(to, spec, KN_ROLE_KEEP, "Kept as they are, covered by no promise");
     list_role(to, spec, KN_ROLE_IDENTIFIER, "Identifiers, left out");
     for (int i = 0; i < r->dropped_count; i++) {
@@ -165,15 +185,17 @@ static void files(kn_buffer *to, const kn_spec *spec, const kn_database_result *
     kn_html_section(to, "What may be published, and what may not");
     kn_html_table_begin(&t, to, "llw", titles);
     kn_release_file_row(&t, base, "", "everybody", "The release.");
-    kn_release_file_row(&t, "its certificate", "", "everybody", "What was promised and reached, and the losses.");
-    kn_release_file_row(&t, "this page", "", "everybody", "The same for people.");
-    kn_release_file_row(&t, base, ".private.json", "you alone", "The seed of the new keys, which would undo them.");
+    kn_release_file_row(&t, "its certificate", "", "everybody", "What was promised and what the release shows.");
+    kn_release_public_row(&t, spec);
+    kn_release_file_row(&t, "this page", "", "you alone", "How it stood before and after: it tells of the original.");
+    kn_release_file_row(&t, base, ".private.json", "you alone",
+                        "Every figure, and the seed of the new keys, which would undo them.");
     if (spec->keep_rowmap) kn_release_file_row(&t, base, ".rowmap", "you alone", "Who is who. It undoes the release.");
     kn_html_table_end(&t);
     kn_html_section_end(to);
 }
 
-static void words(kn_buffer *to)
+static void words(kn_buffer *to, bool anatomy)
 {
     kn_html_section(to, "What the words mean");
     kn_buffer_add(to, "<dl class=\"words\">\n");
@@ -181,6 +203,12 @@ static void words(kn_buffer *to)
         to, "Quasi-identifiers",
         "Columns that somebody else may know about a person, in any table: which courses, which dates. None of "
         "them is a name, but together they can point to one person.");
+    if (anatomy) {
+        kn_release_word(to, "Group", "Rows whose sensitive values are listed together, without saying whose is which.");
+        kn_buffer_add(to, "</dl>\n");
+        kn_html_section_end(to);
+        return;
+    }
     kn_release_word(
         to, "Class, crowd",
         "All persons whose rows look exactly the same on the quasi-identifiers, in every table: the same number "
@@ -215,16 +243,18 @@ kn_status kn_database_report_render(kn_buffer *to, const kn_spec *spec, const kn
     const kn_release_page   page = {&counted, &like, kn_release_largest_k(spec)};
     kn_html_begin(to, title);
     heading(to, r, title);
-    verdict(to, r);
-    tiles(to, r);
+    verdict(to, spec, r);
+    tiles(to, spec, r);
     if (r->model_count > 0) kn_release_models(to, &page);
     tables(to, r);
-    kn_release_risk(to, &page);
-    kn_release_sizes(to, &page);
+    if (!spec->anatomy) { /* its persons can be told apart, by design */
+        kn_release_risk(to, &page);
+        kn_release_sizes(to, &page);
+    }
     columns(to, spec, r);
     files(to, spec, r);
     kn_release_counters(to, &page);
-    words(to);
+    words(to, spec->anatomy);
     kn_release_footer(to, version);
     kn_html_end(to);
     return to->failed ? kn_fail_memory(err, to->ctx, "writing a report") : KN_OK;

@@ -1,8 +1,8 @@
 /* kn_records_report.c: a release of tree records as one page of HTML: the verdict in plain words, what became of values and
  * relations, what may be published.
  *
- * Interface: kn_records_report_render (kn_records_report.h). The page may be published: names of classes and counts, no value
- * of the data, no time; the relations that vanished are counted and not named.
+ * Interface: kn_records_report_render (kn_records_report.h). The page is for those who hold the data: it tells how the original
+ * stood; no value of the data, no time; the relations that vanished are counted and not named.
  */
 #include "kn_records_report.h"
 
@@ -180,10 +180,11 @@ static void files(kn_buffer *to, const kn_spec *spec, const kn_records_result *r
     kn_html_section(to, "What may be published, and what may not");
     kn_html_table_begin(&t, to, "llw", titles);
     kn_release_file_row(&t, file, "", "everybody", "The release.");
-    kn_release_file_row(&t, file, ".certificate.json", "everybody", "What was promised and reached, and the losses.");
-    kn_release_file_row(&t, "this page", "", "everybody", "The same for people.");
+    kn_release_file_row(&t, file, ".certificate.json", "everybody", "What was promised and what the release shows.");
+    kn_release_public_row(&t, spec);
+    kn_release_file_row(&t, "this page", "", "you alone", "How it stood before and after: it tells of the original.");
     kn_release_file_row(&t, file, ".private.json", "you alone",
-                        "Which relations vanished: each is one that some few had.");
+                        "Every figure, and which relations vanished: each is one that some few had.");
     if (spec->keep_rowmap) kn_release_file_row(&t, file, ".rowmap", "you alone", "Who is who. It undoes the release.");
     kn_html_table_end(&t);
     kn_html_section_end(to);

@@ -2,8 +2,8 @@
  * beside it and by which rules.
  *
  * Interface: kn_release_report_render (kn_release_report.h). Pictures and tables stand in kn_release_report_risk.c,
- * kn_release_report_loss.c and kn_release_report_lattice.c. The page may be published: it holds names of columns and
- * counts, no value, no time, no seed and nothing that identifies the original. Cost: linear in the class sizes, the
+ * kn_release_report_loss.c and kn_release_report_lattice.c. The page is for those who hold the data: it tells how the
+ * original stood; no value, no time, no seed. Cost: linear in the class sizes, the
  * solutions listed and, for a lattice drawn whole, its nodes.
  */
 #include "kn_release_report.h"
@@ -312,6 +312,12 @@ void kn_release_file_row(kn_html_table *t, const char *file, const char *ending,
     kn_html_text(t->to, meaning);
 }
 
+void kn_release_public_row(kn_html_table *t, const kn_spec *spec)
+{
+    const char *file = kn_release_file_name(spec->public_report);
+    if (file) kn_release_file_row(t, file, "", "everybody", "What the release promises and how to read it.");
+}
+
 static void files(kn_buffer *to, const kn_release_page *page)
 {
     static const char *const titles[] = {"File", "For", "What it holds"};
@@ -322,10 +328,12 @@ static void files(kn_buffer *to, const kn_release_page *page)
     kn_html_table_begin(&t, to, "llw", titles);
     kn_release_file_row(&t, file, "", "everybody", "The release.");
     kn_release_file_row(&t, file, ".certificate.json", "everybody",
-                        "What was promised and reached, the losses, and the release’s fingerprint (SHA-256).");
-    kn_release_file_row(&t, "this page", "", "everybody", "The same for people.");
-    kn_release_file_row(&t, file, ".private.json", "you alone",
-                        "The seed and fingerprints of the original: they would confirm guesses about it.");
+                        "What was promised and what the release shows, with its fingerprint (SHA-256).");
+    kn_release_public_row(&t, page->spec);
+    kn_release_file_row(&t, "this page", "", "you alone", "How it stood before and after: it tells of the original.");
+    kn_release_file_row(
+        &t, file, ".private.json", "you alone",
+        "Every figure, the seed and fingerprints of the original: they would confirm guesses about it.");
     if (page->spec->keep_rowmap)
         kn_release_file_row(&t, file, ".rowmap", "you alone",
                             "Which released row is which original row. It undoes the release.");

@@ -41,6 +41,7 @@ void kn_release_footer(kn_buffer *to, const char *version);
 struct kn_html_table;
 void kn_release_file_row(struct kn_html_table *t, const char *file, const char *ending, const char *audience,
                          const char *meaning);
+void kn_release_public_row(struct kn_html_table *t, const kn_spec *spec); /* the public page, where there is one */
 
 /* ---- Sections ---- */
 

@@ -86,6 +86,16 @@ static bool is_read(const kn_spec *spec, const char *path)
     return (spec->population && strcmp(spec->population, path) == 0) || (spec->path && strcmp(spec->path, path) == 0);
 }
 
+static kn_status check_report(const kn_spec_inner *inner, const char *path, int field, const char *what, kn_error *err)
+{
+    const kn_spec_state *state = &inner->state;
+    if (path && is_read(&state->spec, path))
+        return kn_spec_fail_place(inner, state->places[field], err, "%s would overwrite a file that is read", what);
+    if (path && strcmp(path, state->spec.output) == 0)
+        return kn_spec_fail_place(inner, state->places[field], err, "%s and the output are the same file", what);
+    return KN_OK;
+}
+
 static kn_status check_files(const kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec_state *state = &inner->state;
@@ -96,12 +106,11 @@ static kn_status check_files(const kn_spec_inner *inner, kn_error *err)
     if (is_read(spec, spec->output))
         return kn_spec_fail_place(inner, state->places[KN_FIELD_OUTPUT], err,
                                   "the output would overwrite a file that is read");
-    if (spec->report && is_read(spec, spec->report))
-        return kn_spec_fail_place(inner, state->places[KN_FIELD_REPORT], err,
-                                  "the report would overwrite a file that is read");
-    if (spec->report && strcmp(spec->report, spec->output) == 0)
-        return kn_spec_fail_place(inner, state->places[KN_FIELD_REPORT], err,
-                                  "the report and the output are the same file");
+    KN_TRY(check_report(inner, spec->report, KN_FIELD_REPORT, "the report", err));
+    KN_TRY(check_report(inner, spec->public_report, KN_FIELD_PUBLIC_REPORT, "the public report", err));
+    if (spec->report && spec->public_report && strcmp(spec->report, spec->public_report) == 0)
+        return kn_spec_fail_place(inner, state->places[KN_FIELD_PUBLIC_REPORT], err,
+                                  "the report and the public report are the same file");
     if (spec->method == KN_METHOD_MONDRIAN_WORKLOAD && !spec->workload)
         return kn_spec_fail_place(inner, state->places[KN_FIELD_METHOD], err,
                                   "method mondrian-workload needs a workload: a file of queries");

@@ -355,6 +355,11 @@ static kn_status read_report(kn_reader *r, const kn_yaml *value, void *target)
     return kn_read_path(r, value, &((kn_spec *)target)->report);
 }
 
+static kn_status read_public_report(kn_reader *r, const kn_yaml *value, void *target)
+{
+    return kn_read_path(r, value, &((kn_spec *)target)->public_report);
+}
+
 static kn_status read_keep_order(kn_reader *r, const kn_yaml *value, void *target)
 {
     return kn_read_bool(r, value, &((kn_spec *)target)->keep_order);
@@ -403,6 +408,7 @@ static const struct {
     [KN_FIELD_OPTIONS] = {"options", read_options, false},
     [KN_FIELD_OUTPUT] = {"output", read_output, false},
     [KN_FIELD_REPORT] = {"report", read_report, false},
+    [KN_FIELD_PUBLIC_REPORT] = {"public-report", read_public_report, false},
     [KN_FIELD_SUMMARY] = {"summary", read_summary, false},
     [KN_FIELD_KEEP_ORDER] = {"keep-order", read_keep_order, false},
     [KN_FIELD_KEEP_ROWMAP] = {"keep-rowmap", read_keep_rowmap, false},

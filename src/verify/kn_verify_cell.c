@@ -1,8 +1,8 @@
 /* kn_verify_cell.c: what the texts of a released quasi-identifier stand for.
  *
  * "*" is anything. A label of the hierarchy or a value of the column comes next; only what is neither is read as an
- * interval (20-30, [20-30], [20, 30] closed; [20,30), [20, 30[ half open) or a set {a;b;c}. Each distinct text is read
- * once. Cost: O(texts), sets O(members).
+ * interval ([20, 30] closed, [20, 30) half open, (-inf, 30] and [20, inf) without an end; others write 20-30, [20-30] or
+ * [20,30[) or a set {a;b;c}. Each distinct text is read once. Cost: O(texts), sets O(members).
  */
 #include <math.h>
 
@@ -14,35 +14,48 @@ enum { LONGEST_JOIN = 8 };
 
 /* ---- Intervals ---- */
 
-static bool try_interval(const kn_vquasi *q, kn_string inner, size_t at, size_t skip, bool open, kn_vcell *cell)
+static bool says(kn_string text, const char *word)
 {
-    kn_string low = {inner.data, at}, high = {inner.data + at + skip, inner.size - at - skip};
+    return kn_string_equal(kn_value_trim(text), kn_string_of(word));
+}
+
+static bool try_interval(const kn_vquasi *q, kn_string low, kn_string high, bool open_low, bool open_high,
+                         kn_vcell *cell)
+{
+    const kn_string *from = open_low ? NULL : &low, *to = open_high && says(high, "inf") ? NULL : &high;
     if (kn_value_trim(low).size == 0 || kn_value_trim(high).size == 0) return false;
-    if (!kn_vdomain_between(&q->domain, &low, &high, open, &cell->first, &cell->last)) return false;
+    if (open_low && !says(low, "-inf")) return false;
+    if (!kn_vdomain_between(&q->domain, from, to, open_high, &cell->first, &cell->last)) return false;
     cell->kind = KN_VCELL_RANGE;
-    cell->width = kn_vdomain_width(&q->domain, low, high);
+    cell->width = kn_vdomain_width(&q->domain, from, to);
     return cell->width >= 0;
 }
 
 /* Any place where both sides can be read as ends. */
-static bool split_interval(const kn_vquasi *q, kn_string inner, char separator, bool open, kn_vcell *cell)
+static bool split_interval(const kn_vquasi *q, kn_string inner, const char *separator, bool open_low, bool open_high,
+                           kn_vcell *cell)
 {
-    for (size_t at = 1; at + 1 < inner.size; at++)
-        if (inner.data[at] == separator && try_interval(q, inner, at, 1, open, cell)) return true;
+    size_t skip = strlen(separator);
+    for (size_t at = 1; at + skip < inner.size; at++) {
+        kn_string low = {inner.data, at}, high = {inner.data + at + skip, inner.size - at - skip};
+        if (memcmp(inner.data + at, separator, skip) == 0 && try_interval(q, low, high, open_low, open_high, cell))
+            return true;
+    }
     return false;
 }
 
 static bool read_interval(const kn_vquasi *q, kn_string text, kn_vcell *cell)
 {
+    static const char *const separators[] = {", ", ";", ",", "-"};
     if (!q->domain.integers && !q->domain.decimals) return false;
     if (text.size < 3) return false;
-    if (text.data[0] != '[') return split_interval(q, text, '-', false, cell);
-    char last = text.data[text.size - 1];
+    char first = text.data[0], last = text.data[text.size - 1];
+    if (first != '[' && first != '(') return split_interval(q, text, "-", false, false, cell);
     if (last != ']' && last != ')' && last != '[') return false;
-    bool      open = last != ']';
     kn_string inner = {text.data + 1, text.size - 2};
-    return split_interval(q, inner, ';', open, cell) || split_interval(q, inner, ',', open, cell) ||
-           split_interval(q, inner, '-', open, cell);
+    for (size_t i = 0; i < sizeof separators / sizeof *separators; i++)
+        if (split_interval(q, inner, separators[i], first == '(', last != ']', cell)) return true;
+    return false;
 }
 
 /* ---- Sets ---- */

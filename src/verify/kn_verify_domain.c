@@ -372,18 +372,23 @@ static long double distance(const kn_vdomain *d, const meaning *low, const meani
     return (long double)((uint64_t)high->integer - (uint64_t)low->integer);
 }
 
-double kn_vdomain_width(const kn_vdomain *d, kn_string low, kn_string high)
+/* The end, or the outermost value where there is none. */
+static bool end_or(const kn_vdomain *d, const kn_string *text, uint32_t outermost, meaning *m)
 {
-    meaning a, b;
-    if (d->count == 0 || !read_end(d, low, &a) || !read_end(d, high, &b)) return NAN;
-    meaning smallest = {0}, largest = {0};
-    if (d->integers) {
-        smallest.integer = d->integers[0];
-        largest.integer = d->integers[d->count - 1];
-    } else {
-        smallest.decimal = d->decimals[0];
-        largest.decimal = d->decimals[d->count - 1];
-    }
+    if (text) return read_end(d, *text, m);
+    if (d->integers)
+        m->integer = d->integers[outermost];
+    else
+        m->decimal = d->decimals[outermost];
+    return true;
+}
+
+double kn_vdomain_width(const kn_vdomain *d, const kn_string *low, const kn_string *high)
+{
+    meaning a = {0}, b = {0}, smallest = {0}, largest = {0};
+    if (d->count == 0 || !end_or(d, low, 0, &a) || !end_or(d, high, d->count - 1, &b)) return NAN;
+    (void)end_or(d, NULL, 0, &smallest);
+    (void)end_or(d, NULL, d->count - 1, &largest);
     long double whole = distance(d, &smallest, &largest);
     return whole > 0 ? (double)(distance(d, &a, &b) / whole) : 0;
 }

@@ -133,7 +133,7 @@ bool     kn_v_is_missing(const kn_spec *spec, kn_string text);
 bool kn_vdomain_between(const kn_vdomain *d, const kn_string *low, const kn_string *high, bool open, uint32_t *first,
                         uint32_t *last);
 /* high - low over largest - smallest value; NAN where it is not defined. */
-double kn_vdomain_width(const kn_vdomain *d, kn_string low, kn_string high);
+double kn_vdomain_width(const kn_vdomain *d, const kn_string *low, const kn_string *high);
 
 /* ---- Hierarchies (kn_verify_tree.c) ---- */
 

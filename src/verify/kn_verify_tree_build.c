@@ -149,7 +149,7 @@ static void calendar_value(builder *b, uint32_t value)
         end_label(b);
     }
     if (steps & KN_CALENDAR_MONTH) {
-        kn_buffer_format(&b->text, "%04d-%02d", year, month);
+        kn_buffer_format(&b->text, "%04d-M%02d", year, month);
         end_label(b);
     }
     if (steps & KN_CALENDAR_QUARTER) {
@@ -162,7 +162,10 @@ static void calendar_value(builder *b, uint32_t value)
     }
     if (steps & KN_CALENDAR_DECADE) {
         int decade = year - year % 10;
-        kn_buffer_format(&b->text, "%04d-%04d", decade, decade + 9);
+        if (b->domain->type == KN_TYPE_DATE)
+            kn_buffer_format(&b->text, "[%04d-01-01, %04d-12-31]", decade, decade + 9);
+        else
+            kn_buffer_format(&b->text, "[%04d-01-01, %04d-01-01)", decade, decade + 10);
         end_label(b);
     }
 }
@@ -265,20 +268,28 @@ static void write_number(builder *b, kn_i128 n)
     kn_buffer_append(&b->text, digits + at, sizeof digits - (size_t)at);
 }
 
+/* The numbers n with low <= n < high; closed where numbers are whole. */
 static void write_interval(builder *b, kn_i128 low, kn_i128 high)
 {
-    if (b->domain->type == KN_TYPE_INTEGER) {
+    bool closed = b->domain->type == KN_TYPE_INTEGER || b->domain->type == KN_TYPE_DATE;
+    if (b->domain->type == KN_TYPE_INTEGER && low + 1 == high) {
         write_number(b, low);
-        if (low + 1 == high) return;
-        kn_buffer_char(&b->text, '-');
-        write_number(b, high - 1);
         return;
     }
     kn_buffer_char(&b->text, '[');
     write_number(b, low);
-    kn_buffer_char(&b->text, b->domain->rules.decimal == ',' ? ';' : ',');
-    write_number(b, high);
-    kn_buffer_char(&b->text, '[');
+    kn_buffer_add(&b->text, ", ");
+    write_number(b, closed ? high - 1 : high);
+    kn_buffer_char(&b->text, closed ? ']' : ')');
+}
+
+/* What lies below the lowest cut point. */
+static void write_below(builder *b, kn_i128 point)
+{
+    bool closed = b->domain->type == KN_TYPE_INTEGER || b->domain->type == KN_TYPE_DATE;
+    kn_buffer_add(&b->text, "(-inf, ");
+    write_number(b, closed ? point - 1 : point);
+    kn_buffer_char(&b->text, closed ? ']' : ')');
 }
 
 static bool range_value(builder *b, uint32_t value)
@@ -303,11 +314,11 @@ static bool break_value(builder *b, uint32_t value)
         int            count = b->begins[l + 1] - b->begins[l], below = 0;
         while (below < count && points[below] <= n) below++;
         if (below == 0) {
-            kn_buffer_char(&b->text, '<');
-            write_number(b, points[0]);
+            write_below(b, points[0]);
         } else if (below == count) {
-            kn_buffer_add(&b->text, ">=");
+            kn_buffer_char(&b->text, '[');
             write_number(b, points[count - 1]);
+            kn_buffer_add(&b->text, ", inf)");
         } else {
             write_interval(b, points[below - 1], points[below]);
         }

@@ -1,5 +1,6 @@
-/* kn_certificate_parts.c: JSON members, models and counters of certificates (kn_certificate_parts.h). */
-#include "kn_certificate_parts.h"
+/* kn_request_json.c: parts of a request as JSON (kn_request_json.h). Numbers have 15 digits, so that 0.05 stays 0.05; what JSON
+ * cannot write (infinity, not a number) is null. */
+#include "kn_request_json.h"
 
 #include <math.h>
 
@@ -80,52 +81,60 @@ json_t *kn_json_model(const kn_model *m, bool *ok)
     return o;
 }
 
-json_t *kn_json_reached(const kn_release_model *models, int count, bool *ok)
+/* ---- Hierarchies ---- */
+
+static json_t *texts(const char *const *list, int count, bool *ok)
 {
     json_t *a = json_array();
-    for (int i = 0; i < count; i++) {
-        json_t *o = kn_json_model(&models[i].model, ok);
-        kn_json_set(o, "reached", kn_json_number(models[i].reached), ok);
-        kn_json_append(a, o, ok);
-    }
+    for (int i = 0; i < count; i++) kn_json_append(a, kn_json_text(list[i]), ok);
     return a;
 }
 
-json_t *kn_json_counters(const kn_release_counter *counters, int count, bool *ok)
+static json_t *breaks(const kn_hierarchy_spec *h, bool *ok)
+{
+    json_t *a = json_array();
+    for (int i = 0; i < h->break_count; i++) kn_json_append(a, texts(h->breaks[i].points, h->breaks[i].count, ok), ok);
+    return a;
+}
+
+static json_t *steps(unsigned calendar, bool *ok)
+{
+    static const char *const names[] = {"day", "month", "quarter", "year", "decade"};
+    json_t                  *a = json_array();
+    for (unsigned i = 0; i < 5; i++)
+        if (calendar == 0 || (calendar >> i & 1)) kn_json_append(a, kn_json_text(names[i]), ok);
+    return a;
+}
+
+json_t *kn_json_hierarchy(const kn_hierarchy_spec *h, bool *ok)
 {
     json_t *o = json_object();
-    for (int i = 0; i < count; i++) {
-        double value = counters[i].value;
-        bool   whole = fabs(value) < 9e15 && value == floor(value);
-        kn_json_set(o, counters[i].name, whole ? json_integer((json_int_t)value) : kn_json_number(value), ok);
+    char    delimiter[2] = {h->delimiter, '\0'};
+    switch (h->kind) {
+    case KN_HIERARCHY_MASK:
+        kn_json_set(o, "mask", kn_json_text(h->mask_left ? "left" : "right"), ok);
+        kn_json_set(o, "step", json_integer(h->mask_step > 0 ? h->mask_step : 1), ok);
+        kn_json_set(o, "character", kn_json_text(h->mask ? h->mask : "*"), ok);
+        kn_json_set(o, "pad", json_boolean(h->mask_pad), ok);
+        break;
+    case KN_HIERARCHY_RANGES:
+        kn_json_set(o, "ranges", texts(h->widths, h->width_count, ok), ok);
+        kn_json_set(o, "origin", kn_json_text(h->origin ? h->origin : "0"), ok);
+        break;
+    case KN_HIERARCHY_BREAKS: kn_json_set(o, "breaks", breaks(h, ok), ok); break;
+    case KN_HIERARCHY_CALENDAR: kn_json_set(o, "calendar", steps(h->calendar, ok), ok); break;
+    case KN_HIERARCHY_PREFIX: kn_json_set(o, "prefix", kn_json_text(h->separator), ok); break;
+    case KN_HIERARCHY_SUPPRESS: kn_json_set(o, "suppress", json_true(), ok); break;
+    case KN_HIERARCHY_FILE:
+        kn_json_set(o, "file", json_true(), ok);
+        if (h->delimiter) kn_json_set(o, "delimiter", kn_json_text(delimiter), ok);
+        break;
+    case KN_HIERARCHY_TAXONOMY: kn_json_set(o, "taxonomy", json_true(), ok); break;
     }
     return o;
 }
 
-static double two_digits(double value)
-{
-    if (value == 0 || !isfinite(value)) return value;
-    double scale = pow(10, 1 - floor(log10(fabs(value))));
-    return round(value * scale) / scale;
-}
-
-json_t *kn_json_chosen(const kn_advice *advice, bool exact, bool *ok)
-{
-    json_t *o = json_object(), *among = json_array();
-    for (int i = 0; i < advice->candidate_count; i++) {
-        const kn_advice_candidate *c = &advice->candidates[i];
-        if (c->state != KN_ADVICE_KEPT && c->state != KN_ADVICE_STOPPED) continue;
-        json_t *one = json_object();
-        kn_json_set(one, "method", kn_json_text(kn_method_name(c->method)), ok);
-        kn_json_set(one, "loss", kn_json_number(exact ? c->loss : two_digits(c->loss)), ok);
-        if (exact) kn_json_set(one, "suppressed", json_integer(c->suppressed), ok);
-        kn_json_append(among, one, ok);
-    }
-    kn_json_set(o, "by", kn_json_text("auto"), ok);
-    kn_json_set(o, "metric", kn_json_text(advice->metric), ok);
-    kn_json_set(o, "among", among, ok);
-    return o;
-}
+/* ---- The text ---- */
 
 static int add_piece(const char *piece, size_t size, void *to)
 {

@@ -1,9 +1,6 @@
-/* kn_certificate.c: the texts that stand beside a release. See kn_certificate.h for what each may hold.
- *
- * Keys keep their order; numbers have 15 digits, so that 0.05 stays 0.05; what JSON cannot write (infinity, not a number)
- * is null. Cost: negligible; the row map is made in parallel, some 8 bytes per row.
- */
-#include "kn_certificate.h"
+/* kn_private.c: what stands beside a released table for its owner (kn_private.h): the private file and the row map. Keys keep
+ * their order. Cost: negligible; the row map is made in parallel, some 8 bytes per row. */
+#include "kn_private.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -11,8 +8,8 @@
 #include <string.h>
 
 #include "kn_alloc.h"
-#include "kn_certificate_parts.h"
 #include "kn_error.h"
+#include "kn_private_parts.h"
 
 static json_t *requested_object(const kn_spec *spec, bool *ok)
 {
@@ -33,7 +30,7 @@ static json_t *requested_object(const kn_spec *spec, bool *ok)
     return o;
 }
 
-/* ---- Parts of the certificate ---- */
+/* ---- What was asked and done ---- */
 
 static const char *suppressed_name(kn_suppressed mode)
 {
@@ -59,14 +56,7 @@ static json_t *options_object(const kn_spec *spec, bool *ok)
     return o;
 }
 
-static json_t *dependencies_array(const kn_spec *spec, bool *ok)
-{
-    json_t *a = json_array();
-    for (int i = 0; i < spec->dependency_count; i++) kn_json_append(a, kn_json_text(spec->dependencies[i]), ok);
-    return a;
-}
-
-static json_t *columns_array(const kn_certificate_input *in, bool *ok)
+static json_t *columns_array(const kn_private_input *in, bool *ok)
 {
     json_t *a = json_array();
     for (int i = 0, quasi = 0; i < in->spec->attribute_count; i++) {
@@ -106,50 +96,19 @@ static json_t *metrics_object(const kn_release_result *r, bool *ok)
     return o;
 }
 
-kn_status kn_certificate_render(kn_buffer *to, const kn_certificate_input *in, kn_error *err)
+static void set_bounds(json_t *o, const kn_release_result *r, bool *ok)
 {
-    const kn_release_result *r = in->result;
-    bool                     ok = true;
-    json_t                  *o = json_object();
-    kn_json_set(o, "kanon-certificate", json_integer(1), &ok);
-    kn_json_set(o, "method", kn_json_text(kn_method_name(r->method)), &ok);
-    if (r->advice) kn_json_set(o, "chosen", kn_json_chosen(r->advice, false, &ok), &ok);
-    kn_json_set(o, "options", options_object(in->spec, &ok), &ok);
-    kn_json_set(o, "utility", kn_json_text(kn_metric_name(r->utility)), &ok);
-    kn_json_set(o, "node", node_array(r, &ok), &ok);
-    kn_json_set(o, "k", json_integer(r->k), &ok);
-    kn_json_set(o, "requested", requested_object(in->spec, &ok), &ok);
-    kn_json_set(o, "models", kn_json_reached(r->models, r->model_count, &ok), &ok);
-    kn_json_set(o, "rows", json_integer(r->rows), &ok);
-    kn_json_set(o, "suppressed", json_integer(r->suppressed), &ok);
-    kn_json_set(o, "classes", json_integer(r->classes), &ok);
-    kn_json_set(o, "missing_cells", json_integer(in->missing_cells), &ok);
-    kn_json_set(o, "missing_dropped", json_integer(r->missing_dropped), &ok);
-    kn_json_set(o, "metrics", metrics_object(r, &ok), &ok);
-    if (r->region_bound > 0) {
-        json_t *bounds = json_object();
-        kn_json_set(bounds, "class_rows", json_integer(r->region_bound), &ok);
-        kn_json_set(bounds, "c_avg", kn_json_number(r->c_avg_bound), &ok);
-        kn_json_set(bounds, "dm", kn_json_number(r->dm_bound), &ok);
-        kn_json_set(o, "bounds", bounds, &ok);
-    }
-    kn_json_set(o, "columns", columns_array(in, &ok), &ok);
-    if (in->spec->dependency_count > 0 && !in->spec->allow_broken) /* all of them hold: the verifier said so */
-        kn_json_set(o, "dependencies", dependencies_array(in->spec, &ok), &ok);
-    kn_json_set(o, "complete", json_boolean(r->complete), &ok);
-    kn_json_set(o, "optimal", json_boolean(r->optimal), &ok);
-    kn_json_set(o, "lattice", kn_json_number(r->lattice), &ok);
-    kn_json_set(o, "counters", kn_json_counters(r->counters, r->counter_count, &ok), &ok);
-    kn_json_set(o, "verified", json_true(), &ok);
-    kn_json_set(o, "assignment", kn_json_text(in->assignment), &ok);
-    kn_json_set(o, "sha256", kn_json_text(r->sha256), &ok);
-    kn_json_set(o, "version", in->version ? kn_json_text(in->version) : json_null(), &ok);
-    return kn_json_dump(to, o, ok, err);
+    if (r->region_bound <= 0) return;
+    json_t *bounds = json_object();
+    kn_json_set(bounds, "class_rows", json_integer(r->region_bound), ok);
+    kn_json_set(bounds, "c_avg", kn_json_number(r->c_avg_bound), ok);
+    kn_json_set(bounds, "dm", kn_json_number(r->dm_bound), ok);
+    kn_json_set(o, "bounds", bounds, ok);
 }
 
 /* ---- The private file ---- */
 
-static json_t *inputs_array(const kn_certificate_input *in, bool *ok)
+static json_t *inputs_array(const kn_private_input *in, bool *ok)
 {
     json_t *a = json_array();
     for (int i = 0; i < in->spec->input_count; i++) {
@@ -161,20 +120,40 @@ static json_t *inputs_array(const kn_certificate_input *in, bool *ok)
     return a;
 }
 
-static json_t *before_object(const kn_release_result *r, bool *ok)
+static void set_search(json_t *o, const kn_private_input *in, bool *ok)
 {
-    json_t *o = json_object(), *models = json_array();
-    kn_json_set(o, "k", json_integer(r->k_before), ok);
-    for (int i = 0; i < r->model_count; i++) {
-        json_t *m = kn_json_model(&r->models[i].model, ok);
-        kn_json_set(m, "reached", kn_json_number(r->models[i].original), ok);
-        kn_json_append(models, m, ok);
-    }
-    kn_json_set(o, "models", models, ok);
-    return o;
+    const kn_release_result *r = in->result;
+    kn_json_set(o, "method", kn_json_text(kn_method_name(r->method)), ok);
+    if (r->advice) kn_json_set(o, "chosen", kn_json_chosen(r->advice, ok), ok);
+    kn_json_set(o, "options", options_object(in->spec, ok), ok);
+    kn_json_set(o, "requested", requested_object(in->spec, ok), ok);
+    kn_json_set(o, "node", node_array(r, ok), ok);
+    kn_json_set(o, "complete", json_boolean(r->complete), ok);
+    kn_json_set(o, "optimal", json_boolean(r->optimal), ok);
+    kn_json_set(o, "lattice", kn_json_number(r->lattice), ok);
+    kn_json_set(o, "counters", kn_json_counters(r->counters, r->counter_count, ok), ok);
 }
 
-kn_status kn_private_render(kn_buffer *to, const kn_certificate_input *in, kn_error *err)
+static void set_figures(json_t *o, const kn_private_input *in, bool *ok)
+{
+    const kn_release_result *r = in->result;
+    kn_json_set(o, "rows_in", json_integer(r->rows_in), ok);
+    kn_json_set(o, "rows", json_integer(r->rows), ok);
+    kn_json_set(o, "missing_cells", json_integer(r->missing_cells), ok);
+    kn_json_set(o, "missing_dropped", json_integer(r->missing_dropped), ok);
+    kn_json_set(o, "budget", json_integer(in->budget), ok);
+    kn_json_set(o, "suppressed", json_integer(r->suppressed), ok);
+    kn_json_set(o, "average_suppressed", json_integer(r->average_suppressed), ok);
+    kn_json_set(o, "classes", json_integer(r->classes), ok);
+    kn_json_set(o, "k", json_integer(r->k), ok);
+    kn_json_set(o, "k_before", json_integer(r->k_before), ok);
+    kn_json_set(o, "models", kn_json_reached(r->models, r->model_count, ok), ok);
+    kn_json_set(o, "metrics", metrics_object(r, ok), ok);
+    set_bounds(o, r, ok);
+    kn_json_set(o, "columns", columns_array(in, ok), ok);
+}
+
+kn_status kn_private_render(kn_buffer *to, const kn_private_input *in, kn_error *err)
 {
     const kn_release_result *r = in->result;
     bool                     ok = true;
@@ -182,19 +161,14 @@ kn_status kn_private_render(kn_buffer *to, const kn_certificate_input *in, kn_er
     for (int i = 0; i < r->dropped_count; i++) kn_json_append(dropped, kn_json_text(r->dropped[i]), &ok);
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, in->seed); /* a string: JSON's readers keep 53 bits of a number */
-    kn_json_set(o, "kanon-private", json_integer(1), &ok);
+    kn_json_set(o, "kanon-private", json_integer(2), &ok);
     kn_json_set(o, "release_sha256", kn_json_text(r->sha256), &ok);
     kn_json_set(o, "seed", kn_json_text(seed), &ok);
     kn_json_set(o, "inputs", inputs_array(in, &ok), &ok);
-    kn_json_set(o, "rows_in", json_integer(r->rows_in), &ok);
-    kn_json_set(o, "missing_dropped", json_integer(r->missing_dropped), &ok);
-    kn_json_set(o, "budget", json_integer(in->budget), &ok);
-    kn_json_set(o, "suppressed", json_integer(r->suppressed), &ok);
-    kn_json_set(o, "average_suppressed", json_integer(r->average_suppressed), &ok);
-    kn_json_set(o, "before", before_object(r, &ok), &ok);
+    set_search(o, in, &ok);
+    set_figures(o, in, &ok);
     kn_json_set(o, "dropped_columns", dropped, &ok);
     kn_json_set(o, "rowmap", json_boolean(in->rowmap), &ok);
-    if (r->advice) kn_json_set(o, "chosen", kn_json_chosen(r->advice, true, &ok), &ok);
     kn_json_set(o, "version", in->version ? kn_json_text(in->version) : json_null(), &ok);
     return kn_json_dump(to, o, ok, err);
 }

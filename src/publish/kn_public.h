@@ -1,0 +1,112 @@
+/* kn_public.h: what may be given away beside a release: facts that anybody who holds the release finds in it.
+ *
+ * Everything here is a function of the released bytes and of the public request (docs/certificate.md): this module reads
+ * the release itself and is handed nothing that was derived from the original. Of the spec it looks at the method as
+ * asked, promises, budget, how suppressed rows and missing cells are shown, and names, roles, weights and hierarchies of
+ * released columns; never at inputs, seed, paths or columns that are left out.
+ *
+ * One kn_public is made per release by the function of its shape and rendered twice: as a certificate here, as a page by
+ * src/report. Both come out byte for byte equal for equal releases and requests.
+ */
+#ifndef KN_PUBLIC_H
+#define KN_PUBLIC_H
+
+#include <kanon/database.h>
+#include <kanon/records.h>
+#include <kanon/spec.h>
+
+#include "kn_arena.h"
+#include "kn_buffer.h"
+
+typedef enum kn_public_shape { KN_PUBLIC_TABLE, KN_PUBLIC_DATABASE, KN_PUBLIC_RECORDS } kn_public_shape;
+
+/* A released column. */
+typedef struct kn_public_column {
+    const char         *name;
+    const kn_attribute *attribute; /* NULL: not declared (a key that was drawn anew, a column that an anatomy adds)   */
+    bool                pseudonym;
+    int64_t             cells;  /* of a quasi-identifier: shown and suppressed                                        */
+    int64_t             labels; /* different texts, missing cells and suppressed rows aside                           */
+    int64_t             stars;  /* rows that show "*", suppressed rows aside                                          */
+    int                 level;  /* the lowest that its labels admit; -1: none                                         */
+    double              lm;     /* NAN: the release does not say                                                      */
+} kn_public_column;
+
+typedef struct kn_public_part {
+    const char       *name; /* of the table */
+    int64_t           rows;
+    int               column_count;
+    kn_public_column *columns;
+} kn_public_part;
+
+typedef struct kn_public_size {
+    int64_t size, classes;
+} kn_public_size;
+
+typedef struct kn_public {
+    kn_public_shape       shape;
+    const kn_spec        *spec; /* borrowed: the user's, method as asked */
+    const char           *missing; /* of a table: the text of a missing cell; borrowed */
+    int                   part_count;
+    kn_public_part       *parts;      /* one for a table, one per table of a database, none for records       */
+    int64_t               units;      /* rows, persons or records of the release                              */
+    int64_t               suppressed; /* -1: the release does not say                                         */
+    int64_t               classes, k; /* -1: the release does not say; k 0: there is no class                 */
+    int64_t               size_count;
+    const kn_public_size *sizes;      /* ascending                                                            */
+    const double         *in_release; /* per model of the spec: what the worst class reaches; NAN: not said   */
+    double                lm, dm, c_avg;             /* NAN: not said          */
+    int64_t               nodes, relations, values;  /* records                */
+    kn_context           *ctx;
+    kn_arena              arena;
+} kn_public;
+
+/* How a released table was written. */
+typedef struct kn_public_csv {
+    const char *path;      /* of the release, or of its temporary file */
+    char        delimiter;
+    const char *missing;   /* the text of a missing cell               */
+} kn_public_csv;
+
+/* Each reads the release and makes its facts. `spec` is borrowed for the life of the answer. */
+KN_CHECK kn_status kn_public_of_table(kn_public **out, kn_context *ctx, const kn_spec *spec, const kn_public_csv *csv,
+                                      kn_error *err);
+/* `release` was read back from what was written; `persons` is the name of its table of persons, which is then chosen. */
+KN_CHECK kn_status kn_public_of_database(kn_public **out, kn_context *ctx, const kn_spec *spec, kn_database *release,
+                                         const char *persons, kn_error *err);
+KN_CHECK kn_status kn_public_of_records(kn_public **out, kn_context *ctx, const kn_spec *spec, const kn_records *release,
+                                        kn_error *err);
+void               kn_public_free(kn_public *facts); /* NULL is fine */
+
+/* What the certificate says beside the facts. */
+typedef struct kn_public_seal {
+    const char        *version; /* of the program; NULL: left out                                     */
+    int                file_count; /* 0: a schema on a server; 1: one file; more: a folder's files        */
+    bool               folder;
+    const char *const *names;   /* of a folder's files                                                */
+    const char *const *digests; /* SHA-256 of each file                                               */
+} kn_public_seal;
+
+KN_CHECK kn_status kn_public_certificate(kn_buffer *to, const kn_public *facts, const kn_public_seal *seal, kn_error *err);
+
+/* ---- Shared by the shapes ---- */
+
+KN_CHECK kn_status kn_public_create(kn_public **out, kn_context *ctx, kn_public_shape shape, const kn_spec *spec,
+                                    kn_error *err);
+void *kn_public_room(kn_public *facts, size_t count, size_t size, kn_error *err); /* zeroed; NULL: KN_MEMORY was told */
+
+/* The largest k that is asked for; 0: none is. */
+int64_t kn_public_asked_k(const kn_spec *spec);
+
+/* Sizes of classes in any order → k, classes, sizes, dm (without suppressed rows). */
+KN_CHECK kn_status kn_public_sizes(kn_public *facts, int64_t *sizes, int64_t count, kn_error *err);
+
+/* The mean of the columns' lm by their weights, over all parts. */
+void kn_public_mean_loss(kn_public *facts);
+
+struct kn_column;
+/* What the texts of a quasi-identifier show. `counts`: rows per code, missing (the last) too, suppressed rows aside. */
+KN_CHECK kn_status kn_public_labels(kn_public_column *column, kn_context *ctx, const struct kn_column *texts,
+                                    const int64_t *counts, int64_t suppressed, char decimal, kn_error *err);
+
+#endif

@@ -1,0 +1,207 @@
+/* kn_public_database.c: the facts of a released database (kn_public.h): its tables and columns, and how many persons look
+ * alike in all their rows.
+ *
+ * Each row gets a number for what it and the rows below it show, equal numbers for equal sights: tables are gone through
+ * from the outermost inwards, and a row's sight is its quasi-identifiers with the sorted numbers of the rows that belong
+ * to it. Persons of equal number are a class. Cost: linear in the rows, but for sorting the rows of each row. An anatomy
+ * shows its quasi-identifiers as they are: it has no such classes.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_database.h"
+#include "kn_error.h"
+#include "kn_interner.h"
+#include "kn_public.h"
+
+static kn_status no_memory(const kn_context *ctx, kn_error *err)
+{
+    return kn_fail_memory(err, ctx, "reading the release");
+}
+
+static const kn_attribute *attribute_of(const kn_spec *spec, const char *table, const char *column)
+{
+    for (int t = 0; t < spec->table_count; t++)
+        for (int i = 0; strcmp(spec->tables[t].name, table) == 0 && i < spec->tables[t].attribute_count; i++)
+            if (strcmp(spec->tables[t].attributes[i].name, column) == 0) return &spec->tables[t].attributes[i];
+    return NULL;
+}
+
+static bool is_quasi(const kn_public_column *c)
+{
+    return c->attribute && c->attribute->role == KN_ROLE_QUASI;
+}
+
+/* ---- Tables and columns ---- */
+
+static kn_status measure_column(kn_public *p, const kn_column *column, int64_t rows, kn_public_column *out,
+                                kn_error *err)
+{
+    int64_t *counts = kn_alloc_array_zero(p->ctx, (size_t)column->dict.count + 1, sizeof *counts);
+    if (!counts) return no_memory(p->ctx, err);
+    for (int64_t r = 0; r < rows; r++) counts[kn_column_code(column, r)]++;
+    kn_status st = kn_public_labels(out, p->ctx, column, counts, 0, p->spec->csv.decimal, err);
+    kn_free(counts);
+    out->level = -1; /* rows are raised one by one */
+    return st;
+}
+
+static kn_status describe_table(kn_public *p, const kn_database_table *t, kn_public_part *part, kn_error *err)
+{
+    part->name = kn_arena_strndup(&p->arena, t->name, strlen(t->name));
+    part->rows = t->table->rows;
+    part->column_count = t->table->column_count;
+    part->columns = kn_public_room(p, (size_t)part->column_count, sizeof *part->columns, err);
+    if (!part->name || !part->columns) return no_memory(p->ctx, err);
+    for (int c = 0; c < part->column_count; c++) {
+        kn_public_column *column = &part->columns[c];
+        const char       *name = t->table->columns[c].name;
+        *column = (kn_public_column){.level = -1, .lm = NAN, .attribute = attribute_of(p->spec, t->name, name)};
+        column->name = kn_arena_strndup(&p->arena, name, strlen(name));
+        if (!column->name) return no_memory(p->ctx, err);
+        if (is_quasi(column)) KN_TRY(measure_column(p, &t->table->columns[c], part->rows, column, err));
+    }
+    return KN_OK;
+}
+
+/* ---- Persons who look alike ---- */
+
+/* The rows that belong to each row of a table, as numbers of their sights. */
+typedef struct kin {
+    int64_t  *starts; /* rows + 1 */
+    uint64_t *sights; /* table in the upper half */
+} kin;
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void kin_free(kin *k)
+{
+    kn_free(k->starts);
+    kn_free(k->sights);
+}
+
+static kn_status add_rows(kin *k, const kn_database *db, int child, const uint32_t *sights, bool count, kn_error *err)
+{
+    const kn_database_table *t = &db->tables[child];
+    uint32_t                *parent = NULL;
+    KN_TRY(kn_database_join(&parent, db, child, t->link, NULL, err));
+    for (int64_t r = 0; r < t->table->rows; r++) {
+        if (parent[r] >= KN_ROW_MISSING) continue;
+        if (count)
+            k->starts[parent[r] + 1]++;
+        else
+            k->sights[k->starts[parent[r]]++] = (uint64_t)child << 32 | sights[r];
+    }
+    kn_free(parent);
+    return KN_OK;
+}
+
+static kn_status gather(kin *k, kn_context *ctx, const kn_database *db, int table, uint32_t **sights, kn_error *err)
+{
+    const kn_database_table *t = &db->tables[table];
+    int64_t                  rows = t->table->rows;
+    k->starts = kn_alloc_array_zero(ctx, (size_t)rows + 2, sizeof *k->starts);
+    if (!k->starts) return no_memory(ctx, err);
+    for (int c = 0; c < t->child_count; c++) KN_TRY(add_rows(k, db, t->children[c], NULL, true, err));
+    for (int64_t r = 0; r < rows; r++) k->starts[r + 1] += k->starts[r];
+    k->sights = kn_alloc_array(ctx, (size_t)k->starts[rows] + 1, sizeof *k->sights);
+    if (!k->sights) return no_memory(ctx, err);
+    for (int c = 0; c < t->child_count; c++)
+        KN_TRY(add_rows(k, db, t->children[c], sights[t->children[c]], false, err));
+    for (int64_t r = rows; r > 0; r--) k->starts[r] = k->starts[r - 1]; /* filling moved each to its end */
+    k->starts[0] = 0;
+    for (int64_t r = 0; r < rows; r++)
+        qsort(k->sights + k->starts[r], (size_t)(k->starts[r + 1] - k->starts[r]), sizeof *k->sights, by_number);
+    return KN_OK;
+}
+
+static kn_status see_table(kn_public *p, const kn_database *db, int table, uint32_t **sights, int64_t *different,
+                           kn_error *err)
+{
+    const kn_table       *t = db->tables[table].table;
+    const kn_public_part *part = &p->parts[table];
+    kin                   k = {NULL, NULL};
+    kn_interner           seen;
+    kn_buffer             sight;
+    kn_interner_init(&seen, p->ctx);
+    kn_buffer_init(&sight, p->ctx);
+    sights[table] = kn_alloc_array(p->ctx, (size_t)t->rows + 1, sizeof **sights);
+    kn_status st = sights[table] ? gather(&k, p->ctx, db, table, sights, err) : no_memory(p->ctx, err);
+    for (int64_t r = 0; r < t->rows && st == KN_OK; r++) {
+        kn_buffer_clear(&sight);
+        for (int c = 0; c < t->column_count; c++) {
+            uint32_t code = kn_column_code(&t->columns[c], r);
+            if (is_quasi(&part->columns[c])) kn_buffer_append(&sight, &code, sizeof code);
+        }
+        kn_buffer_append(&sight, k.sights + k.starts[r], (size_t)(k.starts[r + 1] - k.starts[r]) * sizeof *k.sights);
+        uint32_t id =
+            sight.failed ? KN_ID_FAILED : kn_intern(&seen, (kn_string){sight.size ? sight.data : "", sight.size});
+        if (id == KN_ID_FAILED) st = no_memory(p->ctx, err);
+        sights[table][r] = id - 1;
+    }
+    *different = (int64_t)seen.count;
+    kn_buffer_free(&sight);
+    kn_interner_free(&seen);
+    kin_free(&k);
+    return st;
+}
+
+static kn_status classes_of_persons(kn_public *p, kn_database *db, const char *persons, kn_error *err)
+{
+    KN_TRY(kn_database_choose(db, persons, err));
+    uint32_t **sights = kn_alloc_array_zero(p->ctx, (size_t)db->table_count, sizeof *sights);
+    int64_t    different = 0, *sizes = NULL, rows = db->tables[db->entity].table->rows;
+    kn_status  st = sights ? KN_OK : no_memory(p->ctx, err);
+    for (int i = db->table_count - 1; i >= 0 && st == KN_OK; i--)
+        st = see_table(p, db, db->order[i], sights, &different, err);
+    if (st == KN_OK) {
+        sizes = kn_alloc_array_zero(p->ctx, (size_t)different + 1, sizeof *sizes);
+        if (!sizes) st = no_memory(p->ctx, err);
+    }
+    for (int64_t r = 0; r < rows && st == KN_OK; r++) sizes[sights[db->entity][r]]++;
+    if (st == KN_OK) st = kn_public_sizes(p, sizes, different, err);
+    kn_free(sizes);
+    for (int t = 0; sights && t < db->table_count; t++) kn_free(sights[t]);
+    kn_free(sights);
+    return st;
+}
+
+/* ---- All of it ---- */
+
+static kn_status measure(kn_public *p, kn_database *db, const char *persons, kn_error *err)
+{
+    p->parts = kn_public_room(p, (size_t)db->table_count, sizeof *p->parts, err);
+    if (!p->parts) return KN_MEMORY;
+    p->part_count = db->table_count;
+    for (int t = 0; t < db->table_count; t++) {
+        KN_TRY(describe_table(p, &db->tables[t], &p->parts[t], err));
+        if (strcmp(db->tables[t].name, persons) == 0) p->units = p->parts[t].rows;
+    }
+    if (p->spec->anatomy) return KN_OK;
+    kn_public_mean_loss(p);
+    KN_TRY(classes_of_persons(p, db, persons, err));
+    double *reached = (double *)(uintptr_t)p->in_release;
+    for (int i = 0; i < p->spec->model_count; i++)
+        if (p->spec->models[i].kind == KN_MODEL_K && p->k > 0) reached[i] = (double)p->k;
+    return KN_OK;
+}
+
+kn_status kn_public_of_database(kn_public **out, kn_context *ctx, const kn_spec *spec, kn_database *release,
+                                const char *persons, kn_error *err)
+{
+    kn_public *p = NULL;
+    *out = NULL;
+    KN_TRY(kn_public_create(&p, ctx, KN_PUBLIC_DATABASE, spec, err));
+    kn_status st = measure(p, release, persons, err);
+    if (st == KN_OK)
+        *out = p;
+    else
+        kn_public_free(p);
+    return st;
+}
