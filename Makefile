@@ -2,6 +2,7 @@
 #
 #   make            the program: build/kanon
 #   make demo       the three stories of examples/, on data that the program makes itself
+#   make quick      the unit and style tests of the plain build: two minutes
 #   make test       every test in every build (plain, address + undefined, thread sanitizer); .ci/run calls this
 #   make test-full  the same with all rounds of the random tests and of what is sampled: hours
 #   make help       all targets
@@ -31,6 +32,17 @@ test: ## run every test in every build
 test-full: ## run every test with all its rounds, in every build: hours
 	@scripts/setup test
 	@scripts/test --full plain asan tsan
+
+.PHONY: quick
+quick: ## run the unit and style tests of the plain build: two minutes
+	@scripts/setup test
+	@scripts/test quick
+
+.PHONY: explore
+explore: ## draw fresh seeds for the seeded tests: make explore SECONDS=600; prints the commands that repeat a failure
+	@scripts/setup test
+	@scripts/test --build plain
+	@scripts/explore $(SECONDS)
 
 .PHONY: check asan tsan
 check: ## run the tests of the plain build only
@@ -73,6 +85,11 @@ coverage: ## measure what the tests of the plain build reach: build-coverage/cov
 	@scripts/setup dev
 	@scripts/coverage
 
+.PHONY: mutants
+mutants: ## does a test notice each of 1,000 small faults in src/verify and src/model? hours; goes on where it was stopped
+	@scripts/setup dev
+	@scripts/mutants
+
 .PHONY: valgrind
 valgrind: ## run the tests under valgrind: hours
 	@scripts/setup dev
@@ -105,7 +122,7 @@ install: all ## install under PREFIX (default /usr/local); DESTDIR is respected
 
 .PHONY: clean
 clean: ## remove every build folder
-	rm -rf build build-asan build-tsan build-fuzz build-coverage build-valgrind
+	rm -rf build build-asan build-tsan build-fuzz build-coverage build-valgrind build-mutants
 
 .PHONY: help
 help: ## list the targets

@@ -20,12 +20,12 @@ ENVIRONMENT = dict(os.environ, LC_ALL="C", TERM="dumb")
 
 def kanon(*arguments, **more):
     return subprocess.run([KANON, *arguments], env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=60, check=False, **more)
+                          stderr=subprocess.PIPE, text=True, timeout=harness.PATIENCE, check=False, **more)
 
 
 def shell(script):
     return subprocess.run(["/bin/bash", "-c", script, "bash", KANON], env=ENVIRONMENT, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=harness.PATIENCE, check=False)
 
 
 def commands():
@@ -151,7 +151,7 @@ def complete(*words):
         . "$ROOT/completions/kanon.bash"
         shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kanon; printf '%s\\n' "${COMPREPLY[@]}"; rm -rf "$PWD" """
     done = subprocess.run(["/bin/bash", "-c", script, "bash", KANON, "kanon", *words], env=dict(ENVIRONMENT, ROOT=ROOT),
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=harness.PATIENCE, check=False)
     return done.stdout.splitlines() if not done.stderr else [done.stderr]
 
 

@@ -22,7 +22,6 @@ from harness import check  # noqa: E402
 
 KANON = os.path.abspath(sys.argv[1])
 ROWS = "2000000000"
-PATIENCE = 60
 
 
 class Job:
@@ -67,7 +66,7 @@ class Job:
         self.said += data
         return bool(data)
 
-    def wait_for(self, pattern, seconds=PATIENCE):
+    def wait_for(self, pattern, seconds=harness.PATIENCE):
         end = time.monotonic() + seconds
         while not re.search(pattern, self.said):
             if time.monotonic() > end or not self.read(0.1):
@@ -79,7 +78,7 @@ class Job:
         for number in signals:
             self.process.send_signal(number)
             time.sleep(0.3)
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + harness.PATIENCE
         while time.monotonic() < end and self.read(0.1):
             pass
         try:
@@ -124,7 +123,7 @@ def narrow_terminal():
     problems = []
     for columns in (8, 24, 40, 200):
         with Job(columns=columns) as job:
-            job.wait_for(rb"\r.*\r.*\r", 20)
+            job.wait_for(rb"\r.*\r.*\r")
             for line in job.said.split(b"\r")[:-1]:
                 text = re.sub(rb"\x1b\[[0-9;]*[mK]", b"", line).decode()
                 if len(text) >= columns or "\n" in text:
@@ -138,6 +137,8 @@ def narrow_terminal():
 def no_terminal():
     """nothing where stderr is no terminal"""
     with Job(terminal=False) as job:
+        while not job.files():  # it is at work, and listens to signals
+            time.sleep(0.1)
         job.wait_for(rb".", 1.5)
         code = job.end(signal.SIGINT)
         return [] if (job.said, code) == (b"kanon: stopped\n", 3) else [f"exit code {code}: {job.said!r}"]
@@ -147,6 +148,8 @@ def no_terminal():
 def quiet():
     """nothing with --quiet"""
     with Job("--quiet") as job:
+        while not job.files():
+            time.sleep(0.1)
         job.wait_for(rb".", 1.5)
         return [repr(job.said)] if job.said else []
 

@@ -591,6 +591,20 @@ static void check_proven(const kn_borders *b, const kn_freq *freq, int64_t k)
     }
 }
 
+/* A time limit: on a busy machine more of it, until something is found. */
+static void find_in_time(kn_borders *b, kn_context *ctx, const kn_freq *freq, kn_borders_options *o)
+{
+    kn_error err = KN_ERROR_INIT;
+    for (;; o->time_limit *= 2) {
+        assert_ok(kn_borders_find(b, ctx, freq, o, &err), err);
+        if (b->maximal.count > 0 || (o->method == KN_BORDERS_WITNESS && b->minimal_violating.count > 0)) break;
+        assert_true(o->time_limit < 100);
+        kn_borders_free(b);
+    }
+    assert_false(b->complete);
+    assert_string_equal(b->why_partial, "the time limit was reached");
+}
+
 static void limits(void **state)
 {
     (void)state;
@@ -600,10 +614,7 @@ static void limits(void **state)
         kn_error           err = KN_ERROR_INIT;
         kn_borders_options o = {.k = 3, .time_limit = 0.5, .max_sets = 1 << 30, .method = (kn_borders_method)method};
         kn_borders         b;
-        assert_ok(kn_borders_find(&b, ctx, freq, &o, &err), err);
-        assert_false(b.complete);
-        assert_string_equal(b.why_partial, "the time limit was reached");
-        assert_true(b.minimal_violating.count + b.maximal.count > 0);
+        find_in_time(&b, ctx, freq, &o);
         check_proven(&b, freq, o.k);
         kn_borders_free(&b);
         o.time_limit = 0;
@@ -625,7 +636,6 @@ static void second_thoughts(void **state)
     (void)state;
     enum { ROWS = 6000, COLUMNS = 60, K = 3, SINGLE = 20 };
     kn_rng      rng;
-    kn_error    err = KN_ERROR_INIT;
     kn_context *ctx = testing_context(2);
     int        *values = malloc(sizeof *values * ROWS * COLUMNS);
     assert_non_null(values);
@@ -637,10 +647,8 @@ static void second_thoughts(void **state)
     kn_freq           *freq = freq_of(ctx, values, ROWS - (ROWS - SINGLE) % K, COLUMNS);
     kn_borders_options o = {.k = K, .time_limit = 1};
     kn_borders         b;
-    assert_ok(kn_borders_find(&b, ctx, freq, &o, &err), err);
+    find_in_time(&b, ctx, freq, &o);
     assert_int_equal(b.method, KN_BORDERS_ADVANCE);
-    assert_false(b.complete);
-    assert_true(b.maximal.count > 0);
     check_proven(&b, freq, K);
     kn_borders_free(&b);
     kn_freq_free(freq);

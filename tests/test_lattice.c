@@ -713,10 +713,11 @@ static void large_tables_on_any_number_of_threads(void **state)
     for (int i = 0; i < 3; i++) testing_context_free(contexts[i]);
 }
 
-static double now(void)
+/* Of the process, whatever else the machine does. */
+static double seconds_worked(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
@@ -731,13 +732,13 @@ static void a_time_limit_gives_the_best_so_far(void **state)
     large_make(&l, ctx, 6000, 20, KN_METRIC_LM, 7);
     for (int m = 0; m < METHODS; m++) {
         kn_fulldomain_result *r = NULL;
-        double                begin = now();
+        double                begin = seconds_worked();
         l.problem.method = methods[m];
         l.problem.time_limit = 1e-9;
         assert_ok(kn_fulldomain_search(&r, ctx, &l.problem, &err), err);
         assert_false(r->complete || r->optimal || r->found);
         assert_int_equal(r->good, -1);
-        assert_true(now() - begin < 5);
+        assert_true(seconds_worked() - begin < 5);
         kn_fulldomain_result_free(r);
         /* In between: whatever it has must be good. */
         l.problem.time_limit = 0.01;

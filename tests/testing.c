@@ -12,13 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 uint64_t testing_seed(void)
 {
     const char *given = getenv("KANON_SEED");
-    uint64_t    seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL) * 1000003u + (uint64_t)getpid();
+    char       *end = NULL;
+    uint64_t    seed = given ? strtoull(given, &end, 10) : 1;
+    if (given && (end == given || *end)) fail_msg("KANON_SEED is not a number");
     printf("seed: KANON_SEED=%" PRIu64 "\n", seed);
     return seed;
 }

@@ -43,7 +43,7 @@ int testing_least(int n);
  * `make test-full`. */
 int testing_step(void);
 
-/* KANON_SEED from the environment, or a new seed; printed, so that a failure can be repeated. */
+/* KANON_SEED from the environment, or 1, the same in every run; printed, so that a failure can be repeated. */
 uint64_t testing_seed(void);
 
 /* A context with that many threads (0: all). Fails the test if there is none. */

@@ -28,8 +28,7 @@ from fractions import Fraction
 
 INTERVAL = re.compile(r"^([\[(])(-inf|[^\[({].*?), (inf|.+)([\])])$", re.S)
 NUMBER = re.compile(r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$")
-STEPS = ["day", "month", "quarter", "year", "decade"]
-ALL_STEPS = STEPS[1:]  # of days; a time has one more, but its texts may stand as low
+STEPS = ["month", "quarter", "year", "decade"]
 DATES = ["%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%m/%d/%Y", "%m-%d-%Y", "%d %b %Y", "%d-%b-%Y"]
 FULL_DOMAIN = {"optimal", "samarati", "bottom-up", "bottom-up-rollup", "incognito", "incognito-superroots", "incognito-cube", "heuristic",
                "datafly"}
@@ -99,10 +98,13 @@ def read_table(path, names, missing):
 class Hierarchy:
     """A file leaf;parent;...;root, or indented text. Nodes are paths from the root."""
 
-    def __init__(self, path):
-        text = read_bytes(path).decode("utf-8-sig")
+    def __init__(self, path, rule):
+        try:
+            text = read_bytes(path).decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise Unreadable(f"{path}: not UTF-8") from None
         lines = [line for line in text.replace("\r\n", "\n").split("\n") if line.strip()]
-        paths = self.of_indents(lines) if any(line[0] in " \t" for line in lines) else self.of_lines(path, lines)
+        paths = self.of_indents(lines) if "taxonomy" in rule else self.of_lines(path, lines, rule.get("delimiter", ";\t|,"))
         self.height = max(len(p) for p in paths) - 1
         self.leaves = {tuple(p) for p in paths}
         self.cover = collections.Counter(p[:n] for p in self.leaves for n in range(1, len(p) + 1))
@@ -114,8 +116,8 @@ class Hierarchy:
             self.least[node[-1]] = min(leaves, self.least.get(node[-1], leaves))
 
     @staticmethod
-    def of_lines(path, lines):
-        for delimiter in ";\t|,":
+    def of_lines(path, lines, delimiters):
+        for delimiter in delimiters:
             rows = list(csv.reader(io.StringIO("\n".join(lines)), delimiter=delimiter))
             if rows and all(len(row) > 1 and row[-1] == rows[0][-1] for row in rows):
                 return [row[::-1] for row in rows]
@@ -123,7 +125,7 @@ class Hierarchy:
 
     @staticmethod
     def of_indents(lines):
-        step = next(re.match(r"\t|[ ]+", line).group() for line in lines if line[0] in " \t")
+        step = next((re.match(r"\t|[ ]+", line).group() for line in lines if line[0] in " \t"), "\t")
         tops = sum(line[0] not in " \t" for line in lines)
         paths, above = [], [] if tops == 1 else ["*"]
         parents, path = set(), list(above)
@@ -155,8 +157,7 @@ class Texts:
 
     def __init__(self, column, decimal, hierarchy):
         self.rule, self.decimal, self.format, self.file = column.get("hierarchy"), decimal, column.get("format"), hierarchy
-        if self.kind("calendar") and self.rule["calendar"] == "all":
-            self.rule = {"calendar": ALL_STEPS}
+        self.steps = [s for s in STEPS if s in self.rule["calendar"]] if self.kind("calendar") else []
         self.least, self.most, self.members = None, None, set()
         self.blind = isinstance(self.rule, dict) and "prefix" in self.rule  # a loss that the release does not say
 
@@ -201,8 +202,7 @@ class Texts:
         return datetime.date(year, first, 1).toordinal(), end.toordinal(), "month" if month else "quarter" if quarter else "year"
 
     def step_level(self, step):
-        steps = [s for s in STEPS if s in self.rule["calendar"]]
-        return {steps.index(step) + 1} if step in steps else set()
+        return {self.steps.index(step) + 1} if step in self.steps else set()
 
     def interval_level(self, low, high, closed):
         end = high if high is None or not closed else high + 1
@@ -226,10 +226,9 @@ class Texts:
     def star_levels(self):
         if self.file:
             return self.file.levels.get("*") or {self.file.height}
-        for name in ("ranges", "breaks", "calendar"):
-            if self.kind(name):
-                return {len(self.rule[name]) + 1}
-        return {1}
+        if self.kind("calendar"):
+            return {len(self.steps) + 1}
+        return {len(self.rule["ranges"]) + 1 if self.kind("ranges") else len(self.rule["breaks"]) + 1 if self.kind("breaks") else 1}
 
     def read(self, text):
         """(levels, kind, what the loss is made of)."""
@@ -404,11 +403,15 @@ class Release:
         self.decimal = self.options.get("decimal", ".")
         self.names = [column["name"] for column in self.columns]
         self.cells, self.digest = read_table(path, self.names, self.options.get("missing-text", ""))
-        self.files = {name: Hierarchy(file) for name, file in hierarchies.items()}
+        self.files = {}
+        for column in self.columns:
+            rule, name = column.get("hierarchy") or {}, column["name"]
+            if "file" not in rule and "taxonomy" not in rule:
+                continue
+            if name not in hierarchies:
+                raise Unreadable(f"--hierarchy {name}=FILE is needed")
+            self.files[name] = Hierarchy(hierarchies[name], rule)
         self.quasi = [i for i, column in enumerate(self.columns) if column["role"] == "quasi"]
-        for i in self.quasi:
-            if self.columns[i].get("hierarchy") == "file" and self.names[i] not in self.files:
-                raise Unreadable(f"--hierarchy {self.names[i]}=FILE is needed")
         self.rows = len(self.cells[0])
         self.find_classes()
 
@@ -438,8 +441,7 @@ class Release:
                 continue
             shown = [cell for row, cell in enumerate(self.cells[i]) if not self.gone[row]]
             counts = collections.Counter(cell for cell in shown if cell is not MISSING)
-            tree = self.files.get(column["name"]) if column.get("hierarchy") == "file" else None
-            found.append(Texts(column, self.decimal, tree).measure(counts, shown.count(MISSING), self.suppressed, self.by_level()))
+            found.append(Texts(column, self.decimal, self.files.get(column["name"])).measure(counts, shown.count(MISSING), self.suppressed, self.by_level()))
         return found
 
     def in_release(self, model):
@@ -455,9 +457,7 @@ class Release:
         at = self.names.index(model["attribute"])
         tree = self.files.get(model["attribute"])
         if model.get("distance") == "hierarchical" and not tree:
-            if self.columns[at].get("hierarchy", "file") == "file":
-                raise Unreadable(f"--hierarchy {model['attribute']}=FILE is needed")
-            return None  # built over values
+            return None  # a hierarchy over the original's values
         histograms = [collections.Counter(MISSING if self.cells[at][row] == "*" else self.cells[at][row] for row in rows) for rows in self.judged]
         whole = sum(histograms, collections.Counter())
         order = typed(whole, self.columns[at], self.decimal)
@@ -465,15 +465,13 @@ class Release:
         found = worst(reached(model, values, whole, order, tree) for values in histograms)
         return None if found == math.inf else found
 
-    def k_asked(self):
-        return max([m["k"] for m in self.requested["models"] if m["model"] in ("k", "alpha-k")] + [1])
-
     def figures(self):
         """Every key that is not part of the request, as the certificate should have it."""
         columns, known = self.column_figures(), self.certificate
         entity = self.options.get("entity")
         weights = [Fraction(str(self.columns[i].get("weight", 1))) for i in self.quasi]
-        losses = [columns[i]["lm"] for i in self.quasi]
+        losses = [columns[i]["lm"] if w else 0 for i, w in zip(self.quasi, weights)]
+        asked = [m["k"] for m in self.requested["models"] if m["model"] in ("k", "alpha-k") and m["k"] > 0]
         dm = sum(size * size for size in self.sizes) + (self.suppressed * self.rows if self.options["suppressed"] == "star" else 0)
         lm = None if None in losses else sum(w * x for w, x in zip(weights, losses)) / sum(weights) if sum(weights) else 0
         found = {
@@ -482,20 +480,21 @@ class Release:
             "k": self.sizes[0] if self.sizes and not entity else None,
             "sizes": [{"size": size, "classes": n} for size, n in sorted(collections.Counter(self.sizes).items())],
             "models": [{**model, "in_release": self.in_release(model)} for model in self.requested["models"]],
-            "metrics": {"lm": lm, "dm": dm, "c_avg": Fraction(sum(self.sizes), len(self.sizes)) / self.k_asked()
+            "metrics": {"lm": lm, "dm": dm, "c_avg": Fraction(sum(self.sizes), len(self.sizes)) / max(asked, default=1)
                         if self.sizes and not entity else None},
             "verified": True, "sha256": self.digest}
         if self.options["suppressed"] != "drop":
             found["suppressed"] = self.suppressed
         found["node"] = self.node(columns)
-        asked = [m["k"] for m in self.requested["models"] if m["model"] == "k"]
-        found["requested"] = {**self.requested, **({"k": max(asked)} if asked else {})}
+        found["requested"] = {key: value for key, value in self.requested.items() if key != "k"}
+        if asked:
+            found["requested"]["k"] = max(asked)
         kept = ("kanon-certificate", "shape", "method", "options", "dependencies", "version")
         found.update({key: known[key] for key in kept if key in known})
         return found
 
     def node(self, columns):
-        return [columns[i]["level"] for i in self.quasi] if self.by_level() else None
+        return [columns[self.names.index(name)]["level"] for name in self.requested["quasi"]] if self.by_level() else None
 
     def broken(self):
         """Promises that the release itself decides, and dependencies."""

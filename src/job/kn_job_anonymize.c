@@ -149,6 +149,7 @@ static kn_status stages(kn_run *run, kn_error *err)
     KN_TRY(kn_run_search(run, err));
     KN_TRY(kn_run_measure(run, err));
     if (run->result->found) KN_TRY(kn_run_warn_of_classes(run, err));
+    if (run->result->found) KN_TRY(kn_run_warn_of_force(run, err));
     run->result->seconds_search = kn_run_clock() - read;
     return run->result->found && write ? kn_run_write(run, err) : KN_OK;
 }

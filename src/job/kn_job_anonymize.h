@@ -103,6 +103,7 @@ KN_CHECK kn_status kn_run_prepare(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_search(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_measure(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_warn_of_classes(kn_run *run, kn_error *err); /* there is a plan */
+KN_CHECK kn_status kn_run_warn_of_force(kn_run *run, kn_error *err);   /* there is a plan */
 KN_CHECK kn_status kn_run_write(kn_run *run, kn_error *err);
 
 /* Tries the methods on the table that was read; the run itself stays as it is. */

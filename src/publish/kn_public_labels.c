@@ -219,7 +219,7 @@ static bool set_days(text_facts *t, int year, int month, int last_year, int last
 static bool read_calendar(const reader *r, kn_string text, text_facts *t)
 {
     if (!r->rule || r->rule->kind != KN_HIERARCHY_CALENDAR) return false;
-    int year = digits(text, 0, 4), month = digits(text, 5, 2), quarter = digits(text, 6, 1), last = digits(text, 5, 4);
+    int      year = digits(text, 0, 4), month = digits(text, 6, 2), quarter = digits(text, 6, 1);
     unsigned step = 0;
     bool     good = false;
     if (year < 1) return false;

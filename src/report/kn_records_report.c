@@ -207,6 +207,7 @@ kn_status kn_records_report_render(kn_buffer *to, const kn_spec *spec, const kn_
     heading(to, spec, r, title);
     verdict(to, spec, r);
     tiles(to, r);
+    kn_release_notes(to, r->notes, r->note_count);
     if (r->model_count > 0) kn_release_models(to, &page);
     loss(to, r);
     metrics(to, r);

@@ -102,7 +102,7 @@ static json_t *steps(unsigned calendar, bool *ok)
     static const char *const names[] = {"day", "month", "quarter", "year", "decade"};
     json_t                  *a = json_array();
     for (unsigned i = 0; i < 5; i++)
-        if (calendar == 0 || (calendar >> i & 1)) kn_json_append(a, kn_json_text(names[i]), ok);
+        if (calendar == 0 ? i > 0 : calendar >> i & 1) kn_json_append(a, kn_json_text(names[i]), ok);
     return a;
 }
 
