@@ -547,13 +547,13 @@ def differences(path, told, found):
         yield f"{path[:-1]}: the certificate says {json.dumps(told)}, the release {json.dumps(found, default=float)}"
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0].partition(": ")[2].strip(), epilog="Exit codes: 0 equal, 1 differs, 2 cannot be read.")
     parser.add_argument("release")
     parser.add_argument("certificate")
     parser.add_argument("--hierarchy", action="append", default=[], metavar="COLUMN=FILE", help="the hierarchy file of a column; repeatable")
     parser.add_argument("--quiet", action="store_true", help="only the exit code")
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     try:
         certificate = read_certificate(given.certificate)
         release = Release(certificate, given.release, dict(h.split("=", 1) for h in given.hierarchy))
@@ -569,4 +569,5 @@ def main():
     return 1 if found else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
