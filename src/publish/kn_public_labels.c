@@ -67,7 +67,7 @@ static kn_status index_file(reader *r, kn_error *err)
 
 static bool same(double a, double b)
 {
-    return fabs(a - b) <= 1e-9 * fmax(1, fmax(fabs(a), fabs(b)));
+    return a == b || (isfinite(a) && isfinite(b) && fabs(a - b) <= 1e-9 * fmax(1, fmax(fabs(a), fabs(b))));
 }
 
 /* A number, or the days of a date. */
@@ -100,9 +100,7 @@ static int level_of_break(const reader *r, const text_facts *t, bool closed)
         for (int p = 0; p <= cuts->count; p++) {
             double low = p > 0 ? number_of(r, kn_string_of(cuts->points[p - 1])) : -INFINITY;
             double end = p < cuts->count ? number_of(r, kn_string_of(cuts->points[p])) : INFINITY;
-            bool   begins = isinf(low) ? isinf(t->low) : same(low, t->low);
-            bool   ends = isinf(end) ? isinf(high) : same(end, high);
-            if (begins && ends) return i + 1;
+            if (same(low, t->low) && same(end, high)) return i + 1;
         }
     }
     return -1;
@@ -293,13 +291,14 @@ static kn_status read_text(reader *r, kn_string text, text_facts *t, kn_error *e
 
 static double loss_of(const reader *r, const text_facts *t)
 {
-    double low = isinf(t->low) ? r->least : t->low, high = isinf(t->high) ? r->most : t->high;
     switch (t->kind) {
     case VALUE: return 0;
     case STAR: return 1;
     case LABEL: return r->file->leaves > 1 ? t->share / (double)(r->file->leaves - 1) : 0;
     case INTERVAL:
-    case CALENDAR: return r->most > r->least ? (high - low) / (r->most - r->least) : 0;
+    case CALENDAR:
+        if (isinf(t->low) || isinf(t->high)) break; /* how far it reaches, nobody was told */
+        return r->most > r->least ? (t->high - t->low) / (r->most - r->least) : 0;
     case SET: return r->members.count > 1 ? (t->share - 1) / (double)(r->members.count - 1) : 0;
     case MASKED: return t->share;
     case UNREADABLE: break; /* an interval of something without a number */

@@ -1,9 +1,9 @@
 /* kn_public_table.c: the facts of a released table (kn_public.h): read from its file as anybody would read it.
  *
  * Every column is read as text; a suppressed row is one that shows "*" throughout (with suppressed: keep-sensitive, in
- * every quasi-identifier). Other rows with equal quasi-identifiers are a class. Sensitive columns that promises speak of
- * are read a second time with "*" as a missing cell, so that their values have a type and an order. Cost: one or two
- * readings of the file and one grouping by quasi-identifiers for each such promise.
+ * every quasi-identifier). Other rows with equal quasi-identifiers are a class. Where a promise depends on the order of
+ * sensitive values or on their hierarchy they are read a second time, with a type. Cost: one or two readings of the file,
+ * and one grouping for each promise about a sensitive column.
  */
 #include <math.h>
 #include <string.h>
@@ -166,22 +166,28 @@ typedef struct judging {
     kn_hierarchy       *hierarchy;
 } judging;
 
-/* The histogram of a class without what suppressed rows show, which here is a missing cell. */
-static kn_histogram histogram_of(const reading *r, const judging *j, int64_t index, uint32_t missing)
+/* The histogram of a class without what suppressed rows show: the code `shown`. */
+static kn_histogram histogram_of(const reading *r, judging *j, int64_t index, uint32_t shown)
 {
     int64_t      begin = j->classes.starts[index], end = j->classes.starts[index + 1];
-    kn_histogram h = {j->classes.codes + begin, j->classes.counts + begin, end - begin, 0};
-    if (index == r->starred_class && r->spec->suppressed == KN_SUPPRESSED_STAR && h.values > 0 &&
-        h.codes[h.values - 1] == missing) {
-        j->classes.counts[end - 1] -= r->suppressed;
-        if (j->classes.counts[end - 1] <= 0) h.values--;
+    uint32_t    *codes = j->classes.codes + begin;
+    int64_t     *counts = j->classes.counts + begin;
+    kn_histogram h = {codes, counts, end - begin, 0};
+    if (index == r->starred_class && r->spec->suppressed == KN_SUPPRESSED_STAR) {
+        int64_t at = 0;
+        while (at < h.values && codes[at] != shown) at++;
+        if (at < h.values && (counts[at] -= r->suppressed) <= 0) {
+            h.values--;
+            memmove(codes + at, codes + at + 1, (size_t)(h.values - at) * sizeof *codes);
+            memmove(counts + at, counts + at + 1, (size_t)(h.values - at) * sizeof *counts);
+        }
     }
-    for (int64_t v = 0; v < h.values; v++) h.rows += h.counts[v];
+    for (int64_t v = 0; v < h.values; v++) h.rows += counts[v];
     return h;
 }
 
-static kn_status judge(reading *r, judging *j, const kn_column *column, const kn_model *model, double *reached,
-                       kn_error *err)
+static kn_status judge(reading *r, judging *j, const kn_column *column, uint32_t shown, const kn_model *model,
+                       double *reached, kn_error *err)
 {
     int64_t      *counts = kn_alloc_array_zero(r->ctx, (size_t)column->dict.count + 1, sizeof *counts);
     kn_histogram *all = kn_alloc_array(r->ctx, (size_t)r->freq->classes + 1, sizeof *all);
@@ -191,7 +197,7 @@ static kn_status judge(reading *r, judging *j, const kn_column *column, const kn
         return kn_fail_memory(err, r->ctx, "reading the release");
     }
     for (int64_t i = 0; i < r->freq->classes; i++) {
-        all[i] = histogram_of(r, j, i, column->dict.count);
+        all[i] = histogram_of(r, j, i, shown);
         for (int64_t v = 0; v < all[i].values; v++) counts[all[i].codes[v]] += all[i].counts[v];
     }
     kn_status st = kn_reference_make(&j->reference, r->ctx, counts, column->dict.count, j->hierarchy, err);
@@ -206,33 +212,52 @@ static kn_status judge(reading *r, judging *j, const kn_column *column, const kn
     return st;
 }
 
-static kn_status judge_model(reading *r, kn_table *typed, const kn_model *model, double *reached, kn_error *err)
+/* Where the order of values or their place in a hierarchy matters, the column is read once more, with a type; "*" is then a
+ * missing cell. */
+static bool needs_type(const kn_model *model)
 {
-    judging  j = {.classes = {0}};
-    kn_freq *freq = NULL;
-    int      index = kn_spec_find(r->spec, model->attribute), column = kn_table_find(typed, model->attribute);
-    int      place = kn_table_find(r->table, model->attribute);
-    const kn_attribute *a = &r->spec->attributes[index];
-    bool                hierarchical = model->kind == KN_MODEL_T_HIERARCHICAL;
-    if (hierarchical &&
-        (!a->has_hierarchy || (a->hierarchy.kind != KN_HIERARCHY_FILE && a->hierarchy.kind != KN_HIERARCHY_TAXONOMY)))
-        return KN_OK; /* its domain is the original's */
-    kn_status st = KN_OK;
-    if (hierarchical) st = kn_hierarchy_read_file(&j.hierarchy, r->ctx, &a->hierarchy, err);
-    if (hierarchical && st == KN_OK)
-        st = kn_hierarchy_bind(j.hierarchy, typed, column, a->hierarchy.decimal, false, err);
-    /* The kernel groups one table: the column of known type takes the place of its text for as long. */
+    return model->kind == KN_MODEL_T_ORDERED || model->kind == KN_MODEL_T_HIERARCHICAL;
+}
+
+static kn_status read_hierarchy(reading *r, judging *j, const kn_model *model, const kn_table *typed, kn_error *err)
+{
+    const kn_attribute *a = &r->spec->attributes[kn_spec_find(r->spec, model->attribute)];
+    if (model->kind != KN_MODEL_T_HIERARCHICAL) return KN_OK;
+    KN_TRY(kn_hierarchy_read_file(&j->hierarchy, r->ctx, &a->hierarchy, err));
+    return kn_hierarchy_bind(j->hierarchy, typed, kn_table_find(typed, model->attribute), a->hierarchy.decimal, false,
+                             err);
+}
+
+static kn_status judge_model(reading *r, const kn_table *typed, const kn_model *model, double *reached, kn_error *err)
+{
+    judging   j = {.classes = {0}};
+    kn_freq  *freq = NULL;
+    int       place = kn_table_find(r->table, model->attribute);
+    uint32_t  shown = r->stars[place];
     kn_column text = r->table->columns[place];
-    r->table->columns[place] = typed->columns[column];
+    kn_status st = read_hierarchy(r, &j, model, typed, err);
+    if (typed) { /* the kernel groups one table: the typed column takes the place of its text for as long */
+        r->table->columns[place] = typed->columns[kn_table_find(typed, model->attribute)];
+        shown = r->table->columns[place].dict.count;
+    }
     if (st == KN_OK) st = kn_freq_histograms(&freq, &j.classes, r->ctx, r->table, r->quasi, r->quasi_count, place, err);
+    if (st == KN_OK) st = judge(r, &j, &r->table->columns[place], shown, model, reached, err);
     r->table->columns[place] = text;
-    if (st == KN_OK) st = judge(r, &j, &typed->columns[column], model, reached, err);
     kn_scratch_free(&j.scratch);
     kn_reference_free(&j.reference);
     kn_class_histograms_free(&j.classes);
     kn_freq_free(freq);
     kn_hierarchy_free(j.hierarchy);
     return st;
+}
+
+/* Over a hierarchy that was built over the original's values the release alone says nothing. */
+static bool can_judge(const kn_spec *spec, const kn_model *model)
+{
+    if (!model->attribute) return false;
+    if (model->kind != KN_MODEL_T_HIERARCHICAL) return true;
+    const kn_attribute *a = &spec->attributes[kn_spec_find(spec, model->attribute)];
+    return a->has_hierarchy && (a->hierarchy.kind == KN_HIERARCHY_FILE || a->hierarchy.kind == KN_HIERARCHY_TAXONOMY);
 }
 
 /* Smallest class with whatever must hold like one: keep-sensitive makes the suppressed rows a class. */
@@ -255,9 +280,9 @@ static kn_status judge_models(reading *r, kn_error *err)
         if (m->kind == KN_MODEL_K) reached[i] = (double)smallest;
         if (m->kind == KN_MODEL_MAX_RISK) reached[i] = 1 / (double)smallest;
         if (m->kind == KN_MODEL_AVERAGE_RISK && rows > 0) reached[i] = (double)r->facts->classes / (double)rows;
-        if (!m->attribute) continue;
-        if (!typed) st = read_columns(&typed, r, true, err);
-        if (st == KN_OK) st = judge_model(r, typed, m, &reached[i], err);
+        if (!can_judge(spec, m)) continue;
+        if (needs_type(m) && !typed) st = read_columns(&typed, r, true, err);
+        if (st == KN_OK) st = judge_model(r, needs_type(m) ? typed : NULL, m, &reached[i], err);
     }
     kn_table_free(typed);
     return st;
