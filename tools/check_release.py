@@ -239,6 +239,7 @@ class Texts:
         interval = self.interval(text)
         if interval:
             low, high, closed = interval
+            self.blind = self.blind or None in (low, high)  # how far it reaches, nobody was told
             self.widen(low, high)
             return self.interval_level(low, high, closed), "interval", (low, high)
         hidden = self.mask(text)
@@ -274,8 +275,7 @@ class Texts:
         if kind == "label":
             return Fraction(of - 1, len(self.file.leaves) - 1) if len(self.file.leaves) > 1 else 0
         if kind == "interval":
-            low, high = self.least if of[0] is None else of[0], self.most if of[1] is None else of[1]
-            return Fraction(high - low) / (self.most - self.least) if None not in (low, high) and self.most > self.least else 0
+            return Fraction(of[1] - of[0]) / (self.most - self.least) if None not in of and self.most > self.least else 0
         if kind == "set":
             return Fraction(of - 1, len(self.members) - 1) if len(self.members) > 1 else 0
         return of if kind == "masked" else 0

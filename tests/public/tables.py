@@ -7,6 +7,7 @@ left for them. What is varied is what such a release does not show.
 import collections
 import csv
 import datetime
+import gzip
 import io
 import os
 
@@ -80,7 +81,7 @@ MODELS = {
 }
 POPULATION = ["k-map, population", "delta-presence"]
 VARIATIONS = ["outliers", "leaves", "within classes", "dropped rows", "missing rows", "dropped columns", "order", "persons", "population",
-              "paths and seed", "spelling"]
+              "paths and seed", "spelling", "files"]
 FEATURES = ([("method", m) for m in METHODS] + [("suppressed rows", s) for s in SUPPRESSED] + [("with", e) for e in EXTRAS] +
             [("hierarchy", h) for h in HIERARCHIES] + [("model", m) for m in MODELS] + [("variation", f"tables: {v}") for v in VARIATIONS])
 
@@ -89,10 +90,17 @@ class Original:
     def __init__(self, case, rows, population, dropped, seed, options, missing=""):
         self.case, self.rows, self.population, self.dropped, self.seed = case, rows, population, dropped, seed
         self.options, self.missing = options, missing
+        self.key, self.form = "pid", "one file"
 
     def spec(self, name):
         request = dict(self.case.request, input=f"{name}/{name}.csv")
         request["attributes"] = dict(request["attributes"])
+        if self.form == "two files":
+            request["input"] = [f"{name}/{name}.csv", f"{name}/more.csv"]
+        elif self.form == "latin-1":
+            request["encoding"] = "latin-1"
+        if "entity" in request:
+            request["entity"] = {"key": self.key}
         for column, role in self.dropped.items():
             if role:
                 request["attributes"][column] = {"role": role}
@@ -105,7 +113,9 @@ class Original:
 
     def files(self, name):
         names = self.case.columns + list(self.dropped)
-        files = {f"{name}/{name}.csv": table(names, self.rows, self.missing), f"{name}/job.csv": "".join(f"{j};{JOBS[j]};any\n" for j in JOBS),
+        half = len(self.rows) // 2 if self.form == "two files" else len(self.rows)
+        files = {f"{name}/{name}.csv": self.text(names, self.rows[:half]), f"{name}/more.csv": self.text(names, self.rows[half:]),
+                 f"{name}/job.csv": "".join(f"{j};{JOBS[j]};any\n" for j in JOBS),
                  f"{name}/job.txt": "any\n" + "".join(f"  {g}\n" + "".join(f"    {j}\n" for j in JOBS if JOBS[j] == g)
                                                         for g in dict.fromkeys(JOBS.values())),
                  f"{name}/sector.csv": "health;service;any\nschool;service;any\nfood;goods;any\nstate;service;any\n",
@@ -114,6 +124,10 @@ class Original:
         if self.population is not None:
             files[f"{name}/population"] = table([c.name for c in self.case.quasi], self.population, "")
         return files
+
+    def text(self, names, rows):
+        text = table(names, rows, self.missing).replace(",pid", f",{self.key}", 1)
+        return gzip.compress(text.encode(), mtime=0) if self.form == "gzip" else text
 
     def write(self, path, content):
         harness.write("", path, content)
@@ -285,7 +299,7 @@ class Case:
 
     def vary(self, rng, tally, base):
         old, shown = self.base, self.shown(base)
-        possible = ["leaves", "within classes", "order", "paths and seed"]
+        possible = ["leaves", "within classes", "order", "paths and seed", "files"]
         if any(row.get("apart") for row in old.rows) or self.suppressed == "drop":
             possible += ["outliers"] + (["dropped rows"] if self.suppressed == "drop" else [])
         possible += [name for name, there in (("missing rows", self.extra == "missing drop"), ("dropped columns", True),
@@ -299,7 +313,7 @@ class Case:
         if "order" in kinds:
             rng.shuffle(new.rows)
         same = new.rows == old.rows and new.population == old.population and new.dropped == old.dropped and \
-            new.missing == old.missing and new.seed == old.seed
+            (new.missing, new.seed, new.key, new.form) == (old.missing, old.seed, old.key, old.form)
         return None if same and kinds != ["paths and seed"] else (kinds, new)
 
     def vary_outliers(self, rng, new, shown):
@@ -356,7 +370,8 @@ class Case:
         pass  # shuffled last: other variations count rows
 
     def vary_persons(self, rng, new, shown):
-        """Two persons of a crowd become one, or one two."""
+        """Two persons of a crowd become one, or one two; and the column that says so has another name."""
+        new.key = rng.choice(["pid", "who"])
         names = sorted({row["pid"] for row in new.rows})
         for _ in range(rng.randint(1, 3)):
             a, b = rng.choice(names), rng.choice(names + ["somebody", "else"])
@@ -369,6 +384,10 @@ class Case:
 
     def vary_paths_and_seed(self, rng, new, shown):
         new.seed = rng.choice([None, 1, 2, 3, 99])
+
+    def vary_files(self, rng, new, shown):
+        """The same table in another file, or in two."""
+        new.form = rng.choice(["two files", "gzip", "latin-1"])
 
     def vary_spelling(self, rng, new, shown):
         """Missing cells are written in another way."""
