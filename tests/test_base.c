@@ -2,6 +2,7 @@
 #include "testing.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -247,9 +248,48 @@ static void statuses_have_exit_codes(void **state)
     assert_int_equal(kn_fail(NULL, KN_IO, "nobody listens"), KN_IO);
 }
 
+static void passwords_are_taken_out_of_messages(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *shown;
+    } cases[] = {
+        {"postgresql://u:secret@h:5432/db#s: cannot open: no", "postgresql://h:5432/db#s: cannot open: no"},
+        {"PostGres://u:s@cr/e#t@h/db: is wrong", "PostGres://h/db: is wrong"},
+        {"two: POSTGRESQL://secret@h/a: and postgres://u:secret@h/b", "two: POSTGRESQL://h/a: and postgres://h/b"},
+        {"postgresql://h/db?password=secret&x=1: is wrong", "postgresql://h/db: is wrong"},
+        {"Postgresql:host=h password='a secret': is wrong", "Postgresql: is wrong"},
+        {"x/postgresql:password=secret", "x/postgresql:"},
+        {"not a database: sqlite:FILE, postgresql://... or FOLDER/",
+         "not a database: sqlite:FILE, postgresql://... or FOLDER/"},
+        {"postgresql: libpq cannot read it", "postgresql: libpq cannot read it"},
+        {"postgresql:", "postgresql:"},
+        {"someone@example.org: nothing here", "someone@example.org: nothing here"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "%s", cases[i].text);
+        kn_hide_secrets(text, sizeof text);
+        assert_string_equal(text, cases[i].shown);
+    }
+    /* A message that was cut off within a password; the library's own messages, with a place and without one. */
+    char cut[] = "postgresql://u:secr";
+    kn_hide_secrets(cut, sizeof cut);
+    assert_string_equal(cut, "postgresql://");
+    char long_name[1200] = "Postgresql://u:";
+    memset(long_name + strlen(long_name), 's', 900);
+    strcat(long_name, "@h/db");
+    kn_error err = KN_ERROR_INIT;
+    assert_int_equal(kn_fail_at(&err, KN_INPUT, long_name, 3, 0, "is wrong"), KN_INPUT);
+    assert_null(strstr(err.message, "ss"));
+    assert_int_equal(kn_fail(&err, KN_INPUT, "%s: is wrong", long_name), KN_INPUT);
+    assert_null(strstr(err.message, "ss"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(passwords_are_taken_out_of_messages),
         cmocka_unit_test(parallel_for_covers_each_index_once),
         cmocka_unit_test(lowest_failing_range_is_reported),
         cmocka_unit_test(a_nested_call_runs_inline),

@@ -48,6 +48,11 @@ typedef struct kn_error {
 /* The exit code of the command line for a status: 0 holds, 1 does not hold, 2 usage or input, 3 the system failed. */
 KN_API int kn_status_exit_code(kn_status status);
 
+/* Takes the passwords out of the connection strings ("postgresql://user:password@host/db", in any letter case) that stand in a
+ * text; what is left is shorter. `room`: bytes of the array; a text that fills it may have been cut off. Messages of the
+ * library need it no more. */
+KN_API void kn_hide_secrets(char *text, size_t room);
+
 /* A short English name of a status ("out of memory"). Never NULL; static. */
 KN_API const char *kn_status_name(kn_status status);
 

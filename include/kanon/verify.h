@@ -170,7 +170,8 @@ typedef struct kn_records_verify_options {
     const int64_t *map;      /* the same in memory, counted from 0; NULL: none                                         */
     int64_t        map_count;
     int64_t        search_limit; /* without a map: records up to which an assignment is searched; 0: 10,000            */
-    int64_t        work_limit;   /* sets of values that are counted, and steps of the search; 0: 2 * 10^10             */
+    int64_t        work_limit;   /* sets of values that are counted, and steps of the search; 0: 2 * 10^10, and
+                                    5 * 10^7 sets of one record                                                        */
 } kn_records_verify_options;
 
 #define KN_RECORDS_VERIFY_OPTIONS_INIT {sizeof(kn_records_verify_options), NULL, NULL, NULL, NULL, 0, 0, 0}

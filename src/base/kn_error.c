@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kn_context.h"
+#include "kn_names.h"
 
 #undef kn_fail
 #undef kn_fail_at
@@ -53,6 +54,7 @@ static void fill(kn_error *err, kn_status status, int64_t line, int64_t column, 
     if (used < 0) used = 0;
     if ((size_t)used < sizeof err->message)
         (void)vsnprintf(err->message + used, sizeof err->message - (size_t)used, format, args);
+    kn_hide_secrets(err->message, sizeof err->message);
 }
 
 kn_status kn_fail(kn_error *err, kn_status status, const char *format, ...)
@@ -77,6 +79,7 @@ kn_status kn_fail_at(kn_error *err, kn_status status, const char *file, int64_t 
             snprintf(prefix, sizeof prefix, "%s:%" PRId64 ": ", file, line);
         else
             snprintf(prefix, sizeof prefix, "%s: ", file);
+        kn_hide_secrets(prefix, sizeof prefix);
         va_list args;
         va_start(args, format);
         fill(err, status, line, column, prefix, format, args);

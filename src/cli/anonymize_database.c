@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "advise.h"
 #include "anonymize.h"
@@ -36,13 +35,13 @@ static void print_tables(const kn_database_result *r, FILE *out)
 /* NULL: a folder. */
 static char *release_name(const kn_spec *spec, const kn_database_result *r)
 {
-    if (strncasecmp(spec->output, "postgres", 8) == 0) {
+    if (cli_has_scheme(spec->output, "postgres")) {
         size_t size = strlen(r->beside) + 32;
         char  *text = cli_alloc(size);
         snprintf(text, size, "schema %s of the server", r->beside);
         return text;
     }
-    return strncmp(spec->output, "sqlite:", 7) == 0 ? cli_beside(r->beside, "") : NULL;
+    return cli_has_scheme(spec->output, "sqlite:") ? cli_beside(r->beside, "") : NULL;
 }
 
 static void print_files(const cli_anonymizing *a, const kn_spec *spec, const kn_database_result *r, FILE *out)
@@ -130,7 +129,7 @@ static void set_release(json_t *o, const cli_anonymizing *a, const kn_spec *spec
     if (a->dry_run) return;
     cli_json_set(o, "verified", json_true());
     cli_json_set(o, "beside", cli_json_text_or_null(r->beside));
-    if (strncasecmp(spec->output, "postgres", 8) != 0) cli_json_set(o, "output", cli_json_text_or_null(spec->output));
+    if (!cli_has_scheme(spec->output, "postgres")) cli_json_set(o, "output", cli_json_text_or_null(spec->output));
     char *release = release_name(spec, r);
     cli_set_files(o, spec, release, r->beside);
     free(release);

@@ -21,6 +21,7 @@ static bool complain(const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(err.message, sizeof err.message, format, args);
     va_end(args);
+    kn_hide_secrets(err.message, sizeof err.message);
     cli_fail(&err);
     return false;
 }
@@ -174,11 +175,17 @@ static bool read_files(kn_table **out, kn_context *ctx, char *const *paths, int 
     return false;
 }
 
+bool cli_has_scheme(const char *name, const char *scheme)
+{
+    for (; *scheme; scheme++, name++)
+        if (*name != *scheme && !(*name >= 'A' && *name <= 'Z' && *name + ('a' - 'A') == *scheme)) return false;
+    return true;
+}
+
 /* Named by its scheme; a folder may be meant otherwise. */
 static bool is_database(const char *path)
 {
-    return strncmp(path, "sqlite:", 7) == 0 || strncmp(path, "postgresql:", 11) == 0 ||
-           strncmp(path, "postgres:", 9) == 0;
+    return cli_has_scheme(path, "sqlite:") || cli_has_scheme(path, "postgresql:") || cli_has_scheme(path, "postgres:");
 }
 
 /* By its name: read as CSV, such a file would be a table of one column. */

@@ -81,6 +81,7 @@ static int unknown_word(const char *word, const char *what, bool topics)
     names[count] = NULL;
     const char *near = cli_nearest(word, names);
     char       *shown = cli_escape(word, strlen(word));
+    kn_hide_secrets(shown, strlen(shown) + 2);
     fprintf(stderr, "kanon: there is no %s '%s'", word[0] == '-' ? "option" : what, shown);
     if (near) fprintf(stderr, "; did you mean '%s'?", near);
     fputs("\nTry 'kanon --help'.\n", stderr);

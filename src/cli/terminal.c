@@ -255,6 +255,7 @@ static void print_message(const char *format, va_list args)
 {
     char text[2000];
     (void)vsnprintf(text, sizeof text, format, args);
+    kn_hide_secrets(text, sizeof text);
     char *safe = cli_escape(text, strlen(text));
     fputs(safe, stderr);
     fputc('\n', stderr);

@@ -11,6 +11,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_folder.h"
+#include "kn_names.h"
 #include "kn_postgres.h"
 #include "kn_sqlite.h"
 
@@ -197,11 +198,6 @@ kn_status kn_database_read_source(kn_database **out, kn_context *ctx, const kn_d
 
 /* ---- By name ---- */
 
-static bool starts(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
 static bool is_folder(const char *path)
 {
     struct stat info;
@@ -211,8 +207,8 @@ static bool is_folder(const char *path)
 kn_database_kind kn_database_kind_of(const char *name)
 {
     size_t size = strlen(name);
-    if (starts(name, "sqlite:")) return KN_DATABASE_SQLITE;
-    if (starts(name, "postgresql:") || starts(name, "postgres:")) return KN_DATABASE_POSTGRES;
+    if (kn_name_sqlite(name)) return KN_DATABASE_SQLITE;
+    if (kn_name_server(name)) return KN_DATABASE_POSTGRES;
     return (size > 0 && name[size - 1] == '/') || is_folder(name) ? KN_DATABASE_FOLDER : KN_DATABASE_NONE;
 }
 
@@ -234,7 +230,7 @@ kn_status kn_database_read(kn_database **out, kn_context *ctx, const char *input
             if (strcmp(options->tables[i].name, options->tables[j].name) == 0)
                 return kn_fail(err, KN_USAGE, "table \"%s\" is listed twice", options->tables[i].name);
     switch (kn_database_kind_of(input)) {
-    case KN_DATABASE_SQLITE: return kn_sqlite_read(out, ctx, input + strlen("sqlite:"), options, err);
+    case KN_DATABASE_SQLITE: return kn_sqlite_read(out, ctx, kn_name_sqlite(input), options, err);
     case KN_DATABASE_POSTGRES: return kn_postgres_read(out, ctx, input, options, err);
     case KN_DATABASE_FOLDER: return kn_folder_read(out, ctx, input, options, err);
     case KN_DATABASE_NONE: break;

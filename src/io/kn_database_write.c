@@ -18,6 +18,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_folder.h"
+#include "kn_names.h"
 #include "kn_postgres.h"
 #include "kn_rng.h"
 #include "kn_sort.h"
@@ -359,7 +360,7 @@ kn_status kn_database_writer_open(kn_database_writer **out, kn_context *ctx, con
     if (!w) return kn_fail_memory(err, ctx, "writing a database");
     w->ctx = ctx;
     switch (kn_database_kind_of(target)) {
-    case KN_DATABASE_SQLITE: status = kn_sqlite_sink(&w->sink, ctx, target + strlen("sqlite:"), err); break;
+    case KN_DATABASE_SQLITE: status = kn_sqlite_sink(&w->sink, ctx, kn_name_sqlite(target), err); break;
     case KN_DATABASE_POSTGRES: status = kn_postgres_sink(&w->sink, ctx, target, schema, err); break;
     case KN_DATABASE_FOLDER: status = kn_folder_sink(&w->sink, ctx, target, err); break;
     default: status = kn_fail(err, KN_USAGE, "%s: not a database: sqlite:FILE, postgresql://... or FOLDER/", target);

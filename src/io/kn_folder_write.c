@@ -2,7 +2,7 @@
  *
  * The files are written into a folder with a temporary name beside the target, which gets its name at the end: rename
  * replaces a folder only if it is empty, so nothing of the user's is ever lost. A run that is killed leaves the temporary
- * folder.
+ * folder to the next run, which removes it (kn_output_place.c).
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -19,11 +19,13 @@
 #include "kn_error.h"
 #include "kn_folder.h"
 #include "kn_output.h"
+#include "kn_output_place.h"
 
 typedef struct folder_sink {
     kn_context *ctx;
     char       *target; /* without a slash at its end */
     char       *temporary;
+    int         fd;   /* of the temporary folder: its claim */
     mode_t      mode; /* that the folder gets   */
     kn_output  *file; /* of the table under way */
     int         columns;
@@ -62,6 +64,7 @@ static void sink_abort(void *state)
     folder_sink *s = state;
     kn_output_abort(s->file);
     if (s->temporary) remove_folder(s->temporary);
+    if (s->fd >= 0) close(s->fd);
     kn_buffer_free(&s->line);
     kn_free(s->temporary);
     kn_free(s->target);
@@ -162,13 +165,13 @@ static kn_status sync_parent(const folder_sink *s, kn_error *err)
 }
 
 /* The folder is open to others only once it has its name. */
-static kn_status give_name(folder_sink *s, int fd, kn_error *err)
+static kn_status give_name(folder_sink *s, kn_error *err)
 {
-    if (fd < 0 || !sync_folder(fd) || rename(s->temporary, s->target) != 0)
+    if (!sync_folder(s->fd) || rename(s->temporary, s->target) != 0)
         return kn_fail(err, KN_IO, "%s: cannot be written: %s", s->target, strerror(errno));
     kn_free(s->temporary);
     s->temporary = NULL;
-    if (fchmod(fd, s->mode) != 0)
+    if (fchmod(s->fd, s->mode) != 0)
         return kn_fail(err, KN_IO, "%s: was written, but stays private: %s", s->target, strerror(errno));
     return sync_parent(s, err);
 }
@@ -176,9 +179,7 @@ static kn_status give_name(folder_sink *s, int fd, kn_error *err)
 static kn_status sink_commit(void *state, kn_error *err)
 {
     folder_sink *s = state;
-    int          fd = open(s->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    kn_status    status = give_name(s, fd, err);
-    if (fd >= 0) close(fd);
+    kn_status    status = give_name(s, err);
     sink_abort(s); /* what is left of it */
     return status;
 }
@@ -218,22 +219,26 @@ static kn_status check_target(folder_sink *s, kn_error *err)
 
 static kn_status make_temporary(folder_sink *s, kn_error *err)
 {
-    kn_buffer   name;
-    const char *slash = strrchr(s->target, '/');
-    kn_buffer_init(&name, s->ctx);
-    kn_buffer_append(&name, s->target, slash ? (size_t)(slash - s->target) + 1 : 0);
-    kn_buffer_format(&name, ".%.100s.kanon-XXXXXX", slash ? slash + 1 : s->target);
-    const char *text = kn_buffer_text(&name);
-    char *template = text ? kn_strndup(s->ctx, text, strlen(text)) : NULL;
-    kn_buffer_free(&name);
-    if (!template) return out_of_memory(s, err);
-    if (!mkdtemp(template)) {
-        kn_status status = kn_fail(err, KN_IO, "%s: cannot be written: %s", s->target, strerror(errno));
-        kn_free(template);
-        return status;
-    }
-    s->temporary = template;
-    return KN_OK;
+    enum { KEPT = 100 };
+    const char *slash = strrchr(s->target, '/'), *name = slash ? slash + 1 : s->target;
+    size_t      folder = (size_t)(name - s->target), keep = strnlen(name, KEPT);
+    s->temporary = kn_alloc(s->ctx, folder + keep + sizeof "...kanon-XXXXXX");
+    if (!s->temporary) return out_of_memory(s, err);
+    snprintf(s->temporary, folder + 2, "%.*s", folder ? (int)folder : 1, folder ? s->target : ".");
+    kn_place_clean(s->temporary, name, keep);
+    do { /* again where another run took it for a leftover before it was claimed */
+        if (s->fd >= 0) close(s->fd);
+        sprintf(s->temporary + folder, ".%.*s.kanon-XXXXXX", (int)keep, name);
+        if (!mkdtemp(s->temporary)) {
+            kn_status status = kn_fail(err, KN_IO, "%s: cannot be written: %s", s->target, strerror(errno));
+            s->fd = -1;
+            kn_free(s->temporary);
+            s->temporary = NULL;
+            return status;
+        }
+        s->fd = open(s->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    } while (s->fd >= 0 && !kn_place_claim(s->fd, s->temporary));
+    return s->fd >= 0 ? KN_OK : kn_fail(err, KN_IO, "%s: cannot be written: %s", s->target, strerror(errno));
 }
 
 kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *path, kn_error *err)
@@ -243,9 +248,11 @@ kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *pat
     if (!s) return kn_fail_memory(err, ctx, "writing a folder");
     while (size > 1 && path[size - 1] == '/') size--;
     s->ctx = ctx;
+    s->fd = -1;
     kn_buffer_init(&s->line, ctx);
     s->target = kn_strndup(ctx, path, size);
-    kn_status status = s->target ? check_target(s, err) : out_of_memory(s, err);
+    kn_status status = s->target ? kn_place_check_links(ctx, s->target, err) : out_of_memory(s, err);
+    if (status == KN_OK) status = check_target(s, err);
     if (status == KN_OK) status = make_temporary(s, err);
     if (status != KN_OK) {
         sink_abort(s);

@@ -2,8 +2,9 @@
  *
  * A file: ".NAME.kanon-XXXXXX.tmp" beside the target, created exclusively with mode 0600; commit is flush, fsync, rename,
  * chmod, fsync of the folder, so that a temporary file is never open to others. The path is made absolute first, so that a
- * later chdir does no harm; a symbolic link is followed, so that what it points to is replaced and not the link. A run
- * that is killed leaves the temporary file.
+ * later chdir does no harm; a symbolic link is followed, so that what it points to is replaced and not the link, unless
+ * somebody else may have laid it. A run that is killed leaves the temporary file to the next run, which removes it
+ * (kn_output_place.c).
  *
  * A stream: SIGPIPE is blocked around writes and taken back if it came, since a library must not end its host. Pipes and
  * terminals are waited for with poll and fed in pieces that do not block, so that cancelling works while a reader sleeps.
@@ -30,6 +31,8 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_names.h"
+#include "kn_output_place.h"
 #include "kn_parallel.h"
 
 enum { BUFFER_SIZE = 1 << 18, MAX_NAME_KEPT = 200, POLL_MS = 100, PIECES_PER_THREAD = 2 };
@@ -87,8 +90,9 @@ static kn_status open_stream(kn_output *o, int fd, bool owned, kn_error *err)
     return KN_OK;
 }
 
-/* Sets the target: the absolute path of the file to make. Follows links and needs the folder to exist. */
-static kn_status resolve(kn_output *o, bool exists, kn_error *err)
+/* Sets the target: the absolute path of the file to make. Needs the folder to exist. The name itself is followed where it is a
+ * link: what is none now and becomes one meanwhile is replaced. */
+static kn_status resolve(kn_output *o, bool is_link, kn_error *err)
 {
     const char *slash = strrchr(o->path, '/');
     const char *name = slash ? slash + 1 : o->path;
@@ -100,14 +104,14 @@ static kn_status resolve(kn_output *o, bool exists, kn_error *err)
         kn_free(folder);
         return kn_fail_memory(err, o->ctx, "opening the output");
     }
-    bool found = realpath(exists ? o->path : slash ? folder : ".", full) != NULL;
+    bool found = realpath(is_link ? o->path : slash ? folder : ".", full) != NULL;
     int  error = errno;
     kn_free(folder);
     if (!found)
         return kn_fail(
             err, KN_IO, "%s: its folder %s%s", o->path,
             error == ENOENT ? "does not exist" : "cannot be reached: ", error == ENOENT ? "" : strerror(error));
-    if (exists) return KN_OK;
+    if (is_link) return KN_OK;
     size_t at = strlen(full);
     if (full[at - 1] != '/') full[at++] = '/';
     memcpy(full + at, name, length + 1);
@@ -124,9 +128,14 @@ static kn_status create_temporary(kn_output *o, kn_error *err)
     static const char ending[] = ".kanon-XXXXXX.tmp";
     o->temporary = kn_alloc(o->ctx, folder + 1 + keep + sizeof ending);
     if (!o->temporary) return kn_fail_memory(err, o->ctx, "opening the output");
-    sprintf(o->temporary, "%.*s.%.*s%s", (int)folder, o->target, (int)keep, name, ending);
-    o->fd = above_standard(mkostemps(o->temporary, 4, O_CLOEXEC));
+    sprintf(o->temporary, "%.*s", (int)folder, o->target);
+    kn_place_clean(o->temporary, name, keep);
     o->owned = true;
+    do { /* again where another run took it for a leftover before it was claimed */
+        if (o->fd >= 0) close(o->fd);
+        sprintf(o->temporary + folder, ".%.*s%s", (int)keep, name, ending);
+        o->fd = above_standard(mkostemps(o->temporary, 4, O_CLOEXEC));
+    } while (o->fd >= 0 && !kn_place_claim(o->fd, o->temporary));
     if (o->fd >= 0) return KN_OK;
     kn_status st = kn_fail(err, KN_IO, "%s: cannot be created: %s", o->path, strerror(errno));
     kn_free(o->temporary);
@@ -139,9 +148,9 @@ static kn_status open_file(kn_output *o, const struct stat *existing, kn_error *
     const char *slash = strrchr(o->path, '/');
     if (slash && slash[1] == '\0') return kn_fail(err, KN_USAGE, "%s: is the name of a folder", o->path);
     struct stat link;
-    if (!existing && lstat(o->path, &link) == 0 && S_ISLNK(link.st_mode))
-        return kn_fail(err, KN_IO, "%s: is a symbolic link that leads nowhere", o->path);
-    KN_TRY(resolve(o, existing != NULL, err));
+    bool        is_link = lstat(o->path, &link) == 0 && S_ISLNK(link.st_mode);
+    if (!existing && is_link) return kn_fail(err, KN_IO, "%s: is a symbolic link that leads nowhere", o->path);
+    KN_TRY(resolve(o, is_link, err));
     if (o->mode == 0) o->mode = existing ? existing->st_mode & 0777 : default_mode();
     return create_temporary(o, err);
 }
@@ -149,6 +158,7 @@ static kn_status open_file(kn_output *o, const struct stat *existing, kn_error *
 static kn_status open_path(kn_output *o, kn_error *err)
 {
     struct stat info;
+    KN_TRY(kn_place_check_links(o->ctx, o->path, err));
     if (stat(o->path, &info) != 0) {
         if (errno == ENOTDIR) return kn_fail(err, KN_IO, "%s: its folder is not a folder", o->path);
         if (errno != ENOENT) return kn_fail(err, KN_IO, "%s: cannot be written: %s", o->path, strerror(errno));
@@ -164,6 +174,7 @@ kn_status kn_output_open(kn_output **out, kn_context *ctx, const char *path, con
 {
     *out = NULL;
     if (!path || path[0] == '\0') return kn_fail(err, KN_USAGE, "the output has no name");
+    if (kn_name_server(path)) return kn_fail(err, KN_USAGE, "%s: is a database of a server, not a file", path);
     kn_output *o = kn_alloc(ctx, sizeof *o);
     if (!o) return kn_fail_memory(err, ctx, "opening the output");
     memset(o, 0, offsetof(kn_output, buffer));

@@ -1,15 +1,16 @@
 /* kn_postgres.c: connecting to a PostgreSQL server, and telling what went wrong without telling secrets.
  *
- * Messages: of a connection that fails, libpq's own words with every password of the connection string taken out; of a
- * string that libpq cannot parse, none of its words, for they quote the string. Of a statement that fails, the server's
- * first sentence, except where that may quote a value of the data (SQLSTATE classes 22 and 23): then the kind of failure
- * alone, and the column or constraint that the server names. Details, hints and contexts are never shown.
+ * Messages: of a connection that cannot be made, libpq's own words with every password of the connection string taken out; of
+ * a string that libpq cannot parse, none of its words, for they quote the string. Of a statement that fails, none of the
+ * server's words, for any of them may quote a value of the data (a view may call a function that raises one): the kind of
+ * failure and its code, and the table, column or constraint that the server names.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_names.h"
 #include "kn_postgres_internal.h"
 
 /* Notices belong to nobody: libpq would print them. */
@@ -50,16 +51,15 @@ static void add_scrubbed(kn_buffer *to, const PQconninfoOption *info, const char
     }
 }
 
-static kn_status fail_scrubbed(kn_pg *pg, kn_status status, const char *text, kn_error *err)
+static kn_status fail_to_connect(kn_pg *pg, kn_error *err)
 {
     kn_buffer words;
     kn_buffer_init(&words, pg->ctx);
-    add_scrubbed(&words, pg->info, text);
+    add_scrubbed(&words, pg->info, PQerrorMessage(pg->conn));
     const char *line = kn_buffer_text(&words);
-    kn_status   out =
-        kn_fail(err, status, "%s: %s", pg->name ? pg->name : "postgresql", line ? line : "the server refused");
+    kn_status   status = kn_fail(err, KN_IO, "postgresql: %s", line ? line : "the server refused");
     kn_buffer_free(&words);
-    return out;
+    return status;
 }
 
 static const char *field(const PGresult *result, int code)
@@ -68,17 +68,61 @@ static const char *field(const PGresult *result, int code)
     return text ? text : "";
 }
 
+/* What a code means: the first entry that it begins with. */
+typedef struct kind {
+    const char *begins;
+    kn_status   status;
+    const char *words;
+} kind;
+
+static const kind *kind_of(const char *state)
+{
+    static const kind kinds[] = {
+        {"22", KN_INPUT, "a cell does not fit the type of its column"},
+        {"23", KN_INPUT, "a constraint does not hold"},
+        {"25006", KN_IO, "nothing may be written there"},
+        {"28", KN_IO, "the server lets nobody of that name in"},
+        {"3F000", KN_IO, "there is no such schema"},
+        {"40", KN_IO, "the server gave the transaction up"},
+        {"42501", KN_IO, "the server does not permit it"},
+        {"42P06", KN_IO, "a schema of that name is there already"},
+        {"42P01", KN_IO, "there is no such table"},
+        {"42703", KN_IO, "there is no such column"},
+        {"42", KN_IO, "the server does not understand the statement"},
+        {"53100", KN_IO, "the server's disk is full"},
+        {"53", KN_IO, "the server lacks memory, room or connections"},
+        {"57014", KN_IO, "the server cancelled the statement"},
+        {"57", KN_IO, "the server was stopped"},
+        {"", KN_IO, "the server could not do it"},
+    };
+    const kind *k = kinds;
+    while (strncmp(state, k->begins, strlen(k->begins)) != 0) k++;
+    return k;
+}
+
+static void add_place(kn_buffer *to, const char *what, const char *name)
+{
+    if (*name) kn_buffer_format(to, ", %s \"%s\"", what, name);
+}
+
 kn_status kn_pg_fail(kn_pg *pg, const PGresult *result, kn_error *err)
 {
-    const char *state = field(result, PG_DIAG_SQLSTATE), *column = field(result, PG_DIAG_COLUMN_NAME);
-    if (!*state) return fail_scrubbed(pg, KN_IO, PQerrorMessage(pg->conn), err);
-    if (strncmp(state, "22", 2) == 0)
-        return kn_fail(err, KN_INPUT, "%s: a cell does not fit the type of its column%s%s (SQLSTATE %s)", pg->name,
-                       *column ? " " : "", column, state);
-    if (strncmp(state, "23", 2) == 0)
-        return kn_fail(err, KN_INPUT, "%s: constraint \"%s\" of table \"%s\" does not hold (SQLSTATE %s)", pg->name,
-                       field(result, PG_DIAG_CONSTRAINT_NAME), field(result, PG_DIAG_TABLE_NAME), state);
-    return fail_scrubbed(pg, KN_IO, field(result, PG_DIAG_MESSAGE_PRIMARY), err);
+    const char *state = field(result, PG_DIAG_SQLSTATE);
+    if (!*state) /* nothing came back; what libpq says may be what the server said before */
+        return kn_fail(err, KN_IO, "%s: %s", pg->name ? pg->name : "postgresql",
+                       PQstatus(pg->conn) == CONNECTION_OK ? "the server refused" : "the server went away");
+    const kind *k = kind_of(state);
+    kn_buffer   place;
+    kn_buffer_init(&place, pg->ctx);
+    add_place(&place, "schema", pg->schema ? pg->schema : "");
+    add_place(&place, "table", field(result, PG_DIAG_TABLE_NAME));
+    add_place(&place, "column", field(result, PG_DIAG_COLUMN_NAME));
+    add_place(&place, "constraint", field(result, PG_DIAG_CONSTRAINT_NAME));
+    const char *where = kn_buffer_text(&place);
+    kn_status   status = kn_fail(err, k->status, "%s: %s (SQLSTATE %s%s)", pg->name ? pg->name : "postgresql", k->words,
+                                 state, where ? where : "");
+    kn_buffer_free(&place);
+    return status;
 }
 
 /* ---- Statements ---- */
@@ -126,12 +170,18 @@ static size_t fragment_of(const char *uri)
 /* The connection string of a name, and the schema in it. */
 static kn_status split_name(kn_pg *pg, const char *name, const char *schema, char **conninfo, kn_error *err)
 {
-    const char *rest = strchr(name, ':') + 1;
-    bool        uri = strncmp(rest, "//", 2) == 0;
-    size_t      size = uri ? fragment_of(name) : strlen(rest);
-    const char *fragment = uri && name[size] ? name + size + 1 : NULL;
-    const char *said = schema ? schema : fragment;
-    *conninfo = kn_strndup(pg->ctx, uri ? name : rest, size);
+    static const char scheme[] = "postgresql:"; /* libpq knows it in small letters only */
+    const char       *rest = kn_name_server(name);
+    bool              uri = strncmp(rest, "//", 2) == 0;
+    size_t            size = uri ? fragment_of(rest) : strlen(rest), before = uri ? sizeof scheme - 1 : 0;
+    const char       *fragment = uri && rest[size] ? rest + size + 1 : NULL;
+    const char       *said = schema ? schema : fragment;
+    *conninfo = kn_alloc(pg->ctx, before + size + 1);
+    if (*conninfo) {
+        memcpy(*conninfo, scheme, before);
+        memcpy(*conninfo + before, rest, size);
+        (*conninfo)[before + size] = '\0';
+    }
     if (said && *said) pg->schema = kn_strndup(pg->ctx, said, strlen(said));
     return *conninfo && (!said || !*said || pg->schema) ? KN_OK : kn_fail_memory(err, pg->ctx, "a connection");
 }
@@ -157,7 +207,7 @@ static kn_status connect_to(kn_pg *pg, const char *conninfo, kn_error *err)
     pg->conn = PQconnectdbParams(keywords, values, 0);
     if (!pg->conn) return kn_fail_memory(err, pg->ctx, "a connection");
     (void)PQsetNoticeReceiver(pg->conn, ignore_notice, NULL);
-    return PQstatus(pg->conn) == CONNECTION_OK ? KN_OK : fail_scrubbed(pg, KN_IO, PQerrorMessage(pg->conn), err);
+    return PQstatus(pg->conn) == CONNECTION_OK ? KN_OK : fail_to_connect(pg, err);
 }
 
 static kn_status make_name(kn_pg *pg, kn_error *err)

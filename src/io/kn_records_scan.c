@@ -12,6 +12,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_names.h"
 #include "kn_records_collect.h"
 
 /* ---- One record ---- */
@@ -156,8 +157,7 @@ static bool ends_with(const char *path, size_t size, const char *ending)
 kn_records_form kn_records_form_of(const char *path)
 {
     size_t size = strlen(path);
-    if (strncmp(path, "sqlite:", 7) == 0 || strncmp(path, "postgresql:", 11) == 0 || strncmp(path, "postgres:", 9) == 0)
-        return KN_RECORDS_DATABASE;
+    if (kn_name_sqlite(path) || kn_name_server(path)) return KN_RECORDS_DATABASE;
     if (size > 0 && path[size - 1] == '/') return KN_RECORDS_DATABASE;
     if (ends_with(path, size, ".gz")) size -= 3;
     if (ends_with(path, size, ".zst")) size -= 4;

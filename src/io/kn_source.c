@@ -16,6 +16,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_names.h"
 #include "kn_parallel.h"
 
 enum { RAW_SIZE = 1 << 18, PARALLEL_READ = 1 << 20 };
@@ -115,7 +116,8 @@ static kn_status recognize(kn_source *s, kn_error *err)
 kn_status kn_source_open(kn_source **out, kn_context *ctx, const char *path, kn_error *err)
 {
     *out = NULL;
-    bool       standard = strcmp(path, "-") == 0;
+    bool standard = strcmp(path, "-") == 0;
+    if (kn_name_server(path)) return kn_fail(err, KN_USAGE, "%s: is a database of a server, not a file", path);
     kn_source *s = kn_alloc_zero(ctx, sizeof *s);
     if (!s) return kn_fail_memory(err, ctx, path);
     s->ctx = ctx;

@@ -17,6 +17,7 @@
 #include "kn_job_anonymize.h"
 #include "kn_job_texts.h"
 #include "kn_kept.h"
+#include "kn_names.h"
 #include "kn_targets.h"
 
 typedef struct owned_result {
@@ -51,7 +52,8 @@ static bool same_file(const char *a, const char *b)
 
 static const char *without_scheme(const char *name)
 {
-    return strncmp(name, "sqlite:", 7) == 0 ? name + 7 : name;
+    const char *file = kn_name_sqlite(name);
+    return file ? file : name;
 }
 
 /* A SQLite file's own name, a folder's without its slashes, of a server the name of the new schema. */

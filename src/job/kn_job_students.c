@@ -8,6 +8,7 @@
 
 #include "kn_error.h"
 #include "kn_job_made.h"
+#include "kn_names.h"
 #include "kn_sqlite.h"
 #include "kn_students.h"
 
@@ -99,12 +100,10 @@ static kn_status write_sqlite(kn_context *ctx, const char *path, const made_stud
 
 kn_status kn_generate_students(kn_context *ctx, const char *target, int64_t students, uint64_t seed, kn_error *err)
 {
-    static const char   sqlite[] = "sqlite:";
     const made_students made = {students, seed};
     if (students < 0 || students > 100000000) return kn_fail(err, KN_USAGE, "from 0 to 100 million students");
-    if (strncmp(target, sqlite, sizeof sqlite - 1) == 0)
-        return write_sqlite(ctx, target + sizeof sqlite - 1, &made, err);
-    if (!kn_made_folder_named(target))
+    if (kn_name_sqlite(target)) return write_sqlite(ctx, kn_name_sqlite(target), &made, err);
+    if (kn_name_server(target) || !kn_made_folder_named(target))
         return kn_fail(err, KN_USAGE, "%s: students are written to a folder, FOLDER/, or a SQLite file, sqlite:FILE",
                        target);
     return kn_made_folder(ctx, target, kn_students_file_name, students_text, &made, err);

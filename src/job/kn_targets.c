@@ -11,6 +11,7 @@
 #include "kn_arena.h"
 #include "kn_error.h"
 #include "kn_folder.h"
+#include "kn_names.h"
 #include "kn_private.h"
 #include "kn_summary.h"
 
@@ -52,7 +53,7 @@ static bool same_name(checking *c, const char *a, const char *b)
 static kn_status check_read(checking *c, const char *path, const char *what, kn_error *err)
 {
     if (!path || strcmp(path, "-") == 0) return KN_OK;
-    if (strncmp(path, "sqlite:", 7) == 0) path += 7;
+    if (kn_name_sqlite(path)) path = kn_name_sqlite(path);
     const char *folder = kn_folder_is_table(name_of(c->target)) ? folder_of(c, c->target) : NULL;
     if (same_name(c, c->target, path) || (folder && same_file(folder, path)))
         return kn_fail(err, KN_USAGE, "%s: %s would overwrite %s", c->target, c->what, what);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "kn_names.h"
 #include "kn_private_parts.h"
 
 static json_t *options_object(const kn_spec *spec, bool *ok)
@@ -67,10 +68,11 @@ kn_status kn_records_private_render(kn_buffer *to, const kn_records_private_inpu
     const kn_records_result *r = in->result;
     bool                     ok = true;
     json_t                  *o = json_object(), *dropped = json_array();
+    bool                     server = kn_name_server(in->spec->inputs[0]) != NULL; /* its name may hold a password */
     for (int i = 0; i < r->dropped_count; i++) kn_json_append(dropped, kn_json_text(r->dropped[i]), &ok);
     kn_json_set(o, "kanon-private", json_integer(2), &ok);
     kn_json_set(o, "release_sha256", kn_json_text(r->sha256), &ok);
-    kn_json_set(o, "input", kn_json_text(in->spec->inputs[0]), &ok);
+    kn_json_set(o, "input", server ? json_null() : kn_json_text(in->spec->inputs[0]), &ok);
     kn_json_set(o, "input_sha256", in->digest ? kn_json_text(in->digest) : json_null(), &ok);
     kn_json_set(o, "method", kn_json_text(kn_method_name(r->method)), &ok);
     if (r->advice) kn_json_set(o, "chosen", kn_json_chosen(r->advice, &ok), &ok);

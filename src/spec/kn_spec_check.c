@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kn_error.h"
+#include "kn_names.h"
 #include "kn_spec.h"
 
 kn_status kn_spec_fail_place(const kn_spec_inner *inner, kn_place place, kn_error *err, const char *format, ...)
@@ -67,7 +68,7 @@ static bool is_hierarchy(const kn_attribute *attributes, int count, const char *
 static bool is_read(const kn_spec *spec, const char *path)
 {
     if (is_standard(path)) return false;
-    if (strncmp(path, "sqlite:", 7) == 0) path += 7;
+    if (kn_name_sqlite(path)) path = kn_name_sqlite(path);
     for (int t = 0; t < spec->table_count; t++)
         if (is_hierarchy(spec->tables[t].attributes, spec->tables[t].attribute_count, path)) return true;
     if (is_hierarchy(spec->attributes, spec->attribute_count, path)) return true;
@@ -76,8 +77,8 @@ static bool is_read(const kn_spec *spec, const char *path)
         if (c->has_hierarchy && c->hierarchy.path && strcmp(c->hierarchy.path, path) == 0) return true;
     }
     for (int i = 0; i < spec->input_count; i++) {
-        const char *input = spec->inputs[i];
-        if (strcmp(strncmp(input, "sqlite:", 7) == 0 ? input + 7 : input, path) == 0) return true;
+        const char *input = spec->inputs[i], *file = kn_name_sqlite(input);
+        if (strcmp(file ? file : input, path) == 0) return true;
     }
     for (int i = 0; i < spec->attribute_count; i++)
         if (spec->attributes[i].pseudonym_key_file && strcmp(spec->attributes[i].pseudonym_key_file, path) == 0)

@@ -4,17 +4,16 @@
 #include <string.h>
 
 #include "kn_error.h"
+#include "kn_names.h"
 #include "kn_spec.h"
 
 kn_shape kn_spec_shape(const kn_spec *spec)
 {
-    static const char *const schemes[] = {"sqlite:", "postgresql:", "postgres:"};
     if (spec->class_count > 0 || kn_method_family(spec->method) == KN_FAMILY_TREE) return KN_SHAPE_RECORDS;
     if ((spec->method_auto || !spec->method_given) && spec->kmn.k > 0) return KN_SHAPE_RECORDS;
     if (spec->table_count > 0 || spec->entity_table) return KN_SHAPE_DATABASE;
-    for (size_t i = 0; spec->input_count == 1 && i < sizeof schemes / sizeof *schemes; i++)
-        if (strncmp(spec->inputs[0], schemes[i], strlen(schemes[i])) == 0) return KN_SHAPE_DATABASE;
-    return KN_SHAPE_TABLE;
+    bool named = spec->input_count == 1 && (kn_name_sqlite(spec->inputs[0]) || kn_name_server(spec->inputs[0]));
+    return named ? KN_SHAPE_DATABASE : KN_SHAPE_TABLE;
 }
 
 static const char *shape_name(kn_shape shape)

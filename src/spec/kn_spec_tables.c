@@ -7,6 +7,7 @@
 
 #include "kn_error.h"
 #include "kn_field.h"
+#include "kn_names.h"
 
 enum { MOST_TABLES = 4096 };
 
@@ -139,18 +140,17 @@ kn_status kn_read_entity(kn_reader *r, const kn_yaml *value, void *target)
 
 kn_status kn_read_place(kn_reader *r, const kn_yaml *value, const char **out)
 {
-    static const char sqlite[] = "sqlite:";
-    size_t            prefix = sizeof sqlite - 1, before = strlen(r->folder);
+    size_t before = strlen(r->folder);
     if (value->kind != KN_YAML_TEXT) return kn_read_path(r, value, out);
-    const char *text = value->text;
-    if (strncmp(text, "postgresql:", 11) == 0 || strncmp(text, "postgres:", 9) == 0)
-        return kn_read_text(r, value, "a database", out);
-    if (strncmp(text, sqlite, prefix) != 0) return kn_read_path(r, value, out);
-    if (text[prefix] == '\0') return kn_field_fail(r, value, "sqlite: needs a file behind it");
-    if (text[prefix] == '/' || before == 0) return kn_read_text(r, value, "a database", out);
-    char *joined = kn_arena_bytes(&r->inner->arena, before + value->size + 1);
+    const char *text = value->text, *file = kn_name_sqlite(text);
+    if (kn_name_server(text)) return kn_read_text(r, value, "a database", out);
+    if (!file) return kn_read_path(r, value, out);
+    if (*file == '\0') return kn_field_fail(r, value, "sqlite: needs a file behind it");
+    if (*file == '/' || before == 0) return kn_read_text(r, value, "a database", out);
+    size_t prefix = (size_t)(file - text);
+    char  *joined = kn_arena_bytes(&r->inner->arena, before + value->size + 1);
     if (!joined) return kn_field_memory(r);
-    memcpy(joined, sqlite, prefix);
+    memcpy(joined, text, prefix);
     memcpy(joined + prefix, r->folder, before);
     memcpy(joined + prefix + before, text + prefix, value->size - prefix + 1);
     *out = joined;

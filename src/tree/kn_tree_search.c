@@ -474,6 +474,7 @@ kn_status kn_tree_search(kn_tree_result **out, kn_context *ctx, const kn_tree_pr
 {
     *out = NULL;
     KN_TRY(check_options(problem, err));
+    KN_TRY(kn_tree_check_size(ctx, problem, err));
     kn_tree_result *r = kn_alloc_zero(ctx, sizeof *r);
     if (!r) return kn_fail_memory(err, ctx, "searching the cuts");
     r->complete = true;

@@ -16,6 +16,7 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_names.h"
 
 /* ---- The report ---- */
 
@@ -196,17 +197,12 @@ kn_status kn_verify_databases(kn_database_verify_report **out, kn_context *ctx, 
 
 /* ---- Reading ---- */
 
-static bool starts(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
 /* Everything that is there, for what is there must be allowed. A release in files has one spelling of "missing". */
 static kn_status read_release(kn_database **out, kn_context *ctx, const char *name, kn_error *err)
 {
     static const char *const empty[] = {""};
     kn_database_options      options = KN_DATABASE_OPTIONS_INIT;
-    if (!starts(name, "sqlite:") && !starts(name, "postgresql:") && !starts(name, "postgres:")) {
+    if (!kn_name_sqlite(name) && !kn_name_server(name)) {
         options.csv.na = empty;
         options.csv.na_count = 1;
     }

@@ -15,6 +15,8 @@
 #include "kn_error.h"
 
 #define WORK_LIMIT INT64_C(20000000000)
+/* Without a limit of the user's: more than this of one record takes minutes, however few records there are. */
+#define RECORD_LIMIT INT64_C(50000000)
 
 /* ---- The report ---- */
 
@@ -299,6 +301,7 @@ kn_status kn_verify_records_pair(kn_records_verify_report **out, kn_context *ctx
     KN_TRY(kn_vrecords_check_options(spec, options, err));
     kn_records_verifier v = {.ctx = ctx, .spec = spec, .options = options ? options : &plain};
     v.work_limit = v.options->work_limit > 0 ? v.options->work_limit : WORK_LIMIT;
+    v.record_limit = v.options->work_limit > 0 ? v.options->work_limit : RECORD_LIMIT;
     kn_status st = make_report(&v, err);
     if (st == KN_OK) st = make_classes(&v, err);
     if (st == KN_OK) st = load(&v, original, release, err);

@@ -59,6 +59,7 @@ typedef struct kn_records_verifier {
     uint32_t                        *image; /* per label of the original; KN_V_NONE: none known            */
     bool                             whole; /* all of them have one, and they are a cut                    */
     int64_t                          work_limit;
+    int64_t                          record_limit; /* sets of values of one record */
     bool                             diverse; /* l-diversity is promised of some class */
 } kn_records_verifier;
 

@@ -481,12 +481,14 @@ static kn_status count_range(void *arg, int64_t begin, int64_t end, int worker, 
     return KN_OK;
 }
 
-/* How many sets of labels begin with each label: its share of the work. */
-static double estimate(const counting *a, double *work)
+/* How many sets of labels begin with each label: its share of the work. `*most`: of one record. */
+static double estimate(const counting *a, double *work, double *most)
 {
     const kn_vview *w = &a->view;
     double          total = 0;
+    *most = 0;
     for (int64_t x = 0; x < w->count; x++) {
+        double   before = total;
         uint32_t known = (uint32_t)(w->start[x + 1] - w->start[x]);
         while (known > 0 && w->ranks[w->start[x] + known - 1] >= w->known) known--;
         for (uint32_t i = 0; i < known; i++) {
@@ -498,6 +500,7 @@ static double estimate(const counting *a, double *work)
             work[w->ranks[w->start[x] + i]] += sets;
             total += sets;
         }
+        if (total - before > *most) *most = total - before;
     }
     return total;
 }
@@ -663,8 +666,8 @@ static void sum_up_shares(const counting *a)
 static kn_status count(counting *a, double *work, kn_error *err)
 {
     kn_records_verifier *v = a->v;
-    double               total = estimate(a, work);
-    if (a->m > MOST_M || total > (double)v->work_limit) {
+    double               most = 0, total = estimate(a, work, &most);
+    if (a->m > MOST_M || total > (double)v->work_limit || most > (double)v->record_limit) {
         kn_vrecords_problem(v,
                             "there are too many combinations to count: it was not decided whether the promise holds");
         return KN_OK;

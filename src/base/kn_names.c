@@ -1,0 +1,78 @@
+/* kn_names.c: which names are those of databases, and messages without the passwords in them.
+ *
+ * A connection string in a message may have been cut off, misspelt or not meant as one, so that it cannot be parsed: of a
+ * URI, all up to the last @ and all from a ? on goes; of keywords, all. Where the name ends a message goes on with ": ".
+ */
+#include "kn_names.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+/* Not strncasecmp, which asks the host's locale what an I is. */
+static const char *behind(const char *name, const char *scheme)
+{
+    for (; *scheme; scheme++, name++)
+        if (lower(*name) != *scheme) return NULL;
+    return name;
+}
+
+const char *kn_name_sqlite(const char *name)
+{
+    return behind(name, "sqlite:");
+}
+
+const char *kn_name_server(const char *name)
+{
+    const char *rest = behind(name, "postgresql:");
+    return rest ? rest : behind(name, "postgres:");
+}
+
+/* The end of a connection string in a message. */
+static char *end_of(char *rest)
+{
+    char *end = strstr(rest, ": ");
+    return end ? end : rest + strlen(rest);
+}
+
+static void drop(char *from, const char *to)
+{
+    memmove(from, to, strlen(to) + 1);
+}
+
+/* Returns where to look on. */
+static char *hide(char *rest, bool whole)
+{
+    char *end = end_of(rest), *at = NULL;
+    if (rest == end || *rest == ' ') return rest; /* a word, not a connection string */
+    bool cut = !whole && *end == '\0';
+    if (strncmp(rest, "//", 2) != 0) {
+        drop(rest, *end == ':' ? end + 1 : end);
+        return rest;
+    }
+    rest += 2;
+    for (char *c = rest; c < end; c++)
+        if (*c == '@') at = c;
+    if (!at && cut) at = end - 1; /* the message ends within what may be a password */
+    if (at) {
+        drop(rest, at + 1);
+        end -= at + 1 - rest;
+    }
+    char *query = memchr(rest, '?', (size_t)(end - rest));
+    if (!query) return end;
+    drop(query, end);
+    return query;
+}
+
+void kn_hide_secrets(char *text, size_t room)
+{
+    bool whole = strlen(text) + 1 < room;
+    for (char *c = text; *c; c++) {
+        const char *rest = kn_name_server(c);
+        if (rest) c = hide(c + (rest - c), whole) - 1;
+    }
+}

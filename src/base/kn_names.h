@@ -1,0 +1,11 @@
+/* kn_names.h: names of databases: "sqlite:FILE", "postgresql://..." or "postgres:...", their scheme in any letter case. */
+#ifndef KN_NAMES_H
+#define KN_NAMES_H
+
+#include <kanon/status.h>
+#include <stddef.h>
+
+const char *kn_name_sqlite(const char *name); /* the file; NULL: it is no such name                          */
+const char *kn_name_server(const char *name); /* what stands behind "postgresql:" or "postgres:"; NULL       */
+
+#endif

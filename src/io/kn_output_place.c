@@ -1,0 +1,202 @@
+/* kn_output_place.c: whose are the links that lead to an output, and the temporary files around it?
+ *
+ * Links. In a folder like /tmp anybody may lay a link under the name that somebody is about to write to. Linux refuses to
+ * follow it (fs.protected_symlinks), but an output's path is resolved here, by reading the links, and not every system is set
+ * so. The rule is Linux's.
+ *
+ * Leftovers. Every temporary file (".NAME.kanon-XXXXXX.tmp", made by kn_output.c) and folder (".NAME.kanon-XXXXXX", made by
+ * kn_folder_write.c) is locked with flock by the run that makes it, until it has its name or is removed; the system gives the
+ * lock back when the run ends, however it ends. What can be locked is therefore nobody's. Between its creation and its
+ * lock a file can be taken for such a one: so whoever made it looks, once it is locked, whether it is still there. On
+ * file systems of the network a lock may be unknown to other machines: nothing is removed there.
+ */
+#define _GNU_SOURCE
+#include "kn_output_place.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+
+/* ---- Links ---- */
+
+enum { MOST_LINKS = 40 };
+
+typedef struct following {
+    kn_context *ctx;
+    const char *asked; /* for messages */
+    int         links;
+} following;
+
+static kn_status follow(following *f, const char *path, kn_error *err);
+
+/* Is the link at `path` somebody else's, in a folder where anybody may lay one? The folder is all up to the last slash. */
+static bool is_strange(char *path, const struct stat *link)
+{
+    struct stat folder;
+    char       *name = strrchr(path, '/') + 1, first = *name;
+    *name = '\0';
+    bool known = stat(path, &folder) == 0;
+    *name = first;
+    bool shared = known && (folder.st_mode & S_ISVTX) && (folder.st_mode & (S_IWOTH | S_IWGRP));
+    return shared && link->st_uid != geteuid() && link->st_uid != folder.st_uid;
+}
+
+/* `path` is absolute and a link; `room` bytes are behind its last slash. */
+static kn_status follow_link(following *f, char *path, const struct stat *link, kn_error *err)
+{
+    if (is_strange(path, link))
+        return kn_fail(err, KN_IO,
+                       "%s: a symbolic link of somebody else leads there, from a folder where anybody can lay one",
+                       f->asked);
+    if (++f->links > MOST_LINKS) return KN_OK; /* the system says it better */
+    char   *target = kn_alloc(f->ctx, 2 * PATH_MAX);
+    ssize_t size = 0;
+    if (!target) return kn_fail_memory(err, f->ctx, "opening the output");
+    size_t folder = (size_t)(strrchr(path, '/') + 1 - path);
+    memcpy(target, path, folder);
+    size = readlink(path, target + folder, PATH_MAX - 1);
+    kn_status st = KN_OK;
+    if (size > 0) {
+        target[folder + (size_t)size] = '\0';
+        st = follow(f, target[folder] == '/' ? target + folder : target, err);
+    }
+    kn_free(target);
+    return st;
+}
+
+/* Looks at every beginning of an absolute path that ends before a slash, and at the whole. */
+static kn_status follow(following *f, const char *path, kn_error *err)
+{
+    size_t size = strlen(path);
+    if (size >= PATH_MAX) return KN_OK;
+    char *part = kn_strndup(f->ctx, path, size);
+    if (!part) return kn_fail_memory(err, f->ctx, "opening the output");
+    kn_status st = KN_OK;
+    for (size_t end = 1; end <= size && st == KN_OK; end++) {
+        struct stat info;
+        if (path[end] != '/' && path[end] != '\0') continue;
+        if (path[end - 1] == '/') continue;
+        part[end] = '\0';
+        bool there = lstat(part, &info) == 0;
+        if (there && S_ISLNK(info.st_mode)) st = follow_link(f, part, &info, err);
+        part[end] = path[end];
+        if (!there) break;
+    }
+    kn_free(part);
+    return st;
+}
+
+kn_status kn_place_check_links(kn_context *ctx, const char *path, kn_error *err)
+{
+    following f = {.ctx = ctx, .asked = path};
+    if (path[0] == '/') return follow(&f, path, err);
+    char *full = kn_alloc(ctx, PATH_MAX + strlen(path) + 2);
+    if (!full) return kn_fail_memory(err, ctx, "opening the output");
+    kn_status st = KN_OK;
+    if (getcwd(full, PATH_MAX)) {
+        size_t size = strlen(full);
+        full[size] = '/';
+        strcpy(full + size + 1, path);
+        st = follow(&f, full, err);
+    }
+    kn_free(full);
+    return st;
+}
+
+/* ---- Leftovers ---- */
+
+bool kn_place_claim(int fd, const char *temporary)
+{
+    struct stat ours, there;
+    while (flock(fd, LOCK_EX) != 0 && errno == EINTR) continue; /* without locks nothing is removed either */
+    return fstat(fd, &ours) != 0 ||
+           (lstat(temporary, &there) == 0 && there.st_dev == ours.st_dev && there.st_ino == ours.st_ino);
+}
+
+/* ".NAME[.something].kanon-XXXXXX", and ".tmp" behind it: of a file. */
+static bool is_temporary(const char *entry, const char *name, size_t keep, bool *file)
+{
+    static const char mark[] = ".kanon-";
+    if (entry[0] != '.' || strncmp(entry + 1, name, keep) != 0 || entry[1 + keep] != '.') return false;
+    const char *at = NULL;
+    for (const char *c = entry + 1 + keep; (c = strstr(c, mark)) != NULL; c++) at = c;
+    if (!at) return false;
+    at += sizeof mark - 1;
+    for (int i = 0; i < 6; i++, at++)
+        if (!isalnum((unsigned char)*at)) return false;
+    *file = strcmp(at, ".tmp") == 0;
+    return *file || *at == '\0';
+}
+
+/* Beside its file, while a statement runs, SQLite may have these. */
+static void remove_journals(int folder, const char *file)
+{
+    static const char *const endings[] = {"-journal", "-wal", "-shm"};
+    char                     name[NAME_MAX + 16];
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t size = strlen(file);
+        memcpy(name, file, size);
+        strcpy(name + size, endings[i]);
+        (void)unlinkat(folder, name, 0);
+    }
+}
+
+/* What is in it is files alone. */
+static void remove_content(int fd)
+{
+    int  copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+    if (!dir && copy >= 0) close(copy);
+    if (!dir) return;
+    for (struct dirent *e; (e = readdir(dir)) != NULL;) (void)unlinkat(fd, e->d_name, 0);
+    closedir(dir);
+}
+
+static void remove_unclaimed(int folder, const char *entry, bool file)
+{
+    struct stat info, there;
+    int         fd = openat(folder, entry, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (file ? 0 : O_DIRECTORY));
+    if (fd < 0) return;
+    if (fstat(fd, &info) == 0 && (file ? S_ISREG(info.st_mode) : S_ISDIR(info.st_mode)) && info.st_uid == geteuid() &&
+        flock(fd, LOCK_EX | LOCK_NB) == 0 && fstatat(folder, entry, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+        there.st_dev == info.st_dev && there.st_ino == info.st_ino) {
+        if (!file) remove_content(fd);
+        if (unlinkat(folder, entry, file ? 0 : AT_REMOVEDIR) == 0 && file) remove_journals(folder, entry);
+    }
+    close(fd);
+}
+
+/* May another machine have a run there whose locks are not seen here? */
+static bool is_remote(int fd)
+{
+    static const unsigned long remote[] = {0x6969,     0x517B,     0xFF534D42, 0xFE534D42, 0x01021997,
+                                           0x65735546, 0x5346414F, 0x73757245, 0x00C36400, 0x47504653};
+    struct statfs              info;
+    if (fstatfs(fd, &info) != 0) return true;
+    for (size_t i = 0; i < sizeof remote / sizeof *remote; i++)
+        if (((unsigned long)info.f_type & 0xFFFFFFFF) == remote[i]) return true;
+    return false;
+}
+
+void kn_place_clean(const char *folder, const char *name, size_t keep)
+{
+    int  fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 || is_remote(fd) ? NULL : fdopendir(fd);
+    if (!dir && fd >= 0) close(fd);
+    if (!dir) return;
+    for (struct dirent *e; (e = readdir(dir)) != NULL;) {
+        bool file = false;
+        if (is_temporary(e->d_name, name, keep, &file)) remove_unclaimed(dirfd(dir), e->d_name, file);
+    }
+    closedir(dir);
+}
