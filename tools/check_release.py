@@ -548,7 +548,8 @@ def differences(path, told, found):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0].partition(": ")[2].strip(), epilog="Exit codes: 0 equal, 1 differs, 2 cannot be read.")
+    parser = argparse.ArgumentParser(description="Does a table's certificate say what the release shows?",
+                                     epilog="Exit codes: 0 equal, 1 something differs, 2 it cannot be read.")
     parser.add_argument("release")
     parser.add_argument("certificate")
     parser.add_argument("--hierarchy", action="append", default=[], metavar="COLUMN=FILE", help="the hierarchy file of a column; repeatable")
