@@ -125,6 +125,185 @@ static void a_dependency_with_k_needs_k_rows(void **state)
     expect(PAIRS("4"), three, three, NULL, "does not hold in the release: 2 groups of rows violate it");
 }
 
+/* The columns that a dependency does not name count in A ->> B. */
+static void dependencies_of_every_kind(void **state)
+{
+    (void)state;
+#define DEPENDENCY(d)                                                                                                  \
+    HEAD "attributes: {a: {role: quasi}, b: {role: sensitive}, c: {role: keep}}\nprivacy: [{k: 2}]\n"                  \
+         "dependencies: [\"" d "\"]\n"
+    const char *broken = "does not hold in the release: 1 group of rows violates it";
+    const char *pairs = "a,b,c\n1,x,p\n1,y,q\n2,x,p\n2,x,q\n2,y,p\n2,y,q\n";
+    expect(DEPENDENCY("a ->> b"), pairs, pairs, NULL, broken);
+    expect(DEPENDENCY("a ->> c"), pairs, pairs, NULL, broken);
+    const char *product = "a,b,c\n1,x,p\n1,x,q\n1,y,p\n1,y,q\n2,x,p\n2,x,p\n";
+    expect(DEPENDENCY("a ->> b"), product, product, NULL, NULL);
+    expect(DEPENDENCY("a -> b"), product, product, NULL, broken);
+    expect(DEPENDENCY("b -> a"), product, product, NULL, broken);
+    const char *functional = "a,b,c\n1,x,p\n1,x,q\n2,y,p\n2,y,q\n";
+    expect(DEPENDENCY("a -> b"), functional, functional, NULL, NULL);
+    expect(DEPENDENCY("b -> a"), functional, functional, NULL, NULL);
+    expect(DEPENDENCY("a, c -> b"), functional, functional, NULL, NULL);
+    expect(DEPENDENCY("a -> c"), functional, functional, NULL, "2 groups of rows violate it");
+    /* Suppressed rows show nothing: they keep no dependency and break none. */
+    expect(DEPENDENCY("a -> b") "suppression: {rows: 1}\n", "a,b,c\n1,x,p\n1,x,q\n1,y,p\n",
+           "a,b,c\n1,x,p\n1,x,q\n*,*,*\n", NULL, NULL);
+}
+
+/* ---- Labels ---- */
+
+/* Each value is shown as its label, in two rows. */
+static void labels(const char *attribute, const char *const (*pairs)[2], size_t count, bool good)
+{
+    char   yaml[400], original[4000] = "a,b\n", release[4000] = "a,b\n", map[1000] = "kanon-rowmap 1\n";
+    size_t at = strlen(original), to = at, m = strlen(map);
+    for (size_t i = 0; i < 2 * count; i++) {
+        at += (size_t)snprintf(original + at, sizeof original - at, "%s,x\n", pairs[i / 2][0]);
+        to += (size_t)snprintf(release + to, sizeof release - to, "%s,x\n", pairs[i / 2][1]);
+        m += (size_t)snprintf(map + m, sizeof map - m, "%zu\n", i + 1);
+    }
+    snprintf(yaml, sizeof yaml, HEAD "attributes: {a: %s, b: {role: keep}}\nprivacy: [{k: 2}]\n", attribute);
+    expect(yaml, original, release, map, good ? NULL : "column \"a\"");
+    if (good) expect(yaml, original, release, NULL, NULL); /* otherwise rows might change places */
+}
+
+/* The first and last days of months, quarters, years and decades, leap years of every kind, days before 1970. */
+static void days_of_the_calendar(void **state)
+{
+    (void)state;
+    static const char *const months[][2] = {
+        {"0001-01-01", "0001-01"}, {"0001-12-31", "0001-12"}, {"1582-10-10", "1582-10"}, {"1600-02-29", "1600-02"},
+        {"1899-12-31", "1899-12"}, {"1900-02-28", "1900-02"}, {"1900-03-01", "1900-03"}, {"1904-02-29", "1904-02"},
+        {"1969-12-31", "1969-12"}, {"1970-01-01", "1970-01"}, {"1996-01-31", "1996-01"}, {"1996-02-01", "1996-02"},
+        {"1996-02-29", "1996-02"}, {"1996-03-01", "1996-03"}, {"1996-03-31", "1996-03"}, {"1996-04-30", "1996-04"},
+        {"1996-05-31", "1996-05"}, {"1996-07-31", "1996-07"}, {"1996-08-31", "1996-08"}, {"1996-12-31", "1996-12"},
+        {"1997-01-01", "1997-01"}, {"1997-02-28", "1997-02"}, {"1997-03-01", "1997-03"}, {"2000-02-29", "2000-02"},
+        {"2000-12-31", "2000-12"}, {"2001-01-01", "2001-01"}, {"2100-02-28", "2100-02"}, {"2100-03-01", "2100-03"},
+        {"2400-02-29", "2400-02"}, {"9999-12-31", "9999-12"},
+    };
+    static const char *const quarters[][2] = {
+        {"1999-01-01", "1999-Q1"}, {"1999-03-31", "1999-Q1"}, {"1999-04-01", "1999-Q2"}, {"1999-06-30", "1999-Q2"},
+        {"1999-07-01", "1999-Q3"}, {"1999-09-30", "1999-Q3"}, {"1999-10-01", "1999-Q4"}, {"1999-12-31", "1999-Q4"},
+        {"2000-12-31", "2000-Q4"}, {"2001-01-01", "2001-Q1"},
+    };
+    static const char *const decades[][2] = {{"1969-12-31", "1960-1969"}, {"1970-01-01", "1970-1979"},
+                                             {"1979-12-31", "1970-1979"}, {"1980-01-01", "1980-1989"},
+                                             {"1985-06-15", "1985"},      {"2000-01-01", "2000-2009"}};
+    const char              *date = "{role: quasi, type: date, hierarchy: {calendar: [month, quarter, year, decade]}}";
+    labels(date, months, sizeof months / sizeof *months, true);
+    labels(date, quarters, sizeof quarters / sizeof *quarters, true);
+    labels(date, decades, sizeof decades / sizeof *decades, true);
+    static const char *const wrong[][2] = {
+        {"1996-02-29", "1996-03"}, {"1996-03-01", "1996-02"}, {"1999-04-01", "1999-Q1"},   {"1999-12-31", "2000"},
+        {"1970-01-01", "1969"},    {"2000-01-01", "1999"},    {"1979-12-31", "1980-1989"}, {"1900-03-01", "1900-02"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const char *const both[][2] = {{wrong[i][0], wrong[i][1]},  {"1996-02-28", "1996-02"},
+                                       {"1999-03-31", "1999-Q1"},   {"2000-12-31", "2000"},
+                                       {"1969-12-31", "1969"},      {"1999-01-01", "1999"},
+                                       {"1980-01-01", "1980-1989"}, {"1900-02-28", "1900-02"}};
+        labels(date, both, sizeof both / sizeof *both, false);
+    }
+}
+
+/* Days and moments in one column: a released day of a datetime is its beginning, in UTC. */
+static void moments(void **state)
+{
+    (void)state;
+    const char              *moment = "{role: quasi, type: datetime, hierarchy: {calendar: [day, month, year]}}";
+    static const char *const days[][2] = {
+        {"1969-12-31T23:59:59", "1969-12-31"}, {"1970-01-01T00:00:00", "1970-01-01"},
+        {"1970-01-01T23:59:59", "1970-01-01"}, {"1970-01-02T00:00:00", "1970-01-02"},
+        {"1968-02-29T12:00:00", "1968-02"},    {"1969-01-01T00:00:00", "1969"},
+        {"2000-02-29T23:59:59", "2000-02-29"},
+    };
+    labels(moment, days, sizeof days / sizeof *days, true);
+    static const char *const wrong[][2] = {{"1969-12-31T23:59:59", "1970-01-01"},
+                                           {"1970-01-01T00:00:00", "1970-01-01"},
+                                           {"1969-12-31T00:00:00", "1969-12-31"}};
+    labels(moment, wrong, 3, false);
+    const char              *plain = "{role: quasi, type: datetime}";
+    static const char *const between[][2] = {{"2001-05-06T10:00:00", "\"[2001-05-06, 2001-05-07]\""},
+                                             {"2001-05-07T00:00:00", "\"[2001-05-06, 2001-05-07]\""},
+                                             {"2001-05-06T00:00:00", "\"[2001-05-06, 2001-05-07]\""},
+                                             {"2001-05-08T00:00:00", "2001-05-08"}};
+    labels(plain, between, 4, true);
+    static const char *const outside[][2] = {{"2001-05-07T00:00:01", "\"[2001-05-06, 2001-05-07]\""},
+                                             {"2001-05-06T00:00:00", "\"[2001-05-06, 2001-05-07]\""}};
+    labels(plain, outside, 2, false);
+}
+
+/* ---- Row maps ---- */
+
+/* So many different cells that pairs of them are kept by hashing. */
+static void many_pairs(void **state)
+{
+    (void)state;
+    enum { ROWS = 6000 };
+    char *original = malloc(ROWS * 20), *release = malloc(ROWS * 30), *map = malloc(ROWS * 10 + 40);
+    assert_true(original && release && map);
+    const char *yaml = HEAD "attributes: {a: {role: quasi, type: integer}, b: {role: keep}}\nprivacy: [{k: 2}]\n";
+    for (int spoiled = 0; spoiled < 3; spoiled++) {
+        size_t o = (size_t)sprintf(original, "a,b\n"), r = (size_t)sprintf(release, "a,b\n"),
+               m = (size_t)sprintf(map, "kanon-rowmap 1\n");
+        for (int i = 0; i < ROWS; i++) {
+            int value = 3 * i, low = 3 * (i - i % 2), far = spoiled && i / 2 == (spoiled == 1 ? 0 : ROWS / 2 - 1);
+            o += (size_t)sprintf(original + o, "%d,x\n", value);
+            r += (size_t)sprintf(release + r, "\"[%d, %d]\",x\n", low, low + (far ? 2 : 3));
+            m += (size_t)sprintf(map + m, "%d\n", i + 1);
+        }
+        expect(yaml, original, release, map, spoiled ? "column \"a\"" : NULL);
+    }
+    free(original);
+    free(release);
+    free(map);
+}
+
+/* ---- Claims ---- */
+
+/* A level that is claimed must be that of every cell. */
+static void claimed_levels(void **state)
+{
+    (void)state;
+    static const struct {
+        int  levels[2];
+        bool good;
+    } cases[] = {{{1, 0}, true},  {{0, 0}, false}, {{2, 0}, false}, {{1, 1}, false},
+                 {{-1, 0}, true}, {{1, -1}, true}, {{9, 0}, false}, {{1, 99}, false}};
+    verify_case c = {.yaml =
+                         HEAD "attributes: {a: {role: quasi, type: integer, hierarchy: {ranges: [10, 20]}}, b: {role: "
+                              "quasi}}\nprivacy: [{k: 2}]\n",
+                     .original = "a,b\n11,x\n12,x\n23,x\n24,x\n",
+                     .release = "a,b\n10-19,x\n10-19,x\n20-29,x\n20-29,x\n",
+                     .level_count = 2};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int map = 0; map < 2; map++) {
+            c.levels = cases[i].levels;
+            c.map = map ? "kanon-rowmap 1\n1\n2\n3\n4\n" : NULL;
+            expect_case(&c, cases[i].good ? NULL : "its cells are not those of level");
+        }
+}
+
+/* ---- Reading ---- */
+
+static void headers(void **state)
+{
+    (void)state;
+    const char *yaml = HEAD "attributes: {a: {role: quasi}}\nprivacy: [{k: 2}]\n";
+    expect_error(yaml, "a,b,a\n1,2,1\n1,2,1\n", "a\n1\n1\n", NULL, KN_INPUT, "columns 1 and 3 have the same name");
+    expect_error(yaml, "a\n1\n1\n", "a,x,y,x\n1,2,1,2\n1,2,1,2\n", NULL, KN_INPUT,
+                 "columns 2 and 4 have the same name");
+    expect_error(yaml, "a,\xff\n1,1\n1,1\n", "a\n1\n1\n", NULL, KN_INPUT, "original.csv:1: the header is not text");
+}
+
+static void a_database_is_no_table(void **state)
+{
+    (void)state;
+    expect_error(
+        "kanon: 1\ninput: db/\noutput: out/\nentity: {table: p}\ntables: {p: {attributes: {a: {role: quasi}}}}\n"
+        "privacy: [{k: 2}]\n",
+        "a\n1\n1\n", "a\n1\n1\n", NULL, KN_USAGE, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -133,6 +312,13 @@ int main(void)
         cmocka_unit_test(presence_has_a_least_share),
         cmocka_unit_test(a_statistic_needs_k_known_cells),
         cmocka_unit_test(a_dependency_with_k_needs_k_rows),
+        cmocka_unit_test(dependencies_of_every_kind),
+        cmocka_unit_test(days_of_the_calendar),
+        cmocka_unit_test(moments),
+        cmocka_unit_test(many_pairs),
+        cmocka_unit_test(claimed_levels),
+        cmocka_unit_test(headers),
+        cmocka_unit_test(a_database_is_no_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
