@@ -304,6 +304,168 @@ static void a_database_is_no_table(void **state)
         "a\n1\n1\n", "a\n1\n1\n", NULL, KN_USAGE, "");
 }
 
+/* ---- Populations and weights ---- */
+
+/* Rows that are left out because a cell is missing stand for nobody. */
+static void weights_of_rows_that_take_part(void **state)
+{
+    (void)state;
+#define WEIGHED(k)                                                                                                     \
+    HEAD "attributes: {a: {role: quasi}, w: {role: weight}}\nmissing: drop\nprivacy: [{k-map: {k: " k "}}]\n"
+    const char *original = "a,w\n1,2\n1,3\n,7\n2,4\n2,1\n", *release = "a,w\n*,2\n*,3\n*,4\n*,1\n";
+    expect(WEIGHED("10"), original, release, NULL, NULL);
+    expect(WEIGHED("11"), original, release, NULL, "k-map: 1 class of 1 fails");
+    expect(WEIGHED("5"), original, "a,w\n1,2\n1,3\n2,4\n2,1\n", NULL, NULL);
+    expect(WEIGHED("6"), original, "a,w\n1,2\n1,3\n2,4\n2,1\n", NULL, "k-map: 2 classes of 2 fail");
+    expect_error(WEIGHED("2"), "a,w\n1,2\n1,-3\n", "a,w\n1,2\n1,-3\n", NULL, KN_INPUT, "no positive number");
+}
+
+/* Tenths are counted exactly: ten of them are one person, nine are none. */
+static void weights_with_decimals(void **state)
+{
+    (void)state;
+    char original[400] = "a,w\n";
+    for (int i = 0; i < 20; i++) strcat(original, i % 2 ? "1,0.1\n" : "1,0.10\n");
+#define TENTHS(k) HEAD "attributes: {a: {role: quasi}, w: {role: weight}}\nprivacy: [{k-map: {k: " k "}}]\n"
+    expect(TENTHS("2"), original, original, NULL, NULL);
+    expect(TENTHS("3"), original, original, NULL, "k-map");
+    original[strlen(original) - 7] = '\0'; /* one row less: 1.9 */
+    expect(TENTHS("2"), original, original, NULL, "k-map");
+    expect(TENTHS("1"), original, original, NULL, NULL);
+    expect(TENTHS("5"), "a,w\n1,2.5e0\n1,25e-1\n", "a,w\n1,2.5e0\n1,25e-1\n", NULL, NULL);
+    expect(TENTHS("6"), "a,w\n1,2.5e0\n1,25e-1\n", "a,w\n1,2.5e0\n1,25e-1\n", NULL, "k-map");
+    expect(TENTHS("1500"), "a,w\n1,1e3\n1,500.0000001\n", "a,w\n1,1e3\n1,500.0000001\n", NULL, NULL);
+    expect(TENTHS("1501"), "a,w\n1,1e3\n1,500.0000001\n", "a,w\n1,1e3\n1,500.0000001\n", NULL, "k-map");
+}
+
+/* 1, 1.0 and 1.00 are one value where both files have numbers, three texts where one has words. */
+static void a_population_written_otherwise(void **state)
+{
+    (void)state;
+#define PEOPLE(k) HEAD "attributes: {a: {role: quasi}}\npopulation: people.csv\nprivacy: [{k-map: {k: " k "}}]\n"
+    file("people.csv", "a\n1.0\n1\n1.00\n2.5\n");
+    expect(PEOPLE("3"), "a\n1\n1\n", "a\n1\n1\n", NULL, NULL);
+    expect(PEOPLE("4"), "a\n1\n1\n", "a\n1\n1\n", NULL, "k-map");
+    file("people.csv", "a\n1.0\n1\n1.00\nword\n");
+    expect(PEOPLE("1"), "a\n1\n1\n", "a\n1\n1\n", NULL, NULL);
+    expect(PEOPLE("2"), "a\n1\n1\n", "a\n1\n1\n", NULL, "k-map");
+    file("people.csv", "a\n1\n1\n2\n3\n4\n");
+    expect(PEOPLE("2"), "a\n1\n1\n", "a\n1\n1\n", NULL, NULL);
+    expect(PEOPLE("3"), "a\n1\n1\n", "a\n1\n1\n", NULL, "k-map");
+    expect(PEOPLE("5"), "a\n1\n2\n", "a\n*\n*\n", NULL, NULL);
+    expect(PEOPLE("6"), "a\n1\n2\n", "a\n*\n*\n", NULL, "k-map");
+    expect(PEOPLE("4"), "a\n1\n3\n", "a\n[1-3]\n[1-3]\n", NULL, NULL);
+    expect(PEOPLE("5"), "a\n1\n3\n", "a\n[1-3]\n[1-3]\n", NULL, "k-map");
+    file("people.csv", "b\n1\n");
+    expect_error(PEOPLE("2"), "a\n1\n1\n", "a\n1\n1\n", NULL, KN_INPUT, "there is no column \"a\"");
+}
+
+/* ---- Summaries ---- */
+
+static void every_class_stands_in_the_summary_once(void **state)
+{
+    (void)state;
+    verify_case c = {.yaml = HEAD
+                     "attributes: {a: {role: quasi, type: integer}, d: {role: quasi, type: date}}\nprivacy: [{k: 2}]\n"
+                     "suppression: {rows: 1}\n",
+                     .original = "a,d\n1,2001-02-03\n3,2001-02-05\n7,2001-02-04\n8,2001-02-04\n99,2009-09-09\n",
+                     .release = "a,d\n[1-3],\"[2001-02-03, 2001-02-05]\"\n[1-3],\"[2001-02-03, 2001-02-05]\"\n"
+                                "[7-8],2001-02-04\n[7-8],2001-02-04\n*,*\n",
+                     .map = "kanon-rowmap 1\n1\n2\n3\n4\n5\n"};
+#define TOP "a,d,rows,a_min,a_max,a_mean,d_min,d_max\n"
+#define ONE "[1-3],\"[2001-02-03, 2001-02-05]\",2,1,3,2,2001-02-03,2001-02-05\n"
+#define TWO "[7-8],2001-02-04,2,7,8,7.5,2001-02-04,2001-02-04\n"
+    static const struct {
+        const char *summary, *problem;
+    } cases[] = {
+        {TOP ONE TWO, NULL},
+        {TOP TWO ONE, NULL},
+        {"d,rows,a_mean,a_max,a_min,a,d_max,d_min\n"
+         "2001-02-04,2,7.5,8,7,[7-8],2001-02-04,2001-02-04\n\"[2001-02-03, "
+         "2001-02-05]\",2,2,3,1,[1-3],2001-02-05,2001-02-03\n",
+         NULL},
+        {TOP ONE, "a class is missing from the summary"},
+        {TOP ONE TWO TWO, "row 3 of the summary is about a class that was there before"},
+        {TOP ONE TWO "[1-3],2001-02-04,2,1,3,2,2001-02-03,2001-02-05\n",
+         "row 3 of the summary is about no class of the release"},
+        {TOP ONE TWO "*,*,1,,,,,\n", "row 3 of the summary is about no class of the release"},
+        {TOP ONE "[7-8],2001-02-04,3,7,8,7.5,2001-02-04,2001-02-04\n",
+         "row 2 of the summary: the class has not that many rows"},
+        {TOP ONE "[7-8],2001-02-04,1,7,8,7.5,2001-02-04,2001-02-04\n",
+         "row 2 of the summary: the class has not that many rows"},
+        {TOP ONE "[7-8],2001-02-04,x,7,8,7.5,2001-02-04,2001-02-04\n",
+         "row 2 of the summary: the class has not that many rows"},
+        {TOP ONE "[7-8],2001-02-04,2,7,8,7.5000001,2001-02-04,2001-02-04\n", "row 2 of the summary, column \"a_mean\""},
+        {TOP ONE "[7-8],2001-02-04,2,7,8,7.5,2001-02-03,2001-02-04\n", "row 2 of the summary, column \"d_min\""},
+        {TOP ONE "[7-8],2001-02-04,2,7,8,7.5,2001-02-04,2001-02-05\n", "row 2 of the summary, column \"d_max\""},
+        {"a,d,rows,a_min,a_max,a_mean,d_min\n", "the summary has no column \"d_max\""},
+        {"a,d,rows,a_min,a_max,a_mean,d_min,d_max,d_mean\n", "the summary has a column that is no statistic"},
+        {"a,rows,a_min,a_max,a_mean,d_min,d_max\n", "the summary has no column \"d\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        c.summary = cases[i].summary;
+        expect_case(&c, cases[i].problem);
+    }
+    c.summary = cases[0].summary;
+    c.map = NULL;
+    expect_case(&c, "a summary can be checked with a row map only");
+}
+
+/* ---- Metrics ---- */
+
+/* A column's weight counts its loss; the sum is divided by the sum of the weights. */
+static void weighted_losses(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(1);
+    static const struct {
+        const char *a, *b;
+        double      lm, prec;
+    } cases[] = {
+        {"1", "1", 0.5 * 0.5 + 0.5 * 0, 1 - 0.5 * 0.5},
+        {"3", "1", 0.75 * 0.5, 1 - 0.75 * 0.5},
+        {"1", "3", 0.25 * 0.5, 1 - 0.25 * 0.5},
+        {"0", "1", 0, 1},
+        {"0.5", "0", 0.5, 0.5},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char              yaml[600];
+        kn_error          err = KN_ERROR_INIT;
+        kn_verify_report *r = NULL;
+        snprintf(yaml, sizeof yaml,
+                 HEAD "attributes: {a: {role: quasi, hierarchy: tree.csv, weight: %s}, b: {role: quasi, weight: %s}}\n"
+                      "privacy: [{k: 2}]\n",
+                 cases[i].a, cases[i].b);
+        file("tree.csv", "1;p;*\n2;p;*\n3;q;*\n4;q;*\n5;q;*\n");
+        verify_case c = {.yaml = yaml,
+                         .original = "a,b\n1,x\n2,x\n3,x\n3,x\n",
+                         .release = "a,b\n*,x\n*,x\n3,x\n3,x\n",
+                         .map = "kanon-rowmap 1\n1\n2\n3\n4\n"};
+        assert_ok(run_case(&r, ctx, &c, &err), err);
+        assert_true(r->ok);
+        assert_close(r->metrics[KN_METRIC_LM], cases[i].lm);
+        assert_close(r->metrics[KN_METRIC_PREC], cases[i].prec);
+        assert_close(r->metrics[KN_METRIC_DM], 8);
+        kn_verify_report_free(r);
+    }
+    testing_context_free(ctx);
+}
+
+/* ---- Intervals ---- */
+
+static void ends_that_cannot_be_read(void **state)
+{
+    (void)state;
+    static const char *const cells[] = {"\"[1, x]\"", "\"[x, 9]\"", "\"[x, y]\"", "\"[1, 9\"",
+                                        "\"1, 9]\"",  "\"[9, 1]\"", "[]"};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        char release[100];
+        snprintf(release, sizeof release, "a\n%s\n%s\n", cells[i], cells[i]);
+        expect(HEAD "attributes: {a: {role: quasi, type: integer}}\nprivacy: [{k: 2}]\n", "a\n1\n9\n", release, NULL,
+               "");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +481,12 @@ int main(void)
         cmocka_unit_test(claimed_levels),
         cmocka_unit_test(headers),
         cmocka_unit_test(a_database_is_no_table),
+        cmocka_unit_test(weights_of_rows_that_take_part),
+        cmocka_unit_test(weights_with_decimals),
+        cmocka_unit_test(a_population_written_otherwise),
+        cmocka_unit_test(every_class_stands_in_the_summary_once),
+        cmocka_unit_test(weighted_losses),
+        cmocka_unit_test(ends_that_cannot_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
