@@ -295,6 +295,14 @@ static void headers(void **state)
     expect_error(yaml, "a,\xff\n1,1\n1,1\n", "a\n1\n1\n", NULL, KN_INPUT, "original.csv:1: the header is not text");
 }
 
+static void cells_that_mean_nothing(void **state)
+{
+    (void)state;
+    const char *yaml = HEAD "attributes: {a: {role: quasi}, b: {role: quasi}}\nprivacy: [{k: 2}]\n";
+    expect(yaml, "a,b\n1,x\n1,x\n", "a,b\n7,x\n1,x\n", NULL, "row 1, column \"a\": neither a value of the original");
+    expect(yaml, "a,b\n1,x\n1,x\n", "a,b\n1,x\n1,y\n", NULL, "row 2, column \"b\": neither a value of the original");
+}
+
 static void a_database_is_no_table(void **state)
 {
     (void)state;
@@ -480,6 +488,7 @@ int main(void)
         cmocka_unit_test(many_pairs),
         cmocka_unit_test(claimed_levels),
         cmocka_unit_test(headers),
+        cmocka_unit_test(cells_that_mean_nothing),
         cmocka_unit_test(a_database_is_no_table),
         cmocka_unit_test(weights_of_rows_that_take_part),
         cmocka_unit_test(weights_with_decimals),

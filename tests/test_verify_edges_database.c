@@ -157,11 +157,15 @@ static void cells(void **state)
     f.map = "released id,original id\n1,1\n2,01\n3,7\n4,8\n"; /* texts, not numbers: 01 is somebody else */
     expect(SPEC(""), &f, true, "");
     f.map = "released id,original id\n1,01\n2,01\n3,7\n4,8\n";
-    expect(SPEC(""), &f, true, "");
+    expect(SPEC(""), &f, true, "table \"person\", row 2: the row map gives somebody else the same original");
     f.map = "released id,original id\n1,01\n2,1\n3,7\n";
-    expect(SPEC(""), &f, true, "");
+    expect(SPEC(""), &f, true, "table \"person\", row 4: the row map does not say who this is");
     f.map = "released id,original id\n1,01\n2,1\n3,7\n4,9\n";
-    expect(SPEC(""), &f, true, "");
+    expect(SPEC(""), &f, true, "the row map's row 4 names nobody of the original");
+    f.map = "released id,original id\n1,01\n2,1\n3,7\n5,8\n";
+    expect(SPEC(""), &f, true, "the row map's row 4 names nobody of the release");
+    f.map = "released id,original id\n1,01\n2,1\n3,7\n4,8\n1,8\n";
+    expect(SPEC(""), &f, true, "the row map's row 5 names a released person that an earlier one has already");
 }
 
 static void promises(void **state)
