@@ -474,6 +474,73 @@ static void ends_that_cannot_be_read(void **state)
     }
 }
 
+/* ---- Suppressed rows that show their sensitive cells ---- */
+
+/* A row that is left out for a missing cell lends its sensitive value to nobody. */
+static void values_of_rows_that_are_left_out(void **state)
+{
+    (void)state;
+    const char *yaml = HEAD "attributes: {a: {role: quasi}, s: {role: sensitive}, w: {role: keep}}\nprivacy: [{k: 2}]\n"
+                            "missing: drop\nsuppressed: keep-sensitive\nsuppression: {rows: 2}\n";
+    const char *original = "a,s,w\n1,u,p\n1,v,p\n2,w,p\n3,y,p\n,x,p\n";
+    expect(yaml, original, "a,s,w\n1,u,p\n1,v,p\n*,w,*\n*,y,*\n", NULL, NULL);
+    expect(yaml, original, "a,s,w\n1,u,p\n1,v,p\n*,w,*\n*,x,*\n", NULL, "1 released row cannot come from the original");
+    expect(yaml, original, "a,s,w\n1,u,p\n1,v,p\n*,w,*\n*,w,*\n", NULL, "such as row 4");
+    expect(yaml, original, "a,s,w\n1,u,p\n1,v,p\n*,u,*\n*,y,*\n", NULL, "such as row 3");
+}
+
+/* ---- Files of hierarchies ---- */
+
+static void hierarchy_files(void **state)
+{
+    (void)state;
+    char deep[200000] = "", label[20];
+    static const struct {
+        const char *text, *kind;
+        bool        good;
+    } cases[] = {
+        {"Any\n  P\n    a\n    b\n  Q\n    c\n", "{taxonomy: t}", true},
+        {"Any\r\n  P\r\n    a\r\n    b\r\n\r\n  Q\r\n    c\r\n", "{taxonomy: t}", true},
+        {"Any\r  P\r    a\r    b\r  Q\r    c", "{taxonomy: t}", true},
+        {"\xef\xbb\xbf"
+         "Any\n P\n  a\n  b\n Q\n  c\n",
+         "{taxonomy: t}", true},
+        {"P\n  a\n  b\nQ\n  c\n", "{taxonomy: t}", true},
+        {"a;P;Any\nb;P;Any\nc;Q;Any\n", "t", true},
+        {"\xef\xbb\xbf"
+         "a;P;Any\r\nb;P;Any\r\nc;Q;Any\r\n",
+         "t", true},
+        {"Any\n  P\n     a\n    b\n  Q\n    c\n", "{taxonomy: t}", false},
+        {"Any\n    P\n  a\n  b\n", "{taxonomy: t}", false},
+        {"  Any\n    a\n", "{taxonomy: t}", false},
+        {"Any\n  P\n      a\n", "{taxonomy: t}", false},
+        {" \n\n", "{taxonomy: t}", false},
+        {"a;P;Any\nb;\xff;Any\n", "t", false},
+        {"a;P;Any\na;Q;Any\nb;P;Any\n", "t", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char yaml[300];
+        file("t", cases[i].text);
+        snprintf(yaml, sizeof yaml,
+                 HEAD "attributes: {a: {role: quasi, type: text, hierarchy: %s}}\nprivacy: [{k: 2}]\n", cases[i].kind);
+        if (cases[i].good) {
+            expect(yaml, "a\na\nb\nc\nc\n", "a\nP\nP\nc\nc\n", NULL, NULL);
+            expect(yaml, "a\na\nb\nc\nc\n", "a\nP\nP\nQ\nQ\n", NULL, NULL);
+            expect(yaml, "a\na\nb\nc\nc\n", "a\nQ\nQ\nc\nc\n", NULL, "cannot come from the original");
+        } else {
+            expect_error(yaml, "a\na\nb\n", "a\nP\nP\n", NULL, KN_INPUT, "t");
+        }
+    }
+    for (int depth = 0; depth < 300; depth++) {
+        memset(deep + strlen(deep), ' ', (size_t)depth + 1);
+        snprintf(label, sizeof label, "n%d\n", depth);
+        strcpy(strchr(deep, '\0') - 1, label);
+    }
+    file("t", deep);
+    expect_error(HEAD "attributes: {a: {role: quasi, hierarchy: {taxonomy: t}}}\nprivacy: [{k: 2}]\n",
+                 "a\nn299\nn299\n", "a\nn299\nn299\n", NULL, KN_INPUT, "this indent makes no sense");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -496,6 +563,8 @@ int main(void)
         cmocka_unit_test(every_class_stands_in_the_summary_once),
         cmocka_unit_test(weighted_losses),
         cmocka_unit_test(ends_that_cannot_be_read),
+        cmocka_unit_test(values_of_rows_that_are_left_out),
+        cmocka_unit_test(hierarchy_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
