@@ -541,6 +541,56 @@ static void hierarchy_files(void **state)
                  "a\nn299\nn299\n", "a\nn299\nn299\n", NULL, KN_INPUT, "this indent makes no sense");
 }
 
+/* With a least share nobody may be suppressed: rows that are "*" throughout are one class at the top, whatever the budget. */
+static void presence_and_suppressed_rows(void **state)
+{
+    (void)state;
+    file("population.csv", "a\n1\n1\n2\n2\n3\n3\n");
+#define ABSENCE(min)                                                                                                   \
+    HEAD "attributes: {a: {role: quasi}}\npopulation: population.csv\nsuppression: {rows: 3}\n"                        \
+         "privacy: [{delta-presence: {min: " min ", max: 0.5}}]\n"
+    expect(ABSENCE("0.5"), "a\n1\n2\n3\n", "a\n*\n*\n*\n", NULL, NULL);
+    expect(ABSENCE("0.5"), "a\n1\n2\n3\n", "a\n1\n2\n3\n", NULL, NULL);
+    expect(ABSENCE("0.5"), "a\n1\n2\n3\n", "a\n1\n2\n*\n", NULL, "delta-presence");
+    expect(ABSENCE("0.1"), "a\n1\n2\n", "a\n1\n2\n", NULL, "somebody of the population is in no class");
+    expect(ABSENCE("0"), "a\n1\n2\n", "a\n1\n2\n", NULL, NULL);
+}
+
+/* More classes than the first tables of hashes hold, their rows far apart. */
+static void many_classes(void **state)
+{
+    (void)state;
+    enum { CLASSES = 5000 };
+    kn_context       *ctx = testing_context(2);
+    kn_error          err = KN_ERROR_INIT;
+    kn_verify_report *r = NULL;
+    char             *table = malloc(2 * CLASSES * 40), *map = malloc(2 * CLASSES * 10 + 40);
+    assert_true(table && map);
+    size_t t = (size_t)sprintf(table, "a,b,s\n"), m = (size_t)sprintf(map, "kanon-rowmap 1\n");
+    for (int i = 0; i < 2 * CLASSES; i++) {
+        unsigned value = (unsigned)(i % CLASSES) * 7919u % CLASSES;
+        t += (size_t)sprintf(table + t, "%u,x%u,%d\n", value, value / 3, i < CLASSES);
+        m += (size_t)sprintf(map + m, "%d\n", i + 1);
+    }
+    verify_case c = {.yaml =
+                         HEAD "attributes: {a: {role: quasi, type: integer}, b: {role: quasi}, s: {role: sensitive}}\n"
+                              "privacy: [{k: 2}, {l-diversity: {kind: distinct, l: 2}}]\n",
+                     .original = table,
+                     .release = table};
+    for (int with_map = 0; with_map < 2; with_map++) {
+        c.map = with_map ? map : NULL;
+        assert_ok(run_case(&r, ctx, &c, &err), err);
+        assert_true(r->ok);
+        assert_int_equal(r->classes, CLASSES);
+        assert_int_equal(r->k, 2);
+        assert_close(r->metrics[KN_METRIC_DM], 4.0 * CLASSES);
+        kn_verify_report_free(r);
+    }
+    free(table);
+    free(map);
+    testing_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -565,6 +615,8 @@ int main(void)
         cmocka_unit_test(ends_that_cannot_be_read),
         cmocka_unit_test(values_of_rows_that_are_left_out),
         cmocka_unit_test(hierarchy_files),
+        cmocka_unit_test(presence_and_suppressed_rows),
+        cmocka_unit_test(many_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
