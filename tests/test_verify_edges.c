@@ -1,5 +1,7 @@
 /* test_verify_edges.c: the verifier where one more or one less decides: the last release that may pass, and beside it the
  * first that must not. */
+#include <math.h>
+
 #include "verify_testing.h"
 
 /* ---- Rows ---- */
@@ -591,6 +593,47 @@ static void many_classes(void **state)
     testing_context_free(ctx);
 }
 
+/* Five rows take part; two are shown as p, two as they are, one is suppressed. */
+static void losses_by_hand(void **state)
+{
+    (void)state;
+    kn_context       *ctx = testing_context(1);
+    kn_error          err = KN_ERROR_INIT;
+    kn_verify_report *r = NULL;
+    file("tree.csv", "1;p;*\n2;p;*\n3;q;*\n4;q;*\n5;q;*\n");
+#define LOSSES(rows)                                                                                                   \
+    HEAD "attributes: {a: {role: quasi, hierarchy: tree.csv}, s: {role: keep}}\nprivacy: [{k: 2}]\nmissing: drop\n"    \
+         "suppression: {rows: " rows "}\n"
+    verify_case c = {.yaml = LOSSES("1"),
+                     .original = "a,s\n,x\n1,x\n2,x\n3,x\n,x\n3,x\n5,x\n",
+                     .release = "a,s\np,x\np,x\n3,x\n3,x\n*,*\n",
+                     .map = "kanon-rowmap 1\n2\n3\n4\n6\n7\n"};
+    assert_ok(run_case(&r, ctx, &c, &err), err);
+    assert_true(r->ok);
+    assert_int_equal(r->classes, 2);
+    assert_int_equal(r->suppressed, 1);
+    assert_close(r->metrics[KN_METRIC_LM], (2 * 1 / 4.0 + 1) / 5);
+    assert_close(r->metrics[KN_METRIC_NCP], (2 * 2 / 5.0 + 1) / 5);
+    assert_close(r->metrics[KN_METRIC_PREC], 1 - (2 * 1 / 2.0 + 1) / 5);
+    assert_close(r->metrics[KN_METRIC_DM], 4 + 4 + 1 * 5);
+    assert_close(r->metrics[KN_METRIC_DM_STAR], 4 + 4 + 1);
+    assert_close(r->metrics[KN_METRIC_C_AVG], 4 / (2 * 2.0));
+    /* p: one of the two below it; *: one of all five, each twice or once below the root */
+    assert_close(r->metrics[KN_METRIC_ENTROPY], 2 * log2(2.0) + log2(5.0));
+    kn_verify_report_free(r);
+    c = (verify_case){.yaml = LOSSES("5"), .original = c.original, .release = "a,s\n*,*\n*,*\n*,*\n*,*\n*,*\n"};
+    assert_ok(run_case(&r, ctx, &c, &err), err);
+    assert_true(r->ok);
+    assert_int_equal(r->classes, 0);
+    assert_int_equal(r->k, 0);
+    assert_close(r->metrics[KN_METRIC_LM], 1);
+    assert_close(r->metrics[KN_METRIC_PREC], 0);
+    assert_close(r->metrics[KN_METRIC_DM], 25);
+    assert_true(isinf(r->metrics[KN_METRIC_C_AVG]));
+    kn_verify_report_free(r);
+    testing_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -617,6 +660,7 @@ int main(void)
         cmocka_unit_test(hierarchy_files),
         cmocka_unit_test(presence_and_suppressed_rows),
         cmocka_unit_test(many_classes),
+        cmocka_unit_test(losses_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
