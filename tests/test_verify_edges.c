@@ -2,6 +2,8 @@
  * first that must not. */
 #include <math.h>
 
+#include "kn_hash.h"
+#include "kn_verify_internal.h"
 #include "verify_testing.h"
 
 /* ---- Rows ---- */
@@ -634,6 +636,61 @@ static void losses_by_hand(void **state)
     testing_context_free(ctx);
 }
 
+/* ---- Hashes ---- */
+
+enum { COLLIDING = 1 << 18 };
+
+static int by_hash(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Two different texts whose hashes begin alike, among those of numbers. */
+static void colliding_texts(char *a, char *b, size_t size)
+{
+    uint64_t *list = malloc(COLLIDING * sizeof *list);
+    assert_non_null(list);
+    for (uint32_t i = 0; i < COLLIDING; i++) {
+        char text[20];
+        int  n = snprintf(text, sizeof text, "t%u", i);
+        list[i] = (kn_hash_bytes(text, (size_t)n) >> 32) << 32 | i;
+    }
+    qsort(list, COLLIDING, sizeof *list, by_hash);
+    size_t at = 1;
+    while (at < COLLIDING && list[at] >> 32 != list[at - 1] >> 32) at++;
+    assert_true(at < COLLIDING);
+    snprintf(a, size, "t%u", (unsigned)(uint32_t)list[at - 1]);
+    snprintf(b, size, "t%u", (unsigned)(uint32_t)list[at]);
+    free(list);
+}
+
+/* A hash is never trusted: what it says is compared. */
+static void texts_with_one_hash(void **state)
+{
+    (void)state;
+    char        a[20], b[20], original[100], release[100];
+    kn_texts    texts;
+    kn_context *ctx = testing_context(1);
+    colliding_texts(a, b, sizeof a);
+    kn_texts_init(&texts, ctx);
+    assert_int_equal(kn_texts_add(&texts, kn_string_of(a), true), 0);
+    assert_int_equal(kn_texts_find(&texts, kn_string_of(b)), KN_V_NONE);
+    assert_int_equal(kn_texts_add(&texts, kn_string_of(b), true), 1);
+    assert_int_equal(kn_texts_add(&texts, kn_string_of(a), true), 0);
+    assert_int_equal(kn_texts_find(&texts, kn_string_of(b)), 1);
+    kn_texts_free(&texts);
+    testing_context_free(ctx);
+    snprintf(original, sizeof original, "a\n%s\n%s\n", a, a);
+    snprintf(release, sizeof release, "a\n%s\n%s\n", b, b);
+    expect(HEAD "attributes: {a: {role: quasi}}\nprivacy: [{k: 2}]\n", original, original, NULL, NULL);
+    expect(HEAD "attributes: {a: {role: quasi}}\nprivacy: [{k: 2}]\n", original, release, NULL,
+           "neither a value of the original");
+    snprintf(release, sizeof release, "a\n%s\n%s\n", a, b);
+    expect(HEAD "attributes: {a: {role: quasi}}\nprivacy: [{k: 2}]\n", release, release, NULL,
+           "k: 2 classes of 2 fail");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -661,6 +718,7 @@ int main(void)
         cmocka_unit_test(presence_and_suppressed_rows),
         cmocka_unit_test(many_classes),
         cmocka_unit_test(losses_by_hand),
+        cmocka_unit_test(texts_with_one_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
