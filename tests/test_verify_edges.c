@@ -142,6 +142,9 @@ static void dependencies_of_every_kind(void **state)
     expect(DEPENDENCY("a ->> c"), pairs, pairs, NULL, broken);
     const char *product = "a,b,c\n1,x,p\n1,x,q\n1,y,p\n1,y,q\n2,x,p\n2,x,p\n";
     expect(DEPENDENCY("a ->> b"), product, product, NULL, NULL);
+    expect(DEPENDENCY("a ->> c"), product, product, NULL, NULL);
+    const char *beside = "a,b,c\n1,x,p\n1,x,q\n1,y,p\n1,y,q\n1,z,p\n1,z,q\n2,x,p\n2,x,q\n2,y,r\n";
+    expect(DEPENDENCY("a ->> b"), beside, beside, NULL, broken);
     expect(DEPENDENCY("a -> b"), product, product, NULL, broken);
     expect(DEPENDENCY("b -> a"), product, product, NULL, broken);
     const char *functional = "a,b,c\n1,x,p\n1,x,q\n2,y,p\n2,y,q\n";
@@ -691,6 +694,80 @@ static void texts_with_one_hash(void **state)
            "k: 2 classes of 2 fail");
 }
 
+/* 256 levels, whose marks take four words; and not one more. */
+static void the_deepest_hierarchy(void **state)
+{
+    (void)state;
+    static char text[8000];
+    for (int labels = 256; labels <= 257; labels++) {
+        char *at = text;
+        for (int leaf = 0; leaf < 3; leaf++) {
+            at += sprintf(at, "%c", 'a' + leaf);
+            for (int i = 1; i < labels; i++)
+                at += i < 100 && leaf == 2 ? sprintf(at, ";m%d", i) : sprintf(at, ";l%d", i);
+            *at++ = '\n';
+        }
+        *at = '\0';
+        file("deep.csv", text);
+        const char *yaml = HEAD "attributes: {a: {role: quasi, hierarchy: deep.csv}}\nprivacy: [{k: 2}]\n";
+        if (labels == 257) {
+            expect_error(yaml, "a\na\nb\n", "a\nl1\nl1\n", NULL, KN_INPUT, "deep.csv:1: this line cannot be read");
+            break;
+        }
+        static const int levels[] = {1, 63, 64, 65, 99, 127, 128, 191, 192, 200, 255};
+        for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+            for (int claim = -1; claim <= 1; claim++)
+                for (int map = 0; map < 2; map++) {
+                    char release[60];
+                    int  claimed[] = {levels[i] + claim};
+                    snprintf(release, sizeof release, "a\nl%d\nl%d\n", levels[i], levels[i]);
+                    verify_case c = {.yaml = yaml,
+                                     .original = "a\na\nb\n",
+                                     .release = release,
+                                     .map = map ? "kanon-rowmap 1\n1\n2\n" : NULL,
+                                     .levels = claimed,
+                                     .level_count = 1};
+                    expect_case(&c, claim ? "its cells are not those of level" : NULL);
+                    c.levels = NULL;
+                    c.level_count = 0;
+                    c.original = "a\na\nc\n"; /* c is below l100 and what lies above it */
+                    expect_case(&c, levels[i] >= 100 ? NULL : "");
+                }
+    }
+}
+
+static void what_is_no_tree(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {{"a;P;X;Any\nb;P;Y;Any\n", "a label on one level has two parents"},
+                                           {"a;P;Any\nb;Q;Other\n", "there is more than one root"},
+                                           {"a;P;Any\na;P;Any\n", "the same leaf stands there twice"},
+                                           {"a\nb\n", "deep.csv"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        file("deep.csv", cases[i][0]);
+        expect_error(HEAD "attributes: {a: {role: quasi, hierarchy: deep.csv}}\nprivacy: [{k: 2}]\n", "a\na\nb\n",
+                     "a\nP\nP\n", NULL, KN_INPUT, cases[i][1]);
+    }
+}
+
+/* Products of 192 bits, with carries. */
+static void large_fractions(void **state)
+{
+    (void)state;
+    kn_u128  x = ((kn_u128)1 << 90) + UINT64_MAX;
+    uint64_t k = 1000000000000000003u;
+    assert_int_equal(kn_v_compare(x * 6, x * 10, 3 * k, 5 * k), 0);
+    assert_int_equal(kn_v_compare(x * 6 + 1, x * 10, 3 * k, 5 * k), 1);
+    assert_int_equal(kn_v_compare(x * 6 - 1, x * 10, 3 * k, 5 * k), -1);
+    assert_int_equal(kn_v_compare(x * 6, x * 10 + 1, 3 * k, 5 * k), -1);
+    assert_int_equal(kn_v_compare(x * 6, x * 10 - 1, 3 * k, 5 * k), 1);
+    assert_int_equal(kn_v_compare(x * 6, x * 10, 3 * k + 1, 5 * k), -1);
+    assert_int_equal(kn_v_compare(x * 6, x * 10, 3 * k, 5 * k + 1), 1);
+    assert_int_equal(kn_v_compare(0, 1, 0, 5), 0);
+    assert_int_equal(kn_v_compare(1, 0, 1, 0), 0);
+    assert_int_equal(kn_v_compare(1, 1, 1, 0), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -719,6 +796,9 @@ int main(void)
         cmocka_unit_test(many_classes),
         cmocka_unit_test(losses_by_hand),
         cmocka_unit_test(texts_with_one_hash),
+        cmocka_unit_test(the_deepest_hierarchy),
+        cmocka_unit_test(what_is_no_tree),
+        cmocka_unit_test(large_fractions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
