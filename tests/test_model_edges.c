@@ -5,6 +5,7 @@
 
 #include "kn_model.h"
 #include "kn_requirements.h"
+#include "kn_row_judge.h"
 #include "testing.h"
 
 static void ratios(void **state)
@@ -59,8 +60,60 @@ static void values_that_a_model_needs(void **state)
     testing_context_free(ctx);
 }
 
+/* Persons are counted once, and once for each of their values. */
+static void rows_of_persons(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(1);
+    kn_error    err = KN_ERROR_INIT;
+    kn_table   *t = read_text(ctx, "who,s\nA,x\nA,x\nB,x\nC,y\nA,y\nD,z\nB,x\n");
+    static const struct {
+        kn_model model;
+        uint32_t rows[7], count;
+        bool     persons, plain; /* does it hold of persons, and of rows? */
+    } cases[] = {
+        {{.kind = KN_MODEL_K, .k = 3}, {0, 1, 2, 3}, 4, true, true},
+        {{.kind = KN_MODEL_K, .k = 4}, {0, 1, 2, 3}, 4, false, true},
+        {{.kind = KN_MODEL_K, .k = 2}, {0, 1, 4}, 3, false, true},
+        {{.kind = KN_MODEL_K, .k = 3}, {6, 5, 4}, 3, true, true},
+        {{.kind = KN_MODEL_DISTINCT, .attribute = "s", .l = {2, 1}}, {0, 1, 2, 3}, 4, true, true},
+        {{.kind = KN_MODEL_DISTINCT, .attribute = "s", .l = {3, 1}}, {0, 1, 2, 3}, 4, false, false},
+        {{.kind = KN_MODEL_DISTINCT, .attribute = "s", .l = {3, 1}}, {0, 3, 5}, 3, true, true},
+        {{.kind = KN_MODEL_DISTINCT, .attribute = "s", .l = {2, 1}}, {0, 1, 2, 6}, 4, false, false},
+        /* x: two of three persons, but three of four rows */
+        {{.kind = KN_MODEL_ALPHA_K, .attribute = "s", .bound = {2, 3}, .k = 3}, {0, 1, 2, 3}, 4, true, false},
+        {{.kind = KN_MODEL_ALPHA_K, .attribute = "s", .bound = {3, 4}, .k = 3}, {0, 1, 2, 3}, 4, true, true},
+        {{.kind = KN_MODEL_ALPHA_K, .attribute = "s", .bound = {66, 100}, .k = 3}, {0, 1, 2, 3}, 4, false, false},
+        /* x: A and B, y: A and C: two of three persons have either, two of four rows */
+        {{.kind = KN_MODEL_ALPHA_K, .attribute = "s", .bound = {2, 3}, .k = 3}, {0, 2, 3, 4}, 4, true, true},
+        {{.kind = KN_MODEL_ALPHA_K, .attribute = "s", .bound = {1, 2}, .k = 3}, {0, 2, 3, 4}, 4, false, true},
+        {{.kind = KN_MODEL_ALPHA_K, .attribute = "s", .bound = {49, 100}, .k = 3}, {0, 2, 3, 4}, 4, false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int entity = -1; entity < 1; entity++) {
+            kn_model                models[] = {cases[i].model};
+            kn_requirements_options o = {models, 1, entity, NULL};
+            kn_requirements        *r = NULL;
+            kn_row_judge            judge = {0};
+            bool                    holds = false;
+            assert_ok(kn_requirements_make(&r, ctx, t, &o, &err), err);
+            assert_ok(kn_row_judge_make(&judge, ctx, t, r, &err), err);
+            for (int again = 0; again < 2; again++) { /* nothing is left of the class before */
+                assert_ok(kn_row_judge_holds(&holds, &judge, cases[i].rows, sizeof(uint32_t), cases[i].count, &err),
+                          err);
+                if (holds != (entity < 0 ? cases[i].plain : cases[i].persons))
+                    fail_msg("case %zu, %s: %d", i, entity < 0 ? "rows" : "persons", holds);
+            }
+            kn_row_judge_free(&judge);
+            kn_requirements_free(r);
+        }
+    kn_table_free(t);
+    testing_context_free(ctx);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ratios), cmocka_unit_test(values_that_a_model_needs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ratios), cmocka_unit_test(values_that_a_model_needs),
+                                       cmocka_unit_test(rows_of_persons)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
