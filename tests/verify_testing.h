@@ -32,6 +32,8 @@ typedef struct verify_case {
     const char *yaml, *original, *release;
     const char *map, *summary; /* a row map's text and a summary's, or NULL */
     int64_t     work_limit;
+    const int  *levels; /* claimed, or NULL */
+    int         level_count;
 } verify_case;
 
 /* Verifies texts; the report is the caller's. */
@@ -46,6 +48,8 @@ static inline kn_status run_case(kn_verify_report **out, kn_context *ctx, const 
     options.map_path = c->map ? file("release.csv.rowmap", c->map) : NULL;
     options.summary = c->summary ? file("release.csv.summary.csv", c->summary) : NULL;
     options.work_limit = c->work_limit;
+    options.levels = c->levels;
+    options.level_count = c->level_count;
     *out = NULL;
     kn_status st = kn_spec_read(&spec, ctx, file("spec.yaml", c->yaml), err);
     if (st == KN_OK) st = kn_spec_check(spec, err);
@@ -57,7 +61,7 @@ static inline kn_status run_case(kn_verify_report **out, kn_context *ctx, const 
 static inline kn_status try_verify(kn_verify_report **out, kn_context *ctx, const char *yaml, const char *original,
                                    const char *release, const char *map, int64_t work_limit, kn_error *err)
 {
-    return run_case(out, ctx, &(verify_case){yaml, original, release, map, NULL, work_limit}, err);
+    return run_case(out, ctx, &(verify_case){yaml, original, release, map, NULL, work_limit, NULL, 0}, err);
 }
 
 /* Is the text among the problems? */

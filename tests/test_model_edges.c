@@ -1,0 +1,119 @@
+/* test_model_edges.c: models where one more or one less decides: numbers as they are written, what a model needs at least. */
+#include <kanon/table.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kn_model.h"
+#include "kn_requirements.h"
+#include "kn_row_judge.h"
+#include "testing.h"
+
+static void ratios(void **state)
+{
+    (void)state;
+    kn_ratio r;
+    assert_true(kn_ratio_parse("0.12345678901234567", &r) && r.numerator == 12345678901234567u &&
+                r.denominator == 100000000000000000u);
+    assert_true(kn_ratio_parse(".123456789012345678", &r) && r.numerator == 123456789012345678u &&
+                r.denominator == 1000000000000000000u);
+    assert_true(kn_ratio_parse(".1234567890123456%", &r) && r.denominator == 1000000000000000000u);
+    assert_true(kn_ratio_parse("123456789012345678", &r) && r.numerator == 123456789012345678u && r.denominator == 1);
+    assert_true(kn_ratio_parse("7.", &r) && r.numerator == 7 && r.denominator == 1);
+    static const char *const bad[] = {
+        "0.123456789012345678", ".12345678901234567%", "1.0000000000000000%x", "1%%", "1/", "1:", "..1", "1..", ".%"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(kn_ratio_parse(bad[i], &r));
+}
+
+static kn_table *read_text(kn_context *ctx, const char *text)
+{
+    kn_table *t = NULL;
+    kn_error  err = KN_ERROR_INIT;
+    assert_ok(kn_table_read_csv(&t, ctx, testing_file("table.csv", text, strlen(text)), NULL, &err), err);
+    return t;
+}
+
+/* 2.0 is 2, however it is written; what lies between needs the next whole number, by entropy alone. */
+static void values_that_a_model_needs(void **state)
+{
+    (void)state;
+    static const struct {
+        kn_model_kind kind;
+        kn_ratio      l;
+        int64_t       needed;
+    } cases[] = {
+        {KN_MODEL_DISTINCT, {2, 1}, 2},  {KN_MODEL_DISTINCT, {20, 10}, 2},  {KN_MODEL_DISTINCT, {300, 100}, 3},
+        {KN_MODEL_RECURSIVE, {2, 1}, 2}, {KN_MODEL_RECURSIVE, {20, 10}, 2}, {KN_MODEL_ENTROPY, {20, 10}, 2},
+        {KN_MODEL_ENTROPY, {21, 10}, 3}, {KN_MODEL_ENTROPY, {19, 10}, 2},   {KN_MODEL_ENTROPY, {1, 1}, 1},
+    };
+    kn_context *ctx = testing_context(1);
+    kn_error    err = KN_ERROR_INIT;
+    kn_table   *t = read_text(ctx, "q,s\n1,x\n1,y\n2,z\n2,u\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_model                models[] = {{.kind = cases[i].kind, .attribute = "s", .l = cases[i].l, .c = {2, 1}}};
+        kn_requirements_options o = {models, 1, -1, NULL};
+        kn_requirements        *r = NULL;
+        assert_ok(kn_requirements_make(&r, ctx, t, &o, &err), err);
+        assert_int_equal(r->distinct[0], cases[i].needed);
+        kn_requirements_free(r);
+    }
+    kn_table_free(t);
+    testing_context_free(ctx);
+}
+
+/* Persons are counted once, and once for each of their values. */
+static void rows_of_persons(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(1);
+    kn_error    err = KN_ERROR_INIT;
+    kn_table   *t = read_text(ctx, "who,s\nA,x\nA,x\nB,x\nC,y\nA,y\nD,z\nB,x\n");
+    static const struct {
+        kn_model model;
+        uint32_t rows[7], count;
+        bool     persons, plain; /* does it hold of persons, and of rows? */
+    } cases[] = {
+        {{.kind = KN_MODEL_K, .k = 3}, {0, 1, 2, 3}, 4, true, true},
+        {{.kind = KN_MODEL_K, .k = 4}, {0, 1, 2, 3}, 4, false, true},
+        {{.kind = KN_MODEL_K, .k = 2}, {0, 1, 4}, 3, false, true},
+        {{.kind = KN_MODEL_K, .k = 3}, {6, 5, 4}, 3, true, true},
+        {{.kind = KN_MODEL_DISTINCT, .attribute = "s", .l = {2, 1}}, {0, 1, 2, 3}, 4, true, true},
+        {{.kind = KN_MODEL_DISTINCT, .attribute = "s", .l = {3, 1}}, {0, 1, 2, 3}, 4, false, false},
+        {{.kind = KN_MODEL_DISTINCT, .attribute = "s", .l = {3, 1}}, {0, 3, 5}, 3, true, true},
+        {{.kind = KN_MODEL_DISTINCT, .attribute = "s", .l = {2, 1}}, {0, 1, 2, 6}, 4, false, false},
+        /* x: two of three persons, but three of four rows */
+        {{.kind = KN_MODEL_ALPHA_K, .attribute = "s", .bound = {2, 3}, .k = 3}, {0, 1, 2, 3}, 4, true, false},
+        {{.kind = KN_MODEL_ALPHA_K, .attribute = "s", .bound = {3, 4}, .k = 3}, {0, 1, 2, 3}, 4, true, true},
+        {{.kind = KN_MODEL_ALPHA_K, .attribute = "s", .bound = {66, 100}, .k = 3}, {0, 1, 2, 3}, 4, false, false},
+        /* x: A and B, y: A and C: two of three persons have either, two of four rows */
+        {{.kind = KN_MODEL_ALPHA_K, .attribute = "s", .bound = {2, 3}, .k = 3}, {0, 2, 3, 4}, 4, true, true},
+        {{.kind = KN_MODEL_ALPHA_K, .attribute = "s", .bound = {1, 2}, .k = 3}, {0, 2, 3, 4}, 4, false, true},
+        {{.kind = KN_MODEL_ALPHA_K, .attribute = "s", .bound = {49, 100}, .k = 3}, {0, 2, 3, 4}, 4, false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int entity = -1; entity < 1; entity++) {
+            kn_model                models[] = {cases[i].model};
+            kn_requirements_options o = {models, 1, entity, NULL};
+            kn_requirements        *r = NULL;
+            kn_row_judge            judge = {0};
+            bool                    holds = false;
+            assert_ok(kn_requirements_make(&r, ctx, t, &o, &err), err);
+            assert_ok(kn_row_judge_make(&judge, ctx, t, r, &err), err);
+            for (int again = 0; again < 2; again++) { /* nothing is left of the class before */
+                assert_ok(kn_row_judge_holds(&holds, &judge, cases[i].rows, sizeof(uint32_t), cases[i].count, &err),
+                          err);
+                if (holds != (entity < 0 ? cases[i].plain : cases[i].persons))
+                    fail_msg("case %zu, %s: %d", i, entity < 0 ? "rows" : "persons", holds);
+            }
+            kn_row_judge_free(&judge);
+            kn_requirements_free(r);
+        }
+    kn_table_free(t);
+    testing_context_free(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ratios), cmocka_unit_test(values_that_a_model_needs),
+                                       cmocka_unit_test(rows_of_persons)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
