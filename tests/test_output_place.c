@@ -117,7 +117,8 @@ static void a_link_of_somebody_else_in_a_sticky_folder_is_refused(void **state)
     put(in_folder(mine, "victim"));
     const char *victim = in_folder(mine, "victim");
     /* Laid by somebody: to a file, to a folder on the way, to a file that is not there yet. */
-    const char *link = in_folder(shared, "release.csv"), *way = in_folder(shared, "way"), *new = in_folder(shared, "new");
+    const char *link = in_folder(shared, "release.csv"), *way = in_folder(shared, "way"),
+               *new = in_folder(shared, "new");
     assert_int_equal(symlink(victim, link) | symlink(mine, way) | symlink(in_folder(mine, "none"), new), 0);
     assert_int_equal(lchown(link, SOMEBODY, 0) | lchown(way, SOMEBODY, 0) | lchown(new, SOMEBODY, 0), 0);
     expect(ctx, link, true);
@@ -142,7 +143,8 @@ static void a_link_of_somebody_else_in_a_sticky_folder_is_refused(void **state)
     expect(ctx, link, false);
     assert_int_equal(lchown(link, SOMEBODY, 0) | chown(shared, SOMEBODY, 0), 0);
     expect(ctx, link, false);
-    assert_int_equal(symlink(victim, in_folder(free_for_all, "x")) | lchown(in_folder(free_for_all, "x"), SOMEBODY, 0), 0);
+    assert_int_equal(symlink(victim, in_folder(free_for_all, "x")) | lchown(in_folder(free_for_all, "x"), SOMEBODY, 0),
+                     0);
     expect(ctx, in_folder(free_for_all, "x"), false);
     testing_context_free(ctx);
 }
@@ -212,9 +214,10 @@ static void only_leftovers_of_the_output_are_removed(void **state)
     static const char *const gone[] = {".r.csv.kanon-Abc123.tmp", ".r.csv.rowmap.kanon-Abc123.tmp",
                                        ".r.csv.certificate.json.kanon-000000.tmp", ".r.csv.kanon-Abc123.tmp-journal",
                                        ".r.csv.kanon-Abc123.tmp-wal"};
-    static const char *const kept[] = {".r.csv2.kanon-Abc123.tmp", ".r.kanon-Abc123.tmp",    ".r.csv.kanon-Abc12.tmp",
-                                       ".r.csv.kanon-Abc1234.tmp", ".r.csv.kanon-Abc12!.tmp", "r.csv.kanon-Abc123.tmp",
-                                       ".r.csv.kanon-Abc123.txt",  ".r.csv.tmp",              ".r.csv.kanon-Abc123.tmp.old"};
+    static const char *const kept[] = {
+        ".r.csv2.kanon-Abc123.tmp",   ".r.kanon-Abc123.tmp",    ".r.csv.kanon-Abc12.tmp",  ".r.csv.kanon-Abc1234.tmp",
+        ".r.csv.kanon-Abc12!.tmp",    "r.csv.kanon-Abc123.tmp", ".r.csv.kanon-Abc123.txt", ".r.csv.tmp",
+        ".r.csv.kanon-Abc123.tmp.old"};
     kn_context *ctx = testing_context(1);
     kn_error    err = KN_ERROR_INIT;
     const char *folder = new_folder(0755);

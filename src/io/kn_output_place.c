@@ -56,7 +56,8 @@ static kn_status follow_link(following *f, char *path, const struct stat *link, 
 {
     if (is_strange(path, link))
         return kn_fail(err, KN_IO,
-                       "%s: a symbolic link of somebody else leads there, from a folder where anybody can lay one", f->asked);
+                       "%s: a symbolic link of somebody else leads there, from a folder where anybody can lay one",
+                       f->asked);
     if (++f->links > MOST_LINKS) return KN_OK; /* the system says it better */
     char   *target = kn_alloc(f->ctx, 2 * PATH_MAX);
     ssize_t size = 0;

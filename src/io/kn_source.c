@@ -116,7 +116,7 @@ static kn_status recognize(kn_source *s, kn_error *err)
 kn_status kn_source_open(kn_source **out, kn_context *ctx, const char *path, kn_error *err)
 {
     *out = NULL;
-    bool       standard = strcmp(path, "-") == 0;
+    bool standard = strcmp(path, "-") == 0;
     if (kn_name_server(path)) return kn_fail(err, KN_USAGE, "%s: is a database of a server, not a file", path);
     kn_source *s = kn_alloc_zero(ctx, sizeof *s);
     if (!s) return kn_fail_memory(err, ctx, path);

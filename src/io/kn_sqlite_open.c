@@ -67,9 +67,10 @@ static void limit(sqlite3 *db, const kn_context *ctx)
 {
     static const struct {
         int what, most;
-    } limits[] = {{SQLITE_LIMIT_SQL_LENGTH, 1000000},  {SQLITE_LIMIT_EXPR_DEPTH, 200}, {SQLITE_LIMIT_COMPOUND_SELECT, 50},
-                  {SQLITE_LIMIT_VDBE_OP, 1000000},     {SQLITE_LIMIT_ATTACHED, 0},     {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
-                  {SQLITE_LIMIT_VARIABLE_NUMBER, 100}, {SQLITE_LIMIT_TRIGGER_DEPTH, 1}, {SQLITE_LIMIT_WORKER_THREADS, 0}};
+    } limits[] = {
+        {SQLITE_LIMIT_SQL_LENGTH, 1000000},  {SQLITE_LIMIT_EXPR_DEPTH, 200},  {SQLITE_LIMIT_COMPOUND_SELECT, 50},
+        {SQLITE_LIMIT_VDBE_OP, 1000000},     {SQLITE_LIMIT_ATTACHED, 0},      {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
+        {SQLITE_LIMIT_VARIABLE_NUMBER, 100}, {SQLITE_LIMIT_TRIGGER_DEPTH, 1}, {SQLITE_LIMIT_WORKER_THREADS, 0}};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) (void)sqlite3_limit(db, limits[i].what, limits[i].most);
     (void)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, share(ctx, 16, LEAST_CELL, LONGEST_CELL));
 }
@@ -94,7 +95,8 @@ kn_status kn_sqlite_harden(sqlite3 *db, kn_context *ctx, const char *path, uint6
     (void)sqlite3_busy_timeout(db, 5000);
     loading l = {.ctx = ctx, .db = db};
     sqlite3_progress_handler(db, STEPS_LOADING, stop_loading, &l);
-    snprintf(sql, sizeof sql, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = FILE; PRAGMA cache_size = -%d",
+    snprintf(sql, sizeof sql,
+             "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = FILE; PRAGMA cache_size = -%d",
              cache);
     bool done = sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK; /* this reads the schema */
     sqlite3_progress_handler(db, STEPS, stop, ctx);

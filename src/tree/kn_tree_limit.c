@@ -88,10 +88,11 @@ static kn_status look(reach *r, kn_error *err)
         touch(r, i, i + 1);
         uint64_t shown = most_shown(r);
         if (sets_of(shown, r->problem->m) > KN_TREE_MOST_SETS)
-            return kn_fail(err, KN_INPUT,
-                           "record %lld: %llu values of it may be shown, and sets of up to %d of them are more than %d: too "
-                           "many to be counted; lower m, leave a class out, or split the record",
-                           (long long)i + 1, (unsigned long long)shown, r->problem->m, KN_TREE_MOST_SETS);
+            return kn_fail(
+                err, KN_INPUT,
+                "record %lld: %llu values of it may be shown, and sets of up to %d of them are more than %d: too "
+                "many to be counted; lower m, leave a class out, or split the record",
+                (long long)i + 1, (unsigned long long)shown, r->problem->m, KN_TREE_MOST_SETS);
     }
     return KN_OK;
 }

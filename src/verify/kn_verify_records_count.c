@@ -488,7 +488,7 @@ static double estimate(const counting *a, double *work, double *most)
     double          total = 0;
     *most = 0;
     for (int64_t x = 0; x < w->count; x++) {
-        double before = total;
+        double   before = total;
         uint32_t known = (uint32_t)(w->start[x + 1] - w->start[x]);
         while (known > 0 && w->ranks[w->start[x] + known - 1] >= w->known) known--;
         for (uint32_t i = 0; i < known; i++) {
