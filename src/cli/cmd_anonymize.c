@@ -139,8 +139,10 @@ static int tell(const cli_anonymizing *a, const kn_spec *spec, const kn_release_
     cli_release_notes notes = {r->found, r->dropped, r->dropped_count, r->notes, r->note_count};
     cli_note_release(a, spec, &notes);
     if (r->missing_dropped > 0)
-        cli_note(&a->common, "%s with a missing quasi-identifier left out",
-                 cli_count_of(r->missing_dropped, "row was", "rows were").text);
+        cli_note(&a->common, "%s left out",
+                 cli_count_of(r->missing_dropped, "row with a missing quasi-identifier was",
+                              "rows with a missing quasi-identifier were")
+                     .text);
     if (a->common.json)
         cli_anonymize_json(a, spec, r);
     else if (!r->found || !to_stdout || !a->common.quiet)

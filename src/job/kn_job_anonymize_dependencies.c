@@ -43,9 +43,9 @@ static kn_status check_original(kn_run *run, int i, kn_error *err)
     if (d->kind == KN_DEPENDENCY_MULTISET) return KN_OK; /* what the release must reach, not what the original has */
     KN_TRY(kn_dependency_check_table(&found, run->ctx, run->table, d, err));
     if (found.holds || run->spec->allow_broken) return KN_OK;
-    return kn_fail(err, KN_INPUT, "it does not hold in the original: %lld %s in %lld group%s; allow-broken goes on",
-                   (long long)found.violating_rows, found.violating_rows == 1 ? "row violates it" : "rows violate it",
-                   (long long)found.violating_groups, found.violating_groups == 1 ? "" : "s");
+    return kn_fail(
+        err, KN_INPUT, "it does not hold in the original: %lld rows in %lld group%s violate it; allow-broken goes on",
+        (long long)found.violating_rows, (long long)found.violating_groups, found.violating_groups == 1 ? "" : "s");
 }
 
 kn_status kn_run_dependencies(kn_run *run, kn_error *err)
