@@ -37,6 +37,16 @@ static void give_back(kn_context *ctx, uint64_t bytes)
     atomic_fetch_sub_explicit(&ctx->memory_used, bytes, memory_order_relaxed);
 }
 
+bool kn_memory_charge(kn_context *ctx, uint64_t bytes)
+{
+    return take(ctx, bytes);
+}
+
+void kn_memory_discharge(kn_context *ctx, uint64_t bytes)
+{
+    give_back(ctx, bytes);
+}
+
 void *kn_alloc(kn_context *ctx, size_t size)
 {
     if (size > SIZE_MAX - sizeof(header)) return NULL;

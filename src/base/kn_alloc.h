@@ -31,4 +31,8 @@ KN_CHECK char *kn_strndup(kn_context *ctx, const char *text, size_t length);
  * nothing changed. */
 KN_CHECK bool kn_grow(kn_context *ctx, void **block, size_t *capacity, size_t need, size_t element_size);
 
+/* Counts memory that a library holds by itself, until it is discharged. false: the memory limit would be passed. */
+KN_CHECK bool kn_memory_charge(kn_context *ctx, uint64_t bytes);
+void          kn_memory_discharge(kn_context *ctx, uint64_t bytes);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "anonymize.h"
+#include "diagnose.h"
 #include "lists.h"
 #include "spec_help.h"
 
@@ -142,7 +143,10 @@ static int tell(const cli_anonymizing *a, const kn_spec *spec, const kn_release_
     cli_release_notes notes = {r->found, r->dropped, r->dropped_count, r->notes, r->note_count};
     cli_note_release(a, spec, &notes);
     if (r->missing_dropped > 0)
-        cli_note(&a->common, "%lld rows with a missing quasi-identifier were left out", (long long)r->missing_dropped);
+        cli_note(&a->common, "%s left out",
+                 cli_count_of(r->missing_dropped, "row with a missing quasi-identifier was",
+                              "rows with a missing quasi-identifier were")
+                     .text);
     if (a->common.json)
         cli_anonymize_json(a, spec, r);
     else if (!r->found || !to_stdout || !a->common.quiet)

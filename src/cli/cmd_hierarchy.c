@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "diagnose.h"
 #include "json.h"
 
 enum { SMALL_TREE = 60 }; /* nodes up to which `show` draws the tree by itself */
@@ -266,9 +267,8 @@ static void report_build(const build_arguments *a, const kn_hierarchy *h)
         cli_json_set(result, "warnings", warnings_json(h));
         cli_json_print(result);
     } else if (strcmp(a->output, "-") != 0) {
-        char leaves[CLI_NUMBER_SIZE];
-        cli_note(&a->common, "%d levels, %s values written to %s", kn_hierarchy_levels(h),
-                 cli_format_integer(leaves, kn_hierarchy_leaves(h)), a->output);
+        cli_note(&a->common, "%s, %s written to %s", cli_count_of(kn_hierarchy_levels(h), "level", "levels").text,
+                 cli_count_of(kn_hierarchy_leaves(h), "value", "values").text, a->output);
     }
 }
 
@@ -373,19 +373,20 @@ static void report_check(const check_arguments *a, const kn_hierarchy *h, const 
         cli_json_print(result);
         return;
     }
-    char leaves[CLI_NUMBER_SIZE], nodes[CLI_NUMBER_SIZE], values[CLI_NUMBER_SIZE],
-        *shown = cli_escape(path, strlen(path));
-    printf("%s: a tree of %d levels, %s leaves and %s nodes%s\n", shown, kn_hierarchy_levels(h),
-           cli_format_integer(leaves, kn_hierarchy_leaves(h)), cli_format_integer(nodes, kn_hierarchy_nodes(h)),
+    char *shown = cli_escape(path, strlen(path));
+    printf("%s: a tree of %s, %s and %s%s\n", shown, cli_count_of(kn_hierarchy_levels(h), "level", "levels").text,
+           cli_count_of(kn_hierarchy_leaves(h), "leaf", "leaves").text,
+           cli_count_of(kn_hierarchy_nodes(h), "node", "nodes").text,
            kn_hierarchy_balanced(h) ? "" : ", its leaves at different depths");
     free(shown);
     if (!table) return;
     shown = cli_escape(a->column, strlen(a->column));
-    printf("column \"%s\": %s values, each with a leaf", shown,
-           cli_format_integer(values, kn_table_distinct(table, 0)));
+    printf("column \"%s\": %s, each with a leaf", shown,
+           cli_count_of(kn_table_distinct(table, 0), "value", "values").text);
     if (kn_table_missing(table, 0) > 0)
-        printf("; %s missing cells, which stay themselves below the root",
-               cli_format_integer(leaves, kn_table_missing(table, 0)));
+        printf("; %s below the root", cli_count_of(kn_table_missing(table, 0), "missing cell, which stays itself",
+                                                   "missing cells, which stay themselves")
+                                          .text);
     putchar('\n');
     free(shown);
 }

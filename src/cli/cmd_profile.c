@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "cli.h"
+#include "diagnose.h"
 #include "json.h"
 #include "profile_database.h"
 
@@ -75,8 +76,7 @@ static void print_text(const kn_profile *p, const kn_table *table, bool values)
                                 "unique", "role", "reason",   "most common", "share"};
     const cli_align aligns[] = {CLI_LEFT,  CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT,
                                 CLI_RIGHT, CLI_LEFT, CLI_LEFT,  CLI_LEFT,  CLI_RIGHT};
-    char            rows[CLI_NUMBER_SIZE];
-    printf("%s rows, %d columns\n\n", cli_format_integer(rows, p->rows), p->columns);
+    printf("%s, %s\n\n", cli_count_of(p->rows, "row", "rows").text, cli_count_of(p->columns, "column", "columns").text);
     cli_text_table *t = cli_text_table_new(values ? 10 : 8, titles, aligns);
     for (int i = 0; i < p->columns; i++) {
         const kn_column_profile *c = &p->column[i];

@@ -121,7 +121,7 @@ static void draw(void *user, const kn_progress *p)
     double share = p->total > 0 ? (double)p->done / (double)p->total : 0;
     if (share > 1) share = 1;
     format_rate(rate, sizeof rate, p);
-    int used = p->total > 0 ? snprintf(line, sizeof line, "%-10s %3d%%  ", p->stage, (int)(share * 100))
+    int used = p->total > 0 ? snprintf(line, sizeof line, "%-10s %3d %%  ", p->stage, (int)(share * 100))
                             : snprintf(line, sizeof line, "%-10s ", p->stage);
     int visible = used + (int)strlen(rate);
     int bar = limit - visible - 4;

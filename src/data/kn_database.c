@@ -396,8 +396,9 @@ kn_status kn_database_join(uint32_t **out, const kn_database *db, int table, int
     if (!join_prepare(&j, db, t->table, f)) {
         status = out_of_memory(db, err);
     } else if (j.index.faults > 0 && !twice) {
-        status = kn_fail(err, KN_INPUT, "%s: table \"%s\": %lld rows have a key that another row has", db->source,
-                         db->tables[f->target].name, (long long)j.index.faults);
+        status = kn_fail(err, KN_INPUT, "%s: table \"%s\": %lld %s a key that another row has", db->source,
+                         db->tables[f->target].name, (long long)j.index.faults,
+                         j.index.faults == 1 ? "row has" : "rows have");
     } else {
         join_rows(&j, t->table, f);
         if (twice) *twice = j.index.faults;

@@ -1,10 +1,11 @@
-/* kn_sqlite_internal.h: what the readers and the writer of SQLite files share. */
+/* kn_sqlite_internal.h: what the readers and the writer of SQLite files share; a connection to a file that is not trusted. */
 #ifndef KN_SQLITE_INTERNAL_H
 #define KN_SQLITE_INTERNAL_H
 
 #include <sqlite3.h>
 
 #include "kn_buffer.h"
+#include "kn_sqlite.h"
 #include "kn_string.h"
 
 enum { KN_SQLITE_NUMBER = 40 }; /* bytes: room for a number as text */
@@ -15,5 +16,12 @@ bool kn_sqlite_cell(kn_string *out, sqlite3_stmt *statement, int column, char ro
 
 /* A name, quoted for SQL. */
 void kn_sqlite_name(kn_buffer *sql, const char *name);
+
+/* Sets a new connection up for a file that may be hostile, and reads its schema. `charged`: what it holds is counted as the
+ * context's until it is discharged. KN_IO: this SQLite cannot; KN_MEMORY: the schema is too large. */
+KN_CHECK kn_status kn_sqlite_harden(sqlite3 *db, kn_context *ctx, const char *path, uint64_t *charged, kn_error *err);
+
+/* What went wrong last, in words without values. */
+kn_status kn_sqlite_fail(sqlite3 *db, kn_context *ctx, const char *path, kn_error *err);
 
 #endif

@@ -1,12 +1,12 @@
 /* kn_sqlite_read.c: a SQLite file → a database. Interface: kn_sqlite.h.
  *
- * The file is opened read-only and read in one transaction. SQLite's columns hold values of any kind: numbers become their
- * shortest exact spelling, binary values \x and hexadecimal digits. Names are compared as SQLite does, so a foreign key
- * that spells its target in other letters is found. Views are read where the release file lists them.
+ * The file is opened read-only, as one that may be hostile (kn_sqlite_open.c), and read in one transaction. SQLite's columns
+ * hold values of any kind: numbers become their shortest exact spelling, binary values \x and hexadecimal digits. Names are
+ * compared as SQLite does, so a foreign key that spells its target in other letters is found. Views are read where the
+ * release file lists them.
  *
  * Cost: one pass over each table, on one thread.
  */
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,6 @@
 #include "kn_catalog.h"
 #include "kn_context.h"
 #include "kn_error.h"
-#include "kn_sqlite.h"
 #include "kn_sqlite_internal.h"
 
 typedef struct reader {
@@ -24,15 +23,9 @@ typedef struct reader {
     const char *path;
 } reader;
 
-/* SQLite's messages name tables and columns, never values (those of errors while reading). */
 static kn_status fail_sqlite(const reader *r, kn_error *err)
 {
-    int code = sqlite3_errcode(r->db) & 0xff;
-    if (code == SQLITE_NOMEM) return kn_fail_memory(err, r->ctx, r->path);
-    if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
-        return kn_fail(err, KN_INPUT, "%s: %s", r->path,
-                       code == SQLITE_NOTADB ? "not a SQLite file" : "the SQLite file is damaged");
-    return kn_fail(err, KN_IO, "%s: %s", r->path, sqlite3_errmsg(r->db));
+    return kn_sqlite_fail(r->db, r->ctx, r->path, err);
 }
 
 static kn_status prepare(const reader *r, sqlite3_stmt **out, const char *sql, const char *argument, kn_error *err)
@@ -298,15 +291,17 @@ kn_status kn_sqlite_read(kn_database **out, kn_context *ctx, const char *path, c
     reader             r = {.ctx = ctx, .path = path};
     kn_database_source source = {&r, path, list, read_table};
     kn_status          status = KN_OK;
+    uint64_t           charged = 0;
     *out = NULL;
     if (sqlite3_open_v2(path, &r.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
         if (!r.db) return kn_fail_memory(err, ctx, path);
         bool missing = (sqlite3_errcode(r.db) & 0xff) == SQLITE_CANTOPEN;
         status = kn_fail(err, missing ? KN_INPUT : KN_IO, "%s: the file cannot be opened", path);
     }
-    if (status == KN_OK) (void)sqlite3_busy_timeout(r.db, 5000);
+    if (status == KN_OK) status = kn_sqlite_harden(r.db, ctx, path, &charged, err);
     if (status == KN_OK && sqlite3_exec(r.db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) status = fail_sqlite(&r, err);
     if (status == KN_OK) status = kn_database_read_source(out, ctx, &source, options, err);
     (void)sqlite3_close(r.db);
+    kn_memory_discharge(ctx, charged);
     return status;
 }

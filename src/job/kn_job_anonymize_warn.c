@@ -117,11 +117,11 @@ static kn_status warn_of_kept(kn_run *run, kn_error *err)
     kn_free(view.columns);
     kn_free(numbers);
     if (st != KN_OK || alone == 0) return st;
-    return kn_run_note(
-        run, err,
-        "no promise covers the kept columns: of %lld rows %lld stand alone for whoever knows these, too; "
-        "what others may know is a quasi-identifier",
-        (long long)run->plan->rows, (long long)alone);
+    return kn_run_note(run, err,
+                       "no promise covers the kept columns: of %lld %s %lld %s alone for whoever knows these, too; "
+                       "what others may know is a quasi-identifier",
+                       (long long)run->plan->rows, run->plan->rows == 1 ? "row" : "rows", (long long)alone,
+                       alone == 1 ? "stands" : "stand");
 }
 
 /* ---- Sensitive columns ---- */
@@ -178,9 +178,9 @@ static kn_status warn_of_sensitive(kn_run *run, uint32_t *first, uint8_t *mixed,
         int64_t rows = rows_alike(run, &run->table->columns[kn_table_find(run->table, a->name)], first, mixed);
         if (rows == 0) continue;
         KN_TRY(kn_run_note(run, err,
-                           "column \"%s\": %lld rows give their value away, since all who look alike have the same; "
+                           "column \"%s\": %lld %s value away, since all who look alike have the same; "
                            "l-diversity would not allow it",
-                           a->name, (long long)rows));
+                           a->name, (long long)rows, rows == 1 ? "row gives its" : "rows give their"));
     }
     return KN_OK;
 }
@@ -211,8 +211,9 @@ kn_status kn_run_warn(kn_run *run, kn_error *err)
     if (run->spec->keep_order)
         KN_TRY(kn_run_note(run, err, "the rows keep their order, which may tell whose they are"));
     if (run->missing_cells > 0)
-        KN_TRY(kn_run_note(run, err, "%lld cells of the quasi-identifiers are missing (missing: %s)",
-                           (long long)run->missing_cells, kn_missing_name(run->spec->missing)));
+        KN_TRY(kn_run_note(run, err, "%lld %s of the quasi-identifiers %s missing (missing: %s)",
+                           (long long)run->missing_cells, run->missing_cells == 1 ? "cell" : "cells",
+                           run->missing_cells == 1 ? "is" : "are", kn_missing_name(run->spec->missing)));
     KN_TRY(warn_of_missing(run, err));
     return warn_of_texts(run, err);
 }

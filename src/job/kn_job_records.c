@@ -126,8 +126,8 @@ static kn_status read_records(kn_recrun *run, kn_error *err)
     if (r->dropped_count > 0 && run->spec->undeclared_refuse)
         return kn_fail(err, KN_INPUT, "\"%s\" belongs to no class (undeclared: refuse)", r->dropped[0]);
     if (r->merged > 0)
-        KN_TRY(kn_recrun_note(run, err, "%lld nodes were equal to a sibling: how often somebody has a value is not released",
-                    (long long)r->merged));
+        KN_TRY(kn_recrun_note(run, err, "%lld %s equal to a sibling: how often somebody has a value is not released",
+                    (long long)r->merged, r->merged == 1 ? "node was" : "nodes were"));
     return KN_OK;
 }
 
@@ -166,8 +166,8 @@ static kn_status no_release(kn_recrun *run, kn_error *err)
     if (!run->found->complete)
         snprintf(why, sizeof why, "the time limit ended the search before it had found a release");
     else if (run->records->count < run->spec->kmn.k)
-        snprintf(why, sizeof why, "k-mn: it needs at least %lld records, and there are %lld",
-                 (long long)run->spec->kmn.k, (long long)run->records->count);
+        snprintf(why, sizeof why, "k-mn: it needs at least %lld records, and there %s %lld",
+                 (long long)run->spec->kmn.k, run->records->count == 1 ? "is" : "are", (long long)run->records->count);
     else
         snprintf(why, sizeof why, "not even records that show * alone keep what was asked");
     run->result->reason = kn_arena_strndup(run->arena, why, strlen(why));

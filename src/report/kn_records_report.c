@@ -11,6 +11,7 @@
 
 #include "kn_error.h"
 #include "kn_html.h"
+#include "kn_records_picture.h"
 #include "kn_release_report.h"
 
 static void heading(kn_buffer *to, const kn_spec *spec, const kn_records_result *r, const char *title)
@@ -90,7 +91,7 @@ static void tiles(kn_buffer *to, const kn_records_result *r)
     if (r->found) {
         kn_release_tile(to, "Fewest that somebody finds", (double)r->k);
         kn_release_tile(to, "Relations that vanished", (double)r->disassociations);
-        kn_release_tile(to, "Nodes that show their own value (%)", 100 * r->node_survival);
+        kn_records_share_tile(to, "Nodes that show their own value", r->node_survival);
     }
     kn_buffer_add(to, "</dl>\n");
 }
@@ -119,6 +120,7 @@ static void loss(kn_buffer *to, const kn_records_result *r)
     kn_buffer_add(
         to, "<p>Values were replaced by groups, the same everywhere; siblings that became equal were merged. Where a "
             "relation between two values was rare, it vanished everywhere: the lower one moved up.</p>\n");
+    kn_records_picture(to, r);
     kn_html_table_begin(&t, to, "lrrr", titles);
     loss_row(&t, "Different values", r->values_original, r->values, NAN);
     loss_row(&t, "Nodes", r->nodes_original, r->nodes, r->node_survival);
@@ -216,6 +218,7 @@ kn_status kn_records_report_render(kn_buffer *to, const kn_spec *spec, const kn_
     tiles(to, r);
     kn_release_notes(to, r->notes, r->note_count);
     if (r->model_count > 0) kn_release_models(to, &page);
+    kn_records_words(to, spec, r);
     loss(to, r);
     metrics(to, r);
     classes(to, spec, r);

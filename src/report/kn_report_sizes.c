@@ -291,7 +291,7 @@ static frame make_frame(const kn_report_input *in, double width, double height, 
     frame               f = {.width = width,
                              .left = wide ? 66 : 46,
                              .right = width - (wide ? 84 : 14),
-                             .top = 30,
+                             .top = 40, /* below the title and the name of a line at the very top */
                              .bottom = height - 50,
                              .rows = kn_report_rows(d),
                              .wide = wide};
@@ -444,7 +444,7 @@ static void draw_marks(kn_buffer *to, const kn_report_input *in, const frame *f)
 
 static void draw_staircase(kn_buffer *to, const kn_report_input *in, bool wide)
 {
-    double       width = wide ? 760 : 340, height = wide ? 350 : 290;
+    double       width = wide ? 760 : 340, height = wide ? 360 : 300;
     frame        f = make_frame(in, width, height, wide);
     kn_svg_point points[MOST_POINTS];
     int64_t      count = thin_steps(points, &f, in->diagnosis);

@@ -140,7 +140,7 @@ kn_status kn_read_kmn(kn_reader *r, const kn_yaml *value)
     KN_TRY(kn_read_map(r, value, keys, &found));
     if (found.k == 0 || found.m == 0) return kn_field_fail(r, value, "k-mn needs 'k' and 'm'");
     if (found.n > found.m * (found.m - 1) / 2)
-        return kn_field_fail(r, value, "between %d values there are at most %d relations: n is too large", found.m,
+        return kn_field_fail(r, value, "n is at most m (m - 1) / 2, here %d: there are no more relations",
                              found.m * (found.m - 1) / 2);
     *out = found;
     return KN_OK;
@@ -151,7 +151,7 @@ kn_status kn_spec_set_kmn(kn_spec *spec, kn_kmn kmn, kn_error *err)
     if (kmn.k < 1 || kmn.m < 1 || kmn.m > MOST_LABELS || kmn.n < 0)
         return kn_fail(err, KN_USAGE, "k-mn: k must be at least 1, m from 1 to %d, n at least 0", MOST_LABELS);
     if (kmn.n > kmn.m * (kmn.m - 1) / 2)
-        return kn_fail(err, KN_USAGE, "k-mn: between %d values there are at most %d relations: n is too large", kmn.m,
+        return kn_fail(err, KN_USAGE, "k-mn: n is at most m (m - 1) / 2, here %d: there are no more relations",
                        kmn.m * (kmn.m - 1) / 2);
     kn_spec_inside(spec)->state.spec.kmn = kmn;
     return KN_OK;

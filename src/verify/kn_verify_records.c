@@ -223,8 +223,8 @@ static void check_nothing_else(kn_records_verifier *v, const kn_records *origina
     if (namespaces[0] && strcmp(namespaces, kn_records_namespaces(original)) != 0)
         kn_vrecords_problem(v, "the release declares XML namespaces other than those around the original's records");
     if (kn_records_merged(release) > 0)
-        kn_vrecords_problem(v, "the release says how often: %" PRId64 " nodes have the value of a sibling",
-                            kn_records_merged(release));
+        kn_vrecords_problem(v, "the release says how often: %" PRId64 " %s the value of a sibling",
+                            kn_records_merged(release), kn_records_merged(release) == 1 ? "node has" : "nodes have");
 }
 
 static void tell_form(void *arg, const char *sentence)

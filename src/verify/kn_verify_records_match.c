@@ -420,8 +420,8 @@ kn_status kn_vrecords_match(kn_records_verifier *v, kn_error *err)
     }
     KN_TRY(kn_vrecords_cut(v, err));
     if (v->release.count != v->original.count)
-        kn_vrecords_problem(v, "the release has %" PRId64 " records, the original %" PRId64, v->release.count,
-                            v->original.count);
+        kn_vrecords_problem(v, "the release has %" PRId64 " record%s, the original %" PRId64, v->release.count,
+                            v->release.count == 1 ? "" : "s", v->original.count);
     if (!v->whole || !good || v->release.count != v->original.count) {
         v->report->base.assignment = KN_ASSIGNMENT_REFUTED;
         return KN_OK;

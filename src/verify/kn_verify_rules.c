@@ -107,14 +107,16 @@ static void check_counts(kn_verifier *v)
     int64_t rows = v->release->rows;
     bool    drop = v->spec->suppressed == KN_SUPPRESSED_DROP;
     if (rows > v->originals)
-        kn_vproblem(v, "the release has %" PRId64 " rows, the original %" PRId64 "", rows, v->originals);
+        kn_vproblem(v, "the release has %" PRId64 " row%s, the original %" PRId64 "", rows, rows == 1 ? "" : "s",
+                    v->originals);
     else if (!drop && rows < v->originals)
-        kn_vproblem(v, "%" PRId64 " rows of the original are neither shown nor shown as suppressed",
-                    v->originals - rows);
+        kn_vproblem(v, "%" PRId64 " %s of the original %s neither shown nor shown as suppressed", v->originals - rows,
+                    v->originals - rows == 1 ? "row" : "rows", v->originals - rows == 1 ? "is" : "are");
     v->suppressed = drop ? v->originals - rows : v->star_rows;
     if (v->suppressed < 0) v->suppressed = 0;
     if (v->suppressed > v->budget)
-        kn_vproblem(v, "%" PRId64 " rows are suppressed, at most %" PRId64 " may be", v->suppressed, v->budget);
+        kn_vproblem(v, "%" PRId64 " %s suppressed, at most %" PRId64 " may be", v->suppressed,
+                    v->suppressed == 1 ? "row is" : "rows are", v->budget);
 }
 
 static bool is_pseudonym(kn_string text)

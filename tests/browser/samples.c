@@ -266,6 +266,11 @@ int main(int argc, char **argv)
     sample("k-4", table, 0, 4, 0, KN_SUPPRESS_NONE, NULL, 0);
     sample("removal-4", table, 4, 4, 5, KN_SUPPRESS_ASKED, NULL, 0);
     sample("holds", table, 1, 1, 2, KN_SUPPRESS_NONE, NULL, 0);
+    /* No crowd is as large as was asked: that k is the top of the staircase. Or everybody is alone. */
+    kn_table *few = generated(60);
+    sample("unreached", few, 4, 0, 50, KN_SUPPRESS_NONE, NULL, 0);
+    sample("unique", few, 8, 0, 5, KN_SUPPRESS_NONE, NULL, 0);
+    kn_table_free(few);
     kn_table_free(table);
     nasty();
     degenerate();
