@@ -1504,7 +1504,9 @@ static void test_models_together(void **state)
         {"[{alpha-k: {alpha: 0.5, k: 2}}, {alpha-k: {alpha: 0.4}}, {alpha-k: {alpha: 0.6, k: 5}}]",
          1,
          {.kind = KN_MODEL_ALPHA_K, .k = 5, .l = {0, 1}, .bound = {4, 10}, .low = {0, 1}}},
-        {"[max-risk: 0.2, max-risk: 0.1]", 1, {.kind = KN_MODEL_MAX_RISK, .l = {0, 1}, .bound = {1, 10}, .low = {0, 1}}},
+        {"[max-risk: 0.2, max-risk: 0.1]",
+         1,
+         {.kind = KN_MODEL_MAX_RISK, .l = {0, 1}, .bound = {1, 10}, .low = {0, 1}}},
         {"[{delta-presence: {min: 0.1, max: 0.5}}, {delta-presence: {min: 0.2, max: 0.6}}]",
          1,
          {.kind = KN_MODEL_PRESENCE, .l = {0, 1}, .bound = {5, 10}, .low = {2, 10}}},
@@ -1545,9 +1547,9 @@ static void test_models_override(void **state)
     (void)state;
     static const char text[] = "input: a\noutput: b\nattributes: {q: quasi, s: sensitive}\n"
                                "privacy: [k: 9, {l-diversity: {l: 5}}, {t-closeness: {t: 0.2}}]\n";
-    kn_error err = KN_ERROR_INIT;
-    kn_spec *spec = NULL;
-    kn_model k = KN_MODEL_INIT, l = KN_MODEL_INIT;
+    kn_error          err = KN_ERROR_INIT;
+    kn_spec          *spec = NULL;
+    kn_model          k = KN_MODEL_INIT, l = KN_MODEL_INIT;
     assert_ok(kn_spec_parse(&spec, ctx, "r.yaml", "r.yaml", text, strlen(text), &err), err);
     k.k = 3;
     assert_ok(kn_spec_set_model(spec, &k, &err), err);
@@ -1586,10 +1588,10 @@ static void test_standard_input(void **state)
         assert_string_equal(spec->path, "-");
         assert_string_equal(spec->inputs[0], "x");
         assert_int_equal(kn_spec_check(spec, &err), KN_INPUT);
-        assert_string_equal(err.message, i == 1
-                                             ? "(standard input): no output is given (output: FILE, as an option --output FILE)"
-                                             : "(standard input):3:11: k-map needs a population or a column of weights "
-                                               "(role: weight)");
+        assert_string_equal(err.message,
+                            i == 1 ? "(standard input): no output is given (output: FILE, as an option --output FILE)"
+                                   : "(standard input):3:11: k-map needs a population or a column of weights "
+                                     "(role: weight)");
         kn_spec_free(spec);
     }
 }

@@ -92,7 +92,13 @@ typedef struct kn_model {
     kn_ratio      low;       /* delta-presence: the smallest                                */
 } kn_model;
 
-#define KN_MODEL_INIT {KN_MODEL_K, NULL, 0, {0, 1}, {0, 1}, {0, 1}, {0, 1}}
+#define KN_MODEL_INIT                                                                                                  \
+    {                                                                                                                  \
+        KN_MODEL_K, NULL, 0, {0, 1}, {0, 1}, {0, 1},                                                                   \
+        {                                                                                                              \
+            0, 1                                                                                                       \
+        }                                                                                                              \
+    }
 
 /* Do the parameters make sense? KN_USAGE with the reason if not. */
 KN_API KN_CHECK kn_status kn_model_check(const kn_model *model, kn_error *err);
@@ -111,23 +117,26 @@ typedef struct kn_model_options {
     kn_missing                 missing; /* quasi-identifiers: KN_MISSING_VALUE or _DROP; the reference is of all rows */
 } kn_model_options;
 
-#define KN_MODEL_OPTIONS_INIT {sizeof(kn_model_options), NULL, 0, NULL, 0, NULL, NULL, 0, KN_MISSING_VALUE}
+#define KN_MODEL_OPTIONS_INIT                                                                                          \
+    {                                                                                                                  \
+        sizeof(kn_model_options), NULL, 0, NULL, 0, NULL, NULL, 0, KN_MISSING_VALUE                                    \
+    }
 
 /* What the worst class reaches for one sensitive column. Without any class all figures are 0. */
 typedef struct kn_model_figures {
     int64_t distinct_l;
     double  entropy_l;
-    double  recursive_c2;   /* (c,2)-diverse for every c greater than this; INFINITY: for none                       */
+    double  recursive_c2; /* (c,2)-diverse for every c greater than this; INFINITY: for none                       */
     double  recursive_c3;
     double  t_equal;
     double  t_ordered;      /* of text: by the order of its bytes                                                    */
     double  t_hierarchical; /* NAN without a hierarchy                                                               */
     double  alpha;
     double  beta;
-    double  beta_enhanced;  /* INFINITY: some class passes -ln q, so that no beta will do                            */
-    double  delta;          /* every delta greater than this will do; INFINITY: some class lacks some value          */
-    double  delta_present;  /* the same over the values that a class has: weaker than the model, for comparison      */
-    int64_t log_classes;    /* classes that pass -ln q                                                               */
+    double  beta_enhanced;   /* INFINITY: some class passes -ln q, so that no beta will do                            */
+    double  delta;           /* every delta greater than this will do; INFINITY: some class lacks some value          */
+    double  delta_present;   /* the same over the values that a class has: weaker than the model, for comparison      */
+    int64_t log_classes;     /* classes that pass -ln q                                                               */
     int64_t lacking_classes; /* classes that lack some value of the table                                            */
 } kn_model_figures;
 

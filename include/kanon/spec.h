@@ -181,15 +181,15 @@ typedef struct kn_spec {
     /* Roles. */
     int                 attribute_count;
     const kn_attribute *attributes; /* in the order they were declared: the order of the quasi-identifiers, of a node */
-    const char         *entity; /* what says whose row it is: a column, or several as "a, b"; NULL: one row per person */
-    int                 entity_count;
-    const char *const  *entity_columns; /* the columns that together say it; of a database the persons' key */
-    const char         *entity_table; /* of a database: the table of persons; NULL: not said             */
-    int                 table_count;
-    const kn_spec_table *tables;            /* of a database: only these are read; none: no database                */
+    const char        *entity; /* what says whose row it is: a column, or several as "a, b"; NULL: one row per person */
+    int                entity_count;
+    const char *const *entity_columns; /* the columns that together say it; of a database the persons' key */
+    const char        *entity_table;   /* of a database: the table of persons; NULL: not said             */
+    int                table_count;
+    const kn_spec_table *tables; /* of a database: only these are read; none: no database                */
     const char          *record; /* of tree records: the element or key that is one person; NULL: "record" */
     int                  class_count;
-    const kn_spec_class *classes; /* of tree records, as they nest; none: no trees                          */
+    const kn_spec_class *classes;           /* of tree records, as they nest; none: no trees                          */
     bool                 undeclared_refuse; /* an undeclared column is an error instead of dropped       */
     kn_missing           missing;           /* of quasi-identifiers                                      */
     /* Promises. */
@@ -204,14 +204,14 @@ typedef struct kn_spec {
     const char *const *dependencies; /* "a, b -> c" as written                                          */
     bool               allow_broken; /* a dependency may fail, in the original or in the release        */
     /* How. */
-    kn_method   method;
-    bool        method_given; /* false: kn_spec_check takes the shape's own: optimal, miracle-x, gcs       */
-    bool        method_auto;  /* "auto": the methods that fit are tried and the best is taken (kanon/advise.h); until then
+    kn_method method;
+    bool      method_given; /* false: kn_spec_check takes the shape's own: optimal, miracle-x, gcs       */
+    bool      method_auto;  /* "auto": the methods that fit are tried and the best is taken (kanon/advise.h); until then
                                  `method` is the shape's own                                               */
-    kn_metric   utility;
-    double      time_limit; /* seconds; 0: none                                                           */
-    kn_choose   choose;     /* partitioning                                                               */
-    const char *workload;   /* a file of queries, for mondrian-workload; NULL: none                        */
+    kn_metric utility;
+    double    time_limit; /* seconds; 0: none                                                           */
+    kn_choose choose;     /* partitioning                                                               */
+    const char *workload; /* a file of queries, for mondrian-workload; NULL: none                        */
     uint64_t    seed;
     bool        seeded; /* the seed was given                                                         */
     /* How, databases. */
@@ -224,10 +224,10 @@ typedef struct kn_spec {
     bool         anatomy;   /* dmiracle: quasi-identifiers as they are, sensitive values by groups       */
     bool         reference; /* the plain algorithm: the same release, slowly (databases and trees)       */
     /* How, trees. */
-    int64_t      g;         /* gcs: cuts that are followed in each step                                  */
+    int64_t      g; /* gcs: cuts that are followed in each step                                  */
     kn_semantics semantics;
     bool         strict_structure; /* moved nodes do not show                                            */
-    kn_ratio     support;   /* ml2, dml2: the share of records from which a subtree is frequent; 0: not mined */
+    kn_ratio     support;          /* ml2, dml2: the share of records from which a subtree is frequent; 0: not mined */
     /* Writing. */
     const char *output;      /* "-": standard output; NULL: not given                                   */
     const char *report;      /* an HTML page; NULL: none                                                */
@@ -285,7 +285,7 @@ KN_API KN_CHECK kn_status kn_spec_check(kn_spec *spec, kn_error *err);
 typedef enum kn_shape {
     KN_SHAPE_TABLE = 0,
     KN_SHAPE_DATABASE, /* it lists tables or a table of persons, or its input is "sqlite:...", "postgresql:..." */
-    KN_SHAPE_RECORDS   /* it lists classes, its method is one for trees, or it promises k-mn and leaves the method open */
+    KN_SHAPE_RECORDS /* it lists classes, its method is one for trees, or it promises k-mn and leaves the method open */
 } kn_shape;
 
 KN_API kn_shape kn_spec_shape(const kn_spec *spec);

@@ -44,17 +44,20 @@ typedef struct kn_csv_options {
     char                  delimiter; /* 0: sniffed                                                          */
     bool                  no_header; /* columns are then named c1, c2, ...                                  */
     kn_encoding           encoding;
-    char                  decimal;         /* '.' or ','                                                    */
-    const char           *timezone;        /* of times that carry none; NULL: UTC                           */
-    const char *const    *na;              /* spellings of a missing cell; NULL: the usual ones             */
-    int                   na_count;        /* with `na` given: how many (0: no cell is ever missing)        */
-    const kn_column_type *types;           /* overrides; all other columns are inferred                     */
+    char                  decimal;  /* '.' or ','                                                    */
+    const char           *timezone; /* of times that carry none; NULL: UTC                           */
+    const char *const    *na;       /* spellings of a missing cell; NULL: the usual ones             */
+    int                   na_count; /* with `na` given: how many (0: no cell is ever missing)        */
+    const kn_column_type *types;    /* overrides; all other columns are inferred                     */
     int                   type_count;
-    const char *const    *columns;         /* read only these; NULL: all (the others are still checked)     */
+    const char *const    *columns; /* read only these; NULL: all (the others are still checked)     */
     int                   column_count;
 } kn_csv_options;
 
-#define KN_CSV_OPTIONS_INIT {sizeof(kn_csv_options), 0, false, KN_ENCODING_UTF8, '.', NULL, NULL, 0, NULL, 0, NULL, 0}
+#define KN_CSV_OPTIONS_INIT                                                                                            \
+    {                                                                                                                  \
+        sizeof(kn_csv_options), 0, false, KN_ENCODING_UTF8, '.', NULL, NULL, 0, NULL, 0, NULL, 0                       \
+    }
 
 /* The spellings of a missing cell that are used when none are given; NULL-terminated, the empty cell first. */
 KN_API const char *const *kn_default_na(void);
@@ -82,8 +85,8 @@ KN_API void kn_row_list_free(kn_row_list *list);
 
 /* Writes only these rows, with their numbers (1-based) in a first column named "row". The file is readable by its owner
  * alone: it is meant for the people who hold the data. */
-KN_API KN_CHECK kn_status kn_table_write_rows_csv(const kn_table *table, kn_context *ctx, const char *path, char delimiter,
-                                                  const kn_row_list *rows, kn_error *err);
+KN_API KN_CHECK kn_status kn_table_write_rows_csv(const kn_table *table, kn_context *ctx, const char *path,
+                                                  char delimiter, const kn_row_list *rows, kn_error *err);
 
 /* Adds a column `name` whose cells are equal where those of all the named columns are, and missing where one of them is: a
  * key of several columns as one. The only way in which a table changes: nothing else may be using it. KN_INPUT: one of
@@ -95,17 +98,17 @@ KN_API void kn_table_free(kn_table *table);
 
 KN_API int64_t     kn_table_rows(const kn_table *table);
 KN_API int         kn_table_columns(const kn_table *table);
-KN_API const char *kn_table_name(const kn_table *table, int column);              /* of a column; valid as the table   */
-KN_API int         kn_table_find(const kn_table *table, const char *column_name); /* -1 if there is none               */
-KN_API kn_type     kn_table_type(const kn_table *table, int column);
-KN_API uint32_t    kn_table_distinct(const kn_table *table, int column);  /* values, not counting "missing"            */
-KN_API int64_t     kn_table_missing(const kn_table *table, int column);   /* rows with a missing cell                  */
-KN_API int64_t     kn_table_respelled(const kn_table *table, int column); /* spellings that fell together with another
+KN_API const char *kn_table_name(const kn_table *table, int column);           /* of a column; valid as the table   */
+KN_API int      kn_table_find(const kn_table *table, const char *column_name); /* -1 if there is none               */
+KN_API kn_type  kn_table_type(const kn_table *table, int column);
+KN_API uint32_t kn_table_distinct(const kn_table *table, int column);  /* values, not counting "missing"            */
+KN_API int64_t  kn_table_missing(const kn_table *table, int column);   /* rows with a missing cell                  */
+KN_API int64_t  kn_table_respelled(const kn_table *table, int column); /* spellings that fell together with another
                                                                              (1.0 and 1.00): 0 in a text column        */
-KN_API bool        kn_table_ambiguous_dates(const kn_table *table, int column); /* stayed text: two readings fit      */
-KN_API int         kn_table_code_width(const kn_table *table, int column); /* bytes per code: 1, 2 or 4                */
-KN_API uint64_t    kn_table_bytes(const kn_table *table); /* codes and dictionaries, in memory                         */
-KN_API char        kn_table_delimiter(const kn_table *table); /* of the file it came from; ',' otherwise               */
+KN_API bool     kn_table_ambiguous_dates(const kn_table *table, int column); /* stayed text: two readings fit      */
+KN_API int      kn_table_code_width(const kn_table *table, int column); /* bytes per code: 1, 2 or 4                */
+KN_API uint64_t kn_table_bytes(const kn_table *table); /* codes and dictionaries, in memory                         */
+KN_API char     kn_table_delimiter(const kn_table *table); /* of the file it came from; ',' otherwise               */
 
 /* The code in a cell, and the text of a code (not NUL-terminated; NULL for a missing cell). */
 KN_API uint32_t    kn_table_code(const kn_table *table, int column, int64_t row);

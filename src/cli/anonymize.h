@@ -13,21 +13,21 @@
 /* What the options say, as they were written. */
 typedef struct cli_anonymizing {
     const cli_command *command; /* whom messages name */
-    cli_common        common;
-    cli_table_options input;
-    const char       *spec_path;
-    cli_list          qi, sensitive, identifier, keep, hierarchies, attributes, require, dependencies;
-    cli_list          entity;
-    const char       *weight, *population, *undeclared, *missing;
-    int64_t           k; /* INT64_MIN: not given */
-    const char       *suppression, *suppressed, *method, *utility, *choose, *time_limit, *seed;
-    const char       *output, *report, *workload, *summary;
-    const char       *threshold, *climit, *matching, *leftovers, *diversity; /* databases */
-    const char       *kmn, *g, *semantics, *support, *record;                /* trees     */
-    bool              complete, anatomy, reference, strict_structure;
-    bool              keep_order, keep_rowmap, force, allow_broken, all_solutions, dry_run;
-    char            **files; /* the arguments */
-    int               file_count;
+    cli_common         common;
+    cli_table_options  input;
+    const char        *spec_path;
+    cli_list           qi, sensitive, identifier, keep, hierarchies, attributes, require, dependencies;
+    cli_list           entity;
+    const char        *weight, *population, *undeclared, *missing;
+    int64_t            k; /* INT64_MIN: not given */
+    const char        *suppression, *suppressed, *method, *utility, *choose, *time_limit, *seed;
+    const char        *output, *report, *workload, *summary;
+    const char        *threshold, *climit, *matching, *leftovers, *diversity; /* databases */
+    const char        *kmn, *g, *semantics, *support, *record;                /* trees     */
+    bool               complete, anatomy, reference, strict_structure;
+    bool               keep_order, keep_rowmap, force, allow_broken, all_solutions, dry_run;
+    char             **files; /* the arguments */
+    int                file_count;
 } cli_anonymizing;
 
 /* The options that say what is read, asked and searched for: of every command that makes such a spec. Those of reading tables

@@ -197,8 +197,8 @@ int cli_hierarchy_text(char **column, char **out, const cli_command *command, co
     bool        fine = !meant;
     if (meant && *meant) {
         *column = name.data;
-        return cli_usage(command, "--hierarchy '%s': not a kind of hierarchy, and no such file; did you mean %s?", option,
-                         meant);
+        return cli_usage(command, "--hierarchy '%s': not a kind of hierarchy, and no such file; did you mean %s?",
+                         option, meant);
     }
     if (k)
         fine = add_kind(&t, k, value);

@@ -216,8 +216,9 @@ static void want(const char **columns, int *count, const char *name)
 static bool read_table(cli_diagnosing *d, int *code)
 {
     const cli_list *list = d->over.count > 0 ? &d->over : &d->qi;
-    const char    **columns = cli_alloc((size_t)(list->count + d->sensitive.count + d->entities.count + 1) * sizeof *columns);
-    int             n = list->count;
+    const char    **columns =
+        cli_alloc((size_t)(list->count + d->sensitive.count + d->entities.count + 1) * sizeof *columns);
+    int n = list->count;
     for (int i = 0; i < n; i++) columns[i] = list->items[i]; /* one named twice is an error */
     for (int i = 0; i < d->sensitive.count; i++) want(columns, &n, d->sensitive.items[i]);
     for (int i = 0; i < d->entities.count; i++) want(columns, &n, d->entities.items[i]);

@@ -107,8 +107,9 @@ static void print_text(const kn_profile *p, const kn_table *table, bool values)
 /* Does a column's name say that its values are numbers given to persons? Names, streets and telephones repeat, too. */
 static bool says_who(const char *name)
 {
-    static const char *const words[] = {"id", "ids", "ssn", "passport", "person", "patient", "customer", "client",
-                                        "student", "user", "member", "subject", "pid", "uid", NULL};
+    static const char *const words[] = {"id",      "ids",      "ssn",    "passport", "person",
+                                        "patient", "customer", "client", "student",  "user",
+                                        "member",  "subject",  "pid",    "uid",      NULL};
     for (const char *p = name; *p;) {
         size_t n = 0;
         while (isalpha((unsigned char)p[n])) n++;
@@ -126,7 +127,9 @@ static void note_persons(const cli_common *common, const kn_profile *p)
     for (int i = 0; i < p->columns; i++) {
         const kn_column_profile *c = &p->column[i];
         int64_t                  present = p->rows - c->missing;
-        if (c->role != KN_ROLE_IDENTIFIER || !says_who(c->name) || c->distinct >= present || present > MOST_ROWS_EACH * c->distinct) continue;
+        if (c->role != KN_ROLE_IDENTIFIER || !says_who(c->name) || c->distinct >= present ||
+            present > MOST_ROWS_EACH * c->distinct)
+            continue;
         char *name = cli_escape(c->name, strlen(c->name)), rows[CLI_NUMBER_SIZE], values[CLI_NUMBER_SIZE];
         cli_note(common,
                  "column \"%s\" has %s values in %s rows: if it says whose row it is, --entity '%s' counts persons "

@@ -207,7 +207,8 @@ static void take_files(cli_anonymizing *a, int argc, char **argv)
     a->file_count = named || argc == 0 ? argc : argc - 1;
     if (!named && argc > 0) a->output = argv[argc - 1];
     if (a->report || a->dry_run || a->all_solutions)
-        cli_note(&a->common, "--report, --dry-run and --all-solutions are of making a release; nothing is written here");
+        cli_note(&a->common,
+                 "--report, --dry-run and --all-solutions are of making a release; nothing is written here");
     a->report = NULL;
 }
 
@@ -302,9 +303,8 @@ static int run(int argc, char **argv)
     if (verifying.summary && a.output && strcmp(verifying.summary, "side") == 0) /* as when it was made */
         verifying.summary = summary = cli_beside(a.output, ".summary.csv");
     if (verifying.summary && strcmp(verifying.summary, "none") == 0) verifying.summary = NULL;
-    if (a.keep_rowmap && !verifying.map_path && a.output)
-        verifying.map_path = rowmap = cli_beside(a.output, ".rowmap");
-    int code = check(&a, !named && argc == 1, verifying.work_limit, search_limit);
+    if (a.keep_rowmap && !verifying.map_path && a.output) verifying.map_path = rowmap = cli_beside(a.output, ".rowmap");
+    int         code = check(&a, !named && argc == 1, verifying.work_limit, search_limit);
     kn_context *ctx = code == 0 ? cli_context(&a.common) : NULL;
     if (code == 0) code = ctx ? verify(&a, ctx, &verifying, search_limit) : 3;
     cli_context_free(ctx);

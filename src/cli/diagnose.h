@@ -27,9 +27,9 @@ typedef struct cli_diagnosing {
     kn_suppress_mode  suppress_mode;
     kn_fraction       suppress;
     int64_t           suppress_rows; /* given as so many rows; -1: as a share */
-    cli_list          entities; /* the columns that say whose row it is, and                        */
-    char             *joined;   /* the latter text, where it was made                                */
-    const char       *entity;   /* what stands for them: the column, or several as "a, b"; NULL: none */
+    cli_list          entities;      /* the columns that say whose row it is, and                        */
+    char             *joined;        /* the latter text, where it was made                                */
+    const char       *entity;        /* what stands for them: the column, or several as "a, b"; NULL: none */
     kn_missing        missing;
     kn_set_algorithm  algorithm;
     int64_t           max_size;

@@ -49,7 +49,10 @@ static int find_key(const reader *r, const char *model, const char *key)
         for (int k = 0; taken[i].keys[k]; k++) {
             if (is(key, taken[i].keys[k])) return k;
             size_t used = strlen(keys);
-            snprintf(keys + used, sizeof keys - used, "%s%s", k == 0 ? "" : taken[i].keys[k + 1] ? ", " : " and ",
+            snprintf(keys + used, sizeof keys - used, "%s%s",
+                     k == 0                 ? ""
+                     : taken[i].keys[k + 1] ? ", "
+                                            : " and ",
                      taken[i].keys[k]);
         }
         cli_usage(r->command, "--require '%s': %s takes %s", r->text, model, keys);
@@ -125,7 +128,8 @@ int cli_requirement_read(cli_requirement *out, const cli_command *command, const
     if (code == 0) code = read_parameters(&r, out->text, rest);
     if (code == 0) code = find_model(&r, out->text);
     if (code) return code;
-    if (out->model.c.numerator > 0 && out->model.kind != KN_MODEL_RECURSIVE) return bad(&r, "c goes with kind=recursive");
+    if (out->model.c.numerator > 0 && out->model.kind != KN_MODEL_RECURSIVE)
+        return bad(&r, "c goes with kind=recursive");
     return 0;
 }
 

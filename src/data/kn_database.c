@@ -13,8 +13,8 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
-#include "kn_nearest.h"
 #include "kn_hash.h"
+#include "kn_nearest.h"
 
 #define NO_CODE UINT32_MAX
 
@@ -102,7 +102,8 @@ static kn_status no_column(const kn_database *db, const kn_database_table *t, co
 {
     kn_nearest near = {.text = name};
     for (int c = 0; c < t->table->column_count; c++) kn_nearest_try(&near, t->table->columns[c].name);
-    return kn_fail(err, KN_INPUT, "%s: table \"%s\" has no column \"%s\"%s%s%s", db->source, t->name, name, KN_MEANT(near));
+    return kn_fail(err, KN_INPUT, "%s: table \"%s\" has no column \"%s\"%s%s%s", db->source, t->name, name,
+                   KN_MEANT(near));
 }
 
 static kn_status find_columns(const kn_database *db, int table, const char *const *names, int count, int *out,
@@ -111,8 +112,7 @@ static kn_status find_columns(const kn_database *db, int table, const char *cons
     const kn_database_table *t = &db->tables[table];
     for (int i = 0; i < count; i++) {
         out[i] = kn_table_find(t->table, names[i]);
-        if (out[i] < 0)
-            return no_column(db, t, names[i], err);
+        if (out[i] < 0) return no_column(db, t, names[i], err);
         for (int j = 0; j < i; j++)
             if (out[i] == out[j])
                 return kn_fail(err, KN_INPUT, "%s: column \"%s\" is twice in a key of table \"%s\"", db->source,

@@ -140,12 +140,14 @@ static void circle_words(kn_buffer *message, kn_buffer *advice, const char *name
 {
     if (other) {
         kn_buffer_format(message, "tables \"%s\" and \"%s\" name each other in a circle of foreign keys", name, other);
-        kn_buffer_format(advice, "say in the release file whose rows these are (parent: {table: ..., column: ...}), or leave one "
-                                 "of them out");
+        kn_buffer_format(
+            advice, "say in the release file whose rows these are (parent: {table: ..., column: ...}), or leave one "
+                    "of them out");
     } else {
         kn_buffer_format(message, "table \"%s\" names rows of itself", name);
-        kn_buffer_format(advice, "say in the release file whose rows these are (parent: {table: ..., column: ...}), or read "
-                                 "a copy or view of it without that key");
+        kn_buffer_format(advice,
+                         "say in the release file whose rows these are (parent: {table: ..., column: ...}), or read "
+                         "a copy or view of it without that key");
     }
 }
 
@@ -165,9 +167,10 @@ void kn_snowflake_words(kn_buffer *message, kn_buffer *advice, const kn_database
     case KN_SCHEMA_TWO_LINKS:
         kn_buffer_format(message, "table \"%s\" has several foreign keys to listed tables, one of them to \"%s\"", name,
                          second);
-        kn_buffer_format(advice,
-                         "say in the release file whose rows these are (parent: {table: ..., column: ...}), or leave \"%s\" out",
-                         second);
+        kn_buffer_format(
+            advice,
+            "say in the release file whose rows these are (parent: {table: ..., column: ...}), or leave \"%s\" out",
+            second);
         return;
     case KN_SCHEMA_CYCLE: circle_words(message, advice, name, second); return;
     case KN_SCHEMA_UNREACHED:

@@ -55,10 +55,11 @@ static kn_status check_left_out(const reading *r, const kn_catalog_table *t, con
         const char *column = link->columns[i];
         if (named(said->parent_columns, said->parent_column_count, column)) continue; /* drawn anew with the parent's */
         if (named(t->key, t->key_count, column))
-            return kn_fail(err, KN_INPUT,
-                           "%s: the key of table \"%s\" has column \"%s\", which names rows of \"%s\" and not of its parent; "
-                           "name a key without it (key:)",
-                           r->source->name, t->name, column, link->target);
+            return kn_fail(
+                err, KN_INPUT,
+                "%s: the key of table \"%s\" has column \"%s\", which names rows of \"%s\" and not of its parent; "
+                "name a key without it (key:)",
+                r->source->name, t->name, column, link->target);
         for (int a = 0; a < said->attribute_count; a++)
             if (strcmp(said->attributes[a].name, column) == 0 && said->attributes[a].role != KN_ROLE_IDENTIFIER)
                 return kn_fail(err, KN_INPUT,
@@ -100,7 +101,8 @@ static kn_status lay_over(reading *r, const kn_spec_table *said, kn_error *err)
     if (table < 0) {
         kn_nearest near = {.text = said->name};
         for (int i = 0; i < r->catalog.table_count; i++) kn_nearest_try(&near, r->catalog.tables[i].name);
-        return kn_fail(err, KN_INPUT, "%s: there is no table \"%s\"%s%s%s", r->source->name, said->name, KN_MEANT(near));
+        return kn_fail(err, KN_INPUT, "%s: there is no table \"%s\"%s%s%s", r->source->name, said->name,
+                       KN_MEANT(near));
     }
     kn_catalog_table *t = &r->catalog.tables[table];
     if (said->has_key) {

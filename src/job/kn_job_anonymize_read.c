@@ -140,7 +140,8 @@ static kn_status read_table(kn_run *run, kn_error *err)
     if (run->table->rows == 0) return kn_fail(err, KN_INPUT, "%s: the table has no rows", input_name(run));
     run->result->rows_in = run->table->rows;
     if (run->spec->entity_count > 1)
-        return kn_table_add_joined(run->table, run->spec->entity_columns, run->spec->entity_count, run->spec->entity, err);
+        return kn_table_add_joined(run->table, run->spec->entity_columns, run->spec->entity_count, run->spec->entity,
+                                   err);
     return KN_OK;
 }
 

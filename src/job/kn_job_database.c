@@ -168,10 +168,11 @@ static kn_status note_sensitive(kn_dbrun *run, kn_error *err)
             int64_t          present = table->table->rows - column->missing;
             if (!table->columns[c].has_role || table->columns[c].role != KN_ROLE_SENSITIVE) continue;
             if (column->type != KN_TYPE_TEXT || present < 10 || 2 * (int64_t)column->dict.count <= present) continue;
-            KN_TRY(kn_dbrun_note(run, err,
-                                 "column \"%s.%s\" is published as it is, and so many different texts look like free text, "
-                                 "which may name people",
-                                 table->name, column->name));
+            KN_TRY(kn_dbrun_note(
+                run, err,
+                "column \"%s.%s\" is published as it is, and so many different texts look like free text, "
+                "which may name people",
+                table->name, column->name));
         }
     }
     return KN_OK;

@@ -34,22 +34,23 @@ static bool is_compressed(const char *path)
 static bool is_foreign(const char *path)
 {
     static const char *const endings[] = {
-        ".json", ".jsonl",   ".ndjson", ".xml",     ".html", ".htm",  ".yaml", ".yml", ".db",  ".sqlite", ".sqlite3",
-        ".db3",  ".parquet", ".arrow",  ".feather", ".orc",  ".avro", ".xls",  ".ods", ".pdf", ".xlsx",   ".xlsm",
-        ".sav",  ".dta",     ".duckdb", ".mdb",     ".dbf",  ".rds",  ".pkl",  NULL};
+        ".json",    ".jsonl", ".ndjson",  ".xml",   ".html",    ".htm", ".yaml", ".yml", ".db",  ".sqlite",
+        ".sqlite3", ".db3",   ".parquet", ".arrow", ".feather", ".orc", ".avro", ".xls", ".ods", ".pdf",
+        ".xlsx",    ".xlsm",  ".sav",     ".dta",   ".duckdb",  ".mdb", ".dbf",  ".rds", ".pkl", NULL};
     return ends_with_any(path, endings);
 }
 
 static kn_status check_one_file(const char *output, const char *what, const char *form, const char *name, kn_error *err)
 {
     kn_database_kind kind = kn_database_kind_of(output);
-    bool             scheme = kind == KN_DATABASE_SQLITE || kind == KN_DATABASE_POSTGRES; /* a password may stand in it */
+    bool scheme = kind == KN_DATABASE_SQLITE || kind == KN_DATABASE_POSTGRES; /* a password may stand in it */
     if (kind != KN_DATABASE_NONE)
-        return kn_fail(err, KN_USAGE, "%s: %s released to one file, as %s; name it %s", scheme ? "the output" : output, what,
-                       form, name);
+        return kn_fail(err, KN_USAGE, "%s: %s released to one file, as %s; name it %s", scheme ? "the output" : output,
+                       what, form, name);
     if (is_compressed(output))
-        return kn_fail(err, KN_USAGE, "%s: a release is written as it is, not compressed; name it %s, compress it afterwards",
-                       output, name);
+        return kn_fail(err, KN_USAGE,
+                       "%s: a release is written as it is, not compressed; name it %s, compress it afterwards", output,
+                       name);
     return KN_OK;
 }
 
@@ -73,11 +74,14 @@ kn_status kn_target_name_check(const kn_spec *spec, kn_error *err)
 {
     const char *output = spec->output;
     if (!output || strcmp(output, "-") == 0) return KN_OK;
-    if (kn_spec_shape(spec) == KN_SHAPE_RECORDS && strcmp(spec->inputs[0], "-") == 0) return KN_OK; /* refused as input */
+    if (kn_spec_shape(spec) == KN_SHAPE_RECORDS && strcmp(spec->inputs[0], "-") == 0)
+        return KN_OK; /* refused as input */
     if (kn_spec_shape(spec) == KN_SHAPE_RECORDS)
-        return check_records(output, spec->table_count > 0 ? KN_RECORDS_DATABASE : kn_records_form_of(spec->inputs[0]), err);
+        return check_records(output, spec->table_count > 0 ? KN_RECORDS_DATABASE : kn_records_form_of(spec->inputs[0]),
+                             err);
     KN_TRY(check_one_file(output, "a table is", "CSV", "FILE.csv", err));
-    return is_foreign(output) ? kn_fail(err, KN_USAGE, "%s: a table is released as CSV; name it FILE.csv", output) : KN_OK;
+    return is_foreign(output) ? kn_fail(err, KN_USAGE, "%s: a table is released as CSV; name it FILE.csv", output)
+                              : KN_OK;
 }
 
 bool kn_target_has_tabs(const kn_spec *spec)

@@ -98,8 +98,7 @@ static kn_status find_sensitive(kn_requirements *r, const kn_table *table, kn_er
         r->sensitive_of[i] = -1;
         if (!m->attribute) continue;
         int column = kn_table_find(table, m->attribute), s = 0;
-        if (column < 0)
-            return kn_fail_column(table, kn_model_name(m->kind), m->attribute, err);
+        if (column < 0) return kn_fail_column(table, kn_model_name(m->kind), m->attribute, err);
         if (column == r->entity)
             return kn_fail(err, KN_USAGE, "%s: column \"%s\" says whose row it is and cannot be sensitive",
                            kn_model_name(m->kind), m->attribute);

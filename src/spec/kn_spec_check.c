@@ -91,8 +91,10 @@ static kn_status check_files(const kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec_state *state = &inner->state;
     const kn_spec       *spec = &state->spec;
-    if (spec->input_count == 0) return kn_spec_fail_lacking(inner, err, "no input is given (input: FILE, or a file on the command line)");
-    if (!spec->output) return kn_spec_fail_lacking(inner, err, "no output is given (output: FILE, as an option --output FILE)");
+    if (spec->input_count == 0)
+        return kn_spec_fail_lacking(inner, err, "no input is given (input: FILE, or a file on the command line)");
+    if (!spec->output)
+        return kn_spec_fail_lacking(inner, err, "no output is given (output: FILE, as an option --output FILE)");
     KN_TRY(check_standard_input(inner, err));
     if (is_read(spec, spec->output))
         return kn_spec_fail_place(inner, state->places[KN_FIELD_OUTPUT], err,

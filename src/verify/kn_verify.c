@@ -169,8 +169,8 @@ static kn_status read_population(kn_verifier *v, kn_error *err)
 
 static kn_status read_files(kn_verifier *v, kn_error *err)
 {
-    const char **names = kn_alloc_array(v->ctx, (size_t)v->spec->attribute_count + (size_t)v->spec->entity_count + 1,
-                                       sizeof *names);
+    const char **names =
+        kn_alloc_array(v->ctx, (size_t)v->spec->attribute_count + (size_t)v->spec->entity_count + 1, sizeof *names);
     if (!names) return no_memory(v, err);
     int       count = wanted_names(v->spec, names);
     kn_status st = read_originals(v, names, count, err);

@@ -81,7 +81,7 @@ typedef struct kn_vread_options {
 KN_CHECK kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *paths, int path_count,
                                   const kn_vread_options *options, kn_error *err);
 void               kn_vtable_free(kn_vtable *t);
-int                kn_vtable_name(const kn_vtable *t, const char *name); /* index into names; -1: there is none */
+int                kn_vtable_name(const kn_vtable *t, const char *name);   /* index into names; -1: there is none */
 const kn_vcolumn  *kn_vtable_column(const kn_vtable *t, const char *name); /* NULL: not there or not kept       */
 
 static inline uint32_t kn_vcode(const kn_vcolumn *c, int64_t row)
@@ -97,19 +97,19 @@ static inline uint32_t kn_vcode(const kn_vcolumn *c, int64_t row)
 
 /* The values of a column of the original (and of the population, where there is one), in their own order. */
 typedef struct kn_vdomain {
-    kn_context     *ctx;
-    kn_type         type;
-    const char     *format; /* of dates; NULL: unknown or none */
-    kn_value_rules  rules;
-    const kn_spec  *spec; /* for the spellings of "missing" */
-    uint32_t        count;
-    kn_string      *spelling; /* per value: the shortest, the first by bytes */
-    int64_t        *integers; /* per value; NULL: not of that kind           */
-    kn_decimal     *decimals;
-    kn_texts        texts;         /* every spelling                                   */
-    uint32_t       *value_of_text; /* per text of `texts`: value, or KN_V_MISSING      */
-    uint32_t       *of_original;   /* per text of the original's column                */
-    uint32_t       *of_population; /* per text of the population's column; NULL: none  */
+    kn_context    *ctx;
+    kn_type        type;
+    const char    *format; /* of dates; NULL: unknown or none */
+    kn_value_rules rules;
+    const kn_spec *spec; /* for the spellings of "missing" */
+    uint32_t       count;
+    kn_string     *spelling; /* per value: the shortest, the first by bytes */
+    int64_t       *integers; /* per value; NULL: not of that kind           */
+    kn_decimal    *decimals;
+    kn_texts       texts;         /* every spelling                                   */
+    uint32_t      *value_of_text; /* per text of `texts`: value, or KN_V_MISSING      */
+    uint32_t      *of_original;   /* per text of the original's column                */
+    uint32_t      *of_population; /* per text of the population's column; NULL: none  */
 } kn_vdomain;
 
 /* The rows of the original: those that are dropped for a missing cell take no part. */
@@ -143,21 +143,22 @@ typedef struct kn_vtree {
     kn_context *ctx;
     uint32_t    leaves, height, nodes;
     kn_texts    labels;
-    uint32_t   *label; /* per node                                                                        */
-    uint32_t   *level; /* per node                                                                        */
-    uint32_t   *cover; /* per node: leaves below it                                                       */
-    uint32_t   *parent; /* per node; KN_V_NONE: the root                                                  */
-    uint32_t   *paths; /* [leaf × (height + 1) + level]: the node of that level, or the leaf that stays   */
+    uint32_t   *label;         /* per node                                                                        */
+    uint32_t   *level;         /* per node                                                                        */
+    uint32_t   *cover;         /* per node: leaves below it                                                       */
+    uint32_t   *parent;        /* per node; KN_V_NONE: the root                                                  */
+    uint32_t   *paths;         /* [leaf × (height + 1) + level]: the node of that level, or the leaf that stays   */
     uint32_t   *leaf_of_value; /* per value of the domain                                                 */
 } kn_vtree;
 
-KN_CHECK kn_status kn_vtree_make(kn_vtree **out, kn_context *ctx, const kn_attribute *attribute, const kn_vdomain *domain,
-                                 kn_error *err);
+KN_CHECK kn_status kn_vtree_make(kn_vtree **out, kn_context *ctx, const kn_attribute *attribute,
+                                 const kn_vdomain *domain, kn_error *err);
 void               kn_vtree_free(kn_vtree *tree);
 
 /* Receives the paths of the leaves one by one, from the leaf to the root. */
 typedef struct kn_vtree_maker kn_vtree_maker;
-KN_CHECK kn_status kn_vtree_add(kn_vtree_maker *maker, const kn_string *path, uint32_t count, int64_t line, kn_error *err);
+KN_CHECK kn_status            kn_vtree_add(kn_vtree_maker *maker, const kn_string *path, uint32_t count, int64_t line,
+                                           kn_error *err);
 
 /* The two file formats (kn_verify_tree_file.c) and the built kinds (kn_verify_tree_build.c). */
 KN_CHECK kn_status kn_vtree_read_file(kn_vtree_maker *maker, kn_context *ctx, const kn_hierarchy_spec *spec,
@@ -195,7 +196,7 @@ typedef struct kn_vquasi {
     kn_vcell           *cells; /* per text of the release       */
     uint32_t           *members;
     size_t              member_count, member_capacity;
-    uint64_t            levels[4]; /* bit l: every cell seen may be its value's ancestor at level l; all 0: none  */
+    uint64_t            levels[4];    /* bit l: every cell seen may be its value's ancestor at level l; all 0: none  */
     bool                levels_known; /* from pairs of original and release */
     uint64_t           *text_levels;  /* 4 per text of the release: the same for the text alone; NULL: no pairs known */
     int                 level;        /* that the whole column was generalized to; -1: none  */
@@ -216,8 +217,8 @@ void kn_vcell_levels(const kn_vquasi *q, const kn_vcell *cell, uint32_t value, u
 typedef struct kn_vgroups {
     uint32_t *of_row; /* KN_V_NONE: the row was left out */
     uint32_t  count;
-    int64_t  *rows;   /* per group */
-    int64_t  *first;  /* per group: its first row */
+    int64_t  *rows;  /* per group */
+    int64_t  *first; /* per group: its first row */
 } kn_vgroups;
 
 /* One part of a key: a number per row; KN_V_NONE leaves the row out. */
@@ -247,7 +248,7 @@ typedef struct kn_vreport {
 typedef struct kn_vcopy {
     const kn_attribute *attribute;
     const kn_vcolumn   *original, *release;
-    kn_vdomain          domain; /* not of a pseudonym */
+    kn_vdomain          domain;     /* not of a pseudonym */
     uint32_t           *of_release; /* per text of the release: value, KN_V_MISSING or KN_V_NONE */
     kn_vtree           *tree;       /* sensitive: for the hierarchical distance; NULL: none      */
     bool                pseudonym;
@@ -267,19 +268,19 @@ typedef struct kn_verifier {
     const kn_vcolumn        *entity, *entity_release; /* NULL: none, or not in the release */
     const kn_vcolumn        *weight;
     /* rows */
-    bool        *dropped;   /* per original row: left out for a missing cell; NULL: none       */
-    int64_t      originals; /* rows of the original that are not                                */
-    bool        *starred;   /* per released row: shown as suppressed                           */
-    int64_t      star_rows;
-    int64_t      suppressed, budget;
-    int64_t      class_count; /* with a row that is not suppressed                              */
-    int64_t     *map; /* NULL: none                                                            */
-    bool         map_ok;
-    kn_vgroups   classes; /* of the release, by the texts of the quasi-identifiers: with keep-sensitive the suppressed
+    bool      *dropped;   /* per original row: left out for a missing cell; NULL: none       */
+    int64_t    originals; /* rows of the original that are not                                */
+    bool      *starred;   /* per released row: shown as suppressed                           */
+    int64_t    star_rows;
+    int64_t    suppressed, budget;
+    int64_t    class_count; /* with a row that is not suppressed                              */
+    int64_t   *map;         /* NULL: none                                                            */
+    bool       map_ok;
+    kn_vgroups classes;  /* of the release, by the texts of the quasi-identifiers: with keep-sensitive the suppressed
                              rows too                                                            */
-    int64_t     *shown;   /* per class: rows that are not suppressed                             */
-    kn_vdomain   entities; /* what the entity column's texts mean                                */
-    kn_vcolumn   joined;   /* the entity's columns as one, where there are several               */
+    int64_t   *shown;    /* per class: rows that are not suppressed                             */
+    kn_vdomain entities; /* what the entity column's texts mean                                */
+    kn_vcolumn joined;   /* the entity's columns as one, where there are several               */
 } kn_verifier;
 
 /* Notes what is wrong. The first 100 are kept; the report is not ok any more. */
@@ -289,13 +290,15 @@ void kn_vproblem(kn_verifier *v, const char *format, ...) KN_PRINTF(2, 3);
 KN_CHECK kn_status kn_verify_dropped(kn_verifier *v, kn_error *err);
 
 /* The checks, each in a file of its own; what does not hold becomes a problem. */
-KN_CHECK kn_status kn_verify_rows(kn_verifier *v, kn_error *err);    /* columns, suppressed rows, budget (_rules.c)  */
-KN_CHECK kn_status kn_verify_map(kn_verifier *v, kn_error *err);     /* with a row map                    (_map.c)   */
-KN_CHECK kn_status kn_verify_match(kn_verifier *v, kn_error *err);   /* without one                       (_match.c) */
-KN_CHECK kn_status kn_verify_levels(kn_verifier *v, kn_error *err);  /* one level per column?             (_levels.c) */
-KN_CHECK kn_status kn_verify_models(kn_verifier *v, kn_error *err);  /* every promise                     (_models.c) */
-KN_CHECK kn_status kn_verify_metrics(kn_verifier *v, kn_error *err); /* what was lost                     (_metrics.c) */
-KN_CHECK kn_status kn_verify_dependencies(kn_verifier *v, kn_error *err); /* those declared          (_dependencies.c) */
+KN_CHECK kn_status kn_verify_rows(kn_verifier *v, kn_error *err);   /* columns, suppressed rows, budget (_rules.c)  */
+KN_CHECK kn_status kn_verify_map(kn_verifier *v, kn_error *err);    /* with a row map                    (_map.c)   */
+KN_CHECK kn_status kn_verify_match(kn_verifier *v, kn_error *err);  /* without one                       (_match.c) */
+KN_CHECK kn_status kn_verify_levels(kn_verifier *v, kn_error *err); /* one level per column?             (_levels.c) */
+KN_CHECK kn_status kn_verify_models(kn_verifier *v, kn_error *err); /* every promise                     (_models.c) */
+KN_CHECK kn_status kn_verify_metrics(kn_verifier *v,
+                                     kn_error    *err); /* what was lost                     (_metrics.c) */
+KN_CHECK kn_status kn_verify_dependencies(kn_verifier *v,
+                                          kn_error    *err); /* those declared          (_dependencies.c) */
 
 KN_CHECK kn_status kn_verify_summary(kn_verifier *v, kn_error *err); /* published statistics             (_summary.c) */
 
@@ -343,7 +346,7 @@ typedef struct kn_vreference {
     uint32_t        values; /* of the domain */
     const int64_t  *counts; /* values + 1; the last: missing */
     int64_t         total;
-    const kn_vtree *tree;   /* NULL: none */
+    const kn_vtree *tree;         /* NULL: none */
     const int64_t  *node_counts;  /* per node of the tree                                              */
     kn_u128         node_sum;     /* of node_counts × the step to the parent, over nodes below the root */
     int64_t        *node_scratch; /* per node, all 0 between calls                                     */
