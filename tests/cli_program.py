@@ -147,7 +147,7 @@ def broken_pipe():
 
 def complete(*words):
     script = """
-        cd "$(mktemp -d)"; touch data.csv 'a b.csv'; mkdir bin; ln -s "$1" bin/kanon; PATH=$PWD/bin:$PATH
+        cd "$(mktemp -d)"; echo age,zip,'birth date' > data.csv; echo 1,2,3 >> data.csv; touch 'a b.csv'; mkdir bin; ln -s "$1" bin/kanon; PATH=$PWD/bin:$PATH
         . "$ROOT/completions/kanon.bash"
         shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kanon; printf '%s\\n' "${COMPREPLY[@]}"; rm -rf "$PWD" """
     done = subprocess.run(["/bin/bash", "-c", script, "bash", KANON, "kanon", *words], env=dict(ENVIRONMENT, ROOT=ROOT),
@@ -173,6 +173,12 @@ def completion():
         (("profile", "data"), ["data.csv"]),
         (("profile", "a"), ["a b.csv"]),
         (("profile", "--qxyz"), []),
+        (("diagnose", "data.csv", "--qi", ""), ["age", "zip", "birth\\ date"]),
+        (("diagnose", "data.csv", "--qi", "z"), ["zip"]),
+        (("anonymize", "data.csv", "--qi", "age,z"), ["age,zip"]),
+        (("anonymize", "data.csv", "-k", "2", "--sensitive", "=", "a"), ["age"]),
+        (("diagnose", "data.csv", "--over", "age,zip,b"), ["age,zip,birth\\ date"]),
+        (("diagnose", "nowhere.csv", "--qi", "data"), ["data.csv"]),
         (("hierarchy", "sho"), ["show"]),
         (("hierarchy", "build", "--mask-c"), ["--mask-character"]),
         (("hierarchy", "show", "--mask-c"), []),

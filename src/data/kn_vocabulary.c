@@ -273,6 +273,24 @@ static kn_status assemble(assembly *a, int count, kn_error *err)
     return index_labels(v, err);
 }
 
+/* Values of records lose the blanks around them: a label with some would never be met, or not be found again in a
+ * release. */
+static kn_status check_labels(const kn_vocabulary *v, kn_error *err)
+{
+    static const char space[] = " \t\r\n";
+    for (uint32_t n = 1; n < v->nodes; n++) {
+        kn_string label = kn_vocabulary_label(v, n);
+        if (label.size == 0) continue;
+        if (memchr(space, label.data[0], 4) || memchr(space, label.data[label.size - 1], 4))
+            return kn_fail(
+                err, KN_INPUT,
+                "class \"%s\": a value, or a label of its hierarchy, begins or ends with blanks, which values of "
+                "records do not keep; remove them",
+                v->class_names[v->cls[n]]);
+    }
+    return KN_OK;
+}
+
 kn_status kn_vocabulary_assemble(kn_vocabulary **out, kn_context *ctx, const kn_vocabulary_domain *domains, int count,
                                  kn_error *err)
 {
@@ -282,6 +300,7 @@ kn_status kn_vocabulary_assemble(kn_vocabulary **out, kn_context *ctx, const kn_
     v->ctx = ctx;
     assembly  a = {.v = v, .domains = domains};
     kn_status st = assemble(&a, count, err);
+    if (st == KN_OK) st = check_labels(v, err);
     if (st == KN_OK)
         *out = v;
     else

@@ -281,7 +281,8 @@ static kn_status check(const kn_spec *spec, const kn_anonymize_options *options,
     if (kn_method_family(spec->method) != KN_FAMILY_RELATIONAL)
         return kn_fail(err, KN_USAGE, "method %s is not one for a database", kn_method_name(spec->method));
     if (!spec->output && !options->dry_run) return kn_fail(err, KN_USAGE, "no output was given");
-    if (spec->output && kn_database_kind_of(spec->output) == KN_DATABASE_NONE) /* a dry run opens nothing */
+    if (spec->output && strcmp(spec->output, "-") != 0 && /* a dry run opens nothing */
+        kn_database_kind_of(spec->output) == KN_DATABASE_NONE)
         return kn_fail(err, KN_USAGE, "%s: not a database: sqlite:FILE, postgresql://... or FOLDER/", spec->output);
     if (spec->input_count != 1) return kn_fail(err, KN_USAGE, "a database is one input");
     return KN_OK;
