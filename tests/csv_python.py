@@ -3,8 +3,8 @@
 
 Half of the files are written by csv.writer with random dialects, half are strung together from nasty tokens. The
 reference is csv.reader(strict=True) and, on top of it, kanon's rules: blank lines before the first row and, with two or
-more columns, everywhere are passed over; with one column a blank line is a row with an empty cell; names are non-empty and
-distinct; every row has as many cells as the header. Either both refuse a file or all cells are equal. kanon reads each
+more columns, everywhere are passed over; with one column a blank line is a row with an empty cell; names are distinct,
+and a column without one is called by its place; every row has as many cells as the header. Either both refuse a file or all cells are equal. kanon reads each
 file several times, with pieces of a few bytes and with 1, 2 and 8 threads: the answers must be the same to the byte, the
 places of errors too, and the line of an error must be the one Python stopped at.
 
@@ -44,8 +44,15 @@ class Expected:
                 if row or (rows and self.columns == 1):
                     if not rows:
                         self.columns = len(row)
-                        if header and (len(set(row)) < len(row) or "" in row):
+                        named = [name for name in row if name]
+                        if header and len(set(named)) < len(named):
                             return self.refuse(start, reader.line_num)
+                        for at in range(len(row) if header else 0):
+                            if row[at] == "":
+                                name = "c%d" % (at + 1)
+                                while name in row:
+                                    name += "_"
+                                row[at] = name
                     row = row or [""]
                     if len(row) != self.columns:
                         self.few = len(row) < self.columns
