@@ -369,7 +369,8 @@ static bool better(world *w, facts *f, int a, int b)
 {
     const verdict *x = look_up(f, w, all_of(w), f->levels[a]), *y = look_up(f, w, all_of(w), f->levels[b]);
     int            height = 0;
-    int order = kn_quotient_compare(kn_objective_loss(w->objective, &x->sums), kn_objective_loss(w->objective, &y->sums));
+    int            order =
+        kn_quotient_compare(kn_objective_loss(w->objective, &x->sums), kn_objective_loss(w->objective, &y->sums));
     if (order != 0) return order < 0;
     if (x->sums.suppressed != y->sums.suppressed) return x->sums.suppressed < y->sums.suppressed;
     for (int q = 0; q < w->quasi_count; q++) height += f->levels[a][q] - f->levels[b][q];

@@ -404,7 +404,7 @@ static void average_risk_gives_up_the_fewest(void **state)
         int64_t         outside = round % 2 == 0 ? -1 : (int64_t)kn_rng_below(&rng, 3) * (int64_t)kn_rng_below(&rng, 9);
         for (int i = 0; i < count; i++) sizes[i] = 1 + (int64_t)kn_rng_below(&rng, 6 + (uint64_t)(round % 30));
         kn_average_cut go = outside < 0 ? kn_requirements_average_cut(&r, sizes, count)
-                                         : kn_requirements_average_cut_together(&r, sizes, count, outside);
+                                        : kn_requirements_average_cut_together(&r, sizes, count, outside);
         int64_t        fewest = fewest_given_up(r.average, sizes, count, outside);
         int64_t        all = 0, of_size = 0;
         for (int i = 0; i < count; i++) all += sizes[i];
@@ -440,7 +440,7 @@ static void average_risk_cuts_the_smallest(void **state)
         kn_average_cut go = kn_requirements_average_cut(&r, sizes, count);
         assert_int_equal(go.size, expected.size);
         assert_int_equal(go.count, expected.count);
-        int64_t outside = (int64_t)kn_rng_below(&rng, 3) * (int64_t)kn_rng_below(&rng, span);
+        int64_t        outside = (int64_t)kn_rng_below(&rng, 3) * (int64_t)kn_rng_below(&rng, span);
         kn_average_cut both = twin_average_cut(r.average, sorted, count, outside);
         go = kn_requirements_average_cut_together(&r, sizes, count, outside);
         assert_int_equal(go.size, both.size);

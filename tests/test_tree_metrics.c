@@ -72,10 +72,10 @@ static void test_rpd_of_unbalanced_hierarchies(void **state)
 {
     (void)state;
     static const int         depths[][8] = {{1, 2, 2, 2, 2}, {1, 2, 2, 3, 3, 3}, {1, 2, 2, 3, 3, 4, 4}};
-    static const char *const labels[][8] = {{"A", "a", "b", "c", "d"}, {"A", "a", "B", "b", "c", "d"},
-                                            {"A", "a", "B", "b", "C", "c", "d"}};
-    static const int         sizes[] = {5, 6, 7};
-    kn_context              *ctx = testing_context(1);
+    static const char *const labels[][8] = {
+        {"A", "a", "b", "c", "d"}, {"A", "a", "B", "b", "c", "d"}, {"A", "a", "B", "b", "C", "c", "d"}};
+    static const int sizes[] = {5, 6, 7};
+    kn_context      *ctx = testing_context(1);
     for (int i = 0; i < 3; i++) {
         kn_records *records = tree_records(ctx, tree_vocabulary(ctx, sizes[i], depths[i], labels[i]), "a\nb\nc\nd");
         static const char *const as_it_is[] = {"a", "b", "c", "d"};
@@ -310,9 +310,10 @@ static double twin_rpd(const kn_records *records, bool level_domains)
                 for (uint32_t w = u; w != KN_RECORDS_ROOT; w = records->parent[from + w]) d++;
                 for (uint32_t w = 0; w < v->nodes; w++)
                     if (w == 0 ? value == 0 : value != 0 && (level_domains || v->cls[w] == v->cls[value]))
-                        domain += v->end[value] == value + 1 ? v->end[w] == w + 1
-                                                             : v->depth[w] == v->depth[value] ||
-                                                                   (v->depth[w] < v->depth[value] && v->end[w] == w + 1);
+                        domain += v->end[value] == value + 1
+                                      ? v->end[w] == w + 1
+                                      : v->depth[w] == v->depth[value] ||
+                                            (v->depth[w] < v->depth[value] && v->end[w] == w + 1);
                 product *= (double)d * domain;
             }
             paths += 1 / product;
@@ -472,10 +473,9 @@ static void test_memory_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_example_1),
-        cmocka_unit_test(test_rpd_of_unbalanced_hierarchies),       cmocka_unit_test(test_example_3),
-        cmocka_unit_test(test_random_releases), cmocka_unit_test(test_wrong_options),
-        cmocka_unit_test(test_memory_failures),
+        cmocka_unit_test(test_example_1),     cmocka_unit_test(test_rpd_of_unbalanced_hierarchies),
+        cmocka_unit_test(test_example_3),     cmocka_unit_test(test_random_releases),
+        cmocka_unit_test(test_wrong_options), cmocka_unit_test(test_memory_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

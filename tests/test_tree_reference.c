@@ -516,7 +516,8 @@ static bool star_holds(const kn_records *records, const kn_tree_problem *p)
     bool                 occurs[TREE_VALUES] = {false}, all = true;
     for (int64_t t = 0; t < records->count; t++) {
         bool some = false;
-        for (uint64_t i = records->start[t]; i < records->start[t + 1]; i++) some |= !tree_sensitive(v, records->value[i]);
+        for (uint64_t i = records->start[t]; i < records->start[t + 1]; i++)
+            some |= !tree_sensitive(v, records->value[i]);
         shown += some;
     }
     for (uint64_t i = 0; i < records->nodes; i++) occurs[records->value[i]] = !tree_sensitive(v, records->value[i]);

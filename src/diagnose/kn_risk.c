@@ -218,7 +218,8 @@ static kn_status journalist(const scene *s, kn_risk *r, kn_error *err)
     for (int64_t i = 0; i < freq->classes; i++) {
         int64_t f = freq->counts[i], size = p.sizes[i];
         if (size == 0) r->absent_rows += f;
-        r->shared_uniques += f == 1 && size == 1; /* as the population has them: whom it lacks is nobody's unique there */
+        r->shared_uniques +=
+            f == 1 && size == 1; /* as the population has them: whom it lacks is nobody's unique there */
         if (size > 0 && size < f) r->exceeding_rows += f;
         if (size < f) size = f; /* whoever is in the table is in the population */
         add_records(&r->journalist, s->o->threshold, size, f, (double)f / (double)size);

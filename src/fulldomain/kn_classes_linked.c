@@ -71,6 +71,21 @@ static bool signature_holds(const judging *j, int64_t s, kn_histogram *histogram
     return holds && *possible;
 }
 
+/* Of the signatures with that many persons some must go: those with the fewest rows, of equal ones the first. */
+static void give_up(judging *j, kn_average_cut cut)
+{
+    const kn_linked *l = &j->linked;
+    for (; cut.count > 0; cut.count--) {
+        int64_t least = -1;
+        for (int64_t s = 0; s < l->signatures; s++)
+            if (j->fates[s] == KN_CLASS_RELEASED && l->persons[s] == cut.size &&
+                (least < 0 || l->rows[s] < l->rows[least]))
+                least = s;
+        if (least < 0) return;
+        j->fates[least] = KN_CLASS_AVERAGE;
+    }
+}
+
 /* The smallest of the signatures that hold go too, until the average risk is low enough. */
 static kn_status cut_for_average(judging *j, kn_error *err)
 {
@@ -81,10 +96,11 @@ static kn_status cut_for_average(judging *j, kn_error *err)
     if (!sizes) return no_memory(j, err);
     for (int64_t s = 0; s < l->signatures; s++)
         if (j->fates[s] == KN_CLASS_RELEASED) sizes[count++] = l->persons[s];
-    int64_t cut = kn_requirements_average_cut(r, sizes, count);
+    kn_average_cut cut = kn_requirements_average_cut(r, sizes, count);
     kn_free(sizes);
     for (int64_t s = 0; s < l->signatures; s++)
-        if (j->fates[s] == KN_CLASS_RELEASED && l->persons[s] <= cut) j->fates[s] = KN_CLASS_AVERAGE;
+        if (j->fates[s] == KN_CLASS_RELEASED && l->persons[s] < cut.size) j->fates[s] = KN_CLASS_AVERAGE;
+    give_up(j, cut);
     return KN_OK;
 }
 

@@ -110,7 +110,7 @@ kn_status kn_known_see(kn_heuristic *h, const int *levels, bool *is_new, kn_erro
 bool kn_known_ruled_out(const kn_heuristic *h, const int *levels)
 {
     const kn_oracle *o = &h->oracle;
-    uint64_t         low = kn_oracle_sum(o, o->lows, levels), gap = kn_oracle_sum(o, o->gaps, levels), high = 0, lost = 0;
+    uint64_t low = kn_oracle_sum(o, o->lows, levels), gap = kn_oracle_sum(o, o->gaps, levels), high = 0, lost = 0;
     for (int i = 0; i < h->record_count; i++) {
         const kn_record *r = &h->records[i];
         const int       *own = h->record_levels + i * h->quasi_count;

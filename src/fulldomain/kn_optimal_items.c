@@ -168,8 +168,8 @@ static kn_status apply_range(void *arg, int64_t begin, int64_t end, int worker, 
             if (high > item->high && kn_packed_below(s, item->packed, out->packed)) item->high = high;
             if (out->low > item->low && kn_packed_below(s, out->packed, item->packed)) item->low = out->low;
         }
-        s->taken[i] = kn_bitset_test(s->counted, item->node) || 
-                      kn_optimal_dead(s, item->node, item->low, item->high, item->lost);
+        s->taken[i] =
+            kn_bitset_test(s->counted, item->node) || kn_optimal_dead(s, item->node, item->low, item->high, item->lost);
     }
     return KN_OK;
 }

@@ -275,6 +275,6 @@ kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *pat
         return status;
     }
     *out = (kn_database_sink){s,         s->temporary, sink_table, sink_row, sink_table_end, sink_finish,
-                              sink_read, sink_commit,  sink_abort, NULL,     &s->guarded, sink_extras};
+                              sink_read, sink_commit,  sink_abort, NULL,     &s->guarded,    sink_extras};
     return KN_OK;
 }

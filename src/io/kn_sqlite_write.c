@@ -211,8 +211,8 @@ kn_status kn_sqlite_sink(kn_database_sink *out, kn_context *ctx, const char *pat
         sink_abort(s);
         return status;
     }
-    *out = (kn_database_sink){s,           NULL,      sink_table,  sink_row,   sink_table_end,
-                              sink_finish, sink_read, sink_commit, sink_abort, kn_output_temporary(s->file),
-                              NULL, sink_extras};
+    *out = (kn_database_sink){s,           NULL,       sink_table,  sink_row,   sink_table_end,
+                              sink_finish, sink_read,  sink_commit, sink_abort, kn_output_temporary(s->file),
+                              NULL,        sink_extras};
     return KN_OK;
 }

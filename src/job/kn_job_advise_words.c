@@ -212,8 +212,9 @@ static void say_trees(speech *s, const kn_advice_candidate *c)
 {
     const kn_advice_candidate *ocs = with_release(s->advice, KN_METHOD_OCS);
     if (ocs && c->relation_survival < ocs->relation_survival)
-        say(s, "ocs loses %s: choose it where relations must stay; it keeps %.1f %% of them, between the same or broader "
-                "values, %s %.1f %%.",
+        say(s,
+            "ocs loses %s: choose it where relations must stay; it keeps %.1f %% of them, between the same or broader "
+            "values, %s %.1f %%.",
             loss_of(s->advice, ocs).text, 100 * ocs->relation_survival, kn_method_name(c->method),
             100 * c->relation_survival);
     if (strcmp(s->advice->metric, "rpd") == 0)

@@ -127,7 +127,7 @@ static kn_status read_records(kn_recrun *run, kn_error *err)
         return kn_fail(err, KN_INPUT, "\"%s\" belongs to no class (undeclared: refuse)", r->dropped[0]);
     if (r->merged > 0)
         KN_TRY(kn_recrun_note(run, err, "%lld %s equal to a sibling: how often somebody has a value is not released",
-                    (long long)r->merged, r->merged == 1 ? "node was" : "nodes were"));
+                              (long long)r->merged, r->merged == 1 ? "node was" : "nodes were"));
     return KN_OK;
 }
 
@@ -160,6 +160,13 @@ static kn_status copy_counters(kn_recrun *run, kn_error *err)
     return KN_OK;
 }
 
+static const char *showing(const kn_vocabulary *v)
+{
+    for (int c = 0; c < v->class_count; c++)
+        if (v->sensitive[c]) return "sensitive values and * alone";
+    return "* alone";
+}
+
 static kn_status no_release(kn_recrun *run, kn_error *err)
 {
     char why[200];
@@ -169,7 +176,8 @@ static kn_status no_release(kn_recrun *run, kn_error *err)
         snprintf(why, sizeof why, "k-mn: it needs at least %lld records, and there %s %lld",
                  (long long)run->spec->kmn.k, run->records->count == 1 ? "is" : "are", (long long)run->records->count);
     else
-        snprintf(why, sizeof why, "not even records that show * alone keep what was asked");
+        snprintf(why, sizeof why, "not even records that show %s keep what was asked",
+                 showing(run->records->vocabulary));
     run->result->reason = kn_arena_strndup(run->arena, why, strlen(why));
     return run->result->reason ? KN_OK : kn_fail_memory(err, run->ctx, "making a release");
 }

@@ -24,7 +24,7 @@ typedef struct common {
 typedef struct watching {
     kn_recrun *run;
     int        cls;
-    common    *of; /* per value */
+    common    *of;  /* per value */
     uint32_t  *own; /* of the record at hand */
     uint32_t   own_count;
 } watching;
@@ -98,10 +98,11 @@ static kn_status look_at_class(watching *w, kn_error *err)
     kn_free(w->own);
     if (!ok) return kn_fail_memory(err, w->run->ctx, "looking for what a release gives away");
     if (telling == 0) return KN_OK;
-    return kn_recrun_note(w->run, err,
-                          "class \"%s\": %lld of the values that may be known give a sensitive value away, since all who "
-                          "have one of them have the same; l-diversity would not allow it",
-                          v->class_names[w->cls], (long long)telling);
+    return kn_recrun_note(
+        w->run, err,
+        "class \"%s\": %lld of the values that may be known give a sensitive value away, since all who "
+        "have one of them have the same; l-diversity would not allow it",
+        v->class_names[w->cls], (long long)telling);
 }
 
 kn_status kn_recrun_warn(kn_recrun *run, kn_error *err)

@@ -128,8 +128,9 @@ static void loss(kn_buffer *to, const kn_records_result *r)
              r->relations_original > 0 ? r->relation_unchanged : NAN);
     kn_html_table_end(&t);
     if (r->relations_original > 0) {
-        kn_buffer_add(to, "<p>A node or relation stayed as it was where the record still shows the very values. Between the "
-                          "same or broader values ");
+        kn_buffer_add(
+            to, "<p>A node or relation stayed as it was where the record still shows the very values. Between the "
+                "same or broader values ");
         kn_html_decimal(to, 100 * r->relation_survival, 1);
         kn_buffer_add(to, "\u00A0% of the relations are still there.</p>\n");
     }

@@ -254,9 +254,10 @@ static const kn_metric_entry metrics[KN_CATALOGUE_METRICS] = {
                         "0 as it was, 1 all gone", KMN "section II-E", "how often something occurs matters too"},
     [KN_METRICS + 4] = {"node_survival", RECORDS, true, "the share of nodes that still show their own value",
                         "1 all, 0 none", "own", "read it beside rpd: a moved node may lower rpd"},
-    [KN_METRICS + 5] = {"relation_survival", RECORDS, true,
-                        "the share of ancestor-descendant pairs that are still there, between the same or broader values", "1 all, 0 none",
-                        "own", "how much structure is left"},
+    [KN_METRICS +
+        5] = {"relation_survival", RECORDS, true,
+              "the share of ancestor-descendant pairs that are still there, between the same or broader values",
+              "1 all, 0 none", "own", "how much structure is left"},
 };
 
 const kn_metric_entry *kn_catalogue_metric(int metric)

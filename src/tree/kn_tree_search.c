@@ -381,8 +381,8 @@ static void count_domains(search *s)
     const kn_vocabulary *v = s->vocabulary;
     s->domain[0] = (kn_cost_domain){1, 1};
     for (int c = 0; c < v->class_count; c++) {
-        uint32_t top = v->top[c], end = v->end[top];
-        uint32_t from = s->problem->level_domains ? 1 : top, to = s->problem->level_domains ? v->nodes : end;
+        uint32_t       top = v->top[c], end = v->end[top];
+        uint32_t       from = s->problem->level_domains ? 1 : top, to = s->problem->level_domains ? v->nodes : end;
         uint64_t       all = v->leaves[s->problem->level_domains ? 0 : top];
         kn_cost_domain leaf = {all, kn_cost_inverse(all)};
         for (int depth = 1; depth <= v->height[top] + 1; depth++) {

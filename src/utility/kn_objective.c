@@ -196,7 +196,8 @@ static uint64_t node_cost(const fill *f, int q, uint32_t node, int64_t rows_belo
     const kn_hierarchy *h = f->hierarchies[q];
     if (f->o->metric == KN_METRIC_ENTROPY) {
         if (rows_below <= 1) return 0;
-        if (f->unit.primes) return f->o->star[q] / f->unit.suppressed * log_by_primes((uint64_t)rows_below, f->unit.scale);
+        if (f->unit.primes)
+            return f->o->star[q] / f->unit.suppressed * log_by_primes((uint64_t)rows_below, f->unit.scale);
         return (uint64_t)roundl(weight_of(f->weights, q) * log2l((long double)rows_below) * f->unit.scale);
     }
     uint32_t part = part_of(f->o->metric, h, node), domain = domain_of(f->o->metric, h);

@@ -54,11 +54,10 @@ static bool find_image(kn_records_verifier *v, uint32_t label, const place *orig
         return false;
     }
     if (image == KN_V_NONE && ++*shown <= SHOWN)
-        kn_vrecords_problem(v,
-                            "record %" PRId64 " of the original, node %" PRIu64
-                            ": the release shows neither its value nor %s",
-                            original[label].record + 1, original[label].node + 1,
-                            kept ? "may it show another: its class is sensitive" : "one above it");
+        kn_vrecords_problem(
+            v, "record %" PRId64 " of the original, node %" PRIu64 ": the release shows neither its value nor %s",
+            original[label].record + 1, original[label].node + 1,
+            kept ? "may it show another: its class is sensitive" : "one above it");
     v->image[label] = image;
     if (image != KN_V_NONE) is_image[image] = true;
     return image != KN_V_NONE;
