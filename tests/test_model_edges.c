@@ -50,7 +50,7 @@ static void values_that_a_model_needs(void **state)
     kn_table   *t = read_text(ctx, "q,s\n1,x\n1,y\n2,z\n2,u\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kn_model                models[] = {{.kind = cases[i].kind, .attribute = "s", .l = cases[i].l, .c = {2, 1}}};
-        kn_requirements_options o = {models, 1, -1, NULL};
+        kn_requirements_options o = {models, 1, -1, NULL, false};
         kn_requirements        *r = NULL;
         assert_ok(kn_requirements_make(&r, ctx, t, &o, &err), err);
         assert_int_equal(r->distinct[0], cases[i].needed);
@@ -92,7 +92,7 @@ static void rows_of_persons(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int entity = -1; entity < 1; entity++) {
             kn_model                models[] = {cases[i].model};
-            kn_requirements_options o = {models, 1, entity, NULL};
+            kn_requirements_options o = {models, 1, entity, NULL, false};
             kn_requirements        *r = NULL;
             kn_row_judge            judge = {0};
             bool                    holds = false;

@@ -49,6 +49,7 @@ typedef struct kn_public {
     const char           *missing; /* of a table: the text of a missing cell; borrowed */
     int                   part_count;
     kn_public_part       *parts;      /* one for a table, one per table of a database, none for records       */
+    bool                  linked;     /* of a table: several rows may be one person's                         */
     int64_t               units;      /* rows, persons or records of the release                              */
     int64_t               suppressed; /* -1: the release does not say                                         */
     int64_t               classes, k; /* -1: the release does not say; k 0: there is no class                 */

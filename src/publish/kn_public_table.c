@@ -288,6 +288,18 @@ static kn_status judge_models(reading *r, kn_error *err)
     return st;
 }
 
+/* Does a pseudonym show that several rows are one person's? */
+static bool pseudonyms_repeat(const reading *r)
+{
+    int64_t rows = r->table->rows - (r->spec->suppressed == KN_SUPPRESSED_STAR ? r->suppressed : 0);
+    for (int c = 0; c < r->table->column_count; c++) {
+        const kn_column *column = &r->table->columns[c];
+        int64_t          different = (int64_t)column->dict.count + (column->missing > 0) - (r->stars[c] != UINT32_MAX);
+        if (r->facts->parts[0].columns[c].pseudonym && different < rows) return true;
+    }
+    return false;
+}
+
 /* ---- All of it ---- */
 
 static kn_status measure(reading *r, kn_error *err)
@@ -302,7 +314,8 @@ static kn_status measure(reading *r, kn_error *err)
     int64_t    k = kn_public_asked_k(r->spec);
     if (p->classes > 0)
         p->c_avg = (double)(r->table->rows - r->suppressed) / (double)p->classes / (double)(k > 0 ? k : 1);
-    if (r->spec->entity) { /* how many persons a class has, the release does not say */
+    p->linked = r->spec->entity || pseudonyms_repeat(r);
+    if (p->linked) { /* how many persons look alike, classes of rows do not say */
         p->k = -1;
         p->c_avg = NAN;
         return KN_OK;

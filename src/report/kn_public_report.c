@@ -51,7 +51,7 @@ static void heading(kn_buffer *to, const kn_public *p)
 
 static void promise_of_table(kn_buffer *to, const kn_public *p)
 {
-    bool    persons = p->spec->entity != NULL;
+    bool    persons = p->linked;
     int64_t k = persons ? asked_k(p->spec) : p->k;
     if (p->classes == 0) {
         kn_buffer_add(to, "Nobody can be found: every row is suppressed.</p>\n<p>");
