@@ -62,7 +62,17 @@ def read_certificate(path):
     return certificate
 
 
-def read_table(path, names, missing):
+NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")
+
+
+def unguarded(cell):
+    """The cell without the apostrophe that a spreadsheet-safe release puts before what a spreadsheet would execute."""
+    rest = cell.lstrip("'")
+    formula = len(rest) > 1 and rest[0] in "=+-@\t\r" and not NUMBER.fullmatch(rest)
+    return cell[1:] if cell[:1] == "'" and formula else cell
+
+
+def read_table(path, names, missing, guarded=False):
     """Columns as lists of texts; a missing cell is None."""
     data = read_bytes(path)
     try:
@@ -88,7 +98,7 @@ def read_table(path, names, missing):
                 continue
             if len(row) != len(names):
                 raise Unreadable(f"{path}: row {len(columns[0]) + 1} has another number of cells than the header")
-            for column, cell in zip(found, row):
+            for column, cell in zip(found, map(unguarded, row) if guarded else row):
                 column.append(MISSING if missing is not None and cell.strip(" \t") == missing else cell)
     except csv.Error as error:
         raise Unreadable(f"{path}: {error}") from None
@@ -402,7 +412,7 @@ class Release:
         self.options, self.requested = certificate["options"], certificate["requested"]
         self.decimal = self.options.get("decimal", ".")
         self.names = [column["name"] for column in self.columns]
-        self.cells, self.digest = read_table(path, self.names, self.options.get("missing-text", ""))
+        self.cells, self.digest = read_table(path, self.names, self.options.get("missing-text", ""), self.options.get("spreadsheet-safe", False))
         self.files = {}
         for column in self.columns:
             rule, name = column.get("hierarchy") or {}, column["name"]

@@ -28,6 +28,7 @@ static json_t *options_object(const kn_public *p, bool *ok)
         kn_json_set(o, "missing", kn_json_text(kn_missing_name(spec->missing)), ok);
         kn_json_set(o, "keep-order", json_boolean(spec->keep_order), ok);
         if (p->missing && *p->missing) kn_json_set(o, "missing-text", kn_json_text(p->missing), ok);
+        if (spec->spreadsheet_safe) kn_json_set(o, "spreadsheet-safe", json_true(), ok);
         if (p->linked) kn_json_set(o, "entity", json_true(), ok);
     }
     if (p->shape == KN_PUBLIC_DATABASE && spec->anatomy) kn_json_set(o, "anatomy", json_true(), ok);

@@ -49,6 +49,7 @@ static kn_status read_columns(kn_table **out, const reading *r, bool typed, kn_e
     options.decimal = spec->csv.decimal;
     options.timezone = spec->csv.timezone;
     options.na = na;
+    options.guarded = spec->spreadsheet_safe;
     options.na_count = typed ? 2 : 1;
     kn_status st = types && names ? KN_OK : kn_fail_memory(err, r->ctx, "reading the release");
     for (int i = 0; st == KN_OK && i < spec->attribute_count; i++) {
