@@ -103,8 +103,8 @@ kn_status kn_run_paths(kn_run *run, kn_error *err)
     const kn_spec *spec = run->spec;
     run->to_stream = !spec->output || is_stream(spec->output);
     KN_TRY(check_streams(spec, err));
-    KN_TRY(kn_target_name_check(spec, err));
     if (!run->options->dry_run) KN_TRY(kn_targets_check(run->ctx, spec, run->to_stream ? NULL : spec->output, err));
+    KN_TRY(kn_target_name_check(spec, err));
     run->effective = *spec;
     run->inputs = kn_run_room(run, &run->scratch, (size_t)spec->input_count, sizeof *run->inputs, err);
     run->spools = kn_run_room(run, &run->scratch, (size_t)spec->input_count + 1, sizeof *run->spools, err);

@@ -12,6 +12,7 @@
 #include "kn_attack.h"
 #include "kn_error.h"
 #include "kn_hierarchy.h"
+#include "kn_nearest.h"
 
 /* The report with what it points to. */
 typedef struct report {
@@ -81,9 +82,6 @@ static kn_status find_links(job *j, const kn_table *release, kn_error *err)
     for (int i = 0; i < j->spec->attribute_count; i++) {
         const kn_attribute *a = &j->spec->attributes[i];
         const char        **name = NULL;
-        bool                shown = a->role == KN_ROLE_QUASI || a->role == KN_ROLE_SENSITIVE;
-        if (shown && kn_table_find(release, a->name) < 0)
-            return kn_fail_column(release, j->options->release, a->name, err);
         if (is_link(a, j->external, release)) {
             j->attributes[r->link_count] = a;
             name = &j->names[r->link_count++];
@@ -94,10 +92,16 @@ static kn_status find_links(job *j, const kn_table *release, kn_error *err)
     }
     r->links = j->names;
     r->sensitive = sensitive;
-    if (r->link_count == 0)
-        return kn_fail(err, KN_INPUT, "%s and %s have no quasi-identifier in common: there is nothing to link them by",
-                       j->options->external, j->options->release);
-    return KN_OK;
+    if (r->link_count > 0) return KN_OK;
+    kn_nearest near = {0};
+    for (int i = 0; i < j->spec->attribute_count && !near.best; i++) {
+        near.text = j->spec->attributes[i].name;
+        if (j->spec->attributes[i].role != KN_ROLE_QUASI || kn_table_find(release, near.text) >= 0) continue;
+        for (int c = 0; c < release->column_count; c++) kn_nearest_try(&near, release->columns[c].name);
+    }
+    return kn_fail(err, KN_INPUT,
+                   "%s and %s have no quasi-identifier in common: there is nothing to link them by%s%s%s",
+                   j->options->external, j->options->release, KN_MEANT(near));
 }
 
 /* Reads the external table again where the spec declares types: only now it is known which of its columns there are. */
