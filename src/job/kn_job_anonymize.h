@@ -63,6 +63,7 @@ typedef struct kn_run {
     int64_t  *original_rows; /* of each row of the table; NULL: the same                             */
     int       entity;        /* column of the table; -1: none                                        */
     bool      linked;        /* the release shows which rows are one person's (kn_run_link)          */
+    const char *linked_by;   /* the name of the persons' column then; in the result                  */
     int       weight;        /* -1: none                                                             */
     int       quasi_count;
     int      *quasi;         /* columns, in the spec's order; in scratch                             */

@@ -118,6 +118,8 @@ kn_status kn_run_link(kn_run *run, kn_error *err)
     if (column >= 0 && run->entity < 0) run->entity = column;
     if (!run->linked && run->entity >= 0) KN_TRY(columns_tell(run, &run->linked, err));
     if (!run->linked) return KN_OK;
+    run->linked_by = kn_run_text(run, run->table->columns[run->entity].name, err);
+    if (!run->linked_by) return KN_MEMORY;
     if (run->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE)
         return kn_fail(err, KN_USAGE,
                        "suppressed: keep-sensitive has no sense where the released columns show which rows are one "

@@ -280,7 +280,9 @@ static kn_status write_report(kn_run *run, kn_beside *b, kn_error *err)
     const char *path = run->spec->report;
     if (!path) return KN_OK;
     KN_TRY(kn_beside_before(b, run->ctx, path, err));
-    kn_status st = kn_release_report_write(run->ctx, path, run->spec, run->result, run->options->version, err);
+    kn_spec shown = *run->spec;
+    if (run->linked) shown.entity = run->linked_by; /* sizes are of persons, declared or not */
+    kn_status st = kn_release_report_write(run->ctx, path, &shown, run->result, run->options->version, err);
     kn_beside_after(b);
     return st;
 }
