@@ -650,6 +650,18 @@ static void large_fractions(void **state)
     assert_int_equal(kn_v_compare(1, 1, 1, 0), -1);
 }
 
+/* Texts are ordered by all their bytes, the first first. */
+static void ordered_texts(void **state)
+{
+    (void)state;
+    const char *table = "q,s\n1,aaaaaaa2x\n1,aaaaaaa2x\n2,bbbbbbb1x\n2,ccccccc3x\n";
+#define ORDERED(t)                                                                                                     \
+    HEAD "attributes: {q: {role: quasi}, s: {role: sensitive}}\nprivacy: [{t-closeness: {distance: ordered, t: " t     \
+         "}}]\n"
+    expect(ORDERED("0.375"), table, table, NULL, NULL);
+    expect(ORDERED("0.374"), table, table, NULL, "t-closeness (ordered)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -677,6 +689,7 @@ int main(void)
         cmocka_unit_test(losses_by_hand),
         cmocka_unit_test(texts_with_one_hash),
         cmocka_unit_test(large_fractions),
+        cmocka_unit_test(ordered_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
