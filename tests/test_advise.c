@@ -360,9 +360,12 @@ static void check_release(kn_context *ctx, const kn_spec *spec, const kn_advice 
     if (result->found) {
         assert_int_equal(result->method, advice->candidates[advice->chosen].method);
         kn_release_result *hand = by_hand(ctx, result->method, false, "hand.csv");
-        char              *a = get("out.csv"), *b = get("hand.csv"), *certificate = get("out.csv.certificate.json");
+        char              *a = get("out.csv"), *b = get("hand.csv"), *certificate = get("out.csv.certificate.json"),
+             *private = get("out.csv.private.json");
         assert_string_equal(a, b);
-        assert_non_null(strstr(certificate, "\"by\": \"auto\""));
+        assert_non_null(strstr(certificate, "\"method\": \"auto\"")); /* what it chose is the owner's to know */
+        assert_non_null(strstr(private, "\"by\": \"auto\""));
+        free(private);
         assert_string_equal(result->sha256, hand->sha256);
         free(a);
         free(b);
@@ -466,8 +469,11 @@ static void test_records(void **state)
         }
         assert_int_equal(tried, 3); /* acs too: there are few cuts */
         assert_true(result->advice->candidates[result->advice->chosen].loss == least);
-        char *a = get("out.xml"), *certificate = get("out.xml.certificate.json");
-        assert_non_null(strstr(certificate, "\"by\": \"auto\""));
+        char *a = get("out.xml"), *certificate = get("out.xml.certificate.json"),
+             *private = get("out.xml.private.json");
+        assert_non_null(strstr(certificate, "\"method\": \"auto\""));
+        assert_non_null(strstr(private, "\"by\": \"auto\""));
+        free(private);
         assert_ok(kn_spec_set(spec, "method", kn_method_name(result->method), "test", &err), err);
         assert_ok(kn_spec_set(spec, "output", path_of("hand.xml"), "test", &err), err);
         assert_ok(kn_spec_check(spec, &err), err);

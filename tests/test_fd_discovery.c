@@ -444,7 +444,7 @@ static void bad_questions_are_refused(void **state)
     assert_string_equal(err.message, "column \"sex\" is named twice");
     o.columns = unknown;
     assert_int_equal(kn_discover_dependencies(&d, ctx, table, &o, &err), KN_INPUT);
-    assert_string_equal(err.message, "there is no column \"sax\"");
+    assert_string_equal(err.message, "there is no column \"sax\"; did you mean \"sex\"?");
     o.column_count = 0;
     assert_int_equal(kn_discover_dependencies(&d, ctx, table, &o, &err), KN_USAGE);
     o.columns = NULL;

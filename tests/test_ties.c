@@ -75,7 +75,7 @@ static void test_order_and_names_decide_nothing(void **state)
         kn_requirements      *requirements = NULL;
         kn_objective         *objective = NULL;
         while (models < RANDOM_MODELS && (p.models[models].kind != KN_MODEL_K || models == 0)) models++;
-        kn_requirements_options options = {p.models, models, -1, NULL};
+        kn_requirements_options options = {p.models, models, -1, NULL, false};
         assert_ok(kn_requirements_make(&requirements, ctx, table, &options, &err), err);
         assert_ok(kn_objective_make(&objective, ctx, table, p.quasi, p.problem.hierarchies, quasi, p.weights,
                                     p.objective->metric, p.models[0].k, &err),
