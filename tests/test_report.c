@@ -384,11 +384,11 @@ static void many_sizes(void **state)
     assert_in_range(steps, 50, 1200);
     /* It begins at nothing removed and k = 1, the lower left corner, and ends at the upper edge, k = 1,000,000; the last
      * step is where all but the classes of the largest size are gone. */
-    assert_true(bottom == 300 && top == 30);
+    assert_true(bottom == 310 && top == 40);
     char   axis[80];
     double end;
     assert_int_equal(sscanf(p, "H%lf", &end), 1);
-    snprintf(axis, sizeof axis, "<line class=\"axis\" x1=\"%g\" y1=\"300\" x2=\"%g\" y2=\"300\"/>", left, end);
+    snprintf(axis, sizeof axis, "<line class=\"axis\" x1=\"%g\" y1=\"310\" x2=\"%g\" y2=\"310\"/>", left, end);
     must_hold(page, axis);
     double share = (double)(d.rows - sizes[COUNT - 1].rows) / (double)d.rows;
     assert_true(right > left + (end - left) * share - 0.06 && right < left + (end - left) * share + 0.06);
