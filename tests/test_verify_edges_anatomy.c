@@ -177,15 +177,17 @@ static void many_groups(void **state)
     (void)state;
     enum { GROUPS = 19 };
     static char person[2000] = "id,city\n", visit[4000] = "vid,id,ward,ill\n", shown[4000] = "vid,id,ward,group\n",
-                list[4000] = "group,ill,count\n", map[2000] = "released id,original id\n";
-    for (int i = 0; i < 2 * GROUPS; i++) {
-        sprintf(strchr(person, '\0'), "%d,c%d\n", i + 1, i);
-        sprintf(strchr(visit, '\0'), "v%d,%d,w,%s%d\n", i + 1, i + 1, i < GROUPS ? "x" : "y", i % GROUPS);
-        sprintf(strchr(shown, '\0'), "%d,%d,w,%d\n", i + 1, i + 1, i % GROUPS + 1);
+                list[4000] = "group,ill,count\n", map[2000] = "released id,original id\n", drawn[2000] = "id,city\n";
+    for (int i = 0; i < 2 * GROUPS; i++) { /* keys that were drawn anew */
+        sprintf(strchr(person, '\0'), "%d,c%d\n", 501 + i, i);
+        int key = 7 * i % (2 * GROUPS) + 1;
+        sprintf(strchr(drawn, '\0'), "%d,c%d\n", key, i);
+        sprintf(strchr(visit, '\0'), "v%d,%d,w,%s%d\n", i + 1, 501 + i, i < GROUPS ? "x" : "y", i % GROUPS);
+        sprintf(strchr(shown, '\0'), "%d,%d,w,%d\n", i + 1, key, i % GROUPS + 1);
         sprintf(strchr(list, '\0'), "%d,%s%d,1\n", i / 2 + 1, i % 2 ? "y" : "x", i / 2);
-        sprintf(strchr(map, '\0'), "%d,%d\n", i + 1, i + 1);
+        sprintf(strchr(map, '\0'), "%d,%d\n", key, 501 + i);
     }
-    anatomy a = {person, shown, list, map};
+    anatomy a = {drawn, shown, list, map};
     expect_of(SPEC(TWO), person, visit, &a, NULL);
     char *nine = strstr(list, "\n19,");
     memcpy(nine, "\n20,", 4);

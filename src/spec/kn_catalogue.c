@@ -258,6 +258,9 @@ static const kn_metric_entry metrics[KN_CATALOGUE_METRICS] = {
         5] = {"relation_survival", RECORDS, true,
               "the share of ancestor-descendant pairs that are still there, between the same or broader values",
               "1 all, 0 none", "own", "how much structure is left"},
+    [KN_METRICS + 6] = {"relation_unchanged", RECORDS, true,
+                        "the share of ancestor-descendant pairs that are still there as they were, values and all",
+                        "1 all, 0 none", "own", "beside relation_survival: how much of it is blurred"},
 };
 
 const kn_metric_entry *kn_catalogue_metric(int metric)
