@@ -62,13 +62,13 @@ def read_certificate(path):
     return certificate
 
 
-NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")
+SIGNED = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")
 
 
 def unguarded(cell):
     """The cell without the apostrophe that a spreadsheet-safe release puts before what a spreadsheet would execute."""
     rest = cell.lstrip("'")
-    formula = len(rest) > 1 and rest[0] in "=+-@\t\r" and not NUMBER.fullmatch(rest)
+    formula = len(rest) > 1 and rest[0] in "=+-@\t\r" and not SIGNED.fullmatch(rest)
     return cell[1:] if cell[:1] == "'" and formula else cell
 
 
