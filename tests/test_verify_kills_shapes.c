@@ -110,7 +110,6 @@ static void uuids(void **state)
         const char *key, *problem;
     } cases[] = {
         {"00000000-0000-4000-8000-00000000000a", NULL}, /* a number again, whoever had it */
-        {"9f9f9f9f-9999-4999-8999-af09af09af09", NULL}, /* drawn */
         {"00000000-0000-4000-8000-00000000000d", old},  /* 13 of 12 rows */
         {"00000000-0000-4000-8000-00000000000A", old},  /* the same in a capital letter */
         {"00000000-0000-4000-9000-00000000000a", old},  /* out of another column */
@@ -136,13 +135,15 @@ static void many_wrong_keys(void **state)
     expect(PERSONS, "holds neither a number", 5);
     put("out/person.csv", "id,city\n1,Nice\n2,Nice\n3,Nice\n4,Nice\n,Nice\n6,Nice\n7,Nice\n");
     expect(PERSONS, "table \"person\", row 5: key column \"id\" is empty", 1);
-    text out = {.size = 0}; /* drawn, and one of them in capital letters */
-    add(&out, "id,city\n");
-    for (int i = 1; i <= 7; i++)
-        add(&out, "%s%d,Nice\n", i == 3 ? "9F9F9F9F-9999-4999-8999-AF09AF09AF0" : "9f9f9f9f-9999-4999-8999-af09af09af0",
-            i);
-    put("out/person.csv", out.data);
-    expect(PERSONS, "has UUIDs in small and in capital letters", 1);
+    for (int capital = 0; capital < 2; capital++) { /* drawn; and one of them in capital letters */
+        text out = {.size = 0};
+        add(&out, "id,city\n");
+        for (int i = 3; i <= 9; i++)
+            add(&out, "%s%d,Nice\n",
+                capital && i == 3 ? "9F9F9F9F-9999-4999-8999-AF09AF09AF0" : "9f9f9f9f-9999-4999-8999-af09af09af0", i);
+        put("out/person.csv", out.data);
+        expect(PERSONS, capital ? "has UUIDs in small and in capital letters" : NULL, capital);
+    }
 }
 
 /* ---- Promises about several rows of a person ---- */
