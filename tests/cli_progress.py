@@ -22,6 +22,7 @@ from harness import check  # noqa: E402
 
 KANON = os.path.abspath(sys.argv[1])
 ROWS = "2000000000"
+MOST = 2 << 30  # bytes: long before, everything that is waited for was seen
 
 
 class Job:
@@ -69,7 +70,7 @@ class Job:
     def wait_for(self, pattern, seconds=harness.PATIENCE):
         end = time.monotonic() + seconds
         while not re.search(pattern, self.said):
-            if time.monotonic() > end or not self.read(0.1):
+            if time.monotonic() > end or self.size() > MOST or not self.read(0.1):
                 return bool(re.search(pattern, self.said))
         return True
 
@@ -85,6 +86,10 @@ class Job:
             return self.process.wait(timeout=max(0.1, end - time.monotonic()))
         except subprocess.TimeoutExpired:
             return None
+
+    def size(self):
+        """What it has written so far: what never comes must not fill the disk."""
+        return sum(entry.stat().st_size for entry in os.scandir(self.folder))
 
     def files(self):
         return sorted(os.listdir(self.folder))
@@ -111,7 +116,7 @@ def last_screen_line(said):
 def progress_line():
     """a progress line with percent, bar, rate and time left on a terminal"""
     with Job() as job:
-        shown = job.wait_for(rb"\d+%  \[[^\]]*\]  .*/s  ETA [\d:]+")
+        shown = job.wait_for(rb"\d+ %  \[[^\]]*\]  .*/s  ETA [\d:]+")
         lines = [re.sub(rb"\x1b\[[0-9;]*[mK]", b"", line).decode() for line in job.said.split(b"\r")]
         too_long = [line for line in lines if len(line) > 79]
         return ([] if shown else [repr(job.said[-300:])]) + too_long
