@@ -1,5 +1,5 @@
-/* test_verify_kills_shapes.c: the verifier of databases, anatomies and tree records where one letter of a key, one digit of a count
- * or one row of a value decides, on small folders of files. */
+/* test_verify_kills_shapes.c: the verifier of databases, anatomies and tree records where one letter of a key, one digit
+ * of a count or one row of a value decides, on small folders of files. */
 #include <kanon/verify.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -144,6 +144,8 @@ static void many_wrong_keys(void **state)
         put("out/person.csv", out.data);
         expect(PERSONS, capital ? "has UUIDs in small and in capital letters" : NULL, capital);
     }
+    put("out/person.csv", "id,city\n1,Nice\n2,Nice\n9f9f9f9f-9999-4999-8999-af09af09af03,Nice\n3,Nice\n");
+    expect(PERSONS, "key column \"id\" has keys of different kinds: that can mark a row", 1);
 }
 
 /* ---- Promises about several rows of a person ---- */

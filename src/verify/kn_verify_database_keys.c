@@ -98,18 +98,23 @@ static void check_texts(kn_vdb *v, const kn_vdb_table *t, int column, const kn_t
     const char        *name = kn_table_name(t->original.table, column);
     int                at = t->released[column], wrong = 0;
     bool               small = false, capital = false;
+    bool               kinds[3] = {false}; /* a number, a UUID that counts, any other UUID */
     for (uint32_t code = 0; code < kn_table_distinct(r->table, at) && wrong < KN_VDB_SHOWN; code++) {
         kn_string text;
         char      room[36];
         text.data = kn_table_text(r->table, at, code, &text.size);
-        if (kn_vdb_key_number(text, r->rows) > 0) continue;
-        bool uuid = is_uuid(text);
-        if (uuid && kn_texts_find(old, folded(text, room, &small, &capital)) == KN_V_NONE) continue;
+        bool      uuid = is_uuid(text), counts = kn_vdb_key_number(text, r->rows) > 0;
+        kn_string plain = uuid ? folded(text, room, &small, &capital) : text;
+        kinds[!uuid ? 0 : counts ? 1 : 2] = true;
+        if (counts || (uuid && kn_texts_find(old, plain) == KN_V_NONE)) continue;
         wrong++;
         kn_vdb_problem(v, "table \"%s\", row %" PRId64 ": key column \"%s\" holds %s", t->name,
                        first_row(r, at, code) + 1, name,
                        uuid ? "a key of the original" : "neither a number from 1 to the number of rows nor a UUID");
     }
+    if (wrong == 0 && kinds[0] + kinds[1] + kinds[2] > 1)
+        kn_vdb_problem(v, "table \"%s\": key column \"%s\" has keys of different kinds: that can mark a row", t->name,
+                       name);
     if (small && capital)
         kn_vdb_problem(v,
                        "table \"%s\": key column \"%s\" has UUIDs in small and in capital letters: that can mark a row",
