@@ -1,0 +1,158 @@
+/* test_verify_kills.c: single steps of the verifier of tables, each on the smallest release that shows whether it is right. */
+#include "verify_testing.h"
+
+/* ---- Levels ---- */
+
+/* The label p stands on two levels: the level that the whole column has decides which of the two is meant. */
+static void a_label_on_two_levels(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *original, *release, *map;
+        double      lm, prec;
+    } cases[] = {
+        {"a\n1\n2\n1\n2\n", "a\np\np\np\np\n", "kanon-rowmap 1\n1\n2\n3\n4\n", 1 / 3.0, 1 - 1 / 3.0},
+        {"a\n1\n2\n3\n3\n", "a\np\np\np\np\n", "kanon-rowmap 1\n1\n2\n3\n4\n", 2 / 3.0, 1 - 2 / 3.0},
+    };
+    kn_context *ctx = testing_context(1);
+    file("tree.csv", "1;p;p;*\n2;p;p;*\n3;q;p;*\n4;r;r;*\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_error          err = KN_ERROR_INIT;
+        kn_verify_report *r = NULL;
+        verify_case       c = {.yaml = HEAD "attributes: {a: {role: quasi, hierarchy: tree.csv}}\nprivacy: [{k: 2}]\n"
+                                            "method: samarati\n",
+                               .original = cases[i].original,
+                               .release = cases[i].release,
+                               .map = cases[i].map};
+        assert_ok(run_case(&r, ctx, &c, &err), err);
+        assert_true(r->ok);
+        assert_close(r->metrics[KN_METRIC_LM], cases[i].lm);
+        assert_close(r->metrics[KN_METRIC_PREC], cases[i].prec);
+        kn_verify_report_free(r);
+    }
+    testing_context_free(ctx);
+}
+
+/* A missing cell is shown as it is on every level but the last, where it is the root. */
+static void levels_of_missing_cells(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *release;
+        int         level;
+        bool        good;
+    } cases[] = {
+        {"a,b\np,x\np,x\n,x\n,x\n", 1, true},   {"a,b\n1,x\n1,x\n,x\n,x\n", 0, true},
+        {"a,b\np,x\np,x\n,x\n,x\n", 0, false},  {"a,b\np,x\np,x\n,x\n,x\n", 2, false},
+        {"a,b\n*,x\n*,x\n*,x\n*,x\n", 2, true}, {"a,b\n*,x\n*,x\n*,x\n*,x\n", 1, false},
+        {"a,b\n*,x\n*,x\n,x\n,x\n", 2, false},
+    };
+    file("tree.csv", "1;p;*\n2;p;*\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int map = 0; map < 2; map++) {
+            const int   levels[] = {cases[i].level, 0};
+            verify_case c = {.yaml = HEAD "attributes: {a: {role: quasi, hierarchy: tree.csv}, b: {role: quasi}}\n"
+                                          "privacy: [{k: 2}]\n",
+                             .original = "a,b\n1,x\n1,x\n,x\n,x\n",
+                             .release = cases[i].release,
+                             .map = map ? "kanon-rowmap 1\n1\n2\n3\n4\n" : NULL,
+                             .levels = levels,
+                             .level_count = 2};
+            expect_case(&c, cases[i].good ? NULL : "its cells are not those of level");
+        }
+}
+
+/* ---- Cells ---- */
+
+/* A member may hold a semicolon without quotes, and the last may be an empty cell. */
+static void sets_of_joined_members(void **state)
+{
+    (void)state;
+    const char *yaml = HEAD "attributes: {a: {role: quasi}}\nprivacy: [{k: 2}]\n";
+    expect(yaml, "a\nu;v\n\"\"\n", "a\n{u;v;}\n{u;v;}\n", "kanon-rowmap 1\n1\n2\n", NULL);
+    expect(yaml, "a\nu;v\nw\n", "a\n{u;v;w}\n{u;v;w}\n", "kanon-rowmap 1\n1\n2\n", NULL);
+    expect(yaml, "a\nu;v\nw\n", "a\n{u;v;}\n{u;v;}\n", "kanon-rowmap 1\n1\n2\n", "column \"a\"");
+    expect(yaml, "a\nu;v\nw\n", "a\n{u;v;x}\n{u;v;x}\n", "kanon-rowmap 1\n1\n2\n", "column \"a\"");
+}
+
+/* Two leaves mean 1.5: the first is the value's. */
+static void the_first_leaf_of_a_value(void **state)
+{
+    (void)state;
+    const char *yaml = HEAD "attributes: {a: {role: quasi, type: decimal, hierarchy: tree.csv}}\nprivacy: [{k: 2}]\n";
+    file("tree.csv", "1.50;p;*\n1.500;q;*\n2;r;*\n");
+    for (int map = 0; map < 2; map++) {
+        const char *rows = map ? "kanon-rowmap 1\n1\n2\n3\n4\n" : NULL;
+        expect(yaml, "a\n1.5\n1.5\n2\n2\n", "a\np\np\nr\nr\n", rows, NULL);
+        expect(yaml, "a\n1.5\n1.5\n2\n2\n", "a\nq\nq\nr\nr\n", rows, "");
+    }
+}
+
+/* The ends of an interval of moments may be written in either of the two usual ways, whatever the column's own format. */
+static void moments_written_otherwise(void **state)
+{
+    (void)state;
+    const char *yaml =
+        HEAD "attributes: {a: {role: quasi, type: datetime, format: \"%d.%m.%Y %H:%M\"}}\nprivacy: [{k: 2}]\n";
+    const char *original = "a\n01.02.2003 10:00\n02.02.2003 11:00\n";
+#define BOTH(low, high) "a\n\"[" low ", " high "]\"\n\"[" low ", " high "]\"\n"
+    expect(yaml, original, BOTH("2003-02-01T10:00:00Z", "2003-02-02T11:00:00Z"), NULL, NULL);
+    expect(yaml, original, BOTH("2003-02-01 10:00:00Z", "2003-02-02 11:00:00Z"), NULL, NULL);
+    expect(yaml, original, BOTH("2003-02-01T10:00:01Z", "2003-02-02T11:00:00Z"), NULL, "");
+    expect(yaml, original, BOTH("2003-02-01T10:00:00Z", "2003-02-02T10:59:59Z"), NULL, "");
+    expect(yaml, original, BOTH("2003-02-01 10:00:00Z", "2003-02-02 10:59:59Z"), NULL, "");
+}
+
+/* ---- Summaries ---- */
+
+/* Classes of one row, and each class in turn is the one that is left out. */
+static void every_class_may_be_missing(void **state)
+{
+    (void)state;
+    verify_case c = {.yaml = HEAD "attributes: {a: {role: quasi, type: integer}}\nprivacy: [{k: 1}]\n",
+                     .original = "a\n1\n2\n3\n",
+                     .release = "a\n1\n2\n3\n",
+                     .map = "kanon-rowmap 1\n1\n2\n3\n"};
+    static const char *const rows[] = {"1,1,1,1,1\n", "2,1,2,2,2\n", "3,1,3,3,3\n"};
+    for (int left_out = 0; left_out < 4; left_out++) {
+        char summary[200] = "a,rows,a_min,a_max,a_mean\n";
+        for (int i = 0; i < 3; i++)
+            if (i != left_out) strcat(summary, rows[i]);
+        c.summary = summary;
+        expect_case(&c, left_out < 3 ? "a class is missing from the summary" : NULL);
+    }
+}
+
+/* ---- Calls ---- */
+
+static void without_an_original(void **state)
+{
+    (void)state;
+    kn_context       *ctx = testing_context(1);
+    kn_error          err = KN_ERROR_INIT;
+    kn_spec          *spec = NULL;
+    kn_verify_report *r = NULL;
+    kn_verify_options options = KN_VERIFY_OPTIONS_INIT;
+    const char       *yaml = HEAD "attributes: {a: {role: quasi}}\nprivacy: [{k: 2}]\n";
+    options.release = file("release.csv", "a\n1\n1\n");
+    const char *const originals[] = {file("original.csv", "a\n1\n1\n")};
+    options.originals = originals;
+    options.original_count = 0;
+    assert_ok(kn_spec_read(&spec, ctx, file("spec.yaml", yaml), &err), err);
+    assert_int_equal(kn_verify(&r, ctx, spec, &options, &err), KN_USAGE);
+    assert_non_null(strstr(err.message, "no original was given"));
+    assert_null(r);
+    kn_spec_free(spec);
+    testing_context_free(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_label_on_two_levels),     cmocka_unit_test(levels_of_missing_cells),
+        cmocka_unit_test(sets_of_joined_members),    cmocka_unit_test(the_first_leaf_of_a_value),
+        cmocka_unit_test(moments_written_otherwise), cmocka_unit_test(every_class_may_be_missing),
+        cmocka_unit_test(without_an_original),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
