@@ -168,8 +168,12 @@ static void the_whole_of_persons(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ratios),          cmocka_unit_test(large_quotients), cmocka_unit_test(values_that_a_model_needs),
-        cmocka_unit_test(rows_of_persons), cmocka_unit_test(frequent_values), cmocka_unit_test(the_whole_of_persons),
+        cmocka_unit_test(ratios),
+        cmocka_unit_test(large_quotients),
+        cmocka_unit_test(values_that_a_model_needs),
+        cmocka_unit_test(rows_of_persons),
+        cmocka_unit_test(frequent_values),
+        cmocka_unit_test(the_whole_of_persons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,6 @@
 /* test_verify_kills.c: single steps of the verifier of tables, each on the smallest release that shows whether it is right. */
+#include <math.h>
+
 #include "verify_testing.h"
 
 /* ---- Levels ---- */
@@ -20,7 +22,7 @@ static void a_label_on_two_levels(void **state)
         kn_error          err = KN_ERROR_INIT;
         kn_verify_report *r = NULL;
         verify_case       c = {.yaml = HEAD "attributes: {a: {role: quasi, hierarchy: tree.csv}}\nprivacy: [{k: 2}]\n"
-                                            "method: samarati\n",
+                                                  "method: samarati\n",
                                .original = cases[i].original,
                                .release = cases[i].release,
                                .map = cases[i].map};
@@ -62,6 +64,47 @@ static void levels_of_missing_cells(void **state)
         }
 }
 
+/* Methods that work cell by cell may mean either: what was lost cannot be told. */
+static void a_label_on_two_levels_by_chance(void **state)
+{
+    (void)state;
+    kn_context       *ctx = testing_context(1);
+    kn_error          err = KN_ERROR_INIT;
+    kn_verify_report *r = NULL;
+    file("tree.csv", "1;p;p;*\n2;p;p;*\n3;q;p;*\n4;r;r;*\n");
+    verify_case c = {.yaml = HEAD "attributes: {a: {role: quasi, hierarchy: tree.csv}}\nprivacy: [{k: 2}]\n"
+                                  "method: mondrian\n",
+                     .original = "a\n1\n2\n1\n2\n",
+                     .release = "a\np\np\np\np\n",
+                     .map = "kanon-rowmap 1\n1\n2\n3\n4\n"};
+    assert_ok(run_case(&r, ctx, &c, &err), err);
+    assert_true(r->ok);
+    assert_true(isnan(r->metrics[KN_METRIC_LM]) && isnan(r->metrics[KN_METRIC_NCP]));
+    assert_true(isnan(r->metrics[KN_METRIC_PREC]) && isnan(r->metrics[KN_METRIC_ENTROPY]));
+    assert_close(r->metrics[KN_METRIC_DM], 16);
+    kn_verify_report_free(r);
+    testing_context_free(ctx);
+}
+
+/* A value that the hierarchy spells otherwise stands on level 0 and on no other. */
+static void levels_of_values_spelled_otherwise(void **state)
+{
+    (void)state;
+    file("tree.csv", "1;p;*\n2;p;*\n");
+    for (int level = 0; level < 3; level++)
+        for (int map = 0; map < 2; map++) {
+            const int   levels[] = {level};
+            verify_case c = {.yaml = HEAD "attributes: {a: {role: quasi, type: decimal, hierarchy: tree.csv}}\n"
+                                          "privacy: [{k: 2}]\n",
+                             .original = "a\n1.0\n1.0\n",
+                             .release = "a\n1.0\n1.0\n",
+                             .map = map ? "kanon-rowmap 1\n1\n2\n" : NULL,
+                             .levels = levels,
+                             .level_count = 1};
+            expect_case(&c, level == 0 ? NULL : "its cells are not those of level");
+        }
+}
+
 /* ---- Cells ---- */
 
 /* A member may hold a semicolon without quotes, and the last may be an empty cell. */
@@ -73,6 +116,26 @@ static void sets_of_joined_members(void **state)
     expect(yaml, "a\nu;v\nw\n", "a\n{u;v;w}\n{u;v;w}\n", "kanon-rowmap 1\n1\n2\n", NULL);
     expect(yaml, "a\nu;v\nw\n", "a\n{u;v;}\n{u;v;}\n", "kanon-rowmap 1\n1\n2\n", "column \"a\"");
     expect(yaml, "a\nu;v\nw\n", "a\n{u;v;x}\n{u;v;x}\n", "kanon-rowmap 1\n1\n2\n", "column \"a\"");
+}
+
+/* z, which the original does not have, is a member once, however often the set was read: three of four leaves. */
+static void members_that_the_original_lacks(void **state)
+{
+    (void)state;
+    kn_context       *ctx = testing_context(1);
+    kn_error          err = KN_ERROR_INIT;
+    kn_verify_report *r = NULL;
+    file("tree.csv", "\"u;v\",p,*\nw,p,*\nz,p,*\ny,p,*\n");
+    verify_case c = {.yaml = HEAD "attributes: {a: {role: quasi, hierarchy: tree.csv}}\nprivacy: [{k: 2}]\n",
+                     .original = "a\nu;v\nw\n",
+                     .release = "a\n{z;u;v;w}\n{z;u;v;w}\n",
+                     .map = "kanon-rowmap 1\n1\n2\n"};
+    assert_ok(run_case(&r, ctx, &c, &err), err);
+    assert_true(r->ok);
+    assert_close(r->metrics[KN_METRIC_LM], 2 / 3.0);
+    assert_close(r->metrics[KN_METRIC_NCP], 3 / 4.0);
+    kn_verify_report_free(r);
+    testing_context_free(ctx);
 }
 
 /* Two leaves mean 1.5: the first is the value's. */
@@ -103,16 +166,50 @@ static void moments_written_otherwise(void **state)
     expect(yaml, original, BOTH("2003-02-01 10:00:00Z", "2003-02-02 10:59:59Z"), NULL, "");
 }
 
+/* A calendar is of days and moments, though numbers have an order too. */
+static void a_calendar_of_numbers(void **state)
+{
+    (void)state;
+    expect_error(HEAD "attributes: {a: {role: quasi, hierarchy: {calendar: [month, year]}}}\nprivacy: [{k: 2}]\n",
+                 "a\n7\n7\n", "a\n7\n7\n", NULL, KN_INPUT, "its values are not what its hierarchy needs");
+}
+
+/* ---- Populations and weights ---- */
+
+/* The people of a class are found wherever it stands among those that begin alike. */
+static void classes_in_any_order(void **state)
+{
+    (void)state;
+#define CROWD(k)                                                                                                       \
+    HEAD "attributes: {a: {role: quasi}, b: {role: quasi}}\npopulation: crowd.csv\nprivacy: [{k-map: {k: " k "}}]\n"
+    file("crowd.csv", "a,b\n1,x\n1,x\n2,y\n2,y\n1,y\n1,y\n3,x\n3,x\n");
+    const char *table = "a,b\n1,x\n2,y\n1,y\n3,x\n";
+    expect(CROWD("2"), table, table, NULL, NULL);
+    expect(CROWD("2"), table, table, "kanon-rowmap 1\n1\n2\n3\n4\n", NULL);
+    expect(CROWD("3"), table, table, NULL, "k-map: 4 classes of 4 fail");
+}
+
+/* Weights whose sum passes 64 bits lose decimals, and then are refused. */
+static void large_weights(void **state)
+{
+    (void)state;
+#define WEIGHTS(k) HEAD "attributes: {a: {role: quasi}, w: {role: weight}}\nprivacy: [{k-map: {k: " k "}}]\n"
+    const char *fits = "a,w\n1,9000000000000000000\n1,0.5\n1,1.5\n", *large = "a,w\n1,9e18\n1,9e18\n";
+    expect(WEIGHTS("9000000000000000000"), fits, fits, NULL, NULL);
+    expect(WEIGHTS("9000000000000000003"), fits, fits, NULL, "k-map");
+    expect_error(WEIGHTS("2"), large, large, NULL, KN_INPUT, "the sum of the weights is too large");
+}
+
 /* ---- Summaries ---- */
 
 /* Classes of one row, and each class in turn is the one that is left out. */
 static void every_class_may_be_missing(void **state)
 {
     (void)state;
-    verify_case c = {.yaml = HEAD "attributes: {a: {role: quasi, type: integer}}\nprivacy: [{k: 1}]\n",
-                     .original = "a\n1\n2\n3\n",
-                     .release = "a\n1\n2\n3\n",
-                     .map = "kanon-rowmap 1\n1\n2\n3\n"};
+    verify_case              c = {.yaml = HEAD "attributes: {a: {role: quasi, type: integer}}\nprivacy: [{k: 1}]\n",
+                                  .original = "a\n1\n2\n3\n",
+                                  .release = "a\n1\n2\n3\n",
+                                  .map = "kanon-rowmap 1\n1\n2\n3\n"};
     static const char *const rows[] = {"1,1,1,1,1\n", "2,1,2,2,2\n", "3,1,3,3,3\n"};
     for (int left_out = 0; left_out < 4; left_out++) {
         char summary[200] = "a,rows,a_min,a_max,a_mean\n";
@@ -149,9 +246,18 @@ static void without_an_original(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_label_on_two_levels),     cmocka_unit_test(levels_of_missing_cells),
-        cmocka_unit_test(sets_of_joined_members),    cmocka_unit_test(the_first_leaf_of_a_value),
-        cmocka_unit_test(moments_written_otherwise), cmocka_unit_test(every_class_may_be_missing),
+        cmocka_unit_test(a_label_on_two_levels),
+        cmocka_unit_test(levels_of_missing_cells),
+        cmocka_unit_test(a_label_on_two_levels_by_chance),
+        cmocka_unit_test(levels_of_values_spelled_otherwise),
+        cmocka_unit_test(sets_of_joined_members),
+        cmocka_unit_test(members_that_the_original_lacks),
+        cmocka_unit_test(the_first_leaf_of_a_value),
+        cmocka_unit_test(moments_written_otherwise),
+        cmocka_unit_test(a_calendar_of_numbers),
+        cmocka_unit_test(classes_in_any_order),
+        cmocka_unit_test(large_weights),
+        cmocka_unit_test(every_class_may_be_missing),
         cmocka_unit_test(without_an_original),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
