@@ -24,6 +24,22 @@ static void ratios(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(kn_ratio_parse(bad[i], &r));
 }
 
+/* Whichever of the four numbers is large: no product may lose its upper bits. */
+static void large_quotients(void **state)
+{
+    (void)state;
+    const kn_u128 one = 1;
+    kn_quotient   large = {one << 100, one << 60}, small = {1, one << 28};
+    assert_int_equal(kn_quotient_compare(large, small), 1);
+    assert_int_equal(kn_quotient_compare(small, large), -1);
+    kn_quotient little = {one << 60, one << 100}, more = {one << 28, 1};
+    assert_int_equal(kn_quotient_compare(little, more), -1);
+    assert_int_equal(kn_quotient_compare(more, little), 1);
+    assert_int_equal(kn_quotient_compare(large, (kn_quotient){one << 40, 1}), 0);
+    assert_int_equal(kn_quotient_compare(large, (kn_quotient){(one << 40) + 1, 1}), -1);
+    assert_int_equal(kn_quotient_compare((kn_quotient){(one << 100) + 1, one << 60}, (kn_quotient){one << 40, 1}), 1);
+}
+
 static kn_table *read_text(kn_context *ctx, const char *text)
 {
     kn_table *t = NULL;
@@ -111,9 +127,53 @@ static void rows_of_persons(void **state)
     testing_context_free(ctx);
 }
 
+/* The c of recursive (c, l)-diversity: the most frequent over what is left without the l - 1 most frequent. */
+static void frequent_values(void **state)
+{
+    (void)state;
+    const uint32_t codes[] = {0, 1, 2, 3, 4};
+    const int64_t  counts[] = {3, 5, 3, 3, 1};
+    kn_histogram   h = {codes, counts, 5, 15};
+    static const struct {
+        uint64_t l;
+        kn_u128  numerator, denominator;
+    } cases[] = {{0, 0, 1}, {1, 0, 1}, {2, 5, 10}, {3, 5, 7}, {4, 5, 4}, {5, 5, 1}, {6, 1, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_quotient q = kn_recursive_reached(&h, cases[i].l);
+        assert_int_equal(kn_quotient_compare(q, (kn_quotient){cases[i].numerator, cases[i].denominator}), 0);
+    }
+}
+
+/* Both persons have x, two of three rows: parts of the whole may be better where rows are persons', never otherwise. */
+static void the_whole_of_persons(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(1);
+    kn_error    err = KN_ERROR_INIT;
+    kn_table   *t = read_text(ctx, "who,s\nA,x\nA,y\nB,x\n");
+    kn_model    models[] = {{.kind = KN_MODEL_ALPHA_K, .attribute = "s", .bound = {1, 2}, .k = 2}};
+    for (int entity = -1; entity < 1; entity++)
+        for (int suppressing = 0; suppressing < 2; suppressing++) {
+            kn_requirements_options o = {models, 1, entity, NULL, false};
+            kn_requirements        *r = NULL;
+            assert_ok(kn_requirements_make(&r, ctx, t, &o, &err), err);
+            assert_int_equal(kn_requirements_feasible(r, t, NULL, suppressing, &err),
+                             entity < 0 && !suppressing ? KN_UNMET : KN_OK);
+            kn_requirements_free(r);
+        }
+    kn_table_free(t);
+    testing_context_free(ctx);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ratios), cmocka_unit_test(values_that_a_model_needs),
-                                       cmocka_unit_test(rows_of_persons)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ratios),
+        cmocka_unit_test(large_quotients),
+        cmocka_unit_test(values_that_a_model_needs),
+        cmocka_unit_test(rows_of_persons),
+        cmocka_unit_test(frequent_values),
+        cmocka_unit_test(the_whole_of_persons),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
