@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kn_database_roles.h"
 #include "testing.h"
 
 static int below(kn_rng *rng, int n)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kn_database_roles.h"
 #include "kn_forest.h"
 #include "kn_rng.h"
 

@@ -8,6 +8,7 @@
 
 #include "kn_alloc.h"
 #include "kn_anatomy.h"
+#include "kn_database_roles.h"
 #include "kn_relational.h"
 
 /* ---- A plan of diverse classes ---- */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "database_testing.h"
+#include "kn_database_roles.h"
 #include "kn_database_write.h"
 #include "kn_spec.h"
 #include "testing.h"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "database_testing.h"
+#include "kn_database_roles.h"
 #include "testing.h"
 
 static const char *sqlite_name(void)

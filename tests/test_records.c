@@ -10,6 +10,7 @@
 #include "kn_records_plan.h"
 #include "kn_records_write.h"
 #include "kn_rng.h"
+#include "kn_vocabulary_make.h"
 #include "records_testing.h"
 
 /* ---- Help ---- */

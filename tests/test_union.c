@@ -11,6 +11,7 @@
 #include "kn_alloc.h"
 #include "kn_builder.h"
 #include "kn_column_union.h"
+#include "kn_hierarchy_make.h"
 #include "kn_requirements.h"
 #include "kn_rng.h"
 #include "kn_table_select.h"

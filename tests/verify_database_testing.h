@@ -13,6 +13,7 @@
 
 #include "kn_anatomy.h"
 #include "kn_database_release.h"
+#include "kn_database_roles.h"
 #include "kn_relational.h"
 
 enum { MOST_COLUMNS = 8, CELL = 24, PERSONS = 14 };

@@ -12,6 +12,7 @@
 #include "kn_alloc.h"
 #include "kn_records_plan.h"
 #include "kn_rng.h"
+#include "kn_vocabulary_make.h"
 #include "testing.h"
 
 #define ROOT KN_RECORDS_ROOT

@@ -17,6 +17,7 @@
 #include <kanon/database.h>
 
 #include "kn_bitmap.h"
+#include "kn_database_roles.h"
 #include "kn_forest.h"
 #include "kn_relational.h"
 

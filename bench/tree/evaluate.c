@@ -22,6 +22,7 @@
 #include <kanon/database.h>
 
 #include "kn_alloc.h"
+#include "kn_database_roles.h"
 #include "kn_forest.h"
 #include "kn_relational.h"
 #include "kn_tree.h"

@@ -1,4 +1,4 @@
-/* kn_column_union.h: the values of two columns of different tables as one dictionary, and hierarchies over both.
+/* kn_column_union.h: the values of two columns of different tables as one dictionary.
  *
  * A table and a population are read apart, so that the same value has other codes in the other table, and the types that
  * were inferred may differ. What counts as the same value:
@@ -11,7 +11,7 @@
 #ifndef KN_COLUMN_UNION_H
 #define KN_COLUMN_UNION_H
 
-#include "kn_hierarchy.h"
+#include "kn_table.h"
 
 typedef struct kn_column_union {
     kn_column column; /* the values of both, in order and in the first one's spelling where it has one; its name; no rows
@@ -23,14 +23,5 @@ typedef struct kn_column_union {
 KN_CHECK kn_status kn_column_union_make(kn_column_union *out, kn_context *ctx, const kn_column *first,
                                         const kn_column *second, char decimal, kn_error *err);
 void               kn_column_union_free(kn_column_union *both);
-
-/* kn_hierarchy_make for a table and a population: a hierarchy that is built covers the values of both, one from a file
- * must have a leaf for every value of both. It is bound to the table's column. `population_leaves` (values + 1 entries,
- * freed by the caller) receives the leaf of each code of the population's column. `population` NULL: the same as
- * kn_hierarchy_make, and *population_leaves is NULL. */
-KN_CHECK kn_status kn_hierarchy_make_over(kn_hierarchy **out, uint32_t **population_leaves, kn_context *ctx,
-                                          const kn_table *table, int column, const kn_table *population,
-                                          int population_column, const kn_hierarchy_spec *spec, bool show_values,
-                                          kn_error *err);
 
 #endif

@@ -91,10 +91,6 @@ bool kn_database_validate(const kn_database *db, const char **reason);
  * KN_INPUT with the first problem if the schema is no snowflake around it. */
 KN_CHECK kn_status kn_database_choose(kn_database *db, const char *person, kn_error *err);
 
-/* Gives columns their roles and makes the hierarchies of quasi-identifiers (one without a hierarchy gets value -> *).
- * KN_INPUT: a table or column that is not there, a quasi-identifier that is part of a key. */
-KN_CHECK kn_status kn_database_roles(kn_database *db, const kn_spec_table *tables, int table_count, kn_error *err);
-
 /* ---- Joining ---- */
 
 #define KN_ROW_NONE UINT32_MAX     /* no row of the target has that key      */

@@ -5,23 +5,6 @@
 #include "kn_error.h"
 #include "kn_nearest.h"
 
-static const char *const type_names[] = {"auto", "text", "integer", "decimal", "date", "datetime"};
-
-const char *kn_type_name(kn_type type)
-{
-    return (size_t)type < sizeof type_names / sizeof *type_names ? type_names[type] : "unknown";
-}
-
-bool kn_type_parse(const char *name, kn_type *out)
-{
-    for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++) {
-        if (strcmp(name, type_names[i]) != 0) continue;
-        *out = (kn_type)i;
-        return true;
-    }
-    return false;
-}
-
 static kn_nearest nearest(const kn_table *table, const char *name)
 {
     kn_nearest near = {.text = name};

@@ -70,6 +70,42 @@ uint32_t kn_vocabulary_find(const kn_vocabulary *v, int cls, kn_string label)
     return entry == NONE ? NONE : entry_node(v, entry);
 }
 
+/* ---- A class's part of a hierarchy ---- */
+
+static bool is_star(kn_string s)
+{
+    return s.size == 1 && s.data[0] == '*';
+}
+
+static bool is_group(const kn_hierarchy *h, uint32_t node)
+{
+    return kn_hierarchy_child(h, node) != KN_NODE_NONE;
+}
+
+bool kn_vocabulary_below_star(const kn_hierarchy *h)
+{
+    return is_star(kn_hierarchy_text(h, kn_hierarchy_root(h)));
+}
+
+uint32_t kn_vocabulary_group(const kn_hierarchy *h, const char *name)
+{
+    uint32_t root = kn_hierarchy_root(h);
+    for (uint32_t c = kn_hierarchy_child(h, root); c != KN_NODE_NONE; c = kn_hierarchy_sibling(h, c))
+        if (is_group(h, c) && kn_string_equal(kn_hierarchy_text(h, c), kn_string_of(name))) return c;
+    return KN_NODE_NONE;
+}
+
+uint32_t kn_vocabulary_top(const kn_hierarchy *h, const char *name)
+{
+    uint32_t root = kn_hierarchy_root(h), named = kn_vocabulary_group(h, name);
+    if (!kn_vocabulary_below_star(h)) return root;
+    if (named != KN_NODE_NONE) return named;
+    uint32_t only = kn_hierarchy_child(h, root);
+    if (only == KN_NODE_NONE || kn_hierarchy_sibling(h, only) != KN_NODE_NONE || !is_group(h, only))
+        return KN_NODE_NONE;
+    return is_star(kn_hierarchy_text(h, only)) ? KN_NODE_NONE : only;
+}
+
 /* ---- Numbering ---- */
 
 typedef struct assembly {

@@ -41,19 +41,7 @@ typedef struct kn_vocabulary {
     uint32_t  slot_mask;
 } kn_vocabulary;
 
-/* Reads or builds the hierarchies of the classes. A class without one: its leaves, given by `leaves` (may be NULL where
- * every class has a hierarchy in a file), hang directly from its top. Several classes may share one hierarchy file: the
- * domain of each is then the child-of-root subtree that bears its name or, if there is none, that of its values (`leaves`,
- * of any level) or, without values, the only one that is left, or nothing but a top with its name. KN_INPUT: a hierarchy that
- * cannot be read, in which no subtree is the class's, or in which a label of a class stands for different things. */
-typedef struct kn_vocabulary_leaves {
-    int64_t          count;
-    const kn_string *texts; /* distinct; NULL: it is not known which of the records' values are the class's */
-} kn_vocabulary_leaves;
-
-KN_CHECK kn_status kn_vocabulary_make(kn_vocabulary **out, kn_context *ctx, const kn_spec_class *classes, int class_count,
-                                      const kn_vocabulary_leaves *leaves, kn_error *err);
-void               kn_vocabulary_free(kn_vocabulary *vocabulary); /* NULL is fine */
+void kn_vocabulary_free(kn_vocabulary *vocabulary); /* NULL is fine */
 
 /* A class's values while a vocabulary is made: a subtree of a hierarchy, or texts. */
 typedef struct kn_vocabulary_domain {
@@ -65,7 +53,7 @@ typedef struct kn_vocabulary_domain {
     const kn_string           *texts; /* distinct                                                             */
 } kn_vocabulary_domain;
 
-/* The vocabulary of domains that are known: what kn_vocabulary_make ends with. */
+/* The vocabulary of domains that are known: what kn_vocabulary_make (io) ends with. */
 KN_CHECK kn_status kn_vocabulary_assemble(kn_vocabulary **out, kn_context *ctx, const kn_vocabulary_domain *domains,
                                           int count, kn_error *err);
 
@@ -77,6 +65,12 @@ typedef struct kn_vocabulary_spelling {
 
 KN_CHECK kn_status kn_vocabulary_add_spellings(kn_vocabulary *vocabulary, const kn_vocabulary_spelling *list,
                                                int64_t count, kn_error *err);
+
+/* Is the root "*"? */
+bool kn_vocabulary_below_star(const struct kn_hierarchy *hierarchy);
+
+/* The group below the root that bears the class's name; KN_NODE_NONE: there is none. */
+uint32_t kn_vocabulary_group(const struct kn_hierarchy *hierarchy, const char *name);
 
 /* The domain of a hierarchy that belongs to one class: the subtree of that name, a root other than "*", the only group
  * below "*", or KN_NODE_NONE. */

@@ -19,23 +19,6 @@
 #include "kn_suppression.h"
 #include "kn_wildcard.h"
 
-static const char *const missing_names[] = {"value", "wildcard", "drop"};
-
-const char *kn_missing_name(kn_missing missing)
-{
-    return missing_names[missing];
-}
-
-bool kn_missing_parse(const char *name, kn_missing *out)
-{
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(name, missing_names[i]) != 0) continue;
-        *out = (kn_missing)i;
-        return true;
-    }
-    return false;
-}
-
 /* The classes of the table by S, with sizes that may differ from the number of rows. */
 typedef struct classes {
     kn_freq *freq;

@@ -14,13 +14,6 @@
 #include "kn_error.h"
 #include "kn_freq.h"
 
-static const char *const role_names[] = {"quasi", "identifier", "sensitive", "weight", "keep"};
-
-const char *kn_role_name(kn_role role)
-{
-    return role_names[role];
-}
-
 /* Words in column names that give a role away. A name is split at everything that is not a letter. "weight" is none of them:
  * a table of patients has weights in kilograms, and a column of sampling weights is published as it is. */
 typedef struct hint {

@@ -16,6 +16,7 @@
 #include "kn_interner.h"
 #include "kn_records.h"
 #include "kn_records_scan.h"
+#include "kn_vocabulary_make.h"
 
 #define NONE UINT32_MAX
 #define ROOT KN_RECORDS_ROOT

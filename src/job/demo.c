@@ -12,6 +12,7 @@
 
 #include "kn_alloc.h"
 #include "kn_arena.h"
+#include "kn_database_roles.h"
 #include "kn_demo.h"
 #include "kn_error.h"
 #include "kn_job_demo.h"

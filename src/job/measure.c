@@ -17,6 +17,7 @@
 #include "kn_column_union.h"
 #include "kn_error.h"
 #include "kn_freq.h"
+#include "kn_hierarchy_make.h"
 #include "kn_job_measure.h"
 #include "kn_metrics.h"
 #include "kn_sort.h"

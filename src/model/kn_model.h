@@ -18,27 +18,9 @@
 
 #include <kanon/models.h>
 
-#include "kn_hash.h"
+#include "kn_exact.h"
 #include "kn_hierarchy.h"
-
-__extension__ typedef __int128 kn_i128;
-
-/* ---- Exact quotients ---- */
-
-/* x / 0 is infinite, whatever x. */
-typedef struct kn_quotient {
-    kn_u128 numerator, denominator;
-} kn_quotient;
-
-/* Negative, 0 or positive, exactly. */
-int    kn_quotient_compare(kn_quotient a, kn_quotient b);
-double kn_quotient_double(kn_quotient q);
-
-static inline kn_quotient kn_quotient_of(kn_ratio ratio)
-{
-    kn_quotient q = {ratio.numerator, ratio.denominator};
-    return q;
-}
+#include "kn_model_terms.h"
 
 /* ---- Histograms ---- */
 
@@ -105,9 +87,6 @@ double kn_delta_reached(const kn_histogram *h, const kn_reference *r); /* INFINI
  * class says nothing of k-map, delta-presence and average risk: NAN and false. */
 double kn_model_reached(const kn_model *model, const kn_histogram *h, const kn_reference *r, kn_scratch *scratch);
 bool   kn_model_satisfied(const kn_model *model, const kn_histogram *h, const kn_reference *r, kn_scratch *scratch);
-
-/* Is it a promise about a sensitive column? */
-bool kn_model_needs_attribute(kn_model_kind kind);
 
 /* Is the larger parameter the stronger promise (k, l)? Otherwise the smaller one is. */
 bool kn_model_larger_is_stronger(kn_model_kind kind);

@@ -42,18 +42,6 @@ typedef struct parser {
     kn_error    *err;
 } parser;
 
-const char *kn_aggregate_name(kn_aggregate aggregate)
-{
-    static const char *const names[] = {"COUNT", "SUM", "AVG", "MIN", "MAX"};
-    return (unsigned)aggregate < KN_AGGREGATES ? names[aggregate] : "?";
-}
-
-const char *kn_answer_source_name(kn_answer_source source)
-{
-    static const char *const names[] = {"counted", "exact", "published", "cells"};
-    return (unsigned)source <= KN_ANSWER_CELLS ? names[source] : "?";
-}
-
 void kn_workload_free(kn_workload *workload)
 {
     if (!workload) return;

@@ -18,7 +18,7 @@
 
 #include <kanon/spec.h>
 
-#include "kn_model.h"
+#include "kn_exact.h"
 
 typedef struct kn_objective {
     kn_context *ctx;

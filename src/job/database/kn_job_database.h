@@ -53,9 +53,4 @@ KN_CHECK kn_status kn_dbrun_note(kn_dbrun *run, kn_error *err, const char *forma
 /* Zeroed memory of an arena; NULL after KN_MEMORY was told. */
 void *kn_dbrun_room(kn_dbrun *run, kn_arena *arena, size_t count, size_t size, kn_error *err);
 
-/* Reads an empty text as a missing cell, beside what `csv` calls one: for releases that cannot tell them apart. *out is the
- * list that `csv` then points to: the caller's, with kn_free once all is read. */
-KN_CHECK kn_status kn_job_empty_is_missing(const char ***out, kn_context *ctx, const char *input, kn_csv_options *csv,
-                                           kn_error *err);
-
 #endif

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "kn_alloc.h"
+#include "kn_database_roles.h"
 #include "kn_error.h"
 #include "kn_job_advise.h"
 #include "kn_job_anonymize.h"
@@ -222,19 +223,6 @@ static kn_status fill_tables(kn_dbrun *run, kn_error *err)
     return KN_OK;
 }
 
-kn_status kn_job_empty_is_missing(const char ***out, kn_context *ctx, const char *input, kn_csv_options *csv,
-                                  kn_error *err)
-{
-    *out = NULL;
-    if (!csv->na && kn_database_kind_of(input) == KN_DATABASE_FOLDER) return KN_OK; /* it is a usual spelling */
-    const char **na = kn_alloc_array(ctx, (size_t)csv->na_count + 1, sizeof *na);
-    if (!na) return kn_fail_memory(err, ctx, "reading a database");
-    for (int i = 0; i < csv->na_count; i++) na[i] = csv->na[i];
-    na[csv->na_count++] = "";
-    csv->na = *out = na;
-    return KN_OK;
-}
-
 /* Files cannot tell an empty text from a missing cell, so for a folder it is read as one: persons who differ in that alone
  * would be two classes here, and one to whoever sees the release. */
 static kn_status read_database(kn_dbrun *run, kn_error *err)
@@ -246,7 +234,7 @@ static kn_status read_database(kn_dbrun *run, kn_error *err)
     options.table_count = spec->table_count;
     options.csv = spec->csv;
     if (spec->output && kn_database_kind_of(spec->output) == KN_DATABASE_FOLDER)
-        KN_TRY(kn_job_empty_is_missing(&na, run->ctx, spec->inputs[0], &options.csv, err));
+        KN_TRY(kn_csv_empty_is_missing(&na, run->ctx, spec->inputs[0], &options.csv, err));
     kn_status st = kn_database_read(&run->db, run->ctx, spec->inputs[0], &options, err);
     kn_free(na);
     return st;

@@ -55,45 +55,6 @@ kn_records_options kn_recrun_reading(const kn_recrun *run)
     return options;
 }
 
-/* Hierarchies are those of the columns: a class only says which column. */
-static kn_status records_of_forest(kn_records **out, kn_context *ctx, const kn_forest *forest, const kn_spec *spec,
-                                   kn_error *err)
-{
-    kn_spec_class *classes = kn_alloc_array(ctx, (size_t)spec->class_count + 1, sizeof *classes);
-    if (!classes) return kn_fail_memory(err, ctx, "reading records");
-    for (int c = 0; c < spec->class_count; c++) {
-        classes[c] = spec->classes[c];
-        classes[c].has_hierarchy = false;
-    }
-    kn_status st = kn_records_of_database(out, ctx, forest, classes, spec->class_count, err);
-    kn_free(classes);
-    return st;
-}
-
-kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char *input, const kn_spec *spec,
-                                   kn_error *err)
-{
-    kn_database_options options = KN_DATABASE_OPTIONS_INIT;
-    kn_database        *db = NULL;
-    kn_forest          *forest = NULL;
-    *out = NULL;
-    options.tables = spec->tables;
-    options.table_count = spec->table_count;
-    options.csv = spec->csv;
-    if (spec->table_count == 0) return kn_fail(err, KN_USAGE, "the spec lists no tables");
-    const char **na = NULL; /* no form of records has a node without a value */
-    KN_TRY(kn_job_empty_is_missing(&na, ctx, input, &options.csv, err));
-    kn_status st = kn_database_read(&db, ctx, input, &options, err);
-    kn_free(na);
-    if (st == KN_OK) st = kn_database_choose(db, spec->entity_table, err);
-    if (st == KN_OK) st = kn_database_roles(db, spec->tables, spec->table_count, err);
-    if (st == KN_OK) st = kn_forest_build(&forest, ctx, db, err);
-    if (st == KN_OK) st = records_of_forest(out, ctx, forest, spec, err);
-    kn_forest_free(forest);
-    kn_database_free(db);
-    return st;
-}
-
 static kn_status open_output(kn_recrun *run, kn_error *err)
 {
     const char *output = run->spec->output;

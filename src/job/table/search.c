@@ -12,6 +12,7 @@
 #include "kn_column_union.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_hierarchy_make.h"
 #include "kn_job_anonymize.h"
 
 /* ---- Hierarchies and population ---- */

@@ -1,6 +1,6 @@
 /* kn_vocabulary_make.c: which hierarchy, and which part of it, holds the values of each class of tree records.
  *
- * Interface: kn_vocabulary.h. A hierarchy file is read once, however many classes share it. Cost: linear in the hierarchies
+ * Interface: kn_vocabulary_make.h. A hierarchy file is read once, however many classes share it. Cost: linear in the hierarchies
  * and the values. Paper: section II-D.1, figure 4 (one hierarchy of several classes).
  */
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "kn_builder.h"
 #include "kn_error.h"
 #include "kn_hierarchy.h"
-#include "kn_vocabulary.h"
+#include "kn_vocabulary_make.h"
 
 #define NONE UINT32_MAX
 #define WHAT "the values of tree records"
@@ -40,41 +40,6 @@ static void maker_free(maker *m)
     kn_free(m->sharers);
     kn_free(m->domains);
     kn_free(m->texts);
-}
-
-static kn_string label_of(const kn_hierarchy *h, uint32_t node)
-{
-    return kn_hierarchy_text(h, node);
-}
-
-static bool is_star(kn_string s)
-{
-    return s.size == 1 && s.data[0] == '*';
-}
-
-static bool is_group(const kn_hierarchy *h, uint32_t node)
-{
-    return kn_hierarchy_child(h, node) != KN_NODE_NONE;
-}
-
-/* The group below the root that bears the class's name. */
-static uint32_t child_of_name(const kn_hierarchy *h, const char *name)
-{
-    uint32_t root = kn_hierarchy_root(h);
-    for (uint32_t c = kn_hierarchy_child(h, root); c != KN_NODE_NONE; c = kn_hierarchy_sibling(h, c))
-        if (is_group(h, c) && kn_string_equal(label_of(h, c), kn_string_of(name))) return c;
-    return KN_NODE_NONE;
-}
-
-uint32_t kn_vocabulary_top(const kn_hierarchy *h, const char *name)
-{
-    uint32_t root = kn_hierarchy_root(h), named = child_of_name(h, name);
-    if (!is_star(label_of(h, root))) return root;
-    if (named != KN_NODE_NONE) return named;
-    uint32_t only = kn_hierarchy_child(h, root);
-    if (only == KN_NODE_NONE || kn_hierarchy_sibling(h, only) != KN_NODE_NONE || !is_group(h, only))
-        return KN_NODE_NONE;
-    return is_star(label_of(h, only)) ? KN_NODE_NONE : only;
 }
 
 /* ---- Reading and building ---- */
@@ -149,7 +114,7 @@ static uint32_t child_with(const kn_hierarchy *h, kn_string text)
 {
     uint32_t root = kn_hierarchy_root(h), found = KN_NODE_NONE;
     for (uint32_t n = 0; n < h->nodes; n++) {
-        if (n == root || n == h->leaves || !kn_string_equal(label_of(h, n), text)) continue;
+        if (n == root || n == h->leaves || !kn_string_equal(kn_hierarchy_text(h, n), text)) continue;
         uint32_t child = n;
         while (h->parent[child] != root) child = h->parent[child];
         if (found != KN_NODE_NONE && found != child) return KN_NODE_NONE;
@@ -193,7 +158,7 @@ static uint32_t last_child(const maker *m, int first)
     const kn_hierarchy *h = m->hierarchies[first];
     uint32_t            found = KN_NODE_NONE, root = kn_hierarchy_root(h);
     for (uint32_t c = kn_hierarchy_child(h, root); c != KN_NODE_NONE; c = kn_hierarchy_sibling(h, c)) {
-        if (!is_group(h, c) || is_claimed(m, first, c)) continue;
+        if (kn_hierarchy_child(h, c) == KN_NODE_NONE || is_claimed(m, first, c)) continue;
         if (found != KN_NODE_NONE) return KN_NODE_NONE;
         found = c;
     }
@@ -213,7 +178,7 @@ static kn_status share(maker *m, int first, kn_error *err)
     int                 left = 0;
     for (int c = first; c < m->count; c++)
         if (m->same[c] == first && m->classes[c].has_hierarchy)
-            KN_TRY(claim(m, first, c, child_of_name(h, m->classes[c].name), err));
+            KN_TRY(claim(m, first, c, kn_vocabulary_group(h, m->classes[c].name), err));
     for (int c = first; c < m->count; c++) {
         if (m->same[c] != first || m->domains[c].hierarchy) continue;
         uint32_t node = child_of_values(m, h, c);
@@ -281,7 +246,7 @@ static kn_status choose_domains(maker *m, kn_error *err)
             KN_TRY(take_texts(m, c, err));
         } else if (m->same[c] != c) {
             continue;
-        } else if (m->sharers[c] > 1 && is_star(label_of(m->hierarchies[c], kn_hierarchy_root(m->hierarchies[c])))) {
+        } else if (m->sharers[c] > 1 && kn_vocabulary_below_star(m->hierarchies[c])) {
             KN_TRY(share(m, c, err));
         } else if (m->sharers[c] > 1) {
             return kn_fail(err, KN_INPUT,
@@ -308,7 +273,7 @@ static kn_status add_spellings(const maker *m, kn_vocabulary *v, kn_error *err)
             const kn_hierarchy *h = m->hierarchies[c];
             uint32_t            leaf = h->leaf_of_code[kn_column_code(&m->tables[c]->columns[0], i)];
             if (leaf == h->leaves) continue; /* it means "missing" */
-            uint32_t node = kn_vocabulary_find(v, c, label_of(h, leaf));
+            uint32_t node = kn_vocabulary_find(v, c, kn_hierarchy_text(h, leaf));
             if (kn_vocabulary_find(v, c, m->leaves[c].texts[i]) == NONE)
                 list[count++] = (kn_vocabulary_spelling){m->leaves[c].texts[i], node};
         }

@@ -3,10 +3,12 @@
  * A key has no role but identifier: it is drawn anew in every release, so what stands in it is never published, and a
  * quasi-identifier in a key could not be generalized without breaking the joins (section 4.1, rule 1).
  */
+#include "kn_database_roles.h"
+
 #include <string.h>
 
 #include "kn_alloc.h"
-#include "kn_database.h"
+#include "kn_database_write.h"
 #include "kn_error.h"
 #include "kn_nearest.h"
 
@@ -63,5 +65,18 @@ kn_status kn_database_roles(kn_database *db, const kn_spec_table *tables, int ta
             KN_TRY(set_role(db, &db->tables[t], &tables[i].attributes[a], err));
     }
     for (int t = 0; t < db->table_count; t++) KN_TRY(gather_quasi(db, &db->tables[t], err));
+    return KN_OK;
+}
+
+kn_status kn_csv_empty_is_missing(const char ***out, kn_context *ctx, const char *input, kn_csv_options *csv,
+                                  kn_error *err)
+{
+    *out = NULL;
+    if (!csv->na && kn_database_kind_of(input) == KN_DATABASE_FOLDER) return KN_OK; /* it is a usual spelling */
+    const char **na = kn_alloc_array(ctx, (size_t)csv->na_count + 1, sizeof *na);
+    if (!na) return kn_fail_memory(err, ctx, "reading a database");
+    for (int i = 0; i < csv->na_count; i++) na[i] = csv->na[i];
+    na[csv->na_count++] = "";
+    csv->na = *out = na;
     return KN_OK;
 }

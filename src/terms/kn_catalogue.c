@@ -1,11 +1,9 @@
 /* kn_catalogue.c: what there is to choose from: methods, privacy models and metrics (kanon/catalogue.h).
  *
- * Three tables of texts, and which method keeps which model. Names are those of kn_spec.c
- * and of the model module; a test holds them together. Cost: one look-up.
+ * Three tables of texts, and which method keeps which model. Names are those of kn_terms.c
+ * and kn_model_terms.c; a test holds them together. Cost: one look-up.
  */
 #include <kanon/catalogue.h>
-
-#include "kn_spec.h"
 
 /* ---- Shapes ---- */
 

@@ -1,0 +1,121 @@
+/* kn_hierarchy_make.c: hierarchies as a request describes them: from a file, or built over a column's values; over the
+ * values of a table and its population.
+ *
+ * Interface: kanon/hierarchy.h, kn_hierarchy_make.h. Cost: that of reading or building.
+ */
+#include "kn_hierarchy_make.h"
+
+#include "kn_alloc.h"
+#include "kn_column_union.h"
+#include "kn_error.h"
+#include "kn_hierarchy_file.h"
+
+static kn_status check_spec(const kn_hierarchy_spec *spec, kn_error *err)
+{
+    if (!spec || spec->size != sizeof *spec)
+        return kn_fail(err, KN_USAGE, "kn_hierarchy_spec was not initialized with KN_HIERARCHY_SPEC_INIT");
+    if (spec->decimal != '.' && spec->decimal != ',') return kn_fail(err, KN_USAGE, "the decimal mark is '.' or ','");
+    return KN_OK;
+}
+
+static bool from_file(const kn_hierarchy_spec *spec)
+{
+    return spec->kind == KN_HIERARCHY_FILE || spec->kind == KN_HIERARCHY_TAXONOMY;
+}
+
+kn_status kn_hierarchy_read(kn_hierarchy **out, kn_context *ctx, const kn_hierarchy_spec *spec, kn_error *err)
+{
+    KN_TRY(check_spec(spec, err));
+    if (!from_file(spec)) return kn_fail(err, KN_USAGE, "this kind of hierarchy needs a column");
+    return kn_hierarchy_read_file(out, ctx, spec, err);
+}
+
+kn_status kn_hierarchy_make(kn_hierarchy **out, kn_context *ctx, const kn_table *table, int column,
+                            const kn_hierarchy_spec *spec, bool show_values, kn_error *err)
+{
+    KN_TRY(check_spec(spec, err));
+    if (column < 0 || column >= table->column_count) return kn_fail(err, KN_USAGE, "there is no column %d", column);
+    if (!from_file(spec)) return kn_hierarchy_build(out, ctx, &table->columns[column], spec, err);
+    kn_hierarchy *h = NULL;
+    KN_TRY(kn_hierarchy_read_file(&h, ctx, spec, err));
+    kn_status status = kn_hierarchy_bind(h, table, column, spec->decimal, show_values, err);
+    if (status != KN_OK)
+        kn_hierarchy_free(h);
+    else
+        *out = h;
+    return status;
+}
+
+kn_status kn_hierarchy_write(const kn_hierarchy *h, kn_context *ctx, const char *path, char delimiter, kn_error *err)
+{
+    return kn_hierarchy_write_file(h, ctx, path, delimiter, err);
+}
+
+/* ---- Over a table and its population ---- */
+
+/* The leaves of a column's codes, through the union that the hierarchy is bound to. */
+static uint32_t *leaves_of(const kn_hierarchy *h, const kn_column *column, const uint32_t *codes)
+{
+    uint32_t *leaves = kn_alloc_array(h->ctx, (size_t)column->dict.count + 1, sizeof *leaves);
+    for (uint32_t c = 0; c <= column->dict.count && leaves; c++) leaves[c] = h->leaf_of_code[codes[c]];
+    return leaves;
+}
+
+static kn_status build_over(kn_hierarchy **out, uint32_t **population_leaves, kn_context *ctx, const kn_column *column,
+                            const kn_column *population, const kn_hierarchy_spec *spec, kn_error *err)
+{
+    kn_column_union both;
+    kn_hierarchy   *h = NULL;
+    KN_TRY(kn_column_union_make(&both, ctx, column, population, spec->decimal, err));
+    kn_status st = kn_hierarchy_build(&h, ctx, &both.column, spec, err);
+    if (st == KN_OK) {
+        uint32_t *leaves = leaves_of(h, column, both.first);
+        *population_leaves = leaves_of(h, population, both.second);
+        if (leaves && *population_leaves) {
+            st = kn_hierarchy_set_leaves(h, column, leaves, err);
+        } else {
+            kn_free(leaves);
+            st = kn_fail_memory(err, ctx, "joining the values of two columns");
+        }
+    }
+    kn_column_union_free(&both);
+    *out = h;
+    return st;
+}
+
+/* Says which of the tables lacks a leaf. */
+static kn_status match_population(uint32_t **leaves, const kn_hierarchy *h, const kn_table *population, int column,
+                                  char decimal, bool show_values, kn_error *err)
+{
+    kn_error  inner = KN_ERROR_INIT;
+    kn_status st =
+        kn_hierarchy_match(leaves, h, &population->columns[column], population->rows, decimal, show_values, &inner);
+    return st == KN_OK ? KN_OK : kn_fail(err, st, "population: %s", inner.message);
+}
+
+kn_status kn_hierarchy_make_over(kn_hierarchy **out, uint32_t **population_leaves, kn_context *ctx,
+                                 const kn_table *table, int column, const kn_table *population, int population_column,
+                                 const kn_hierarchy_spec *spec, bool show_values, kn_error *err)
+{
+    *out = NULL;
+    *population_leaves = NULL;
+    bool built = spec && spec->size == sizeof *spec && spec->kind != KN_HIERARCHY_FILE &&
+                 spec->kind != KN_HIERARCHY_TAXONOMY && (spec->decimal == '.' || spec->decimal == ',');
+    if (!population || !built || column < 0 || column >= table->column_count)
+        KN_TRY(kn_hierarchy_make(out, ctx, table, column, spec, show_values, err));
+    if (!population) return KN_OK;
+    kn_status st = KN_OK;
+    if (population_column < 0 || population_column >= population->column_count)
+        st = kn_fail(err, KN_USAGE, "there is no column %d in the population", population_column);
+    else if (built)
+        st = build_over(out, population_leaves, ctx, &table->columns[column], &population->columns[population_column],
+                        spec, err);
+    else
+        st = match_population(population_leaves, *out, population, population_column, spec->decimal, show_values, err);
+    if (st == KN_OK) return KN_OK;
+    kn_hierarchy_free(*out);
+    kn_free(*population_leaves);
+    *out = NULL;
+    *population_leaves = NULL;
+    return st;
+}

@@ -1,0 +1,20 @@
+/* kn_vocabulary_make.h: the vocabulary of the classes that a request declares. */
+#ifndef KN_VOCABULARY_MAKE_H
+#define KN_VOCABULARY_MAKE_H
+
+#include "kn_vocabulary.h"
+
+/* Reads or builds the hierarchies of the classes. A class without one: its leaves, given by `leaves` (may be NULL where
+ * every class has a hierarchy in a file), hang directly from its top. Several classes may share one hierarchy file: the
+ * domain of each is then the child-of-root subtree that bears its name or, if there is none, that of its values (`leaves`,
+ * of any level) or, without values, the only one that is left, or nothing but a top with its name. KN_INPUT: a hierarchy that
+ * cannot be read, in which no subtree is the class's, or in which a label of a class stands for different things. */
+typedef struct kn_vocabulary_leaves {
+    int64_t          count;
+    const kn_string *texts; /* distinct; NULL: it is not known which of the records' values are the class's */
+} kn_vocabulary_leaves;
+
+KN_CHECK kn_status kn_vocabulary_make(kn_vocabulary **out, kn_context *ctx, const kn_spec_class *classes, int class_count,
+                                      const kn_vocabulary_leaves *leaves, kn_error *err);
+
+#endif
