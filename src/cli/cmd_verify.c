@@ -25,10 +25,9 @@ static const char help[] =
     "\n"
     "The last is proved with the private row map, or without it by looking for a way to give\n"
     "every released row an original. Where that takes too many steps the answer is 'undecided':\n"
-    "nothing wrong was found, and the exit code is 4. Without files the release file's input and output are taken. All "
-    "options\n"
-    "of 'kanon anonymize' are taken, so that a command line can be repeated; those that say how\n"
-    "the release was looked for make no difference.\n"
+    "nothing wrong was found, and the exit code is 4. Without files the release file's input\n"
+    "and output are taken. All options of 'kanon anonymize' are taken, so that a command line\n"
+    "can be repeated; those that say how the release was looked for make no difference.\n"
     "\n"
     "Of a database every person with all rows in all tables is looked at, and keys must join\n"
     "and say nothing else. Of records that are trees everything that somebody within the promise\n"
@@ -45,7 +44,7 @@ static const char help[] =
     "      --spreadsheet-safe   cells that a spreadsheet would execute have an apostrophe\n"
     "      --work-limit N       steps of looking for originals, the same on every machine\n"
     "                           (default: about a minute's)\n"
-    "      --time-limit SECONDS give up then, undecided (default: never)\n" CLI_LIST_MODELS_HELP "\n" CLI_COLUMNS_HELP
+    "      --time-limit SECONDS stop then, undecided (default: never)\n" CLI_LIST_MODELS_HELP "\n" CLI_COLUMNS_HELP
     "\n" CLI_PROMISES_HELP "\n" CLI_TREES_PROMISE_HELP "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
     "  $ kanon anonymize people.csv --qi sex,age --hierarchy age:ranges=5,10,20 -k 5 \\\n"
