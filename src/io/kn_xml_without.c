@@ -4,5 +4,5 @@
 
 kn_status kn_xml_read(kn_collector *c, kn_error *err)
 {
-    return kn_fail(err, KN_USAGE, "%s: kanon was built without expat, and cannot read XML", c->file);
+    return kn_fail(err, KN_INPUT, "%s: kanon was built without expat, and cannot read XML", c->file);
 }

@@ -6,7 +6,7 @@ kn_status kn_zstd_open(kn_zstd **out, kn_context *ctx, const char *name, kn_erro
 {
     (void)ctx;
     *out = NULL;
-    return kn_fail(err, KN_USAGE, "%s: kanon was built without zstd; decompress the file first", name);
+    return kn_fail(err, KN_INPUT, "%s: kanon was built without zstd; decompress the file first", name);
 }
 
 void kn_zstd_free(kn_zstd *z)
