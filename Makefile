@@ -44,7 +44,7 @@ explore: ## draw fresh seeds for the seeded tests: make explore SECONDS=600; pri
 	@scripts/test --build plain
 	@scripts/explore $(SECONDS)
 
-.PHONY: check asan tsan
+.PHONY: check asan tsan lean
 check: ## run the tests of the plain build only
 	@scripts/setup test
 	@scripts/test plain
@@ -56,6 +56,10 @@ asan: ## run the tests under the address and undefined-behaviour sanitizers
 tsan: ## run the threaded tests under the thread sanitizer
 	@scripts/setup test
 	@scripts/test tsan
+
+lean: ## build without SQLite, expat and zstd, and run the tests that are left
+	@scripts/setup test
+	@scripts/test lean
 
 .PHONY: test-browser
 test-browser: all ## look at reports in headless Chromium; pages and screenshots stay in build/browser
@@ -122,7 +126,7 @@ install: all ## install under PREFIX (default /usr/local); DESTDIR is respected
 
 .PHONY: clean
 clean: ## remove every build folder
-	rm -rf build build-asan build-tsan build-fuzz build-coverage build-valgrind build-mutants
+	rm -rf build build-asan build-tsan build-lean build-fuzz build-coverage build-valgrind build-mutants
 
 .PHONY: help
 help: ## list the targets

@@ -15,6 +15,8 @@ import sys
 FULL = os.environ.get("KANON_TEST_FULL", "0") not in ("", "0")
 # Seconds that one command may take: a busy machine is no failure, only what never ends is.
 PATIENCE = 3600
+# Formats that the build was left without (tests/meson.build).
+WITHOUT = os.environ.get("KANON_WITHOUT", "").split()
 checks = []
 _number = _failures = _turn = 0
 
@@ -53,6 +55,13 @@ def finish():
     """Ends the script: the plan, and an exit code."""
     print(f"1..{_number}")
     sys.exit(1 if _failures else 0)
+
+
+def needs(*formats):
+    """Ends the script where kanon was built without one of these (sqlite, expat, zstd)."""
+    missing = [name for name in formats if name in WITHOUT]
+    if missing:
+        skip_all("kanon was built without " + " and ".join(missing))
 
 
 def skip_all(why):

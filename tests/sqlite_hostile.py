@@ -18,6 +18,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
 from harness import ok  # noqa: E402
 
+harness.needs("sqlite")
+
 KANON = os.path.abspath(sys.argv[1])
 SPEC = "kanon: 1\nentity: {table: v}\ntables:\n  v: {key: id, attributes: {a: {role: quasi}}}\nprivacy: [{k: 2}]\n"
 NAME = "Alice Liddell"

@@ -55,16 +55,16 @@ static kn_status fail_to_connect(kn_pg *pg, kn_error *err)
 {
     kn_buffer words;
     kn_buffer_init(&words, pg->ctx);
-    add_scrubbed(&words, pg->info, PQerrorMessage(pg->conn));
+    add_scrubbed(&words, pg->info, pg->pq.errorMessage(pg->conn));
     const char *line = kn_buffer_text(&words);
     kn_status   status = kn_fail(err, KN_IO, "postgresql: %s", line ? line : "the server refused");
     kn_buffer_free(&words);
     return status;
 }
 
-static const char *field(const PGresult *result, int code)
+static const char *field(const kn_pg *pg, const PGresult *result, int code)
 {
-    const char *text = result ? PQresultErrorField(result, code) : NULL;
+    const char *text = result ? pg->pq.resultErrorField(result, code) : NULL;
     return text ? text : "";
 }
 
@@ -107,17 +107,17 @@ static void add_place(kn_buffer *to, const char *what, const char *name)
 
 kn_status kn_pg_fail(kn_pg *pg, const PGresult *result, kn_error *err)
 {
-    const char *state = field(result, PG_DIAG_SQLSTATE);
+    const char *state = field(pg, result, PG_DIAG_SQLSTATE);
     if (!*state) /* nothing came back; what libpq says may be what the server said before */
         return kn_fail(err, KN_IO, "%s: %s", pg->name ? pg->name : "postgresql",
-                       PQstatus(pg->conn) == CONNECTION_OK ? "the server refused" : "the server went away");
+                       pg->pq.status(pg->conn) == CONNECTION_OK ? "the server refused" : "the server went away");
     const kind *k = kind_of(state);
     kn_buffer   place;
     kn_buffer_init(&place, pg->ctx);
     add_place(&place, "schema", pg->schema ? pg->schema : "");
-    add_place(&place, "table", field(result, PG_DIAG_TABLE_NAME));
-    add_place(&place, "column", field(result, PG_DIAG_COLUMN_NAME));
-    add_place(&place, "constraint", field(result, PG_DIAG_CONSTRAINT_NAME));
+    add_place(&place, "table", field(pg, result, PG_DIAG_TABLE_NAME));
+    add_place(&place, "column", field(pg, result, PG_DIAG_COLUMN_NAME));
+    add_place(&place, "constraint", field(pg, result, PG_DIAG_CONSTRAINT_NAME));
     const char *where = kn_buffer_text(&place);
     kn_status   status = kn_fail(err, k->status, "%s: %s (SQLSTATE %s%s)", pg->name ? pg->name : "postgresql", k->words,
                                  state, where ? where : "");
@@ -129,20 +129,21 @@ kn_status kn_pg_fail(kn_pg *pg, const PGresult *result, kn_error *err)
 
 kn_status kn_pg_run(kn_pg *pg, const char *sql, kn_error *err)
 {
-    PGresult *result = PQexec(pg->conn, sql);
-    bool      ok = result && (PQresultStatus(result) == PGRES_COMMAND_OK || PQresultStatus(result) == PGRES_TUPLES_OK);
+    PGresult *result = pg->pq.exec(pg->conn, sql);
+    bool      ok =
+        result && (pg->pq.resultStatus(result) == PGRES_COMMAND_OK || pg->pq.resultStatus(result) == PGRES_TUPLES_OK);
     kn_status status = ok ? KN_OK : kn_pg_fail(pg, result, err);
-    PQclear(result);
+    pg->pq.clear(result);
     return status;
 }
 
 kn_status kn_pg_query(kn_pg *pg, PGresult **out, const char *sql, const char *const *parameters, int count,
                       kn_error *err)
 {
-    *out = PQexecParams(pg->conn, sql, count, NULL, parameters, NULL, NULL, 0);
-    if (*out && PQresultStatus(*out) == PGRES_TUPLES_OK) return KN_OK;
+    *out = pg->pq.execParams(pg->conn, sql, count, NULL, parameters, NULL, NULL, 0);
+    if (*out && pg->pq.resultStatus(*out) == PGRES_TUPLES_OK) return KN_OK;
     kn_status status = kn_pg_fail(pg, *out, err);
-    PQclear(*out);
+    pg->pq.clear(*out);
     *out = NULL;
     return status;
 }
@@ -191,8 +192,8 @@ static kn_status connect_to(kn_pg *pg, const char *conninfo, kn_error *err)
     const char *keywords[64], *values[64];
     int         count = 0;
     char       *words = NULL;
-    pg->info = PQconninfoParse(conninfo, &words);
-    PQfreemem(words); /* they quote the string, password and all */
+    pg->info = pg->pq.conninfoParse(conninfo, &words);
+    pg->pq.freemem(words); /* they quote the string, password and all */
     if (!pg->info) return kn_fail(err, KN_USAGE, "postgresql: libpq cannot read this connection string");
     for (const PQconninfoOption *o = pg->info; o->keyword && count < 60; o++) {
         if (!o->val || strcmp(o->keyword, "client_encoding") == 0) continue;
@@ -204,16 +205,16 @@ static kn_status connect_to(kn_pg *pg, const char *conninfo, kn_error *err)
     keywords[count] = "client_encoding";
     values[count++] = "UTF8";
     keywords[count] = values[count] = NULL;
-    pg->conn = PQconnectdbParams(keywords, values, 0);
+    pg->conn = pg->pq.connectdbParams(keywords, values, 0);
     if (!pg->conn) return kn_fail_memory(err, pg->ctx, "a connection");
-    (void)PQsetNoticeReceiver(pg->conn, ignore_notice, NULL);
-    return PQstatus(pg->conn) == CONNECTION_OK ? KN_OK : fail_to_connect(pg, err);
+    (void)pg->pq.setNoticeReceiver(pg->conn, ignore_notice, NULL);
+    return pg->pq.status(pg->conn) == CONNECTION_OK ? KN_OK : fail_to_connect(pg, err);
 }
 
 static kn_status make_name(kn_pg *pg, kn_error *err)
 {
     kn_buffer   name;
-    const char *host = PQhost(pg->conn), *base = PQdb(pg->conn);
+    const char *host = pg->pq.host(pg->conn), *base = pg->pq.db(pg->conn);
     kn_buffer_init(&name, pg->ctx);
     kn_buffer_format(&name, "postgresql://%s/%s", host && *host != '/' ? host : "", base ? base : "");
     const char *text = kn_buffer_text(&name);
@@ -226,7 +227,8 @@ kn_status kn_pg_open(kn_pg *pg, kn_context *ctx, const char *name, const char *s
 {
     char *conninfo = NULL;
     *pg = (kn_pg){.ctx = ctx};
-    kn_status status = split_name(pg, name, schema, &conninfo, err);
+    kn_status status = kn_libpq_open(&pg->pq, err);
+    if (status == KN_OK) status = split_name(pg, name, schema, &conninfo, err);
     if (status == KN_OK) status = connect_to(pg, conninfo, err);
     kn_free(conninfo);
     if (status == KN_OK) status = make_name(pg, err);
@@ -243,8 +245,9 @@ kn_status kn_pg_open(kn_pg *pg, kn_context *ctx, const char *name, const char *s
 
 void kn_pg_close(kn_pg *pg)
 {
-    if (pg->conn) PQfinish(pg->conn);
-    if (pg->info) PQconninfoFree(pg->info);
+    if (pg->conn) pg->pq.finish(pg->conn);
+    if (pg->info) pg->pq.conninfoFree(pg->info);
+    kn_libpq_close(&pg->pq);
     kn_free(pg->name);
     kn_free(pg->schema);
     *pg = (kn_pg){0};

@@ -68,14 +68,14 @@ kn_status kn_pg_extras(kn_pg *pg, kn_extras_fn tell, void *arg, kn_error *err)
     for (size_t q = 0; q < sizeof questions / sizeof *questions; q++) {
         PGresult *result = NULL;
         KN_TRY(kn_pg_query(pg, &result, questions[q], &schema, 1, err));
-        for (int i = 0; i < PQntuples(result); i++) {
-            const char *what = PQgetvalue(result, i, 0), *count = PQgetvalue(result, i, 1);
+        for (int i = 0; i < pg->pq.ntuples(result); i++) {
+            const char *what = pg->pq.getvalue(result, i, 0), *count = pg->pq.getvalue(result, i, 1);
             char        sentence[200];
             if (strcmp(count, "0") == 0) continue;
             snprintf(sentence, sizeof sentence, "the schema holds what no release makes: %.100s (%.20s)", what, count);
             tell(arg, sentence);
         }
-        PQclear(result);
+        pg->pq.clear(result);
     }
     return KN_OK;
 }

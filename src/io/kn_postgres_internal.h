@@ -2,15 +2,15 @@
 #ifndef KN_POSTGRES_INTERNAL_H
 #define KN_POSTGRES_INTERNAL_H
 
-#include <libpq-fe.h>
-
 #include "kn_buffer.h"
 #include "kn_catalog.h"
 #include "kn_extras.h"
+#include "kn_libpq.h"
 #include "kn_postgres.h"
 
 typedef struct kn_pg {
     kn_context       *ctx;
+    kn_libpq          pq;     /* its functions                                   */
     PGconn           *conn;
     PQconninfoOption *info;   /* what the user said, for the secrets in it       */
     char             *name;   /* for messages: server and database, no password  */
@@ -24,7 +24,7 @@ void               kn_pg_close(kn_pg *pg);
 /* Runs a statement whose answer is not looked at. */
 KN_CHECK kn_status kn_pg_run(kn_pg *pg, const char *sql, kn_error *err);
 
-/* Runs a statement of one result; `out` is freed with PQclear. Parameters are texts. */
+/* Runs a statement of one result; `out` is freed with pq.clear. Parameters are texts. */
 KN_CHECK kn_status kn_pg_query(kn_pg *pg, PGresult **out, const char *sql, const char *const *parameters, int count,
                                kn_error *err);
 

@@ -15,9 +15,9 @@
 
 /* ---- The catalog ---- */
 
-static bool flag(const PGresult *result, int row, int column)
+static bool flag(const kn_pg *pg, const PGresult *result, int row, int column)
 {
-    return PQgetvalue(result, row, column)[0] == 't';
+    return pg->pq.getvalue(result, row, column)[0] == 't';
 }
 
 static kn_status list_columns(kn_pg *pg, kn_catalog *c, int table, const char *oid, kn_error *err)
@@ -29,10 +29,10 @@ static kn_status list_columns(kn_pg *pg, kn_catalog *c, int table, const char *o
     PGresult         *result = NULL;
     bool              ok = true;
     KN_TRY(kn_pg_query(pg, &result, sql, &oid, 1, err));
-    for (int i = 0; i < PQntuples(result) && ok; i++)
-        ok = kn_catalog_add_column(c, table, PQgetvalue(result, i, 0), PQgetvalue(result, i, 1), flag(result, i, 2),
-                                   flag(result, i, 3)) >= 0;
-    PQclear(result);
+    for (int i = 0; i < pg->pq.ntuples(result) && ok; i++)
+        ok = kn_catalog_add_column(c, table, pg->pq.getvalue(result, i, 0), pg->pq.getvalue(result, i, 1),
+                                   flag(pg, result, i, 2), flag(pg, result, i, 3)) >= 0;
+    pg->pq.clear(result);
     return ok ? KN_OK : kn_fail_memory(err, pg->ctx, pg->name);
 }
 
@@ -56,17 +56,18 @@ static kn_status list_keys(kn_pg *pg, kn_catalog *c, int table, const char *oid,
     int         link = -1;
     const char *last = "";
     KN_TRY(kn_pg_query(pg, &result, sql, &oid, 1, err));
-    for (int i = 0; i < PQntuples(result) && ok; i++) {
-        const char *column = PQgetvalue(result, i, 2);
-        if (flag(result, i, 1)) {
+    for (int i = 0; i < pg->pq.ntuples(result) && ok; i++) {
+        const char *column = pg->pq.getvalue(result, i, 2);
+        if (flag(pg, result, i, 1)) {
             ok = kn_catalog_add_key(c, table, column) >= 0;
             continue;
         }
-        if (strcmp(last, PQgetvalue(result, i, 0)) != 0) link = kn_catalog_add_link(c, table, PQgetvalue(result, i, 3));
-        last = PQgetvalue(result, i, 0);
-        ok = link >= 0 && kn_catalog_add_link_column(c, table, link, column, PQgetvalue(result, i, 4)) >= 0;
+        if (strcmp(last, pg->pq.getvalue(result, i, 0)) != 0)
+            link = kn_catalog_add_link(c, table, pg->pq.getvalue(result, i, 3));
+        last = pg->pq.getvalue(result, i, 0);
+        ok = link >= 0 && kn_catalog_add_link_column(c, table, link, column, pg->pq.getvalue(result, i, 4)) >= 0;
     }
-    PQclear(result);
+    pg->pq.clear(result);
     return ok ? KN_OK : kn_fail_memory(err, pg->ctx, pg->name);
 }
 
@@ -79,9 +80,9 @@ kn_status kn_pg_find_schema(kn_pg *pg, const char *said, kn_error *err)
                        "SELECT nspname FROM pg_catalog.pg_namespace WHERE nspname = coalesce($1::text, "
                        "pg_catalog.current_schema())",
                        &said, 1, err));
-    bool there = PQntuples(result) == 1;
-    if (there) found = kn_strndup(pg->ctx, PQgetvalue(result, 0, 0), strlen(PQgetvalue(result, 0, 0)));
-    PQclear(result);
+    bool there = pg->pq.ntuples(result) == 1;
+    if (there) found = kn_strndup(pg->ctx, pg->pq.getvalue(result, 0, 0), strlen(pg->pq.getvalue(result, 0, 0)));
+    pg->pq.clear(result);
     if (!there) return kn_fail(err, KN_INPUT, "%s: there is no schema of that name", pg->name);
     if (!found) return kn_fail_memory(err, pg->ctx, pg->name);
     kn_free(pg->schema);
@@ -101,15 +102,14 @@ static kn_status list(void *state, kn_catalog *c, const kn_database_options *opt
     KN_TRY(kn_pg_find_schema(pg, options->schema, err));
     const char *schema = pg->schema;
     KN_TRY(kn_pg_query(pg, &result, sql, &schema, 1, err));
-    for (int i = 0; i < PQntuples(result) && status == KN_OK; i++) {
-        const char *name = PQgetvalue(result, i, 1);
-        if (!kn_catalog_wanted(options, name) || (!flag(result, i, 2) && options->table_count == 0)) continue;
+    for (int i = 0; i < pg->pq.ntuples(result) && status == KN_OK; i++) {
+        const char *name = pg->pq.getvalue(result, i, 1);
+        if (!kn_catalog_wanted(options, name) || (!flag(pg, result, i, 2) && options->table_count == 0)) continue;
         int table = kn_catalog_add_table(c, name);
-        status = table >= 0 ? list_columns(pg, c, table, PQgetvalue(result, i, 0), err)
-                            : kn_fail_memory(err, pg->ctx, pg->name);
-        if (status == KN_OK) status = list_keys(pg, c, table, PQgetvalue(result, i, 0), err);
+        status = table >= 0 ? list_columns(pg, c, table, pg->pq.getvalue(result, i, 0), err) : kn_fail_memory(err, pg->ctx, pg->name);
+        if (status == KN_OK) status = list_keys(pg, c, table, pg->pq.getvalue(result, i, 0), err);
     }
-    PQclear(result);
+    pg->pq.clear(result);
     return status;
 }
 
@@ -167,11 +167,11 @@ static kn_status feed_line(kn_pg *pg, kn_feed *feed, char *line, int size, kn_er
 static kn_status copy_end(kn_pg *pg, kn_error *err)
 {
     kn_status status = KN_OK;
-    for (PGresult *result; (result = PQgetResult(pg->conn)) != NULL;) {
-        if (status == KN_OK && PQresultStatus(result) != PGRES_COMMAND_OK) status = kn_pg_fail(pg, result, err);
-        PQclear(result);
+    for (PGresult *result; (result = pg->pq.getResult(pg->conn)) != NULL;) {
+        if (status == KN_OK && pg->pq.resultStatus(result) != PGRES_COMMAND_OK) status = kn_pg_fail(pg, result, err);
+        pg->pq.clear(result);
     }
-    if (status == KN_OK && PQstatus(pg->conn) != CONNECTION_OK)
+    if (status == KN_OK && pg->pq.status(pg->conn) != CONNECTION_OK)
         status = kn_fail(err, KN_IO, "%s: the server went away", pg->name);
     return status;
 }
@@ -180,12 +180,12 @@ static kn_status copy_rows(kn_pg *pg, kn_feed *feed, kn_error *err)
 {
     for (;;) {
         char     *line = NULL;
-        int       size = PQgetCopyData(pg->conn, &line, 0);
+        int       size = pg->pq.getCopyData(pg->conn, &line, 0);
         kn_status status = KN_OK;
         if (size == -1) return copy_end(pg, err);
         if (size < 0) return kn_pg_fail(pg, NULL, err);
         status = feed_line(pg, feed, line, size, err);
-        PQfreemem(line);
+        pg->pq.freemem(line);
         if (status != KN_OK) return status;
     }
 }
@@ -204,13 +204,13 @@ static kn_status copy_begin(kn_pg *pg, const kn_catalog_table *t, kn_error *err)
     kn_pg_name(&sql, t->name);
     kn_buffer_add(&sql, ") TO STDOUT");
     const char *text = kn_buffer_text(&sql);
-    PGresult   *result = text ? PQexec(pg->conn, text) : NULL;
+    PGresult   *result = text ? pg->pq.exec(pg->conn, text) : NULL;
     kn_status   status = KN_OK;
     if (!text)
         status = kn_fail_memory(err, pg->ctx, pg->name);
-    else if (!result || PQresultStatus(result) != PGRES_COPY_OUT)
+    else if (!result || pg->pq.resultStatus(result) != PGRES_COPY_OUT)
         status = kn_pg_fail(pg, result, err);
-    PQclear(result);
+    pg->pq.clear(result);
     kn_buffer_free(&sql);
     return status;
 }

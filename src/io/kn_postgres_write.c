@@ -115,13 +115,13 @@ static kn_status sink_table(void *state, const kn_sink_table *t, kn_error *err)
     add_table(s, &sql, t->name);
     kn_buffer_add(&sql, " FROM STDIN");
     const char *text = kn_buffer_text(&sql);
-    PGresult   *result = text ? PQexec(s->pg.conn, text) : NULL;
+    PGresult   *result = text ? s->pg.pq.exec(s->pg.conn, text) : NULL;
     kn_status   status = KN_OK;
     if (!text)
         status = out_of_memory(s, err);
-    else if (!result || PQresultStatus(result) != PGRES_COPY_IN)
+    else if (!result || s->pg.pq.resultStatus(result) != PGRES_COPY_IN)
         status = kn_pg_fail(&s->pg, result, err);
-    PQclear(result);
+    s->pg.pq.clear(result);
     kn_buffer_free(&sql);
     s->columns = t->column_count;
     return status;
@@ -130,7 +130,7 @@ static kn_status sink_table(void *state, const kn_sink_table *t, kn_error *err)
 static kn_status send_lines(pg_sink *s, kn_error *err)
 {
     if (s->lines.failed) return out_of_memory(s, err);
-    bool ok = s->lines.size == 0 || PQputCopyData(s->pg.conn, s->lines.data, (int)s->lines.size) == 1;
+    bool ok = s->lines.size == 0 || s->pg.pq.putCopyData(s->pg.conn, s->lines.data, (int)s->lines.size) == 1;
     kn_buffer_clear(&s->lines);
     return ok ? KN_OK : kn_pg_fail(&s->pg, NULL, err);
 }
@@ -169,10 +169,11 @@ static kn_status sink_table_end(void *state, kn_error *err)
     pg_sink  *s = state;
     kn_status status = KN_OK;
     KN_TRY(send_lines(s, err));
-    if (PQputCopyEnd(s->pg.conn, NULL) != 1) return kn_pg_fail(&s->pg, NULL, err);
-    for (PGresult *result; (result = PQgetResult(s->pg.conn)) != NULL;) {
-        if (status == KN_OK && PQresultStatus(result) != PGRES_COMMAND_OK) status = kn_pg_fail(&s->pg, result, err);
-        PQclear(result);
+    if (s->pg.pq.putCopyEnd(s->pg.conn, NULL) != 1) return kn_pg_fail(&s->pg, NULL, err);
+    for (PGresult *result; (result = s->pg.pq.getResult(s->pg.conn)) != NULL;) {
+        if (status == KN_OK && s->pg.pq.resultStatus(result) != PGRES_COMMAND_OK)
+            status = kn_pg_fail(&s->pg, result, err);
+        s->pg.pq.clear(result);
     }
     return status;
 }
@@ -202,13 +203,13 @@ static kn_status sink_extras(void *state, const kn_database *original, kn_extras
 static kn_status sink_commit(void *state, kn_error *err)
 {
     pg_sink  *s = state;
-    PGresult *result = PQexec(s->pg.conn, "COMMIT");
+    PGresult *result = s->pg.pq.exec(s->pg.conn, "COMMIT");
     kn_status status = KN_OK;
-    if (!result || PQresultStatus(result) != PGRES_COMMAND_OK)
+    if (!result || s->pg.pq.resultStatus(result) != PGRES_COMMAND_OK)
         status = kn_pg_fail(&s->pg, result, err);
-    else if (strcmp(PQcmdStatus(result), "COMMIT") != 0) /* a transaction that had failed */
+    else if (strcmp(s->pg.pq.cmdStatus(result), "COMMIT") != 0) /* a transaction that had failed */
         status = kn_fail(err, KN_IO, "%s: the server rolled the release back", s->pg.name);
-    PQclear(result);
+    s->pg.pq.clear(result);
     sink_abort(s);
     return status;
 }

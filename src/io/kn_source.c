@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-#include <zstd.h>
 
 #include "kn_alloc.h"
 #include "kn_context.h"
@@ -19,31 +18,32 @@
 #include "kn_foreign.h"
 #include "kn_names.h"
 #include "kn_parallel.h"
+#include "kn_zstd.h"
 
 enum { RAW_SIZE = 1 << 18, PARALLEL_READ = 1 << 20 };
 
 typedef enum form { PLAIN, GZIP, ZSTD } form;
 
 struct kn_source {
-    kn_context   *ctx;
-    char         *name;
-    int           fd;
-    bool          close_fd;
-    form          form;
-    bool          seekable; /* a regular file: pread works */
-    uint64_t      file_size;
-    uint64_t      consumed;
-    char         *raw; /* bytes read but not yet handed out or decompressed */
-    size_t        raw_at, raw_end;
-    bool          raw_eof;
-    z_stream      gzip;
-    bool          gzip_open;
-    bool          between; /* between two members or frames: the input may end here */
-    ZSTD_DStream *zstd;
-    int64_t       parts;   /* members or frames so far                              */
-    const char   *wrapped; /* what stands beside the data; NULL: nothing            */
-    gz_header     header;  /* of the member under way, into these                   */
-    Bytef         extra[1], title[256], comment[1];
+    kn_context *ctx;
+    char       *name;
+    int         fd;
+    bool        close_fd;
+    form        form;
+    bool        seekable; /* a regular file: pread works */
+    uint64_t    file_size;
+    uint64_t    consumed;
+    char       *raw; /* bytes read but not yet handed out or decompressed */
+    size_t      raw_at, raw_end;
+    bool        raw_eof;
+    z_stream    gzip;
+    bool        gzip_open;
+    bool        between; /* between two members or frames: the input may end here */
+    kn_zstd    *zstd;
+    int64_t     parts;   /* members or frames so far                              */
+    const char *wrapped; /* what stands beside the data; NULL: nothing            */
+    gz_header   header;  /* of the member under way, into these                   */
+    Bytef       extra[1], title[256], comment[1];
 };
 
 static void *zlib_alloc(void *ctx, uInt count, uInt size)
@@ -110,8 +110,7 @@ static kn_status recognize(kn_source *s, kn_error *err)
         s->gzip_open = true;
     } else if (s->raw_end >= 4 && is_zstd(b)) {
         s->form = ZSTD;
-        s->zstd = ZSTD_createDStream();
-        if (!s->zstd) return kn_fail_memory(err, s->ctx, s->name);
+        KN_TRY(kn_zstd_open(&s->zstd, s->ctx, s->name, err));
     }
     const char *foreign = s->form == PLAIN ? kn_foreign_form(b, s->raw_end) : NULL;
     if (foreign) return kn_fail(err, KN_INPUT, "%s: %s", s->name, foreign);
@@ -164,7 +163,7 @@ void kn_source_free(kn_source *s)
 {
     if (!s) return;
     if (s->gzip_open) inflateEnd(&s->gzip);
-    if (s->zstd) ZSTD_freeDStream(s->zstd);
+    if (s->zstd) kn_zstd_free(s->zstd);
     if (s->close_fd && s->fd >= 0) close(s->fd);
     kn_free(s->raw);
     kn_free(s->name);
@@ -274,17 +273,16 @@ static kn_status read_zstd(kn_source *s, char *buffer, size_t size, size_t *got,
 {
     while (*got < size) {
         KN_TRY(refill(s, err));
-        bool           ended = s->raw_at == s->raw_end;
-        ZSTD_inBuffer  in = {s->raw + s->raw_at, s->raw_end - s->raw_at, 0};
-        ZSTD_outBuffer out = {buffer + *got, size - *got, 0};
+        bool   ended = s->raw_at == s->raw_end;
+        size_t taken = 0, made = 0;
         if (ended && s->between) return KN_OK;
         if (!ended && s->between) begin_frame(s);
-        size_t left = ZSTD_decompressStream(s->zstd, &out, &in);
-        if (ZSTD_isError(left)) return corrupt(s, "zstd", err);
-        s->raw_at += in.pos;
-        *got += out.pos;
-        s->between = left == 0;
-        if (ended && out.pos == 0) return s->between ? KN_OK : corrupt(s, "zstd", err);
+        if (!kn_zstd_step(s->zstd, s->raw + s->raw_at, s->raw_end - s->raw_at, &taken, buffer + *got, size - *got,
+                          &made, &s->between))
+            return corrupt(s, "zstd", err);
+        s->raw_at += taken;
+        *got += made;
+        if (ended && made == 0) return s->between ? KN_OK : corrupt(s, "zstd", err);
     }
     return KN_OK;
 }

@@ -1,0 +1,8 @@
+/* kn_xml_without.c: in the place of kn_xml_read.c where kanon is built without expat. */
+#include "kn_error.h"
+#include "kn_records_collect.h"
+
+kn_status kn_xml_read(kn_collector *c, kn_error *err)
+{
+    return kn_fail(err, KN_INPUT, "%s: kanon was built without expat, and cannot read XML", c->file);
+}
