@@ -7,17 +7,20 @@
 #include "diagnose.h"
 #include "verify.h"
 
-static void print_promise(const kn_records_verify_report *r)
+static void print_promise(const kn_spec *spec, const kn_records_verify_report *r)
 {
     printf("%s. ", cli_count_of(r->records, "record", "records").text);
+    if (r->decided && r->k == 0) {
+        printf("They show no value that somebody is taken to know, so k promises nothing.\n");
+        return;
+    }
     printf("Whoever knows up to %s of a record ", cli_count_of(r->kmn.m, "value", "values").text);
+    if (kn_spec_has_sensitive_class(spec)) printf("(sensitive ones aside) ");
     if (r->kmn.n > 0)
         printf("and up to %s between them%s ", cli_count_of(r->kmn.n, "relation", "relations").text,
                r->semantics == KN_SEMANTICS_PATHS ? " on its paths" : "");
     if (!r->decided)
         printf("was not looked at: there are too many combinations.\n");
-    else if (r->k == 0)
-        printf("finds nothing: there are no values.\n");
     else
         printf("finds %s at least, or none;\nasked: %" PRId64 ".\n", cli_count_of(r->k, "record", "records").text,
                r->kmn.k);
@@ -37,7 +40,7 @@ static void print_problems(const kn_records_verify_report *r)
     if (r->more_problems) printf("  - and more\n");
 }
 
-static void print_words(const kn_records_verify_report *r)
+static void print_words(const kn_spec *spec, const kn_records_verify_report *r)
 {
     static const char *const assignments[] = {
         ("Every released record is one of the original, each another one: values became broader, the same in every\n"
@@ -46,7 +49,7 @@ static void print_words(const kn_records_verify_report *r)
         "It was not decided whether every released record comes from the original: give the row map with --map.",
     };
     cli_verdict_print(r->ok);
-    print_promise(r);
+    print_promise(spec, r);
     printf("%s\n", assignments[r->assignment]);
     print_problems(r);
     if (r->model_count > 0) {
@@ -102,7 +105,7 @@ int cli_verify_records(const cli_anonymizing *a, kn_context *ctx, const kn_spec 
     if (a->common.json)
         print_json(report);
     else
-        print_words(report);
+        print_words(spec, report);
     int code = report->ok ? 0 : 1;
     kn_records_verify_report_free(report);
     return code;
