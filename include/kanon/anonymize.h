@@ -101,7 +101,7 @@ typedef struct kn_anonymize_options {
 
 /* Runs a spec that passed kn_spec_check. "There is none" is KN_OK with found == false. KN_INTERNAL: the verifier rejected
  * what was written; nothing was renamed. KN_USAGE: an output that is one of the files read; missing: wildcard. KN_INPUT: an
- * empty table, a column that is not there, a quasi-identifier with one value, a kept column that points at single rows
+ * empty table, a column that is not there, a kept column that points at single rows
  * (more than 9 of 10 values occur once, or more than half of the cells are different texts; at least 10 cells; force
  * allows it), a value that cannot be told from what only a release holds. KN_IO: the folder of the output cannot be
  * written, the disk is full, ... */

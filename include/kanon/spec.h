@@ -302,6 +302,9 @@ KN_API int kn_spec_find(const kn_spec *spec, const char *attribute);
 /* Is it a column that says whose row it is, alone or with others? */
 KN_API bool kn_spec_is_entity(const kn_spec *spec, const char *column);
 
+/* Of tree records: is there a class, or a column that may become one, whose values nobody is taken to know? */
+KN_API bool kn_spec_has_sensitive_class(const kn_spec *spec);
+
 /* The column of a database that a text names, as "TABLE.COLUMN" or, where only one table declares it, "COLUMN": indexes of
  * spec->tables and of its attributes. False: none (attribute -1), or several. */
 KN_API bool kn_spec_find_column(const kn_spec *spec, const char *text, int *table, int *attribute);

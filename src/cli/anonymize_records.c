@@ -11,7 +11,12 @@
 
 static void print_promise(const kn_spec *spec, const kn_records_result *r, FILE *out)
 {
-    fprintf(out, "Whoever knows up to %d %s of a record", r->kmn.m, r->kmn.m == 1 ? "value" : "values");
+    if (r->k == 0) {
+        fputs("The records show no value that somebody is taken to know, so k promises nothing.\n", out);
+        return;
+    }
+    fprintf(out, "Whoever knows up to %d %s of a record%s", r->kmn.m, r->kmn.m == 1 ? "value" : "values",
+            kn_spec_has_sensitive_class(spec) ? " (sensitive ones aside)" : "");
     if (r->kmn.n > 0)
         fprintf(out, ", and up to %d %s between them,", r->kmn.n,
                 r->kmn.n == 1 ? "relation (what stands above what)" : "relations (what stands above what)");

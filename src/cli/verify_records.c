@@ -6,17 +6,20 @@
 #include "diagnose.h"
 #include "verify.h"
 
-static void print_promise(const kn_records_verify_report *r)
+static void print_promise(const kn_spec *spec, const kn_records_verify_report *r)
 {
     printf("%s. ", cli_count_of(r->records, "record", "records").text);
+    if (r->decided && r->k == 0) {
+        printf("They show no value that somebody is taken to know, so k promises nothing.\n");
+        return;
+    }
     printf("Whoever knows up to %s of a record ", cli_count_of(r->kmn.m, "value", "values").text);
+    if (kn_spec_has_sensitive_class(spec)) printf("(sensitive ones aside) ");
     if (r->kmn.n > 0)
         printf("and up to %s between them%s ", cli_count_of(r->kmn.n, "relation", "relations").text,
                r->semantics == KN_SEMANTICS_PATHS ? " on its paths" : "");
     if (!r->decided)
         printf("was not looked at: there are too many combinations.\n");
-    else if (r->k == 0)
-        printf("finds nothing: there are no values.\n");
     else
         printf("finds %s at least, or none;\nasked: %" PRId64 ".\n", cli_count_of(r->k, "record", "records").text,
                r->kmn.k);
@@ -25,7 +28,7 @@ static void print_promise(const kn_records_verify_report *r)
         printf("Of those found, at most %.1f %% have one sensitive value in common.\n", 100 * r->largest_share);
 }
 
-static void print_words(const kn_records_verify_report *r)
+static void print_words(const kn_spec *spec, const kn_records_verify_report *r)
 {
     static const char *const assignments[] = {
         ("Every released record is one of the original, each another one: values became broader, the same in every\n"
@@ -34,7 +37,7 @@ static void print_words(const kn_records_verify_report *r)
         "It was not decided whether every released record comes from the original.",
     };
     cli_verdict_print(r->outcome);
-    print_promise(r);
+    print_promise(spec, r);
     printf("%s\n", assignments[r->assignment]);
     cli_problems_print(r->problems, r->problem_count, r->more_problems, "records and their nodes are counted from 1");
     cli_open_print(r->open, r->open_count);
@@ -93,7 +96,7 @@ int cli_verify_records(const cli_anonymizing *a, kn_context *ctx, const kn_spec 
     if (a->common.json)
         print_json(report);
     else
-        print_words(report);
+        print_words(spec, report);
     int code = cli_outcome_code(report->outcome);
     kn_records_verify_report_free(report);
     return code;

@@ -242,11 +242,30 @@ static kn_status number_nodes(assembly *a, int count, kn_error *err)
 
 /* ---- The index of labels ---- */
 
-static kn_status fail_label(const kn_vocabulary *v, uint32_t entry, uint32_t other, kn_error *err)
+/* Where a hierarchy's file has the label for two different groups; NULL: nowhere, or there is no file. */
+static const kn_hierarchy_warning *place_of(const kn_hierarchy *h, kn_string text)
 {
-    uint32_t    node = entry_node(v, entry);
-    uint16_t    cls = v->cls[node];
-    const char *what = "a label of its hierarchy stands for two different values or groups";
+    for (uint32_t i = 0; h && i < kn_hierarchy_warnings(h); i++) {
+        const kn_hierarchy_warning *w = kn_hierarchy_warning_at(h, i);
+        size_t                      size = 0;
+        const char                 *label = kn_hierarchy_label(h, w->node, &size);
+        if (w->line > 0 && size == text.size && memcmp(label, text.data, size) == 0) return w;
+    }
+    return NULL;
+}
+
+/* `domains`: of the classes; NULL: only spellings of leaves can be wrong. */
+static kn_status fail_label(const kn_vocabulary *v, const kn_vocabulary_domain *domains, uint32_t entry, uint32_t other,
+                            kn_error *err)
+{
+    uint32_t                    node = entry_node(v, entry);
+    uint16_t                    cls = v->cls[node];
+    const char                 *what = "a label of its hierarchy stands for two different values or groups";
+    const kn_hierarchy_warning *w = domains ? place_of(domains[cls].hierarchy, entry_text(v, entry)) : NULL;
+    if (w && other != NONE && other != v->top[cls])
+        return kn_fail(err, KN_INPUT, "class \"%s\": %s (line %lld, column %lld, and line %lld, column %lld)",
+                       v->class_names[cls], what, (long long)w->line, (long long)w->column, (long long)w->other_line,
+                       (long long)w->other_column);
     if (other == NONE)
         what = "one of its values or groups is called \"*\", which stands for anything";
     else if (other == v->top[cls])
@@ -254,7 +273,7 @@ static kn_status fail_label(const kn_vocabulary *v, uint32_t entry, uint32_t oth
     return kn_fail(err, KN_INPUT, "class \"%s\": %s", v->class_names[cls], what);
 }
 
-static kn_status index_labels(kn_vocabulary *v, kn_error *err)
+static kn_status index_labels(kn_vocabulary *v, const kn_vocabulary_domain *domains, kn_error *err)
 {
     uint64_t size = 16;
     while (size / 2 < v->entries) size *= 2;
@@ -266,7 +285,7 @@ static kn_status index_labels(kn_vocabulary *v, kn_error *err)
         kn_string text = entry_text(v, e);
         uint32_t  at = slot_of(v, v->cls[entry_node(v, e)], text);
         if (v->slots[at] != NONE || (e > 0 && text.size == 1 && text.data[0] == '*'))
-            return fail_label(v, e, v->slots[at], err);
+            return fail_label(v, domains, e, v->slots[at], err);
         v->slots[at] = e;
     }
     return KN_OK;
@@ -290,7 +309,7 @@ kn_status kn_vocabulary_add_spellings(kn_vocabulary *v, const kn_vocabulary_spel
     v->entries = v->nodes + (uint32_t)count;
     kn_free(v->slots);
     v->slots = NULL;
-    return index_labels(v, err);
+    return index_labels(v, NULL, err);
 }
 
 static kn_status assemble(assembly *a, int count, kn_error *err)
@@ -306,7 +325,7 @@ static kn_status assemble(assembly *a, int count, kn_error *err)
     if (!allocate(a, count)) return kn_fail_memory(err, v->ctx, WHAT);
     KN_TRY(number_nodes(a, count, err));
     v->entries = v->nodes;
-    return index_labels(v, err);
+    return index_labels(v, a->domains, err);
 }
 
 /* Values of records lose the blanks around them: a label with some would never be met, or not be found again in a

@@ -25,6 +25,18 @@ static kn_status unique_rows(kn_context *ctx, const kn_table *table, int column,
     return KN_OK;
 }
 
+kn_status kn_kept_are_texts(kn_context *ctx, const kn_string *values, uint32_t count, char decimal, bool *out,
+                            kn_error *err)
+{
+    kn_type        type = KN_TYPE_TEXT;
+    const char    *format = NULL;
+    bool           ambiguous = false;
+    kn_value_rules rules = {.decimal = decimal};
+    kn_status      st = kn_infer_type(&type, &format, &ambiguous, ctx, values, count, &rules, err);
+    *out = type == KN_TYPE_TEXT && !ambiguous;
+    return st;
+}
+
 static kn_status is_text(kn_context *ctx, const kn_column *c, char decimal, bool *out, kn_error *err)
 {
     *out = c->type == KN_TYPE_TEXT;
@@ -32,13 +44,8 @@ static kn_status is_text(kn_context *ctx, const kn_column *c, char decimal, bool
     kn_string *values = kn_alloc_array(ctx, (size_t)c->dict.count + 1, sizeof *values);
     if (!values) return kn_fail_memory(err, ctx, "looking at kept columns");
     for (uint32_t v = 0; v < c->dict.count; v++) values[v] = kn_dictionary_text(&c->dict, v);
-    kn_type        type = KN_TYPE_TEXT;
-    const char    *format = NULL;
-    bool           ambiguous = false;
-    kn_value_rules rules = {.decimal = decimal};
-    kn_status      st = kn_infer_type(&type, &format, &ambiguous, ctx, values, c->dict.count, &rules, err);
+    kn_status st = kn_kept_are_texts(ctx, values, c->dict.count, decimal, out, err);
     kn_free(values);
-    *out = type == KN_TYPE_TEXT && !ambiguous;
     return st;
 }
 

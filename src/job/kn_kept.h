@@ -10,4 +10,8 @@
 KN_CHECK kn_status kn_kept_check(kn_context *ctx, const kn_table *table, int column, const char *name, char decimal,
                                  kn_error *err);
 
+/* Are different values texts, neither numbers nor dates? */
+KN_CHECK kn_status kn_kept_are_texts(kn_context *ctx, const kn_string *values, uint32_t count, char decimal, bool *out,
+                                     kn_error *err);
+
 #endif

@@ -34,6 +34,7 @@ typedef struct kn_public_column {
 
 typedef struct kn_public_part {
     const char       *name; /* of the table */
+    bool              list; /* of an anatomy: groups, a sensitive column's values, and how often each is there */
     int64_t           rows;
     int               column_count;
     kn_public_column *columns;

@@ -27,6 +27,26 @@ static const kn_attribute *attribute_of(const kn_spec *spec, const char *table, 
     return NULL;
 }
 
+/* A table that an anatomy adds, the list of a sensitive column: which one's? Its name begins with that of the column's
+ * table (kn_anatomy_schema.c), and its second column is the sensitive one. */
+static const kn_attribute *listed(const kn_spec *spec, const kn_database_table *t)
+{
+    const kn_attribute *found = NULL;
+    size_t              longest = 0;
+    if (!spec->anatomy || t->table->column_count != 3) return NULL;
+    for (int i = 0; i < spec->table_count; i++) {
+        const char         *name = spec->tables[i].name;
+        size_t              size = strlen(name);
+        const kn_attribute *a = attribute_of(spec, name, t->table->columns[1].name);
+        if (strcmp(name, t->name) == 0) return NULL;
+        if (strncmp(name, t->name, size) != 0 || t->name[size] != '_' || size < longest) continue;
+        if (!a || a->role != KN_ROLE_SENSITIVE) continue;
+        found = a;
+        longest = size;
+    }
+    return found;
+}
+
 static bool is_quasi(const kn_public_column *c)
 {
     return c->attribute && c->attribute->role == KN_ROLE_QUASI;
@@ -61,6 +81,9 @@ static kn_status describe_table(kn_public *p, const kn_database_table *t, kn_pub
         if (!column->name) return kn_fail_memory(err, p->ctx, WHAT);
         if (is_quasi(column)) KN_TRY(measure_column(p, &t->table->columns[c], part->rows, column, err));
     }
+    const kn_attribute *sensitive = listed(p->spec, t);
+    part->list = sensitive != NULL;
+    if (part->list) part->columns[1].attribute = sensitive;
     return KN_OK;
 }
 

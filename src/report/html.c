@@ -143,18 +143,23 @@ void kn_html_decimal(kn_buffer *to, double value, int digits)
     if (digits > 0) kn_buffer_format(to, ".%0*lld", digits, (long long)(whole % scale));
 }
 
-void kn_html_share(kn_buffer *to, int64_t part, int64_t whole)
+void kn_html_percent(kn_buffer *to, double share)
 {
-    double percent = whole > 0 ? 100.0 * (double)part / (double)whole : 0;
-    if (part > 0 && percent < 0.01)
+    double percent = 100 * share;
+    if (share > 0 && percent < 0.01)
         kn_buffer_add(to, "&lt;\u00A00.01");
-    else if (part < whole && percent > 99.99)
+    else if (share < 1 && percent > 99.99)
         kn_buffer_add(to, "&gt;\u00A099.99");
-    else if (part == 0 || part == whole)
+    else if (share <= 0 || share >= 1)
         kn_html_decimal(to, percent, 0);
     else
         kn_html_decimal(to, percent, percent < 0.995 || percent > 99 ? 2 : 1);
     kn_buffer_add(to, "\u00A0%");
+}
+
+void kn_html_share(kn_buffer *to, int64_t part, int64_t whole)
+{
+    kn_html_percent(to, whole > 0 ? (double)part / (double)whole : 0);
 }
 
 /* ---- The page ---- */

@@ -24,7 +24,8 @@ void kn_html_text_fit(kn_buffer *to, const char *text, int columns);
 void kn_html_integer(kn_buffer *to, int64_t value);                                       /* 1,234,567               */
 void kn_html_count(kn_buffer *to, int64_t value, const char *one, const char *many);      /* "1 row", "2,345 rows"   */
 void kn_html_decimal(kn_buffer *to, double value, int digits);                            /* rounded, at most 6 digits */
-void kn_html_share(kn_buffer *to, int64_t part, int64_t whole); /* "4.1 %"; never 0 or 100 by rounding alone */
+void kn_html_percent(kn_buffer *to, double share); /* "4.1 %", "0 %", "100 %"; never 0 or 100 by rounding alone */
+void kn_html_share(kn_buffer *to, int64_t part, int64_t whole); /* the same of a part */
 
 /* ---- The page ---- */
 

@@ -93,6 +93,7 @@ static void promise_of_records(kn_buffer *to, const kn_public *p)
     kn_buffer_add(to, "Whoever knows up to ");
     kn_html_count(to, kmn.m, "value", "values");
     kn_buffer_add(to, " of a person’s record");
+    if (kn_spec_has_sensitive_class(p->spec)) kn_buffer_add(to, " (sensitive ones aside)");
     if (kmn.n > 0) {
         kn_buffer_add(to, ", and up to ");
         kn_html_count(to, kmn.n, "relation", "relations");
@@ -213,15 +214,18 @@ static const char *rule_words(const kn_hierarchy_spec *h)
     return "A value, or * where it is not shown.";
 }
 
-static const char *column_words(const kn_public *p, const kn_public_column *c)
+static const char *column_words(const kn_public *p, const kn_public_part *part, const kn_public_column *c)
 {
     const kn_attribute *a = c->attribute;
+    if (!a && part->list)
+        return c == part->columns ? "The number of a group." : "How many rows of the group have the value.";
     if (!a)
-        return is_anatomy(p) ? "A key that was drawn anew, or the number or size of a group."
+        return is_anatomy(p) ? "A key that was drawn anew, or the number of the row’s group."
                              : "A key that was drawn anew.";
     if (c->pseudonym) return "A keyed code. It is the same in every release that was made with the same key.";
     switch (a->role) {
-    case KN_ROLE_SENSITIVE: return is_anatomy(p) ? "Listed by groups." : "As it is in the original.";
+    case KN_ROLE_SENSITIVE:
+        return is_anatomy(p) ? "As it is in the original, listed by groups." : "As it is in the original.";
     case KN_ROLE_WEIGHT: return "A sampling weight, as it is in the original.";
     case KN_ROLE_KEEP: return "As it is in the original; no promise is about it.";
     case KN_ROLE_QUASI: break;
@@ -243,17 +247,14 @@ static void column_row(kn_html_table *t, const kn_public *p, const kn_public_par
     }
     kn_html_name(t->to, c->name);
     kn_html_table_cell(t);
-    kn_html_text(t->to, c->attribute ? roles[c->attribute->role] : "key");
+    kn_html_text(t->to, c->attribute ? roles[c->attribute->role] : part->list ? "" : "key");
     kn_html_table_cell(t);
     bool quasi = c->attribute && c->attribute->role == KN_ROLE_QUASI;
     if (quasi) kn_html_integer(t->to, c->labels);
     kn_html_table_cell(t);
-    if (quasi && !is_anatomy(p) && !isnan(c->lm)) {
-        kn_html_decimal(t->to, 100 * c->lm, 1);
-        kn_buffer_add(t->to, "\u00A0%");
-    }
+    if (quasi && !is_anatomy(p) && !isnan(c->lm)) kn_html_percent(t->to, c->lm);
     kn_html_table_cell(t);
-    kn_html_text(t->to, column_words(p, c));
+    kn_html_text(t->to, column_words(p, part, c));
 }
 
 static void columns(kn_buffer *to, const kn_public *p)
@@ -366,8 +367,11 @@ static void limits(kn_buffer *to, const kn_public *p)
         "sensitive value of a person may find that person.");
     kn_release_word(
         to, "Sensitive values under k alone",
-        "k hides which row is whose. Where all rows of a class have one sensitive value, that value is known of "
-        "everybody in it, unless another promise forbids it.");
+        is_anatomy(p)
+            ? "k says how many persons share a group. Where a group’s list has one value only, that value is known "
+              "of everybody in it, unless another promise forbids it."
+            : "k hides which row is whose. Where all rows of a class have one sensitive value, that value is "
+              "known of everybody in it, unless another promise forbids it.");
     kn_release_word(to, "Several sensitive columns", "Each is protected by itself, not together with the others.");
     kn_release_word(
         to, "Values that are nearly equal",

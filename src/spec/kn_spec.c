@@ -163,6 +163,16 @@ bool kn_spec_is_entity(const kn_spec *spec, const char *column)
     return false;
 }
 
+bool kn_spec_has_sensitive_class(const kn_spec *spec)
+{
+    for (int c = 0; c < spec->class_count; c++)
+        if (spec->classes[c].sensitive) return true;
+    for (int t = 0; t < spec->table_count; t++)
+        for (int i = 0; i < spec->tables[t].attribute_count; i++)
+            if (spec->tables[t].attributes[i].role == KN_ROLE_SENSITIVE) return true;
+    return false;
+}
+
 kn_attribute kn_attribute_new(const char *name)
 {
     kn_attribute      a = {.name = name, .weight = {1, 1}};

@@ -206,6 +206,25 @@ static kn_status fill_in(kn_spec_inner *inner, kn_error *err)
     return KN_OK;
 }
 
+/* Of a database, the column alone, where the text begins with its table. */
+static kn_nearest nearest_column(const kn_spec *spec, const char *text)
+{
+    kn_nearest near = {.text = text};
+    int        from = 0, to = spec->table_count;
+    for (int t = 0; t < spec->table_count; t++) {
+        size_t size = strlen(spec->tables[t].name);
+        if (strncmp(text, spec->tables[t].name, size) != 0 || text[size] != '.') continue;
+        near.text = text + size + 1;
+        from = t;
+        to = t + 1;
+    }
+    for (int i = 0; i < spec->attribute_count; i++) kn_nearest_try(&near, spec->attributes[i].name);
+    for (int t = from; t < to; t++)
+        for (int i = 0; i < spec->tables[t].attribute_count; i++)
+            kn_nearest_try(&near, spec->tables[t].attributes[i].name);
+    return near;
+}
+
 static kn_status check_model_column(const kn_spec_inner *inner, const kn_model *m, kn_place place, kn_error *err)
 {
     const kn_spec *spec = &inner->state.spec;
@@ -216,11 +235,7 @@ static kn_status check_model_column(const kn_spec_inner *inner, const kn_model *
         return kn_spec_fail_place(inner, place, err, "%s: several tables have a column \"%s\": write TABLE.COLUMN",
                                   name, m->attribute);
     if (at < 0) {
-        kn_nearest near = {.text = m->attribute};
-        for (int i = 0; i < spec->attribute_count; i++) kn_nearest_try(&near, spec->attributes[i].name);
-        for (int t = 0; t < spec->table_count; t++)
-            for (int i = 0; i < spec->tables[t].attribute_count; i++)
-                kn_nearest_try(&near, spec->tables[t].attributes[i].name);
+        kn_nearest near = nearest_column(spec, m->attribute);
         return kn_spec_fail_place(inner, place, err, "%s: column \"%s\" is not declared%s%s%s", name, m->attribute,
                                   KN_MEANT(near));
     }

@@ -2,7 +2,7 @@
  *
  * k^(m,n) says how many records somebody finds, not what these have in common. For each value that somebody may know: do all
  * released records with it have one and the same value of a sensitive class? Combinations of several known values are not
- * looked at. A class of which l-diversity with l >= 2 is promised needs no note.
+ * looked at. A class of which l-diversity with l >= 2 is promised needs no note. Nor does k say what sensitive texts hold.
  *
  * Cost: per node of a released record a look at the sensitive values that the records before it had in common: at most
  * those of one record. Memory: a list of these per value.
@@ -12,6 +12,11 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_job_records.h"
+#include "kn_kept.h"
+
+enum { FEW_VALUES = 10 }; /* nodes below which nothing looks like free text */
+
+static const char warning[] = "looking for what a release gives away";
 
 /* The sensitive values of one class that all records with a value had so far. */
 typedef struct common {
@@ -96,7 +101,7 @@ static kn_status look_at_class(watching *w, kn_error *err)
     }
     kn_free(w->of);
     kn_free(w->own);
-    if (!ok) return kn_fail_memory(err, w->run->ctx, "looking for what a release gives away");
+    if (!ok) return kn_fail_memory(err, w->run->ctx, warning);
     if (telling == 0) return KN_OK;
     return kn_recrun_note(
         w->run, err,
@@ -105,9 +110,46 @@ static kn_status look_at_class(watching *w, kn_error *err)
         v->class_names[w->cls], (long long)telling);
 }
 
+/* As of a table: of at least 10 nodes more than half show different texts. `seen`: one entry per value, all zero. */
+static kn_status look_for_texts(kn_recrun *run, int cls, bool *seen, kn_string *values, kn_error *err)
+{
+    const kn_records    *r = run->released;
+    const kn_vocabulary *v = r->vocabulary;
+    int64_t              nodes = 0;
+    uint32_t             count = 0;
+    bool                 texts = false;
+    for (uint64_t i = 0; i < r->start[r->count]; i++) {
+        if (v->cls[r->value[i]] != cls) continue;
+        nodes++;
+        if (!seen[r->value[i]]) values[count++] = kn_vocabulary_label(v, r->value[i]);
+        seen[r->value[i]] = true;
+    }
+    if (nodes < FEW_VALUES || 2 * (int64_t)count <= nodes) return KN_OK;
+    KN_TRY(kn_kept_are_texts(run->ctx, values, count, run->spec->csv.decimal, &texts, err));
+    if (!texts) return KN_OK;
+    return kn_recrun_note(
+        run, err,
+        "class \"%s\" is published as it is, and so many different texts look like free text, which may name people",
+        v->class_names[cls]);
+}
+
+static kn_status warn_of_texts(kn_recrun *run, kn_error *err)
+{
+    const kn_vocabulary *v = run->released->vocabulary;
+    bool                *seen = kn_alloc_array_zero(run->ctx, (size_t)v->nodes + 1, sizeof *seen);
+    kn_string           *values = kn_alloc_array(run->ctx, (size_t)v->nodes + 1, sizeof *values);
+    kn_status            st = seen && values ? KN_OK : kn_fail_memory(err, run->ctx, warning);
+    for (int c = 0; c < v->class_count && st == KN_OK; c++)
+        if (v->sensitive[c]) st = look_for_texts(run, c, seen, values, err);
+    kn_free(seen);
+    kn_free(values);
+    return st;
+}
+
 kn_status kn_recrun_warn(kn_recrun *run, kn_error *err)
 {
     const kn_vocabulary *v = run->released->vocabulary;
+    KN_TRY(warn_of_texts(run, err));
     for (int c = 0; c < v->class_count; c++) {
         watching w = {.run = run, .cls = c};
         if (v->sensitive[c] && !promised(run->spec, v->class_names[c])) KN_TRY(look_at_class(&w, err));

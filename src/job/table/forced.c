@@ -1,84 +1,105 @@
-/* table/forced.c: which levels a promise beyond k forced (kn_run_warn_of_force, kn_job_anonymize.h).
+/* table/forced.c: which levels and suppressed rows a promise beyond k forced (kn_run_warn_of_force, kn_job_anonymize.h).
  *
  * Whoever knows the method knows that it stops at levels below which a promise fails (minimality: Wong et al., "Minimality
- * attack in privacy preserving data publishing", VLDB 2007). Where k alone would still hold one level below, some class
- * there breaks another promise, and somebody who knows the quasi-identifiers may conclude whose. The owner is told for
- * which columns.
+ * attack in privacy preserving data publishing", VLDB 2007). Where k alone would still hold one level below, or would
+ * show a row that is suppressed, some class breaks another promise, and somebody who knows the quasi-identifiers may
+ * conclude whose. The owner is told for which columns and how many rows. Persons are counted as the search counts them.
  *
- * Cost: the table grouped once, then one roll-up for each column above level 0; nothing where k is all that is asked.
+ * Cost: the table grouped once, then one roll-up for each column above level 0; nothing where sizes are all that is asked.
  */
-#include "kn_alloc.h"
 #include "kn_error.h"
-#include "kn_freq.h"
+#include "kn_evaluate.h"
 #include "kn_job_anonymize.h"
 
 typedef struct forcing {
-    kn_run    *run;
-    kn_freq   *rows;
-    kn_rollup *by; /* per quasi-identifier, at its chosen level */
-    int64_t    k;
+    kn_run               *run;
+    kn_fulldomain_problem problem; /* the run's, with promises of sizes alone */
+    kn_requirements      *sizes;
+    kn_evaluator         *evaluator;
+    kn_classes           *lowest;
+    int                  *levels;
 } forcing;
 
-static kn_status set_level(forcing *f, int q, int level, kn_error *err)
+/* k, and what is k in other words: whoever knows how it decided learns how many rows look alike, nothing of these. */
+static bool is_of_sizes(const kn_model *m)
 {
-    const kn_hierarchy *h = f->run->hierarchies[q];
-    uint32_t           *map = kn_alloc_array(f->run->ctx, (size_t)h->codes + 1, sizeof *map);
-    if (!map) return kn_fail_memory(err, f->run->ctx, "looking at levels");
-    kn_free((void *)(uintptr_t)f->by[q].map);
-    kn_hierarchy_level_map(h, (uint32_t)level, map, &f->by[q].distinct, NULL);
-    f->by[q].map = map;
+    return m->kind == KN_MODEL_K || m->kind == KN_MODEL_MAX_RISK || m->kind == KN_MODEL_AVERAGE_RISK;
+}
+
+static kn_status prepare(forcing *f, kn_error *err)
+{
+    kn_run                 *run = f->run;
+    size_t                  count = (size_t)run->spec->model_count;
+    kn_model               *models = kn_run_room(run, &run->scratch, count + 1, sizeof *models, err);
+    kn_requirements_options options = {.models = models, .entity = run->entity, .linked = run->linked};
+    f->levels = kn_run_room(run, &run->scratch, (size_t)run->quasi_count, sizeof *f->levels, err);
+    if (!models || !f->levels) return KN_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        if (is_of_sizes(&run->spec->models[i])) models[options.model_count++] = run->spec->models[i];
+    models[options.model_count++] = (kn_model){.kind = KN_MODEL_K, .k = run->requirements->k}; /* that of alpha-k */
+    KN_TRY(kn_requirements_make(&f->sizes, run->ctx, run->table, &options, err));
+    f->problem = run->problem;
+    f->problem.requirements = f->sizes;
+    f->problem.population = NULL;
+    KN_TRY(kn_evaluator_make(&f->evaluator, run->ctx, &f->problem, err));
+    for (int q = 0; q < run->quasi_count; q++) f->levels[q] = run->result->levels[q] - (run->result->levels[q] > 0);
+    KN_TRY(kn_classes_scan(&f->lowest, f->evaluator, KN_ALL_ATTRIBUTES, f->levels, err));
+    for (int q = 0; q < run->quasi_count; q++) f->levels[q] = run->result->levels[q];
     return KN_OK;
 }
 
-/* Would k alone, within the budget, hold here? */
-static kn_status k_holds(forcing *f, bool *holds, kn_error *err)
+/* What would k alone make of these levels? */
+static kn_status judge(const forcing *f, kn_verdict *verdict, kn_error *err)
 {
-    kn_freq *classes = NULL;
-    int64_t  failing = 0;
-    KN_TRY(kn_freq_rollup_unsorted(&classes, f->rows, f->by, err));
-    for (int64_t i = 0; i < classes->classes; i++)
-        if (classes->counts[i] < f->k) failing += classes->counts[i];
-    kn_freq_free(classes);
-    *holds = failing <= f->run->budget;
-    return KN_OK;
+    kn_classes *classes = NULL;
+    KN_TRY(kn_classes_rollup(&classes, f->evaluator, f->lowest, f->levels, err));
+    kn_status st = kn_classes_judge(verdict, f->evaluator, classes, err);
+    kn_classes_free(classes);
+    return st;
 }
 
-static kn_status look(forcing *f, kn_error *err)
+static kn_status look_at_levels(forcing *f, kn_error *err)
 {
     kn_run    *run = f->run;
-    const int *levels = run->result->levels;
-    KN_TRY(kn_freq_of_table(&f->rows, run->ctx, run->table, run->quasi, run->quasi_count, err));
-    for (int q = 0; q < run->quasi_count; q++) KN_TRY(set_level(f, q, levels[q], err));
+    kn_verdict verdict;
     for (int q = 0; q < run->quasi_count; q++) {
-        bool holds = false;
-        if (levels[q] == 0) continue;
-        KN_TRY(set_level(f, q, levels[q] - 1, err));
-        KN_TRY(k_holds(f, &holds, err));
-        KN_TRY(set_level(f, q, levels[q], err));
-        if (holds)
+        if (f->levels[q] == 0) continue;
+        f->levels[q]--;
+        KN_TRY(judge(f, &verdict, err));
+        f->levels[q]++;
+        if (verdict.good)
             KN_TRY(kn_run_note(
                 run, err,
                 "\"%s\" is at level %d because of a promise beyond k: k alone would hold at level %d, and whoever "
                 "knows the method may conclude that somebody there would have been given away",
-                run->quasi_names[q], levels[q], levels[q] - 1));
+                run->quasi_names[q], f->levels[q], f->levels[q] - 1));
     }
     return KN_OK;
 }
 
+static kn_status look_at_rows(const forcing *f, kn_error *err)
+{
+    kn_verdict verdict;
+    KN_TRY(judge(f, &verdict, err));
+    int64_t forced = f->run->plan->suppressed - verdict.sums.suppressed;
+    if (!verdict.good || forced <= 0) return KN_OK;
+    return kn_run_note(f->run, err,
+                       "%lld %s suppressed because of a promise beyond k: k alone would show %s, and whoever knows the "
+                       "method and misses them may conclude that they would have been given away",
+                       (long long)forced, forced == 1 ? "row is" : "rows are", forced == 1 ? "it" : "them");
+}
+
 kn_status kn_run_warn_of_force(kn_run *run, kn_error *err)
 {
-    forcing f = {.run = run, .k = 1};
+    forcing f = {.run = run};
     bool    beyond = false;
-    for (int i = 0; i < run->spec->model_count; i++) {
-        const kn_model *m = &run->spec->models[i];
-        beyond = beyond || m->kind != KN_MODEL_K;
-        if (m->kind == KN_MODEL_K && m->k > f.k) f.k = m->k;
-    }
-    if (!beyond || run->entity >= 0 || run->result->level_count != run->quasi_count) return KN_OK;
-    f.by = kn_alloc_array_zero(run->ctx, (size_t)run->quasi_count, sizeof *f.by);
-    kn_status st = f.by ? look(&f, err) : kn_fail_memory(err, run->ctx, "looking at levels");
-    for (int q = 0; f.by && q < run->quasi_count; q++) kn_free((void *)(uintptr_t)f.by[q].map);
-    kn_free(f.by);
-    kn_freq_free(f.rows);
+    for (int i = 0; i < run->spec->model_count; i++) beyond |= !is_of_sizes(&run->spec->models[i]);
+    if (!beyond || run->result->level_count != run->quasi_count) return KN_OK;
+    kn_status st = prepare(&f, err);
+    if (st == KN_OK) st = look_at_levels(&f, err);
+    if (st == KN_OK) st = look_at_rows(&f, err);
+    kn_classes_free(f.lowest);
+    kn_evaluator_free(f.evaluator);
+    kn_requirements_free(f.sizes);
     return st;
 }

@@ -85,8 +85,8 @@ static void verdict(kn_buffer *to, const kn_spec *spec, const kn_database_result
     left_out(to, r);
     if (r->largest_share > 0) {
         kn_buffer_add(to, "A sensitive value that is promised to be diverse belongs to at most ");
-        kn_html_decimal(to, 100 * r->largest_share, 1);
-        kn_buffer_add(to, spec->anatomy ? "\u00A0% of those who share a group. " : "\u00A0% of those who look alike. ");
+        kn_html_percent(to, r->largest_share);
+        kn_buffer_add(to, spec->anatomy ? " of those who share a group. " : " of those who look alike. ");
     }
     kn_buffer_add(to, "What was written was read again and every promise checked before it was given its "
                       "name.</p>\n</div>\n");
@@ -133,8 +133,7 @@ static void tables(kn_buffer *to, const kn_database_result *r)
             kn_buffer_add(to, "–");
             continue;
         }
-        kn_html_decimal(to, 100 * table->lm, 1);
-        kn_buffer_add(to, "\u00A0%");
+        kn_html_percent(to, table->lm);
     }
     kn_html_table_end(&t);
     kn_html_section_end(to);

@@ -32,11 +32,12 @@ static void heading(kn_buffer *to, const kn_spec *spec, const kn_records_result 
 }
 
 /* "up to 2 values of a person's record and up to 1 relation between them" */
-static void knowledge(kn_buffer *to, kn_kmn kmn)
+static void knowledge(kn_buffer *to, const kn_spec *spec, kn_kmn kmn)
 {
     kn_buffer_add(to, "up to ");
     kn_html_count(to, kmn.m, "value", "values");
     kn_buffer_add(to, " of a person’s record");
+    if (kn_spec_has_sensitive_class(spec)) kn_buffer_add(to, " (sensitive ones aside)");
     if (kmn.n == 0) return;
     kn_buffer_add(to, ", and up to ");
     kn_html_count(to, kmn.n, "relation", "relations");
@@ -52,10 +53,14 @@ static void verdict(kn_buffer *to, const kn_spec *spec, const kn_records_result 
         kn_buffer_add(to, ". Nothing was written.</p>\n</div>\n");
         return;
     }
-    kn_buffer_add(to, "Whoever knows ");
-    knowledge(to, r->kmn);
-    kn_buffer_add(to, " finds nobody, or at least ");
-    kn_html_count(to, r->k, "record", "records");
+    if (r->k == 0) {
+        kn_buffer_add(to, "The records show no value that somebody is taken to know, so k promises nothing");
+    } else {
+        kn_buffer_add(to, "Whoever knows ");
+        knowledge(to, spec, r->kmn);
+        kn_buffer_add(to, " finds nobody, or at least ");
+        kn_html_count(to, r->k, "record", "records");
+    }
     kn_buffer_add(to, ".</p>\n<p>");
     bool absent = false;
     for (int c = 0; c < spec->class_count; c++) {
@@ -75,8 +80,8 @@ static void verdict(kn_buffer *to, const kn_spec *spec, const kn_records_result 
                             "known. ");
     if (r->largest_share > 0) {
         kn_buffer_add(to, "Of the records that somebody finds, at most ");
-        kn_html_decimal(to, 100 * r->largest_share, 1);
-        kn_buffer_add(to, "\u00A0% have any one sensitive value. ");
+        kn_html_percent(to, r->largest_share);
+        kn_buffer_add(to, " have any one sensitive value. ");
     }
     if (!r->complete) kn_buffer_add(to, "The time limit ended the search: a release that loses less may exist. ");
     kn_buffer_add(
@@ -89,7 +94,7 @@ static void tiles(kn_buffer *to, const kn_records_result *r)
     kn_buffer_add(to, "<dl class=\"tiles\">\n");
     kn_release_tile(to, "Records", (double)r->records);
     if (r->found) {
-        kn_release_tile(to, "Fewest that somebody finds", (double)r->k);
+        if (r->k > 0) kn_release_tile(to, "Fewest that somebody finds", (double)r->k);
         kn_release_tile(to, "Relations that vanished", (double)r->disassociations);
         kn_records_share_tile(to, "Nodes that show their own value", r->node_survival);
     }
@@ -106,9 +111,7 @@ static void loss_row(kn_html_table *t, const char *name, int64_t before, int64_t
     kn_html_table_cell(t);
     kn_html_integer(t->to, after);
     kn_html_table_cell(t);
-    if (isnan(survive)) return;
-    kn_html_decimal(t->to, 100 * survive, 1);
-    kn_buffer_add(t->to, "\u00A0%");
+    if (!isnan(survive)) kn_html_percent(t->to, survive);
 }
 
 static void loss(kn_buffer *to, const kn_records_result *r)
@@ -131,8 +134,8 @@ static void loss(kn_buffer *to, const kn_records_result *r)
         kn_buffer_add(
             to, "<p>A node or relation stayed as it was where the record still shows the very values. Between the "
                 "same or broader values ");
-        kn_html_decimal(to, 100 * r->relation_survival, 1);
-        kn_buffer_add(to, "\u00A0% of the relations are still there.</p>\n");
+        kn_html_percent(to, r->relation_survival);
+        kn_buffer_add(to, " of the relations are still there.</p>\n");
     }
     kn_html_section_end(to);
 }

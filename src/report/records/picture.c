@@ -9,27 +9,19 @@
 #include "kn_release_report.h"
 #include "kn_svg.h"
 
-static void percent(kn_buffer *to, double share)
-{
-    bool whole = share <= 0 || share >= 1;
-    kn_html_decimal(to, 100 * share, whole ? 0 : 1);
-    kn_buffer_add(to, "\u00A0%");
-}
-
 void kn_records_share_tile(kn_buffer *to, const char *name, double share)
 {
     if (isnan(share)) return;
     kn_buffer_add(to, "<div class=\"tile\"><dt>");
     kn_html_text(to, name);
     kn_buffer_add(to, "</dt><dd>");
-    percent(to, share);
+    kn_html_percent(to, share);
     kn_buffer_add(to, "</dd></div>\n");
 }
 
 void kn_records_words(kn_buffer *to, const kn_spec *spec, const kn_records_result *r)
 {
-    bool sensitive = false;
-    for (int c = 0; c < spec->class_count; c++) sensitive = sensitive || spec->classes[c].sensitive;
+    bool sensitive = kn_spec_has_sensitive_class(spec);
     kn_html_section(to, "What the words mean");
     kn_buffer_add(to, "<dl class=\"words\">\n");
     kn_release_word(to, "Record",
@@ -72,7 +64,7 @@ static void draw(kn_buffer *to, const bar *bars, int count, bool wide)
         kn_svg_rect(to, "track", from, y, to_right - from, 20, 3);
         if (bars[i].left > 0) kn_svg_rect(to, "bar", from, y, (to_right - from) * bars[i].left, 20, 3);
         kn_svg_text(to, "b", KN_SVG_END, width, y + 15);
-        percent(to, bars[i].left);
+        kn_html_percent(to, bars[i].left);
         kn_svg_text_end(to);
     }
     kn_svg_end(to);

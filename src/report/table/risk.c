@@ -33,15 +33,6 @@ static summary sum_up(const kn_size_count *sizes, int count, int64_t asked)
 
 /* ---- Figures ---- */
 
-static void percentage(kn_buffer *to, double share)
-{
-    if (share > 0 && share < 0.0001)
-        kn_buffer_add(to, "&lt;\u00A00.01");
-    else
-        kn_html_decimal(to, share * 100, share == 0 || share == 1 ? 0 : share < 0.01 ? 2 : 1);
-    kn_buffer_add(to, "\u00A0%");
-}
-
 typedef enum figure { ROWS, CLASSES, SMALLEST, HIGHEST, AVERAGE, BELOW, UNIQUE, FIGURES } figure;
 
 static void write_figure(kn_buffer *to, const summary *s, figure f)
@@ -50,8 +41,8 @@ static void write_figure(kn_buffer *to, const summary *s, figure f)
     case ROWS: kn_html_integer(to, s->rows); break;
     case CLASSES: kn_html_integer(to, s->classes); break;
     case SMALLEST: kn_html_integer(to, s->k); break;
-    case HIGHEST: percentage(to, s->k > 0 ? 1.0 / (double)s->k : 0); break;
-    case AVERAGE: percentage(to, s->records > 0 ? (double)s->classes / (double)s->records : 0); break;
+    case HIGHEST: kn_html_percent(to, s->k > 0 ? 1.0 / (double)s->k : 0); break;
+    case AVERAGE: kn_html_percent(to, s->records > 0 ? (double)s->classes / (double)s->records : 0); break;
     case BELOW: kn_html_share(to, s->below, s->rows); break;
     default: kn_html_share(to, s->unique, s->rows); break;
     }
