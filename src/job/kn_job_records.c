@@ -76,6 +76,7 @@ kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char
     kn_database_options options = KN_DATABASE_OPTIONS_INIT;
     kn_database        *db = NULL;
     kn_forest          *forest = NULL;
+    int64_t             orphans = 0;
     *out = NULL;
     options.tables = spec->tables;
     options.table_count = spec->table_count;
@@ -86,9 +87,11 @@ kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char
     kn_status st = kn_database_read(&db, ctx, input, &options, err);
     kn_free(na);
     if (st == KN_OK) st = kn_database_choose(db, spec->entity_table, err);
+    if (st == KN_OK) st = kn_database_drop_orphans(db, &orphans, err);
     if (st == KN_OK) st = kn_database_roles(db, spec->tables, spec->table_count, err);
     if (st == KN_OK) st = kn_forest_build(&forest, ctx, db, err);
     if (st == KN_OK) st = records_of_forest(out, ctx, forest, spec, err);
+    if (st == KN_OK) (*out)->orphans = orphans;
     kn_forest_free(forest);
     kn_database_free(db);
     return st;
@@ -125,6 +128,10 @@ static kn_status read_records(kn_recrun *run, kn_error *err)
                                &r->dropped_count, err));
     if (r->dropped_count > 0 && run->spec->undeclared_refuse)
         return kn_fail(err, KN_INPUT, "\"%s\" belongs to no class (undeclared: refuse)", r->dropped[0]);
+    if (run->records->orphans > 0)
+        KN_TRY(kn_recrun_note(run, err, "%lld %s to nobody and %s not released", (long long)run->records->orphans,
+                              run->records->orphans == 1 ? "row belongs" : "rows belong",
+                              run->records->orphans == 1 ? "is" : "are"));
     if (r->merged > 0)
         KN_TRY(kn_recrun_note(run, err, "%lld %s equal to a sibling: how often somebody has a value is not released",
                               (long long)r->merged, r->merged == 1 ? "node was" : "nodes were"));
