@@ -100,8 +100,11 @@ void cli_verified_print(const kn_verified_model *models, int count, const char *
                               : strict                ? "below"
                                                       : "at most",
                               asked(&m->model));
-        cli_text_table_format(t, "%.6g", m->reached);
-        cli_text_table_text(t, m->holds ? "holds" : "does not hold");
+        if (isnan(m->reached)) /* something else is wrong, so that it was not looked at */
+            cli_text_table_text(t, "-");
+        else
+            cli_text_table_format(t, "%.6g", m->reached);
+        cli_text_table_text(t, m->holds ? "holds" : isnan(m->reached) ? "not judged" : "does not hold");
         cli_text_table_style(t, m->holds ? CLI_GREEN : CLI_RED);
     }
     cli_text_table_print(t, stdout, 2);

@@ -15,6 +15,7 @@
 #include "kn_error.h"
 #include "kn_hash.h"
 #include "kn_nearest.h"
+#include "kn_table_select.h"
 
 #define WHAT "a database"
 
@@ -418,4 +419,33 @@ kn_status kn_database_key_faults(int64_t *out, const kn_database *db, int table,
     kn_free(x.rows);
     kn_free(codes);
     return ok ? KN_OK : kn_fail_memory(err, db->ctx, WHAT);
+}
+
+/* Rows of a table whose parent is there; the parent's own orphans are gone. */
+static kn_status drop_orphans(kn_database *db, kn_database_table *t, int64_t *dropped, kn_error *err)
+{
+    uint32_t *parent = NULL;
+    kn_table *kept = NULL;
+    int64_t   count = 0;
+    KN_TRY(kn_database_join(&parent, db, (int)(t - db->tables), t->link, NULL, err));
+    int64_t  *rows = kn_alloc_array(db->ctx, (size_t)t->table->rows + 1, sizeof *rows);
+    kn_status st = rows ? KN_OK : kn_fail_memory(err, db->ctx, "reading a database");
+    for (int64_t r = 0; rows && r < t->table->rows; r++)
+        if (parent[r] < KN_ROW_MISSING) rows[count++] = r;
+    if (st == KN_OK && count < t->table->rows) st = kn_table_select(&kept, db->ctx, t->table, rows, count, err);
+    if (kept) {
+        *dropped += t->table->rows - count;
+        kn_table_free(t->table);
+        t->table = kept;
+    }
+    kn_free(rows);
+    kn_free(parent);
+    return st;
+}
+
+kn_status kn_database_drop_orphans(kn_database *db, int64_t *dropped, kn_error *err)
+{
+    *dropped = 0;
+    for (int i = 1; i < db->table_count; i++) KN_TRY(drop_orphans(db, &db->tables[db->order[i]], dropped, err));
+    return KN_OK;
 }

@@ -91,6 +91,10 @@ bool kn_database_validate(const kn_database *db, const char **reason);
  * KN_INPUT with the first problem if the schema is no snowflake around it. */
 KN_CHECK kn_status kn_database_choose(kn_database *db, const char *person, kn_error *err);
 
+/* Takes out the rows that belong to no person (so many), once the table of persons is chosen: hierarchies over values and
+ * losses then know nothing of them, as a reader of the persons alone does not. */
+KN_CHECK kn_status kn_database_drop_orphans(kn_database *db, int64_t *dropped, kn_error *err);
+
 /* ---- Joining ---- */
 
 #define KN_ROW_NONE UINT32_MAX     /* no row of the target has that key      */

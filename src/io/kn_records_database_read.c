@@ -31,6 +31,7 @@ kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char
     kn_database_options options = KN_DATABASE_OPTIONS_INIT;
     kn_database        *db = NULL;
     kn_forest          *forest = NULL;
+    int64_t             orphans = 0;
     *out = NULL;
     options.tables = spec->tables;
     options.table_count = spec->table_count;
@@ -41,9 +42,11 @@ kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char
     kn_status st = kn_database_read(&db, ctx, input, &options, err);
     kn_free(na);
     if (st == KN_OK) st = kn_database_choose(db, spec->entity_table, err);
+    if (st == KN_OK) st = kn_database_drop_orphans(db, &orphans, err);
     if (st == KN_OK) st = kn_database_roles(db, spec->tables, spec->table_count, err);
     if (st == KN_OK) st = kn_forest_build(&forest, ctx, db, err);
     if (st == KN_OK) st = records_of_forest(out, ctx, forest, spec, err);
+    if (st == KN_OK) (*out)->orphans = orphans;
     kn_forest_free(forest);
     kn_database_free(db);
     return st;

@@ -108,6 +108,9 @@ typedef struct kn_vread_options {
 typedef void (*kn_vform_fn)(void *arg, const char *sentence);
 void kn_vform_judge(const kn_vtable *table, kn_vform_fn tell, void *arg);
 
+/* SHA-256 of a file's bytes; nothing is written where it cannot be read. */
+void kn_vdigest_file(const char *path, char out[65]);
+
 KN_CHECK kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *paths, int path_count,
                                   const kn_vread_options *options, kn_error *err);
 void               kn_vtable_free(kn_vtable *t);

@@ -13,13 +13,15 @@ import harness
 
 METHODS = ["miracle", "miracle-x", "miracle-x-level", "dmiracle", "bitmap", "auto", "dmiracle, anatomy"]
 FORMS = ["folder", "sqlite"]
+KINDS = {"file": lambda c: c + ".csv", "taxonomy": lambda c: {"taxonomy": c + ".txt"}, "none": lambda c: None, "suppress": lambda c: "suppress",
+         "mask": lambda c: {"mask": "right"}, "ranges": lambda c: {"ranges": [5, 10, 40]}, "breaks": lambda c: {"breaks": [[20, 30, 50], [30]]}}
 GROUPS = {"city": {"north": ["Kiel", "Emden"], "south": ["Ulm", "Ingolstadt"], "far": ["Oslo", "Bergen", "Narvik"]},
           "ill": {"lung": ["flu", "cold", "croup"], "gut": ["ulcer", "reflux"], "rare": ["lupus", "gout", "rabies"]},
-          "drug": {"cheap": ["aspirin", "zinc"], "dear": ["gold", "platinum"], "odd": ["leech", "garlic"]}}
-RARE = {"city": "far", "ill": "rare", "drug": "odd"}
-TABLES = {"person": ("pid", None, ["city"], ["gpa"]), "visit": ("vid", "person", ["ill"], ["cost"]), "drug": ("did", "visit", ["drug"], [])}
+          "drug": {"cheap": ["aspirin", "zinc"], "dear": ["gold", "platinum"], "odd": ["leech", "garlic"]},
+          "age": {"north": ["20", "22", "24"], "south": ["41", "43"], "far": ["7", "96", "181"]}}  # goes with the city
+TABLES = {"person": ("pid", None, ["city", "age"], ["gpa"]), "visit": ("vid", "person", ["ill"], ["cost"]), "drug": ("did", "visit", ["drug"], [])}
 VARIATIONS = ["leaves", "deleted rows", "persons left out", "orphans", "dropped columns", "keys and order", "paths"]
-FEATURES = ([("method of a database", m) for m in METHODS] + [("form", f) for f in FORMS] +
+FEATURES = ([("method of a database", m) for m in METHODS] + [("form", f) for f in FORMS] + [("hierarchy in a database", h) for h in KINDS] +
             [("variation", f"databases: {v}") for v in VARIATIONS])
 
 
@@ -48,7 +50,7 @@ class Original:
     def rows(self):
         found = {name: [] for name in TABLES}
         for i, person in enumerate(self.persons):
-            found["person"].append([f"{self.prefix}{i}", None, person["city"], person["gpa"]])
+            found["person"].append([f"{self.prefix}{i}", None, person["city"], person["age"], person["gpa"]])
             for visit in person["visits"]:
                 number = f"{self.prefix}v{len(found['visit'])}"
                 found["visit"].append([number, f"{self.prefix}{i}", visit["ill"], visit["cost"]])
@@ -68,6 +70,8 @@ class Original:
 
     def files(self, name):
         files = {f"{name}/{c}.csv": "".join(f"{v};{g};any\n" for g in GROUPS[c] for v in GROUPS[c][g]) for c in GROUPS}
+        for c in GROUPS:
+            files[f"{name}/{c}.txt"] = "any\n" + "".join(f"  {g}\n" + "".join(f"    {v}\n" for v in GROUPS[c][g]) for g in GROUPS[c])
         rows = self.rows()
         if self.case.form == "sqlite":
             files[f"{name}/{name}.db"] = rows
@@ -89,7 +93,7 @@ class Original:
             names = self.columns(table)
             key, parent, _, _ = TABLES[table]
             link = f", FOREIGN KEY ({TABLES[parent][0]}) REFERENCES {parent} ({TABLES[parent][0]})" if parent else ""
-            db.execute(f"CREATE TABLE {table} ({', '.join(f'{n} TEXT' for n in names)}, PRIMARY KEY ({key}){link})")
+            db.execute(f"CREATE TABLE {table} ({', '.join(n + (' INTEGER' if n == 'age' else ' TEXT') for n in names)}, PRIMARY KEY ({key}){link})")
             db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(names))})", rows)
         db.commit()
         db.close()
@@ -97,7 +101,7 @@ class Original:
     def spec(self, name):
         tables = {}
         for table, (key, parent, quasi, sensitive) in TABLES.items():
-            attributes = {q: {"role": "quasi", "hierarchy": f"{name}/{q}.csv"} for q in quasi}
+            attributes = {q: {"role": "quasi", **under(self.case.hierarchies[q], name)} for q in quasi}
             attributes.update({s: {"role": "sensitive"} for s in sensitive})
             attributes.update({d: {"role": role} for d, role in self.dropped.get(table, {}).items() if role})
             tables[table] = {"key": key, "attributes": attributes}
@@ -107,6 +111,15 @@ class Original:
         return dict(self.case.request, input=where, tables=tables)
 
 
+def under(hierarchy, name):
+    """The attribute's field; a file lies in the run's own folder."""
+    if isinstance(hierarchy, dict):
+        hierarchy = {key: f"{name}/{value}" if key == "taxonomy" else value for key, value in hierarchy.items()}
+    elif hierarchy and hierarchy != "suppress":
+        hierarchy = f"{name}/{hierarchy}"
+    return {"hierarchy": hierarchy} if hierarchy else {}
+
+
 class Case:
     def __init__(self, rng, tally):
         method = tally.least("method of a database", METHODS)
@@ -114,7 +127,10 @@ class Case:
         self.output = "sqlite:{}-out.db" if self.form == "sqlite" else "{}-out/"
         self.k = rng.choice([2, 2, 3])
         self.leftovers = rng.choice(["absorb", "drop", "drop"])
-        self.tags = [("method of a database", method), ("form", self.form)]
+        kinds = {c: tally.least("hierarchy in a database", [k for k in KINDS if c == "age" or k not in ("ranges", "breaks")]) for c in GROUPS}
+        self.hierarchies = {column: KINDS[kind](column) for column, kind in kinds.items()}
+        self.tags = [("method of a database", method), ("form", self.form)] + \
+            [("hierarchy in a database", kind) for kind in dict.fromkeys(kinds.values())]
         options = {"leftovers": self.leftovers, "seed": rng.choice([0, 3])}
         privacy = [{"k": self.k}]
         if method.startswith("dmiracle"):
@@ -136,7 +152,7 @@ class Case:
             visits = [(rng.choice(["lung", "gut"]), [rng.choice(["cheap", "dear"]) for _ in range(rng.choice([0, 0, 1, 2]))])
                       for _ in range(rng.choice([0, 1, 1, 2]))]
             for i in range(self.k * rng.randint(1, 2)):
-                persons.append({"city": leaf(rng, "city", city), "gpa": str(i % 3), "group": city,
+                persons.append({"city": leaf(rng, "city", city), "age": leaf(rng, "age", city), "gpa": str(i % 3), "group": city,
                                 "visits": [visit_like(rng, pattern, i) for pattern in visits]})
         for person in rng.sample(persons, rng.randint(0, 2)):
             person["visits"].append(rare_visit(rng))
@@ -145,7 +161,7 @@ class Case:
         return persons
 
     def stranger(self, rng):
-        return {"city": leaf(rng, "city", "far"), "gpa": str(rng.randint(40, 49)), "group": "far", "stranger": True,
+        return {"city": leaf(rng, "city", "far"), "age": leaf(rng, "age", "far"), "gpa": str(rng.randint(40, 49)), "group": "far", "stranger": True,
                 "visits": [rare_visit(rng) for _ in range(rng.randint(0, 2))]}
 
     def orphans(self, rng):
@@ -164,7 +180,7 @@ class Case:
         return None if same and kinds != ["paths"] else (kinds, new)
 
     def vary_leaves(self, rng, new):
-        cells = [(p, "city") for p in new.persons] + [(v, "ill") for p in new.persons for v in p["visits"]] + \
+        cells = [(p, c) for p in new.persons for c in ("city", "age")] + [(v, "ill") for p in new.persons for v in p["visits"]] + \
             [(d, "drug") for p in new.persons for v in p["visits"] for d in v["drugs"]]
         for row, column in rng.sample(cells, min(len(cells), rng.randint(1, 4))):
             row[column] = leaf(rng, column, row["group"])

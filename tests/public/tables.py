@@ -19,7 +19,7 @@ LOCAL = ["mondrian", "mondrian-relaxed", "mondrian-1d", "mondrian-best", "mondri
 METHODS = LEVELS + LOCAL + ["kmsd", "kmsd-ag", "auto"]
 SUPPRESSED = ["star", "drop", "keep-sensitive"]
 EXTRAS = ["entity", "pseudonym", "dependency", "summary", "weight", "missing drop", "missing value", "keep", "keep-order", "two sensitive",
-          "share"]
+          "share", "spreadsheet-safe", "time limit", "utility", "two promises", "cuts by order", "entity of two columns"]
 ILLS = ["flu", "cold", "gout", "mumps"]
 JOBS = {"nurse": "health", "surgeon": "health", "midwife": "health", "teacher": "school", "tutor": "school", "dean": "school",
         "baker": "food", "cook": "food", "butcher": "food", "spy": "state", "envoy": "state"}
@@ -100,12 +100,12 @@ class Original:
         elif self.form == "latin-1":
             request["encoding"] = "latin-1"
         if "entity" in request:
-            request["entity"] = {"key": self.key}
+            request["entity"] = {"key": [self.key, "w"] if self.case.extra == "entity of two columns" else self.key}
         for column, role in self.dropped.items():
             if role:
                 request["attributes"][column] = {"role": role}
         if self.seed is not None:
-            request["options"] = {"seed": self.seed}
+            request["options"] = dict(request.get("options", {}), seed=self.seed)
         for key in ("population", "workload"):
             if request.get(key):
                 request[key] = f"{name}/{key}"
@@ -157,7 +157,8 @@ class Case:
         by_level = self.method in LEVELS
         self.model = tally.least("model", [m for m in MODELS if by_level or not m.startswith(("k-map", "delta-presence"))])
         self.suppressed = tally.least("suppressed rows", SUPPRESSED)
-        self.extra = tally.least("with", [e for e in EXTRAS if e != "weight" or self.model != "k-map, weights"])
+        self.extra = tally.least("with", [e for e in EXTRAS if (e != "weight" or self.model != "k-map, weights") and
+                                          (e != "cuts by order" or self.method in LOCAL)])
         self.k = 2 if self.model == "max-risk" else rng.choice([2, 2, 3])
         self.choose_columns(rng, tally)
         self.people = 0
@@ -181,7 +182,7 @@ class Case:
         while len(chosen) < rng.choice([2, 2, 3]):
             kind = tally.least("hierarchy", list(HIERARCHIES)) if not chosen else rng.choice(list(HIERARCHIES))
             chosen.setdefault(HIERARCHIES[kind].name, kind)
-        if self.extra == "dependency" and "job" not in chosen:
+        if self.extra in ("dependency", "cuts by order") and "job" not in chosen:
             chosen["job"] = "file"
         self.kinds = list(chosen.values())
         self.quasi = [HIERARCHIES[kind] for kind in self.kinds]
@@ -213,7 +214,7 @@ class Case:
         if "job" in row:
             row["sector"] = JOBS.get(row["job"], "")
         self.people += new
-        row.update(pid=f"p{self.people}", ward=rng.choice("WX"), w=str(rng.randint(1, 4)))
+        row.update(pid=f"p{self.people}", ward=rng.choice(["=W", "X"] if self.extra == "spreadsheet-safe" else "WX"), w=str(rng.randint(1, 4)))
 
     def fill(self, rng, row):
         return dict(row, **{column: rng.choice(["Ann", "Bo", "Cy"]) + str(rng.randrange(99)) for column in self.dropped})
@@ -257,12 +258,14 @@ class Case:
                 attributes[column.name]["hierarchy"] = column.hierarchies[kind]
             if rng.random() < 0.15:
                 attributes[column.name]["weight"] = 2
+            if self.extra == "cuts by order" and kind in ("file", "taxonomy"):
+                attributes[column.name]["cuts"] = "order"
         if self.extra == "dependency":
             attributes["sector"] = {"role": "quasi", "hierarchy": "sector.csv"}
         attributes["dx"] = {"role": "sensitive", **({"hierarchy": "dx.csv"} if self.model == "hierarchical t" else {})}
         if self.model == "ordered t" or self.extra == "two sensitive":
             attributes["cost"] = {"role": "sensitive", "type": "integer"}
-        if self.extra == "keep":
+        if self.extra in ("keep", "spreadsheet-safe"):
             attributes["ward"] = "keep"
         if self.extra == "weight" or self.model == "k-map, weights":
             attributes["w"] = "weight"
@@ -273,12 +276,20 @@ class Case:
                    "suppression": {"rows": self.budget}}
         if self.extra == "share":
             request["suppression"] = round(min(1.0, (self.budget + 0.5) / max(count - 2, 1)), 4)
-        if self.extra == "entity":
+        if self.extra.startswith("entity"):
             request["entity"] = {"key": "pid"}
         if self.extra == "dependency":
             request["dependencies"] = ["job -> sector"]
         if self.extra == "summary":
             request["summary"] = "side"
+        if self.extra == "spreadsheet-safe":
+            request["spreadsheet-safe"] = True
+        if self.extra == "time limit":
+            request["options"] = {"time-limit": 500}
+        if self.extra == "utility":
+            request["utility"] = rng.choice(["ncp", "prec", "entropy", "dm", "dm_star", "c_avg"])
+        if self.extra == "two promises":
+            request["privacy"] = request["privacy"] + [{"average-risk": 0.5}, {"l-diversity": {"attribute": "dx", "kind": "distinct", "l": 2}}]
         if self.extra == "keep-order":
             request["keep-order"] = True
         if self.model in POPULATION:
@@ -303,7 +314,7 @@ class Case:
         if any(row.get("apart") for row in old.rows) or self.suppressed == "drop":
             possible += ["outliers"] + (["dropped rows"] if self.suppressed == "drop" else [])
         possible += [name for name, there in (("missing rows", self.extra == "missing drop"), ("dropped columns", True),
-                                              ("persons", self.extra == "entity"), ("population", old.population is not None),
+                                              ("persons", self.extra.startswith("entity")), ("population", old.population is not None),
                                               ("spelling", any("" in r.values() for r in old.rows))) if there]
         first = tally.least("variation", [f"tables: {v}" for v in possible]).partition(": ")[2]
         kinds = [first] + [v for v in possible if v != first and rng.random() < 0.15]

@@ -13,9 +13,11 @@ FORMS = ["xml", "json", "jsonl", "txt", "database"]
 CLASSES = ["Center", "Disease", "Drug"]
 GROUPS = {"Center": {"east": ["E1", "E2"], "west": ["W1", "W2", "W3"]}, "Disease": {"lung": ["Flu", "Croup"], "gut": ["Ulcer", "Reflux"]},
           "Drug": {"cheap": ["Zinc", "Tea"], "dear": ["Gold", "Silver"]}}
-VARIATIONS = ["leaves", "ids", "repeated values", "other parents", "left out", "order", "paths and seed"]
+KINDS = ["file", "none", "mask"]
+VARIATIONS = ["leaves", "ids", "repeated values", "other parents", "left out", "order", "paths and seed", "orphans"]
 EXTRAS = ["k-mn alone", "sensitive class", "negative class", "strict structure", "paths", "support"]
 FEATURES = ([("method of records", m) for m in METHODS] + [("form of records", f) for f in FORMS] + [("records with", e) for e in EXTRAS] +
+            [("hierarchy of records", k) for k in KINDS] +
             [("variation", f"trees: {v}") for v in VARIATIONS])
 
 
@@ -42,24 +44,28 @@ def walk(nodes):
 
 
 class Original:
-    def __init__(self, case, records, ids, junk, seed, options):
+    def __init__(self, case, records, ids, junk, seed, options, orphans=()):
         self.case, self.records, self.ids, self.junk, self.seed, self.options = case, records, ids, junk, seed, options
+        self.orphans = orphans
 
     def spec(self, name):
         case = self.case
         request = {"kanon": 1, "input": f"{name}/{name}.{case.form}", "method": case.method, "privacy": case.privacy,
                    "options": dict(case.how, **({} if self.seed is None else {"seed": self.seed}))}
         if case.form == "database":
-            quasi = {c.lower(): {"role": "quasi", "hierarchy": f"{name}/{c}.csv"} for c in ("Disease", "Drug")}
+            quasi = {c.lower(): {"role": "quasi", **self.hierarchy(c, name)} for c in ("Disease", "Drug")}
             return dict(request, input=f"{name}/{name}/", entity={"table": "person", "key": "pid"}, tables={
-                "person": {"key": "pid", "attributes": {"center": {"role": "quasi", "hierarchy": f"{name}/Center.csv"}}},
+                "person": {"key": "pid", "attributes": {"center": {"role": "quasi", **self.hierarchy("Center", name)}}},
                 "visit": {"key": "vid", "parent": {"table": "person", "column": "pid"}, "attributes": quasi}})
         classes = {}
         for cls in case.classes:
-            classes[cls] = {"hierarchy": f"{name}/{cls}.csv", **case.of_class.get(cls, {})}
+            classes[cls] = {**self.hierarchy(cls, name), **case.of_class.get(cls, {})}
             if case.form != "txt":
                 classes[cls]["value"] = "@v" if case.form == "xml" else "v"
         return dict(request, classes=classes)
+
+    def hierarchy(self, cls, name):
+        return {"file": {"hierarchy": f"{name}/{cls}.csv"}, "none": {}, "mask": {"hierarchy": {"mask": "right"}}}[self.case.kinds[cls]]
 
     def files(self, name):
         files = {f"{name}/{c}.csv": "".join(f"{v};{g};{c}s;*\n" for g in GROUPS[c] for v in GROUPS[c][g]) for c in CLASSES}
@@ -91,6 +97,7 @@ class Original:
             for disease in record[0]["children"]:
                 for drug in disease["children"] or [{"v": ""}]:
                     visits.append(f"{key}.{len(visits)},{key},{disease['v']},{drug['v']}")
+        visits += [f"{key}o{i},nobody,{disease},{drug}" for i, (disease, drug) in enumerate(self.orphans)]
         return {f"{name}/{name}/person.csv": "\n".join(persons) + "\n", f"{name}/{name}/visit.csv": "\n".join(visits) + "\n"}
 
     def write(self, path, content):
@@ -118,14 +125,17 @@ class Case:
             self.how = {"semantics": "paths"}
         elif extra == "support":
             self.how = {"support": 0.2}
-        self.tags = [("method of records", self.method), ("form of records", self.form), ("records with", extra)]
+        self.kinds = {c: tally.least("hierarchy of records", KINDS) for c in CLASSES}
+        self.tags = [("method of records", self.method), ("form of records", self.form), ("records with", extra)] + \
+            [("hierarchy of records", kind) for kind in dict.fromkeys(self.kinds[c] for c in self.classes)]
         self.options = ["--threads", "1"]
         patterns = [make_pattern(rng, 0, self.classes) for _ in range(rng.randint(2, 3))]
         records = [nodes_like(rng, rng.choice(patterns)) for _ in range(rng.randint(6, 16))]
         self.base = Original(self, records, [f"p{i}" for i in range(len(records))], "Note", None, self.options)
 
     def vary(self, rng, tally, base):
-        possible = [v for v in VARIATIONS if self.form != "txt" or v not in ("ids", "other parents", "left out")]
+        possible = [v for v in VARIATIONS if (self.form != "txt" or v not in ("ids", "other parents", "left out")) and
+                    (self.form == "database" or v != "orphans")]
         first = tally.least("variation", [f"trees: {v}" for v in possible]).partition(": ")[2]
         kinds = [first] + [v for v in possible if v != first and rng.random() < 0.15]
         old = self.base
@@ -160,6 +170,11 @@ class Case:
 
     def vary_left_out(self, rng, new):
         new.junk = rng.choice(["", "Memo", "Extra"])
+
+    def vary_orphans(self, rng, new):
+        """Visits of nobody, with values that nobody has or that somebody has."""
+        new.orphans = [(rng.choice(["Flu", "Ulcer", "Rabies"] if self.kinds["Disease"] != "file" else ["Flu", "Ulcer"]),
+                        rng.choice(["Zinc", "Gold", ""])) for _ in range(rng.randint(1, 3))]
 
     def vary_order(self, rng, new):
         rng.shuffle(new.records)

@@ -86,6 +86,10 @@ static kn_status read_records(kn_recrun *run, kn_error *err)
                                &r->dropped_count, err));
     if (r->dropped_count > 0 && run->spec->undeclared_refuse)
         return kn_fail(err, KN_INPUT, "\"%s\" belongs to no class (undeclared: refuse)", r->dropped[0]);
+    if (run->records->orphans > 0)
+        KN_TRY(kn_recrun_note(run, err, "%lld %s to nobody and %s not released", (long long)run->records->orphans,
+                              run->records->orphans == 1 ? "row belongs" : "rows belong",
+                              run->records->orphans == 1 ? "is" : "are"));
     if (r->merged > 0)
         KN_TRY(kn_recrun_note(run, err, "%lld %s equal to a sibling: how often somebody has a value is not released",
                               (long long)r->merged, r->merged == 1 ? "node was" : "nodes were"));

@@ -36,9 +36,9 @@ static kn_status check_names(const kn_run *run, const char *const *names, int co
 {
     for (int i = 0; i < count; i++) {
         int index = kn_spec_find(run->spec, names[i]);
-        if (index < 0 || kn_table_find(run->table, names[i]) < 0) return no_column(run, names[i], err);
-        if (run->spec->attributes[index].role == KN_ROLE_IDENTIFIER)
+        if (index >= 0 && run->spec->attributes[index].role == KN_ROLE_IDENTIFIER)
             return kn_fail(err, KN_INPUT, "the column \"%s\" is an identifier and not released", names[i]);
+        if (index < 0 || kn_table_find(run->table, names[i]) < 0) return no_column(run, names[i], err);
     }
     return KN_OK;
 }

@@ -114,22 +114,29 @@ static kn_status read_originals(kn_verifier *v, const char **names, int count, k
     return kn_vtable_read(&v->original, v->ctx, paths, path_count, &read, err);
 }
 
-/* A plain file's digest is that of the bytes read; a compressed one's is that of the file. */
-static void digest_file(const char *path, char out[65])
+void kn_vdigest_file(const char *path, char out[65])
 {
     unsigned char            buffer[1 << 14], bytes[crypto_hash_sha256_BYTES];
     crypto_hash_sha256_state state;
-    FILE                    *file = strcmp(path, "-") != 0 ? fopen(path, "rb") : NULL;
-    size_t                   got = file ? fread(buffer, 1, sizeof buffer, file) : 0;
-    bool                     gzip = got >= 2 && memcmp(buffer, "\x1f\x8b", 2) == 0,
-         zstd = got >= 4 && memcmp(buffer, "\x28\xb5\x2f\xfd", 4) == 0;
-    if (gzip || zstd) {
-        crypto_hash_sha256_init(&state);
-        for (; got > 0; got = fread(buffer, 1, sizeof buffer, file)) crypto_hash_sha256_update(&state, buffer, got);
-        crypto_hash_sha256_final(&state, bytes);
-        sodium_bin2hex(out, 65, bytes, sizeof bytes);
-    }
+    FILE                    *file = fopen(path, "rb");
+    if (!file) return;
+    crypto_hash_sha256_init(&state);
+    for (size_t got; (got = fread(buffer, 1, sizeof buffer, file)) > 0;) crypto_hash_sha256_update(&state, buffer, got);
+    crypto_hash_sha256_final(&state, bytes);
+    sodium_bin2hex(out, 65, bytes, sizeof bytes);
+    fclose(file);
+}
+
+/* A plain file's digest is that of the bytes read; a compressed one's is that of the file. */
+static void digest_compressed(const char *path, char out[65])
+{
+    unsigned char begin[4] = {0};
+    FILE         *file = strcmp(path, "-") != 0 ? fopen(path, "rb") : NULL;
+    size_t        got = file ? fread(begin, 1, sizeof begin, file) : 0;
+    bool          gzip = got >= 2 && memcmp(begin, "\x1f\x8b", 2) == 0,
+         zstd = got >= 4 && memcmp(begin, "\x28\xb5\x2f\xfd", 4) == 0;
     if (file) fclose(file);
+    if (gzip || zstd) kn_vdigest_file(path, out);
 }
 
 static kn_status read_release(kn_verifier *v, const char **names, int count, kn_error *err)
@@ -149,7 +156,7 @@ static kn_status read_release(kn_verifier *v, const char **names, int count, kn_
     KN_TRY(kn_vtable_read(&v->release, v->ctx, &path, 1, &read, err));
     if (v->release->unguarded > 0)
         kn_vproblem(v, "a spreadsheet would execute a cell of the release, which spreadsheet-safe does not allow");
-    digest_file(path, v->release->sha256);
+    digest_compressed(path, v->release->sha256);
     memcpy(v->report->base.sha256, v->release->sha256, sizeof v->report->base.sha256);
     v->report->base.rows = v->release->rows;
     return KN_OK;
