@@ -217,32 +217,18 @@ static kn_status compare(kn_dbrun *run, const kn_database_verify_report *v, kn_e
     return KN_OK;
 }
 
-static void take_sentence(void *arg, const char *sentence)
-{
-    char *first = arg;
-    if (!*first) snprintf(first, 500, "%s", sentence);
-}
-
-/* Is there nothing but the cells? The files of a folder are looked at by the verifier. */
-static kn_status check_extras(writing *w, kn_error *err)
-{
-    char why[600], first[500] = "";
-    KN_TRY(kn_database_writer_extras(w->run->writer, w->run->db, take_sentence, first, err));
-    if (!*first) return KN_OK;
-    snprintf(why, sizeof why, "the verifier says: %s", first);
-    return mistake(err, why);
-}
-
 static kn_status verify(writing *w, kn_error *err)
 {
     kn_dbrun                  *run = w->run;
     kn_database_verify_report *report = NULL;
     kn_database_verify_options options = KN_DATABASE_VERIFY_OPTIONS_INIT;
-    KN_TRY(check_extras(w, err));
-    options.release = kn_database_writer_folder(run->writer);
+    kn_cells                  *cells = NULL;
+    KN_TRY(kn_database_writer_cells(&cells, run->writer, err));
+    options.cells = cells;
     options.map = w->map;
     options.map_count = w->back->tables[kn_database_find(w->back, run->db->tables[run->db->entity].name)].table->rows;
-    kn_status st = kn_verify_databases(&report, run->ctx, run->spec, run->db, w->back, &options, err);
+    kn_status st = kn_verify_database(&report, run->ctx, run->spec, &options, err);
+    kn_cells_close(cells);
     if (st == KN_INPUT || st == KN_USAGE) {
         char why[600];
         snprintf(why, sizeof why, "the verifier says: %.500s", err ? err->message : "");

@@ -46,14 +46,15 @@ static bool lists(const json_t *files, const char *path)
     return false;
 }
 
-static kn_status is_theirs(kn_vdb *v, const char *folder, json_t *c, bool *theirs, kn_error *err)
+static kn_status is_theirs(kn_vdb *v, json_t *c, bool *theirs, kn_error *err)
 {
-    const json_t *files = json_object_get(c, "files");
-    int           count = kn_database_tables(v->release);
+    const json_t   *files = json_object_get(c, "files");
+    const kn_cells *cells = v->release.cells;
+    int             count = v->release.count;
     *theirs = is_certificate(c) && json_array_size(files) == (size_t)count;
     for (int t = 0; t < count && *theirs; t++) {
         char *path = NULL;
-        KN_TRY(kn_database_table_file(&path, v->ctx, folder, kn_database_table_name(v->release, t), err));
+        KN_TRY(cells->file(cells->state, &path, v->release.list[t].name, err));
         *theirs = path && lists(files, path);
         kn_free(path);
     }
@@ -70,7 +71,7 @@ kn_status kn_vdb_certificate(kn_vdb *v, const char *folder, kn_error *err)
     snprintf(path, size, "%s/certificate.json", folder);
     if (access(path, F_OK) != 0) return KN_OK;
     json_t *c = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
-    if (c) st = is_theirs(v, folder, c, &theirs, err);
+    if (c) st = is_theirs(v, c, &theirs, err);
     json_decref(c);
     if (st == KN_OK && !theirs) kn_vdb_problem(v, "certificate.json is not the certificate of these files");
     return st;
