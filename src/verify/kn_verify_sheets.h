@@ -44,6 +44,7 @@ typedef struct kn_vsheets_options {
     const kn_spec_table *tables; /* read these only, in this order; NULL: all, by their names                             */
     int                  table_count;
     const kn_csv_options *csv;   /* of files; of other sources `na` alone, where it is given                              */
+    bool                 empty;   /* an empty text is missing too, for what is released cannot tell the two apart         */
     bool                 release; /* the form of files is noted, and spellings are compared                               */
     bool                 guarded; /* see kn_vread_options                                                                 */
 } kn_vsheets_options;

@@ -59,7 +59,8 @@ static kn_status drop_missing(const settling *s, kn_vsheet_column *column, kn_st
     kn_texts    known; /* without their apostrophes texts may be equal */
     kn_texts_init(&known, s->sheets->ctx);
     for (uint32_t i = 0; good && i < count; i++) {
-        bool missing = s->na && kn_v_is_missing(&s->missing, texts[i]);
+        bool missing = (s->na && kn_v_is_missing(&s->missing, texts[i])) ||
+                       (s->options->empty && kn_value_trim(texts[i]).size == 0);
         column->blanks = column->blanks || (missing && texts[i].size > 0 && kn_value_trim(texts[i]).size == 0);
         to[i] = missing ? KN_V_NONE : s->options->guarded ? kn_texts_add(&known, texts[i], false) : kept;
         good = missing || to[i] != KN_V_NONE;

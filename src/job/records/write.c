@@ -11,6 +11,7 @@
 #include "kn_context.h"
 #include "kn_digest.h"
 #include "kn_error.h"
+#include "kn_extras.h"
 #include "kn_job_anonymize.h"
 #include "kn_job_publish.h"
 #include "kn_job_records.h"
@@ -42,13 +43,32 @@ static kn_status compare(kn_records_result *r, const kn_records_verify_report *v
     return KN_OK;
 }
 
+static kn_records_form release_form(const kn_recrun *run)
+{
+    return run->records->layout.form == KN_RECORDS_DATABASE ? KN_RECORDS_JSON : run->records->layout.form;
+}
+
 /* What was written, by its bytes. */
 static kn_status read_back(kn_recrun *run, kn_records **out, kn_error *err)
 {
     kn_records_options options = kn_recrun_reading(run);
-    options.form = run->records->layout.form == KN_RECORDS_DATABASE ? KN_RECORDS_JSON : run->records->layout.form;
+    options.form = release_form(run);
     options.released = true;
     return kn_records_read(out, run->ctx, kn_output_temporary(run->output), &options, err);
+}
+
+typedef struct looking {
+    const kn_recrun  *run;
+    const kn_records *back;
+} looking;
+
+/* How the file is written: what was read back, written again. */
+static kn_status look_at_form(void *state, void (*tell)(void *arg, const char *sentence), void *arg, kn_error *err)
+{
+    const looking *l = state;
+    const kn_spec *spec = l->run->spec;
+    return kn_records_extras(l->run->ctx, kn_output_temporary(l->run->output), l->back, l->run->records, spec->classes,
+                             spec->class_count, tell, arg, err);
 }
 
 static kn_status verify(kn_recrun *run, kn_error *err)
@@ -61,7 +81,11 @@ static kn_status verify(kn_recrun *run, kn_error *err)
     options.map = run->original_of;
     options.map_count = run->released->count;
     kn_status st = read_back(run, &back, err);
-    if (st == KN_OK) st = kn_verify_records_pair(&report, run->ctx, run->spec, run->records, back, &options, err);
+    looking   form = {run, back};
+    options.form = release_form(run);
+    options.look_at_form = look_at_form;
+    options.form_state = &form;
+    if (st == KN_OK) st = kn_verify_records_files(&report, run->ctx, run->spec, &options, err);
     bool holds = st == KN_OK && report->ok;
     if (holds) st = kn_public_of_records(&run->facts, run->ctx, run->asked, back, err);
     kn_records_free(back);

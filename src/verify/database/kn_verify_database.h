@@ -121,6 +121,7 @@ kn_status kn_vdb_no_memory(const kn_vdb *v, kn_error *err);
 
 /* Room that lasts as long as the verification; zeroed. NULL: memory is out. */
 KN_CHECK void *kn_vdb_take(kn_vdb *v, size_t count, size_t size);
+void           kn_vdb_free(kn_vdb *v); /* all but its report */
 
 /* How many problems of one kind are told one by one. */
 enum { KN_VDB_SHOWN = 5 };

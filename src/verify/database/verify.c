@@ -153,7 +153,7 @@ static void free_rows(kn_vdb_rows *r)
     kn_free(r->list);
 }
 
-static void free_all(kn_vdb *v)
+void kn_vdb_free(kn_vdb *v)
 {
     kn_vdb_columns_free(v);
     kn_vdb_anatomy_free(v);
@@ -190,6 +190,7 @@ static kn_status read_original(kn_vdb *v, kn_error *err)
 {
     const kn_spec     *spec = v->spec;
     kn_vsheets_options read = {.tables = spec->tables, .table_count = spec->table_count, .csv = &spec->csv};
+    read.empty = v->source[1]->file != NULL;
     if (!v->source[0]->file) v->plain.csv.decimal = '.'; /* as engines spell numbers */
     return kn_vsheets_read(&v->original, v->source[0], &read, err);
 }
@@ -221,7 +222,7 @@ static kn_status verify(kn_database_verify_report **out, kn_vdb *v, kn_error *er
     if (v->options->time_limit > 0) kn_deadline_set(v->ctx, v->options->time_limit);
     if (status == KN_OK) status = check(v, err);
     status = kn_verify_in_time(v->ctx, v->options->time_limit, status, err);
-    free_all(v);
+    kn_vdb_free(v);
     if (status == KN_OK)
         *out = &v->report->base;
     else if (v->report)
