@@ -1,4 +1,4 @@
-/* kn_job_measure.h: an original and a release as kn_measure reads them, shared with kn_job_workload.c. */
+/* kn_job_measure.h: an original and a release as kn_measure reads them, shared with workload.c. */
 #ifndef KN_JOB_MEASURE_H
 #define KN_JOB_MEASURE_H
 

@@ -42,7 +42,7 @@ void kn_texts_free(kn_texts *t);
 uint32_t kn_texts_add(kn_texts *t, kn_string text, bool copy);
 uint32_t kn_texts_find(const kn_texts *t, kn_string text); /* KN_V_NONE: not there */
 
-/* ---- Files (kn_verify_read.c) ---- */
+/* ---- Files (table/read.c) ---- */
 
 typedef struct kn_vcolumn {
     const kn_string *texts; /* in the order in which rows hold them first */
@@ -51,7 +51,7 @@ typedef struct kn_vcolumn {
     void            *codes;
 } kn_vcolumn;
 
-/* What the bytes of a CSV file show beyond its cells (kn_verify_form.c): how many records end in which way, blank lines, and
+/* What the bytes of a CSV file show beyond its cells (table/form.c): how many records end in which way, blank lines, and
  * per kept column its cells in quotes: empty ones, others that do not need them, those that do. */
 enum { KN_VFORM_EMPTY, KN_VFORM_BARE, KN_VFORM_NEEDED, KN_VFORM_KINDS };
 
@@ -126,7 +126,7 @@ static inline uint32_t kn_vcode(const kn_vcolumn *c, int64_t row)
     }
 }
 
-/* ---- What texts mean (kn_verify_domain.c) ---- */
+/* ---- What texts mean (domain.c) ---- */
 
 /* The values of a column of the original (and of the population, where there is one), in their own order. */
 typedef struct kn_vdomain {
@@ -168,7 +168,7 @@ bool kn_vdomain_between(const kn_vdomain *d, const kn_string *low, const kn_stri
 /* high - low over largest - smallest value; NAN where it is not defined. */
 double kn_vdomain_width(const kn_vdomain *d, const kn_string *low, const kn_string *high);
 
-/* ---- Hierarchies (kn_verify_tree.c) ---- */
+/* ---- Hierarchies (hierarchy.c) ---- */
 
 /* Nodes are numbered level by level; leaves are nodes 0 .. leaves - 1. Missing cells have no leaf here: they stand
  * directly below the root. */
@@ -192,13 +192,13 @@ void               kn_vtree_free(kn_vtree *tree);
 typedef struct kn_vtree_maker kn_vtree_maker;
 KN_CHECK kn_status kn_vtree_add(kn_vtree_maker *maker, const kn_string *path, uint32_t count, int64_t line, kn_error *err);
 
-/* The two file formats (kn_verify_tree_file.c) and the built kinds (kn_verify_tree_build.c). */
+/* The two file formats (hierarchy_file.c) and the built kinds (hierarchy_build.c). */
 KN_CHECK kn_status kn_vtree_read_file(kn_vtree_maker *maker, kn_context *ctx, const kn_hierarchy_spec *spec,
                                       kn_error *err);
 KN_CHECK kn_status kn_vtree_build(kn_vtree_maker *maker, kn_context *ctx, const kn_attribute *attribute,
                                   const kn_vdomain *domain, kn_error *err);
 
-/* ---- Cells of the release (kn_verify_cell.c) ---- */
+/* ---- Cells of the release (cell.c) ---- */
 
 typedef enum kn_vcell_kind {
     KN_VCELL_UNKNOWN = 0, /* nothing the column could hold          */
@@ -243,7 +243,7 @@ bool kn_vcell_covers(const kn_vquasi *q, const kn_vcell *cell, uint32_t value);
 /* The levels at which the value's ancestor bears this text, as bits. */
 void kn_vcell_levels(const kn_vquasi *q, const kn_vcell *cell, uint32_t value, uint64_t levels[4]);
 
-/* ---- Grouping (kn_verify_group.c) ---- */
+/* ---- Grouping (table/group.c) ---- */
 
 /* Rows → groups of equal keys, numbered as they first appear. */
 typedef struct kn_vgroups {
@@ -272,6 +272,7 @@ typedef struct kn_vreport {
     kn_context        *ctx;
     kn_arena           arena;
     const char        *list[KN_VERIFY_PROBLEMS];
+    const char        *open[KN_VERIFY_OPEN];
     kn_verified_model *models;
     bool               failed; /* something was wrong */
 } kn_vreport;
@@ -320,6 +321,9 @@ typedef struct kn_verifier {
 
 /* Notes what is wrong. The first 100 are kept; the report is not ok any more. */
 void kn_vproblem(kn_verifier *v, const char *format, ...) KN_PRINTF(2, 3);
+
+/* Notes what could not be decided: nothing is wrong for it. */
+void kn_vopen(kn_verifier *v, const char *format, ...) KN_PRINTF(2, 3);
 
 /* Are the cells of a copied column spelled as a release spells them, or each as in the original (_form.c)? */
 KN_CHECK kn_status kn_verify_spelling(kn_verifier *v, kn_vcopy *c, kn_error *err);
@@ -385,7 +389,7 @@ void               kn_vcover_free(kn_vcover *cover);
 typedef bool (*kn_vcover_fn)(void *arg, uint32_t class_number);
 bool kn_vcover_each(kn_vcover *cover, const uint32_t *values, kn_vcover_fn found, void *arg);
 
-/* ---- Privacy models of one class (kn_verify_formulas.c) ---- */
+/* ---- Privacy models of one class (formulas.c) ---- */
 
 typedef struct kn_vhistogram {
     const uint32_t *values; /* KN_V_MISSING allowed; ascending */

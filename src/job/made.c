@@ -1,0 +1,54 @@
+/* made.c: folders of made-up data that appear whole or not at all. Interface: kn_job_made.h. Memory is the largest
+ * file. */
+#include "kn_job_made.h"
+
+#include <string.h>
+
+#include "kn_error.h"
+#include "kn_folder.h"
+#include "kn_output.h"
+
+static kn_status write_file(kn_context *ctx, const char *folder, const char *name, const kn_buffer *text, kn_error *err)
+{
+    kn_buffer  path;
+    kn_output *output = NULL;
+    kn_buffer_init(&path, ctx);
+    kn_buffer_format(&path, "%s/%s", folder, name);
+    const char *whole = kn_buffer_text(&path);
+    kn_status   status = KN_OK;
+    if (!whole || text->failed)
+        status = kn_fail_memory(err, ctx, "generating data");
+    else
+        status = kn_output_open(&output, ctx, whole, NULL, err);
+    if (status == KN_OK) {
+        kn_output_write(output, text->data, text->size);
+        status = kn_output_commit(output, err);
+    }
+    kn_buffer_free(&path);
+    return status;
+}
+
+bool kn_made_folder_named(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    const char *last = slash ? slash + 1 : name;
+    return *name != '\0' && (!strchr(last, '.') || strspn(last, ".") == strlen(last));
+}
+
+kn_status kn_made_folder(kn_context *ctx, const char *folder, const char *(*name)(int file), kn_made_file_fn text,
+                         const void *arg, kn_error *err)
+{
+    kn_database_sink sink;
+    kn_status        status = KN_OK;
+    KN_TRY(kn_folder_sink(&sink, ctx, folder, err));
+    for (int file = 0; name(file) && status == KN_OK; file++) {
+        kn_buffer buffer;
+        kn_buffer_init(&buffer, ctx);
+        text(arg, file, &buffer);
+        status = write_file(ctx, sink.folder, name(file), &buffer, err);
+        kn_buffer_free(&buffer);
+    }
+    if (status == KN_OK) return sink.commit(sink.state, err);
+    sink.abort(sink.state);
+    return status;
+}

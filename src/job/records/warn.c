@@ -1,0 +1,116 @@
+/* records/warn.c: what a release of tree records does not promise although its owner may think so, as notes.
+ *
+ * k^(m,n) says how many records somebody finds, not what these have in common. For each value that somebody may know: do all
+ * released records with it have one and the same value of a sensitive class? Combinations of several known values are not
+ * looked at. A class of which l-diversity with l >= 2 is promised needs no note.
+ *
+ * Cost: per node of a released record a look at the sensitive values that the records before it had in common: at most
+ * those of one record. Memory: a list of these per value.
+ */
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_job_records.h"
+
+/* The sensitive values of one class that all records with a value had so far. */
+typedef struct common {
+    uint32_t *values;
+    uint32_t  count;
+    int64_t   records;
+    int64_t   last; /* record + 1 */
+} common;
+
+typedef struct watching {
+    kn_recrun *run;
+    int        cls;
+    common    *of;  /* per value */
+    uint32_t  *own; /* of the record at hand */
+    uint32_t   own_count;
+} watching;
+
+static bool promised(const kn_spec *spec, const char *name)
+{
+    for (int i = 0; i < spec->model_count; i++)
+        if (spec->models[i].attribute && strcmp(spec->models[i].attribute, name) == 0 &&
+            spec->models[i].l.numerator >= 2 * spec->models[i].l.denominator)
+            return true;
+    return false;
+}
+
+static bool is_known(const kn_vocabulary *v, uint32_t value)
+{
+    return v->cls[value] == KN_VOCABULARY_NO_CLASS || !v->sensitive[v->cls[value]];
+}
+
+/* What is left in common when one more record has the value. */
+static bool meet(watching *w, common *c, int64_t record)
+{
+    if (c->last == record + 1) return true;
+    c->last = record + 1;
+    if (c->records++ == 0) {
+        c->values = kn_alloc_array(w->run->ctx, (size_t)w->own_count + 1, sizeof *c->values);
+        if (!c->values) return false;
+        if (w->own_count) memcpy(c->values, w->own, w->own_count * sizeof *w->own);
+        c->count = w->own_count;
+        return true;
+    }
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < c->count; i++)
+        for (uint32_t j = 0; j < w->own_count; j++)
+            if (c->values[i] == w->own[j]) {
+                c->values[left++] = c->values[i];
+                break;
+            }
+    c->count = left;
+    return true;
+}
+
+static bool look_at(watching *w, int64_t record)
+{
+    const kn_records    *r = w->run->released;
+    const kn_vocabulary *v = r->vocabulary;
+    w->own_count = 0;
+    for (uint64_t i = r->start[record]; i < r->start[record + 1]; i++)
+        if (v->cls[r->value[i]] == w->cls) w->own[w->own_count++] = r->value[i];
+    for (uint64_t i = r->start[record]; i < r->start[record + 1]; i++)
+        if (is_known(v, r->value[i]) && !meet(w, &w->of[r->value[i]], record)) return false;
+    return true;
+}
+
+static kn_status look_at_class(watching *w, kn_error *err)
+{
+    const kn_records    *r = w->run->released;
+    const kn_vocabulary *v = r->vocabulary;
+    int64_t              telling = 0;
+    uint64_t             widest = 0;
+    for (int64_t i = 0; i < r->count; i++)
+        if (r->start[i + 1] - r->start[i] > widest) widest = r->start[i + 1] - r->start[i];
+    w->of = kn_alloc_array_zero(w->run->ctx, v->nodes, sizeof *w->of);
+    w->own = kn_alloc_array(w->run->ctx, (size_t)widest + 1, sizeof *w->own);
+    bool ok = w->of && w->own;
+    for (int64_t i = 0; i < r->count && ok; i++) ok = look_at(w, i);
+    for (uint32_t u = 0; u < v->nodes && w->of; u++) {
+        telling += w->of[u].records > 0 && w->of[u].count > 0;
+        kn_free(w->of[u].values);
+    }
+    kn_free(w->of);
+    kn_free(w->own);
+    if (!ok) return kn_fail_memory(err, w->run->ctx, "looking for what a release gives away");
+    if (telling == 0) return KN_OK;
+    return kn_recrun_note(
+        w->run, err,
+        "class \"%s\": %lld of the values that may be known give a sensitive value away, since all who "
+        "have one of them have the same; l-diversity would not allow it",
+        v->class_names[w->cls], (long long)telling);
+}
+
+kn_status kn_recrun_warn(kn_recrun *run, kn_error *err)
+{
+    const kn_vocabulary *v = run->released->vocabulary;
+    for (int c = 0; c < v->class_count; c++) {
+        watching w = {.run = run, .cls = c};
+        if (v->sensitive[c] && !promised(run->spec, v->class_names[c])) KN_TRY(look_at_class(&w, err));
+    }
+    return KN_OK;
+}

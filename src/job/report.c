@@ -1,0 +1,62 @@
+/* report.c: the public functions of kanon/report.h: a page is rendered in memory, then written at once, so that
+ * the file appears whole or not at all. Memory: the page, some tens of kilobytes. */
+#include <kanon/report.h>
+
+#include "kn_database_report.h"
+#include "kn_output.h"
+#include "kn_records_report.h"
+#include "kn_release_report.h"
+#include "kn_report.h"
+
+/* They tell how it stood before: only their owner may read them. */
+static kn_status write_page(kn_context *ctx, const char *path, const kn_buffer *page, kn_error *err)
+{
+    kn_output *output = NULL;
+    kn_status  st = kn_output_open(&output, ctx, path, &(kn_output_options){.mode = 0600}, err);
+    if (st != KN_OK) return st;
+    kn_output_write(output, page->data, page->size);
+    return kn_output_commit(output, err);
+}
+
+kn_status kn_report_write(kn_context *ctx, const char *path, const kn_report_input *input, kn_error *err)
+{
+    kn_buffer page;
+    kn_buffer_init(&page, ctx);
+    kn_status st = kn_report_render(&page, input, err);
+    if (st == KN_OK) st = write_page(ctx, path, &page, err);
+    kn_buffer_free(&page);
+    return st;
+}
+
+kn_status kn_release_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
+                                  const kn_release_result *result, const char *version, kn_error *err)
+{
+    kn_buffer page;
+    kn_buffer_init(&page, ctx);
+    kn_status st = kn_release_report_render(&page, spec, result, version, err);
+    if (st == KN_OK) st = write_page(ctx, path, &page, err);
+    kn_buffer_free(&page);
+    return st;
+}
+
+kn_status kn_database_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
+                                   const kn_database_result *result, const char *version, kn_error *err)
+{
+    kn_buffer page;
+    kn_buffer_init(&page, ctx);
+    kn_status st = kn_database_report_render(&page, spec, result, version, err);
+    if (st == KN_OK) st = write_page(ctx, path, &page, err);
+    kn_buffer_free(&page);
+    return st;
+}
+
+kn_status kn_records_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
+                                  const kn_records_result *result, const char *version, kn_error *err)
+{
+    kn_buffer page;
+    kn_buffer_init(&page, ctx);
+    kn_status st = kn_records_report_render(&page, spec, result, version, err);
+    if (st == KN_OK) st = write_page(ctx, path, &page, err);
+    kn_buffer_free(&page);
+    return st;
+}

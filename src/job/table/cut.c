@@ -1,0 +1,255 @@
+/* table/cut.c: what a cut of the rows into classes reaches: sizes and every model, before and after.
+ *
+ * Rows are grouped by the cut's columns alone (sizes), with the entity (persons) and with each sensitive column
+ * (histograms, of persons where there is an entity). The groupings run over the same classes in the same order, so that
+ * class i is the same in all of them. People of a population are counted by looking up their combination, taken to the
+ * levels of the node, among those of the classes.
+ *
+ * Cost: a grouping of the rows per sensitive column. Without sensitive columns one.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_freq.h"
+#include "kn_hash.h"
+#include "kn_job_anonymize.h"
+
+static const char measuring[] = "measuring classes";
+
+typedef struct classes {
+    kn_run              *run;
+    const kn_cut        *cut;
+    kn_freq             *freq;
+    int64_t             *persons;    /* per class                     */
+    kn_class_histograms *histograms; /* per sensitive column          */
+    int64_t             *people;     /* of the population; NULL: none */
+} classes;
+
+/* ---- Grouping ---- */
+
+/* Histograms of persons: (classes, value, person) → (classes, value) with its persons → classes. */
+static kn_status person_histograms(classes *c, int sensitive, kn_class_histograms *out, kn_error *err)
+{
+    kn_context *ctx = c->run->ctx;
+    int         n = c->cut->column_count;
+    int        *columns = kn_alloc_array(ctx, (size_t)n + 2, sizeof *columns);
+    if (!columns) return kn_fail_memory(err, ctx, measuring);
+    memcpy(columns, c->cut->columns, (size_t)n * sizeof *columns);
+    columns[n] = sensitive;
+    columns[n + 1] = c->cut->entity;
+    kn_freq  *fine = NULL, *values = NULL, *coarse = NULL;
+    int64_t  *starts = NULL;
+    kn_status st = kn_freq_of_table(&fine, ctx, c->cut->table, columns, n + 2, err);
+    if (st == KN_OK) st = kn_freq_fold(&values, &starts, fine, n + 1, err);
+    if (st == KN_OK) st = kn_freq_fold(&coarse, &out->starts, values, n, err);
+    size_t count = st == KN_OK ? (size_t)values->classes : 0;
+    out->codes = kn_alloc_array(ctx, count + 1, sizeof *out->codes);
+    out->counts = kn_alloc_array(ctx, count + 1, sizeof *out->counts);
+    if (st == KN_OK && (!out->codes || !out->counts)) st = kn_fail_memory(err, ctx, measuring);
+    for (size_t i = 0; st == KN_OK && i < count; i++) {
+        out->codes[i] = kn_freq_code(values, (int64_t)i, n);
+        out->counts[i] = starts[i + 1] - starts[i];
+    }
+    kn_freq_free(fine);
+    kn_freq_free(values);
+    kn_freq_free(coarse);
+    kn_free(starts);
+    kn_free(columns);
+    return st;
+}
+
+static kn_status group(classes *c, kn_error *err)
+{
+    kn_context   *ctx = c->run->ctx;
+    const kn_cut *cut = c->cut;
+    int           sensitive = c->run->requirements->sensitive_count;
+    c->histograms = kn_alloc_array_zero(ctx, (size_t)sensitive + 1, sizeof *c->histograms);
+    if (!c->histograms) return kn_fail_memory(err, ctx, measuring);
+    if (cut->entity >= 0) {
+        KN_TRY(kn_freq_distinct(&c->freq, &c->persons, ctx, cut->table, cut->columns, cut->column_count, cut->entity,
+                                err));
+    } else {
+        KN_TRY(kn_freq_of_table(&c->freq, ctx, cut->table, cut->columns, cut->column_count, err));
+    }
+    for (int s = 0; s < sensitive; s++) {
+        if (cut->entity >= 0) {
+            KN_TRY(person_histograms(c, cut->sensitive[s], &c->histograms[s], err));
+            continue;
+        }
+        kn_freq *same = NULL;
+        KN_TRY(kn_freq_histograms(&same, &c->histograms[s], ctx, cut->table, cut->columns, cut->column_count,
+                                  cut->sensitive[s], err));
+        kn_freq_free(same);
+    }
+    return KN_OK;
+}
+
+/* ---- The population ---- */
+
+typedef struct tuples {
+    int       quasi_count;
+    uint32_t *nodes; /* per class: a node per quasi-identifier */
+    int64_t  *slots; /* class + 1; 0: free                     */
+    size_t    mask;
+} tuples;
+
+static uint64_t hash_tuple(const uint32_t *nodes, int count)
+{
+    return kn_hash_bytes(nodes, (size_t)count * sizeof *nodes);
+}
+
+/* The slot that holds this tuple, or the free one where it would stand. */
+static int64_t *find_slot(const tuples *t, const uint32_t *nodes)
+{
+    size_t size = (size_t)t->quasi_count * sizeof *nodes;
+    for (size_t at = (size_t)(hash_tuple(nodes, t->quasi_count) & t->mask);; at = (at + 1) & t->mask) {
+        int64_t *slot = &t->slots[at];
+        if (*slot == 0 || memcmp(t->nodes + (*slot - 1) * t->quasi_count, nodes, size) == 0) return slot;
+    }
+}
+
+static uint32_t node_at(const classes *c, int q, uint32_t leaf)
+{
+    return kn_hierarchy_ancestor(c->run->hierarchies[q], leaf, c->cut->levels ? (uint32_t)c->cut->levels[q] : 0);
+}
+
+static void class_tuple(const classes *c, int64_t i, uint32_t *nodes)
+{
+    const kn_run *run = c->run;
+    int64_t       row = c->cut->first_rows ? c->cut->first_rows[kn_freq_code(c->freq, i, 0)] : 0;
+    for (int q = 0; q < run->quasi_count; q++) {
+        uint32_t code =
+            c->cut->first_rows ? kn_column_code(&run->table->columns[run->quasi[q]], row) : kn_freq_code(c->freq, i, q);
+        nodes[q] = node_at(c, q, run->hierarchies[q]->leaf_of_code[code]);
+    }
+}
+
+static int64_t everybody(const kn_population_set *all)
+{
+    int64_t sum = 0;
+    for (int64_t p = 0; p < all->count; p++) sum += all->counts[p];
+    return sum;
+}
+
+static kn_status count_people(classes *c, kn_error *err)
+{
+    kn_run                  *run = c->run;
+    const kn_population_set *all = run->population;
+    tuples                   t = {.quasi_count = run->quasi_count};
+    size_t                   slots = 4, n = (size_t)c->freq->classes, quasi = (size_t)run->quasi_count;
+    while (slots < 2 * n) slots *= 2;
+    t.mask = slots - 1;
+    t.slots = kn_alloc_array_zero(run->ctx, slots, sizeof *t.slots);
+    t.nodes = kn_alloc_array(run->ctx, (n + 1) * quasi, sizeof *t.nodes);
+    c->people = kn_alloc_array_zero(run->ctx, n + 1, sizeof *c->people);
+    bool ok = t.slots && t.nodes && c->people;
+    for (size_t i = 0; ok && i < n; i++) {
+        int64_t code = kn_freq_code(c->freq, (int64_t)i, 0);
+        if (code == c->cut->starred) c->people[i] = everybody(all);
+        if (code == c->cut->leave_out || code == c->cut->starred) continue;
+        class_tuple(c, (int64_t)i, t.nodes + i * quasi);
+        *find_slot(&t, t.nodes + i * quasi) = (int64_t)i + 1;
+    }
+    uint32_t *nodes = ok ? t.nodes + n * quasi : NULL; /* room for one more */
+    for (int64_t p = 0; ok && p < all->count; p++) {
+        for (size_t q = 0; q < quasi; q++) nodes[q] = node_at(c, (int)q, all->leaves[(size_t)p * quasi + q]);
+        int64_t found = *find_slot(&t, nodes);
+        if (found > 0) c->people[found - 1] += all->counts[p];
+    }
+    kn_free(t.slots);
+    kn_free(t.nodes);
+    return ok ? KN_OK : kn_fail_memory(err, run->ctx, measuring);
+}
+
+/* ---- Models ---- */
+
+void kn_cut_worse(double *reached, const kn_model *model, double value, bool first)
+{
+    bool larger = kn_model_larger_is_stronger(model->kind);
+    if (first || (larger ? value < *reached : value > *reached)) *reached = value;
+}
+
+static void view_class(const classes *c, int64_t i, kn_class_view *view, kn_histogram *histograms)
+{
+    *view = (kn_class_view){.rows = c->freq->counts[i], .persons = c->persons ? c->persons[i] : c->freq->counts[i]};
+    view->population = c->people ? c->people[i] : 0;
+    view->population_unit = c->people ? c->run->population->unit : 1;
+    view->histograms = histograms;
+    for (int s = 0; s < c->run->requirements->sensitive_count; s++) {
+        const kn_class_histograms *h = &c->histograms[s];
+        int64_t                    begin = h->starts[i], end = h->starts[i + 1];
+        histograms[s] = (kn_histogram){h->codes + begin, h->counts + begin, end - begin, 0};
+        for (int64_t j = begin; j < end; j++) histograms[s].rows += h->counts[j];
+    }
+}
+
+static kn_status reach(const classes *c, kn_cut_figures *out, kn_error *err)
+{
+    const kn_requirements  *r = c->run->requirements;
+    const kn_spec          *spec = c->run->spec;
+    kn_requirements_scratch scratch = {0};
+    kn_histogram *histograms = kn_alloc_array(c->run->ctx, (size_t)r->sensitive_count + 1, sizeof *histograms);
+    if (!histograms) return kn_fail_memory(err, c->run->ctx, measuring);
+    kn_status st = kn_requirements_scratch_make(&scratch, r, err);
+    for (int64_t i = 0; st == KN_OK && i < c->freq->classes; i++) {
+        kn_class_view view;
+        if ((int64_t)kn_freq_code(c->freq, i, 0) == c->cut->leave_out) continue;
+        view_class(c, i, &view, histograms);
+        for (int m = 0; m < r->model_count; m++)
+            kn_cut_worse(&out->reached[r->asked[m]], &r->models[m], kn_requirements_reached(r, m, &view, &scratch),
+                         out->classes == 0);
+        if (out->classes == 0 || view.persons < out->k) out->k = view.persons;
+        out->persons += view.persons;
+        if (kn_requirements_hold(r, &view, &scratch)) out->good_rows += view.rows;
+        out->classes++;
+    }
+    for (int m = 0; m < spec->model_count; m++)
+        if (spec->models[m].kind == KN_MODEL_AVERAGE_RISK)
+            out->reached[m] = out->persons > 0 ? (double)out->classes / (double)out->persons : 0;
+    kn_requirements_scratch_free(&scratch);
+    kn_free(histograms);
+    return st;
+}
+
+kn_status kn_cut_sizes(kn_run *run, const int64_t *sizes, const int64_t *rows, int64_t count, kn_cut_figures *out,
+                       kn_error *err)
+{
+    kn_size_histogram h = {0};
+    KN_TRY(kn_size_histogram_make(&h, run->ctx, sizes, rows, count, err));
+    kn_size_count *counts = kn_run_room(run, run->arena, (size_t)h.count, sizeof *counts, err);
+    for (int64_t i = 0; counts && i < h.count; i++) counts[i] = (kn_size_count){h.sizes[i], h.classes[i], h.rows[i]};
+    out->sizes = counts;
+    out->size_count = (int)h.count;
+    kn_size_histogram_free(&h);
+    return counts ? KN_OK : KN_MEMORY;
+}
+
+static kn_status count_sizes(const classes *c, kn_cut_figures *out, kn_error *err)
+{
+    int64_t n = c->freq->classes;
+    /* Rows outside every class have the highest code: they are the last. */
+    if (n > 0 && (int64_t)kn_freq_code(c->freq, n - 1, 0) == c->cut->leave_out) n--;
+    return kn_cut_sizes(c->run, c->persons ? c->persons : c->freq->counts, c->freq->counts, n, out, err);
+}
+
+kn_status kn_cut_measure(kn_run *run, const kn_cut *cut, kn_cut_figures *out, kn_error *err)
+{
+    classes c = {.run = run, .cut = cut};
+    *out = (kn_cut_figures){0};
+    out->reached = kn_run_room(run, run->arena, (size_t)run->spec->model_count, sizeof *out->reached, err);
+    if (!out->reached) return KN_MEMORY;
+    if (run->linked) return kn_cut_measure_linked(run, cut, out, err);
+    kn_status st = group(&c, err);
+    if (st == KN_OK && run->population) st = count_people(&c, err);
+    if (st == KN_OK) st = reach(&c, out, err);
+    if (st == KN_OK) st = count_sizes(&c, out, err);
+    for (int s = 0; c.histograms && s < run->requirements->sensitive_count; s++)
+        kn_class_histograms_free(&c.histograms[s]);
+    kn_free(c.histograms);
+    kn_free(c.people);
+    kn_free(c.persons);
+    kn_freq_free(c.freq);
+    return st;
+}

@@ -1,0 +1,133 @@
+/* table/paths.c: the files of a run: everything can be read twice.
+ *
+ * The verifier reads the inputs again from their bytes. What comes from standard input, a pipe or a device is therefore
+ * copied first, as it comes, into a file without a name (created with mode 0600 in TMPDIR or /tmp and unlinked at once),
+ * which is opened again through /proc/self/fd.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_job_anonymize.h"
+#include "kn_targets.h"
+
+enum { COPY = 1 << 18 };
+
+/* ---- Streams ---- */
+
+static bool is_stream(const char *path)
+{
+    struct stat info;
+    return strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+}
+
+static int private_file(void)
+{
+    const char *folder = getenv("TMPDIR");
+    char        path[PATH_MAX];
+    if (!folder || !*folder) folder = "/tmp";
+    if (snprintf(path, sizeof path, "%s/kanon-XXXXXX", folder) >= (int)sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0) unlink(path);
+    return fd;
+}
+
+static kn_status copy_stream(kn_run *run, int from, const kn_spool *spool, char *buffer, kn_error *err)
+{
+    for (;;) {
+        if (kn_cancelled(run->ctx)) return kn_fail_cancelled(err);
+        ssize_t n = read(from, buffer, COPY);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return kn_fail(err, KN_IO, "%s: cannot read: %s", spool->name, strerror(errno));
+        if (n == 0) return KN_OK;
+        for (ssize_t done = 0; done < n;) {
+            ssize_t w = write(spool->fd, buffer + done, (size_t)(n - done));
+            if (w < 0 && errno != EINTR)
+                return kn_fail(err, KN_IO, "%s: the copy that the verifier reads cannot be written: %s", spool->name,
+                               strerror(errno));
+            if (w > 0) done += w;
+        }
+    }
+}
+
+/* Copies a stream and puts the copy's path in the place of *path. */
+static kn_status spool_stream(kn_run *run, const char **path, kn_error *err)
+{
+    kn_spool *spool = &run->spools[run->spool_count];
+    bool      standard = strcmp(*path, "-") == 0;
+    *spool = (kn_spool){.fd = private_file(), .name = standard ? "(standard input)" : *path};
+    if (spool->fd < 0)
+        return kn_fail(err, KN_IO, "%s: the copy that the verifier reads cannot be created: %s", spool->name,
+                       strerror(errno));
+    run->spool_count++;
+    snprintf(spool->path, sizeof spool->path, "/proc/self/fd/%d", spool->fd);
+    int from = standard ? STDIN_FILENO : open(*path, O_RDONLY | O_CLOEXEC);
+    if (from < 0) return kn_fail(err, KN_IO, "%s: cannot open: %s", spool->name, strerror(errno));
+    char     *buffer = kn_alloc(run->ctx, COPY);
+    kn_status st = buffer ? copy_stream(run, from, spool, buffer, err) : kn_fail_memory(err, run->ctx, spool->name);
+    kn_free(buffer);
+    if (!standard) close(from);
+    if (st == KN_OK && access(spool->path, R_OK) != 0)
+        st = kn_fail(err, KN_IO, "%s: must be read twice, which needs /proc; give a file", spool->name);
+    *path = spool->path;
+    return st;
+}
+
+static kn_status check_streams(const kn_spec *spec, kn_error *err)
+{
+    int standard = spec->population && strcmp(spec->population, "-") == 0;
+    for (int i = 0; i < spec->input_count; i++) standard += strcmp(spec->inputs[i], "-") == 0;
+    if (standard > 1) return kn_fail(err, KN_USAGE, "standard input can be read once only");
+    for (int i = 0; i < spec->attribute_count; i++) {
+        const kn_attribute *a = &spec->attributes[i];
+        if (a->has_hierarchy && a->hierarchy.path && is_stream(a->hierarchy.path))
+            return kn_fail(err, KN_USAGE, "column \"%s\": its hierarchy is read twice and must be a file", a->name);
+    }
+    return KN_OK;
+}
+
+kn_status kn_run_paths(kn_run *run, kn_error *err)
+{
+    const kn_spec *spec = run->spec;
+    run->to_stream = !spec->output || is_stream(spec->output);
+    KN_TRY(check_streams(spec, err));
+    if (!run->options->dry_run) KN_TRY(kn_targets_check(run->ctx, spec, run->to_stream ? NULL : spec->output, err));
+    KN_TRY(kn_target_name_check(spec, err));
+    run->effective = *spec;
+    run->inputs = kn_run_room(run, &run->scratch, (size_t)spec->input_count, sizeof *run->inputs, err);
+    run->spools = kn_run_room(run, &run->scratch, (size_t)spec->input_count + 1, sizeof *run->spools, err);
+    run->input_files = kn_run_room(run, &run->scratch, (size_t)spec->input_count, sizeof *run->input_files, err);
+    if (!run->inputs || !run->spools || !run->input_files) return KN_MEMORY;
+    for (int i = 0; i < spec->input_count; i++) {
+        run->inputs[i] = spec->inputs[i];
+        if (is_stream(run->inputs[i])) KN_TRY(spool_stream(run, &run->inputs[i], err));
+        (void)stat(run->inputs[i], &run->input_files[i]); /* reading says it better where it is not there */
+    }
+    run->effective.inputs = run->inputs;
+    if (spec->population && is_stream(spec->population)) KN_TRY(spool_stream(run, &run->effective.population, err));
+    return KN_OK;
+}
+
+const char *kn_run_changed_input(const kn_run *run)
+{
+    for (int i = 0; i < run->spec->input_count; i++) {
+        const struct stat *then = &run->input_files[i];
+        struct stat        now;
+        if (stat(run->inputs[i], &now) != 0 || now.st_ino != then->st_ino || now.st_size != then->st_size ||
+            now.st_mtim.tv_sec != then->st_mtim.tv_sec || now.st_mtim.tv_nsec != then->st_mtim.tv_nsec)
+            return run->spec->inputs[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,117 @@
+/* digest.c: SHA-256 of files on a thread of its own, so that it costs no time where a processor is idle. See
+ * kn_digest.h.
+ *
+ * SHA-256 of one file cannot be cut into parts; at some 300 MB/s it would take as long as reading the table. Where no
+ * thread can be started the files are read when they are waited for.
+ */
+#include "kn_digest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+
+enum { PIECE = 1 << 18 };
+
+struct kn_digest_job {
+    kn_context        *ctx;
+    const char *const *paths;
+    int                count;
+    pthread_t          thread;
+    bool               running;
+    atomic_bool        stop;
+    int                failed; /* path that could not be read; -1: none */
+    int                error;
+    unsigned char     *piece;
+    const char       **texts;
+    char (*digits)[KN_DIGEST_TEXT];
+};
+
+/* 0, or errno. */
+static int digest_file(kn_digest_job *job, const char *path, char digits[KN_DIGEST_TEXT])
+{
+    crypto_hash_sha256_state state;
+    unsigned char            hash[crypto_hash_sha256_BYTES];
+    int                      fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
+    if (fd < 0) return errno;
+    crypto_hash_sha256_init(&state);
+    while (error == 0 && !atomic_load(&job->stop)) {
+        ssize_t n = read(fd, job->piece, PIECE);
+        if (n == 0) break;
+        if (n > 0) crypto_hash_sha256_update(&state, job->piece, (unsigned long long)n);
+        if (n < 0 && errno != EINTR) error = errno;
+    }
+    crypto_hash_sha256_final(&state, hash);
+    sodium_bin2hex(digits, KN_DIGEST_TEXT, hash, sizeof hash);
+    close(fd);
+    return error;
+}
+
+static void *run(void *arg)
+{
+    kn_digest_job *job = arg;
+    for (int i = 0; i < job->count && job->failed < 0 && !atomic_load(&job->stop); i++) {
+        job->error = digest_file(job, job->paths[i], job->digits[i]);
+        if (job->error) job->failed = i;
+    }
+    return NULL;
+}
+
+kn_status kn_digest_start(kn_digest_job **out, kn_context *ctx, const char *const *paths, int count, kn_error *err)
+{
+    *out = NULL;
+    if (sodium_init() < 0) return kn_fail(err, KN_INTERNAL, "the library of ciphers does not start");
+    kn_digest_job *job = kn_alloc_zero(ctx, sizeof *job);
+    if (!job) return kn_fail_memory(err, ctx, "digests of the inputs");
+    job->ctx = ctx;
+    job->paths = paths;
+    job->count = count;
+    job->failed = -1;
+    job->piece = kn_alloc(ctx, PIECE);
+    job->texts = kn_alloc_array(ctx, (size_t)count, sizeof *job->texts);
+    job->digits = kn_alloc_array_zero(ctx, (size_t)count, sizeof *job->digits);
+    if (!job->piece || !job->texts || !job->digits) {
+        kn_digest_free(job);
+        return kn_fail_memory(err, ctx, "digests of the inputs");
+    }
+    for (int i = 0; i < count; i++) job->texts[i] = job->digits[i];
+    /* The program's handlers of signals run on its own threads. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    job->running = pthread_create(&job->thread, NULL, run, job) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    *out = job;
+    return KN_OK;
+}
+
+kn_status kn_digest_wait(kn_digest_job *job, const char *const **texts, kn_error *err)
+{
+    if (job->running)
+        pthread_join(job->thread, NULL);
+    else
+        run(job);
+    job->running = false;
+    *texts = job->texts;
+    if (job->failed < 0) return KN_OK;
+    return kn_fail(err, KN_IO, "%s: cannot be read: %s", job->paths[job->failed], strerror(job->error));
+}
+
+void kn_digest_free(kn_digest_job *job)
+{
+    if (!job) return;
+    atomic_store(&job->stop, true);
+    if (job->running) pthread_join(job->thread, NULL);
+    kn_free(job->piece);
+    kn_free(job->texts);
+    kn_free(job->digits);
+    kn_free(job);
+}

@@ -1,0 +1,417 @@
+/* table/recode.c: sorts the rows of a release and writes them. See kn_recode.h; released.c makes the texts.
+ *
+ * Order: by the quasi-identifiers, then by the other columns, each by the bytes of what is released, columns in their
+ * order; so the rows of a class stand together. Classes are ranked first; a row's key is the rank of its class and as many
+ * ranks of its other cells as fit into 64 bits, compared by radix sort; what does not fit decides among equal keys, and at
+ * last the row's number, which changes no byte. A suppressed row has the rank behind the last class; left out, it falls
+ * off the end.
+ *
+ * Cost: O(rows) for sorting and O(cells) for writing, in parallel. Memory: 32 bytes per row while sorting, 8 after it.
+ */
+#include "kn_recode.h"
+
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_csv_write.h"
+#include "kn_error.h"
+#include "kn_fault.h"
+#include "kn_parallel.h"
+#include "kn_released.h"
+#include "kn_sort.h"
+
+enum { PIECE_ROWS = 8192, GRAIN = 1 << 15, KEY_BITS = 64 };
+
+static const char recoding[] = "recoding the release";
+
+typedef struct recoder {
+    kn_context            *ctx;
+    const kn_recode_input *input;
+    const kn_released     *released;
+    uint32_t              *class_ranks; /* per class                                               */
+    uint32_t               classes;     /* ranks in use; that number is the rank of suppressed rows */
+    int                   *order;       /* the other columns in the order in which rows are compared */
+    int                    others;
+    int                    packed;  /* so many of these are in the key             */
+    int                    leading; /* columns before the first that is no quasi-identifier */
+    kn_sort_record        *records;
+    int64_t               *map;
+} recoder;
+
+static int bits_for(uint64_t values)
+{
+    return values <= 1 ? 0 : 64 - __builtin_clzll(values - 1);
+}
+
+/* ---- The classes' order ---- */
+
+typedef struct class_order {
+    const kn_released *released;
+    int               *columns; /* the quasi-identifiers */
+    int                count;
+    int                packed;
+} class_order;
+
+static uint32_t class_rank(const class_order *o, int i, uint64_t class_index)
+{
+    const kn_released_texts *t = &o->released->columns[o->columns[i]];
+    return t->ranks[t->ids_of_classes[class_index]];
+}
+
+static int compare_classes(const class_order *o, uint64_t a, uint64_t b)
+{
+    for (int i = o->packed; i < o->count; i++) {
+        uint32_t x = class_rank(o, i, a), y = class_rank(o, i, b);
+        if (x != y) return x < y ? -1 : 1;
+    }
+    return 0;
+}
+
+static int class_tie(const void *arg, uint64_t a, uint64_t b)
+{
+    int c = compare_classes(arg, a, b);
+    return c ? c : a < b ? -1 : a > b;
+}
+
+static kn_status sort_classes(recoder *r, class_order *o, kn_sort_record *records, kn_error *err)
+{
+    uint32_t classes = r->input->plan->classes;
+    int      bits = 0;
+    for (; o->packed < o->count; o->packed++) {
+        int more = bits_for(r->released->columns[o->columns[o->packed]].distinct);
+        if (bits + more > KEY_BITS) break;
+        bits += more;
+    }
+    for (uint32_t c = 0; c < classes; c++) {
+        uint64_t key = 0;
+        for (int i = 0; i < o->packed; i++)
+            key = key << bits_for(r->released->columns[o->columns[i]].distinct) | class_rank(o, i, c);
+        records[c] = (kn_sort_record){key, c};
+    }
+    KN_TRY(kn_sort_records(r->ctx, records, classes, class_tie, o, err));
+    for (uint32_t i = 0; i < classes; i++) {
+        bool same =
+            i > 0 && records[i].key == records[i - 1].key && compare_classes(o, records[i].id, records[i - 1].id) == 0;
+        if (!same) r->classes++;
+        r->class_ranks[records[i].id] = r->classes - 1;
+    }
+    return KN_OK;
+}
+
+static kn_status rank_classes(recoder *r, kn_error *err)
+{
+    uint32_t        classes = r->input->plan->classes;
+    class_order     o = {.released = r->released};
+    kn_sort_record *records = kn_alloc_array(r->ctx, (size_t)classes + 1, sizeof *records);
+    o.columns = kn_alloc_array(r->ctx, (size_t)r->released->column_count + 1, sizeof *o.columns);
+    r->class_ranks = kn_alloc_array(r->ctx, (size_t)classes + 1, sizeof *r->class_ranks);
+    kn_status st = KN_OK;
+    if (records && o.columns && r->class_ranks) {
+        for (int i = 0; i < r->released->column_count; i++)
+            if (r->released->columns[i].kind == KN_RELEASED_QUASI) o.columns[o.count++] = i;
+        st = sort_classes(r, &o, records, err);
+    } else {
+        st = kn_fail_memory(err, r->ctx, recoding);
+    }
+    kn_free(records);
+    kn_free(o.columns);
+    return st;
+}
+
+/* ---- The rows' order ---- */
+
+static bool shown_when_suppressed(const recoder *r, const kn_released_texts *t)
+{
+    return r->input->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE && t->kind == KN_RELEASED_COPY && t->sensitive;
+}
+
+/* The rank of a row's cell in one of the other columns. */
+static inline uint32_t row_rank(const recoder *r, int i, int64_t row, bool suppressed)
+{
+    const kn_released_texts *t = &r->released->columns[r->order[i]];
+    if (suppressed && !shown_when_suppressed(r, t)) return 0;
+    return kn_released_rank(t, kn_column_code(t->column, row));
+}
+
+static int row_tie(const void *arg, uint64_t a, uint64_t b)
+{
+    const recoder *r = arg;
+    bool suppressed = r->input->plan->class_of_row[a] == KN_CLASS_SUPPRESSED; /* b too: their keys are equal */
+    for (int i = r->packed; i < r->others; i++) {
+        uint32_t x = row_rank(r, i, (int64_t)a, suppressed), y = row_rank(r, i, (int64_t)b, suppressed);
+        if (x != y) return x < y ? -1 : 1;
+    }
+    return a < b ? -1 : a > b;
+}
+
+static kn_status fill_row_keys(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    (void)err;
+    recoder *r = arg;
+    for (int64_t row = begin; row < end; row++) {
+        uint32_t class_index = r->input->plan->class_of_row[row];
+        bool     suppressed = class_index == KN_CLASS_SUPPRESSED;
+        uint64_t key = suppressed ? r->classes : r->class_ranks[class_index];
+        for (int i = 0; i < r->packed; i++)
+            key = key << bits_for(r->released->columns[r->order[i]].distinct) | row_rank(r, i, row, suppressed);
+        r->records[row] = (kn_sort_record){key, (uint64_t)row};
+    }
+    return KN_OK;
+}
+
+static kn_status sort_rows(recoder *r, kn_error *err)
+{
+    int64_t rows = r->input->plan->rows;
+    r->order = kn_alloc_array(r->ctx, (size_t)r->released->column_count + 1, sizeof *r->order);
+    r->records = kn_alloc_array(r->ctx, (size_t)rows + 1, sizeof *r->records);
+    if (!r->order || !r->records) return kn_fail_memory(err, r->ctx, recoding);
+    int bits = bits_for((uint64_t)r->classes + 1);
+    for (int i = 0; i < r->released->column_count; i++)
+        if (r->released->columns[i].kind != KN_RELEASED_QUASI) r->order[r->others++] = i;
+    for (; r->packed < r->others; r->packed++) {
+        int more = bits_for(r->released->columns[r->order[r->packed]].distinct);
+        if (bits + more > KEY_BITS) break;
+        bits += more;
+    }
+    KN_TRY(kn_parallel_for(r->ctx, rows, GRAIN, fill_row_keys, r, err));
+    return kn_sort_records(r->ctx, r->records, (size_t)rows, r->packed < r->others ? row_tie : NULL, r, err);
+}
+
+static int64_t suppressed_rows(const kn_plan *plan)
+{
+    int64_t n = 0;
+    for (int64_t row = 0; row < plan->rows; row++) n += plan->class_of_row[row] == KN_CLASS_SUPPRESSED;
+    return n;
+}
+
+/* Which row of the table comes where. */
+static kn_status make_map(recoder *r, int64_t *count, kn_error *err)
+{
+    const kn_plan *plan = r->input->plan;
+    bool           drop = r->input->suppressed == KN_SUPPRESSED_DROP;
+    *count = plan->rows - (drop ? suppressed_rows(plan) : 0);
+    if (!r->input->keep_order) KN_TRY(sort_rows(r, err));
+    r->map = kn_alloc_array(r->ctx, (size_t)*count + 1, sizeof *r->map);
+    if (!r->map) return kn_fail_memory(err, r->ctx, recoding);
+    int64_t n = 0;
+    if (r->input->keep_order) {
+        for (int64_t row = 0; row < plan->rows; row++)
+            if (!drop || plan->class_of_row[row] != KN_CLASS_SUPPRESSED) r->map[n++] = row;
+    } else {
+        for (; n < *count; n++) r->map[n] = (int64_t)r->records[n].id;
+    }
+    kn_free(r->records);
+    r->records = NULL;
+    return KN_OK;
+}
+
+/* ---- Rows that would look suppressed ---- */
+
+static bool is_star(const kn_released_texts *t, uint32_t id)
+{
+    return t->star < t->count && kn_released_rank(t, id) == kn_released_rank(t, t->star);
+}
+
+/* Is the class "*" in every quasi-identifier? */
+static bool starred_class(const recoder *r, uint32_t class_index)
+{
+    for (int i = 0; i < r->released->column_count; i++) {
+        const kn_released_texts *t = &r->released->columns[i];
+        if (t->kind == KN_RELEASED_QUASI && !is_star(t, t->ids_of_classes[class_index])) return false;
+    }
+    return true;
+}
+
+/* Is the row "*" in every column in which a suppressed row is? Its class is. */
+static bool starred_row(const recoder *r, int64_t row)
+{
+    for (int i = 0; i < r->released->column_count; i++) {
+        const kn_released_texts *t = &r->released->columns[i];
+        if (t->kind == KN_RELEASED_QUASI || shown_when_suppressed(r, t)) continue;
+        if (t->kind == KN_RELEASED_PSEUDONYM || !is_star(t, kn_column_code(t->column, row))) return false;
+    }
+    return true;
+}
+
+/* A row that is shown must not look like one that is not: a reader would take a value of the data for a star. Where
+ * nothing but the quasi-identifiers could tell them apart there is nothing to confuse: such a class of stars shows as
+ * little as suppressed rows do, and no value of the data is in it. */
+static kn_status check_stars(const recoder *r, kn_error *err)
+{
+    const kn_plan *plan = r->input->plan;
+    int            column = -1;
+    for (int i = 0; i < r->released->column_count; i++) {
+        const kn_released_texts *t = &r->released->columns[i];
+        if (t->kind == KN_RELEASED_COPY && !shown_when_suppressed(r, t) && t->star < t->count) column = i;
+    }
+    if (column < 0) return KN_OK;
+    for (uint32_t c = 0; c < plan->classes; c++) {
+        if (!starred_class(r, c)) continue;
+        for (int64_t row = 0; row < plan->rows; row++)
+            if (plan->class_of_row[row] == c && starred_row(r, row))
+                return kn_fail(err, KN_INPUT,
+                               "column \"%s\" of the data holds the value *, and a row would look as if it were "
+                               "suppressed; write that value otherwise",
+                               r->released->columns[column].column->name);
+    }
+    return KN_OK;
+}
+
+/* ---- Writing ---- */
+
+static void write_cell(const recoder *r, const kn_released_texts *t, uint32_t class_index, int64_t row, kn_buffer *to)
+{
+    if (class_index == KN_CLASS_SUPPRESSED && !shown_when_suppressed(r, t))
+        kn_buffer_char(to, '*');
+    else
+        kn_released_cell(to, t,
+                         t->kind == KN_RELEASED_QUASI ? t->ids_of_classes[class_index] : kn_column_code(t->column, row),
+                         r->input->delimiter);
+}
+
+#ifdef KN_FAULTS
+/* The row and class that are written in place of the i-th, by mistake. */
+static bool mistaken_row(const recoder *r, int64_t i, int64_t *row, uint32_t *class_index)
+{
+    const kn_plan *plan = r->input->plan;
+    if (kn_fault("recode-lose-row") && i == 0) return false;
+    if (kn_fault("recode-duplicate-row") && i == 1) *class_index = plan->class_of_row[*row = r->map[0]];
+    if (kn_fault("recode-swap-class") && *class_index == 0) *class_index = 1;
+    if (kn_fault("recode-copy-shift") && *class_index == 0) *row = (*row + 1) % plan->rows;
+    if (kn_fault("recode-show-suppressed") && *class_index == KN_CLASS_SUPPRESSED) *class_index = 0;
+    return true;
+}
+#else
+static bool mistaken_row(const recoder *r, int64_t i, int64_t *row, uint32_t *class_index)
+{
+    (void)r, (void)i, (void)row, (void)class_index;
+    return true;
+}
+#endif
+
+/* What the row before shows in the leading quasi-identifiers: rows of a class stand together and show the same. */
+typedef struct last_row {
+    uint32_t class_index;
+    size_t   begin, size; /* in the buffer; size 0: nothing to repeat */
+} last_row;
+
+static void repeat(kn_buffer *to, const last_row *last)
+{
+    char *room = kn_buffer_reserve(to, last->size);
+    if (!room) return;
+    memcpy(room, to->data + last->begin, last->size);
+    to->size += last->size;
+}
+
+static void write_row(const recoder *r, int64_t i, last_row *last, kn_buffer *to)
+{
+    int64_t  row = r->map[i];
+    uint32_t class_index = r->input->plan->class_of_row[row];
+    if (!mistaken_row(r, i, &row, &class_index)) return;
+    size_t begin = to->size;
+    int    c = 0;
+    if (last->size > 0 && last->class_index == class_index) {
+        repeat(to, last);
+        c = r->leading;
+    }
+    for (; c < r->released->column_count; c++) {
+        if (c > 0) kn_buffer_char(to, r->input->delimiter);
+        write_cell(r, &r->released->columns[c], class_index, row, to);
+        if (c + 1 == r->leading) *last = (last_row){class_index, begin, to->size - begin};
+    }
+    if (to->size == begin) kn_buffer_add(to, "\"\""); /* an empty line would be no row */
+    kn_buffer_char(to, '\n');
+}
+
+typedef struct row_pieces {
+    const recoder *recoder;
+    int64_t        count;
+} row_pieces;
+
+static kn_status write_piece(void *arg, int64_t piece, kn_buffer *to, kn_error *err)
+{
+    const row_pieces *p = arg;
+    int64_t           first = piece * PIECE_ROWS, end = first + PIECE_ROWS;
+    if (end > p->count) end = p->count;
+    last_row last = {0};
+    for (int64_t i = first; i < end; i++) write_row(p->recoder, i, &last, to);
+    if (to->failed) return kn_fail_memory(err, p->recoder->ctx, recoding);
+    kn_progress_add(p->recoder->ctx, (uint64_t)(end - first));
+    return KN_OK;
+}
+
+static void count_formulas(const recoder *r, int64_t count)
+{
+    for (int c = 0; c < r->released->column_count; c++) {
+        const kn_released_texts *t = &r->released->columns[c];
+        r->input->formulas[c] = 0;
+        for (int64_t i = 0; t->formulas && i < count; i++) {
+            uint32_t class_index = r->input->plan->class_of_row[r->map[i]];
+            if (class_index == KN_CLASS_SUPPRESSED && !shown_when_suppressed(r, t)) continue;
+            r->input->formulas[c] +=
+                kn_released_formula(t, t->kind == KN_RELEASED_QUASI ? t->ids_of_classes[class_index]
+                                                                    : kn_column_code(t->column, r->map[i]));
+        }
+    }
+}
+
+static kn_status write_header(const recoder *r, kn_output *output, kn_error *err)
+{
+    kn_buffer line;
+    kn_buffer_init(&line, r->ctx);
+    for (int c = 0; c < r->released->column_count; c++) {
+        if (c > 0) kn_buffer_char(&line, r->input->delimiter);
+        kn_csv_cell(&line, kn_string_of(r->released->columns[c].column->name), r->input->delimiter);
+    }
+    kn_buffer_char(&line, '\n');
+    kn_status st = line.failed ? kn_fail_memory(err, r->ctx, recoding) : KN_OK;
+    if (st == KN_OK) kn_output_write(output, line.data, line.size);
+    kn_buffer_free(&line);
+    return st;
+}
+
+static kn_status write_all(const recoder *r, kn_output *output, int64_t count, kn_error *err)
+{
+    row_pieces p = {r, count};
+    KN_TRY(write_header(r, output, err));
+    kn_progress_begin(r->ctx, "writing", "rows", (uint64_t)count);
+    kn_status st = kn_output_pieces(output, (count + PIECE_ROWS - 1) / PIECE_ROWS, write_piece, &p, err);
+    kn_progress_end(r->ctx);
+    return st;
+}
+
+kn_status kn_recode_write(kn_output *output, kn_context *ctx, const kn_recode_input *input, int64_t **map,
+                          int64_t *map_count, kn_error *err)
+{
+    *map = NULL;
+    *map_count = 0;
+    if (input->column_count < 1) return kn_fail(err, KN_USAGE, "a release needs at least one column");
+    if (!kn_csv_delimiter_ok(input->delimiter))
+        return kn_fail(err, KN_USAGE, "this character cannot be a CSV delimiter");
+    kn_released *released = NULL;
+    for (int c = 0; c < input->column_count && input->guarded; c++) {
+        const char *name = input->table->columns[input->columns[c].column].name;
+        if (kn_csv_formula(kn_string_of(name)))
+            return kn_fail(err, KN_INPUT, "a spreadsheet would execute the name of the column \"%s\"; give it another",
+                           name);
+    }
+    KN_TRY(kn_released_make(&released, ctx, input, err));
+    recoder r = {.ctx = ctx, .input = input, .released = released};
+    while (r.leading < input->column_count && input->columns[r.leading].kind == KN_RELEASED_QUASI) r.leading++;
+    kn_status st = check_stars(&r, err);
+    if (st == KN_OK) st = rank_classes(&r, err);
+    if (st == KN_OK) st = make_map(&r, map_count, err);
+    if (st == KN_OK) st = write_all(&r, output, *map_count, err);
+    if (st == KN_OK && input->formulas) count_formulas(&r, *map_count);
+    kn_free(r.records);
+    kn_free(r.class_ranks);
+    kn_free(r.order);
+    if (st == KN_OK)
+        *map = r.map;
+    else
+        kn_free(r.map);
+    kn_released_free(released);
+    return st;
+}

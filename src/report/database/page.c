@@ -1,0 +1,262 @@
+/* database/page.c: a release of a database as one page of HTML: the verdict in plain words, what became of each table,
+ * crowds before and after, what may be published.
+ *
+ * Interface: kn_database_report_render (kn_database_report.h). The sections on promises, risk and crowds are those of a
+ * table's release. The page is for those who hold the data: it tells how the original stood; no value, no time, no seed.
+ */
+#include "kn_database_report.h"
+
+#include <string.h>
+
+#include "kn_error.h"
+#include "kn_html.h"
+#include "kn_release_report.h"
+
+static const char *shown_output(const kn_database_result *r)
+{
+    return kn_release_file_name(r->beside);
+}
+
+static void heading(kn_buffer *to, const kn_database_result *r, const char *title)
+{
+    kn_buffer_add(to, "<header>\n<h1>");
+    kn_html_text(to, title);
+    kn_buffer_add(to, "</h1>\n<p class=\"about\">");
+    if (shown_output(r)) {
+        kn_html_name(to, shown_output(r));
+        kn_buffer_add(to, " · ");
+    }
+    kn_html_count(to, r->found ? r->persons : r->persons_in, "person", "persons");
+    kn_buffer_add(to, " · ");
+    kn_html_count(to, r->table_count, "table", "tables");
+    kn_release_method(to, r->method, r->advice);
+    kn_buffer_add(to, "</p>\n</header>\n");
+}
+
+static void left_out(kn_buffer *to, const kn_database_result *r)
+{
+    if (r->suppressed == 0) {
+        kn_buffer_add(to, "Nobody is left out. ");
+        return;
+    }
+    kn_html_count(to, r->suppressed, "person", "persons");
+    kn_buffer_add(to, " (");
+    kn_html_share(to, r->suppressed, r->persons_in);
+    kn_buffer_add(to, r->suppressed == 1 ? ") stood out too much and is left out. "
+                                         : ") stood out too much and are left out. ");
+}
+
+/* An anatomy hides values, not persons. */
+static void verdict_of_anatomy(kn_buffer *to, const kn_database_result *r)
+{
+    kn_buffer_add(to, "Which sensitive value belongs to whom is hidden among at least ");
+    kn_html_count(to, r->k, "person", "persons");
+    kn_buffer_add(
+        to, "; who is in the release is not.</p>\n<p>Quasi-identifiers are published as they are: whoever knows "
+            "them may find a person’s rows, and knows that the person takes part. Each row names a group, and the "
+            "sensitive values of a group are listed without saying which row has which. Whoever learns from all "
+            "groups which values go with which quasi-identifiers may still guess better than the list of one "
+            "group suggests. ");
+}
+
+static void verdict(kn_buffer *to, const kn_spec *spec, const kn_database_result *r)
+{
+    kn_buffer_format(to, "<div class=\"verdict %s\">\n<p class=\"answer\">", r->found ? "safe" : "risk");
+    if (!r->found) {
+        kn_buffer_add(to, "No: there is no release that keeps what was asked.</p>\n<p>");
+        kn_html_text(to, r->reason);
+        kn_buffer_add(to, ". Nothing was written. Ask for less, or give the columns hierarchies that reach "
+                          "further.</p>\n</div>\n");
+        return;
+    }
+    if (spec->anatomy)
+        verdict_of_anatomy(to, r);
+    else {
+        kn_buffer_add(to, "Everybody hides among at least ");
+        kn_html_count(to, r->k, "person", "persons");
+        kn_buffer_add(to,
+                      ", across all tables.</p>\n<p>Whoever knows everything about a person that stands in the "
+                      "quasi-identifiers, in whichever table and however they are joined, finds nobody or at least ");
+        kn_html_integer(to, r->k);
+        kn_buffer_add(to, " persons; in the original it was ");
+        kn_html_integer(to, r->k_before);
+        kn_buffer_add(to, ". ");
+    }
+    left_out(to, r);
+    if (r->largest_share > 0) {
+        kn_buffer_add(to, "A sensitive value that is promised to be diverse belongs to at most ");
+        kn_html_decimal(to, 100 * r->largest_share, 1);
+        kn_buffer_add(to, spec->anatomy ? "\u00A0% of those who share a group. " : "\u00A0% of those who look alike. ");
+    }
+    kn_buffer_add(to, "What was written was read again and every promise checked before it was given its "
+                      "name.</p>\n</div>\n");
+}
+
+static void tiles(kn_buffer *to, const kn_spec *spec, const kn_database_result *r)
+{
+    kn_buffer_add(to, "<dl class=\"tiles\">\n");
+    if (r->found) {
+        kn_release_tile(to, spec->anatomy ? "Persons who share a group, at least" : "Smallest crowd (k)", (double)r->k);
+        if (!spec->anatomy) kn_release_tile(to, "Smallest crowd before", (double)r->k_before);
+        kn_release_tile(to, "Persons left out", (double)r->suppressed);
+        kn_release_tile(to, "Information lost (lm)", r->lm);
+    } else {
+        kn_release_tile(to, "Persons", (double)r->persons_in);
+        kn_release_tile(to, "Smallest crowd (k)", (double)r->k_before);
+    }
+    kn_buffer_add(to, "</dl>\n");
+}
+
+static void tables(kn_buffer *to, const kn_database_result *r)
+{
+    static const char *const titles[] = {"Table", "Rows", "Released", "Deleted", "Of nobody", "Lost"};
+    kn_html_table            t;
+    kn_html_section(to, "What became of the tables");
+    kn_buffer_add(
+        to, "<p>A row that the others of a crowd have no counterpart for is deleted: it would point at its owner. "
+            "Rows whose keys lead to no person are never released. Lost: the share of information in the "
+            "quasi-identifiers, a deleted cell counting in full.</p>\n");
+    kn_html_table_begin(&t, to, r->found ? "lrrrrr" : "lr", titles);
+    for (int i = 0; i < r->table_count; i++) {
+        const kn_release_table *table = &r->tables[i];
+        const int64_t           counts[] = {table->rows_in, table->rows, table->deleted, table->orphans};
+        kn_html_table_row(&t);
+        kn_html_table_cell(&t);
+        kn_html_name(to, table->name);
+        for (int c = 0; c < (r->found ? 4 : 1); c++) {
+            kn_html_table_cell(&t);
+            kn_html_integer(to, counts[c]);
+        }
+        if (!r->found) continue;
+        kn_html_table_cell(&t);
+        if (table->cells == 0) {
+            kn_buffer_add(to, "–");
+            continue;
+        }
+        kn_html_decimal(to, 100 * table->lm, 1);
+        kn_buffer_add(to, "\u00A0%");
+    }
+    kn_html_table_end(&t);
+    kn_html_section_end(to);
+}
+
+static void list_role(kn_buffer *to, const kn_spec *spec, kn_role role, const char *title)
+{
+    bool first = true;
+    for (int t = 0; t < spec->table_count; t++)
+        for (int i = 0; i < spec->tables[t].attribute_count; i++) {
+            if (spec->tables[t].attributes[i].role != role) continue;
+            if (first) kn_buffer_format(to, "<p>%s: ", title);
+            if (!first) kn_buffer_add(to, ", ");
+            first = false;
+            kn_html_name(to, spec->tables[t].name);
+            kn_buffer_char(to, '.');
+            kn_html_name(to, spec->tables[t].attributes[i].name);
+        }
+    if (!first) kn_buffer_add(to, ".</p>\n");
+}
+
+static void columns(kn_buffer *to, const kn_spec *spec, const kn_database_result *r)
+{
+    kn_html_section(to, "What became of the columns");
+    list_role(to, spec, KN_ROLE_QUASI,
+              spec->anatomy ? "Quasi-identifiers, published as they are" : "Quasi-identifiers, made coarser");
+    list_role(to, spec, KN_ROLE_SENSITIVE,
+              spec->anatomy ? "Sensitive, listed by groups" : "Sensitive, published as they are");
+    list_role(to, spec, KN_ROLE_KEEP, "Kept as they are, covered by no promise");
+    list_role(to, spec, KN_ROLE_IDENTIFIER, "Identifiers, left out");
+    for (int i = 0; i < r->dropped_count; i++) {
+        kn_buffer_add(to, i == 0 ? "<p>Not declared, left out: " : ", ");
+        kn_html_name(to, r->dropped[i]);
+    }
+    if (r->dropped_count > 0) kn_buffer_add(to, ".</p>\n");
+    kn_buffer_add(to,
+                  "<p>Keys were drawn anew, the same wherever a key stands: the tables join as before, and no number "
+                  "is that of the original.</p>\n");
+    kn_html_section_end(to);
+}
+
+static void files(kn_buffer *to, const kn_spec *spec, const kn_database_result *r)
+{
+    static const char *const titles[] = {"File", "For", "What it holds"};
+    const char              *base = shown_output(r);
+    kn_html_table            t;
+    if (!base || !r->found) return;
+    kn_html_section(to, "What may be published, and what may not");
+    kn_html_table_begin(&t, to, "llw", titles);
+    kn_release_file_row(&t, base, "", "everybody", "The release.");
+    kn_release_file_row(&t, "its certificate", "", "everybody", "What was promised and what the release shows.");
+    kn_release_public_row(&t, spec);
+    kn_release_file_row(&t, "this page", "", "you alone", "How it stood before and after: it tells of the original.");
+    kn_release_file_row(&t, base, ".private.json", "you alone",
+                        "Every figure, and the seed of the new keys, which would undo them.");
+    if (spec->keep_rowmap) kn_release_file_row(&t, base, ".rowmap", "you alone", "Who is who. It undoes the release.");
+    kn_html_table_end(&t);
+    kn_html_section_end(to);
+}
+
+static void words(kn_buffer *to, bool anatomy)
+{
+    kn_html_section(to, "What the words mean");
+    kn_buffer_add(to, "<dl class=\"words\">\n");
+    kn_release_word(
+        to, "Quasi-identifiers",
+        "Columns that somebody else may know about a person, in any table: which courses, which dates. None of "
+        "them is a name, but together they can point to one person.");
+    if (anatomy) {
+        kn_release_word(to, "Group", "Rows whose sensitive values are listed together, without saying whose is which.");
+        kn_buffer_add(to, "</dl>\n");
+        kn_html_section_end(to);
+        return;
+    }
+    kn_release_word(
+        to, "Class, crowd",
+        "All persons whose rows look exactly the same on the quasi-identifiers, in every table: the same number "
+        "of rows, the same values, joined in the same way.");
+    kn_release_word(to, "k", "The number of persons in the smallest crowd.");
+    kn_buffer_add(to, "</dl>\n");
+    kn_html_section_end(to);
+}
+
+kn_status kn_database_report_render(kn_buffer *to, const kn_spec *spec, const kn_database_result *r,
+                                    const char *version, kn_error *err)
+{
+    if (!spec || !r) return kn_fail(err, KN_USAGE, "release report: the spec or the result is missing");
+    const char *title = r->found ? "Release report" : "Release report: no release";
+    /* The sections that are the same for a table take what they need from its kind of result. */
+    kn_spec counted = *spec;
+    if (!counted.entity) counted.entity = "person";
+    const kn_release_result like = {.method = r->method,
+                                    .found = r->found,
+                                    .complete = true,
+                                    .k = r->k,
+                                    .k_before = r->k_before,
+                                    .classes = r->classes,
+                                    .model_count = r->model_count,
+                                    .models = r->models,
+                                    .counter_count = r->counter_count,
+                                    .counters = r->counters,
+                                    .size_count = r->size_count,
+                                    .sizes = r->sizes,
+                                    .size_count_before = r->size_count_before,
+                                    .sizes_before = r->sizes_before};
+    const kn_release_page   page = {&counted, &like, kn_release_largest_k(spec)};
+    kn_html_begin(to, title);
+    heading(to, r, title);
+    verdict(to, spec, r);
+    tiles(to, spec, r);
+    kn_release_notes(to, r->notes, r->note_count);
+    if (r->model_count > 0) kn_release_models(to, &page);
+    tables(to, r);
+    if (!spec->anatomy) { /* its persons can be told apart, by design */
+        kn_release_risk(to, &page);
+        kn_release_sizes(to, &page);
+    }
+    columns(to, spec, r);
+    files(to, spec, r);
+    kn_release_counters(to, &page);
+    words(to, spec->anatomy);
+    kn_release_footer(to, version);
+    kn_html_end(to);
+    return to->failed ? kn_fail_memory(err, to->ctx, "writing a report") : KN_OK;
+}

@@ -1,0 +1,231 @@
+/* records/page.c: a release of tree records as one page of HTML: the verdict in plain words, what became of values and
+ * relations, what may be published.
+ *
+ * Interface: kn_records_report_render (kn_records_report.h). The page is for those who hold the data: it tells how the original
+ * stood; no value of the data, no time; the relations that vanished are counted and not named.
+ */
+#include "kn_records_report.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kn_error.h"
+#include "kn_html.h"
+#include "kn_records_picture.h"
+#include "kn_release_report.h"
+
+static void heading(kn_buffer *to, const kn_spec *spec, const kn_records_result *r, const char *title)
+{
+    const char *file = kn_release_file_name(spec->output);
+    kn_buffer_add(to, "<header>\n<h1>");
+    kn_html_text(to, title);
+    kn_buffer_add(to, "</h1>\n<p class=\"about\">");
+    if (file) {
+        kn_html_name(to, file);
+        kn_buffer_add(to, " · ");
+    }
+    kn_html_count(to, r->records, "record", "records");
+    kn_buffer_add(to, " · ");
+    kn_html_count(to, spec->class_count, "class", "classes");
+    kn_release_method(to, r->method, r->advice);
+    kn_buffer_add(to, "</p>\n</header>\n");
+}
+
+/* "up to 2 values of a person's record and up to 1 relation between them" */
+static void knowledge(kn_buffer *to, kn_kmn kmn)
+{
+    kn_buffer_add(to, "up to ");
+    kn_html_count(to, kmn.m, "value", "values");
+    kn_buffer_add(to, " of a person’s record");
+    if (kmn.n == 0) return;
+    kn_buffer_add(to, ", and up to ");
+    kn_html_count(to, kmn.n, "relation", "relations");
+    kn_buffer_add(to, " between them (which stands above which),");
+}
+
+static void verdict(kn_buffer *to, const kn_spec *spec, const kn_records_result *r)
+{
+    kn_buffer_format(to, "<div class=\"verdict %s\">\n<p class=\"answer\">", r->found ? "safe" : "risk");
+    if (!r->found) {
+        kn_buffer_add(to, "No: there is no release that keeps what was asked.</p>\n<p>");
+        kn_html_text(to, r->reason);
+        kn_buffer_add(to, ". Nothing was written.</p>\n</div>\n");
+        return;
+    }
+    kn_buffer_add(to, "Whoever knows ");
+    knowledge(to, r->kmn);
+    kn_buffer_add(to, " finds nobody, or at least ");
+    kn_html_count(to, r->k, "record", "records");
+    kn_buffer_add(to, ".</p>\n<p>");
+    bool absent = false;
+    for (int c = 0; c < spec->class_count; c++) {
+        if (!spec->classes[c].negative) continue;
+        kn_buffer_add(to, absent ? ", "
+                                 : "That holds for somebody, too, who knows that values are absent, each as one of "
+                                   "the values that are known: of ");
+        kn_html_name(to, spec->classes[c].name);
+        absent = true;
+    }
+    if (absent) kn_buffer_add(to, ". ");
+    if (r->kmn.n > 1)
+        kn_buffer_add(to,
+                      spec->semantics == KN_SEMANTICS_PATHS
+                          ? "That holds for somebody who also knows which of these relations lie on one path. "
+                          : "Relations are taken one by one: that several of them lie on one path is not counted as "
+                            "known. ");
+    if (r->largest_share > 0) {
+        kn_buffer_add(to, "Of the records that somebody finds, at most ");
+        kn_html_decimal(to, 100 * r->largest_share, 1);
+        kn_buffer_add(to, "\u00A0% have any one sensitive value. ");
+    }
+    if (!r->complete) kn_buffer_add(to, "The time limit ended the search: a release that loses less may exist. ");
+    kn_buffer_add(
+        to, "A relation that is not there says nothing: it may have been taken away. The written file was read again "
+            "and every promise checked before it got its name.</p>\n</div>\n");
+}
+
+static void tiles(kn_buffer *to, const kn_records_result *r)
+{
+    kn_buffer_add(to, "<dl class=\"tiles\">\n");
+    kn_release_tile(to, "Records", (double)r->records);
+    if (r->found) {
+        kn_release_tile(to, "Fewest that somebody finds", (double)r->k);
+        kn_release_tile(to, "Relations that vanished", (double)r->disassociations);
+        kn_records_share_tile(to, "Nodes that show their own value", r->node_survival);
+    }
+    kn_buffer_add(to, "</dl>\n");
+}
+
+static void loss_row(kn_html_table *t, const char *name, int64_t before, int64_t after, double survive)
+{
+    kn_html_table_row(t);
+    kn_html_table_cell(t);
+    kn_html_text(t->to, name);
+    kn_html_table_cell(t);
+    kn_html_integer(t->to, before);
+    kn_html_table_cell(t);
+    kn_html_integer(t->to, after);
+    kn_html_table_cell(t);
+    if (isnan(survive)) return;
+    kn_html_decimal(t->to, 100 * survive, 1);
+    kn_buffer_add(t->to, "\u00A0%");
+}
+
+static void loss(kn_buffer *to, const kn_records_result *r)
+{
+    static const char *const titles[] = {"", "Original", "Release", "As they were"};
+    kn_html_table            t;
+    if (!r->found) return;
+    kn_html_section(to, "What became of values and relations");
+    kn_buffer_add(
+        to, "<p>Values were replaced by groups, the same everywhere; siblings that became equal were merged. Where a "
+            "relation between two values was rare, it vanished everywhere: the lower one moved up.</p>\n");
+    kn_records_picture(to, r);
+    kn_html_table_begin(&t, to, "lrrr", titles);
+    loss_row(&t, "Different values", r->values_original, r->values, NAN);
+    loss_row(&t, "Nodes", r->nodes_original, r->nodes, r->node_survival);
+    loss_row(&t, "Relations", r->relations_original, r->relations,
+             r->relations_original > 0 ? r->relation_unchanged : NAN);
+    kn_html_table_end(&t);
+    if (r->relations_original > 0) {
+        kn_buffer_add(
+            to, "<p>A node or relation stayed as it was where the record still shows the very values. Between the "
+                "same or broader values ");
+        kn_html_decimal(to, 100 * r->relation_survival, 1);
+        kn_buffer_add(to, "\u00A0% of the relations are still there.</p>\n");
+    }
+    kn_html_section_end(to);
+}
+
+static void metric(kn_html_table *t, const char *name, double value, const char *meaning)
+{
+    if (isnan(value)) return;
+    kn_html_table_row(t);
+    kn_html_table_cell(t);
+    kn_html_text(t->to, name);
+    kn_html_table_cell(t);
+    kn_release_figure(t->to, value);
+    kn_html_table_cell(t);
+    kn_html_text(t->to, meaning);
+}
+
+static void metrics(kn_buffer *to, const kn_records_result *r)
+{
+    static const char *const titles[] = {"Metric", "Value", "What it means"};
+    kn_html_table            t;
+    if (!r->found) return;
+    kn_html_section(to, "Every metric");
+    kn_html_table_begin(&t, to, "lrw", titles);
+    metric(&t, "rpd", r->rpd, "How few paths the shown ones may stand for; larger is coarser.");
+    metric(&t, "rpd of the original", r->rpd_original, "The same before.");
+    metric(&t, "ml2", r->ml2, "Share of the frequent subtrees that are not frequent any more, over all levels.");
+    metric(&t, "dml2", r->dml2, "The same by how far they changed.");
+    kn_html_table_end(&t);
+    kn_html_section_end(to);
+}
+
+static void classes(kn_buffer *to, const kn_spec *spec, const kn_records_result *r)
+{
+    kn_html_section(to, "Classes");
+    for (int i = 0; i < spec->class_count; i++) {
+        kn_buffer_add(to, i == 0 ? "<p>As they nest: " : ", ");
+        kn_html_name(to, spec->classes[i].name);
+        if (spec->classes[i].sensitive) kn_buffer_add(to, " (sensitive)");
+    }
+    if (spec->class_count > 0) kn_buffer_add(to, ".</p>\n");
+    for (int i = 0; i < r->dropped_count; i++) {
+        kn_buffer_add(to, i == 0 ? "<p>Of no class, left out: " : ", ");
+        kn_html_name(to, r->dropped[i]);
+    }
+    if (r->dropped_count > 0) kn_buffer_add(to, ".</p>\n");
+    kn_html_section_end(to);
+}
+
+static void files(kn_buffer *to, const kn_spec *spec, const kn_records_result *r)
+{
+    static const char *const titles[] = {"File", "For", "What it holds"};
+    const char              *file = kn_release_file_name(spec->output);
+    kn_html_table            t;
+    if (!file || !r->found) return;
+    kn_html_section(to, "What may be published, and what may not");
+    kn_html_table_begin(&t, to, "llw", titles);
+    kn_release_file_row(&t, file, "", "everybody", "The release.");
+    kn_release_file_row(&t, file, ".certificate.json", "everybody", "What was promised and what the release shows.");
+    kn_release_public_row(&t, spec);
+    kn_release_file_row(&t, "this page", "", "you alone", "How it stood before and after: it tells of the original.");
+    kn_release_file_row(&t, file, ".private.json", "you alone",
+                        "Every figure, and which relations vanished: each is one that some few had.");
+    if (spec->keep_rowmap) kn_release_file_row(&t, file, ".rowmap", "you alone", "Who is who. It undoes the release.");
+    kn_html_table_end(&t);
+    kn_html_section_end(to);
+}
+
+kn_status kn_records_report_render(kn_buffer *to, const kn_spec *spec, const kn_records_result *r, const char *version,
+                                   kn_error *err)
+{
+    if (!spec || !r) return kn_fail(err, KN_USAGE, "release report: the spec or the result is missing");
+    const char             *title = r->found ? "Release report" : "Release report: no release";
+    const kn_release_result like = {.method = r->method,
+                                    .found = r->found,
+                                    .complete = r->complete,
+                                    .model_count = r->model_count,
+                                    .models = r->models,
+                                    .counter_count = r->counter_count,
+                                    .counters = r->counters};
+    const kn_release_page   page = {spec, &like, 2};
+    kn_html_begin(to, title);
+    heading(to, spec, r, title);
+    verdict(to, spec, r);
+    tiles(to, r);
+    kn_release_notes(to, r->notes, r->note_count);
+    if (r->model_count > 0) kn_release_models(to, &page);
+    kn_records_words(to, spec, r);
+    loss(to, r);
+    metrics(to, r);
+    classes(to, spec, r);
+    files(to, spec, r);
+    kn_release_counters(to, &page);
+    kn_release_footer(to, version);
+    kn_html_end(to);
+    return to->failed ? kn_fail_memory(err, to->ctx, "writing a report") : KN_OK;
+}

@@ -1,0 +1,64 @@
+/* kn_release_report.h: a release rendered as one page of HTML (kn_release_report_write), in a buffer. */
+#ifndef KN_RELEASE_REPORT_H
+#define KN_RELEASE_REPORT_H
+
+#include <kanon/report.h>
+
+#include "kn_buffer.h"
+
+/* Appends the page. KN_USAGE: something is NULL; KN_MEMORY. */
+KN_CHECK kn_status kn_release_report_render(kn_buffer *to, const kn_spec *spec, const kn_release_result *result,
+                                            const char *version, kn_error *err);
+
+/* What the parts of the page share. */
+typedef struct kn_release_page {
+    const kn_spec           *spec;
+    const kn_release_result *result;
+    int64_t                  asked; /* a class smaller than this is too small: the largest k asked for, at least 2 */
+} kn_release_page;
+
+/* "row" or "rows"; "person" or "persons" where an entity is given: what a class is counted in. */
+const char *kn_release_unit(const kn_release_page *page, int64_t count);
+
+/* A figure: whole numbers with separators, others with up to four digits behind the point, "none" for NaN. */
+void kn_release_figure(kn_buffer *to, double value);
+
+/* ---- Small parts ---- */
+
+/* A file without its folder: where somebody keeps their data is not the reader's business. NULL for standard output. */
+const char *kn_release_file_name(const char *path);
+
+/* The largest k that is promised, at least 2. */
+int64_t kn_release_largest_k(const kn_spec *spec);
+
+/* " · method NAME", and of method: auto among which. */
+void kn_release_method(kn_buffer *to, kn_method method, const kn_advice *advice);
+void kn_release_tile(kn_buffer *to, const char *name, double value);
+void kn_release_word(kn_buffer *to, const char *name, const char *meaning);
+void kn_release_footer(kn_buffer *to, const char *version);
+
+/* What the run noted, if anything. */
+void kn_release_notes(kn_buffer *to, const char *const *notes, int count);
+
+/* A row of the table of files. */
+struct kn_html_table;
+void kn_release_file_row(struct kn_html_table *t, const char *file, const char *ending, const char *audience,
+                         const char *meaning);
+void kn_release_public_row(struct kn_html_table *t, const kn_spec *spec); /* the public page, where there is one */
+
+/* ---- Sections ---- */
+
+/* risk.c: risk and class sizes, before and after. */
+void kn_release_risk(kn_buffer *to, const kn_release_page *page);
+void kn_release_sizes(kn_buffer *to, const kn_release_page *page);
+
+/* loss.c: the models asked for, what each column lost, the metrics, the counters. */
+void kn_release_models(kn_buffer *to, const kn_release_page *page);
+void kn_release_columns(kn_buffer *to, const kn_release_page *page);
+void kn_release_metrics(kn_buffer *to, const kn_release_page *page);
+void kn_release_counters(kn_buffer *to, const kn_release_page *page);
+
+/* lattice.c: the lattice as a picture with the chosen node. */
+void kn_release_lattice(kn_buffer *to, const kn_release_page *page);
+
+#endif

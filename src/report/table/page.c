@@ -1,0 +1,422 @@
+/* table/page.c: a release as one page of HTML: the parts in order, the verdict in plain words, what is published
+ * beside it and by which rules.
+ *
+ * Interface: kn_release_report_render (kn_release_report.h). Pictures and tables stand in risk.c,
+ * loss.c and lattice.c. The page is for those who hold the data: it tells how the
+ * original stood; no value, no time, no seed. Cost: linear in the class sizes, the
+ * solutions listed and, for a lattice drawn whole, its nodes.
+ */
+#include "kn_release_report.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kn_error.h"
+#include "kn_html.h"
+
+const char *kn_release_unit(const kn_release_page *page, int64_t count)
+{
+    if (page->spec->entity) return count == 1 ? "person" : "persons";
+    return count == 1 ? "row" : "rows";
+}
+
+void kn_release_figure(kn_buffer *to, double value)
+{
+    if (isnan(value))
+        kn_buffer_add(to, "none");
+    else if (isinf(value))
+        kn_buffer_add(to, "no bound");
+    else if (fabs(value) < 9e15 && value == floor(value))
+        kn_html_integer(to, (int64_t)value);
+    else if (fabs(value) < 9e10)
+        kn_html_decimal(to, value, fabs(value) < 0.01 ? 6 : 4);
+    else {
+        int exponent = (int)floor(log10(fabs(value)));
+        kn_html_decimal(to, value / pow(10, exponent), 3);
+        kn_buffer_format(to, "e%d", exponent);
+    }
+}
+
+const char *kn_release_file_name(const char *path)
+{
+    if (!path || strcmp(path, "-") == 0) return NULL;
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+int64_t kn_release_largest_k(const kn_spec *spec)
+{
+    int64_t k = 2;
+    for (int i = 0; i < spec->model_count; i++) {
+        const kn_model *m = &spec->models[i];
+        if ((m->kind == KN_MODEL_K || m->kind == KN_MODEL_ALPHA_K) && m->k > k) k = m->k;
+    }
+    return k;
+}
+
+/* "age, sex and zip" */
+static void quasi_names(kn_buffer *to, const kn_release_page *page)
+{
+    enum { MOST = 12 };
+    int count = page->result->attribute_count, shown = count > MOST ? MOST - 1 : count;
+    for (int i = 0; i < shown; i++) {
+        if (i > 0) kn_buffer_add(to, i + 1 == count ? " and " : ", ");
+        kn_html_name(to, page->result->attributes[i].name);
+    }
+    if (shown < count) {
+        kn_buffer_add(to, " and ");
+        kn_html_integer(to, count - shown);
+        kn_buffer_add(to, " more");
+    }
+}
+
+/* ---- The top ---- */
+
+void kn_release_method(kn_buffer *to, kn_method method, const kn_advice *advice)
+{
+    int count = 0;
+    kn_buffer_format(to, " · method %s", kn_method_name(method));
+    if (!advice) return;
+    kn_buffer_add(to, ", chosen by auto");
+    for (int i = 0; i < advice->candidate_count; i++) {
+        const kn_advice_candidate *c = &advice->candidates[i];
+        if (c->state != KN_ADVICE_KEPT && c->state != KN_ADVICE_STOPPED) continue;
+        /* Two digits: enough to understand the choice, little about releases that nobody was shown. */
+        if (count++ == 0) kn_buffer_format(to, " by %s among ", advice->metric);
+        kn_buffer_format(to, count > 1 ? ", %s (%.2g)" : "%s (%.2g)", kn_method_name(c->method), c->loss);
+    }
+}
+
+static void write_heading(kn_buffer *to, const kn_release_page *page, const char *title)
+{
+    const kn_release_result *r = page->result;
+    const char              *file = kn_release_file_name(page->spec->output);
+    kn_buffer_add(to, "<header>\n<h1>");
+    kn_html_text(to, title);
+    kn_buffer_add(to, "</h1>\n<p class=\"about\">");
+    if (file) {
+        kn_html_name(to, file);
+        kn_buffer_add(to, " · ");
+    }
+    kn_html_count(to, r->found ? r->rows : r->rows_in, "row", "rows");
+    kn_buffer_add(to, " · ");
+    kn_html_count(to, r->attribute_count, "quasi-identifier", "quasi-identifiers");
+    kn_release_method(to, r->method, r->advice);
+    if (page->spec->entity) {
+        kn_buffer_add(to, " · a person is a value of ");
+        kn_html_name(to, page->spec->entity);
+    }
+    kn_buffer_add(to, "</p>\n</header>\n");
+}
+
+static void open_verdict(kn_buffer *to, const char *tone)
+{
+    kn_buffer_format(to, "<div class=\"verdict %s\">\n<p class=\"answer\">", tone);
+}
+
+static void refused(kn_buffer *to, const kn_release_page *page)
+{
+    open_verdict(to, "risk");
+    kn_buffer_add(to, page->result->complete ? "No: there is no release that keeps what was asked."
+                                             : "None was found within the time limit.");
+    kn_buffer_add(to, "</p>\n<p>");
+    if (page->result->reason) kn_html_text(to, page->result->reason);
+    kn_buffer_add(to, " Nothing was written. Ask for less, allow more rows to be suppressed, or give the columns "
+                      "hierarchies that reach further.</p>\n</div>\n");
+}
+
+static void suppressed_words(kn_buffer *to, const kn_release_page *page)
+{
+    const kn_release_result *r = page->result;
+    if (r->suppressed == 0) {
+        kn_buffer_add(to, "No row had to be suppressed. ");
+        return;
+    }
+    kn_html_count(to, r->suppressed, "row", "rows");
+    kn_buffer_add(to, " (");
+    kn_html_share(to, r->suppressed, r->rows_in - r->missing_dropped);
+    kn_buffer_add(to, r->suppressed == 1 ? ") stood out too much and was suppressed. "
+                                         : ") stood out too much and were suppressed. ");
+}
+
+static void verdict(kn_buffer *to, const kn_release_page *page)
+{
+    const kn_release_result *r = page->result;
+    if (!r->found) {
+        refused(to, page);
+        return;
+    }
+    open_verdict(to, "safe");
+    if (r->classes == 0) {
+        kn_buffer_add(to, "Nobody can be found: the release shows no row that was not suppressed.</p>\n<p>");
+    } else {
+        kn_buffer_add(to, "Everybody hides among at least ");
+        kn_html_count(to, r->k, kn_release_unit(page, 1), kn_release_unit(page, 2));
+        kn_buffer_add(to, ".</p>\n<p>Whoever knows ");
+        quasi_names(to, page);
+        kn_buffer_add(to, " of a person guesses their row right with a chance of at most 1 in ");
+        kn_html_integer(to, r->k);
+        kn_buffer_add(to, "; in the original it was 1 in ");
+        kn_html_integer(to, r->k_before);
+        kn_buffer_add(to, ". ");
+    }
+    suppressed_words(to, page);
+    if (!r->complete)
+        kn_buffer_add(to, "The time limit ended the search: a release that loses less may exist. ");
+    else if (r->optimal)
+        kn_buffer_format(to, "No other choice of levels loses less by the metric %s. ", kn_metric_name(r->utility));
+    kn_buffer_add(to, "The written file was read again and every promise checked before it got its "
+                      "name.</p>\n</div>\n");
+}
+
+void kn_release_tile(kn_buffer *to, const char *name, double value)
+{
+    kn_buffer_add(to, "<div class=\"tile\"><dt>");
+    kn_html_text(to, name);
+    kn_buffer_add(to, "</dt><dd>");
+    kn_release_figure(to, value);
+    kn_buffer_add(to, "</dd></div>\n");
+}
+
+static void tiles(kn_buffer *to, const kn_release_page *page)
+{
+    const kn_release_result *r = page->result;
+    kn_buffer_add(to, "<dl class=\"tiles\">\n");
+    if (r->found) {
+        kn_release_tile(to, "Smallest crowd (k)", (double)r->k);
+        kn_release_tile(to, "Smallest crowd before", (double)r->k_before);
+        kn_release_tile(to, "Rows suppressed", (double)r->suppressed);
+        kn_release_tile(to, "Information lost (lm)", r->metrics[KN_METRIC_LM]);
+    } else {
+        kn_release_tile(to, "Rows", (double)r->rows_in);
+        kn_release_tile(to, "Smallest crowd (k)", (double)r->k_before);
+        kn_release_tile(to, "Quasi-identifiers", r->attribute_count);
+        if (r->lattice > 0) kn_release_tile(to, "Choices of levels", r->lattice);
+    }
+    kn_buffer_add(to, "</dl>\n");
+}
+
+/* ---- The rules ---- */
+
+void kn_release_word(kn_buffer *to, const char *name, const char *meaning)
+{
+    kn_buffer_add(to, "<dt>");
+    kn_html_text(to, name);
+    kn_buffer_add(to, "</dt><dd>");
+    kn_html_text(to, meaning);
+    kn_buffer_add(to, "</dd>\n");
+}
+
+static void count_roles(const kn_spec *spec, int *counts, int *pseudonyms)
+{
+    memset(counts, 0, (KN_ROLE_KEEP + 1) * sizeof *counts);
+    *pseudonyms = 0;
+    for (int i = 0; i < spec->attribute_count; i++) {
+        counts[spec->attributes[i].role]++;
+        *pseudonyms += spec->attributes[i].role == KN_ROLE_IDENTIFIER && spec->attributes[i].pseudonym_key_file;
+    }
+}
+
+static void list_role(kn_buffer *to, const kn_spec *spec, kn_role role, const char *title)
+{
+    bool first = true;
+    for (int i = 0; i < spec->attribute_count; i++) {
+        if (spec->attributes[i].role != role) continue;
+        if (first) kn_buffer_format(to, "<p>%s: ", title);
+        if (!first) kn_buffer_add(to, ", ");
+        first = false;
+        kn_html_name(to, spec->attributes[i].name);
+        if (role == KN_ROLE_IDENTIFIER && spec->attributes[i].pseudonym_key_file)
+            kn_buffer_add(to, " (as a pseudonym)");
+    }
+    if (!first) kn_buffer_add(to, ".</p>\n");
+}
+
+static void columns_by_role(kn_buffer *to, const kn_release_page *page)
+{
+    kn_html_section(to, "What became of the columns");
+    list_role(to, page->spec, KN_ROLE_QUASI, "Quasi-identifiers, made coarser");
+    list_role(to, page->spec, KN_ROLE_SENSITIVE, "Sensitive, published as they are");
+    list_role(to, page->spec, KN_ROLE_KEEP, "Kept as they are, covered by no promise");
+    list_role(to, page->spec, KN_ROLE_WEIGHT, "Sampling weights, published as they are");
+    list_role(to, page->spec, KN_ROLE_IDENTIFIER, "Identifiers, left out");
+    if (page->result->dropped_count > 0) {
+        kn_buffer_add(to, "<p>Not declared, left out: ");
+        for (int i = 0; i < page->result->dropped_count; i++) {
+            if (i > 0) kn_buffer_add(to, ", ");
+            kn_html_name(to, page->result->dropped[i]);
+        }
+        kn_buffer_add(to, ".</p>\n");
+    }
+    kn_html_section_end(to);
+}
+
+static void rules(kn_buffer *to, const kn_release_page *page)
+{
+    static const char *const suppressed[] = {
+        "They show * in every column, so that they tell nothing, not even their sensitive value.",
+        "They are left out of the release.",
+        "They show * in every quasi-identifier and form one class of their own, which keeps every promise too."};
+    static const char *const missing[] = {
+        "A missing cell is a value of its own: two rows that both miss it look the same in it.",
+        "When risk was measured, a missing cell agreed with any value.",
+        "Rows with a missing quasi-identifier were left out."};
+    int counts[KN_ROLE_KEEP + 1], pseudonyms;
+    count_roles(page->spec, counts, &pseudonyms);
+    kn_html_section(to, "The rules of this release");
+    kn_buffer_add(to, "<dl class=\"words\">\n");
+    kn_release_word(to, "Suppressed rows", suppressed[page->spec->suppressed]);
+    kn_release_word(to, "Order of the rows",
+                    page->spec->keep_order
+                        ? "As in the original. Whoever knows that order can tell rows apart that look the same."
+                        : "Sorted by what is released, so that the order tells nothing about the original.");
+    kn_release_word(to, "Missing cells", missing[page->spec->missing]);
+    if (page->spec->entity)
+        kn_release_word(to, "Persons",
+                        "Several rows may be about one person: classes count different persons, not rows.");
+    if (pseudonyms > 0)
+        kn_release_word(
+            to, "Pseudonyms",
+            "Made with a secret key. Whoever has another release made with the same key can join the two, row by row.");
+    kn_buffer_add(to, "</dl>\n<p>");
+    if (page->result->missing_cells > 0)
+        kn_html_count(to, page->result->missing_cells, "cell of the quasi-identifiers is",
+                      "cells of the quasi-identifiers are");
+    else
+        kn_buffer_add(to, "No cell of the quasi-identifiers is");
+    kn_buffer_add(to, " missing in the original.</p>\n");
+    if (page->result->missing_dropped > 0) {
+        kn_buffer_add(to, "<p>");
+        kn_html_count(to, page->result->missing_dropped, "row was", "rows were");
+        kn_buffer_add(to, " left out for a missing quasi-identifier.</p>\n");
+    }
+    if (page->result->average_suppressed > 0) {
+        kn_buffer_add(to, "<p>");
+        kn_html_count(to, page->result->average_suppressed, "of the suppressed rows was",
+                      "of the suppressed rows were");
+        kn_buffer_add(to, " suppressed only to bring the average risk down: the smallest classes go first.</p>\n");
+    }
+    kn_html_section_end(to);
+}
+
+void kn_release_file_row(kn_html_table *t, const char *file, const char *ending, const char *audience,
+                         const char *meaning)
+{
+    kn_html_table_row(t);
+    kn_html_table_cell(t);
+    kn_html_text(t->to, file);
+    kn_html_text(t->to, ending);
+    kn_html_table_cell(t);
+    kn_html_text(t->to, audience);
+    kn_html_table_cell(t);
+    kn_html_text(t->to, meaning);
+}
+
+void kn_release_notes(kn_buffer *to, const char *const *notes, int count)
+{
+    if (count == 0) return;
+    kn_html_section(to, "What you should know");
+    kn_buffer_add(to, "<ul>\n");
+    for (int i = 0; i < count; i++) {
+        kn_buffer_add(to, "<li>");
+        kn_html_text(to, notes[i]);
+        kn_buffer_add(to, "</li>\n");
+    }
+    kn_buffer_add(to, "</ul>\n");
+    kn_html_section_end(to);
+}
+
+void kn_release_public_row(kn_html_table *t, const kn_spec *spec)
+{
+    const char *file = kn_release_file_name(spec->public_report);
+    if (file) kn_release_file_row(t, file, "", "everybody", "What the release promises and how to read it.");
+}
+
+static void files(kn_buffer *to, const kn_release_page *page)
+{
+    static const char *const titles[] = {"File", "For", "What it holds"};
+    const char              *file = kn_release_file_name(page->spec->output);
+    kn_html_table            t;
+    if (!file || !page->result->found) return;
+    kn_html_section(to, "What may be published, and what may not");
+    kn_html_table_begin(&t, to, "llw", titles);
+    kn_release_file_row(&t, file, "", "everybody", "The release.");
+    kn_release_file_row(&t, file, ".certificate.json", "everybody",
+                        "What was promised and what the release shows, with its fingerprint (SHA-256).");
+    kn_release_public_row(&t, page->spec);
+    kn_release_file_row(&t, "this page", "", "you alone", "How it stood before and after: it tells of the original.");
+    kn_release_file_row(
+        &t, file, ".private.json", "you alone",
+        "Every figure, the seed and fingerprints of the original: they would confirm guesses about it.");
+    if (page->spec->keep_rowmap)
+        kn_release_file_row(&t, file, ".rowmap", "you alone",
+                            "Which released row is which original row. It undoes the release.");
+    kn_html_table_end(&t);
+    if (page->result->sha256[0]) {
+        kn_buffer_add(to, "<p class=\"about\">SHA-256 of the release: ");
+        kn_html_name(to, page->result->sha256);
+        kn_buffer_add(to, "</p>\n");
+    }
+    kn_html_section_end(to);
+}
+
+static void words(kn_buffer *to, const kn_release_page *page)
+{
+    kn_html_section(to, "What the words mean");
+    kn_buffer_add(to, "<dl class=\"words\">\n");
+    kn_release_word(
+        to, "Quasi-identifiers",
+        "Columns that somebody else may know about a person: age, sex, place. None of them is a name, but together "
+        "they can point to one person.");
+    kn_release_word(
+        to, "Class, crowd",
+        "All rows that look exactly the same on the quasi-identifiers. Somebody who knows only those cannot tell them "
+        "apart.");
+    kn_release_word(to, "k",
+                    page->spec->entity ? "The number of persons in the smallest crowd."
+                                       : "The number of rows in the smallest crowd.");
+    kn_release_word(
+        to, "Level",
+        "How coarse a column is shown: 0 is the value itself, every step joins values, the highest shows nothing.");
+    kn_buffer_add(to, "</dl>\n");
+    kn_html_section_end(to);
+}
+
+void kn_release_footer(kn_buffer *to, const char *version)
+{
+    kn_buffer_add(to, "<footer><p>Made by kanon");
+    if (version) {
+        kn_buffer_char(to, ' ');
+        kn_html_text(to, version);
+    }
+    kn_buffer_add(to,
+                  ". This page holds names of columns and counts, no value from the data; it loads nothing and sends "
+                  "nothing.</p></footer>\n");
+}
+
+kn_status kn_release_report_render(kn_buffer *to, const kn_spec *spec, const kn_release_result *result,
+                                   const char *version, kn_error *err)
+{
+    if (!spec || !result) return kn_fail(err, KN_USAGE, "release report: the spec or the result is missing");
+    const kn_release_page page = {spec, result, kn_release_largest_k(spec)};
+    const char           *title = result->found ? "Release report" : "Release report: no release";
+    kn_html_begin(to, title);
+    write_heading(to, &page, title);
+    verdict(to, &page);
+    tiles(to, &page);
+    kn_release_notes(to, result->notes, result->note_count);
+    kn_release_models(to, &page);
+    kn_release_risk(to, &page);
+    kn_release_sizes(to, &page);
+    kn_release_columns(to, &page);
+    kn_release_lattice(to, &page);
+    kn_release_metrics(to, &page);
+    columns_by_role(to, &page);
+    rules(to, &page);
+    files(to, &page);
+    kn_release_counters(to, &page);
+    words(to, &page);
+    kn_release_footer(to, version);
+    kn_html_end(to);
+    return to->failed ? kn_fail_memory(err, to->ctx, "writing a report") : KN_OK;
+}

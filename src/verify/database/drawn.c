@@ -1,0 +1,214 @@
+/* database/drawn.c: were the new keys drawn, or are they the old ones again?
+ *
+ * Keys are numbers from 1 to the number of rows, and so are those of many originals: that number 7 stands in both says nothing,
+ * that it stands in the same person's row in all of them says everything. New keys that were drawn are a random order of the
+ * rows, independent of the data. Of n rows let row r have its old key, or that of any of d(r) rows that it may stand for, with
+ * chance d(r) / n; with m the mean of the d(r), j rows or more have one with a chance of at most m^j / j! (the expected number of
+ * sets of j such rows; Maclaurin's inequality). Tables are drawn one by one, so chances multiply. Keys that could be chance
+ * with 1 : 10^12 or better are let through: fifteen persons with their old keys are refused, fewer where the rows below them
+ * have theirs too. The same is asked of persons who are numbered in the order of the original's rows, forwards or backwards.
+ *
+ * With a row map a person has one original (d = 1), and a row below has the original person's rows of that table. Without one
+ * persons alone are looked at, where there are few enough to count everybody that each may stand for (PAIRS).
+ *
+ * Cost: with a map O(rows log rows); without one at most PAIRS questions of contain.c.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_sort.h"
+#include "kn_verify_database.h"
+
+#define CHANCE (-27.6) /* the logarithm of 10^-12 */
+
+enum { PAIRS = 4000000 };
+
+static double log_chance(double mean, int64_t hits)
+{
+    if (hits == 0) return 0;
+    return fmin(0, (double)hits * log(mean) - lgamma((double)hits + 1));
+}
+
+static int64_t number_at(const kn_table *table, int column, int64_t row, int64_t most)
+{
+    kn_string text = {NULL, 0};
+    text.data = kn_table_text(table, column, kn_table_code(table, column, row), &text.size);
+    return text.data ? kn_vdb_key_number(text, most) : 0;
+}
+
+/* A key column of the table that names no other row; -1: none. */
+static int drawn_column(const kn_vdb_table *t)
+{
+    for (int c = 0; c < kn_table_columns(t->original.table); c++) {
+        bool names = false;
+        for (int l = 0; l < t->link_count; l++) names = names || t->link[l] == c;
+        if (t->key[c] && t->primary[c] && !names) return c;
+    }
+    return -1;
+}
+
+/* ---- With a map ---- */
+
+/* The old keys of a table that could be new ones: (whose, number), sorted. */
+static kn_status list_old(kn_vdb *v, const kn_vdb_table *t, int column, kn_sort_record **out, size_t *count,
+                          kn_error *err)
+{
+    const kn_vdb_rows *o = &t->original;
+    *count = 0;
+    *out = kn_alloc_array(v->ctx, (size_t)o->rows + 1, sizeof **out);
+    if (!*out) return kn_vdb_no_memory(v, err);
+    for (int64_t row = 0; row < o->rows; row++) {
+        int64_t number = o->person[row] == KN_V_NONE ? 0 : number_at(o->table, column, row, t->release.rows);
+        if (number > 0) (*out)[(*count)++] = (kn_sort_record){(uint64_t)o->person[row] << 32 | (uint64_t)number, 0};
+    }
+    return kn_sort_records(v->ctx, *out, *count, NULL, NULL, err);
+}
+
+static size_t lower_bound(const kn_sort_record *list, size_t count, uint64_t key)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* How many rows of the table have an old key of their person, and how likely so many are. */
+static kn_status count_hits(kn_vdb *v, const kn_vdb_table *t, int64_t *hits, double *chance, kn_error *err)
+{
+    int             column = drawn_column(t);
+    kn_sort_record *old = NULL;
+    size_t          count = 0;
+    double          chances = 0;
+    *hits = 0;
+    *chance = 0;
+    if (column < 0 || t->release.rows == 0) return KN_OK;
+    kn_status status = list_old(v, t, column, &old, &count, err);
+    for (int64_t row = 0; status == KN_OK && row < t->release.rows; row++) {
+        uint64_t whose = (uint64_t)v->map[t->release.person[row]] << 32;
+        uint64_t number = (uint64_t)number_at(t->release.table, t->released[column], row, t->release.rows);
+        size_t   begin = lower_bound(old, count, whose), end = lower_bound(old, count, whose + (UINT64_C(1) << 32));
+        size_t   at = lower_bound(old, count, whose | number);
+        chances += (double)(end - begin);
+        *hits += number > 0 && at < end && old[at].key == (whose | number);
+    }
+    kn_free(old);
+    *chance = log_chance(chances / (double)t->release.rows, *hits);
+    return status;
+}
+
+static kn_status check_old(kn_vdb *v, kn_error *err)
+{
+    double              all = 0, least = 0;
+    int64_t             shown = 0;
+    const kn_vdb_table *worst = NULL;
+    for (int i = 0; i < v->table_count; i++) {
+        int64_t hits;
+        double  chance;
+        KN_TRY(count_hits(v, &v->tables[i], &hits, &chance, err));
+        all += chance;
+        if (chance >= least) continue;
+        least = chance;
+        worst = &v->tables[i];
+        shown = hits;
+    }
+    if (all < CHANCE)
+        kn_vdb_problem(
+            v, "table \"%s\": %" PRId64 " of %" PRId64 " rows have the original's keys again: this is no chance",
+            worst->name, shown, worst->release.rows);
+    return KN_OK;
+}
+
+/* Persons in the order of the original: how many are followed by the next number, or by the one before? */
+static kn_status check_order(kn_vdb *v, kn_error *err)
+{
+    const kn_vdb_table *t = &v->tables[v->person];
+    int64_t             n = t->release.rows, up = 0, down = 0, last = 0;
+    int                 column = drawn_column(t);
+    if (column < 0) return KN_OK;
+    kn_sort_record *order = kn_alloc_array(v->ctx, (size_t)n + 1, sizeof *order);
+    if (!order) return kn_vdb_no_memory(v, err);
+    for (int64_t p = 0; p < n; p++) order[p] = (kn_sort_record){(uint64_t)v->map[p], (uint64_t)p};
+    kn_status status = kn_sort_records(v->ctx, order, (size_t)n, NULL, NULL, err);
+    for (int64_t i = 0; status == KN_OK && i < n; i++) {
+        int64_t number = number_at(t->release.table, t->released[column], (int64_t)order[i].id, n);
+        up += last > 0 && number == last + 1;
+        down += number > 0 && number == last - 1;
+        last = number;
+    }
+    kn_free(order);
+    if (status == KN_OK && (log_chance(1, up) < CHANCE || log_chance(1, down) < CHANCE))
+        kn_vdb_problem(v, "table \"%s\": the keys follow the order of the original's rows: this is no chance", t->name);
+    return status;
+}
+
+/* ---- Without ---- */
+
+/* Per number the original's person who has it, or KN_V_NONE. */
+static uint32_t *owners_of(kn_vdb *v, const kn_vdb_table *t, int column)
+{
+    int64_t   most = t->release.rows;
+    uint32_t *owner = kn_alloc_array(v->ctx, (size_t)most + 1, sizeof *owner);
+    if (!owner) return NULL;
+    memset(owner, 0xff, ((size_t)most + 1) * sizeof *owner);
+    for (int64_t row = 0; row < t->original.rows; row++) {
+        int64_t number = number_at(t->original.table, column, row, most);
+        if (number > 0) owner[number] = (uint32_t)row;
+    }
+    return owner;
+}
+
+/* Whether released persons may be those who have their keys; how many that could be said of anyway. */
+static void count_possible(kn_vdb *v, kn_vdb_matcher *m, const uint32_t *owner, int column, int64_t *hits,
+                           double *chance)
+{
+    const kn_vdb_table *t = &v->tables[v->person];
+    int64_t             n = t->release.rows, possible = 0;
+    for (int64_t p = 0; p < n && !m->failed; p++) {
+        int64_t number = number_at(t->release.table, t->released[column], p, n);
+        *hits += number > 0 && owner[number] != KN_V_NONE && kn_vdb_contains(m, v->person, owner[number], (uint32_t)p);
+    }
+    if (log_chance(1, *hits) >= CHANCE) return; /* too few to say more about */
+    for (int64_t p = 0; p < n && !m->failed && !m->cancelled; p++)
+        for (int64_t number = 1; number <= n; number++)
+            possible += owner[number] != KN_V_NONE && kn_vdb_contains(m, v->person, owner[number], (uint32_t)p);
+    *chance = log_chance((double)possible / (double)n, *hits);
+}
+
+static kn_status check_possible(kn_vdb *v, kn_error *err)
+{
+    const kn_vdb_table *t = &v->tables[v->person];
+    int64_t             n = t->release.rows, hits = 0;
+    int                 column = drawn_column(t);
+    double              chance = 0;
+    kn_vdb_matcher      m = {.v = v};
+    if (column < 0 || n == 0 || n > PAIRS / n) return KN_OK;
+    uint32_t *owner = owners_of(v, t, column);
+    if (!owner) return kn_vdb_no_memory(v, err);
+    count_possible(v, &m, owner, column, &hits, &chance);
+    kn_free(owner);
+    kn_vdb_matcher_free(&m);
+    if (m.failed) return kn_vdb_no_memory(v, err);
+    if (m.cancelled) return kn_fail_cancelled(err);
+    if (chance < CHANCE)
+        kn_vdb_problem(v,
+                       "table \"%s\": %" PRId64 " of %" PRId64 " persons could be those of the original who have their "
+                       "keys: this is no chance",
+                       t->name, hits, n);
+    return KN_OK;
+}
+
+kn_status kn_vdb_drawn(kn_vdb *v, kn_error *err)
+{
+    if (v->report->base.assignment != KN_ASSIGNMENT_PROVED || !v->map) return KN_OK;
+    if (!v->options->map && !v->options->map_path) return check_possible(v, err);
+    KN_TRY(check_old(v, err));
+    return check_order(v, err);
+}

@@ -1,0 +1,252 @@
+/* kn_verify_database.h: what the parts of the verifier of databases share.
+ *
+ * Both databases are read through the public API; rows are joined, trees told apart, held against each other and counted by
+ * the verifier's own code. The original's schema (kn_schema_look) says what is a key and what names what; the release is
+ * held to the same.
+ *
+ * Words: a *side* is one of the two databases, joined. Rows are numbered as they were read; 32 bits are enough for them. A
+ * *copy* is a column that is released as it was (sensitive or kept).
+ */
+#ifndef KN_VERIFY_DATABASE_H
+#define KN_VERIFY_DATABASE_H
+
+#include "kn_verify_internal.h"
+
+/* ---- Columns ---- */
+
+/* What a text of a released quasi-identifier stands for. */
+typedef struct kn_vdb_cell {
+    uint32_t value; /* KN_V_NONE: it is no value; KN_V_MISSING      */
+    uint32_t label; /* of the hierarchy; KN_V_NONE: it is none      */
+    double   loss;  /* (leaves covered - 1) / (leaves - 1); NAN: the label stands on several nodes, or on none */
+} kn_vdb_cell;
+
+/* A released column that is no key. */
+typedef struct kn_vdb_column {
+    const kn_attribute *attribute;
+    int                 original, release; /* columns */
+    kn_vdomain          domain;
+    kn_string          *texts;       /* of the original: the domain borrows them           */
+    uint32_t           *of_original; /* per code, "missing" too: value                     */
+    uint32_t            empty;       /* the value that a file shows like a missing cell: the empty text; KN_V_NONE: none */
+    uint32_t           *of_release;  /* copies, per code: value, KN_V_MISSING or KN_V_NONE */
+    uint32_t            odd;         /* copies: a code that is spelled in a way of its own; KN_V_NONE: none */
+    kn_vtree           *tree;        /* quasi-identifiers */
+    kn_vdb_cell        *cells;       /* quasi-identifiers, per code of the release         */
+    uint32_t            root;        /* label of the hierarchy's root; KN_V_NONE: no leaf  */
+} kn_vdb_column;
+
+/* ---- Tables ---- */
+
+/* A table of one of the two databases. */
+typedef struct kn_vdb_rows {
+    const kn_table *table;
+    int64_t         rows;
+    uint32_t       *parent; /* the parent table's row that each hangs from; KN_V_NONE: none. NULL: persons */
+    uint32_t       *person; /* whose row it is; KN_V_NONE: nobody's                                        */
+    int64_t         owned;  /* rows that are somebody's                                                    */
+    uint64_t       *mark;   /* hash of the copied cells: where they differ the cells do                    */
+    /* Rows that hang from row p of the parent table: list[start[p] .. start[p + 1] - 1], by (mark, row). Persons: one list. */
+    uint32_t *start;
+    uint32_t *list;
+} kn_vdb_rows;
+
+typedef struct kn_vdb_table {
+    const char    *name;
+    int            parent; /* table; -1: persons                                     */
+    int            depth;
+    int            child_count;
+    const int     *children;
+    int            link_count;   /* columns that name the parent's row ...            */
+    const int     *link;         /* ... of this table in the original                 */
+    const int     *target;       /* ... and the parent's that they name               */
+    const bool    *key;          /* per column of the original: part of any key       */
+    const bool    *primary;      /* per column of the original                        */
+    const int     *released;     /* per column of the original: of the release; -1: it has none */
+    int            quasi_count;
+    kn_vdb_column *quasi;
+    int            copy_count;
+    kn_vdb_column *copies;
+    kn_vdb_rows    original, release;
+    /* Anatomy: quasi-identifiers are copies, sensitive columns are shown by groups. */
+    int              shown_quasi; /* of the copies                                          */
+    int              hidden_count;
+    kn_vdb_column   *hidden;
+    struct kn_vlist *lists;       /* per hidden column                                      */
+    int              group_column; /* of the release; -1: none                              */
+    uint32_t        *group;       /* per released row; NULL: it has no sensitive column     */
+    uint32_t         groups;
+    uint32_t      *subtree;  /* per released row: equal numbers, equal trees of quasi-identifiers      */
+    uint32_t      *position; /* per released row: rows that cannot be told apart inside a class; NULL: not asked for */
+} kn_vdb_table;
+
+/* ---- The whole verification ---- */
+
+typedef struct kn_vdb_report {
+    kn_database_verify_report base;
+    kn_context               *ctx;
+    kn_arena                  arena;
+    const char               *list[KN_VERIFY_PROBLEMS];
+    const char               *open[KN_VERIFY_OPEN];
+    kn_verified_model        *models;
+    kn_verified_table        *tables;
+    bool                      failed;
+} kn_vdb_report;
+
+typedef struct kn_vdb {
+    kn_context                       *ctx;
+    const kn_spec                    *spec;
+    kn_spec                           plain; /* the spec with no text that is missing: here a cell is missing or not */
+    const kn_database_verify_options *options;
+    const kn_database                *original, *release;
+    kn_vdb_report                    *report;
+    kn_schema                        *schema;
+    kn_timezone                      *zone;
+    kn_arena                          arena;
+    int                               table_count;
+    kn_vdb_table                     *tables; /* as in the original               */
+    int                               person; /* table                            */
+    int                              *order;  /* tables, parents first            */
+    uint32_t                          classes;
+    uint32_t                         *class_of; /* per released person            */
+    int64_t                          *sizes;    /* per class                      */
+    int64_t                          *map;      /* per released person: the original one; NULL: none */
+    char                              group_name[32], count_name[32]; /* anatomy                     */
+} kn_vdb;
+
+/* Notes what is wrong. The first 100 are kept; the report is not ok any more. */
+void      kn_vdb_problem(kn_vdb *v, const char *format, ...) KN_PRINTF(2, 3);
+kn_status kn_vdb_no_memory(const kn_vdb *v, kn_error *err);
+
+/* Room that lasts as long as the verification; zeroed. NULL: memory is out. */
+KN_CHECK void *kn_vdb_take(kn_vdb *v, size_t count, size_t size);
+
+/* How many problems of one kind are told one by one. */
+enum { KN_VDB_SHOWN = 5 };
+
+/* What the tables look like and whether the release has its columns and no others (_schema.c). *whole false: nothing can be
+ * said of the rest. KN_INPUT: the original is no snowflake around persons. */
+KN_CHECK kn_status kn_vdb_schema(kn_vdb *v, bool *whole, kn_error *err);
+
+/* What the texts of each released column mean (_columns.c). */
+KN_CHECK kn_status kn_vdb_columns(kn_vdb *v, kn_error *err);
+void               kn_vdb_columns_free(kn_vdb *v);
+
+/* Which value of the original a text is; KN_V_NONE: none. */
+uint32_t kn_vdb_find_value(const kn_vdb_column *c, kn_string text);
+
+/* Is a column's every text spelled as the original spells its value, or every one a plain number (what an engine makes of
+ * numbers: no sign but a minus, no needless zero)? Otherwise the code of one that is not; KN_V_NONE: there is none. */
+uint32_t kn_vdb_odd_spelling(const kn_vdb_column *c, const kn_table *table, int column);
+
+/* Does this cell stand for a value of the original (or KN_V_MISSING)? */
+bool kn_vdb_covers(const kn_vdb_column *q, const kn_vdb_cell *cell, uint32_t value);
+
+/* Rows by the texts of some columns (_join.c): looks up `rows` rows of one table in another. found[row]: the other's row, or
+ * KN_V_NONE; a cell that is missing is found nowhere. *twice: the first row of `in` whose key an earlier one has, or that has
+ * none; -1: there is none. */
+typedef struct kn_vdb_lookup {
+    const kn_table *in, *from;
+    const int      *in_columns, *from_columns;
+    int             count;
+} kn_vdb_lookup;
+
+KN_CHECK kn_status kn_vdb_look_up(uint32_t **found, int64_t *twice, kn_vdb *v, const kn_vdb_lookup *l, kn_error *err);
+
+/* Joins both sides; what keys of the release must not be (_join.c, _keys.c). */
+KN_CHECK kn_status kn_vdb_join(kn_vdb *v, kn_error *err);
+KN_CHECK kn_status kn_vdb_keys(kn_vdb *v, kn_error *err);
+
+/* Classes of persons, k (_classes.c), and rows that cannot be told apart inside a class, for the tables with promises. */
+KN_CHECK kn_status kn_vdb_classes(kn_vdb *v, kn_error *err);
+KN_CHECK kn_status kn_vdb_positions(kn_vdb *v, int table, kn_error *err);
+
+/* Every promise (_models.c). KN_USAGE: one that cannot be made about a database. */
+KN_CHECK kn_status kn_vdb_models(kn_vdb *v, kn_error *err);
+
+/* The sensitive column that a model is about. KN_USAGE: none, or more than one. */
+KN_CHECK kn_status kn_vdb_find_sensitive(const kn_vdb *v, const char *asked, int *table, const kn_vdb_column **column,
+                                         kn_error *err);
+
+/* The values of rows that cannot be told apart: `rows` of them, equally many of each of `persons`. */
+typedef struct kn_vdb_position {
+    int64_t   persons, rows;
+    uint32_t  values;
+    uint32_t *codes;  /* of the values, ascending     */
+    int64_t  *counts; /* of rows that have them       */
+    int64_t   most;   /* persons who have one value   */
+} kn_vdb_position;
+
+bool kn_vdb_diverse(const kn_model *m, const kn_vdb_position *p, double *reached);
+
+/* Who is who: with a map, or looked for (_assign.c). `map` is then there where the assignment is proved. */
+KN_CHECK kn_status kn_vdb_assign(kn_vdb *v, kn_error *err);
+
+/* The number in the text of a key, decimal or in a UUID that is no more than that; 0: it has none, or one above `most`. */
+int64_t kn_vdb_key_number(kn_string text, int64_t most);
+
+/* Were the keys drawn anew, once it is known who is who, or who may be (_drawn.c)? */
+KN_CHECK kn_status kn_vdb_drawn(kn_vdb *v, kn_error *err);
+
+/* How copied cells are spelled, and what the release holds beside the cells of its tables, where it is known by name
+ * (_form.c). */
+KN_CHECK kn_status kn_vdb_form(kn_vdb *v, kn_error *err);
+/* If there is a certificate in the folder: is it that of its tables? */
+KN_CHECK kn_status kn_vdb_certificate(kn_vdb *v, const char *folder, kn_error *err);
+
+/* What was lost (_metrics.c). */
+KN_CHECK kn_status kn_vdb_metrics(kn_vdb *v, kn_error *err);
+
+/* ---- Is one tree inside another? (_contain.c) ---- */
+
+/* One worker's room. */
+typedef struct kn_vdb_matcher {
+    kn_vdb   *v;
+    uint32_t *words; /* a stack */
+    size_t    used, capacity;
+    uint64_t  work;   /* pairs of rows that were held against each other */
+    uint64_t  limit;  /* of it; then `tired`; 0: none                    */
+    bool      failed; /* memory is out                                   */
+    bool      cancelled, tired;
+    /* May this original row stand for this released one, beside what it shows? NULL: always. */
+    bool (*allow)(void *arg, int table, uint32_t original, uint32_t released);
+    void *arg;
+} kn_vdb_matcher;
+
+void kn_vdb_matcher_free(kn_vdb_matcher *m);
+
+/* May the released row of a table, with everything below it, be the original row with rows taken away and quasi-identifiers
+ * raised? Where the answer is no, `failed`, `cancelled` or `tired` may be why. */
+bool kn_vdb_contains(kn_vdb_matcher *m, int table, uint32_t original, uint32_t released);
+
+/* The same, and which original row each row below it is: rows[table][released row]. */
+bool kn_vdb_pair_rows(kn_vdb_matcher *m, int table, uint32_t original, uint32_t released, uint32_t *const *rows);
+
+/* Notes why a released row is not inside the original one. */
+void kn_vdb_explain(kn_vdb_matcher *m, int table, uint32_t original, uint32_t released);
+
+/* ---- Anatomy (anatomy.c) ---- */
+
+/* A list of the values of one sensitive column, group by group. */
+typedef struct kn_vlist {
+    const kn_table *table; /* of the release */
+    char            name[256];
+    size_t          count;
+    uint64_t       *keys;   /* group << 32 | value (KN_V_MISSING too), ascending */
+    int64_t        *counts; /* rows of the group that have the value             */
+    int64_t        *left;   /* while rows are given their originals              */
+} kn_vlist;
+
+/* What the columns and tables of an anatomy are called, and whether the release has them. Called by kn_vdb_schema. */
+KN_CHECK kn_status kn_vdb_anatomy_names(kn_vdb *v, kn_error *err);
+KN_CHECK kn_status kn_vdb_anatomy_tables(kn_vdb *v, bool *whole, int *lists, kn_error *err);
+
+/* Groups and their lists, k and every promise. */
+KN_CHECK kn_status kn_vdb_anatomy_groups(kn_vdb *v, kn_error *err);
+KN_CHECK kn_status kn_vdb_anatomy_models(kn_vdb *v, kn_error *err);
+
+/* Each list holds the values that the original's rows of its groups have (anatomy_rows.c). */
+KN_CHECK kn_status kn_vdb_anatomy_rows(kn_vdb *v, kn_error *err);
+void               kn_vdb_anatomy_free(kn_vdb *v);
+
+#endif

@@ -1,0 +1,54 @@
+/* database/metrics.c: what was lost: LM and DM of a database (Definitions 7 and 8; ERRATA M10).
+ *
+ * LM over the quasi-identifiers' cells of all rows of the original that belong to persons, a deleted one 1: released cells
+ * are counted text by text, the rest is deleted. DM charges each person the size of its class, a dropped one all persons.
+ */
+#include <math.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_verify_database.h"
+
+/* What the released cells of a column lost together. */
+static kn_status column_loss(kn_vdb *v, const kn_vdb_table *t, const kn_vdb_column *q, double *out, kn_error *err)
+{
+    uint32_t count = kn_table_distinct(t->release.table, q->release);
+    int64_t *cells = kn_alloc_array_zero(v->ctx, (size_t)count + 1, sizeof *cells);
+    if (!cells) return kn_vdb_no_memory(v, err);
+    for (int64_t row = 0; row < t->release.rows; row++) cells[kn_table_code(t->release.table, q->release, row)]++;
+    long double lost = 0;
+    for (uint32_t c = 0; c <= count; c++)
+        if (cells[c] > 0) lost += (long double)cells[c] * (long double)q->cells[c].loss;
+    *out = (double)lost;
+    kn_free(cells);
+    return KN_OK;
+}
+
+kn_status kn_vdb_metrics(kn_vdb *v, kn_error *err)
+{
+    kn_database_verify_report *r = &v->report->base;
+    double                     all_lost = 0, all_cells = 0;
+    for (int i = 0; i < v->table_count; i++) {
+        const kn_vdb_table *t = &v->tables[i];
+        kn_verified_table  *to = &v->report->tables[i];
+        double              lost = 0, cells = (double)t->original.owned * (t->quasi_count + t->shown_quasi);
+        int64_t             deleted = t->original.owned - t->release.rows; /* negative: rows were invented */
+        to->deleted = deleted > 0 ? deleted : 0;
+        for (int q = 0; q < t->quasi_count; q++) {
+            double column = 0;
+            KN_TRY(column_loss(v, t, &t->quasi[q], &column, err));
+            lost += deleted < 0 ? NAN : column + (double)deleted;
+        }
+        if (t->shown_quasi > 0) lost += deleted < 0 ? NAN : (double)deleted * t->shown_quasi;
+        to->lm = cells > 0 ? lost / cells : 0;
+        all_lost += lost;
+        all_cells += cells;
+    }
+    int64_t persons = v->tables[v->person].original.rows;
+    r->dropped = persons - r->persons;
+    r->lm = all_cells > 0 ? all_lost / all_cells : 0;
+    if (v->spec->anatomy) return KN_OK; /* nobody looks like others */
+    r->dm = (double)r->dropped * (double)persons;
+    for (uint32_t c = 0; c < v->classes; c++) r->dm += (double)v->sizes[c] * (double)v->sizes[c];
+    return KN_OK;
+}

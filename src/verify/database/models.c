@@ -1,0 +1,314 @@
+/* database/models.c: the promises: k of every class of persons; diversity of what their rows hide (Definition 10,
+ * ERRATA M13).
+ *
+ * Diversity is promised of the values that one node of a class's tree has over the members. Where a member has c rows that
+ * show the same (equal quasi-identifiers in everything below and above them), nobody can tell which of them is which node,
+ * the verifier neither: it sees c x n values of n members, m_x of them x. Some way to deal each member's rows out to c nodes
+ * must keep the promise in every node. Rows are edges between persons and values, and the edges of a bipartite graph can be
+ * coloured with c colours so that each colour gets m_x / c of value x, rounded up or down (de Werra 1971), one row of each
+ * person. So:
+ *
+ *   distinct   the nodes together show the sum of min(m_x, c) pairs of node and value: at least c l. Exact: the rare values
+ *              can be dealt evenly, too.
+ *   entropy    the mean entropy of the nodes is largest where each value is dealt evenly: that must reach log l.
+ *   recursive  holds for the c x n values (it survives unions).
+ *
+ * Of entropy and recursive two more things are asked, for a mean says little of the worst node. Both only become better where
+ * rows move from a common value to a rarer one.
+ *
+ *   few        some node has no more values than the mean number of them, rounded down: n rows dealt evenly over so many
+ *              must keep the promise;
+ *   common     some node has at least m_x / c rows, rounded up, of the most common value x: these, and the others dealt evenly
+ *              over the other values, must keep it.
+ *
+ * With c = 1 these are the models themselves. No release that keeps the promise node by node is refused; up to 4 persons with
+ * 3 such rows each and 4 values no other passes (tried out, all of them). An attacker may ask whether a person has a value in any
+ * of the c rows: the share of persons for whom that is so is reported as largest_share.
+ *
+ * Cost: sorting the rows of each table with a promise.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_sort.h"
+#include "kn_verify_database.h"
+
+#define TOLERANCE 1e-12
+
+/* ---- Sizes ---- */
+
+static int64_t first_of_class(const kn_vdb *v, uint32_t class_number)
+{
+    int64_t p = 0;
+    while (v->class_of[p] != class_number) p++;
+    return p;
+}
+
+static void check_sizes(kn_vdb *v, kn_verified_model *m)
+{
+    m->holds = true;
+    m->reached = m->model.kind == KN_MODEL_K ? (double)v->report->base.k : 0;
+    for (uint32_t c = 0; c < v->classes; c++) {
+        double reached = 0;
+        bool   holds = kn_vmodel_holds(&m->model, v->sizes[c], NULL, NULL, &reached);
+        if (m->model.kind != KN_MODEL_K && reached > m->reached) m->reached = reached;
+        if (holds) continue;
+        m->holds = false;
+        if (m->classes++ >= KN_VDB_SHOWN) continue;
+        kn_vdb_problem(v, "table \"%s\", row %" PRId64 ": %" PRId64 " person%s the tree of this one; %s does not hold",
+                       v->tables[v->person].name, first_of_class(v, c) + 1, v->sizes[c],
+                       v->sizes[c] == 1 ? " shows" : "s show", kn_model_name(m->model.kind));
+    }
+}
+
+/* ---- Which column ---- */
+
+/* "table.column", a column that only one table has, or none: the only sensitive one. */
+static bool is_asked(const kn_vdb_table *t, const kn_vdb_column *c, const char *asked)
+{
+    size_t size = strlen(t->name);
+    if (c->attribute->role != KN_ROLE_SENSITIVE) return false;
+    if (!asked || strcmp(asked, c->attribute->name) == 0) return true;
+    return strncmp(asked, t->name, size) == 0 && asked[size] == '.' &&
+           strcmp(asked + size + 1, c->attribute->name) == 0;
+}
+
+kn_status kn_vdb_find_sensitive(const kn_vdb *v, const char *asked, int *table, const kn_vdb_column **column,
+                                kn_error *err)
+{
+    *column = NULL;
+    for (int t = 0; t < v->table_count; t++) {
+        const kn_vdb_table  *from = &v->tables[t];
+        const kn_vdb_column *columns = v->spec->anatomy ? from->hidden : from->copies;
+        int                  count = v->spec->anatomy ? from->hidden_count : from->copy_count;
+        for (int c = 0; c < count; c++) {
+            if (!is_asked(from, &columns[c], asked)) continue;
+            if (*column)
+                return kn_fail(err, KN_USAGE,
+                               "l-diversity: there are several sensitive columns%s%s%s: say which as table.column",
+                               asked ? " \"" : "", asked ? asked : "", asked ? "\"" : "");
+            *table = t;
+            *column = &columns[c];
+        }
+    }
+    if (!*column)
+        return kn_fail(err, KN_USAGE, "l-diversity: there is no sensitive column%s%s%s", asked ? " \"" : "",
+                       asked ? asked : "", asked ? "\"" : "");
+    return KN_OK;
+}
+
+/* ---- One position ---- */
+
+/* Pairs of a node and one of its values, where each value is dealt to as many nodes as it can be. */
+static int64_t dealt_pairs(const kn_vdb_position *p, int64_t each)
+{
+    int64_t pairs = 0;
+    for (uint32_t x = 0; x < p->values; x++) pairs += p->counts[x] < each ? p->counts[x] : each;
+    return pairs;
+}
+
+static long double plogp(int64_t count)
+{
+    return count > 1 ? (long double)count * log2l((long double)count) : 0;
+}
+
+static double dealt_entropy(const kn_vdb_position *p, int64_t each)
+{
+    long double sum = 0;
+    for (uint32_t x = 0; x < p->values; x++) {
+        int64_t low = p->counts[x] / each, higher = p->counts[x] % each;
+        sum += (long double)higher * plogp(low + 1) + (long double)(each - higher) * plogp(low);
+    }
+    return (double)exp2l(log2l((long double)p->persons) - sum / (long double)p->rows);
+}
+
+static double ratio(kn_ratio r)
+{
+    return (double)((long double)r.numerator / (long double)r.denominator);
+}
+
+/* A node's rows: `first` of one value, which no other has more of (0: none is set apart), and the others dealt evenly over
+ * further values: `low` of each, one more of `higher` of them. */
+typedef struct node_rows {
+    int64_t rows, first, values, low, higher;
+} node_rows;
+
+static node_rows even_rows(int64_t rows, int64_t first, int64_t values)
+{
+    node_rows n = {rows, first, values < rows - first ? values : rows - first, 0, 0};
+    if (n.values == 0) return n;
+    n.low = (rows - first) / n.values;
+    n.higher = (rows - first) % n.values;
+    return n;
+}
+
+static double entropy_of(const node_rows *n)
+{
+    long double sum = plogp(n->first) + (long double)n->higher * plogp(n->low + 1) +
+                      (long double)(n->values - n->higher) * plogp(n->low);
+    return (double)exp2l(log2l((long double)n->rows) - sum / (long double)n->rows);
+}
+
+/* The largest count and the sum of all from the l-th on, which is 0 where there are fewer. */
+static void recursive_of(const node_rows *n, uint64_t l, int64_t *largest, int64_t *rest)
+{
+    uint64_t set_apart = n->first > 0, taken = l - 1 - (l > 1 && set_apart);
+    *largest = set_apart ? n->first : n->low + (n->higher > 0);
+    *rest = 0;
+    if (l > (uint64_t)n->values + set_apart) return;
+    int64_t high = taken < (uint64_t)n->higher ? (int64_t)taken : n->higher;
+    *rest = n->rows - (l > 1 ? n->first : 0) - high * (n->low + 1) - ((int64_t)taken - high) * n->low;
+}
+
+/* May a node be like this? *reached becomes what it reaches, if that is worse. */
+static bool node_holds(const kn_model *m, const node_rows *n, double *reached)
+{
+    if (m->kind == KN_MODEL_ENTROPY) {
+        double own = entropy_of(n);
+        if (own < *reached) *reached = own;
+        return own >= ratio(m->l) * (1 - TOLERANCE);
+    }
+    uint64_t l = m->l.numerator / m->l.denominator;
+    int64_t  largest, rest;
+    if (l <= 1) return true;
+    recursive_of(n, l, &largest, &rest);
+    double own = rest > 0 ? (double)largest / (double)rest : INFINITY;
+    if (own > *reached) *reached = own;
+    return rest > 0 && kn_v_compare((kn_u128)largest, (kn_u128)rest, m->c.numerator, m->c.denominator) < 0;
+}
+
+/* What is asked of the worst node: that it has few values, and that it has many rows of the most common one. */
+static bool worst_nodes_hold(const kn_model *m, const kn_vdb_position *p, int64_t each, double *reached)
+{
+    int64_t most = 0;
+    for (uint32_t x = 0; x < p->values; x++)
+        if (p->counts[x] > most) most = p->counts[x];
+    node_rows few = even_rows(p->persons, 0, dealt_pairs(p, each) / each);
+    node_rows common = even_rows(p->persons, (most + each - 1) / each, (int64_t)p->values - 1);
+    bool      holds = node_holds(m, &few, reached);
+    if (common.low + (common.higher > 0) > common.first) return holds; /* it need not be the most common one there */
+    return node_holds(m, &common, reached) && holds;
+}
+
+bool kn_vdb_diverse(const kn_model *m, const kn_vdb_position *p, double *reached)
+{
+    int64_t       each = p->rows / p->persons;
+    kn_vhistogram h = {p->codes, p->counts, p->values, p->rows};
+    if (each * p->persons != p->rows) return false; /* cannot be: members have equal trees */
+    if (each == 1) return kn_vmodel_holds(m, p->persons, &h, NULL, reached);
+    if (m->kind == KN_MODEL_DISTINCT) {
+        *reached = (double)dealt_pairs(p, each) / (double)each;
+        return *reached >= ratio(m->l) * (1 - TOLERANCE);
+    }
+    bool holds;
+    if (m->kind == KN_MODEL_RECURSIVE) {
+        holds = kn_vmodel_holds(m, p->persons, &h, NULL, reached);
+    } else {
+        *reached = dealt_entropy(p, each);
+        holds = *reached >= ratio(m->l) * (1 - TOLERANCE);
+    }
+    return worst_nodes_hold(m, p, each, reached) && holds;
+}
+
+/* ---- One promise ---- */
+
+typedef struct rows_of {
+    const kn_vdb_table *t;
+} rows_of;
+
+static int by_person(const void *arg, uint64_t a, uint64_t b)
+{
+    const rows_of *r = arg;
+    uint32_t       x = r->t->release.person[a], y = r->t->release.person[b];
+    if (x != y) return x < y ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+/* Takes the records of one position, from `at` on; returns where it ends. */
+static int64_t take_position(const kn_vdb *v, const kn_vdb_table *t, const kn_sort_record *list, int64_t at,
+                             kn_vdb_position *p)
+{
+    uint64_t where = list[at].key >> 32;
+    p->persons = v->sizes[v->class_of[t->release.person[list[at].id]]];
+    p->rows = p->most = 0;
+    p->values = 0;
+    while (at < t->release.rows && list[at].key >> 32 == where) {
+        uint64_t key = list[at].key;
+        int64_t  people = 0, begin = at;
+        for (; at < t->release.rows && list[at].key == key; at++)
+            people += at == begin || t->release.person[list[at].id] != t->release.person[list[at - 1].id];
+        p->codes[p->values] = (uint32_t)key;
+        p->counts[p->values++] = at - begin;
+        p->rows += at - begin;
+        if (people > p->most) p->most = people;
+    }
+    return at;
+}
+
+static void judge(kn_vdb *v, const kn_vdb_table *t, const kn_vdb_column *column, const kn_sort_record *list,
+                  kn_vdb_position *p, kn_verified_model *m)
+{
+    bool least = m->model.kind != KN_MODEL_RECURSIVE; /* the smallest is the worst */
+    m->holds = true;
+    m->reached = 0;
+    for (int64_t at = 0, begin = 0; at < t->release.rows; begin = at) {
+        double reached = 0;
+        at = take_position(v, t, list, at, p);
+        bool holds = kn_vdb_diverse(&m->model, p, &reached);
+        if (begin == 0 || (least ? reached < m->reached : reached > m->reached)) m->reached = reached;
+        double share = (double)p->most / (double)p->persons;
+        if (share > v->report->base.largest_share) v->report->base.largest_share = share;
+        if (holds) continue;
+        m->holds = false;
+        if (m->classes++ >= KN_VDB_SHOWN) continue;
+        int64_t row = (int64_t)list[begin].id;
+        for (int64_t i = begin; i < at; i++)
+            if ((int64_t)list[i].id < row) row = (int64_t)list[i].id;
+        kn_vdb_problem(
+            v, "table \"%s\", row %" PRId64 ", column \"%s\": %s %s does not hold for the rows like this one", t->name,
+            row + 1, column->attribute->name, kn_model_variant(m->model.kind), kn_model_name(m->model.kind));
+    }
+}
+
+static kn_status check_diversity(kn_vdb *v, kn_verified_model *m, kn_error *err)
+{
+    int                  number = 0;
+    const kn_vdb_column *column;
+    KN_TRY(kn_vdb_find_sensitive(v, m->model.attribute, &number, &column, err));
+    KN_TRY(kn_vdb_positions(v, number, err));
+    const kn_vdb_table *t = &v->tables[number];
+    rows_of             arg = {t};
+    size_t rows = (size_t)t->release.rows, values = (size_t)kn_table_distinct(t->release.table, column->release);
+    kn_vdb_position p = {.codes = kn_alloc_array(v->ctx, values + 2, sizeof *p.codes),
+                         .counts = kn_alloc_array(v->ctx, values + 2, sizeof *p.counts)};
+    kn_sort_record *list = kn_alloc_array(v->ctx, rows + 1, sizeof *list);
+    kn_status       status = p.codes && p.counts && list ? KN_OK : kn_vdb_no_memory(v, err);
+    for (size_t i = 0; status == KN_OK && i < rows; i++) {
+        uint64_t code = kn_table_code(t->release.table, column->release, (int64_t)i);
+        list[i] = (kn_sort_record){(uint64_t)t->position[i] << 32 | code, i};
+    }
+    if (status == KN_OK) status = kn_sort_records(v->ctx, list, rows, by_person, &arg, err);
+    if (status == KN_OK) judge(v, t, column, list, &p, m);
+    kn_free(p.codes);
+    kn_free(p.counts);
+    kn_free(list);
+    return status;
+}
+
+kn_status kn_vdb_models(kn_vdb *v, kn_error *err)
+{
+    for (int i = 0; i < v->spec->model_count; i++) {
+        kn_verified_model *m = &v->report->models[i];
+        switch (m->model.kind) {
+        case KN_MODEL_K:
+        case KN_MODEL_MAX_RISK: check_sizes(v, m); break;
+        case KN_MODEL_DISTINCT:
+        case KN_MODEL_ENTROPY:
+        case KN_MODEL_RECURSIVE: KN_TRY(check_diversity(v, m, err)); break;
+        default: return kn_fail(err, KN_USAGE, "%s cannot be promised of a database", kn_model_name(m->model.kind));
+        }
+    }
+    return KN_OK;
+}

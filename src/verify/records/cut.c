@@ -1,0 +1,151 @@
+/* records/cut.c: which cut through the hierarchies made the release?
+ *
+ * The values of a cut never stand above each other, and every value of the original has exactly one of them at or above it.
+ * So the labels that the release shows tell the cut: the image of an original value is the one of them on its way up to
+ * "*". Two on that way, or none: there is no cut. Values of sensitive classes are published as they are: the image of such a
+ * value is itself, and "*" does not stand for it.
+ *
+ * Cost: O(labels × height).
+ */
+#include <inttypes.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_verify_records.h"
+
+enum { SHOWN = 5 };
+
+/* Where a label stands first in a file. */
+typedef struct place {
+    int64_t  record; /* -1: nowhere */
+    uint64_t node;
+} place;
+
+static kn_status first_places(const kn_records_verifier *v, const kn_vforest *f, place **out, kn_error *err)
+{
+    *out = kn_alloc_array(v->ctx, (size_t)v->labels + 1, sizeof **out);
+    if (!*out) return kn_vrecords_no_memory(v, err);
+    for (uint32_t l = 0; l <= v->labels; l++) (*out)[l] = (place){-1, 0};
+    for (int64_t r = 0; r < f->count; r++)
+        for (uint64_t i = f->start[r]; i < f->start[r + 1]; i++)
+            if ((*out)[f->label[i]].record < 0) (*out)[f->label[i]] = (place){r, i - f->start[r]};
+    return KN_OK;
+}
+
+/* The image of one label; what is wrong becomes a problem. */
+static bool find_image(kn_records_verifier *v, uint32_t label, const place *original, const place *release,
+                       bool *is_image, int64_t *shown)
+{
+    uint32_t path[KN_HIERARCHY_MAX_LEVELS + 3], count = kn_vlabel_path(v, label, path), image = KN_V_NONE;
+    bool     kept = kn_vlabel_sensitive(v, label);
+    if (kept) count = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (release[path[i]].record < 0) continue;
+        if (image == KN_V_NONE) {
+            image = path[i];
+            continue;
+        }
+        const place *p = &release[path[i]], *q = &release[image];
+        if (++*shown <= SHOWN)
+            kn_vrecords_problem(v,
+                                "record %" PRId64 ", node %" PRIu64 ": it shows a value above that of record %" PRId64
+                                ", node %" PRIu64 ": this is no cut through the hierarchy",
+                                p->record + 1, p->node + 1, q->record + 1, q->node + 1);
+        return false;
+    }
+    if (image == KN_V_NONE && ++*shown <= SHOWN)
+        kn_vrecords_problem(
+            v, "record %" PRId64 " of the original, node %" PRIu64 ": the release shows neither its value nor %s",
+            original[label].record + 1, original[label].node + 1,
+            kept ? "may it show another: its class is sensitive" : "one above it");
+    v->image[label] = image;
+    if (image != KN_V_NONE) is_image[image] = true;
+    return image != KN_V_NONE;
+}
+
+static bool find_images(kn_records_verifier *v, const place *original, const place *release, bool *is_image)
+{
+    bool    whole = true;
+    int64_t shown = 0, foreign = 0;
+    for (uint32_t l = 0; l < v->labels; l++)
+        if (original[l].record >= 0) whole = find_image(v, l, original, release, is_image, &shown) && whole;
+    for (uint32_t l = 0; whole && l < v->labels; l++) {
+        if (release[l].record < 0 || is_image[l]) continue;
+        whole = false;
+        if (++foreign <= SHOWN)
+            kn_vrecords_problem(
+                v, "record %" PRId64 ", node %" PRIu64 ": no value of the original lies at or below its value",
+                release[l].record + 1, release[l].node + 1);
+    }
+    return whole;
+}
+
+/* ---- The original under the cut ---- */
+
+/* One record: each node joins the sibling that shows the same, or is a new one. `merged` says per node where it went. */
+static uint32_t raise_record(kn_records_verifier *v, int64_t record, uint32_t *head, uint32_t *next, uint32_t *merged)
+{
+    const kn_vforest *o = &v->original;
+    uint64_t          from = o->start[record], size = o->start[record + 1] - from;
+    uint32_t *parent = v->raised.parent + v->raised.start[record], *label = v->raised.label + v->raised.start[record],
+             count = 0;
+    for (uint64_t i = 0; i < size; i++) {
+        uint32_t above = o->parent[from + i] == KN_V_NONE ? KN_V_NONE : merged[o->parent[from + i]];
+        uint32_t shown = v->image[o->label[from + i]];
+        uint32_t same = head[shown];
+        while (same != KN_V_NONE && parent[same] != above) same = next[same];
+        merged[i] = same;
+        if (same != KN_V_NONE) continue;
+        parent[count] = above;
+        label[count] = shown;
+        next[count] = head[shown];
+        merged[i] = head[shown] = count++;
+    }
+    for (uint32_t i = 0; i < count; i++) head[label[i]] = KN_V_NONE;
+    return count;
+}
+
+static kn_status raise_records(kn_records_verifier *v, kn_error *err)
+{
+    kn_vforest *f = &v->raised;
+    uint64_t    nodes = v->original.start[v->original.count], largest = 0;
+    for (int64_t r = 0; r < v->original.count; r++) {
+        uint64_t size = v->original.start[r + 1] - v->original.start[r];
+        if (size > largest) largest = size;
+    }
+    uint32_t *head = kn_alloc_array(v->ctx, (size_t)v->labels + 1, sizeof *head);
+    uint32_t *next = kn_alloc_array(v->ctx, largest + 1, sizeof *next);
+    uint32_t *merged = kn_alloc_array(v->ctx, largest + 1, sizeof *merged);
+    f->start = kn_alloc_array(v->ctx, (size_t)v->original.count + 1, sizeof *f->start);
+    f->parent = kn_alloc_array(v->ctx, nodes + 1, sizeof *f->parent);
+    f->label = kn_alloc_array(v->ctx, nodes + 1, sizeof *f->label);
+    bool room = head && next && merged && f->start && f->parent && f->label;
+    if (room) {
+        memset(head, 0xff, ((size_t)v->labels + 1) * sizeof *head);
+        f->start[0] = 0;
+        for (int64_t r = 0; r < v->original.count; r++)
+            f->start[r + 1] = f->start[r] + raise_record(v, r, head, next, merged);
+        f->count = v->original.count;
+    }
+    kn_free(head);
+    kn_free(next);
+    kn_free(merged);
+    return room ? KN_OK : kn_vrecords_no_memory(v, err);
+}
+
+kn_status kn_vrecords_cut(kn_records_verifier *v, kn_error *err)
+{
+    place *original = NULL, *release = NULL;
+    bool  *is_image = kn_alloc_array_zero(v->ctx, (size_t)v->labels + 1, sizeof *is_image);
+    v->image = kn_alloc_array(v->ctx, (size_t)v->labels + 1, sizeof *v->image);
+    kn_status st = v->image && is_image ? KN_OK : kn_vrecords_no_memory(v, err);
+    if (v->image) memset(v->image, 0xff, ((size_t)v->labels + 1) * sizeof *v->image);
+    if (st == KN_OK) st = first_places(v, &v->original, &original, err);
+    if (st == KN_OK) st = first_places(v, &v->release, &release, err);
+    v->whole = st == KN_OK && find_images(v, original, release, is_image);
+    if (st == KN_OK && v->whole) st = raise_records(v, err);
+    kn_free(is_image);
+    kn_free(original);
+    kn_free(release);
+    return st;
+}

@@ -1,0 +1,189 @@
+/* records/embed.c: can an original record, its values raised and equal siblings merged, have become a released one?
+ *
+ * Disassociation (Definition 2) moves a node nowhere but up, where it may be merged with an equal sibling: whatever stands
+ * above it afterwards stood above it before. So there must be a map of the nodes onto the released ones in which labels
+ * stay, and the parent of the place that a node takes is the root or the place of a node above it. The map is searched node
+ * by node, parents first, free places before taken ones; a label with fewer nodes left than free places ends a try.
+ *
+ * Cost: O(nodes × depth) where each node has one place to go, as it nearly always is; else tries, which are counted.
+ */
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_verify_records.h"
+
+enum { MOST_STEPS = 2000000 }; /* for one pair of records */
+
+struct kn_vembed {
+    kn_records_verifier *v;
+    /* Per label, all KN_V_NONE or 0 between calls. */
+    uint32_t *head; /* the last released node with it                    */
+    uint32_t *free; /* released nodes with it that nobody has taken      */
+    uint32_t *left; /* nodes with it that have no place                  */
+    /* Per released node. */
+    uint32_t *next; /* the one before it with the same label             */
+    uint32_t *taken;
+    /* Per node. */
+    uint32_t *place;
+    bool     *second; /* it looks at taken places */
+    /* The records at hand. */
+    const uint32_t *parent, *label, *shown_parent, *shown_label;
+    uint32_t        size, shown;
+};
+
+void kn_vembed_free(kn_vembed *e)
+{
+    if (!e) return;
+    kn_free(e->head);
+    kn_free(e->free);
+    kn_free(e->left);
+    kn_free(e->next);
+    kn_free(e->taken);
+    kn_free(e->place);
+    kn_free(e->second);
+    kn_free(e);
+}
+
+kn_status kn_vembed_create(kn_vembed **out, kn_records_verifier *v, uint32_t largest, kn_error *err)
+{
+    kn_context *ctx = v->ctx;
+    size_t      labels = (size_t)v->labels + 1, nodes = (size_t)largest + 1;
+    *out = NULL;
+    kn_vembed *e = kn_alloc_zero(ctx, sizeof *e);
+    if (!e) return kn_vrecords_no_memory(v, err);
+    e->v = v;
+    e->head = kn_alloc_array(ctx, labels, sizeof *e->head);
+    e->free = kn_alloc_array_zero(ctx, labels, sizeof *e->free);
+    e->left = kn_alloc_array_zero(ctx, labels, sizeof *e->left);
+    e->next = kn_alloc_array(ctx, nodes, sizeof *e->next);
+    e->taken = kn_alloc_array(ctx, nodes, sizeof *e->taken);
+    e->place = kn_alloc_array(ctx, nodes, sizeof *e->place);
+    e->second = kn_alloc_array(ctx, nodes, sizeof *e->second);
+    if (!e->head || !e->free || !e->left || !e->next || !e->taken || !e->place || !e->second) {
+        kn_vembed_free(e);
+        return kn_vrecords_no_memory(v, err);
+    }
+    memset(e->head, 0xff, labels * sizeof *e->head);
+    *out = e;
+    return KN_OK;
+}
+
+/* ---- The two records ---- */
+
+static void open_records(kn_vembed *e, int64_t original, int64_t released)
+{
+    const kn_vforest *o = &e->v->raised, *r = &e->v->release;
+    e->parent = o->parent + o->start[original];
+    e->label = o->label + o->start[original];
+    e->size = (uint32_t)(o->start[original + 1] - o->start[original]);
+    e->shown_parent = r->parent + r->start[released];
+    e->shown_label = r->label + r->start[released];
+    e->shown = (uint32_t)(r->start[released + 1] - r->start[released]);
+    for (uint32_t y = 0; y < e->shown; y++) {
+        uint32_t l = e->shown_label[y];
+        e->next[y] = e->head[l];
+        e->head[l] = y;
+        e->free[l]++;
+        e->taken[y] = 0;
+    }
+}
+
+static void close_records(kn_vembed *e)
+{
+    for (uint32_t y = 0; y < e->shown; y++) {
+        e->head[e->shown_label[y]] = KN_V_NONE;
+        e->free[e->shown_label[y]] = 0;
+    }
+    for (uint32_t x = 0; x < e->size; x++) e->left[e->label[x]] = 0;
+}
+
+/* false: a value is shown that the original has not, or the other way round. */
+static bool labels_fit(kn_vembed *e)
+{
+    bool fits = true;
+    for (uint32_t x = 0; x < e->size; x++) {
+        e->place[x] = KN_V_NONE;
+        e->left[e->label[x]]++;
+        fits = fits && e->head[e->label[x]] != KN_V_NONE;
+    }
+    for (uint32_t y = 0; fits && y < e->shown; y++) fits = e->left[e->shown_label[y]] >= e->free[e->shown_label[y]];
+    return fits;
+}
+
+/* ---- The search ---- */
+
+static bool may_stand(const kn_vembed *e, uint32_t x, uint32_t y)
+{
+    uint32_t above = e->shown_parent[y];
+    if (above == KN_V_NONE) return true;
+    for (uint32_t p = e->parent[x]; p != KN_V_NONE; p = e->parent[p])
+        if (e->place[p] == above) return true;
+    return false;
+}
+
+/* The next place to try for x behind the one it has; KN_V_NONE: there is none. */
+static uint32_t next_place(kn_vembed *e, uint32_t x)
+{
+    uint32_t l = e->label[x], y = e->place[x] == KN_V_NONE ? e->head[l] : e->next[e->place[x]];
+    for (;;) {
+        for (; y != KN_V_NONE; y = e->next[y])
+            if ((e->taken[y] > 0) == e->second[x] && may_stand(e, x, y)) return y;
+        if (e->second[x]) return KN_V_NONE;
+        e->second[x] = true;
+        y = e->head[l];
+    }
+}
+
+static void take(kn_vembed *e, uint32_t x, uint32_t y)
+{
+    uint32_t l = e->shown_label[y];
+    e->place[x] = y;
+    if (e->taken[y]++ == 0) e->free[l]--;
+    e->left[l]--;
+}
+
+static void give_back(kn_vembed *e, uint32_t x)
+{
+    uint32_t y = e->place[x], l = e->shown_label[y];
+    if (--e->taken[y] == 0) e->free[l]++;
+    e->left[l]++;
+}
+
+static bool search(kn_vembed *e, int64_t *work, bool *decided)
+{
+    int64_t  steps = 0;
+    uint32_t x = 0;
+    if (e->size > 0) e->second[0] = false;
+    while (x < e->size) {
+        if (++steps > MOST_STEPS) {
+            *work += steps;
+            *decided = false;
+            return false;
+        }
+        if (e->place[x] != KN_V_NONE) give_back(e, x); /* it was tried, and what came behind it failed */
+        uint32_t y = next_place(e, x);
+        if (y == KN_V_NONE) {
+            e->place[x] = KN_V_NONE;
+            if (x == 0) {
+                *work += steps;
+                return false;
+            }
+            x--;
+            continue;
+        }
+        take(e, x, y);
+        uint32_t l = e->shown_label[y];
+        if (e->free[l] > e->left[l]) continue; /* too few nodes are left for the free places: try the next */
+        if (++x < e->size) e->second[x] = false;
+    }
+    *work += steps;
+    return true;
+}
+
+bool kn_vembed_holds(kn_vembed *e, int64_t original, int64_t released, int64_t *work, bool *decided)
+{
+    open_records(e, original, released);
+    bool holds = labels_fit(e) && search(e, work, decided);
+    ++*work;
+    close_records(e);
+    return holds;
+}

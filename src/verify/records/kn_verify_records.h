@@ -1,0 +1,130 @@
+/* kn_verify_records.h: what the parts of the verifier of tree records share.
+ *
+ * Records come through the public API alone (kanon/records.h); labels are numbered here, hierarchies are read by the
+ * verifier's own reader (hierarchy.c). Nothing of src/data's records, vocabularies or plans is known.
+ *
+ * Words: a *label* is a class with a text, numbered over both files; a *combination* is what somebody may know: a set of
+ * labels and relations between them; the *image* of an original label is what the release shows in its place.
+ */
+#ifndef KN_VERIFY_RECORDS_H
+#define KN_VERIFY_RECORDS_H
+
+#include "kn_verify_internal.h"
+
+/* The records of one file: nodes one after the other, parents before children. */
+typedef struct kn_vforest {
+    int64_t   count;
+    uint64_t *start;  /* count + 1                                              */
+    uint32_t *parent; /* counted from the record's first node; KN_V_NONE: none */
+    uint32_t *label;
+} kn_vforest;
+
+/* A class: where its labels begin, and its hierarchy. Class `class_count` is that of labels without one: "*". */
+typedef struct kn_vclass {
+    const kn_spec_class *spec;  /* NULL: no class                                                                */
+    kn_texts             texts; /* per label - first                                                             */
+    uint32_t             first;
+    kn_vtree            *tree;
+    uint32_t             top;           /* its node of the tree; KN_V_NONE: above the tree, with the class's name */
+    uint32_t             top_label;     /* ... and then its label, where it occurs; KN_V_NONE                     */
+    uint32_t            *node;          /* per label: its node, the lowest of that text; KN_V_NONE: none          */
+    uint32_t            *label_of_node; /* KN_V_NONE: neither file has it                                         */
+    uint32_t            *domain;        /* per node: |C(u)|: how many values its level has; 0: not the class's    */
+    kn_ratio             l;             /* asked of it; 0/1: nothing                                              */
+    int                  model;         /* of the spec that asks for it; -1: none                                 */
+} kn_vclass;
+
+typedef struct kn_vrecords_report {
+    kn_records_verify_report base;
+    kn_context              *ctx;
+    kn_arena                 arena;
+    const char              *list[KN_VERIFY_PROBLEMS];
+    const char              *open[KN_VERIFY_OPEN];
+    kn_verified_model       *models;
+    bool                     failed;
+} kn_vrecords_report;
+
+typedef struct kn_records_verifier {
+    kn_context                      *ctx;
+    const kn_spec                   *spec;
+    const kn_records_verify_options *options;
+    kn_vrecords_report              *report;
+    int                              class_count;
+    kn_vclass                       *classes;  /* class_count + 1                         */
+    uint32_t                         labels;   /* of both files                           */
+    uint32_t                         star;     /* the label "*" of no class; KN_V_NONE    */
+    uint16_t                        *class_of; /* per label                               */
+    kn_vforest                       original, release;
+    kn_vforest                       raised; /* the original under its images, equal siblings merged */
+    int64_t                         *map; /* per released record: its original; NULL: none or a wrong one */
+    uint32_t                        *image; /* per label of the original; KN_V_NONE: none known            */
+    bool                             whole; /* all of them have one, and they are a cut                    */
+    int64_t                          work_limit;
+    int64_t                          record_limit; /* sets of values of one record */
+    bool                             diverse; /* l-diversity is promised of some class */
+} kn_records_verifier;
+
+static inline kn_string kn_vlabel_text(const kn_records_verifier *v, uint32_t label)
+{
+    const kn_vclass *c = &v->classes[v->class_of[label]];
+    return c->texts.texts[label - c->first];
+}
+
+/* Is it a value that nobody is taken to know, and that is published as it is (III-F)? */
+static inline bool kn_vlabel_sensitive(const kn_records_verifier *v, uint32_t label)
+{
+    const kn_spec_class *c = v->classes[v->class_of[label]].spec;
+    return c && c->sensitive;
+}
+
+/* Notes what could not be decided: nothing is wrong for it. */
+void kn_vrecords_open(kn_records_verifier *v, const char *sentence);
+
+/* Notes what is wrong. The first 100 are kept; the report is not ok any more. */
+void      kn_vrecords_problem(kn_records_verifier *v, const char *format, ...) KN_PRINTF(2, 3);
+kn_status kn_vrecords_no_memory(const kn_records_verifier *v, kn_error *err);
+KN_CHECK kn_status kn_vrecords_check_options(const kn_spec *spec, const kn_records_verify_options *options, kn_error *err);
+
+/* ---- The release alone ---- */
+
+/* k^(m,n) and l-diversity: every combination that occurs is counted (_count.c). */
+KN_CHECK kn_status kn_vrecords_count(kn_records_verifier *v, kn_error *err);
+
+/* Positions where only a moved node can stand (S1; _strict.c). */
+KN_CHECK kn_status kn_vrecords_strict(kn_records_verifier *v, kn_error *err);
+
+/* ---- Against the original ---- */
+
+/* The hierarchies of all classes, bound to the labels of both files (_classes.c). */
+KN_CHECK kn_status kn_vrecords_classes(kn_records_verifier *v, kn_error *err);
+void               kn_vrecords_classes_free(kn_records_verifier *v);
+
+/* The labels of both files that may stand for one, itself first, then upwards to "*"; how many (at most
+ * KN_HIERARCHY_MAX_LEVELS + 3). */
+uint32_t kn_vlabel_path(const kn_records_verifier *v, uint32_t label, uint32_t *out);
+
+/* |C(u)|; 0: the hierarchy does not know it. */
+uint32_t kn_vlabel_domain(const kn_records_verifier *v, uint32_t label);
+
+/* The cut: one image for every label of the original (_cut.c). v->whole: every label has one, and they are a cut; then the
+ * raised records are made too. */
+KN_CHECK kn_status kn_vrecords_cut(kn_records_verifier *v, kn_error *err);
+
+/* k^(m,n) and l-diversity again, where it may be known too that values of negative classes are absent: after _count, and
+ * with the whole cut (_absent.c). */
+KN_CHECK kn_status kn_vrecords_absent(kn_records_verifier *v, kn_error *err);
+
+/* Can the raised record have become the released one? Steps are counted in *work; *decided turns false where there are too
+ * many (_embed.c). Scratch for records of at most `largest` nodes. One thread at a time. */
+typedef struct kn_vembed kn_vembed;
+KN_CHECK kn_status kn_vembed_create(kn_vembed **out, kn_records_verifier *v, uint32_t largest, kn_error *err);
+void               kn_vembed_free(kn_vembed *e);
+bool kn_vembed_holds(kn_vembed *e, int64_t original, int64_t released, int64_t *work, bool *decided);
+
+/* Every released record has an original of its own: with a map or by a search (_match.c). */
+KN_CHECK kn_status kn_vrecords_match(kn_records_verifier *v, kn_error *err);
+
+/* RPD of both files (_measure.c). */
+KN_CHECK kn_status kn_vrecords_measure(kn_records_verifier *v, kn_error *err);
+
+#endif

@@ -1,0 +1,429 @@
+/* records/match.c: every released record has an original of its own, and every original its release.
+ *
+ * With a map each pair is held together (_embed.c), side by side. Without one an assignment is searched: equal records are
+ * one form with a multiplicity; a released form that is an original's as it stands takes it (whatever else could take that
+ * original could take what the form would have had, since becoming is transitive); the rest are pairs of forms with the same
+ * labels, and maximum flow between them (flow.c).
+ *
+ * Cost: O(nodes × depth) with a map. Without: sorting all records, and a test for each pair of forms with the same labels that
+ * are not equal; after WORK steps the answer is "undecided".
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "kn_alloc.h"
+#include "kn_bitset.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_parallel.h"
+#include "kn_verify_flow.h"
+#include "kn_verify_records.h"
+#include "kn_verify_rowmap.h"
+
+enum { SHOWN = 5, GRAIN = 4096, WORK = 1000000000 };
+
+/* ---- The map ---- */
+
+/* One original for each released record, each another one. With equal counts nobody is left out then. */
+static kn_status check_map(kn_records_verifier *v, int64_t count, bool *good, kn_error *err)
+{
+    *good = count == v->release.count;
+    if (!*good)
+        kn_vrecords_problem(v, "the map has %" PRId64 " entries for %" PRId64 " released records", count,
+                            v->release.count);
+    uint64_t *used = kn_alloc_array_zero(v->ctx, kn_bitset_words((size_t)v->original.count) + 1, sizeof *used);
+    if (!used) return kn_vrecords_no_memory(v, err);
+    int64_t shown = 0;
+    for (int64_t r = 0; r < count; r++) {
+        int64_t o = v->map[r];
+        bool    there = o >= 0 && o < v->original.count, twice = there && kn_bitset_test(used, (size_t)o);
+        if (there) kn_bitset_set(used, (size_t)o);
+        if (there && !twice) continue;
+        *good = false;
+        if (++shown <= SHOWN)
+            kn_vrecords_problem(v, "record %" PRId64 ": the map names a record that %s", r + 1,
+                                twice ? "an earlier one has already" : "the original does not have");
+    }
+    kn_free(used);
+    return KN_OK;
+}
+
+/* ---- Scratch per worker ---- */
+
+static kn_status make_embeds(kn_records_verifier *v, int count, kn_vembed ***out, kn_error *err)
+{
+    uint64_t          largest = 0;
+    const kn_vforest *forests[] = {&v->raised, &v->release};
+    for (int f = 0; f < 2; f++)
+        for (int64_t r = 0; r < forests[f]->count; r++) {
+            uint64_t size = forests[f]->start[r + 1] - forests[f]->start[r];
+            if (size > largest) largest = size;
+        }
+    *out = kn_alloc_array_zero(v->ctx, (size_t)count, sizeof **out);
+    if (!*out) return kn_vrecords_no_memory(v, err);
+    for (int i = 0; i < count; i++) KN_TRY(kn_vembed_create(&(*out)[i], v, (uint32_t)largest, err));
+    return KN_OK;
+}
+
+static void free_embeds(kn_vembed **embeds, int count)
+{
+    for (int i = 0; embeds && i < count; i++) kn_vembed_free(embeds[i]);
+    kn_free(embeds);
+}
+
+/* ---- With a map ---- */
+
+typedef enum verdict { GOOD = 0, BAD, UNKNOWN } verdict;
+
+typedef struct by_map {
+    kn_records_verifier *v;
+    kn_vembed          **embeds;
+    uint8_t             *verdicts; /* per released record */
+} by_map;
+
+static kn_status hold_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)err;
+    by_map *m = arg;
+    for (int64_t r = begin; r < end; r++) {
+        int64_t work = 0;
+        bool    decided = true, holds = kn_vembed_holds(m->embeds[worker], m->v->map[r], r, &work, &decided);
+        m->verdicts[r] = (uint8_t)(holds ? GOOD : decided ? BAD : UNKNOWN);
+    }
+    return KN_OK;
+}
+
+static void tell(kn_records_verifier *v, const uint8_t *verdicts)
+{
+    int64_t bad = 0, unknown = 0;
+    for (int64_t r = 0; r < v->release.count; r++) {
+        if (verdicts[r] == UNKNOWN) unknown++;
+        if (verdicts[r] == BAD && ++bad <= SHOWN)
+            kn_vrecords_problem(v,
+                                "record %" PRId64 " is not its original (record %" PRId64
+                                ") with values raised and relations taken away",
+                                r + 1, v->map[r] + 1);
+    }
+    if (bad > SHOWN) kn_vrecords_problem(v, "%" PRId64 " records in all are not what became of their originals", bad);
+    v->report->base.assignment = bad ? KN_ASSIGNMENT_REFUTED : unknown ? KN_ASSIGNMENT_UNDECIDED : KN_ASSIGNMENT_PROVED;
+}
+
+static kn_status match_by_map(kn_records_verifier *v, kn_error *err)
+{
+    int       threads = kn_context_threads(v->ctx);
+    by_map    m = {.v = v};
+    kn_status st = make_embeds(v, threads, &m.embeds, err);
+    m.verdicts = kn_alloc_array(v->ctx, (size_t)v->release.count + 1, 1);
+    if (st == KN_OK && !m.verdicts) st = kn_vrecords_no_memory(v, err);
+    if (st == KN_OK) st = kn_parallel_for(v->ctx, v->release.count, GRAIN, hold_range, &m, err);
+    if (st == KN_OK) tell(v, m.verdicts);
+    kn_free(m.verdicts);
+    free_embeds(m.embeds, threads);
+    return st;
+}
+
+/* ---- Without one: forms ---- */
+
+/* Pairs of numbers → numbers: (path, label) is a longer path. */
+typedef struct trie {
+    kn_context *ctx;
+    uint64_t   *keys;
+    uint32_t   *numbers; /* + 1; 0: free */
+    size_t      size;
+    uint32_t    count;
+} trie;
+
+static bool trie_grow(trie *t)
+{
+    if ((size_t)t->count * 2 < t->size) return true;
+    size_t    size = t->size ? t->size * 2 : 1024;
+    uint64_t *keys = kn_alloc_array(t->ctx, size, sizeof *keys);
+    uint32_t *numbers = kn_alloc_array_zero(t->ctx, size, sizeof *numbers);
+    if (!keys || !numbers) {
+        kn_free(keys);
+        kn_free(numbers);
+        return false;
+    }
+    for (size_t i = 0; i < t->size; i++) {
+        if (!t->numbers[i]) continue;
+        size_t at = kn_hash_word(t->keys[i]) & (size - 1);
+        while (numbers[at]) at = (at + 1) & (size - 1);
+        keys[at] = t->keys[i];
+        numbers[at] = t->numbers[i];
+    }
+    kn_free(t->keys);
+    kn_free(t->numbers);
+    t->keys = keys;
+    t->numbers = numbers;
+    t->size = size;
+    return true;
+}
+
+/* KN_V_NONE: memory is out. */
+static uint32_t trie_add(trie *t, uint32_t path, uint32_t label)
+{
+    if (!trie_grow(t)) return KN_V_NONE;
+    uint64_t key = (uint64_t)path << 32 | label;
+    size_t   at = kn_hash_word(key) & (t->size - 1);
+    for (; t->numbers[at]; at = (at + 1) & (t->size - 1))
+        if (t->keys[at] == key) return t->numbers[at] - 1;
+    t->keys[at] = key;
+    t->numbers[at] = ++t->count;
+    return t->count - 1;
+}
+
+/* A record, its labels for the comparison of sets, and its form: the paths from its root, both in order. */
+typedef struct item {
+    const uint32_t *labels, *paths;
+    uint32_t        label_count, path_count;
+    int64_t         record;
+} item;
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static int compare_lists(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count)
+{
+    if (a_count != b_count) return a_count < b_count ? -1 : 1;
+    for (uint32_t i = 0; i < a_count; i++)
+        if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
+static int compare_labels(const item *a, const item *b)
+{
+    return compare_lists(a->labels, a->label_count, b->labels, b->label_count);
+}
+
+static int compare_items(const void *a, const void *b)
+{
+    const item *x = a, *y = b;
+    int         c = compare_labels(x, y);
+    if (c == 0) c = compare_lists(x->paths, x->path_count, y->paths, y->path_count);
+    return c ? c : x->record < y->record ? -1 : x->record > y->record;
+}
+
+/* A side of the assignment: its forms, sorted by labels. */
+typedef struct side {
+    const kn_vforest *forest;
+    uint32_t         *numbers; /* labels, then paths, of all records */
+    item             *items;
+    uint32_t          form_count;
+    uint32_t         *forms; /* the first item of each; form_count + 1 */
+    int64_t          *left;  /* records of each form that have no partner */
+} side;
+
+static void side_free(side *s)
+{
+    kn_free(s->numbers);
+    kn_free(s->items);
+    kn_free(s->forms);
+    kn_free(s->left);
+}
+
+static uint32_t unique(uint32_t *list, uint32_t count)
+{
+    uint32_t kept = 0;
+    qsort(list, count, sizeof *list, compare_numbers);
+    for (uint32_t i = 0; i < count; i++)
+        if (i == 0 || list[i] != list[kept - 1]) list[kept++] = list[i];
+    return kept;
+}
+
+static bool take_item(side *s, trie *t, int64_t r, uint32_t *scratch)
+{
+    const kn_vforest *f = s->forest;
+    uint64_t          from = f->start[r];
+    uint32_t          size = (uint32_t)(f->start[r + 1] - from);
+    uint32_t         *labels = s->numbers + 2 * from, *paths = labels + size;
+    for (uint32_t i = 0; i < size; i++) {
+        uint32_t p = f->parent[from + i];
+        labels[i] = f->label[from + i];
+        scratch[i] = paths[i] = trie_add(t, p == KN_V_NONE ? KN_V_NONE : scratch[p], labels[i]);
+        if (paths[i] == KN_V_NONE) return false;
+    }
+    s->items[r] = (item){.labels = labels, .paths = paths, .record = r};
+    s->items[r].label_count = unique(labels, size);
+    s->items[r].path_count = unique(paths, size);
+    return true;
+}
+
+static kn_status make_side(kn_records_verifier *v, side *s, trie *t, kn_error *err)
+{
+    const kn_vforest *f = s->forest;
+    size_t            nodes = f->start[f->count], records = (size_t)f->count;
+    uint32_t         *scratch = kn_alloc_array(v->ctx, nodes + 1, sizeof *scratch);
+    s->numbers = kn_alloc_array(v->ctx, 2 * nodes + 1, sizeof *s->numbers);
+    s->items = kn_alloc_array(v->ctx, records + 1, sizeof *s->items);
+    s->forms = kn_alloc_array(v->ctx, records + 1, sizeof *s->forms);
+    s->left = kn_alloc_array_zero(v->ctx, records + 1, sizeof *s->left);
+    bool room = scratch && s->numbers && s->items && s->forms && s->left;
+    for (int64_t r = 0; room && r < f->count; r++) room = take_item(s, t, r, scratch);
+    kn_free(scratch);
+    if (!room) return kn_vrecords_no_memory(v, err);
+    qsort(s->items, records, sizeof *s->items, compare_items);
+    for (uint32_t i = 0; i < records; i++) {
+        const item *a = &s->items[i], *b = i ? &s->items[i - 1] : a;
+        bool        same =
+            i > 0 && compare_labels(a, b) == 0 && compare_lists(a->paths, a->path_count, b->paths, b->path_count) == 0;
+        if (!same) s->forms[s->form_count++] = i;
+        s->left[s->form_count - 1]++;
+    }
+    s->forms[s->form_count] = (uint32_t)records;
+    return KN_OK;
+}
+
+/* ---- Without one: the assignment ---- */
+
+typedef struct by_search {
+    kn_records_verifier *v;
+    side                 released, originals;
+    kn_vembed          **embed;
+    kn_vflow             flow;
+    size_t               edge_capacity;
+    int64_t              work;
+    bool                 decided;
+} by_search;
+
+static const item *form(const side *s, uint32_t number)
+{
+    return &s->items[s->forms[number]];
+}
+
+/* A released form that is an original's as it stands takes as many of these as it can. */
+static void take_equal(by_search *b)
+{
+    side *r = &b->released, *o = &b->originals;
+    for (uint32_t i = 0, j = 0; i < r->form_count && j < o->form_count;) {
+        const item *x = form(r, i), *y = form(o, j);
+        int         c = compare_labels(x, y);
+        if (c == 0) c = compare_lists(x->paths, x->path_count, y->paths, y->path_count);
+        if (c == 0) {
+            int64_t common = r->left[i] < o->left[j] ? r->left[i] : o->left[j];
+            r->left[i] -= common;
+            o->left[j] -= common;
+        }
+        i += c <= 0;
+        j += c >= 0;
+    }
+}
+
+static kn_status add_edge(by_search *b, uint32_t released, uint32_t original, kn_error *err)
+{
+    kn_vflow *f = &b->flow;
+    size_t    capacity = b->edge_capacity;
+    void     *list = f->edge_released;
+    if (!kn_grow(b->v->ctx, &list, &capacity, f->edges + 1, sizeof *f->edge_released))
+        return kn_vrecords_no_memory(b->v, err);
+    f->edge_released = list;
+    list = f->edge_original;
+    if (!kn_grow(b->v->ctx, &list, &b->edge_capacity, f->edges + 1, sizeof *f->edge_original))
+        return kn_vrecords_no_memory(b->v, err);
+    f->edge_original = list;
+    f->edge_released[f->edges] = released;
+    f->edge_original[f->edges++] = original;
+    return KN_OK;
+}
+
+/* Originals one after the other with the released forms of the same labels; both sides are sorted by these. */
+static kn_status find_edges(by_search *b, int64_t work_limit, kn_error *err)
+{
+    side    *r = &b->released, *o = &b->originals;
+    uint32_t first = 0;
+    for (uint32_t j = 0; j < o->form_count; j++) {
+        if (kn_cancelled(b->v->ctx)) return kn_fail_cancelled(err);
+        if (o->left[j] == 0) continue;
+        while (first < r->form_count && compare_labels(form(r, first), form(o, j)) < 0) first++;
+        for (uint32_t i = first; i < r->form_count && compare_labels(form(r, i), form(o, j)) == 0; i++) {
+            if (r->left[i] == 0) continue;
+            if (b->work > work_limit) {
+                b->decided = false;
+                return KN_OK;
+            }
+            if (kn_vembed_holds(b->embed[0], form(o, j)->record, form(r, i)->record, &b->work, &b->decided))
+                KN_TRY(add_edge(b, i, j, err));
+        }
+    }
+    return KN_OK;
+}
+
+/* Who has no original? The flow says how many; a record without any edge at all is named. */
+static void tell_missing(by_search *b, int64_t missing)
+{
+    kn_records_verifier *v = b->v;
+    int64_t              shown = 0;
+    for (uint32_t i = 0; i < b->released.form_count; i++) {
+        if (b->flow.wanted[i] == 0 || ++shown > SHOWN) continue;
+        kn_vrecords_problem(v, "record %" PRId64 ": no original is left that it could have been",
+                            form(&b->released, i)->record + 1);
+    }
+    kn_vrecords_problem(v, "%" PRId64 " released records have no original of their own", missing);
+    v->report->base.assignment = KN_ASSIGNMENT_REFUTED;
+}
+
+static kn_status assign(by_search *b, kn_error *err)
+{
+    kn_records_verifier *v = b->v;
+    int64_t              limit = v->work_limit < WORK ? v->work_limit : WORK, missing = 0;
+    bool                 flowed = true;
+    b->decided = true;
+    take_equal(b);
+    KN_TRY(find_edges(b, limit, err));
+    b->flow.ctx = v->ctx;
+    b->flow.released = b->released.form_count;
+    b->flow.originals = b->originals.form_count;
+    b->flow.wanted = b->released.left;
+    b->flow.left = b->originals.left;
+    b->flow.work_limit = limit;
+    KN_TRY(kn_vflow_solve(&b->flow, &missing, &flowed, err));
+    v->report->base.assignment = KN_ASSIGNMENT_PROVED;
+    if (missing == 0) return KN_OK;
+    if (!b->decided || !flowed)
+        v->report->base.assignment = KN_ASSIGNMENT_UNDECIDED;
+    else
+        tell_missing(b, missing);
+    return KN_OK;
+}
+
+static kn_status match_by_search(kn_records_verifier *v, kn_error *err)
+{
+    if (v->release.count > UINT32_MAX - 2) return KN_OK; /* undecided */
+    trie      paths = {.ctx = v->ctx};
+    by_search b = {.v = v, .released = {.forest = &v->release}, .originals = {.forest = &v->raised}};
+    kn_status st = make_side(v, &b.released, &paths, err);
+    if (st == KN_OK) st = make_side(v, &b.originals, &paths, err);
+    if (st == KN_OK) st = make_embeds(v, 1, &b.embed, err);
+    if (st == KN_OK) st = assign(&b, err);
+    free_embeds(b.embed, 1);
+    side_free(&b.released);
+    side_free(&b.originals);
+    kn_free(paths.keys);
+    kn_free(paths.numbers);
+    kn_free(b.flow.edge_released);
+    kn_free(b.flow.edge_original);
+    return st;
+}
+
+kn_status kn_vrecords_match(kn_records_verifier *v, kn_error *err)
+{
+    bool good = true, mapped = v->options->map || v->options->map_path;
+    v->report->base.assignment = KN_ASSIGNMENT_UNDECIDED;
+    if (mapped) {
+        int64_t count = 0;
+        KN_TRY(kn_vrowmap_take(&v->map, &count, v->ctx, v->options->map, v->options->map_count, v->options->map_path,
+                               "record", err));
+        KN_TRY(check_map(v, count, &good, err));
+    }
+    KN_TRY(kn_vrecords_cut(v, err));
+    if (v->release.count != v->original.count)
+        kn_vrecords_problem(v, "the release has %" PRId64 " record%s, the original %" PRId64, v->release.count,
+                            v->release.count == 1 ? "" : "s", v->original.count);
+    if (!v->whole || !good || v->release.count != v->original.count) {
+        v->report->base.assignment = KN_ASSIGNMENT_REFUTED;
+        return KN_OK;
+    }
+    return mapped ? match_by_map(v, err) : match_by_search(v, err);
+}

@@ -1,0 +1,211 @@
+/* records/view.c: the released records as somebody sees them who counts: equal records once, with how many they
+ * are; of each the different labels that may be known, the rarest first.
+ *
+ * Labels get ranks by the number of records that have them, so that few records begin with many labels still to come
+ * (_count.c cuts its work by first labels). Labels that nobody is taken to know are kept apart.
+ *
+ * Cost: O(nodes) look-ups; 8 bytes per node and 24 per record.
+ */
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_verify_view.h"
+
+/* ---- Equal records ---- */
+
+static uint64_t hash_record(const kn_vforest *f, int64_t r)
+{
+    uint64_t h = f->start[r + 1] - f->start[r];
+    for (uint64_t i = f->start[r]; i < f->start[r + 1]; i++)
+        h = kn_hash_mix(h ^ ((uint64_t)f->parent[i] << 32 | f->label[i]), 0x9e3779b97f4a7c15u) + 0xd1342543de82ef95u;
+    return kn_hash_word(h);
+}
+
+static bool equal_records(const kn_vforest *f, int64_t a, int64_t b)
+{
+    uint64_t size = f->start[a + 1] - f->start[a];
+    return f->start[b + 1] - f->start[b] == size &&
+           memcmp(f->parent + f->start[a], f->parent + f->start[b], size * sizeof *f->parent) == 0 &&
+           memcmp(f->label + f->start[a], f->label + f->start[b], size * sizeof *f->label) == 0;
+}
+
+static kn_status merge_equal(kn_records_verifier *v, kn_vview *w, kn_error *err)
+{
+    const kn_vforest *f = &v->release;
+    size_t            size = 64;
+    while (size < (size_t)f->count * 2) size *= 2;
+    w->record = kn_alloc_array(v->ctx, (size_t)f->count + 1, sizeof *w->record);
+    w->weight = kn_alloc_array(v->ctx, (size_t)f->count + 1, sizeof *w->weight);
+    uint64_t *slots = kn_alloc_array_zero(v->ctx, size, sizeof *slots); /* number + 1; 0: free */
+    if (!w->record || !w->weight || !slots) {
+        kn_free(slots);
+        return kn_vrecords_no_memory(v, err);
+    }
+    for (int64_t r = 0; r < f->count; r++) {
+        size_t at = hash_record(f, r) & (size - 1);
+        while (slots[at] && !equal_records(f, w->record[slots[at] - 1], r)) at = (at + 1) & (size - 1);
+        if (!slots[at]) {
+            w->record[w->count] = r;
+            w->weight[w->count] = 0;
+            slots[at] = (uint64_t)++w->count;
+        }
+        w->weight[slots[at] - 1]++;
+    }
+    kn_free(slots);
+    return KN_OK;
+}
+
+/* ---- Ranks ---- */
+
+typedef struct ranked {
+    int64_t  support;
+    uint32_t label;
+} ranked;
+
+static bool comes_first(const ranked *a, const ranked *b)
+{
+    return a->support != b->support ? a->support < b->support : a->label < b->label;
+}
+
+static void sift_down(ranked *heap, size_t at, size_t count)
+{
+    ranked moved = heap[at];
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && comes_first(&heap[child], &heap[child + 1])) child++;
+        if (!comes_first(&moved, &heap[child])) break;
+        heap[at] = heap[child];
+    }
+    heap[at] = moved;
+}
+
+static void sort_ranked(ranked *list, size_t count)
+{
+    for (size_t i = count / 2; i-- > 0;) sift_down(list, i, count);
+    for (size_t i = count; i-- > 1;) {
+        ranked last = list[i];
+        list[i] = list[0];
+        list[0] = last;
+        sift_down(list, 0, i);
+    }
+}
+
+/* In how many records each label is. */
+static kn_status count_labels(kn_records_verifier *v, const kn_vview *w, ranked *list, kn_error *err)
+{
+    const kn_vforest *f = &v->release;
+    int64_t          *last = kn_alloc_array_zero(v->ctx, (size_t)v->labels + 1, sizeof *last);
+    if (!last) return kn_vrecords_no_memory(v, err);
+    for (uint32_t l = 0; l < v->labels; l++) list[l] = (ranked){0, l};
+    for (int64_t x = 0; x < w->count; x++)
+        for (uint64_t i = f->start[w->record[x]]; i < f->start[w->record[x] + 1]; i++) {
+            uint32_t l = f->label[i];
+            if (last[l] == x + 1) continue;
+            last[l] = x + 1;
+            list[l].support += w->weight[x];
+        }
+    kn_free(last);
+    return KN_OK;
+}
+
+/* Labels that occur get ranks: those that may be known first, by support; the hidden ones behind them. */
+static kn_status rank_labels(kn_records_verifier *v, kn_vview *w, kn_error *err)
+{
+    ranked *list = kn_alloc_array(v->ctx, (size_t)v->labels + 1, sizeof *list);
+    w->rank_of = kn_alloc_array(v->ctx, (size_t)v->labels + 1, sizeof *w->rank_of);
+    w->label_of = kn_alloc_array(v->ctx, (size_t)v->labels + 1, sizeof *w->label_of);
+    kn_status st = list && w->rank_of && w->label_of ? count_labels(v, w, list, err) : kn_vrecords_no_memory(v, err);
+    if (st == KN_OK) {
+        memset(w->rank_of, 0xff, ((size_t)v->labels + 1) * sizeof *w->rank_of);
+        sort_ranked(list, v->labels);
+        for (int hidden = 0; hidden < 2; hidden++) {
+            for (uint32_t i = 0; i < v->labels; i++) {
+                uint32_t l = list[i].label;
+                if (list[i].support == 0 || kn_vlabel_sensitive(v, l) != (hidden == 1)) continue;
+                w->label_of[w->labels] = l;
+                w->rank_of[l] = w->labels++;
+            }
+            if (!hidden) w->known = w->labels;
+        }
+    }
+    kn_free(list);
+    return st;
+}
+
+/* ---- The labels of each record ---- */
+
+/* Ascending and each once; how many. */
+static uint32_t sort_ranks(uint32_t *list, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t gap = count / 2; gap > 0; gap /= 2) /* Shell: records are short */
+        for (uint32_t i = gap; i < count; i++) {
+            uint32_t x = list[i], j = i;
+            for (; j >= gap && list[j - gap] > x; j -= gap) list[j] = list[j - gap];
+            list[j] = x;
+        }
+    for (uint32_t i = 0; i < count; i++)
+        if (i == 0 || list[i] != list[kept - 1]) list[kept++] = list[i];
+    return kept;
+}
+
+static uint32_t find_rank(const uint32_t *list, uint32_t count, uint32_t rank)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (list[middle] < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static kn_status list_labels(kn_records_verifier *v, kn_vview *w, kn_error *err)
+{
+    const kn_vforest *f = &v->release;
+    uint64_t          nodes = 0, used = 0, at = 0;
+    for (int64_t x = 0; x < w->count; x++) nodes += f->start[w->record[x] + 1] - f->start[w->record[x]];
+    w->start = kn_alloc_array(v->ctx, (size_t)w->count + 1, sizeof *w->start);
+    w->ranks = kn_alloc_array(v->ctx, nodes + 1, sizeof *w->ranks);
+    w->node_start = kn_alloc_array(v->ctx, (size_t)w->count + 1, sizeof *w->node_start);
+    w->position = kn_alloc_array(v->ctx, nodes + 1, sizeof *w->position);
+    if (!w->start || !w->ranks || !w->node_start || !w->position) return kn_vrecords_no_memory(v, err);
+    for (int64_t x = 0; x < w->count; x++) {
+        uint64_t  from = f->start[w->record[x]];
+        uint32_t  size = (uint32_t)(f->start[w->record[x] + 1] - from);
+        uint32_t *ranks = w->ranks + used;
+        w->start[x] = used;
+        w->node_start[x] = at;
+        for (uint32_t i = 0; i < size; i++) ranks[i] = w->rank_of[f->label[from + i]];
+        uint32_t count = sort_ranks(ranks, size);
+        for (uint32_t i = 0; i < size; i++)
+            w->position[at + i] = find_rank(ranks, count, w->rank_of[f->label[from + i]]);
+        used += count;
+        at += size;
+        if (count > w->most_labels) w->most_labels = count;
+        if (size > w->most_nodes) w->most_nodes = size;
+    }
+    w->start[w->count] = used;
+    w->node_start[w->count] = at;
+    return KN_OK;
+}
+
+kn_status kn_vview_make(kn_vview *out, kn_records_verifier *v, kn_error *err)
+{
+    *out = (kn_vview){0};
+    KN_TRY(merge_equal(v, out, err));
+    KN_TRY(rank_labels(v, out, err));
+    return list_labels(v, out, err);
+}
+
+void kn_vview_free(kn_vview *w)
+{
+    kn_free(w->record);
+    kn_free(w->weight);
+    kn_free(w->rank_of);
+    kn_free(w->label_of);
+    kn_free(w->start);
+    kn_free(w->ranks);
+    kn_free(w->node_start);
+    kn_free(w->position);
+}

@@ -1,0 +1,191 @@
+/* table/form.c: is there nothing in the bytes of a released table but its cells?
+ *
+ * A cell can be written in many ways: in quotes or not, 8 or +8, a missing one as nothing or as NA. Whoever chooses row by row
+ * writes a mark into the release that no promise knows of. So the form must be the same throughout: records end in one way, no
+ * line is blank, a column's cells are all in quotes or only those that need them (empty ones may differ from the others), and a
+ * copied cell has the one spelling that a release gives its value (the shortest of the original's, the first by its bytes;
+ * nothing for a missing one), or each cell of the column is byte for byte its original's. Quasi-identifiers need no rule: a
+ * class is the rows with the same texts.
+ *
+ * Cost: a look at the end of each record and at cells in quotes; one pass over a column's rows where quotes were found.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "kn_alloc.h"
+#include "kn_csv_scan.h"
+#include "kn_error.h"
+#include "kn_verify_internal.h"
+
+enum { SHOWN = 5 };
+
+/* ---- Gathering ---- */
+
+size_t kn_vform_end(kn_vform *form, const char *text, size_t size, size_t at)
+{
+    if (at >= size) return size; /* the last record of a file may end without a line end */
+    if (text[at] == '\n') {
+        form->lf++;
+        return at + 1;
+    }
+    bool both = at + 1 < size && text[at + 1] == '\n';
+    *(both ? &form->crlf : &form->cr) += 1;
+    return at + 1 + both;
+}
+
+static bool needs_quotes(const char *text, size_t size, char delimiter)
+{
+    for (size_t i = 0; i < size; i++)
+        if (text[i] == delimiter || text[i] == '"' || text[i] == '\n' || text[i] == '\r') return true;
+    return size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+}
+
+static bool is_quoted(const char *text, const kn_csv_field *f)
+{
+    return f->begin > 0 && text[f->begin - 1] == '"';
+}
+
+void kn_vform_take(kn_vform *form, const char *text, size_t size, char delimiter, const kn_csv_field *fields,
+                   size_t records, int names, const int *place, int columns, size_t *at)
+{
+    for (size_t r = 0; r < records; r++, fields += names) {
+        const kn_csv_field *last = &fields[names - 1];
+        form->blank += fields[0].begin - is_quoted(text, &fields[0]) > *at;
+        *at = kn_vform_end(form, text, size, last->begin + last->size + is_quoted(text, last));
+        for (int c = 0; c < columns; c++) {
+            const kn_csv_field *f = &fields[place[c]];
+            if (!is_quoted(text, f)) continue;
+            int kind = f->size == 0                                        ? KN_VFORM_EMPTY
+                       : needs_quotes(text + f->begin, f->size, delimiter) ? KN_VFORM_NEEDED
+                                                                           : KN_VFORM_BARE;
+            form->quoted[c * KN_VFORM_KINDS + kind]++;
+        }
+    }
+}
+
+void kn_vform_add(kn_vform *to, const kn_vform *from, int columns)
+{
+    to->lf += from->lf;
+    to->crlf += from->crlf;
+    to->cr += from->cr;
+    to->blank += from->blank;
+    for (int i = 0; from->quoted && i < columns * KN_VFORM_KINDS; i++) to->quoted[i] += from->quoted[i];
+}
+
+/* ---- Judging ---- */
+
+static bool has_quote(const kn_vcolumn *c, char delimiter)
+{
+    for (uint32_t t = 0; t < c->count; t++)
+        if (needs_quotes(c->texts[t].data, c->texts[t].size, delimiter)) return true;
+    return false;
+}
+
+/* Are quotes where they must be, and elsewhere everywhere or nowhere? */
+static bool quotes_fit(const kn_vtable *t, int column)
+{
+    const kn_vcolumn *c = &t->columns[column];
+    const int64_t    *quoted = t->form.quoted + (size_t)column * KN_VFORM_KINDS;
+    int64_t           all[KN_VFORM_KINDS] = {0};
+    bool              any = false;
+    for (int k = 0; k < KN_VFORM_KINDS; k++) any = any || quoted[k] > 0;
+    if (!any && !has_quote(c, t->delimiter)) return true;
+    for (int64_t row = 0; row < t->rows; row++) {
+        kn_string text = c->texts[kn_vcode(c, row)];
+        all[text.size == 0                                     ? KN_VFORM_EMPTY
+            : needs_quotes(text.data, text.size, t->delimiter) ? KN_VFORM_NEEDED
+                                                               : KN_VFORM_BARE]++;
+    }
+    for (int k = 0; k < KN_VFORM_KINDS; k++)
+        if (quoted[k] != all[k] && (quoted[k] != 0 || k == KN_VFORM_NEEDED)) return false;
+    return true;
+}
+
+void kn_vform_judge(const kn_vtable *t, kn_vform_fn tell, void *arg)
+{
+    char            sentence[400];
+    const kn_vform *f = &t->form;
+    if ((f->lf > 0) + (f->crlf > 0) + (f->cr > 0) > 1)
+        tell(arg, "rows end in different ways (LF, CRLF or CR): that can mark a row");
+    if (f->blank > 0) tell(arg, "there are blank lines: they can mark a row");
+    for (int n = 0; n < t->name_count; n++) {
+        if (t->kept[n] < 0 || quotes_fit(t, t->kept[n])) continue;
+        snprintf(sentence, sizeof sentence,
+                 "column \"%.200s\": some cells stand in quotes and others do not: that can mark a row",
+                 t->names[n].data);
+        tell(arg, sentence);
+    }
+    if (!f->wrapped) return;
+    snprintf(sentence, sizeof sentence, "the compressed file holds %.300s beside the data", f->wrapped);
+    tell(arg, sentence);
+}
+
+/* ---- Spelling ---- */
+
+static bool shorter(kn_string a, kn_string b)
+{
+    return a.size != b.size ? a.size < b.size : kn_string_compare(a, b) < 0;
+}
+
+/* Per value the spelling that a release gives it: rows that are left out have a say in it, as they have in the release. */
+static kn_string *spellings_of(const kn_verifier *v, const kn_vcopy *c)
+{
+    kn_string *best = kn_alloc_array_zero(v->ctx, (size_t)c->domain.count + 1, sizeof *best);
+    for (uint32_t t = 0; best && t < c->original->count; t++) {
+        uint32_t value = kn_vdomain_find(&c->domain, c->original->texts[t]);
+        if (value == KN_V_NONE || value == KN_V_MISSING) continue;
+        if (!best[value].data || shorter(c->original->texts[t], best[value])) best[value] = c->original->texts[t];
+    }
+    return best;
+}
+
+kn_status kn_verify_spelling(kn_verifier *v, kn_vcopy *c, kn_error *err)
+{
+    kn_string *best = spellings_of(v, c);
+    bool       usual = true;
+    if (!best) return kn_fail_memory(err, v->ctx, "verifying");
+    for (uint32_t t = 0; usual && t < c->release->count; t++) {
+        uint32_t value = c->of_release[t];
+        if (value == KN_V_MISSING)
+            usual = c->release->texts[t].size == 0;
+        else if (value != KN_V_NONE)
+            usual = kn_string_equal(c->release->texts[t], best[value]);
+    }
+    kn_free(best);
+    if (usual) return KN_OK;
+    c->exact = kn_alloc_array(v->ctx, (size_t)c->release->count + 1, sizeof *c->exact);
+    if (!c->exact) return kn_fail_memory(err, v->ctx, "verifying");
+    for (uint32_t t = 0; t < c->release->count; t++) { /* the domain numbers the original's texts as its column does */
+        uint32_t text = kn_texts_find(&c->domain.texts, c->release->texts[t]);
+        c->exact[t] = text < c->original->count ? text : KN_V_NONE;
+    }
+    return KN_OK;
+}
+
+static int64_t first_row(const kn_vcolumn *column, uint32_t text)
+{
+    int64_t row = 0;
+    while (kn_vcode(column, row) != text) row++;
+    return row + 1;
+}
+
+static void tell_spelling(kn_verifier *v, const kn_vcopy *c)
+{
+    int shown = 0;
+    for (uint32_t t = 0; c->exact && t < c->release->count; t++) {
+        if (c->exact[t] != KN_V_NONE || c->of_release[t] == KN_V_NONE || shown++ >= SHOWN) continue;
+        kn_vproblem(v, "row %" PRId64 ", column \"%s\": the value is spelled otherwise than in the original",
+                    first_row(c->release, t), c->attribute->name);
+    }
+}
+
+static void tell_form(void *arg, const char *sentence)
+{
+    kn_vproblem(arg, "%s", sentence);
+}
+
+void kn_verify_form(kn_verifier *v)
+{
+    for (int i = 0; i < v->copy_count; i++) tell_spelling(v, &v->copies[i]);
+    kn_vform_judge(v->release, tell_form, v);
+}

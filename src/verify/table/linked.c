@@ -1,0 +1,346 @@
+/* table/linked.c: rows of which the release itself shows that they are one person's.
+ *
+ * Such rows are linked by a pseudonym whose identifier is on several rows, or, with an `entity`, by a column that is copied and
+ * the same in all rows of each person, but not of everybody (docs/release.md has the rule).
+ * What must look alike is then the whole person: the *signature* of a person is the multiset of the classes of their rows.
+ * A *position* is a class within a signature: of n persons with this signature each has c rows there, and nobody can tell
+ * which of the c is which.
+ *
+ * Promises about sensitive values are asked of every position. With c > 1 rows are edges between persons and values, and can
+ * be dealt out to c nodes so that each node gets one row of each person and m_x / c rows of value x, rounded up or down (de
+ * Werra 1971). The node asked about is the worst that such a deal can have: what must be rounded up is rounded up where most
+ * is already. If it keeps the promise, every node does.
+ *
+ * Cost: three groupings and a sort of the rows. Memory: some 40 bytes per row.
+ */
+#include <inttypes.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_sort.h"
+#include "kn_verify_internal.h"
+
+static kn_status no_memory(const kn_verifier *v, kn_error *err)
+{
+    return kn_fail_memory(err, v->ctx, "verifying");
+}
+
+/* ---- Which column links ---- */
+
+/* Is a value on more than one row of the original? */
+static bool repeats(const kn_verifier *v, const kn_vcopy *c)
+{
+    bool missing = false;
+    for (uint32_t t = 0; t < c->original->count; t++) missing = missing || c->domain.of_original[t] == KN_V_MISSING;
+    return (int64_t)c->domain.count + missing < v->original->rows;
+}
+
+/* Groups of original rows by up to two columns; rows that are left out are in none. */
+static kn_status group_originals(kn_verifier *v, kn_vgroups *g, const uint32_t *taken, const kn_vkey *keys, int count,
+                                 kn_error *err)
+{
+    kn_vkey all[3] = {{.direct = taken}};
+    for (int i = 0; i < count; i++) all[i + 1] = keys[i];
+    return kn_vgroup(g, v->ctx, v->original->rows, all, count + 1, err);
+}
+
+/* Does the pseudonym's column stand for the persons, each for another one? */
+static kn_status same_persons(kn_verifier *v, const kn_vcopy *c, const uint32_t *taken, bool *same, kn_error *err)
+{
+    kn_vkey    keys[2] = {{.column = v->entity, .translate = v->entities.of_original},
+                          {.column = c->original, .translate = c->domain.of_original}};
+    kn_vgroups person = {0}, other = {0}, both = {0};
+    kn_status  st = group_originals(v, &person, taken, keys, 1, err);
+    if (st == KN_OK) st = group_originals(v, &other, taken, keys + 1, 1, err);
+    if (st == KN_OK) st = group_originals(v, &both, taken, keys, 2, err);
+    *same = person.count == both.count && other.count == both.count;
+    kn_vgroups_free(&person);
+    kn_vgroups_free(&other);
+    kn_vgroups_free(&both);
+    return st;
+}
+
+/* ---- Columns of the person ---- */
+
+/* The same in all rows of each person, but not in all rows. */
+static bool is_of_person(const kn_verifier *v, const kn_vgroups *persons, const kn_vcopy *c)
+{
+    bool     differs = false;
+    uint32_t some = KN_V_NONE;
+    for (int64_t row = 0; row < v->original->rows; row++) {
+        uint32_t p = persons->of_row[row], value = c->domain.of_original[kn_vcode(c->original, row)];
+        if (p == KN_V_NONE) continue;
+        if (c->domain.of_original[kn_vcode(c->original, persons->first[p])] != value) return false;
+        if (some == KN_V_NONE) some = value;
+        differs = differs || value != some;
+    }
+    return differs;
+}
+
+/* Do copied columns show whose rows belong together? */
+static kn_status columns_tell(kn_verifier *v, const uint32_t *taken, bool *out, kn_error *err)
+{
+    kn_vgroups persons = {0};
+    kn_vkey    person = {.column = v->entity, .translate = v->entities.of_original};
+    bool       several = false;
+    KN_TRY(group_originals(v, &persons, taken, &person, 1, err));
+    *out = false;
+    for (uint32_t p = 0; p < persons.count; p++) several = several || persons.rows[p] > 1;
+    for (int i = 0; i < v->copy_count && several && !*out; i++)
+        *out = !v->copies[i].pseudonym && is_of_person(v, &persons, &v->copies[i]);
+    kn_vgroups_free(&persons);
+    return KN_OK;
+}
+
+/* ---- Are rows linked? ---- */
+
+static void refuse_models(kn_verifier *v)
+{
+    for (int i = 0; i < v->spec->model_count; i++) {
+        kn_model_kind kind = v->spec->models[i].kind;
+        if (kind == KN_MODEL_K || kind == KN_MODEL_MAX_RISK || kind == KN_MODEL_AVERAGE_RISK ||
+            kind == KN_MODEL_ALPHA_K || kind == KN_MODEL_DISTINCT || kind == KN_MODEL_ENTROPY ||
+            kind == KN_MODEL_RECURSIVE)
+            continue;
+        kn_vproblem(v, "%s cannot be promised where a person's rows stay linked", kn_model_name(kind));
+    }
+    if (v->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE)
+        kn_vproblem(v, "suppressed: keep-sensitive cannot be promised where a person's rows stay linked");
+}
+
+static kn_status find_with(kn_verifier *v, const uint32_t *taken, kn_error *err)
+{
+    const kn_vcopy *link = NULL;
+    for (int i = 0; i < v->copy_count; i++) {
+        const kn_vcopy *c = &v->copies[i];
+        if (!c->pseudonym || !repeats(v, c)) continue;
+        if (link)
+            kn_vproblem(v, "columns \"%s\" and \"%s\" both link rows; what a person shows cannot be judged",
+                        link->attribute->name, c->attribute->name);
+        link = c;
+    }
+    bool same = true;
+    v->linked = link != NULL;
+    if (link && v->entity && v->entity_release != link->release) KN_TRY(same_persons(v, link, taken, &same, err));
+    if (!same)
+        kn_vproblem(v, "column \"%s\" links rows otherwise than the persons' column does", link->attribute->name);
+    if (link && !v->entity_release) v->entity_release = link->release;
+    if (!v->linked) KN_TRY(columns_tell(v, taken, &v->linked, err));
+    if (v->linked) refuse_models(v);
+    return KN_OK;
+}
+
+const kn_attribute *kn_verify_link_column(const kn_verifier *v)
+{
+    for (int i = 0; i < v->copy_count; i++)
+        if (v->copies[i].pseudonym && repeats(v, &v->copies[i])) return v->copies[i].attribute;
+    return NULL;
+}
+
+kn_status kn_verify_find_links(kn_verifier *v, kn_error *err)
+{
+    if (!v->entity) return KN_OK;
+    uint32_t *taken = kn_alloc_array_zero(v->ctx, (size_t)v->original->rows + 1, sizeof *taken);
+    if (!taken) return no_memory(v, err);
+    for (int64_t row = 0; v->dropped && row < v->original->rows; row++)
+        if (v->dropped[row]) taken[row] = KN_V_NONE;
+    kn_status st = find_with(v, taken, err);
+    kn_free(taken);
+    return st;
+}
+
+/* ---- Signatures ---- */
+
+/* A class in which a person has rows. */
+typedef struct linking {
+    kn_verifier    *v;
+    kn_vlinked     *out;
+    kn_vgroups      persons, pairs; /* of released rows; pairs: by person and class      */
+    kn_sort_record *order;          /* pairs by person, then class                        */
+    uint32_t       *place;          /* per pair: which of its person's classes it is      */
+    uint32_t       *signature;      /* per person                                         */
+    kn_texts        known;          /* signatures as bytes                                */
+    uint64_t       *bytes;          /* of one: class and rows by turns                    */
+} linking;
+
+static kn_status group_released(linking *l, const kn_vkey *person, kn_error *err)
+{
+    kn_verifier *v = l->v;
+    int64_t      rows = v->release->rows;
+    uint32_t    *shown = kn_alloc_array_zero(v->ctx, (size_t)rows + 1, sizeof *shown);
+    if (!shown) return no_memory(v, err);
+    for (int64_t row = 0; row < rows; row++)
+        if (v->starred[row]) shown[row] = KN_V_NONE;
+    kn_vkey   keys[3] = {{.direct = shown}, *person, {.direct = v->classes.of_row}};
+    kn_status st = kn_vgroup(&l->persons, v->ctx, rows, keys, 2, err);
+    if (st == KN_OK) st = kn_vgroup(&l->pairs, v->ctx, rows, keys, 3, err);
+    kn_free(shown);
+    return st;
+}
+
+static kn_status sort_pairs(linking *l, kn_error *err)
+{
+    kn_context *ctx = l->v->ctx;
+    size_t      pairs = (size_t)l->pairs.count;
+    l->order = kn_alloc_array(ctx, pairs + 1, sizeof *l->order);
+    l->place = kn_alloc_array(ctx, pairs + 1, sizeof *l->place);
+    l->bytes = kn_alloc_array(ctx, 2 * (pairs + 1), sizeof *l->bytes);
+    l->signature = kn_alloc_array(ctx, (size_t)l->persons.count + 1, sizeof *l->signature);
+    if (!l->order || !l->place || !l->bytes || !l->signature) return no_memory(l->v, err);
+    for (uint32_t i = 0; i < l->pairs.count; i++) {
+        int64_t row = l->pairs.first[i];
+        l->order[i] = (kn_sort_record){(uint64_t)l->persons.of_row[row] << 32 | l->v->classes.of_row[row], i};
+    }
+    return kn_sort_records(ctx, l->order, pairs, NULL, NULL, err);
+}
+
+/* Numbers signatures as they first appear; counts the positions of each. */
+static kn_status number_signatures(linking *l, kn_error *err)
+{
+    kn_vlinked *out = l->out;
+    size_t      persons = (size_t)l->persons.count;
+    out->persons = kn_alloc_array_zero(l->v->ctx, persons + 1, sizeof *out->persons);
+    out->starts = kn_alloc_array_zero(l->v->ctx, persons + 2, sizeof *out->starts);
+    if (!out->persons || !out->starts) return no_memory(l->v, err);
+    for (size_t at = 0, end; at < l->pairs.count; at = end) {
+        uint64_t person = l->order[at].key >> 32;
+        size_t   n = 0;
+        for (end = at; end < l->pairs.count && l->order[end].key >> 32 == person; end++) {
+            l->place[l->order[end].id] = (uint32_t)(end - at);
+            l->bytes[n++] = (uint32_t)l->order[end].key;
+            l->bytes[n++] = (uint64_t)l->pairs.rows[l->order[end].id];
+        }
+        uint32_t before = l->known.count;
+        uint32_t number = kn_texts_add(&l->known, (kn_string){(const char *)l->bytes, n * sizeof *l->bytes}, true);
+        if (number == KN_V_NONE) return no_memory(l->v, err);
+        l->signature[person] = number;
+        out->persons[number]++;
+        if (l->known.count > before) out->starts[number + 1] = out->starts[number] + (int64_t)(end - at);
+    }
+    out->signatures = l->known.count;
+    return KN_OK;
+}
+
+static kn_status fill_positions(linking *l, kn_error *err)
+{
+    kn_vlinked *out = l->out;
+    kn_vgroups *p = &out->positions;
+    int64_t     rows = l->v->release->rows, count = out->starts[out->signatures];
+    if (count >= (int64_t)KN_V_MISSING) return kn_fail(err, KN_USAGE, "verify: too many different persons");
+    p->count = (uint32_t)count;
+    p->of_row = kn_alloc_array(l->v->ctx, (size_t)rows + 1, sizeof *p->of_row);
+    p->rows = kn_alloc_array_zero(l->v->ctx, (size_t)count + 1, sizeof *p->rows);
+    p->first = kn_alloc_array_zero(l->v->ctx, (size_t)count + 1, sizeof *p->first);
+    out->signature_of = kn_alloc_array(l->v->ctx, (size_t)count + 1, sizeof *out->signature_of);
+    if (!p->of_row || !p->rows || !p->first || !out->signature_of) return no_memory(l->v, err);
+    for (int64_t s = 0; s < out->signatures; s++)
+        for (int64_t at = out->starts[s]; at < out->starts[s + 1]; at++) out->signature_of[at] = (uint32_t)s;
+    for (int64_t row = 0; row < rows; row++) {
+        uint32_t pair = l->pairs.of_row[row];
+        p->of_row[row] = KN_V_NONE;
+        if (pair == KN_V_NONE) continue;
+        uint32_t at = (uint32_t)out->starts[l->signature[l->persons.of_row[row]]] + l->place[pair];
+        p->of_row[row] = at;
+        if (p->rows[at]++ == 0) p->first[at] = row;
+    }
+    return KN_OK;
+}
+
+void kn_vlinked_free(kn_vlinked *linked)
+{
+    kn_vgroups_free(&linked->positions);
+    kn_free(linked->persons);
+    kn_free(linked->starts);
+    kn_free(linked->signature_of);
+    *linked = (kn_vlinked){0};
+}
+
+kn_status kn_vlinked_make(kn_vlinked *out, kn_verifier *v, const kn_vkey *person, kn_error *err)
+{
+    linking l = {.v = v, .out = out};
+    *out = (kn_vlinked){0};
+    kn_texts_init(&l.known, v->ctx);
+    kn_status st = group_released(&l, person, err);
+    if (st == KN_OK) st = sort_pairs(&l, err);
+    if (st == KN_OK) st = number_signatures(&l, err);
+    if (st == KN_OK) st = fill_positions(&l, err);
+    kn_texts_free(&l.known);
+    kn_vgroups_free(&l.persons);
+    kn_vgroups_free(&l.pairs);
+    kn_free(l.order);
+    kn_free(l.place);
+    kn_free(l.bytes);
+    kn_free(l.signature);
+    return st;
+}
+
+/* ---- The worst node of a position ---- */
+
+void kn_vlinked_deal(kn_vhistogram *h, uint32_t *values, int64_t *counts, int64_t persons)
+{
+    int64_t  each = h->total / persons, left = persons;
+    uint32_t kept = 0;
+    if (each < 2) return;
+    for (uint32_t x = 0; x < h->count; x++) left -= h->counts[x] / each;
+    for (uint32_t x = 0; x < h->count; x++) counts[x] = h->counts[x] / each;
+    for (; left > 0; left--) {
+        uint32_t best = h->count;
+        for (uint32_t x = 0; x < h->count; x++) {
+            bool open = h->counts[x] % each != 0 && counts[x] == h->counts[x] / each;
+            if (open && (best == h->count || counts[x] > counts[best])) best = x;
+        }
+        if (best == h->count) break; /* cannot be: the rests add up to what is left */
+        counts[best]++;
+    }
+    for (uint32_t x = 0; x < h->count; x++) {
+        if (counts[x] == 0) continue;
+        values[kept] = h->values[x];
+        counts[kept++] = counts[x];
+    }
+    *h = (kn_vhistogram){values, counts, kept, persons};
+}
+
+/* ---- Whole persons ---- */
+
+/* Whose row each released row is, as a value of the persons' column; KN_V_NONE: nobody can say. */
+static uint32_t person_of(const kn_verifier *v, const kn_vcopy *link, int64_t row)
+{
+    if (v->map_ok) return v->entities.of_original[kn_vcode(v->entity, v->map[row])];
+    return link ? link->of_release[kn_vcode(link->release, row)] : KN_V_NONE;
+}
+
+kn_status kn_vlinked_whole(kn_verifier *v, kn_error *err)
+{
+    const kn_vcopy *link = NULL;
+    size_t          count = (size_t)v->entities.count + 2;
+    for (int i = 0; i < v->copy_count; i++)
+        if (v->copies[i].pseudonym && v->copies[i].original == v->entity) link = &v->copies[i];
+    int64_t *there = kn_alloc_array_zero(v->ctx, count, sizeof *there);
+    int64_t *shown = kn_alloc_array_zero(v->ctx, count, sizeof *shown);
+    int64_t *first = kn_alloc_array_zero(v->ctx, count, sizeof *first);
+    bool     ok = there && shown && first;
+    for (int64_t row = 0; ok && row < v->original->rows; row++) {
+        uint32_t p = v->entities.of_original[kn_vcode(v->entity, row)];
+        if (!v->dropped || !v->dropped[row]) there[p == KN_V_MISSING ? v->entities.count : p]++;
+    }
+    for (int64_t row = 0; ok && row < v->release->rows; row++) {
+        uint32_t p = v->starred[row] ? KN_V_NONE : person_of(v, link, row);
+        if (p == KN_V_NONE) continue;
+        p = p == KN_V_MISSING ? v->entities.count : p;
+        if (shown[p]++ == 0) first[p] = row;
+    }
+    int64_t parted = 0, where = 0;
+    for (size_t p = 0; ok && p < count; p++) {
+        if (shown[p] == 0 || shown[p] == there[p]) continue;
+        if (parted++ == 0 || first[p] < where) where = first[p];
+    }
+    if (parted > 0)
+        kn_vproblem(v,
+                    "%" PRId64 " person%s shown with some of their rows only, such as that of row %" PRId64
+                    "; where rows stay linked a person is suppressed whole",
+                    parted, parted == 1 ? " is" : "s are", where + 1);
+    kn_free(there);
+    kn_free(shown);
+    kn_free(first);
+    return ok ? KN_OK : no_memory(v, err);
+}

@@ -1,0 +1,279 @@
+/* table/map.c: with a row map each released row is held against its original.
+ *
+ * The map must name each original at most once and none that is not there. Per quasi-identifier each distinct pair of
+ * original text and released text is judged once; columns are looked at side by side. Sensitive, kept and weight cells must
+ * be the same (form.c: in one of two spellings); a pseudonym must go with one identifier and the identifier with one pseudonym.
+ *
+ * Cost: O(rows × columns) look-ups. Memory: a byte per pair where there are few, otherwise 16 per pair that occurs.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "kn_alloc.h"
+#include "kn_bitset.h"
+#include "kn_error.h"
+#include "kn_parallel.h"
+#include "kn_verify_internal.h"
+#include "kn_verify_rowmap.h"
+
+enum { SHOWN = 5, DENSE_PAIRS = 1 << 22 };
+
+static kn_status no_memory(const kn_verifier *v, kn_error *err)
+{
+    return kn_fail_memory(err, v->ctx, "verifying");
+}
+
+/* Injective, and into the originals that may be released. */
+static kn_status check_map(kn_verifier *v, int64_t count, kn_error *err)
+{
+    v->map_ok = count == v->release->rows;
+    if (!v->map_ok)
+        kn_vproblem(v, "the row map has %" PRId64 " entries for %" PRId64 " released rows", count, v->release->rows);
+    uint64_t *used = kn_alloc_array_zero(v->ctx, kn_bitset_words((size_t)v->original->rows) + 1, sizeof *used);
+    if (!used) return no_memory(v, err);
+    int64_t wrong = 0, twice = 0, left_out = 0;
+    for (int64_t row = 0; row < count; row++) {
+        int64_t  o = v->map[row];
+        int64_t *counter = NULL;
+        if (o < 0 || o >= v->original->rows)
+            counter = &wrong;
+        else if (kn_bitset_test(used, (size_t)o))
+            counter = &twice;
+        else if (v->dropped && v->dropped[o])
+            counter = &left_out;
+        if (o >= 0 && o < v->original->rows) kn_bitset_set(used, (size_t)o);
+        if (!counter) continue;
+        v->map_ok = false;
+        if (++*counter > SHOWN) continue;
+        kn_vproblem(v, "row %" PRId64 ": the row map %s", row + 1,
+                    counter == &wrong   ? "names a row that the original does not have"
+                    : counter == &twice ? "names a row of the original that an earlier row has already"
+                                        : "names a row that must be left out, since a quasi-identifier is missing");
+    }
+    kn_free(used);
+    return KN_OK;
+}
+
+/* ---- Pairs ---- */
+
+/* What was found in one column. */
+typedef struct finding {
+    int64_t rows[SHOWN];
+    int64_t count;
+    int64_t undone[SHOWN]; /* pseudonyms: where one stands for two identifiers */
+    int64_t undone_count;
+} finding;
+
+/* Pairs that were judged: 1 good, 2 bad, 0 not yet. */
+typedef struct pairs {
+    kn_context *ctx;
+    uint8_t    *dense; /* per original text and released text */
+    uint64_t   *keys;  /* pair × 4 + state + 1 in `states`     */
+    uint8_t    *states;
+    size_t      mask, used;
+} pairs;
+
+static bool pairs_grow(pairs *p)
+{
+    if (p->keys && p->used * 2 < p->mask + 1) return true;
+    size_t    size = p->keys ? (p->mask + 1) * 2 : 4096;
+    uint64_t *keys = kn_alloc_array_zero(p->ctx, size, sizeof *keys);
+    uint8_t  *states = kn_alloc(p->ctx, size);
+    if (!keys || !states) {
+        kn_free(keys);
+        kn_free(states);
+        return false;
+    }
+    for (size_t i = 0; p->keys && i <= p->mask; i++) {
+        if (!p->keys[i]) continue;
+        size_t at = kn_hash_word(p->keys[i]) & (size - 1);
+        while (keys[at]) at = (at + 1) & (size - 1);
+        keys[at] = p->keys[i];
+        states[at] = p->states[i];
+    }
+    kn_free(p->keys);
+    kn_free(p->states);
+    p->keys = keys;
+    p->states = states;
+    p->mask = size - 1;
+    return true;
+}
+
+/* Where the state of a pair is; NULL: memory is out. */
+static uint8_t *pairs_at(pairs *p, uint32_t original, uint32_t release, uint32_t releases)
+{
+    if (p->dense) return &p->dense[(size_t)original * releases + release];
+    if (!pairs_grow(p)) return NULL;
+    uint64_t key = ((uint64_t)original << 32 | release) + 1;
+    size_t   at = kn_hash_word(key) & p->mask;
+    for (; p->keys[at]; at = (at + 1) & p->mask)
+        if (p->keys[at] == key) return &p->states[at];
+    p->keys[at] = key;
+    p->states[at] = 0;
+    p->used++;
+    return &p->states[at];
+}
+
+static void note(finding *f, int64_t row)
+{
+    if (f->count < SHOWN) f->rows[f->count] = row;
+    f->count++;
+}
+
+static uint8_t judge(kn_vquasi *q, uint32_t o, uint32_t r)
+{
+    uint32_t value = q->domain.of_original[o];
+    uint64_t levels[4];
+    kn_vcell_levels(q, &q->cells[r], value, levels);
+    for (size_t i = 0; i < 4; i++) {
+        q->levels[i] &= levels[i];
+        q->text_levels[4 * (size_t)r + i] &= levels[i];
+    }
+    return kn_vcell_covers(q, &q->cells[r], value) ? 1 : 2;
+}
+
+static kn_status check_quasi(kn_verifier *v, kn_vquasi *q, finding *f, kn_error *err)
+{
+    pairs     p = {.ctx = v->ctx};
+    uint32_t  releases = q->release->count;
+    kn_status st = KN_OK;
+    size_t    all = (size_t)q->original->count * releases;
+    if (all <= DENSE_PAIRS) {
+        p.dense = kn_alloc_zero(v->ctx, all + 1);
+        if (!p.dense) return no_memory(v, err);
+    }
+    q->text_levels = kn_alloc_array(v->ctx, (size_t)releases + 1, 4 * sizeof *q->text_levels);
+    if (!q->text_levels) {
+        kn_free(p.dense);
+        return no_memory(v, err);
+    }
+    memset(q->levels, 0xff, sizeof q->levels);
+    memset(q->text_levels, 0xff, ((size_t)releases + 1) * 4 * sizeof *q->text_levels);
+    for (int64_t row = 0; row < v->release->rows; row++) {
+        if (v->starred[row]) continue;
+        uint32_t o = kn_vcode(q->original, v->map[row]), r = kn_vcode(q->release, row);
+        uint8_t *state = pairs_at(&p, o, r, releases);
+        if (!state) {
+            st = no_memory(v, err);
+            break;
+        }
+        if (*state == 0) *state = judge(q, o, r);
+        if (*state == 2) note(f, row);
+    }
+    q->levels_known = st == KN_OK;
+    kn_free(p.dense);
+    kn_free(p.keys);
+    kn_free(p.states);
+    return st;
+}
+
+/* Is this row's cell of a copied column hidden on purpose? */
+static bool hidden(const kn_verifier *v, const kn_vcopy *c, int64_t row)
+{
+    if (!v->starred[row]) return false;
+    return v->spec->suppressed != KN_SUPPRESSED_KEEP_SENSITIVE || c->attribute->role != KN_ROLE_SENSITIVE;
+}
+
+static void check_copy(kn_verifier *v, const kn_vcopy *c, finding *f)
+{
+    for (int64_t row = 0; row < v->release->rows; row++) {
+        if (hidden(v, c, row)) continue;
+        uint32_t o = kn_vcode(c->original, v->map[row]), r = kn_vcode(c->release, row);
+        if (c->exact ? c->exact[r] == o : c->of_release[r] == c->domain.of_original[o]) continue;
+        if (!kn_string_equal(c->release->texts[r], c->original->texts[o])) note(f, row);
+    }
+}
+
+/* One pseudonym per identifier and the other way round; a missing identifier stays missing. */
+static kn_status check_pseudonym(kn_verifier *v, const kn_vcopy *c, finding *f, kn_error *err)
+{
+    uint32_t *of_value = kn_alloc_array(v->ctx, (size_t)c->domain.count + 1, sizeof *of_value);
+    uint32_t *of_text = kn_alloc_array(v->ctx, (size_t)c->release->count + 1, sizeof *of_text);
+    if (!of_value || !of_text) {
+        kn_free(of_value);
+        kn_free(of_text);
+        return no_memory(v, err);
+    }
+    memset(of_value, 0xff, ((size_t)c->domain.count + 1) * sizeof *of_value);
+    memset(of_text, 0xff, ((size_t)c->release->count + 1) * sizeof *of_text);
+    for (int64_t row = 0; row < v->release->rows; row++) {
+        if (v->starred[row]) continue;
+        uint32_t value = c->domain.of_original[kn_vcode(c->original, v->map[row])], r = kn_vcode(c->release, row);
+        bool     missing = c->of_release[r] == KN_V_MISSING;
+        if (value == KN_V_MISSING || missing) {
+            if (value != KN_V_MISSING || !missing) note(f, row);
+            continue;
+        }
+        if (of_value[value] == KN_V_NONE) of_value[value] = r;
+        if (of_text[r] == KN_V_NONE) of_text[r] = value;
+        if (of_value[value] != r) note(f, row);
+        if (of_text[r] == value) continue;
+        if (f->undone_count < SHOWN) f->undone[f->undone_count] = row;
+        f->undone_count++;
+    }
+    kn_free(of_value);
+    kn_free(of_text);
+    return KN_OK;
+}
+
+typedef struct columns {
+    kn_verifier *v;
+    finding     *findings;
+} columns;
+
+static kn_status check_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    const columns *c = arg;
+    kn_verifier   *v = c->v;
+    for (int64_t i = begin; i < end; i++) {
+        finding *f = &c->findings[i];
+        if (i < v->quasi_count) {
+            KN_TRY(check_quasi(v, &v->quasi[i], f, err));
+            continue;
+        }
+        const kn_vcopy *copy = &v->copies[i - v->quasi_count];
+        if (copy->pseudonym)
+            KN_TRY(check_pseudonym(v, copy, f, err));
+        else
+            check_copy(v, copy, f);
+    }
+    return KN_OK;
+}
+
+static void tell(kn_verifier *v, const char *column, const int64_t *rows, int64_t count, const char *what)
+{
+    for (int64_t i = 0; i < count && i < SHOWN; i++)
+        kn_vproblem(v, "row %" PRId64 ", column \"%s\": %s", rows[i] + 1, column, what);
+    if (count > SHOWN) kn_vproblem(v, "column \"%s\": the same in %" PRId64 " more rows", column, count - SHOWN);
+}
+
+kn_status kn_verify_map(kn_verifier *v, kn_error *err)
+{
+    int64_t count = 0;
+    KN_TRY(kn_vrowmap_take(&v->map, &count, v->ctx, v->options->map, v->options->map_count, v->options->map_path, "row",
+                           err));
+    KN_TRY(check_map(v, count, err));
+    v->report->base.assignment = KN_ASSIGNMENT_REFUTED;
+    if (!v->map_ok) return KN_OK;
+    int      all = v->quasi_count + v->copy_count;
+    finding *findings = kn_alloc_array_zero(v->ctx, (size_t)all + 1, sizeof *findings);
+    if (!findings) return no_memory(v, err);
+    columns   c = {v, findings};
+    kn_status st = kn_parallel_for(v->ctx, all, 1, check_range, &c, err);
+    bool      good = v->release->rows <= v->originals;
+    for (int i = 0; st == KN_OK && i < all; i++) {
+        const kn_vcopy *copy = i < v->quasi_count ? NULL : &v->copies[i - v->quasi_count];
+        const char     *name = copy ? copy->attribute->name : v->quasi[i].attribute->name;
+        const finding  *f = &findings[i];
+        good = good && f->count == 0 && f->undone_count == 0;
+        tell(v, name, f->rows, f->count,
+             !copy             ? "the cell does not stand for the original's value"
+             : copy->pseudonym ? "one identifier has two pseudonyms"
+                               : "the cell is not the original's");
+        tell(v, name, f->undone, f->undone_count, "one pseudonym stands for two identifiers");
+    }
+    if (st == KN_OK && good) v->report->base.assignment = KN_ASSIGNMENT_PROVED;
+    kn_free(findings);
+    return st;
+}

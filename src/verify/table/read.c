@@ -1,0 +1,798 @@
+/* table/read.c: CSV files → the distinct texts of each column and their number in every row.
+ *
+ * The verifier's own reader; of io it uses the sources and the tokenizer. A window of the file is cut into pieces that
+ * are scanned side by side, each from where a record seems to begin; then they are chained, and a piece that did not
+ * begin where the one before it ended is scanned again. Each worker numbers texts for itself; after each window the new
+ * ones get their common number. At the end texts are renumbered by the row that holds them first, so nothing depends on
+ * the number of threads. The digest of the bytes is one more task beside the pieces.
+ *
+ * Cost: one pass. Memory: 1, 2 or 4 bytes per cell, the distinct texts, a window of 1 MiB per thread. A cell that equals
+ * the one above it is recognized by its bytes, without hashing: sorted releases are read fastest.
+ */
+#include <sodium.h>
+#include <stdio.h>
+
+#include "kn_alloc.h"
+#include "kn_buffer.h"
+#include "kn_context.h"
+#include "kn_csv_scan.h"
+#include "kn_error.h"
+#include "kn_parallel.h"
+#include "kn_source.h"
+#include "kn_utf8.h"
+#include "kn_verify_internal.h"
+
+enum { PIECE = 1 << 18, PIECES_PER_THREAD = 4, BATCH = 512, MOST_COLUMNS = 65535, SNIFF = 1 << 20 };
+
+typedef struct piece {
+    size_t        begin, stop, end;
+    int           worker;
+    bool          more;     /* the record at `end` is not whole yet */
+    bool          memory;   /* ran out of it                        */
+    bool          bytes;    /* `fault_at` is not text               */
+    kn_csv_result result;   /* OK, MORE or what is wrong            */
+    size_t        fault_at; /* in the window                        */
+    int64_t       records, first_row;
+    uint64_t      lines; /* line ends passed */
+    uint32_t     *ids;   /* record by record, kept columns in order */
+    size_t        capacity;
+    kn_vform      form;
+} piece;
+
+typedef struct worker {
+    kn_csv_scanner scanner;
+    kn_csv_field  *fields;
+    kn_string     *above; /* per kept column: the text of the cell above, in this worker's own bytes */
+    uint32_t      *above_id;
+    kn_buffer      single, utf8;
+} worker;
+
+typedef struct reader {
+    kn_context              *ctx;
+    const kn_vread_options  *opt;
+    kn_vtable               *t;
+    kn_source               *source;
+    char                    *window;
+    size_t                   capacity, filled, at, hashed;
+    bool                     ended;
+    uint64_t                 line, told;
+    size_t                   piece_size;
+    worker                  *workers;
+    int                      worker_count;
+    piece                   *pieces;
+    int                      piece_count, piece_capacity;
+    uint32_t               **common; /* per worker and kept column: local number → common number */
+    uint32_t                *merged; /* per worker and kept column: how many have one            */
+    size_t                  *common_capacity;
+    int                     *place; /* per kept column: where it stands in a record               */
+    size_t                   row_capacity;
+    crypto_hash_sha256_state digest;
+} reader;
+
+static kn_status no_memory(const reader *r, kn_error *err)
+{
+    return kn_fail_memory(err, r->ctx, "verifying");
+}
+
+/* ---- The window ---- */
+
+static kn_status fill(reader *r, kn_error *err)
+{
+    size_t held = r->filled - r->at;
+    if (r->at > 0) memmove(r->window, r->window + r->at, held);
+    r->hashed -= r->at;
+    r->at = 0;
+    r->filled = held;
+    if (held > KN_CSV_MAX_RECORD)
+        return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), (int64_t)r->line + 1, 0, "a row is too long");
+    if (held > r->capacity / 2) {
+        char *larger = kn_realloc(r->ctx, r->window, r->capacity * 2);
+        if (!larger) return no_memory(r, err);
+        r->window = larger;
+        r->capacity *= 2;
+    }
+    size_t got = 0;
+    KN_TRY(kn_source_read(r->source, r->window + held, r->capacity - held, &got, err));
+    r->filled += got;
+    r->ended = got < r->capacity - held;
+    uint64_t consumed = kn_source_consumed(r->source);
+    kn_progress_add(r->ctx, consumed - r->told);
+    r->told = consumed;
+    return KN_OK;
+}
+
+static const char *describe(const reader *r, const piece *p)
+{
+    if (p->bytes) return r->opt->csv->encoding == KN_ENCODING_UTF8 ? "not valid UTF-8" : "not text of its encoding";
+    switch (p->result) {
+    case KN_CSV_TOO_FEW: return "this row has fewer cells than the header";
+    case KN_CSV_TOO_MANY: return "this row has more cells than the header";
+    case KN_CSV_AFTER_QUOTE: return "something stands behind a closing quote";
+    case KN_CSV_UNTERMINATED: return "a quote is never closed";
+    default: return "this row cannot be read";
+    }
+}
+
+static kn_status fail_piece(reader *r, const piece *p, size_t from, uint64_t line, kn_error *err)
+{
+    if (p->memory) return no_memory(r, err);
+    line += kn_csv_count_lines(r->window + from, p->fault_at - from);
+    return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), (int64_t)line + 1, 0, "%s", describe(r, p));
+}
+
+static size_t wrong_byte(const reader *r, const char *text, size_t size)
+{
+    if (kn_plain_ascii(text, size)) return size;
+    kn_encoding encoding = r->opt->csv->encoding;
+    return encoding == KN_ENCODING_UTF8 ? kn_utf8_check(text, size)
+                                        : kn_bytes_check(text, size, encoding == KN_ENCODING_LATIN_1);
+}
+
+/* ---- Pieces ---- */
+
+/* A cell's text without doubled quotes and in UTF-8; data NULL: memory is out. */
+static kn_string cell_text(const reader *r, worker *w, kn_csv_field field)
+{
+    kn_string text = {r->window + field.begin, field.size};
+    if (field.doubled) {
+        kn_buffer_clear(&w->single);
+        char *room = kn_buffer_reserve(&w->single, text.size + 1);
+        if (!room) return (kn_string){NULL, 0};
+        text = (kn_string){room, kn_csv_undouble(room, text.data, text.size)};
+    }
+    if (r->opt->csv->encoding != KN_ENCODING_UTF8 && !kn_plain_ascii(text.data, text.size)) {
+        kn_buffer_clear(&w->utf8);
+        char *room = kn_buffer_reserve(&w->utf8, 3 * text.size + 1);
+        if (!room) return (kn_string){NULL, 0};
+        size_t size = kn_utf8_from_bytes(room, text.data, text.size, r->opt->csv->encoding == KN_ENCODING_LATIN_1);
+        text = (kn_string){room, size == SIZE_MAX ? 0 : size};
+    }
+    return text;
+}
+
+static bool number_cells(reader *r, piece *p, worker *w, size_t records)
+{
+    kn_vtable *t = r->t;
+    size_t     columns = (size_t)t->column_count;
+    void      *ids = p->ids;
+    if (!kn_grow(r->ctx, &ids, &p->capacity, ((size_t)p->records + records) * columns + 1, sizeof *p->ids))
+        return false;
+    p->ids = ids;
+    bool plain = r->opt->csv->encoding == KN_ENCODING_UTF8;
+    for (size_t c = 0; c < columns; c++) {
+        kn_texts           *texts = &t->locals[(size_t)p->worker * columns + c];
+        const kn_csv_field *field = w->fields + r->place[c];
+        uint32_t           *to = p->ids + (size_t)p->records * columns + c;
+        kn_string           above = w->above[c];
+        uint32_t            id = w->above_id[c];
+        for (size_t i = 0; i < records; i++, field += t->name_count, to += columns) {
+            kn_string text = {r->window + field->begin, field->size};
+            if (field->doubled || !plain) text = cell_text(r, w, *field);
+            if (!text.data) return false;
+            if (id == KN_V_NONE || !kn_string_equal(text, above)) {
+                id = kn_texts_add(texts, text, true);
+                if (id == KN_V_NONE) return false;
+                above = texts->texts[id];
+            }
+            *to = id;
+        }
+        w->above[c] = above;
+        w->above_id[c] = id;
+    }
+    p->records += (int64_t)records;
+    return true;
+}
+
+/* A piece may be scanned twice. */
+static bool clear_form(const reader *r, piece *p)
+{
+    size_t   room = (size_t)r->t->column_count * KN_VFORM_KINDS + 1;
+    int64_t *quoted = p->form.quoted ? p->form.quoted : kn_alloc_array(r->ctx, room, sizeof *quoted);
+    p->form = (kn_vform){.quoted = quoted};
+    if (quoted) memset(quoted, 0, room * sizeof *quoted);
+    return quoted != NULL;
+}
+
+static void scan_piece(reader *r, piece *p, int number)
+{
+    worker         *w = &r->workers[number];
+    kn_csv_scanner *s = &w->scanner;
+    kn_csv_scanner_init(s, r->window, r->filled, r->ended, r->t->delimiter, p->begin);
+    p->worker = number;
+    p->records = 0;
+    p->more = p->memory = p->bytes = false;
+    p->result = KN_CSV_OK;
+    if (r->opt->form && !clear_form(r, p)) {
+        p->memory = true;
+        return;
+    }
+    size_t shaped = p->begin; /* everything before it has been looked at for its form */
+    while (!kn_cancelled(r->ctx)) {
+        size_t records = 0;
+        p->result = kn_csv_scan(s, p->stop, r->t->name_count, w->fields, BATCH, &records);
+        if (records > 0 && !number_cells(r, p, w, records)) {
+            p->memory = true;
+            return;
+        }
+        if (r->opt->form)
+            kn_vform_take(&p->form, r->window, r->filled, r->t->delimiter, w->fields, records, r->t->name_count,
+                          r->place, r->t->column_count, &shaped);
+        if (p->result != KN_CSV_OK || records < BATCH) break;
+    }
+    p->more = p->result == KN_CSV_MORE;
+    p->end = s->at;
+    p->form.blank += r->opt->form && shaped < p->end; /* blank lines behind the last record */
+    p->lines = s->lines;
+    bool   fault = p->result != KN_CSV_OK && p->result != KN_CSV_MORE;
+    size_t until = fault ? s->error_at : p->end, wrong = wrong_byte(r, r->window + p->begin, until - p->begin);
+    p->fault_at = until;
+    if (p->begin + wrong < until) {
+        p->bytes = true;
+        p->fault_at = p->begin + wrong;
+    }
+    if (p->more) p->result = KN_CSV_OK;
+}
+
+static void add_to_digest(reader *r)
+{
+    if (!r->opt->digest) return;
+    crypto_hash_sha256_update(&r->digest, (const unsigned char *)r->window + r->hashed, r->filled - r->hashed);
+    r->hashed = r->filled;
+}
+
+/* The first task is the digest, which cannot be cut. */
+static kn_status scan_range(void *arg, int64_t begin, int64_t end, int number, kn_error *err)
+{
+    (void)err;
+    reader *r = arg;
+    for (int64_t i = begin; i < end; i++)
+        if (i == 0)
+            add_to_digest(r);
+        else
+            scan_piece(r, &r->pieces[i - 1], number);
+    return KN_OK;
+}
+
+static kn_status cut(reader *r, kn_error *err)
+{
+    size_t size = r->filled - r->at, quotes = 0;
+    int    count = (int)((size + r->piece_size - 1) / r->piece_size);
+    if (count > r->piece_capacity) {
+        piece *more = kn_realloc_array(r->ctx, r->pieces, (size_t)count, sizeof *more);
+        if (!more) return no_memory(r, err);
+        memset(more + r->piece_capacity, 0, (size_t)(count - r->piece_capacity) * sizeof *more);
+        r->pieces = more;
+        r->piece_capacity = count;
+    }
+    r->piece_count = count;
+    for (int i = 0; i < count; i++) {
+        piece *p = &r->pieces[i];
+        size_t begin = r->at + (size_t)i * r->piece_size;
+        p->stop = i + 1 < count ? begin + r->piece_size : r->filled;
+        bool before = i > 0 && r->window[begin - 1] == '"';
+        p->begin = i == 0 ? begin : kn_csv_guess_start(r->window, p->stop, begin - 1, (quotes - before) % 2 == 1);
+        quotes += kn_csv_count_quotes(r->window + begin, p->stop - begin);
+    }
+    return KN_OK;
+}
+
+/* ---- Common numbers ---- */
+
+static int width_for(uint32_t count)
+{
+    return count <= 1u << 8 ? 1 : count <= 1u << 16 ? 2 : 4;
+}
+
+/* Makes room for all rows so far in codes of at least the given width; the rows before `done` are widened. */
+static bool widen(reader *r, kn_vcolumn *c, int width, int64_t done)
+{
+    if (width < c->width) width = c->width;
+    void *codes = kn_realloc(r->ctx, c->codes, r->row_capacity * (size_t)width + 1);
+    if (!codes) return false;
+    c->codes = codes;
+    kn_vcolumn old = *c;
+    for (int64_t i = done; width > old.width && i-- > 0;) { /* from the end: wider codes never overtake */
+        uint32_t code = kn_vcode(&old, i);
+        if (width == 2)
+            ((uint16_t *)codes)[i] = (uint16_t)code;
+        else
+            ((uint32_t *)codes)[i] = code;
+    }
+    c->width = width;
+    return true;
+}
+
+typedef struct merge {
+    reader *r;
+    int64_t done, capacity;
+} merge;
+
+static kn_status merge_range(void *arg, int64_t begin, int64_t end, int number, kn_error *err)
+{
+    (void)number;
+    const merge *m = arg;
+    reader      *r = m->r;
+    size_t       columns = (size_t)r->t->column_count;
+    for (int64_t c = begin; c < end; c++) {
+        kn_texts *all = &r->t->texts[c];
+        for (int w = 0; w < r->worker_count; w++) {
+            size_t    at = (size_t)w * columns + (size_t)c;
+            kn_texts *local = &r->t->locals[at];
+            void     *common = r->common[at];
+            if (!kn_grow(r->ctx, &common, &r->common_capacity[at], local->count, sizeof **r->common))
+                return no_memory(r, err);
+            r->common[at] = common;
+            for (; r->merged[at] < local->count; r->merged[at]++) {
+                uint32_t id = kn_texts_add(all, local->texts[r->merged[at]], false);
+                if (id == KN_V_NONE) return no_memory(r, err);
+                r->common[at][r->merged[at]] = id;
+            }
+        }
+        kn_vcolumn *column = &r->t->columns[c];
+        int         width = width_for(all->count);
+        if ((width > column->width || m->capacity) && !widen(r, column, width, m->done)) return no_memory(r, err);
+    }
+    return KN_OK;
+}
+
+static kn_status write_range(void *arg, int64_t begin, int64_t end, int number, kn_error *err)
+{
+    (void)number;
+    (void)err;
+    reader *r = arg;
+    size_t  columns = (size_t)r->t->column_count;
+    for (int64_t i = begin; i < end; i++) {
+        const piece *p = &r->pieces[i];
+        for (size_t c = 0; p->records > 0 && c < columns; c++) {
+            kn_vcolumn     *column = &r->t->columns[c];
+            const uint32_t *common = r->common[(size_t)p->worker * columns + c], *id = p->ids + c;
+            for (int64_t row = p->first_row; row < p->first_row + p->records; row++, id += columns) {
+                switch (column->width) {
+                case 1: ((uint8_t *)column->codes)[row] = (uint8_t)common[*id]; break;
+                case 2: ((uint16_t *)column->codes)[row] = (uint16_t)common[*id]; break;
+                default: ((uint32_t *)column->codes)[row] = common[*id]; break;
+                }
+            }
+        }
+    }
+    return KN_OK;
+}
+
+static kn_status chain(reader *r, int64_t *rows, kn_error *err)
+{
+    size_t   at = r->at;
+    uint64_t line = r->line;
+    bool     waiting = false;
+    for (int i = 0; i < r->piece_count; i++) {
+        piece *p = &r->pieces[i];
+        if (waiting || at >= p->stop) {
+            p->records = 0;
+            continue;
+        }
+        if (p->begin != at) {
+            p->begin = at;
+            scan_piece(r, p, 0);
+        }
+        if (kn_cancelled(r->ctx)) return kn_fail_cancelled(err);
+        if (p->memory || p->bytes || p->result != KN_CSV_OK) return fail_piece(r, p, at, line, err);
+        p->first_row = *rows;
+        *rows += p->records;
+        if (r->opt->form) kn_vform_add(&r->t->form, &p->form, r->t->column_count);
+        line += p->lines;
+        at = p->end;
+        waiting = p->more;
+    }
+    r->at = at;
+    r->line = line;
+    return KN_OK;
+}
+
+static kn_status read_window(reader *r, kn_error *err)
+{
+    KN_TRY(cut(r, err));
+    KN_TRY(kn_parallel_for(r->ctx, r->piece_count + 1, 1, scan_range, r, err));
+    int64_t done = r->t->rows;
+    KN_TRY(chain(r, &r->t->rows, err));
+    merge m = {r, done, 0};
+    if ((size_t)r->t->rows > r->row_capacity) {
+        size_t wanted = r->row_capacity + r->row_capacity / 2;
+        r->row_capacity = wanted > (size_t)r->t->rows ? wanted : (size_t)r->t->rows;
+        m.capacity = 1;
+    }
+    KN_TRY(kn_parallel_for(r->ctx, r->t->column_count, 1, merge_range, &m, err));
+    return kn_parallel_for(r->ctx, r->piece_count, 1, write_range, r, err);
+}
+
+static kn_status read_records(reader *r, kn_error *err)
+{
+    while (!(r->at == r->filled && r->ended)) {
+        KN_TRY(read_window(r, err));
+        if (!r->ended) KN_TRY(fill(r, err));
+    }
+    add_to_digest(r);
+    if (r->opt->form) r->t->form.wrapped = kn_source_wrapped(r->source);
+    return KN_OK;
+}
+
+/* ---- Headers ---- */
+
+/* Scans the first record, whatever its number of cells; fills the window until it is whole. */
+static kn_status first_record(reader *r, char delimiter, kn_csv_field *fields, size_t *count, size_t *end,
+                              kn_error *err)
+{
+    kn_csv_scanner *s = &r->workers[0].scanner;
+    for (;;) {
+        kn_csv_scanner_init(s, r->window, r->filled, r->ended, delimiter, r->at);
+        kn_csv_result result = kn_csv_scan_any(s, fields, MOST_COLUMNS, count);
+        *end = s->at;
+        if (result == KN_CSV_OK && (*count > 0 || r->ended)) return KN_OK;
+        if (result != KN_CSV_OK && result != KN_CSV_MORE)
+            return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), 1, 0, "the header cannot be read");
+        KN_TRY(fill(r, err));
+    }
+}
+
+static kn_status header_name(reader *r, kn_csv_field field, kn_string *out, kn_error *err)
+{
+    if (wrong_byte(r, r->window + field.begin, field.size) < field.size)
+        return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), 1, 0, "the header is not text of its encoding");
+    kn_string text = cell_text(r, &r->workers[0], field);
+    out->data = text.data ? kn_arena_strndup(&r->t->arena, text.data, text.size) : NULL;
+    out->size = text.size;
+    return out->data ? KN_OK : no_memory(r, err);
+}
+
+/* Do the cells bear exactly the names that are expected? */
+static bool is_expected(reader *r, const kn_csv_field *fields, size_t count)
+{
+    if (count != (size_t)r->opt->header_count) return false;
+    for (size_t i = 0; i < count; i++) {
+        kn_string text = cell_text(r, &r->workers[0], fields[i]);
+        bool      found = false;
+        for (int j = 0; text.data && j < r->opt->header_count && !found; j++)
+            found = kn_string_equal(text, kn_string_of(r->opt->header[j]));
+        if (!found) return false;
+    }
+    return true;
+}
+
+static kn_status choose_delimiter(reader *r, kn_csv_field *fields, kn_error *err)
+{
+    char   candidates[] = {r->opt->hint, ',', ';', '\t', '|'};
+    size_t count, end;
+    r->t->delimiter = r->opt->csv->delimiter;
+    if (r->t->delimiter) return KN_OK;
+    for (size_t i = 0; r->opt->header && i < sizeof candidates; i++) {
+        kn_error ignored = KN_ERROR_INIT;
+        if (!candidates[i]) continue;
+        kn_status st = first_record(r, candidates[i], fields, &count, &end, &ignored);
+        if (st != KN_OK && st != KN_INPUT) {
+            if (err) *err = ignored;
+            return st;
+        }
+        if (st != KN_OK || !is_expected(r, fields, count)) continue;
+        r->t->delimiter = candidates[i];
+        return KN_OK;
+    }
+    size_t size = r->filled - r->at;
+    r->t->delimiter = kn_csv_sniff(r->window + r->at, size > SNIFF ? SNIFF : size, r->ended && size <= SNIFF);
+    return KN_OK;
+}
+
+/* A column without a name is the n-th: "cn", and as many underscores as no other column's name has there. */
+static kn_status name_by_place(reader *r, kn_error *err)
+{
+    kn_vtable *t = r->t;
+    t->unnamed = kn_arena_alloc(&t->arena, (size_t)t->name_count * sizeof *t->unnamed);
+    if (!t->unnamed) return no_memory(r, err);
+    for (int c = 0; c < t->name_count; c++) {
+        t->unnamed[c] = t->names[c].size == 0;
+        char  *name = t->unnamed[c] ? kn_arena_bytes(&t->arena, 16 + (size_t)t->name_count) : NULL;
+        size_t size = name ? (size_t)snprintf(name, 16, "c%d", c + 1) : 0;
+        if (!t->unnamed[c]) continue;
+        if (!name) return no_memory(r, err);
+        while (kn_vtable_name(t, name) >= 0) {
+            name[size++] = '_';
+            name[size] = '\0';
+        }
+        t->names[c] = (kn_string){name, size};
+    }
+    return KN_OK;
+}
+
+static kn_status name_columns(reader *r, const kn_csv_field *fields, size_t count, kn_error *err)
+{
+    kn_vtable *t = r->t;
+    t->name_count = (int)count;
+    t->names = kn_arena_alloc(&t->arena, count * sizeof *t->names);
+    t->kept = kn_arena_alloc(&t->arena, count * sizeof *t->kept);
+    r->place = kn_arena_alloc(&t->arena, ((size_t)r->opt->column_count + 1) * sizeof *r->place);
+    if (!t->names || !t->kept || !r->place) return no_memory(r, err);
+    for (int c = 0; c < t->name_count; c++) {
+        t->names[c] = (kn_string){NULL, 0};
+        if (!r->opt->csv->no_header) KN_TRY(header_name(r, fields[c], &t->names[c], err));
+    }
+    KN_TRY(name_by_place(r, err));
+    for (int c = 0; c < t->name_count; c++) {
+        t->kept[c] = -1;
+        for (int d = 0; d < c; d++)
+            if (kn_string_equal(t->names[c], t->names[d]))
+                return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), 1, 0,
+                                  "columns %d and %d have the same name", d + 1, c + 1);
+    }
+    for (int i = 0; i < r->opt->column_count; i++) {
+        int c = kn_vtable_name(t, r->opt->columns[i]);
+        if (c < 0 || t->kept[c] >= 0) continue;
+        r->place[t->column_count] = c;
+        t->kept[c] = t->column_count++;
+    }
+    return KN_OK;
+}
+
+/* What depends on the number of columns. */
+static kn_status prepare(reader *r, kn_error *err)
+{
+    kn_vtable *t = r->t;
+    size_t     columns = (size_t)t->column_count, all = columns * (size_t)r->worker_count;
+    t->columns = kn_alloc_array_zero(r->ctx, columns + 1, sizeof *t->columns);
+    t->texts = kn_alloc_array_zero(r->ctx, columns + 1, sizeof *t->texts);
+    t->locals = kn_alloc_array_zero(r->ctx, all + 1, sizeof *t->locals);
+    r->common = kn_alloc_array_zero(r->ctx, all + 1, sizeof *r->common);
+    r->merged = kn_alloc_array_zero(r->ctx, all + 1, sizeof *r->merged);
+    r->common_capacity = kn_alloc_array_zero(r->ctx, all + 1, sizeof *r->common_capacity);
+    t->form.quoted = kn_alloc_array_zero(r->ctx, columns * KN_VFORM_KINDS + 1, sizeof *t->form.quoted);
+    if (!t->columns || !t->texts || !t->locals || !r->common || !r->merged || !r->common_capacity || !t->form.quoted)
+        return no_memory(r, err);
+    t->local_count = (int)all;
+    for (size_t i = 0; i < columns; i++) {
+        kn_texts_init(&t->texts[i], r->ctx);
+        t->columns[i].width = 1;
+    }
+    for (size_t i = 0; i < all; i++) kn_texts_init(&t->locals[i], r->ctx);
+    for (int i = 0; i < r->worker_count; i++) {
+        worker *w = &r->workers[i];
+        w->fields = kn_alloc_array(r->ctx, (size_t)BATCH * (size_t)t->name_count, sizeof *w->fields);
+        w->above = kn_alloc_array_zero(r->ctx, columns + 1, sizeof *w->above);
+        w->above_id = kn_alloc_array(r->ctx, columns + 1, sizeof *w->above_id);
+        if (!w->fields || !w->above || !w->above_id) return no_memory(r, err);
+        for (size_t c = 0; c < columns; c++) w->above_id[c] = KN_V_NONE;
+    }
+    return KN_OK;
+}
+
+static kn_status same_names(reader *r, const kn_csv_field *fields, size_t count, kn_error *err)
+{
+    bool same = count == (size_t)r->t->name_count;
+    for (size_t c = 0; same && c < count && !r->opt->csv->no_header; c++) {
+        kn_string name;
+        KN_TRY(header_name(r, fields[c], &name, err));
+        same = r->t->unnamed[c] ? name.size == 0 : kn_string_equal(name, r->t->names[c]);
+    }
+    if (same) return KN_OK;
+    return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), 1, 0, "its columns are not those of the first file");
+}
+
+static kn_status read_header(reader *r, bool first, kn_csv_field *fields, kn_error *err)
+{
+    size_t count = 0, end = 0;
+    KN_TRY(choose_delimiter(r, fields, err));
+    KN_TRY(first_record(r, r->t->delimiter, fields, &count, &end, err));
+    if (count == 0)
+        return kn_fail(err, KN_INPUT, "%s: the file has nothing but blank lines", kn_source_name(r->source));
+    if (first) {
+        KN_TRY(name_columns(r, fields, count, err));
+        KN_TRY(prepare(r, err));
+    } else {
+        KN_TRY(same_names(r, fields, count, err));
+    }
+    size_t begin = fields[0].begin;
+    if (begin > r->at && r->window[begin - 1] == '"') begin--;
+    size_t to = r->opt->csv->no_header ? begin : end;
+    if (r->opt->form) {
+        const kn_csv_field *f = &fields[count - 1];
+        r->t->form.blank += begin > r->at;
+        (void)kn_vform_end(&r->t->form, r->window, r->filled,
+                           f->begin + f->size + (f->begin > 0 && r->window[f->begin - 1] == '"'));
+    }
+    r->line = kn_csv_count_lines(r->window + r->at, to - r->at);
+    r->at = to;
+    return KN_OK;
+}
+
+static kn_status read_one(reader *r, const char *path, bool first, kn_csv_field *fields, kn_error *err)
+{
+    kn_source_free(r->source);
+    r->source = NULL;
+    r->at = r->filled = r->hashed = 0;
+    r->line = r->told = 0;
+    r->ended = false;
+    KN_TRY(kn_source_open(&r->source, r->ctx, path, err));
+    kn_progress_begin(r->ctx, "verifying", "bytes", kn_source_size(r->source));
+    KN_TRY(fill(r, err));
+    if (r->filled == 0) return kn_fail(err, KN_INPUT, "%s: the file is empty", kn_source_name(r->source));
+    if (r->filled >= 3 && memcmp(r->window, "\xef\xbb\xbf", 3) == 0) r->at = 3;
+    add_to_digest(r); /* before the header moves the window */
+    KN_TRY(read_header(r, first, fields, err));
+    KN_TRY(read_records(r, err));
+    kn_progress_end(r->ctx);
+    return KN_OK;
+}
+
+/* ---- The end: texts by first appearance ---- */
+
+static kn_status renumber_range(void *arg, int64_t begin, int64_t end, int number, kn_error *err)
+{
+    (void)number;
+    reader *r = arg;
+    for (int64_t c = begin; c < end; c++) {
+        kn_vcolumn *column = &r->t->columns[c];
+        kn_texts   *all = &r->t->texts[c];
+        uint32_t   *to = kn_alloc_array(r->ctx, (size_t)all->count + 1, sizeof *to);
+        kn_string  *texts = kn_alloc_array(r->ctx, (size_t)all->count + 1, sizeof *texts);
+        if (!to || !texts) {
+            kn_free(to);
+            kn_free(texts);
+            return no_memory(r, err);
+        }
+        for (uint32_t i = 0; i < all->count; i++) to[i] = KN_V_NONE;
+        uint32_t seen = 0;
+        for (int64_t row = 0; row < r->t->rows; row++) {
+            uint32_t code = kn_vcode(column, row);
+            if (to[code] == KN_V_NONE) {
+                texts[seen] = all->texts[code];
+                to[code] = seen++;
+            }
+            switch (column->width) {
+            case 1: ((uint8_t *)column->codes)[row] = (uint8_t)to[code]; break;
+            case 2: ((uint16_t *)column->codes)[row] = (uint16_t)to[code]; break;
+            default: ((uint32_t *)column->codes)[row] = to[code]; break;
+            }
+        }
+        kn_free(to);
+        kn_free(all->texts);
+        kn_free(all->slots);
+        all->slots = NULL;
+        all->texts = texts;
+        all->count = seen;
+        column->texts = texts;
+        column->count = seen;
+    }
+    return KN_OK;
+}
+
+/* What a spreadsheet would execute, as docs/release.md says it. */
+static bool is_formula(kn_string s)
+{
+    if (s.size < 2 || !strchr("=+-@\t\r", s.data[0]) || s.data[0] == '\0') return false;
+    if (s.data[0] != '+' && s.data[0] != '-') return true;
+    size_t at = 1, digits = 0;
+    while (at < s.size && strchr("0123456789.,", s.data[at]) && s.data[at] != '\0') digits += s.data[at++] >= '0';
+    bool exponent = digits > 0 && at + 1 < s.size && (s.data[at] == 'e' || s.data[at] == 'E');
+    if (exponent) at += 1 + (at + 2 < s.size && (s.data[at + 1] == '-' || s.data[at + 1] == '+'));
+    while (exponent && at < s.size && s.data[at] >= '0' && s.data[at] <= '9') at++;
+    return digits == 0 || at < s.size;
+}
+
+/* Takes the apostrophes of a guarded file off; counts what should have had one. */
+static void unguard(kn_vtable *t)
+{
+    for (int c = 0; c < t->column_count; c++)
+        for (uint32_t i = 0; i < t->columns[c].count; i++) {
+            kn_string *text = &t->texts[c].texts[i], bare = *text;
+            while (bare.size > 0 && bare.data[0] == '\'') bare = (kn_string){bare.data + 1, bare.size - 1};
+            if (!is_formula(bare)) continue;
+            t->unguarded += bare.size == text->size;
+            if (bare.size < text->size) *text = (kn_string){text->data + 1, text->size - 1};
+        }
+}
+
+/* The bytes of texts stay; what was needed to find them goes. */
+static void shed(kn_vtable *t)
+{
+    for (int i = 0; i < t->local_count; i++) {
+        kn_free(t->locals[i].slots);
+        kn_free(t->locals[i].texts);
+        t->locals[i].slots = NULL;
+        t->locals[i].texts = NULL;
+    }
+}
+
+static void close_reader(reader *r)
+{
+    kn_progress_end(r->ctx);
+    kn_source_free(r->source);
+    for (int i = 0; r->workers && i < r->worker_count; i++) {
+        worker *w = &r->workers[i];
+        kn_free(w->fields);
+        kn_free(w->above);
+        kn_free(w->above_id);
+        kn_buffer_free(&w->single);
+        kn_buffer_free(&w->utf8);
+    }
+    for (int i = 0; r->common && r->t && i < r->t->local_count; i++) kn_free(r->common[i]);
+    for (int i = 0; i < r->piece_capacity; i++) {
+        kn_free(r->pieces[i].ids);
+        kn_free(r->pieces[i].form.quoted);
+    }
+    kn_free(r->common);
+    kn_free(r->merged);
+    kn_free(r->common_capacity);
+    kn_free(r->workers);
+    kn_free(r->pieces);
+    kn_free(r->window);
+}
+
+static kn_status open_reader(reader *r, kn_error *err)
+{
+    r->worker_count = kn_context_threads(r->ctx);
+    r->piece_size = r->opt->piece ? r->opt->piece : PIECE;
+    r->capacity = r->piece_size * PIECES_PER_THREAD * (size_t)r->worker_count;
+    r->workers = kn_alloc_array_zero(r->ctx, (size_t)r->worker_count, sizeof *r->workers);
+    r->window = kn_alloc(r->ctx, r->capacity);
+    r->t = kn_alloc_zero(r->ctx, sizeof *r->t);
+    if (!r->workers || !r->window || !r->t) return no_memory(r, err);
+    r->t->ctx = r->ctx;
+    kn_arena_init(&r->t->arena, r->ctx);
+    for (int i = 0; i < r->worker_count; i++) {
+        kn_buffer_init(&r->workers[i].single, r->ctx);
+        kn_buffer_init(&r->workers[i].utf8, r->ctx);
+    }
+    crypto_hash_sha256_init(&r->digest);
+    return KN_OK;
+}
+
+static void write_digest(reader *r)
+{
+    unsigned char bytes[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_final(&r->digest, bytes);
+    sodium_bin2hex(r->t->sha256, sizeof r->t->sha256, bytes, sizeof bytes);
+}
+
+kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *paths, int path_count,
+                         const kn_vread_options *options, kn_error *err)
+{
+    *out = NULL;
+    reader        r = {.ctx = ctx, .opt = options};
+    kn_csv_field *fields = kn_alloc_array(ctx, MOST_COLUMNS, sizeof *fields);
+    kn_status     st = fields ? open_reader(&r, err) : no_memory(&r, err);
+    for (int i = 0; st == KN_OK && i < path_count; i++) st = read_one(&r, paths[i], i == 0, fields, err);
+    kn_free(fields);
+    if (st == KN_OK) st = kn_parallel_for(ctx, r.t->column_count, 1, renumber_range, &r, err);
+    if (st == KN_OK && options->digest) write_digest(&r);
+    if (st == KN_OK && options->guarded) unguard(r.t);
+    close_reader(&r);
+    if (st != KN_OK) {
+        kn_vtable_free(r.t);
+        return st;
+    }
+    shed(r.t);
+    *out = r.t;
+    return KN_OK;
+}
+
+void kn_vtable_free(kn_vtable *t)
+{
+    if (!t) return;
+    for (int c = 0; t->columns && c < t->column_count; c++) kn_free(t->columns[c].codes);
+    for (int c = 0; t->texts && c < t->column_count; c++) kn_texts_free(&t->texts[c]);
+    for (int i = 0; t->locals && i < t->local_count; i++) kn_texts_free(&t->locals[i]);
+    kn_free(t->form.quoted);
+    kn_free(t->columns);
+    kn_free(t->texts);
+    kn_free(t->locals);
+    kn_arena_free(&t->arena);
+    kn_free(t);
+}
+
+int kn_vtable_name(const kn_vtable *t, const char *name)
+{
+    for (int c = 0; c < t->name_count; c++)
+        if (kn_string_equal(t->names[c], kn_string_of(name))) return c;
+    return -1;
+}
+
+const kn_vcolumn *kn_vtable_column(const kn_vtable *t, const char *name)
+{
+    int c = kn_vtable_name(t, name);
+    return c < 0 || t->kept[c] < 0 ? NULL : &t->columns[t->kept[c]];
+}

@@ -1,0 +1,210 @@
+/* table/rules.c: what a release may hold at all: its columns, its suppressed rows, how many of them.
+ *
+ * A row is shown as suppressed if every column of it is "*" (suppressed: star), or every column but the sensitive ones
+ * (keep-sensitive). Where no other column tells, such a row may as well be one that was generalized to the top: if there
+ * are more of them than may be suppressed, or if the release claims that none is suppressed, they are taken as an ordinary
+ * class.
+ *
+ * Cost: one pass over the rows per column.
+ */
+#include <inttypes.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_verify_internal.h"
+
+static kn_status no_memory(const kn_verifier *v, kn_error *err)
+{
+    return kn_fail_memory(err, v->ctx, "verifying");
+}
+
+kn_status kn_verify_dropped(kn_verifier *v, kn_error *err)
+{
+    v->originals = v->original->rows;
+    if (v->spec->missing != KN_MISSING_DROP) return KN_OK;
+    v->dropped = kn_alloc_array_zero(v->ctx, (size_t)v->original->rows + 1, sizeof *v->dropped);
+    if (!v->dropped) return no_memory(v, err);
+    for (int i = 0; i < v->quasi_count; i++) {
+        const kn_vcolumn *column = v->quasi[i].original;
+        bool             *missing = kn_alloc_array(v->ctx, (size_t)column->count + 1, sizeof *missing);
+        if (!missing) return no_memory(v, err);
+        for (uint32_t t = 0; t < column->count; t++) missing[t] = kn_v_is_missing(v->spec, column->texts[t]);
+        for (int64_t row = 0; row < v->original->rows; row++)
+            if (missing[kn_vcode(column, row)]) v->dropped[row] = true;
+        kn_free(missing);
+    }
+    for (int64_t row = 0; row < v->original->rows; row++) v->originals -= v->dropped[row];
+    if (v->originals < v->original->rows) return KN_OK;
+    kn_free(v->dropped); /* nothing is missing */
+    v->dropped = NULL;
+    return KN_OK;
+}
+
+static uint32_t star_of(const kn_vcolumn *column)
+{
+    for (uint32_t i = 0; i < column->count; i++)
+        if (kn_string_equal(column->texts[i], (kn_string){"*", 1})) return i;
+    return KN_V_NONE;
+}
+
+static void keep_starred(kn_verifier *v, const kn_vcolumn *column)
+{
+    uint32_t star = star_of(column);
+    for (int64_t row = 0; row < v->release->rows; row++)
+        v->starred[row] = v->starred[row] && kn_vcode(column, row) == star;
+}
+
+/* Is it promised that nobody is known to be absent? Then no row can have been suppressed. */
+static bool forbids_absence(const kn_spec *spec)
+{
+    for (int i = 0; i < spec->model_count; i++)
+        if (spec->models[i].kind == KN_MODEL_PRESENCE && spec->models[i].low.numerator > 0) return true;
+    return false;
+}
+
+/* No other column tells: are rows that are "*" throughout generalized to the top, rather than suppressed? */
+static bool is_top(const kn_verifier *v)
+{
+    const kn_verify_options *o = v->options;
+    if (forbids_absence(v->spec)) return true;
+    if (v->star_rows > v->budget) return true;
+    return o->suppressed == 0;
+}
+
+static kn_status find_starred(kn_verifier *v, kn_error *err)
+{
+    int64_t rows = v->release->rows;
+    v->starred = kn_alloc_array_zero(v->ctx, (size_t)rows + 1, sizeof *v->starred);
+    if (!v->starred) return no_memory(v, err);
+    if (v->spec->suppressed == KN_SUPPRESSED_DROP) return KN_OK;
+    bool telling = false; /* some column tells a suppressed row from one that was generalized to the top */
+    memset(v->starred, 1, (size_t)rows);
+    for (int i = 0; i < v->quasi_count; i++) keep_starred(v, v->quasi[i].release);
+    for (int i = 0; i < v->copy_count; i++) {
+        const kn_vcopy *c = &v->copies[i];
+        if (v->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE && c->attribute->role == KN_ROLE_SENSITIVE) continue;
+        keep_starred(v, c->release);
+        telling = true;
+    }
+    for (int64_t row = 0; row < rows; row++) v->star_rows += v->starred[row];
+    if (!telling && is_top(v)) {
+        memset(v->starred, 0, (size_t)rows);
+        v->star_rows = 0;
+    }
+    return KN_OK;
+}
+
+static int64_t budget_of(const kn_verifier *v)
+{
+    const kn_spec *s = v->spec;
+    if (s->suppression_is_count) return s->suppression_rows;
+    if (s->suppression.denominator == 0) return 0;
+    return (int64_t)((kn_u128)s->suppression.numerator * (kn_u128)v->originals / s->suppression.denominator);
+}
+
+static void check_counts(kn_verifier *v)
+{
+    int64_t rows = v->release->rows;
+    bool    drop = v->spec->suppressed == KN_SUPPRESSED_DROP;
+    if (rows > v->originals)
+        kn_vproblem(v, "the release has %" PRId64 " row%s, the original %" PRId64 "", rows, rows == 1 ? "" : "s",
+                    v->originals);
+    else if (!drop && rows < v->originals)
+        kn_vproblem(v, "%" PRId64 " %s of the original %s neither shown nor shown as suppressed", v->originals - rows,
+                    v->originals - rows == 1 ? "row" : "rows", v->originals - rows == 1 ? "is" : "are");
+    v->suppressed = drop ? v->originals - rows : v->star_rows;
+    if (v->suppressed < 0) v->suppressed = 0;
+    if (v->suppressed > v->budget)
+        kn_vproblem(v, "%" PRId64 " %s suppressed, at most %" PRId64 " may be", v->suppressed,
+                    v->suppressed == 1 ? "row is" : "rows are", v->budget);
+}
+
+static bool is_pseudonym(kn_string text)
+{
+    if (text.size != 32) return false;
+    for (size_t i = 0; i < text.size; i++) {
+        char c = text.data[i];
+        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) return false;
+    }
+    return true;
+}
+
+/* The first row that holds a text, for messages. */
+static int64_t first_row(const kn_vcolumn *column, uint32_t text)
+{
+    int64_t row = 0;
+    while (kn_vcode(column, row) != text) row++;
+    return row + 1;
+}
+
+static void check_pseudonyms(kn_verifier *v)
+{
+    for (int i = 0; i < v->copy_count; i++) {
+        const kn_vcopy *c = &v->copies[i];
+        for (uint32_t t = 0; c->pseudonym && t < c->release->count && !v->report->base.more_problems; t++) {
+            kn_string text = c->release->texts[t];
+            bool      star = text.size == 1 && text.data[0] == '*';
+            if (is_pseudonym(text) || star || text.size == 0) continue;
+            kn_vproblem(v, "row %" PRId64 ", column \"%s\": %s", first_row(c->release, t), c->attribute->name,
+                        kn_v_is_missing(v->spec, text) ? "a missing identifier must be an empty cell"
+                                                       : "not a pseudonym");
+        }
+    }
+}
+
+static void check_cells(kn_verifier *v)
+{
+    for (int i = 0; i < v->quasi_count; i++) {
+        const kn_vquasi *q = &v->quasi[i];
+        for (uint32_t t = 0; t < q->release->count && !v->report->base.more_problems; t++)
+            if (q->cells[t].kind == KN_VCELL_UNKNOWN)
+                kn_vproblem(v,
+                            "row %" PRId64 ", column \"%s\": neither a value of the original, nor a label of the "
+                            "hierarchy, an interval, a set or *",
+                            first_row(q->release, t), q->attribute->name);
+    }
+}
+
+static kn_status count_shown(kn_verifier *v, kn_error *err)
+{
+    v->shown = kn_alloc_array_zero(v->ctx, (size_t)v->classes.count + 1, sizeof *v->shown);
+    if (!v->shown) return no_memory(v, err);
+    for (int64_t row = 0; row < v->release->rows; row++)
+        if (!v->starred[row]) v->shown[v->classes.of_row[row]]++;
+    for (uint32_t c = 0; c < v->classes.count; c++) v->class_count += v->shown[c] > 0;
+    return KN_OK;
+}
+
+static kn_status group_classes(kn_verifier *v, kn_error *err)
+{
+    int64_t   rows = v->release->rows;
+    int       n = 0;
+    uint32_t *out = NULL;
+    kn_vkey  *keys = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 1, sizeof *keys);
+    if (!keys) return no_memory(v, err);
+    if (v->star_rows > 0 && v->spec->suppressed == KN_SUPPRESSED_STAR) {
+        out = kn_alloc_array_zero(v->ctx, (size_t)rows + 1, sizeof *out);
+        if (!out) {
+            kn_free(keys);
+            return no_memory(v, err);
+        }
+        for (int64_t row = 0; row < rows; row++)
+            if (v->starred[row]) out[row] = KN_V_NONE;
+        keys[n++].direct = out;
+    }
+    for (int i = 0; i < v->quasi_count; i++) keys[n++].column = v->quasi[i].release;
+    kn_status st = kn_vgroup(&v->classes, v->ctx, rows, keys, n, err);
+    kn_free(out);
+    kn_free(keys);
+    return st == KN_OK ? count_shown(v, err) : st;
+}
+
+kn_status kn_verify_rows(kn_verifier *v, kn_error *err)
+{
+    v->budget = budget_of(v);
+    KN_TRY(find_starred(v, err));
+    check_counts(v);
+    check_cells(v);
+    check_pseudonyms(v);
+    return group_classes(v, err);
+}

@@ -1,0 +1,467 @@
+/* table/verify.c: the independent verifier: what is read, in which order it is checked, and the report.
+ *
+ * Both files are read anew; then columns and suppressed rows (rules.c), the assignment of released rows to
+ * originals (map.c with a row map, match.c without), every promise (models.c; of whole persons where
+ * their rows stay linked, linked.c), every declared
+ * dependency (dependencies.c) and every metric (metrics.c). A release without one of its columns is not looked at further. Nothing here is shared with the
+ * methods, the recoding or the models: docs/verification.md tells what is shared and why.
+ *
+ * Cost: one pass over each file; then look-ups per row and column. Memory: 1 to 4 bytes per cell of both files.
+ */
+#include <kanon/verify.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <sodium.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kn_alloc.h"
+#include "kn_buffer.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_nearest.h"
+#include "kn_parallel.h"
+#include "kn_verify_internal.h"
+
+/* ---- The report ---- */
+
+void kn_vproblem(kn_verifier *v, const char *format, ...)
+{
+    kn_vreport *r = v->report;
+    va_list     args;
+    r->base.outcome = KN_OUTCOME_FAILS;
+    r->failed = true;
+    va_start(args, format);
+    kn_verify_problem_add(r->list, &r->base.problem_count, &r->base.more_problems, &r->arena, format, args);
+    va_end(args);
+}
+
+void kn_vopen(kn_verifier *v, const char *format, ...)
+{
+    char    text[1000];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    kn_verify_open_add(v->report->open, &v->report->base.open_count, &v->report->arena, text);
+}
+
+void kn_verify_report_free(kn_verify_report *report)
+{
+    if (!report) return;
+    kn_vreport *r = (kn_vreport *)report;
+    kn_free(r->models);
+    kn_arena_free(&r->arena);
+    kn_free(r);
+}
+
+static kn_status no_memory(const kn_verifier *v, kn_error *err)
+{
+    return kn_fail_memory(err, v->ctx, "verifying");
+}
+
+static kn_status make_report(kn_verifier *v, kn_error *err)
+{
+    kn_vreport *r = kn_alloc_zero(v->ctx, sizeof *r);
+    if (!r) return no_memory(v, err);
+    v->report = r;
+    r->ctx = v->ctx;
+    kn_arena_init(&r->arena, v->ctx);
+    r->models = kn_alloc_array_zero(v->ctx, (size_t)v->spec->model_count + 1, sizeof *r->models);
+    if (!r->models) return no_memory(v, err);
+    for (int i = 0; i < v->spec->model_count; i++) {
+        const kn_model *m = &v->spec->models[i];
+        r->models[i].model = *m;
+        if (!m->attribute) continue;
+        r->models[i].model.attribute = kn_arena_strndup(&r->arena, m->attribute, strlen(m->attribute));
+        if (!r->models[i].model.attribute) return no_memory(v, err);
+    }
+    for (int i = 0; i < KN_METRICS; i++) r->base.metrics[i] = NAN;
+    r->base.models = r->models;
+    r->base.model_count = v->spec->model_count;
+    r->base.problems = r->list;
+    r->base.open = r->open;
+    r->base.assignment = KN_ASSIGNMENT_UNDECIDED;
+    return KN_OK;
+}
+
+/* ---- Reading ---- */
+
+static bool is_released(const kn_attribute *a)
+{
+    return a->role != KN_ROLE_IDENTIFIER || a->pseudonym_key_file;
+}
+
+/* The names of the columns that are read of the original: what is released, and the entity. */
+static int wanted_names(const kn_spec *spec, const char **names)
+{
+    int n = 0;
+    for (int i = 0; i < spec->attribute_count; i++)
+        if (is_released(&spec->attributes[i])) names[n++] = spec->attributes[i].name;
+    return n;
+}
+
+static kn_status read_originals(kn_verifier *v, const char **names, int count, kn_error *err)
+{
+    const kn_verify_options *o = v->options;
+    const char *const       *paths = o->originals ? o->originals : v->spec->inputs;
+    int                      path_count = o->originals ? o->original_count : v->spec->input_count;
+    kn_vread_options         read = {.csv = &v->spec->csv, .columns = names, .column_count = count};
+    if (path_count < 1) return kn_fail(err, KN_USAGE, "no original was given");
+    for (int i = 0; i < v->spec->entity_count; i++) names[read.column_count++] = v->spec->entity_columns[i];
+    return kn_vtable_read(&v->original, v->ctx, paths, path_count, &read, err);
+}
+
+void kn_vdigest_file(const char *path, char out[65])
+{
+    unsigned char            buffer[1 << 14], bytes[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_state state;
+    FILE                    *file = fopen(path, "rb");
+    if (!file) return;
+    crypto_hash_sha256_init(&state);
+    for (size_t got; (got = fread(buffer, 1, sizeof buffer, file)) > 0;) crypto_hash_sha256_update(&state, buffer, got);
+    crypto_hash_sha256_final(&state, bytes);
+    sodium_bin2hex(out, 65, bytes, sizeof bytes);
+    fclose(file);
+}
+
+/* A plain file's digest is that of the bytes read; a compressed one's is that of the file. */
+static void digest_compressed(const char *path, char out[65])
+{
+    unsigned char begin[4] = {0};
+    FILE         *file = strcmp(path, "-") != 0 ? fopen(path, "rb") : NULL;
+    size_t        got = file ? fread(begin, 1, sizeof begin, file) : 0;
+    bool          gzip = got >= 2 && memcmp(begin, "\x1f\x8b", 2) == 0,
+         zstd = got >= 4 && memcmp(begin, "\x28\xb5\x2f\xfd", 4) == 0;
+    if (file) fclose(file);
+    if (gzip || zstd) kn_vdigest_file(path, out);
+}
+
+static kn_status read_release(kn_verifier *v, const char **names, int count, kn_error *err)
+{
+    const char    *path = v->options->release ? v->options->release : v->spec->output;
+    kn_csv_options csv = KN_CSV_OPTIONS_INIT;
+    if (!path) return kn_fail(err, KN_USAGE, "no release was given");
+    kn_vread_options read = {.csv = &csv,
+                             .columns = names,
+                             .column_count = count,
+                             .header = names,
+                             .header_count = count,
+                             .hint = v->original->delimiter,
+                             .digest = true,
+                             .guarded = v->spec->spreadsheet_safe,
+                             .form = true};
+    KN_TRY(kn_vtable_read(&v->release, v->ctx, &path, 1, &read, err));
+    if (v->release->unguarded > 0)
+        kn_vproblem(v, "a spreadsheet would execute a cell of the release, which spreadsheet-safe does not allow");
+    digest_compressed(path, v->release->sha256);
+    memcpy(v->report->base.sha256, v->release->sha256, sizeof v->report->base.sha256);
+    v->report->base.rows = v->release->rows;
+    return KN_OK;
+}
+
+static kn_status read_population(kn_verifier *v, kn_error *err)
+{
+    if (!v->spec->population) return KN_OK;
+    const char **names = kn_alloc_array(v->ctx, (size_t)v->quasi_count + 1, sizeof *names);
+    if (!names) return no_memory(v, err);
+    kn_csv_options csv = v->spec->csv;
+    csv.delimiter = 0; /* it may come from elsewhere */
+    for (int i = 0; i < v->quasi_count; i++) names[i] = v->quasi[i].attribute->name;
+    kn_vread_options read = {.csv = &csv, .columns = names, .column_count = v->quasi_count};
+    kn_status        st = kn_vtable_read(&v->population, v->ctx, &v->spec->population, 1, &read, err);
+    for (int i = 0; st == KN_OK && i < v->quasi_count; i++) {
+        v->quasi[i].population = kn_vtable_column(v->population, names[i]);
+        if (!v->quasi[i].population)
+            st = kn_fail(err, KN_INPUT, "%s: there is no column \"%s\"", v->spec->population, names[i]);
+    }
+    kn_free(names);
+    return st;
+}
+
+static kn_status read_files(kn_verifier *v, kn_error *err)
+{
+    const char **names =
+        kn_alloc_array(v->ctx, (size_t)v->spec->attribute_count + (size_t)v->spec->entity_count + 1, sizeof *names);
+    if (!names) return no_memory(v, err);
+    int       count = wanted_names(v->spec, names);
+    kn_status st = read_originals(v, names, count, err);
+    if (st == KN_OK) st = read_release(v, names, count, err);
+    kn_free(names);
+    if (st == KN_OK && v->spec->csv.timezone) st = kn_timezone_open(&v->zone, v->ctx, v->spec->csv.timezone, err);
+    return st;
+}
+
+/* ---- Columns ---- */
+
+/* Every released column, and nothing else. A name that the original does not have is not repeated: it may be data. */
+static bool check_header(kn_verifier *v)
+{
+    bool whole = true;
+    for (int c = 0; c < v->release->name_count; c++) {
+        const char *name = v->release->names[c].data;
+        int         a = kn_spec_find(v->spec, name);
+        if (a >= 0 && is_released(&v->spec->attributes[a])) continue;
+        if (a >= 0)
+            kn_vproblem(v, "column \"%s\" is an identifier and must not be in the release", name);
+        else if (kn_vtable_name(v->original, name) >= 0)
+            kn_vproblem(v, "column \"%s\" is not declared and must not be in the release", name);
+        else
+            kn_vproblem(v, "column %d of the release is none of the original", c + 1);
+    }
+    for (int i = 0; i < v->spec->attribute_count; i++) {
+        const kn_attribute *a = &v->spec->attributes[i];
+        if (!is_released(a) || kn_vtable_name(v->release, a->name) >= 0) continue;
+        kn_vproblem(v, "column \"%s\" is missing from the release", a->name);
+        whole = false;
+    }
+    return whole;
+}
+
+/* A name that the original does not have is a mistake of whoever asks, not of the release. */
+static kn_status check_declared(const kn_verifier *v, kn_error *err)
+{
+    for (int i = 0; i < v->spec->attribute_count; i++) {
+        kn_nearest near = {.text = v->spec->attributes[i].name};
+        if (kn_vtable_name(v->original, near.text) >= 0) continue;
+        for (int c = 0; c < v->original->name_count; c++) kn_nearest_try(&near, v->original->names[c].data);
+        return kn_fail(err, KN_INPUT, "the original has no column \"%s\"%s%s%s", near.text, KN_MEANT(near));
+    }
+    return KN_OK;
+}
+
+/* Whose row it is: one column, or several that are made one when their texts are known. */
+static kn_status find_entity(kn_verifier *v, kn_error *err)
+{
+    const kn_spec *spec = v->spec;
+    for (int e = 0; e < spec->entity_count; e++) {
+        const char *name = spec->entity_columns[e];
+        v->entity = kn_vtable_column(v->original, name);
+        if (!v->entity) return kn_fail(err, KN_INPUT, "the original has no column \"%s\"", name);
+        for (int i = 0; spec->entity_count == 1 && i < v->copy_count; i++)
+            if (strcmp(v->copies[i].attribute->name, name) == 0) v->entity_release = v->copies[i].release;
+    }
+    if (spec->entity_count > 1) v->entity = &v->joined;
+    return KN_OK;
+}
+
+static kn_status find_columns(kn_verifier *v, kn_error *err)
+{
+    const kn_spec *spec = v->spec;
+    v->quasi = kn_alloc_array_zero(v->ctx, (size_t)spec->attribute_count + 1, sizeof *v->quasi);
+    v->copies = kn_alloc_array_zero(v->ctx, (size_t)spec->attribute_count + 1, sizeof *v->copies);
+    if (!v->quasi || !v->copies) return no_memory(v, err);
+    for (int i = 0; i < spec->attribute_count; i++) {
+        const kn_attribute *a = &spec->attributes[i];
+        if (!is_released(a)) continue;
+        const kn_vcolumn *original = kn_vtable_column(v->original, a->name);
+        const kn_vcolumn *release = kn_vtable_column(v->release, a->name);
+        if (!original) return kn_fail(err, KN_INPUT, "the original has no column \"%s\"", a->name);
+        if (a->role == KN_ROLE_WEIGHT) v->weight = original;
+        if (a->role == KN_ROLE_QUASI)
+            v->quasi[v->quasi_count++] = (kn_vquasi){.attribute = a, .original = original, .release = release};
+        else
+            v->copies[v->copy_count++] = (kn_vcopy){
+                .attribute = a, .original = original, .release = release, .pseudonym = a->role == KN_ROLE_IDENTIFIER};
+    }
+    if (v->quasi_count == 0) return kn_fail(err, KN_USAGE, "there is no quasi-identifier");
+    return find_entity(v, err);
+}
+
+/* ---- Meanings ---- */
+
+static kn_status prepare_quasi(kn_verifier *v, kn_vquasi *q, kn_error *err)
+{
+    kn_vrows     rows = {v->original->rows, v->dropped};
+    kn_attribute a = *q->attribute;
+    if (!a.has_hierarchy) a.hierarchy.kind = KN_HIERARCHY_SUPPRESS;
+    KN_TRY(kn_vdomain_make(&q->domain, v->ctx, v->spec, q->attribute, &rows, q->original, q->population, v->zone, err));
+    KN_TRY(kn_vtree_make(&q->tree, v->ctx, &a, &q->domain, err));
+    return kn_vcells_make(q, v->ctx, err);
+}
+
+static bool needs_tree(const kn_verifier *v, const kn_attribute *a)
+{
+    for (int i = 0; i < v->spec->model_count; i++) {
+        const kn_model *m = &v->spec->models[i];
+        if (m->kind == KN_MODEL_T_HIERARCHICAL && m->attribute && strcmp(m->attribute, a->name) == 0) return true;
+    }
+    return false;
+}
+
+static kn_status prepare_copy(kn_verifier *v, kn_vcopy *c, kn_error *err)
+{
+    kn_vrows rows = {v->original->rows, v->dropped};
+    KN_TRY(kn_vdomain_make(&c->domain, v->ctx, v->spec, c->attribute, &rows, c->original, NULL, v->zone, err));
+    c->of_release = kn_alloc_array(v->ctx, (size_t)c->release->count + 1, sizeof *c->of_release);
+    if (!c->of_release) return no_memory(v, err);
+    for (uint32_t t = 0; t < c->release->count; t++)
+        c->of_release[t] = kn_vdomain_find(&c->domain, c->release->texts[t]);
+    if (!c->pseudonym) KN_TRY(kn_verify_spelling(v, c, err));
+    if (!needs_tree(v, c->attribute)) return KN_OK;
+    if (!c->attribute->has_hierarchy)
+        return kn_fail(err, KN_USAGE, "t-closeness: hierarchical distance on column \"%s\" needs a hierarchy",
+                       c->attribute->name);
+    return kn_vtree_make(&c->tree, v->ctx, c->attribute, &c->domain, err);
+}
+
+/* Columns side by side. */
+static kn_status prepare_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    kn_verifier *v = arg;
+    for (int64_t i = begin; i < end; i++) {
+        if (i < v->quasi_count)
+            KN_TRY(prepare_quasi(v, &v->quasi[i], err));
+        else
+            KN_TRY(prepare_copy(v, &v->copies[i - v->quasi_count], err));
+    }
+    return KN_OK;
+}
+
+/* What the texts of a column mean that says whose row it is. */
+static kn_status entity_domain(kn_verifier *v, const char *name, kn_vdomain *out, kn_error *err)
+{
+    int          index = kn_spec_find(v->spec, name);
+    kn_attribute none = {.name = name, .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_AUTO};
+    kn_vrows     rows = {v->original->rows, NULL};
+    return kn_vdomain_make(out, v->ctx, v->spec, index < 0 ? &none : &v->spec->attributes[index], &rows,
+                           kn_vtable_column(v->original, name), NULL, v->zone, err);
+}
+
+/* Several columns that together say whose row it is become one. Rows that lack a part are one person's, as rows are that
+ * lack a key of one column. */
+static kn_status join_entity(kn_verifier *v, kn_error *err)
+{
+    size_t      n = (size_t)v->spec->entity_count;
+    kn_vdomain *domains = kn_alloc_array_zero(v->ctx, n, sizeof *domains);
+    kn_vkey    *keys = kn_alloc_array_zero(v->ctx, n, sizeof *keys);
+    kn_vgroups  groups = {0};
+    kn_status   st = domains && keys ? KN_OK : no_memory(v, err);
+    for (size_t i = 0; i < n && st == KN_OK; i++) {
+        st = entity_domain(v, v->spec->entity_columns[i], &domains[i], err);
+        keys[i] = (kn_vkey){.column = kn_vtable_column(v->original, v->spec->entity_columns[i]),
+                            .translate = domains[i].of_original};
+    }
+    if (st == KN_OK) st = kn_vgroup(&groups, v->ctx, v->original->rows, keys, (int)n, err);
+    for (int64_t row = 0; st == KN_OK && row < v->original->rows; row++)
+        for (size_t i = 0; i < n; i++)
+            if (keys[i].translate[kn_vcode(keys[i].column, row)] == KN_V_MISSING) groups.of_row[row] = groups.count;
+    if (st == KN_OK) {
+        v->joined = (kn_vcolumn){.count = groups.count + 1, .width = 4, .codes = groups.of_row};
+        groups.of_row = NULL;
+    }
+    kn_vgroups_free(&groups);
+    for (size_t i = 0; domains && i < n; i++) kn_vdomain_free(&domains[i]);
+    kn_free(domains);
+    kn_free(keys);
+    return st;
+}
+
+/* Whose rows they are: the entity's, or those of the identifier whose pseudonym links rows. */
+static kn_status prepare_persons(kn_verifier *v, kn_error *err)
+{
+    const kn_attribute *link = v->entity ? NULL : kn_verify_link_column(v);
+    for (int i = 0; link && i < v->copy_count; i++) {
+        if (v->copies[i].attribute != link) continue;
+        v->entity = v->copies[i].original;
+        v->entity_release = v->copies[i].release;
+    }
+    if (!v->entity) return KN_OK;
+    if (!link && v->spec->entity_count > 1)
+        KN_TRY(join_entity(v, err));
+    else
+        KN_TRY(entity_domain(v, link ? link->name : v->spec->entity_columns[0], &v->entities, err));
+    return kn_verify_find_links(v, err);
+}
+
+static kn_status prepare(kn_verifier *v, kn_error *err)
+{
+    KN_TRY(read_population(v, err));
+    KN_TRY(kn_verify_dropped(v, err));
+    KN_TRY(kn_parallel_for(v->ctx, v->quasi_count + v->copy_count, 1, prepare_range, v, err));
+    return prepare_persons(v, err);
+}
+
+/* ---- All of it ---- */
+
+static kn_status check(kn_verifier *v, kn_error *err)
+{
+    kn_verify_report *r = &v->report->base;
+    KN_TRY(read_files(v, err));
+    KN_TRY(check_declared(v, err));
+    bool whole = check_header(v);
+    if (!whole) return KN_OK; /* nothing can be said of the rest */
+    KN_TRY(find_columns(v, err));
+    KN_TRY(prepare(v, err));
+    kn_verify_form(v);
+    KN_TRY(kn_verify_rows(v, err));
+    r->suppressed = v->suppressed;
+    r->classes = v->class_count;
+    r->linked = v->linked;
+    if (v->options->map || v->options->map_path)
+        KN_TRY(kn_verify_map(v, err));
+    else
+        KN_TRY(kn_verify_match(v, err));
+    KN_TRY(kn_verify_levels(v, err));
+    KN_TRY(kn_verify_models(v, err));
+    KN_TRY(kn_verify_dependencies(v, err));
+    KN_TRY(kn_verify_metrics(v, err));
+    KN_TRY(kn_verify_summary(v, err));
+    r->outcome = kn_verify_outcome(v->report->failed, r->assignment, true, r->models, r->model_count);
+    r->ok = r->outcome == KN_OUTCOME_HOLDS;
+    return KN_OK;
+}
+
+static void verifier_free(kn_verifier *v)
+{
+    for (int i = 0; v->quasi && i < v->quasi_count; i++) {
+        kn_vdomain_free(&v->quasi[i].domain);
+        kn_vtree_free(v->quasi[i].tree);
+        kn_free(v->quasi[i].cells);
+        kn_free(v->quasi[i].members);
+        kn_free(v->quasi[i].text_levels);
+    }
+    for (int i = 0; v->copies && i < v->copy_count; i++) {
+        kn_vdomain_free(&v->copies[i].domain);
+        kn_vtree_free(v->copies[i].tree);
+        kn_free(v->copies[i].of_release);
+        kn_free(v->copies[i].exact);
+    }
+    kn_vdomain_free(&v->entities);
+    kn_free(v->joined.codes);
+    kn_free(v->quasi);
+    kn_free(v->copies);
+    kn_free(v->dropped);
+    kn_free(v->starred);
+    kn_free(v->map);
+    kn_free(v->shown);
+    kn_vgroups_free(&v->classes);
+    kn_vtable_free(v->original);
+    kn_vtable_free(v->release);
+    kn_vtable_free(v->population);
+    kn_timezone_free(v->zone);
+}
+
+kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_verify_options *options,
+                    kn_error *err)
+{
+    *out = NULL;
+    const kn_verify_options plain = KN_VERIFY_OPTIONS_INIT;
+    if (options && options->size < sizeof *options)
+        return kn_fail(err, KN_USAGE, "verification options: the size field is not set");
+    KN_TRY(kn_spec_check_one_table(spec, NULL, err));
+    kn_verifier v = {.ctx = ctx, .spec = spec, .options = options ? options : &plain};
+    kn_status   st = make_report(&v, err);
+    if (v.options->time_limit > 0) kn_deadline_set(ctx, v.options->time_limit);
+    if (st == KN_OK) st = check(&v, err);
+    st = kn_verify_in_time(ctx, v.options->time_limit, st, err);
+    verifier_free(&v);
+    if (st != KN_OK)
+        kn_verify_report_free(v.report ? &v.report->base : NULL);
+    else
+        *out = &v.report->base;
+    return st;
+}
