@@ -224,7 +224,7 @@ class Texts:
                                          [self.number(str(p), ".") for p in points] + [None])}
         if self.kind("calendar"):
             return self.step_level("decade")
-        return set()
+        return set() if self.kind("ranges") or self.kind("breaks") else {0}
 
     def mask(self, text):
         """How many characters are hidden."""
@@ -252,6 +252,8 @@ class Texts:
             self.blind = self.blind or None in (low, high)  # how far it reaches, nobody was told
             self.widen(low, high)
             return self.interval_level(low, high, closed), "interval", (low, high)
+        if INTERVAL.match(text) and any(map(self.kind, ("ranges", "breaks", "calendar"))):
+            return set(), "value", None
         hidden = self.mask(text)
         if hidden:
             return {-(-hidden // self.rule["step"])}, "masked", Fraction(hidden, len(text))
@@ -262,7 +264,7 @@ class Texts:
         if text.startswith("{") and text.endswith("}") and len(text) > 1:
             members = self.set_members(text)
             self.members |= set(members)
-            return set(), "set", len(members)
+            return {0}, "set", len(members)
         self.members.add(text)
         value = self.number(text)
         self.widen(value, value)

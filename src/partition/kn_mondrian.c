@@ -9,7 +9,9 @@
  *
  * For sizes alone this leaves no allowable cut at all: if neither median cut has k rows on both sides, none has. For other
  * requirements it means "none of the cuts tried". Relaxed: the rows that equal the median are shared out, those with the
- * lowest row numbers to the first side, so that both sides are equally large.
+ * lowest row numbers to the first side, so that both sides are equally large. Regions that show the same then become one
+ * class, so that ties are shared out only where promises survive that: with an entity most promises about sensitive values
+ * do not, since a person of both regions counts once, and the cuts are strict.
  *
  * Best: the same cuts down to regions of some hundred rows (buckets). Each bucket is then finished twice, by further cuts
  * and by growing classes point by point (kn_cluster.c), and the way that loses less is kept: so mondrian-best never loses
@@ -78,6 +80,7 @@ typedef struct mondrian {
     kn_region                  *next;     /* two per region: its sides, or itself and an empty one   */
     kn_regions                 *finished; /* per region of the last round                            */
     uint32_t                    bucket;   /* best: regions of so many rows are finished twice; else 0 */
+    bool                        relaxed;  /* ties are shared out                                     */
     kn_region_workload         *workload; /* NULL: none                                              */
 } mondrian;
 
@@ -310,7 +313,7 @@ static kn_status cut_dimension(uint32_t *middle, const mondrian *m, worker_state
         KN_TRY(try_cut(middle, m, w, region, (kn_cut){q, 0, d->positions - 1}, size_of(region) - missing, err));
         if (*middle) return KN_OK;
     }
-    if (m->problem->method == KN_METHOD_MONDRIAN_RELAXED) return cut_in_half(middle, m, w, region, q, err);
+    if (m->relaxed) return cut_in_half(middle, m, w, region, q, err);
     if (d->nodes) return cut_off_child(middle, m, w, region, q, err);
     return cut_at_median(middle, m, w, region, q, err);
 }
@@ -583,7 +586,8 @@ static void free_all(mondrian *m, kn_partition_counters *counters)
 kn_status kn_mondrian_run(kn_regions *out, kn_partition_counters *counters, const kn_space *space,
                           const kn_partition_problem *problem, kn_error *err)
 {
-    mondrian  m = {.space = space, .problem = problem, .ctx = space->ctx, .bucket = bucket_of(problem)};
+    mondrian m = {.space = space, .problem = problem, .ctx = space->ctx, .bucket = bucket_of(problem)};
+    m.relaxed = problem->method == KN_METHOD_MONDRIAN_RELAXED && kn_requirements_monotone(problem->requirements, false);
     int64_t   count = 0;
     kn_status status;
     *out = (kn_regions){0};

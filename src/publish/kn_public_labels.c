@@ -128,13 +128,12 @@ static bool read_interval(const reader *r, kn_string text, text_facts *t)
     t->low = kn_string_equal(low, kn_string_of("-inf")) ? -INFINITY : number_of(r, low);
     t->high = kn_string_equal(high, kn_string_of("inf")) ? INFINITY : number_of(r, high);
     t->kind = isnan(t->low) || isnan(t->high) ? UNREADABLE : INTERVAL;
-    t->level = t->kind == UNREADABLE ? -1 : 0;
-    if (t->kind == UNREADABLE) return true;
     bool closed = end == ']';
+    t->level = 0; /* of a column whose rule makes no intervals it is a value that looks like one */
     if (r->rule && r->rule->kind == KN_HIERARCHY_RANGES) t->level = level_of_range(r, t, closed);
     if (r->rule && r->rule->kind == KN_HIERARCHY_BREAKS) t->level = level_of_break(r, t, closed);
     if (r->rule && r->rule->kind == KN_HIERARCHY_CALENDAR)
-        t->level = calendar_level(r->rule->calendar, KN_CALENDAR_DECADE);
+        t->level = t->kind == UNREADABLE ? -1 : calendar_level(r->rule->calendar, KN_CALENDAR_DECADE);
     return true;
 }
 
