@@ -56,7 +56,7 @@ typedef struct kn_record_node {
  * how many are left. `scratch` has room for `count` nodes and 3 × count numbers behind them. */
 uint32_t kn_record_canonical(kn_record_node *nodes, uint32_t count, void *scratch);
 
-/* The persons of a database as records, in the forest's order. Every cell of a quasi-identifier or sensitive column is a
+/* The persons of a database as records, in the order of their table. Every cell of a quasi-identifier or sensitive column is a
  * node, unless it is missing; its class is "table.column".
  *
  *   - The columns of the table of persons hang side by side from the record's root: they say all that they say of one person.

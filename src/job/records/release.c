@@ -70,8 +70,8 @@ static kn_status records_of_forest(kn_records **out, kn_context *ctx, const kn_f
     return st;
 }
 
-kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char *input, const kn_spec *spec,
-                                   kn_error *err)
+static kn_status read_persons(kn_records **out, kn_context *ctx, const char *input, const kn_spec *spec,
+                              const char *snapshot, kn_error *err)
 {
     kn_database_options options = KN_DATABASE_OPTIONS_INIT;
     kn_database        *db = NULL;
@@ -80,6 +80,7 @@ kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char
     options.tables = spec->tables;
     options.table_count = spec->table_count;
     options.csv = spec->csv;
+    options.snapshot = snapshot;
     if (spec->table_count == 0) return kn_fail(err, KN_USAGE, "the spec lists no tables");
     const char **na = NULL; /* no form of records has a node without a value */
     KN_TRY(kn_job_empty_is_missing(&na, ctx, input, &options.csv, err));
@@ -92,6 +93,12 @@ kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char
     kn_forest_free(forest);
     kn_database_free(db);
     return st;
+}
+
+kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char *input, const kn_spec *spec,
+                                   kn_error *err)
+{
+    return read_persons(out, ctx, input, spec, NULL, err);
 }
 
 static kn_status open_output(kn_recrun *run, kn_error *err)
@@ -113,8 +120,10 @@ static kn_status read_records(kn_recrun *run, kn_error *err)
     kn_records_result *r = run->result;
     if (strcmp(run->spec->inputs[0], "-") == 0)
         return kn_fail(err, KN_USAGE, "records are read twice: they cannot come from standard input");
+    KN_TRY(kn_input_mark_take(&run->mark, run->ctx, run->spec->inputs[0], err));
     if (run->spec->table_count > 0)
-        KN_TRY(kn_records_read_database(&run->records, run->ctx, run->spec->inputs[0], run->spec, err));
+        KN_TRY(read_persons(&run->records, run->ctx, run->spec->inputs[0], run->spec,
+                            kn_input_mark_snapshot(run->mark), err));
     else
         KN_TRY(kn_records_read(&run->records, run->ctx, run->spec->inputs[0], &options, err));
     if (run->records->count == 0) return kn_fail(err, KN_INPUT, "%s: there are no records", run->spec->inputs[0]);
@@ -319,6 +328,7 @@ static void end_run(kn_recrun *run)
     kn_public_free(run->facts);
     kn_recrun_end_search(run);
     kn_records_free(run->records);
+    kn_input_mark_free(run->mark);
 }
 
 kn_status kn_recrun_advise(kn_advice *out, kn_arena *arena, kn_context *ctx, const kn_spec *spec, kn_error *err)
