@@ -22,11 +22,12 @@ static const char schema[] =
     "  visit: {key: vid, parent: {table: person, column: id}, attributes: {ward: {role: quasi}, cost: {role: "
     "sensitive}}}\n";
 static const char persons[] = "id,zip,job\n1,x,p\n2,x,q\n3,y,p\n4,y,r\n5,x,q\n";
-static const char tables[] = "CREATE TABLE person(id INTEGER PRIMARY KEY, zip TEXT, job TEXT);"
-                             "INSERT INTO person VALUES (1,'x','p'),(2,'x','q'),(3,'y','p'),(4,'y','r'),(5,'x','q');"
-                             "CREATE TABLE visit(vid INTEGER PRIMARY KEY, id INTEGER, ward TEXT, cost INTEGER);"
-                             "INSERT INTO visit VALUES (1,1,'w',10),(2,1,'v',20),(3,2,'w',30),(4,3,'v',10),(5,4,'v',40),"
-                             "(6,5,'w',20);";
+static const char tables[] =
+    "CREATE TABLE person(id INTEGER PRIMARY KEY, zip TEXT, job TEXT);"
+    "INSERT INTO person VALUES (1,'x','p'),(2,'x','q'),(3,'y','p'),(4,'y','r'),(5,'x','q');"
+    "CREATE TABLE visit(vid INTEGER PRIMARY KEY, id INTEGER, ward TEXT, cost INTEGER);"
+    "INSERT INTO visit VALUES (1,1,'w',10),(2,1,'v',20),(3,2,'w',30),(4,3,'v',10),(5,4,'v',40),"
+    "(6,5,'w',20);";
 
 static const char *path_of(const char *name)
 {
@@ -178,7 +179,8 @@ static void test_records(void **state)
     (void)state;
     put("in.xml", "<records><record><A v=\"a\"/></record><record><A v=\"b\"/></record><record><A "
                   "v=\"a\"/></record><record><A v=\"b\"/></record></records>");
-    check("in.xml", "out.xml", "classes: {A: {value: \"@v\"}}\nprivacy: [{k-mn: {k: 2, m: 1, n: 0}}]\n", change_records);
+    check("in.xml", "out.xml", "classes: {A: {value: \"@v\"}}\nprivacy: [{k-mn: {k: 2, m: 1, n: 0}}]\n",
+          change_records);
 }
 
 static void test_persons(void **state)
@@ -197,11 +199,12 @@ static void test_server(void **state)
     const char *server = getenv("KANON_TEST_POSTGRES");
     (void)state;
     if (!server) skip();
-    assert_true(psql("DROP SCHEMA IF EXISTS changing, changed CASCADE; CREATE SCHEMA changing; SET search_path = changing;"));
+    assert_true(
+        psql("DROP SCHEMA IF EXISTS changing, changed CASCADE; CREATE SCHEMA changing; SET search_path = changing;"));
     snprintf(text, sizeof text, "SET search_path = changing; %s", tables);
     assert_true(psql(text));
-    snprintf(text, sizeof text, "kanon: 1\ninput: \"%s#changing\"\noutput: \"%s#changed\"\nprivacy: [{k: 2}]\n%s", server,
-             server, schema);
+    snprintf(text, sizeof text, "kanon: 1\ninput: \"%s#changing\"\noutput: \"%s#changed\"\nprivacy: [{k: 2}]\n%s",
+             server, server, schema);
     assert_ok(release(text, change_server, &err), err); /* what was read is what was verified */
     kn_context                *ctx = testing_context(1);
     kn_spec                   *spec = NULL;

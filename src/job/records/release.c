@@ -122,8 +122,8 @@ static kn_status read_records(kn_recrun *run, kn_error *err)
         return kn_fail(err, KN_USAGE, "records are read twice: they cannot come from standard input");
     KN_TRY(kn_input_mark_take(&run->mark, run->ctx, run->spec->inputs[0], err));
     if (run->spec->table_count > 0)
-        KN_TRY(read_persons(&run->records, run->ctx, run->spec->inputs[0], run->spec,
-                            kn_input_mark_snapshot(run->mark), err));
+        KN_TRY(read_persons(&run->records, run->ctx, run->spec->inputs[0], run->spec, kn_input_mark_snapshot(run->mark),
+                            err));
     else
         KN_TRY(kn_records_read(&run->records, run->ctx, run->spec->inputs[0], &options, err));
     if (run->records->count == 0) return kn_fail(err, KN_INPUT, "%s: there are no records", run->spec->inputs[0]);

@@ -45,7 +45,10 @@ kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, con
     if (options && options->size != sizeof *options)
         return kn_fail(err, KN_USAGE, "verification options: the size field is not set");
     if (options) own = *options;
-    form f = {ctx, spec, own.original ? own.original : spec->input_count == 1 ? spec->inputs[0] : NULL,
+    form f = {ctx, spec,
+              own.original             ? own.original
+              : spec->input_count == 1 ? spec->inputs[0]
+                                       : NULL,
               own.release ? own.release : spec->output};
     if (!own.look_at_form) own.look_at_form = look;
     if (own.look_at_form == look) own.form_state = &f;

@@ -82,8 +82,8 @@ static kn_status label_texts(telling *t, class_column *c, kn_error *err)
     for (uint32_t i = 0; i < column->cells.count; i++) {
         uint32_t value = c->domain.of_original[i];
         if (value >= KN_V_MISSING) continue;
-        c->labels[i] = c->tree ? c->tree->labels.texts[c->tree->label[c->tree->leaf_of_value[value]]]
-                               : c->domain.spelling[value];
+        c->labels[i] =
+            c->tree ? c->tree->labels.texts[c->tree->label[c->tree->leaf_of_value[value]]] : c->domain.spelling[value];
     }
     return KN_OK;
 }

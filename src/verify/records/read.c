@@ -106,7 +106,7 @@ static kn_status hear(told *t, const kn_vteller *teller, kn_error *err)
 static kn_status take_spellings(told *t, int c, kn_error *err)
 {
     kn_records_verifier *v = t->v;
-    kn_vclass           *class = &v->classes[c];
+    kn_vclass *class = &v->classes[c];
     const kn_spec_class *said = class->spec;
     kn_attribute         a = {.name = said->name, .type = KN_TYPE_AUTO, .role = KN_ROLE_QUASI};
     kn_spec              plain = {.csv = KN_CSV_OPTIONS_INIT};
@@ -219,11 +219,11 @@ static kn_status number_labels(kn_records_verifier *v, const told *original, con
 /* ---- Records in order ---- */
 
 typedef struct ordering {
-    kn_sort_record *list;  /* of one depth                                           */
-    uint32_t       *depth; /* per node                                               */
-    uint32_t       *now;   /* per node: its number, depth by depth                   */
+    kn_sort_record *list;                           /* of one depth                                           */
+    uint32_t       *depth;                          /* per node                                               */
+    uint32_t       *now;                            /* per node: its number, depth by depth                   */
     uint32_t       *parent, *label, *first, *count; /* per such number               */
-    uint32_t       *place; /* per such number: in preorder                           */
+    uint32_t       *place;                          /* per such number: in preorder                           */
     size_t          room;
 } ordering;
 
