@@ -89,25 +89,25 @@ static void test_release(void **state)
     put("in.csv", people);
     put("r.yaml", people_spec);
     assert_ok(run_file(ctx, &r, &options, &err), err);
-    assert_true(r->found && r->complete && r->optimal);
+    assert_true(r->head.found && r->head.complete && r->optimal);
     assert_int_equal(r->rows_in, 7);
     assert_int_equal(r->rows, 7);
-    assert_int_equal(r->suppressed, 1);
-    assert_int_equal(r->classes, 2);
-    assert_int_equal(r->k, 3);
-    assert_int_equal(r->k_before, 1);
+    assert_int_equal(r->head.suppressed, 1);
+    assert_int_equal(r->head.classes, 2);
+    assert_int_equal(r->head.k, 3);
+    assert_int_equal(r->head.k_before, 1);
     assert_int_equal(r->level_count, 2);
     assert_int_equal(r->levels[0], 1);
     assert_int_equal(r->levels[1], 1);
-    assert_int_equal(r->dropped_count, 1);
-    assert_string_equal(r->dropped[0], "note");
-    assert_int_equal(r->size_count, 1);
-    assert_int_equal(r->sizes[0].size, 3);
-    assert_int_equal(r->sizes[0].classes, 2);
-    assert_int_equal(r->size_count_before, 1);
-    assert_int_equal(r->sizes_before[0].size, 1);
-    assert_int_equal(r->model_count, 1);
-    assert_true(r->models[0].reached == 3 && r->models[0].original == 1);
+    assert_int_equal(r->head.dropped_count, 1);
+    assert_string_equal(r->head.dropped[0], "note");
+    assert_int_equal(r->head.size_count, 1);
+    assert_int_equal(r->head.sizes[0].size, 3);
+    assert_int_equal(r->head.sizes[0].classes, 2);
+    assert_int_equal(r->head.size_count_before, 1);
+    assert_int_equal(r->head.sizes_before[0].size, 1);
+    assert_int_equal(r->head.model_count, 1);
+    assert_true(r->head.models[0].reached == 3 && r->head.models[0].original == 1);
 
     size_t size = 0;
     char  *release = get_size("out.csv", &size);
@@ -118,7 +118,7 @@ static void test_release(void **state)
     char          digits[65];
     crypto_hash_sha256(hash, (unsigned char *)release, size);
     sodium_bin2hex(digits, sizeof digits, hash, sizeof hash);
-    assert_string_equal(r->sha256, digits);
+    assert_string_equal(r->head.sha256, digits);
     free(release);
     assert_int_equal(mode_of("out.csv.private.json"), 0600);
     assert_null(get("out.csv.rowmap"));
@@ -166,8 +166,8 @@ static void test_beside(void **state)
     assert_keys(c, certificate_keys);
     assert_keys(p, private_keys);
     for (int i = 0; not_public[i]; i++) assert_null(json_object_get(c, not_public[i]));
-    assert_string_equal(json_string_value(json_object_get(c, "sha256")), r->sha256);
-    assert_string_equal(json_string_value(json_object_get(p, "release_sha256")), r->sha256);
+    assert_string_equal(json_string_value(json_object_get(c, "sha256")), r->head.sha256);
+    assert_string_equal(json_string_value(json_object_get(p, "release_sha256")), r->head.sha256);
     assert_string_equal(json_string_value(json_object_get(p, "seed")), "98765");
     assert_int_equal(json_integer_value(json_object_get(c, "k")), 3);
     assert_true(json_is_true(json_object_get(c, "verified")));
@@ -322,9 +322,9 @@ static void test_not_found(void **state)
         kn_release_result *r = NULL;
         put("r.yaml", specs[i]);
         assert_ok(run_file(ctx, &r, NULL, &err), err);
-        assert_false(r->found);
-        assert_non_null(r->reason);
-        assert_true(strlen(r->reason) > 10);
+        assert_false(r->head.found);
+        assert_non_null(r->head.reason);
+        assert_true(strlen(r->head.reason) > 10);
         kn_release_result_free(r);
         assert_nothing_written();
         put("out.csv", "old");
@@ -349,13 +349,13 @@ static void test_force_and_dry_run(void **state)
     put("in.csv", "zip,id\n1,a1\n2,a2\n1,a3\n2,a4\n1,a5\n2,a6\n1,a7\n2,a8\n1,a9\n2,b1\n1,b2\n");
     put("r.yaml", HEAD "attributes:\n  zip: {role: quasi}\n  id: {role: keep}\nprivacy: [{k: 2}]\nforce: true\n");
     assert_ok(run_file(ctx, &r, &dry, &err), err);
-    assert_true(r->found);
-    assert_int_equal(r->k, 5);
-    assert_string_equal(r->sha256, "");
+    assert_true(r->head.found);
+    assert_int_equal(r->head.k, 5);
+    assert_string_equal(r->head.sha256, "");
     kn_release_result_free(r);
     assert_nothing_written();
     assert_ok(run_file(ctx, &r, NULL, &err), err);
-    assert_true(r->found);
+    assert_true(r->head.found);
     kn_release_result_free(r);
     remove_outputs();
     testing_context_free(ctx);
@@ -365,8 +365,8 @@ static void test_force_and_dry_run(void **state)
 
 static bool has_note(const kn_release_result *r, const char *text)
 {
-    for (int i = 0; i < r->note_count; i++)
-        if (strstr(r->notes[i], text)) return true;
+    for (int i = 0; i < r->head.note_count; i++)
+        if (strstr(r->head.notes[i], text)) return true;
     return false;
 }
 
@@ -386,11 +386,11 @@ static void test_notes(void **state)
     put("r.yaml",
         HEAD "attributes: {zip: quasi, town: quasi, illness: sensitive, a: keep, b: keep}\nprivacy: [{k: 2}]\n");
     assert_ok(run_file(ctx, &r, &dry, &err), err);
-    assert_int_equal(r->k, 2);
+    assert_int_equal(r->head.k, 2);
     assert_true(has_note(r, "\"illness\": 3 rows give their value away"));
     assert_true(has_note(r, "of 8 rows 4 stand alone"));
     assert_true(has_note(r, "\"town\" is * in every row"));
-    assert_int_equal(r->note_count, 3);
+    assert_int_equal(r->head.note_count, 3);
     kn_release_result_free(r);
     /* A promise about the column takes the place of the note; what is missing counts in it. */
     put("r.yaml", HEAD "attributes: {zip: quasi, illness: sensitive, a: keep}\n"
@@ -398,14 +398,14 @@ static void test_notes(void **state)
     assert_ok(run_file(ctx, &r, &dry, &err), err);
     assert_true(has_note(r, "\"illness\": 2 missing cells count as one more value"));
     assert_true(has_note(r, "of 8 rows 2 stand alone"));
-    assert_int_equal(r->note_count, 2);
+    assert_int_equal(r->head.note_count, 2);
     kn_release_result_free(r);
     /* Suppressed rows that keep their sensitive cells are a class, too. */
     put("in.csv", "zip,illness\n1,flu\n1,cold\n2,flu\n2,cold\n3,pox\n4,pox\n");
     put("r.yaml", HEAD "attributes: {zip: quasi, illness: sensitive}\nprivacy: [{k: 2}]\n"
                        "suppression: {rows: 2}\nsuppressed: keep-sensitive\n");
     assert_ok(run_file(ctx, &r, &dry, &err), err);
-    assert_int_equal(r->suppressed, 2);
+    assert_int_equal(r->head.suppressed, 2);
     assert_true(has_note(r, "\"illness\": 2 rows give their value away"));
     kn_release_result_free(r);
     /* Free text may hold anything; numbers are only numbers. */
@@ -602,7 +602,7 @@ static kn_release_result *released(kn_context *ctx, const char *table, const cha
     put("in.csv", table);
     put("r.yaml", file);
     assert_ok(run_file(ctx, &r, NULL, &err), err);
-    assert_true(r->found);
+    assert_true(r->head.found);
     remove_outputs();
     return r;
 }
@@ -618,8 +618,8 @@ static void test_everything_starred(void **state)
                  "attributes: {zip: {role: quasi, hierarchy: suppress}, age: {role: quasi, hierarchy: suppress}}\n"
                  "privacy: [{delta-presence: {min: 0.2, max: 0.9}}]\npopulation: all.csv\nsuppression: 100%\n"
                  "suppressed: star\n");
-    assert_int_equal(r->suppressed, 0);
-    assert_int_equal(r->classes, 1);
+    assert_int_equal(r->head.suppressed, 0);
+    assert_int_equal(r->head.classes, 1);
     kn_release_result_free(r);
     testing_context_free(ctx);
 }
@@ -634,7 +634,7 @@ static void test_stranger_to_the_population(void **state)
         released(ctx, "sex\nM\nF\nF\n",
                  "attributes: {sex: quasi}\n"
                  "privacy: [{delta-presence: {min: 0.1, max: 0.8}}]\npopulation: all.csv\nsuppression: 50%\n");
-    assert_int_equal(r->suppressed, 0);
+    assert_int_equal(r->head.suppressed, 0);
     assert_int_equal(r->levels[0], 1);
     kn_release_result_free(r);
     testing_context_free(ctx);
@@ -651,8 +651,8 @@ static void test_persons_without_a_pseudonym(void **state)
                  "entity: {key: id}\n"
                  "attributes: {id: {role: identifier, pseudonym: {key-file: key}}, zip: quasi, ill: sensitive}\n"
                  "privacy: [{k: 2}]\nsuppression: 50%\nsuppressed: keep-sensitive\n");
-    assert_int_equal(r->suppressed, 2);
-    assert_int_equal(r->k, 2);
+    assert_int_equal(r->head.suppressed, 2);
+    assert_int_equal(r->head.k, 2);
     kn_release_result_free(r);
     testing_context_free(ctx);
 }
@@ -683,8 +683,8 @@ static void test_random(void **state)
                 break;
             }
             if (st != KN_OK) fail_msg("%s\n%s", err.message, kn_buffer_text(&spec));
-            released += r->found && t == 0;
-            none += !r->found && t == 0;
+            released += r->head.found && t == 0;
+            none += !r->head.found && t == 0;
             kn_release_result_free(r);
             char *release = get("out.csv"), *certificate = get("out.csv.certificate.json");
             remove_outputs();
@@ -747,7 +747,7 @@ static void test_streams(void **state)
     assert_ok(st, err);
     char *captured = get("captured");
     assert_string_equal(captured, expected);
-    assert_true(r->note_count > 0);
+    assert_true(r->head.note_count > 0);
     assert_nothing_written();
     free(captured);
     free(expected);

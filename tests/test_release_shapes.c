@@ -126,12 +126,12 @@ static kn_status release(kn_context *ctx, const kn_spec *spec, bool *found, kn_e
     if (kn_spec_shape(spec) == KN_SHAPE_DATABASE) {
         kn_database_result *r = NULL;
         st = kn_anonymize_database(&r, ctx, spec, NULL, err);
-        *found = r && r->found;
+        *found = r && r->head.found;
         kn_database_result_free(r);
     } else {
         kn_records_result *r = NULL;
         st = kn_anonymize_records(&r, ctx, spec, NULL, err);
-        *found = r && r->found;
+        *found = r && r->head.found;
         kn_records_result_free(r);
     }
     return st;

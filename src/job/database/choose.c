@@ -10,17 +10,17 @@
 static kn_status judge(const kn_dbrun *run, kn_advice_candidate *out, kn_arena *arena, kn_error *err)
 {
     const kn_database_result *r = run->result;
-    if (!r->found) {
+    if (!r->head.found) {
         out->state = KN_ADVICE_NONE;
-        out->reason = kn_arena_strndup(arena, r->reason, strlen(r->reason));
+        out->reason = kn_arena_strndup(arena, r->head.reason, strlen(r->head.reason));
         return out->reason ? KN_OK : kn_fail_memory(err, run->ctx, "trying methods");
     }
     out->state = KN_ADVICE_KEPT;
     out->loss = r->lm;
-    out->suppressed = r->suppressed;
-    out->k = r->k;
-    out->classes = r->classes;
-    if (r->classes > 0 && r->k < run->k)
+    out->suppressed = r->head.suppressed;
+    out->k = r->head.k;
+    out->classes = r->head.classes;
+    if (r->head.classes > 0 && r->head.k < run->k)
         return kn_fail(err, KN_INTERNAL, "a mistake in kanon: the plan of method %s does not keep k",
                        kn_method_name(run->spec->method));
     return KN_OK;
@@ -42,7 +42,7 @@ static kn_status attempt(void *arg, const kn_spec *spec, kn_advice_candidate *ou
 {
     const kn_dbrun    *parent = arg;
     kn_dbrun           run = *parent;
-    kn_database_result result = {.method = spec->method};
+    kn_database_result result = {.head.method = spec->method};
     kn_arena           texts;
     kn_arena_init(&texts, parent->ctx);
     kn_arena_init(&run.scratch, parent->ctx);
@@ -69,11 +69,11 @@ kn_status kn_dbrun_choose(kn_dbrun *run, kn_error *err)
     kn_advice *advice = kn_dbrun_room(run, run->arena, 1, sizeof *advice, err);
     if (!advice) return KN_MEMORY;
     KN_TRY(kn_dbrun_try_methods(run, advice, run->arena, err));
-    run->result->advice = advice;
-    run->result->reason = advice->reason;
+    run->result->head.advice = advice;
+    run->result->head.reason = advice->reason;
     if (!advice->found) return kn_dbrun_sizes_before(run, err);
     run->chosen = kn_advice_spec(advice, run->spec);
     run->spec = &run->chosen;
-    run->result->method = run->chosen.method;
+    run->result->head.method = run->chosen.method;
     return KN_OK;
 }

@@ -36,8 +36,8 @@ kn_status kn_dbrun_note(kn_dbrun *run, kn_error *err, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    kn_status st =
-        kn_job_add_note(run->ctx, run->arena, &run->result->notes, &run->result->note_count, err, format, args);
+    kn_status st = kn_job_add_note(run->ctx, run->arena, &run->result->head.notes, &run->result->head.note_count, err,
+                                   format, args);
     va_end(args);
     return st;
 }
@@ -119,8 +119,8 @@ static kn_status note_dropped(kn_dbrun *run, kn_error *err)
             snprintf(name, sizeof name, "%.140s.%.140s", table->name, table->table->columns[c].name);
             if (run->spec->undeclared_refuse)
                 return kn_fail(err, KN_INPUT, "column \"%s\" is not declared (undeclared: refuse)", name);
-            KN_TRY(
-                kn_job_add_text(run->ctx, run->arena, name, &run->result->dropped, &run->result->dropped_count, err));
+            KN_TRY(kn_job_add_text(run->ctx, run->arena, name, &run->result->head.dropped,
+                                   &run->result->head.dropped_count, err));
         }
     }
     return KN_OK;
@@ -295,11 +295,11 @@ static kn_status stages(kn_dbrun *run, kn_error *err)
     if (write) KN_TRY(kn_dbrun_open(run, err));
     KN_TRY(kn_dbrun_read(run, err));
     double read = kn_run_clock();
-    run->result->seconds_read = read - begin;
+    run->result->head.seconds_read = read - begin;
     if (run->spec->method_auto) KN_TRY(kn_dbrun_choose(run, err));
-    if (!run->result->advice || run->result->advice->found) KN_TRY(kn_dbrun_search(run, err));
-    run->result->seconds_search = kn_run_clock() - read;
-    if (run->result->found && write) return kn_dbrun_write(run, err);
+    if (!run->result->head.advice || run->result->head.advice->found) KN_TRY(kn_dbrun_search(run, err));
+    run->result->head.seconds_search = kn_run_clock() - read;
+    if (run->result->head.found && write) return kn_dbrun_write(run, err);
     return write && run->spec->report ? kn_database_report_write(run->ctx, run->spec->report, run->spec, run->result,
                                                                  run->options->version, err)
                                       : KN_OK;
@@ -317,7 +317,7 @@ static void end_run(kn_dbrun *run)
 kn_status kn_dbrun_advise(kn_advice *out, kn_arena *arena, kn_context *ctx, const kn_spec *spec, kn_error *err)
 {
     kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
-    kn_database_result   result = {.found = false};
+    kn_database_result   result = {.head.found = false};
     kn_arena             texts;
     options.dry_run = true;
     KN_TRY(check(spec, &options, err));
@@ -341,7 +341,7 @@ kn_status kn_anonymize_database(kn_database_result **out, kn_context *ctx, const
     owned_result *owned = kn_alloc_zero(ctx, sizeof *owned);
     if (!owned) return kn_fail_memory(err, ctx, "making a release");
     kn_arena_init(&owned->arena, ctx);
-    owned->result.method = spec->method;
+    owned->result.head.method = spec->method;
     kn_dbrun run = {
         .ctx = ctx, .asked = spec, .spec = spec, .options = options, .result = &owned->result, .arena = &owned->arena};
     kn_arena_init(&run.scratch, ctx);

@@ -11,9 +11,9 @@
 
 static kn_status no_release(kn_dbrun *run, const char *why, kn_error *err)
 {
-    run->result->found = false;
-    run->result->reason = kn_arena_strndup(run->arena, why, strlen(why));
-    return run->result->reason ? KN_OK : kn_fail_memory(err, run->ctx, "making a release");
+    run->result->head.found = false;
+    run->result->head.reason = kn_arena_strndup(run->arena, why, strlen(why));
+    return run->result->head.reason ? KN_OK : kn_fail_memory(err, run->ctx, "making a release");
 }
 
 /* ---- Promises ---- */
@@ -56,8 +56,8 @@ static kn_status keep_counters(kn_dbrun *run, const kn_release_counter *counters
     kn_release_counter *copy = kn_dbrun_room(run, run->arena, count, sizeof *copy, err);
     if (!copy) return KN_MEMORY;
     memcpy(copy, counters, count * sizeof *copy);
-    run->result->counters = copy;
-    run->result->counter_count = (int)count;
+    run->result->head.counters = copy;
+    run->result->head.counter_count = (int)count;
     return KN_OK;
 }
 
@@ -79,7 +79,7 @@ static kn_status cluster(kn_dbrun *run, bool *found, kn_error *err)
     problem.promise_count = run->promise_count;
     problem.promises = run->promises;
     KN_TRY(kn_relational_search(&run->plan, found, &c, run->ctx, &problem, err));
-    run->result->largest_share = c.largest_share;
+    run->result->head.largest_share = c.largest_share;
     const kn_release_counter counters[] = {
         {"clusters", (double)c.clusters}, {"merged", (double)c.merged},
         {"absorbed", (double)c.absorbed}, {"distances", (double)c.distances},
@@ -143,12 +143,12 @@ static kn_status measure(kn_dbrun *run, kn_error *err)
     kn_relational_metrics_free(m);
     for (uint32_t c = 0; c < plan->classes; c++) {
         int64_t size = kn_database_plan_size(plan, c);
-        if (c == 0 || size < r->k) r->k = size;
+        if (c == 0 || size < r->head.k) r->head.k = size;
         for (uint64_t v = plan->node_start[c]; v < plan->node_start[c + 1]; v++) tables[plan->table[v]].rows += size;
     }
     for (int t = 0; t < r->table_count; t++) tables[t].deleted = tables[t].rows_in - tables[t].orphans - tables[t].rows;
-    r->classes = plan->classes;
-    r->suppressed = plan->suppressed;
+    r->head.classes = plan->classes;
+    r->head.suppressed = plan->suppressed;
     r->persons = r->persons_in - plan->suppressed;
     return KN_OK;
 }
@@ -191,8 +191,9 @@ kn_status kn_dbrun_sizes_before(kn_dbrun *run, kn_error *err)
         if (e == 0 || tree != f->subtree[f->start[e - 1]]) sizes[count++] = 0;
         sizes[count - 1]++;
     }
-    kn_status st = count_sizes(run, sizes, count, &run->result->sizes_before, &run->result->size_count_before, err);
-    run->result->k_before = sizes[0];
+    kn_status st =
+        count_sizes(run, sizes, count, &run->result->head.sizes_before, &run->result->head.size_count_before, err);
+    run->result->head.k_before = sizes[0];
     kn_free(sizes);
     return st;
 }
@@ -203,7 +204,7 @@ static kn_status sizes_after(kn_dbrun *run, kn_error *err)
     int64_t                *sizes = kn_alloc_array(run->ctx, (size_t)plan->classes + 1, sizeof *sizes);
     if (!sizes) return kn_fail_memory(err, run->ctx, "making a release");
     for (uint32_t c = 0; c < plan->classes; c++) sizes[c] = kn_database_plan_size(plan, c);
-    kn_status st = count_sizes(run, sizes, plan->classes, &run->result->sizes, &run->result->size_count, err);
+    kn_status st = count_sizes(run, sizes, plan->classes, &run->result->head.sizes, &run->result->head.size_count, err);
     kn_free(sizes);
     return st;
 }
@@ -219,11 +220,11 @@ static kn_status list_models(kn_dbrun *run, kn_error *err)
         if (name && !(models[i].model.attribute = kn_arena_strndup(run->arena, name, strlen(name))))
             return kn_fail_memory(err, run->ctx, "making a release");
         if (models[i].model.kind != KN_MODEL_K) continue;
-        models[i].original = (double)run->result->k_before;
-        models[i].reached = (double)run->result->k;
+        models[i].original = (double)run->result->head.k_before;
+        models[i].reached = (double)run->result->head.k;
     }
-    run->result->models = models;
-    run->result->model_count = run->spec->model_count;
+    run->result->head.models = models;
+    run->result->head.model_count = run->spec->model_count;
     return KN_OK;
 }
 
@@ -242,12 +243,12 @@ kn_status kn_dbrun_search(kn_dbrun *run, kn_error *err)
     if (!found)
         return no_release(run, "no class of persons could be made that keeps every promise about sensitive values",
                           err);
-    run->result->found = true;
+    run->result->head.found = true;
     KN_TRY(measure(run, err));
     KN_TRY(sizes_after(run, err));
     KN_TRY(list_models(run, err));
-    if (run->result->suppressed > 0)
-        KN_TRY(kn_dbrun_note(run, err, "%lld %s not released", (long long)run->result->suppressed,
-                             run->result->suppressed == 1 ? "person is" : "persons are"));
+    if (run->result->head.suppressed > 0)
+        KN_TRY(kn_dbrun_note(run, err, "%lld %s not released", (long long)run->result->head.suppressed,
+                             run->result->head.suppressed == 1 ? "person is" : "persons are"));
     return KN_OK;
 }

@@ -197,13 +197,14 @@ static bool differ(double a, double b)
 static kn_status compare(kn_dbrun *run, const kn_database_verify_report *v, kn_error *err)
 {
     kn_database_result *r = run->result;
-    kn_release_model   *models = (kn_release_model *)(uintptr_t)r->models;
-    if (r->persons != v->persons || r->suppressed != v->dropped) return mistake(err, "the number of persons differs");
+    kn_release_model   *models = (kn_release_model *)(uintptr_t)r->head.models;
+    if (r->persons != v->persons || r->head.suppressed != v->dropped)
+        return mistake(err, "the number of persons differs");
     if (run->spec->anatomy) { /* its classes are groups of rows, which only the verifier counts */
-        r->classes = v->classes;
-        r->k = v->k;
+        r->head.classes = v->classes;
+        r->head.k = v->k;
     }
-    if (r->classes != v->classes || r->k != v->k) return mistake(err, "the classes of persons differ");
+    if (r->head.classes != v->classes || r->head.k != v->k) return mistake(err, "the classes of persons differ");
     if (differ(r->lm, v->lm) || (!run->spec->anatomy && differ(r->dm, v->dm))) return mistake(err, "the loss differs");
     for (int t = 0; t < r->table_count; t++) {
         int same = 0;
@@ -212,8 +213,8 @@ static kn_status compare(kn_dbrun *run, const kn_database_verify_report *v, kn_e
             differ(r->tables[t].lm, v->tables[same].lm))
             return mistake(err, "the rows of a table, or their loss, differ");
     }
-    for (int i = 0; i < r->model_count && i < v->model_count; i++) models[i].reached = v->models[i].reached;
-    r->largest_share = v->largest_share;
+    for (int i = 0; i < r->head.model_count && i < v->model_count; i++) models[i].reached = v->models[i].reached;
+    r->head.largest_share = v->largest_share;
     return KN_OK;
 }
 
@@ -459,14 +460,14 @@ kn_status kn_dbrun_write(kn_dbrun *run, kn_error *err)
     kn_forest_free(run->forest);
     run->forest = NULL;
     double written = kn_run_clock();
-    run->result->seconds_write = written - begin;
+    run->result->head.seconds_write = written - begin;
     if (st == KN_OK) st = verify(&w, err);
     double verified = kn_run_clock();
-    run->result->seconds_verify = verified - written;
+    run->result->head.seconds_verify = verified - written;
     if (st == KN_OK)
         st = kn_public_of_database(&w.facts, run->ctx, run->asked, w.back, run->db->tables[run->db->entity].name, err);
     if (st == KN_OK) st = commit(&w, err);
-    run->result->seconds_write += kn_run_clock() - verified;
+    run->result->head.seconds_write += kn_run_clock() - verified;
     kn_digest_free(w.digests);
     kn_public_free(w.facts);
     kn_database_free(w.back);

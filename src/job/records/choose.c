@@ -33,12 +33,12 @@ static kn_status count_cuts(const kn_recrun *run, int64_t *out, kn_error *err)
 static kn_status judge(const kn_recrun *run, kn_advice_candidate *out, kn_arena *arena, kn_error *err)
 {
     const kn_records_result *r = run->result;
-    if (!r->found) {
-        out->state = r->complete ? KN_ADVICE_NONE : KN_ADVICE_LATE;
-        out->reason = kn_arena_strndup(arena, r->reason, strlen(r->reason));
+    if (!r->head.found) {
+        out->state = r->head.complete ? KN_ADVICE_NONE : KN_ADVICE_LATE;
+        out->reason = kn_arena_strndup(arena, r->head.reason, strlen(r->head.reason));
         return out->reason ? KN_OK : kn_fail_memory(err, run->ctx, "trying methods");
     }
-    out->state = r->complete ? KN_ADVICE_KEPT : KN_ADVICE_STOPPED;
+    out->state = r->head.complete ? KN_ADVICE_KEPT : KN_ADVICE_STOPPED;
     out->loss = run->spec->support.numerator > 0 ? r->dml2 : r->rpd;
     out->node_survival = r->node_survival;
     out->relation_survival = r->relation_survival;
@@ -49,7 +49,7 @@ static kn_status attempt(void *arg, const kn_spec *spec, kn_advice_candidate *ou
 {
     const kn_recrun  *parent = arg;
     kn_recrun         run = *parent;
-    kn_records_result result = {.method = spec->method, .kmn = spec->kmn, .records = parent->result->records};
+    kn_records_result result = {.head.method = spec->method, .kmn = spec->kmn, .records = parent->result->records};
     kn_arena          texts;
     kn_arena_init(&texts, parent->ctx);
     run.spec = spec;
@@ -75,11 +75,11 @@ kn_status kn_recrun_choose(kn_recrun *run, kn_error *err)
     kn_advice *advice = kn_job_room(run->ctx, run->arena, 1, sizeof *advice, err);
     if (!advice) return KN_MEMORY;
     KN_TRY(kn_recrun_try_methods(run, advice, run->arena, err));
-    run->result->advice = advice;
-    run->result->reason = advice->reason;
+    run->result->head.advice = advice;
+    run->result->head.reason = advice->reason;
     if (!advice->found) return KN_OK;
     run->chosen = kn_advice_spec(advice, run->spec);
     run->spec = &run->chosen;
-    run->result->method = run->chosen.method;
+    run->result->head.method = run->chosen.method;
     return KN_OK;
 }

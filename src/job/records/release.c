@@ -37,8 +37,8 @@ kn_status kn_recrun_note(kn_recrun *run, kn_error *err, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    kn_status st =
-        kn_job_add_note(run->ctx, run->arena, &run->result->notes, &run->result->note_count, err, format, args);
+    kn_status st = kn_job_add_note(run->ctx, run->arena, &run->result->head.notes, &run->result->head.note_count, err,
+                                   format, args);
     va_end(args);
     return st;
 }
@@ -121,10 +121,10 @@ static kn_status read_records(kn_recrun *run, kn_error *err)
     r->records = run->records->count;
     r->merged = kn_records_merged(run->records);
     for (int i = 0; i < kn_records_ignored(run->records); i++)
-        KN_TRY(kn_job_add_text(run->ctx, run->arena, kn_records_ignored_name(run->records, i), &r->dropped,
-                               &r->dropped_count, err));
-    if (r->dropped_count > 0 && run->spec->undeclared_refuse)
-        return kn_fail(err, KN_INPUT, "\"%s\" belongs to no class (undeclared: refuse)", r->dropped[0]);
+        KN_TRY(kn_job_add_text(run->ctx, run->arena, kn_records_ignored_name(run->records, i), &r->head.dropped,
+                               &r->head.dropped_count, err));
+    if (r->head.dropped_count > 0 && run->spec->undeclared_refuse)
+        return kn_fail(err, KN_INPUT, "\"%s\" belongs to no class (undeclared: refuse)", r->head.dropped[0]);
     if (r->merged > 0)
         KN_TRY(kn_recrun_note(run, err, "%lld %s equal to a sibling: how often somebody has a value is not released",
                               (long long)r->merged, r->merged == 1 ? "node was" : "nodes were"));
@@ -155,8 +155,8 @@ static kn_status copy_counters(kn_recrun *run, kn_error *err)
     kn_release_counter *copy = room(run, count, sizeof *copy, err);
     if (!copy) return KN_MEMORY;
     memcpy(copy, counters, sizeof counters);
-    run->result->counters = copy;
-    run->result->counter_count = (int)count;
+    run->result->head.counters = copy;
+    run->result->head.counter_count = (int)count;
     return KN_OK;
 }
 
@@ -178,8 +178,8 @@ static kn_status no_release(kn_recrun *run, kn_error *err)
     else
         snprintf(why, sizeof why, "not even records that show %s keep what was asked",
                  showing(run->records->vocabulary));
-    run->result->reason = kn_arena_strndup(run->arena, why, strlen(why));
-    return run->result->reason ? KN_OK : kn_fail_memory(err, run->ctx, "making a release");
+    run->result->head.reason = kn_arena_strndup(run->arena, why, strlen(why));
+    return run->result->head.reason ? KN_OK : kn_fail_memory(err, run->ctx, "making a release");
 }
 
 static kn_status search(kn_recrun *run, kn_error *err)
@@ -198,8 +198,8 @@ static kn_status search(kn_recrun *run, kn_error *err)
     problem.l = promised_l(spec);
     problem.reference = spec->reference;
     KN_TRY(kn_tree_search(&run->found, run->ctx, &problem, err));
-    run->result->found = run->found->found;
-    run->result->complete = run->found->complete;
+    run->result->head.found = run->found->found;
+    run->result->head.complete = run->found->complete;
     KN_TRY(copy_counters(run, err));
     return run->found->found ? KN_OK : no_release(run, err);
 }
@@ -230,8 +230,8 @@ static kn_status list_models(kn_recrun *run, kn_error *err)
         if (name && !(models[i].model.attribute = kn_arena_strndup(run->arena, name, strlen(name))))
             return kn_fail_memory(err, run->ctx, "making a release");
     }
-    run->result->models = models;
-    run->result->model_count = spec->model_count;
+    run->result->head.models = models;
+    run->result->head.model_count = spec->model_count;
     return KN_OK;
 }
 
@@ -266,7 +266,7 @@ static kn_status measure(kn_recrun *run, kn_error *err)
 kn_status kn_recrun_search(kn_recrun *run, kn_error *err)
 {
     KN_TRY(search(run, err));
-    return run->result->found ? measure(run, err) : KN_OK;
+    return run->result->head.found ? measure(run, err) : KN_OK;
 }
 
 void kn_recrun_end_search(kn_recrun *run)
@@ -301,11 +301,11 @@ static kn_status stages(kn_recrun *run, kn_error *err)
     if (write) KN_TRY(open_output(run, err));
     KN_TRY(read_records(run, err));
     double read = kn_run_clock();
-    run->result->seconds_read = read - begin;
+    run->result->head.seconds_read = read - begin;
     if (run->spec->method_auto) KN_TRY(kn_recrun_choose(run, err));
-    if (!run->result->advice || run->result->advice->found) KN_TRY(kn_recrun_search(run, err));
-    run->result->seconds_search = kn_run_clock() - read;
-    if (!run->result->found)
+    if (!run->result->head.advice || run->result->head.advice->found) KN_TRY(kn_recrun_search(run, err));
+    run->result->head.seconds_search = kn_run_clock() - read;
+    if (!run->result->head.found)
         return write && run->spec->report ? kn_records_report_write(run->ctx, run->spec->report, run->spec, run->result,
                                                                     run->options->version, err)
                                           : KN_OK;
@@ -324,7 +324,7 @@ static void end_run(kn_recrun *run)
 kn_status kn_recrun_advise(kn_advice *out, kn_arena *arena, kn_context *ctx, const kn_spec *spec, kn_error *err)
 {
     kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
-    kn_records_result    result = {.found = false};
+    kn_records_result    result = {.head.found = false};
     kn_arena             texts;
     options.dry_run = true;
     KN_TRY(check(spec, &options, err));
@@ -347,7 +347,7 @@ kn_status kn_anonymize_records(kn_records_result **out, kn_context *ctx, const k
     owned_result *owned = kn_alloc_zero(ctx, sizeof *owned);
     if (!owned) return kn_fail_memory(err, ctx, "making a release");
     kn_arena_init(&owned->arena, ctx);
-    owned->result.method = spec->method;
+    owned->result.head.method = spec->method;
     owned->result.kmn = spec->kmn;
     kn_recrun run = {
         .ctx = ctx, .asked = spec, .spec = spec, .options = options, .result = &owned->result, .arena = &owned->arena};

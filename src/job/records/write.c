@@ -32,13 +32,13 @@ static bool differ(double a, double b)
 
 static kn_status compare(kn_records_result *r, const kn_records_verify_report *v, kn_error *err)
 {
-    kn_release_model *models = (kn_release_model *)(uintptr_t)r->models;
+    kn_release_model *models = (kn_release_model *)(uintptr_t)r->head.models;
     if (r->records != v->records) return mistake(err, "the number of records differs");
     if (r->nodes != v->nodes || r->relations != v->relations) return mistake(err, "the nodes or relations differ");
     if (!isnan(v->rpd) && differ(r->rpd, v->rpd)) return mistake(err, "the loss differs");
-    r->k = v->k;
-    r->largest_share = v->largest_share;
-    for (int i = 0; i < r->model_count && i < v->model_count; i++) models[i].reached = v->models[i].reached;
+    r->head.k = v->k;
+    r->head.largest_share = v->largest_share;
+    for (int i = 0; i < r->head.model_count && i < v->model_count; i++) models[i].reached = v->models[i].reached;
     return KN_OK;
 }
 
@@ -85,7 +85,7 @@ enum { ROWMAP, PRIVATE, CERTIFICATE, REPORT, PAGE, BESIDE };
 
 static kn_public_seal seal_of(kn_recrun *run)
 {
-    run->digest = run->result->sha256;
+    run->digest = run->result->head.sha256;
     return (kn_public_seal){.version = run->options->version, .file_count = 1, .digests = &run->digest};
 }
 
@@ -117,7 +117,7 @@ static kn_status write_texts(kn_recrun *run, kn_beside *all, kn_error *err)
     KN_TRY(kn_digest_start(&job, run->ctx, paths, count, err));
     kn_status st = kn_digest_wait(job, &digests, err);
     if (st == KN_OK) {
-        snprintf(run->result->sha256, sizeof run->result->sha256, "%s", digests[0]);
+        snprintf(run->result->head.sha256, sizeof run->result->head.sha256, "%s", digests[0]);
         st = render(run, all, count > 1 ? digests[1] : NULL, err);
     }
     kn_digest_free(job);
@@ -192,11 +192,11 @@ kn_status kn_recrun_write(kn_recrun *run, kn_error *err)
                             err));
     KN_TRY(kn_output_flush(run->output, err));
     double written = kn_run_clock();
-    run->result->seconds_write = written - begin;
+    run->result->head.seconds_write = written - begin;
     KN_TRY(verify(run, err));
     double verified = kn_run_clock();
-    run->result->seconds_verify = verified - written;
+    run->result->head.seconds_verify = verified - written;
     KN_TRY(commit(run, err));
-    run->result->seconds_write += kn_run_clock() - verified;
+    run->result->head.seconds_write += kn_run_clock() - verified;
     return KN_OK;
 }

@@ -32,16 +32,16 @@ static kn_status check_classes(const kn_run *run, kn_error *err)
 static kn_status judge(const kn_run *run, kn_advice_candidate *out, kn_arena *arena, kn_error *err)
 {
     const kn_release_result *r = run->result;
-    if (!r->found) {
-        out->state = r->complete ? KN_ADVICE_NONE : KN_ADVICE_LATE;
-        out->reason = kn_arena_strndup(arena, r->reason, strlen(r->reason));
+    if (!r->head.found) {
+        out->state = r->head.complete ? KN_ADVICE_NONE : KN_ADVICE_LATE;
+        out->reason = kn_arena_strndup(arena, r->head.reason, strlen(r->head.reason));
         return out->reason ? KN_OK : kn_fail_memory(err, run->ctx, "trying methods");
     }
-    out->state = r->complete ? KN_ADVICE_KEPT : KN_ADVICE_STOPPED;
+    out->state = r->head.complete ? KN_ADVICE_KEPT : KN_ADVICE_STOPPED;
     out->loss = loss_of(r);
-    out->suppressed = r->suppressed;
-    out->k = r->k;
-    out->classes = r->classes;
+    out->suppressed = r->head.suppressed;
+    out->k = r->head.k;
+    out->classes = r->head.classes;
     return check_classes(run, err);
 }
 
@@ -49,7 +49,7 @@ static kn_status attempt(void *arg, const kn_spec *spec, kn_advice_candidate *ou
 {
     const kn_run        *parent = arg;
     kn_run               run = *parent;
-    kn_release_result    result = {.method = spec->method, .utility = spec->utility};
+    kn_release_result    result = {.head.method = spec->method, .utility = spec->utility};
     kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
     kn_arena             texts;
     options.dry_run = true;
@@ -81,16 +81,16 @@ kn_status kn_run_choose(kn_run *run, kn_error *err)
     kn_advice *advice = kn_run_room(run, run->arena, 1, sizeof *advice, err);
     if (!advice) return KN_MEMORY;
     KN_TRY(kn_run_try_methods(run, advice, run->arena, err));
-    run->result->advice = advice;
-    run->result->complete = true;
+    run->result->head.advice = advice;
+    run->result->head.complete = true;
     for (int i = 0; i < advice->candidate_count; i++)
-        if (advice->candidates[i].state == KN_ADVICE_LATE) run->result->complete = false;
+        if (advice->candidates[i].state == KN_ADVICE_LATE) run->result->head.complete = false;
     if (!advice->found) return KN_OK;
     run->chosen = kn_advice_spec(advice, run->spec);
     run->spec = &run->chosen;
     run->effective.method = run->chosen.method;
     run->effective.method_given = true;
     run->effective.method_auto = false;
-    run->result->method = run->chosen.method;
+    run->result->head.method = run->chosen.method;
     return KN_OK;
 }

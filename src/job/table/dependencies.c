@@ -209,7 +209,7 @@ kn_status kn_run_keep_dependencies(kn_run *run, kn_error *err)
     int64_t groups = 0;
     int     broken = -1;
     bool    raised = true, any = false;
-    if (run->spec->dependency_count == 0 || !run->result->found) return KN_OK;
+    if (run->spec->dependency_count == 0 || !run->result->head.found) return KN_OK;
     KN_TRY(first_broken(run, &broken, &groups, err));
     while (broken >= 0 && raised && kn_run_full_domain(run) && !run->spec->allow_broken) {
         KN_TRY(raise_levels(run, run->dependencies[broken], &raised, err));
@@ -231,6 +231,6 @@ kn_status kn_run_keep_dependencies(kn_run *run, kn_error *err)
                  run->dependencies[broken]->text, (long long)groups, groups == 1 ? "" : "s");
     else
         snprintf(why, sizeof why, "keeping the dependencies would suppress more rows than may be");
-    run->result->found = false;
+    run->result->head.found = false;
     return kn_run_no_release(run, why, err);
 }

@@ -14,8 +14,8 @@ static kn_status set_counters(kn_run *run, const kn_release_counter *counters, s
     kn_release_counter *copy = kn_run_room(run, run->arena, count, sizeof *copy, err);
     if (!copy) return KN_MEMORY;
     memcpy(copy, counters, count * sizeof *copy);
-    run->result->counters = copy;
-    run->result->counter_count = (int)count;
+    run->result->head.counters = copy;
+    run->result->head.counter_count = (int)count;
     return KN_OK;
 }
 
@@ -47,7 +47,7 @@ static kn_status search(kn_run *run, kn_partition_problem *problem, kn_partition
         problem->queries = queries.queries;
         problem->query_count = queries.count;
     }
-    kn_status st = kn_partition_search(&run->plan, &run->result->found, counters, run->ctx, problem, err);
+    kn_status st = kn_partition_search(&run->plan, &run->result->head.found, counters, run->ctx, problem, err);
     kn_region_queries_free(&queries);
     return st;
 }
@@ -68,8 +68,8 @@ kn_status kn_run_partition(kn_run *run, kn_error *err)
                                     .method = run->spec->method,
                                     .choose = run->spec->choose};
     KN_TRY(search(run, &problem, &counters, err));
-    run->result->complete = true;
-    if (!run->result->found)
+    run->result->head.complete = true;
+    if (!run->result->head.found)
         return kn_run_no_release(run, "not even all rows together, as one class, satisfy the requirements", err);
     const kn_release_counter list[] = {
         {"regions", (double)counters.regions},           {"cuts", (double)counters.cuts},
@@ -95,9 +95,9 @@ kn_status kn_run_kmsd(kn_run *run, kn_error *err)
         KN_TRY(kn_run_associations(run, associations, &problem.association_count, err));
         problem.associations = associations;
     }
-    KN_TRY(kn_kmsd_search(&run->plan, &run->result->found, &counters, run->ctx, &problem, err));
-    run->result->complete = true;
-    if (!run->result->found)
+    KN_TRY(kn_kmsd_search(&run->plan, &run->result->head.found, &counters, run->ctx, &problem, err));
+    run->result->head.complete = true;
+    if (!run->result->head.found)
         return kn_run_no_release(run, "not even all rows together, as one class, satisfy the requirements", err);
     const kn_release_counter list[] = {{"steps", (double)counters.steps},
                                        {"groups", (double)counters.groups},

@@ -168,8 +168,8 @@ static kn_status copy_models(kn_run *run, const kn_cut_figures *before, const kn
         models[m].model.attribute = kn_run_text(run, spec->models[m].attribute, err);
         if (!models[m].model.attribute) return KN_MEMORY;
     }
-    run->result->models = models;
-    run->result->model_count = spec->model_count;
+    run->result->head.models = models;
+    run->result->head.model_count = spec->model_count;
     return KN_OK;
 }
 
@@ -204,7 +204,7 @@ static void set_bounds(kn_run *run)
         if (run->hierarchies[q] && !run->spec->attributes[kn_spec_find(run->spec, run->quasi_names[q])].cut_by_order)
             return;
     int64_t k = run->requirements->k,
-            copies = r->size_count_before > 0 ? r->sizes_before[r->size_count_before - 1].size : 0;
+            copies = r->head.size_count_before > 0 ? r->head.sizes_before[r->head.size_count_before - 1].size : 0;
     r->region_bound = 2 * (int64_t)run->quasi_count * (k - 1) + copies;
     r->c_avg_bound = (double)r->region_bound / (double)k;
     r->dm_bound = (double)r->region_bound * (double)run->plan->rows;
@@ -215,20 +215,20 @@ kn_status kn_run_measure(kn_run *run, kn_error *err)
     kn_release_result *result = run->result;
     kn_cut_figures     before, after;
     KN_TRY(measure_before(run, &before, err));
-    result->k_before = before.k;
-    result->sizes_before = before.sizes;
-    result->size_count_before = before.size_count;
-    if (!result->found) return KN_OK;
+    result->head.k_before = before.k;
+    result->head.sizes_before = before.sizes;
+    result->head.size_count_before = before.size_count;
+    if (!result->head.found) return KN_OK;
 
     const kn_plan *plan = run->plan;
     KN_TRY(measure_after(run, &after, err));
     KN_TRY(copy_models(run, &before, &after, err));
     run->good_rows = after.good_rows;
-    result->k = after.k;
-    result->sizes = after.sizes;
-    result->size_count = after.size_count;
-    result->classes = plan->classes;
-    result->suppressed = plan->suppressed;
+    result->head.k = after.k;
+    result->head.sizes = after.sizes;
+    result->head.size_count = after.size_count;
+    result->head.classes = plan->classes;
+    result->head.suppressed = plan->suppressed;
     result->rows = plan->rows - (run->spec->suppressed == KN_SUPPRESSED_DROP ? plan->suppressed : 0);
     if (run->requirements->has_average && result->levels)
         KN_TRY(average_suppressed(run, &result->average_suppressed, err));

@@ -49,9 +49,9 @@ static kn_status drop_columns(kn_run *run, const kn_csv_names *names, kn_error *
                            names->names[c]);
         char *copy = kn_run_text(run, names->names[c], err);
         if (!copy) return KN_MEMORY;
-        dropped[run->result->dropped_count++] = copy;
+        dropped[run->result->head.dropped_count++] = copy;
     }
-    run->result->dropped = dropped;
+    run->result->head.dropped = dropped;
     return KN_OK;
 }
 

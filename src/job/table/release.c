@@ -50,8 +50,8 @@ kn_status kn_run_note(kn_run *run, kn_error *err, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    kn_status st =
-        kn_job_add_note(run->ctx, run->arena, &run->result->notes, &run->result->note_count, err, format, args);
+    kn_status st = kn_job_add_note(run->ctx, run->arena, &run->result->head.notes, &run->result->head.note_count, err,
+                                   format, args);
     va_end(args);
     return st;
 }
@@ -132,7 +132,7 @@ static kn_status read_stages(kn_run *run, kn_error *err)
     KN_TRY(kn_run_columns(run, err));
     KN_TRY(kn_run_dependencies(run, err));
     KN_TRY(kn_run_warn(run, err));
-    run->result->seconds_read = kn_run_clock() - begin;
+    run->result->head.seconds_read = kn_run_clock() - begin;
     return KN_OK;
 }
 
@@ -143,16 +143,16 @@ static kn_status stages(kn_run *run, kn_error *err)
     double read = kn_run_clock();
     if (run->spec->method_auto) KN_TRY(kn_run_choose(run, err));
     KN_TRY(kn_run_prepare(run, err));
-    if (run->result->advice && !run->result->advice->found) {
-        KN_TRY(kn_run_no_release(run, run->result->advice->reason, err));
+    if (run->result->head.advice && !run->result->head.advice->found) {
+        KN_TRY(kn_run_no_release(run, run->result->head.advice->reason, err));
         return kn_run_measure(run, err);
     }
     KN_TRY(kn_run_search(run, err));
     KN_TRY(kn_run_measure(run, err));
-    if (run->result->found) KN_TRY(kn_run_warn_of_classes(run, err));
-    if (run->result->found) KN_TRY(kn_run_warn_of_force(run, err));
-    run->result->seconds_search = kn_run_clock() - read;
-    return run->result->found && write ? kn_run_write(run, err) : KN_OK;
+    if (run->result->head.found) KN_TRY(kn_run_warn_of_classes(run, err));
+    if (run->result->head.found) KN_TRY(kn_run_warn_of_force(run, err));
+    run->result->head.seconds_search = kn_run_clock() - read;
+    return run->result->head.found && write ? kn_run_write(run, err) : KN_OK;
 }
 
 kn_status kn_run_advise(kn_advice *out, kn_arena *arena, kn_context *ctx, const kn_spec *spec, kn_error *err)
@@ -183,7 +183,7 @@ kn_status kn_anonymize(kn_release_result **out, kn_context *ctx, const kn_spec *
     owned_result *owned = kn_alloc_zero(ctx, sizeof *owned);
     if (!owned) return kn_fail_memory(err, ctx, "making a release");
     kn_arena_init(&owned->arena, ctx);
-    owned->result.method = spec->method;
+    owned->result.head.method = spec->method;
     owned->result.utility = spec->utility;
     kn_run run = {
         .ctx = ctx, .asked = spec, .spec = spec, .options = options, .result = &owned->result, .arena = &owned->arena};

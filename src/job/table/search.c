@@ -160,9 +160,9 @@ kn_status kn_run_prepare(kn_run *run, kn_error *err)
 
 kn_status kn_run_no_release(kn_run *run, const char *why, kn_error *err)
 {
-    run->result->found = false;
-    run->result->reason = kn_run_text(run, why, err);
-    return run->result->reason ? KN_OK : KN_MEMORY;
+    run->result->head.found = false;
+    run->result->head.reason = kn_run_text(run, why, err);
+    return run->result->head.reason ? KN_OK : KN_MEMORY;
 }
 
 static kn_status explain(kn_run *run, kn_error *err)
@@ -246,8 +246,8 @@ static kn_status copy_counters(kn_run *run, kn_error *err)
     if (!counters) return KN_MEMORY;
     memcpy(counters, plain, sizeof plain);
     KN_TRY(size_counters(run, counters, &count, err));
-    run->result->counters = counters;
-    run->result->counter_count = count;
+    run->result->head.counters = counters;
+    run->result->head.counter_count = count;
     run->result->lattice = c->lattice;
     return KN_OK;
 }
@@ -344,14 +344,14 @@ static kn_status search_full_domain(kn_run *run, kn_error *err)
                                            .seed = run->spec->seed,
                                            .all_solutions = run->options->all_solutions};
     KN_TRY(kn_fulldomain_search(&run->found, run->ctx, &run->problem, err));
-    result->complete = run->found->complete;
+    result->head.complete = run->found->complete;
     result->optimal = run->found->optimal;
     KN_TRY(copy_counters(run, err));
     if (!run->found->found) return explain(run, err);
     KN_TRY(copy_solutions(run, err));
     KN_TRY(copy_levels(run, run->found->best.levels, &result->levels, err));
     result->level_count = run->quasi_count;
-    result->found = true;
+    result->head.found = true;
     return kn_fulldomain_plan(&run->plan, run->ctx, &run->problem, result->levels, err);
 }
 
@@ -361,7 +361,7 @@ kn_status kn_run_search(kn_run *run, kn_error *err)
     kn_error           unmet = KN_ERROR_INIT;
     kn_status st = kn_requirements_feasible(run->requirements, run->table, run->population, run->budget > 0, &unmet);
     if (st == KN_UNMET) {
-        result->complete = true;
+        result->head.complete = true;
         return kn_run_no_release(run, unmet.message, err);
     }
     if (st != KN_OK) {
@@ -377,5 +377,5 @@ kn_status kn_run_search(kn_run *run, kn_error *err)
         return kn_fail(err, KN_USAGE, "method %s is not one for a table", kn_method_name(run->spec->method));
     }
     KN_TRY(kn_run_keep_dependencies(run, err));
-    return result->found ? count_stars(run, err) : KN_OK;
+    return result->head.found ? count_stars(run, err) : KN_OK;
 }

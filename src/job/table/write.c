@@ -177,17 +177,17 @@ static kn_status compare_figures(const kn_release_result *claim, const kn_verify
         const char *what;
         int64_t     claimed, found;
     } counts[] = {{"the number of rows", claim->rows, found->rows},
-                  {"the number of suppressed rows", claim->suppressed, found->suppressed},
-                  {"the number of classes", claim->classes, found->classes},
-                  {"k", claim->k, found->k}};
+                  {"the number of suppressed rows", claim->head.suppressed, found->suppressed},
+                  {"the number of classes", claim->head.classes, found->classes},
+                  {"k", claim->head.k, found->k}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (counts[i].claimed != counts[i].found)
             return differs(err, counts[i].what, (double)counts[i].claimed, (double)counts[i].found);
-    if (claim->model_count != found->model_count)
-        return differs(err, "the number of models", claim->model_count, found->model_count);
-    for (int m = 0; m < claim->model_count; m++)
-        if (!close_to(claim->models[m].reached, found->models[m].reached))
-            return differs(err, kn_model_name(claim->models[m].model.kind), claim->models[m].reached,
+    if (claim->head.model_count != found->model_count)
+        return differs(err, "the number of models", claim->head.model_count, found->model_count);
+    for (int m = 0; m < claim->head.model_count; m++)
+        if (!close_to(claim->head.models[m].reached, found->models[m].reached))
+            return differs(err, kn_model_name(claim->head.models[m].model.kind), claim->head.models[m].reached,
                            found->models[m].reached);
     for (int m = 0; m < KN_METRICS; m++) /* NAN: a label that stands on several levels leaves it open */
         if (!isnan(found->metrics[m]) && !close_to(claim->metrics[m], found->metrics[m]))
@@ -205,7 +205,7 @@ static kn_status verify(kn_run *run, kn_error *err)
     options.map_count = run->map_count;
     if (run->result->level_count > 0) options.levels = run->result->levels; /* a label may stand on several: checked */
     options.level_count = run->result->level_count;
-    options.suppressed = run->result->suppressed;
+    options.suppressed = run->result->head.suppressed;
     if (run->summary) options.summary = kn_output_temporary(run->summary);
     kn_verify_report *report = NULL;
     kn_status         st = kn_verify(&report, run->ctx, &run->effective, &options, err);
@@ -221,7 +221,7 @@ static kn_status verify(kn_run *run, kn_error *err)
         st = compare_figures(run->result, report, err);
     const char *changed = st == KN_INTERNAL ? kn_run_changed_input(run) : NULL;
     if (changed) st = kn_fail(err, KN_INPUT, "%s: changed while it was read; nothing was written", changed);
-    if (report) memcpy(run->result->sha256, report->sha256, sizeof run->result->sha256);
+    if (report) memcpy(run->result->head.sha256, report->sha256, sizeof run->result->head.sha256);
     kn_verify_report_free(report);
     return st;
 }
@@ -232,7 +232,7 @@ enum { ROWMAP, PRIVATE, SUMMARY, CERTIFICATE, REPORT, PAGE, BESIDE };
 
 static kn_public_seal seal_of(kn_run *run)
 {
-    run->digest = run->result->sha256;
+    run->digest = run->result->head.sha256;
     return (kn_public_seal){.version = run->options->version, .file_count = 1, .digests = &run->digest};
 }
 
@@ -392,12 +392,12 @@ kn_status kn_run_write(kn_run *run, kn_error *err)
     KN_TRY(kn_run_summary(run, err));
     forget_search(run);
     double written = kn_run_clock();
-    run->result->seconds_write = written - begin;
+    run->result->head.seconds_write = written - begin;
     KN_TRY(verify(run, err));
     double verified = kn_run_clock();
-    run->result->seconds_verify = verified - written;
+    run->result->head.seconds_verify = verified - written;
     KN_TRY(see_release(run, err));
     KN_TRY(run->to_stream ? commit_stream(run, err) : commit_files(run, err));
-    run->result->seconds_write += kn_run_clock() - verified;
+    run->result->head.seconds_write += kn_run_clock() - verified;
     return KN_OK;
 }

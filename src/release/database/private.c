@@ -67,16 +67,16 @@ static void set_figures(json_t *o, const kn_database_result *r, bool *ok)
     json_t *metrics = json_object();
     kn_json_set(o, "persons_in", json_integer(r->persons_in), ok);
     kn_json_set(o, "persons", json_integer(r->persons), ok);
-    kn_json_set(o, "suppressed", json_integer(r->suppressed), ok);
-    kn_json_set(o, "classes", json_integer(r->classes), ok);
-    kn_json_set(o, "k", json_integer(r->k), ok);
-    kn_json_set(o, "k_before", json_integer(r->k_before), ok);
-    kn_json_set(o, "models", kn_json_reached(r->models, r->model_count, ok), ok);
-    if (r->largest_share > 0) kn_json_set(o, "largest_share", kn_json_number(r->largest_share), ok);
+    kn_json_set(o, "suppressed", json_integer(r->head.suppressed), ok);
+    kn_json_set(o, "classes", json_integer(r->head.classes), ok);
+    kn_json_set(o, "k", json_integer(r->head.k), ok);
+    kn_json_set(o, "k_before", json_integer(r->head.k_before), ok);
+    kn_json_set(o, "models", kn_json_reached(r->head.models, r->head.model_count, ok), ok);
+    if (r->head.largest_share > 0) kn_json_set(o, "largest_share", kn_json_number(r->head.largest_share), ok);
     kn_json_set(metrics, "lm", kn_json_number(r->lm), ok);
     kn_json_set(metrics, "dm", kn_json_number(r->dm), ok);
     kn_json_set(o, "metrics", metrics, ok);
-    kn_json_set(o, "counters", kn_json_counters(r->counters, r->counter_count, ok), ok);
+    kn_json_set(o, "counters", kn_json_counters(r->head.counters, r->head.counter_count, ok), ok);
 }
 
 kn_status kn_database_private_render(kn_buffer *to, const kn_database_private_input *in, kn_error *err)
@@ -86,7 +86,7 @@ kn_status kn_database_private_render(kn_buffer *to, const kn_database_private_in
     json_t                   *o = json_object(), *dropped = json_array();
     char                      seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, in->seed); /* a string: JSON's readers keep 53 bits of a number */
-    for (int i = 0; i < r->dropped_count; i++) kn_json_append(dropped, kn_json_text(r->dropped[i]), &ok);
+    for (int i = 0; i < r->head.dropped_count; i++) kn_json_append(dropped, kn_json_text(r->head.dropped[i]), &ok);
     kn_json_set(o, "kanon-private", json_integer(2), &ok);
     if (in->file_count == 1)
         kn_json_set(o, "release_sha256", kn_json_text(in->digests[0]), &ok);
@@ -94,8 +94,8 @@ kn_status kn_database_private_render(kn_buffer *to, const kn_database_private_in
         kn_json_set(o, "files", files_array(in, &ok), &ok);
     kn_json_set(o, "key_seed", kn_json_text(seed), &ok);
     kn_json_set(o, "input", kn_json_text(in->source), &ok);
-    kn_json_set(o, "method", kn_json_text(kn_method_name(r->method)), &ok);
-    if (r->advice) kn_json_set(o, "chosen", kn_json_chosen(r->advice, &ok), &ok);
+    kn_json_set(o, "method", kn_json_text(kn_method_name(r->head.method)), &ok);
+    if (r->head.advice) kn_json_set(o, "chosen", kn_json_chosen(r->head.advice, &ok), &ok);
     kn_json_set(o, "options", options_object(in->spec, &ok), &ok);
     kn_json_set(o, "requested", requested_object(in->spec, &ok), &ok);
     set_figures(o, r, &ok);

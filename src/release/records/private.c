@@ -30,9 +30,9 @@ static json_t *metrics_object(const kn_records_result *r, bool *ok)
 static void set_figures(json_t *o, const kn_records_result *r, bool *ok)
 {
     kn_json_set(o, "records", json_integer(r->records), ok);
-    kn_json_set(o, "k", json_integer(r->k), ok);
-    kn_json_set(o, "models", kn_json_reached(r->models, r->model_count, ok), ok);
-    if (r->largest_share > 0) kn_json_set(o, "largest_share", kn_json_number(r->largest_share), ok);
+    kn_json_set(o, "k", json_integer(r->head.k), ok);
+    kn_json_set(o, "models", kn_json_reached(r->head.models, r->head.model_count, ok), ok);
+    if (r->head.largest_share > 0) kn_json_set(o, "largest_share", kn_json_number(r->head.largest_share), ok);
     kn_json_set(o, "values", json_integer(r->values), ok);
     kn_json_set(o, "values_original", json_integer(r->values_original), ok);
     kn_json_set(o, "nodes", json_integer(r->nodes), ok);
@@ -40,8 +40,8 @@ static void set_figures(json_t *o, const kn_records_result *r, bool *ok)
     kn_json_set(o, "relations", json_integer(r->relations), ok);
     kn_json_set(o, "relations_original", json_integer(r->relations_original), ok);
     kn_json_set(o, "metrics", metrics_object(r, ok), ok);
-    kn_json_set(o, "complete", json_boolean(r->complete), ok);
-    kn_json_set(o, "counters", kn_json_counters(r->counters, r->counter_count, ok), ok);
+    kn_json_set(o, "complete", json_boolean(r->head.complete), ok);
+    kn_json_set(o, "counters", kn_json_counters(r->head.counters, r->head.counter_count, ok), ok);
 }
 
 static json_t *label(const kn_vocabulary *v, uint32_t value)
@@ -69,13 +69,13 @@ kn_status kn_records_private_render(kn_buffer *to, const kn_records_private_inpu
     bool                     ok = true;
     json_t                  *o = json_object(), *dropped = json_array();
     bool                     server = kn_name_server(in->spec->inputs[0]) != NULL; /* its name may hold a password */
-    for (int i = 0; i < r->dropped_count; i++) kn_json_append(dropped, kn_json_text(r->dropped[i]), &ok);
+    for (int i = 0; i < r->head.dropped_count; i++) kn_json_append(dropped, kn_json_text(r->head.dropped[i]), &ok);
     kn_json_set(o, "kanon-private", json_integer(2), &ok);
-    kn_json_set(o, "release_sha256", kn_json_text(r->sha256), &ok);
+    kn_json_set(o, "release_sha256", kn_json_text(r->head.sha256), &ok);
     kn_json_set(o, "input", server ? json_null() : kn_json_text(in->spec->inputs[0]), &ok);
     kn_json_set(o, "input_sha256", in->digest ? kn_json_text(in->digest) : json_null(), &ok);
-    kn_json_set(o, "method", kn_json_text(kn_method_name(r->method)), &ok);
-    if (r->advice) kn_json_set(o, "chosen", kn_json_chosen(r->advice, &ok), &ok);
+    kn_json_set(o, "method", kn_json_text(kn_method_name(r->head.method)), &ok);
+    if (r->head.advice) kn_json_set(o, "chosen", kn_json_chosen(r->head.advice, &ok), &ok);
     kn_json_set(o, "options", options_object(in->spec, &ok), &ok);
     set_figures(o, r, &ok);
     kn_json_set(o, "disassociations", vanished_array(in, &ok), &ok);

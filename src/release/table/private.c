@@ -123,15 +123,15 @@ static json_t *inputs_array(const kn_private_input *in, bool *ok)
 static void set_search(json_t *o, const kn_private_input *in, bool *ok)
 {
     const kn_release_result *r = in->result;
-    kn_json_set(o, "method", kn_json_text(kn_method_name(r->method)), ok);
-    if (r->advice) kn_json_set(o, "chosen", kn_json_chosen(r->advice, ok), ok);
+    kn_json_set(o, "method", kn_json_text(kn_method_name(r->head.method)), ok);
+    if (r->head.advice) kn_json_set(o, "chosen", kn_json_chosen(r->head.advice, ok), ok);
     kn_json_set(o, "options", options_object(in->spec, ok), ok);
     kn_json_set(o, "requested", requested_object(in->spec, ok), ok);
     kn_json_set(o, "node", node_array(r, ok), ok);
-    kn_json_set(o, "complete", json_boolean(r->complete), ok);
+    kn_json_set(o, "complete", json_boolean(r->head.complete), ok);
     kn_json_set(o, "optimal", json_boolean(r->optimal), ok);
     kn_json_set(o, "lattice", kn_json_number(r->lattice), ok);
-    kn_json_set(o, "counters", kn_json_counters(r->counters, r->counter_count, ok), ok);
+    kn_json_set(o, "counters", kn_json_counters(r->head.counters, r->head.counter_count, ok), ok);
 }
 
 static void set_figures(json_t *o, const kn_private_input *in, bool *ok)
@@ -142,12 +142,12 @@ static void set_figures(json_t *o, const kn_private_input *in, bool *ok)
     kn_json_set(o, "missing_cells", json_integer(r->missing_cells), ok);
     kn_json_set(o, "missing_dropped", json_integer(r->missing_dropped), ok);
     kn_json_set(o, "budget", json_integer(in->budget), ok);
-    kn_json_set(o, "suppressed", json_integer(r->suppressed), ok);
+    kn_json_set(o, "suppressed", json_integer(r->head.suppressed), ok);
     kn_json_set(o, "average_suppressed", json_integer(r->average_suppressed), ok);
-    kn_json_set(o, "classes", json_integer(r->classes), ok);
-    kn_json_set(o, "k", json_integer(r->k), ok);
-    kn_json_set(o, "k_before", json_integer(r->k_before), ok);
-    kn_json_set(o, "models", kn_json_reached(r->models, r->model_count, ok), ok);
+    kn_json_set(o, "classes", json_integer(r->head.classes), ok);
+    kn_json_set(o, "k", json_integer(r->head.k), ok);
+    kn_json_set(o, "k_before", json_integer(r->head.k_before), ok);
+    kn_json_set(o, "models", kn_json_reached(r->head.models, r->head.model_count, ok), ok);
     kn_json_set(o, "metrics", metrics_object(r, ok), ok);
     set_bounds(o, r, ok);
     kn_json_set(o, "columns", columns_array(in, ok), ok);
@@ -158,11 +158,11 @@ kn_status kn_private_render(kn_buffer *to, const kn_private_input *in, kn_error 
     const kn_release_result *r = in->result;
     bool                     ok = true;
     json_t                  *o = json_object(), *dropped = json_array();
-    for (int i = 0; i < r->dropped_count; i++) kn_json_append(dropped, kn_json_text(r->dropped[i]), &ok);
+    for (int i = 0; i < r->head.dropped_count; i++) kn_json_append(dropped, kn_json_text(r->head.dropped[i]), &ok);
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, in->seed); /* a string: JSON's readers keep 53 bits of a number */
     kn_json_set(o, "kanon-private", json_integer(2), &ok);
-    kn_json_set(o, "release_sha256", kn_json_text(r->sha256), &ok);
+    kn_json_set(o, "release_sha256", kn_json_text(r->head.sha256), &ok);
     kn_json_set(o, "seed", kn_json_text(seed), &ok);
     kn_json_set(o, "inputs", inputs_array(in, &ok), &ok);
     set_search(o, in, &ok);
