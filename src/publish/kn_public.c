@@ -46,16 +46,6 @@ void *kn_public_room(kn_public *p, size_t count, size_t size, kn_error *err)
     return room;
 }
 
-int64_t kn_public_asked_k(const kn_spec *spec)
-{
-    int64_t k = spec->kmn.k;
-    for (int i = 0; i < spec->model_count; i++) {
-        const kn_model *m = &spec->models[i];
-        if ((m->kind == KN_MODEL_K || m->kind == KN_MODEL_ALPHA_K) && m->k > k) k = m->k;
-    }
-    return k;
-}
-
 static int by_size(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;

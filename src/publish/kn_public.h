@@ -96,9 +96,6 @@ KN_CHECK kn_status kn_public_create(kn_public **out, kn_context *ctx, kn_public_
                                     kn_error *err);
 void *kn_public_room(kn_public *facts, size_t count, size_t size, kn_error *err); /* zeroed; NULL: KN_MEMORY was told */
 
-/* The largest k that is asked for; 0: none is. */
-int64_t kn_public_asked_k(const kn_spec *spec);
-
 /* Sizes of classes in any order → k, classes, sizes, dm (without suppressed rows). */
 KN_CHECK kn_status kn_public_sizes(kn_public *facts, int64_t *sizes, int64_t count, kn_error *err);
 

@@ -11,7 +11,7 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
-#include "kn_job_records.h"
+#include "kn_records_run.h"
 
 /* The sensitive values of one class that all records with a value had so far. */
 typedef struct common {
@@ -22,11 +22,11 @@ typedef struct common {
 } common;
 
 typedef struct watching {
-    kn_recrun *run;
-    int        cls;
-    common    *of;  /* per value */
-    uint32_t  *own; /* of the record at hand */
-    uint32_t   own_count;
+    kn_records_run *run;
+    int             cls;
+    common         *of;  /* per value */
+    uint32_t       *own; /* of the record at hand */
+    uint32_t        own_count;
 } watching;
 
 static bool promised(const kn_spec *spec, const char *name)
@@ -49,7 +49,7 @@ static bool meet(watching *w, common *c, int64_t record)
     if (c->last == record + 1) return true;
     c->last = record + 1;
     if (c->records++ == 0) {
-        c->values = kn_alloc_array(w->run->ctx, (size_t)w->own_count + 1, sizeof *c->values);
+        c->values = kn_alloc_array(w->run->all.ctx, (size_t)w->own_count + 1, sizeof *c->values);
         if (!c->values) return false;
         if (w->own_count) memcpy(c->values, w->own, w->own_count * sizeof *w->own);
         c->count = w->own_count;
@@ -86,8 +86,8 @@ static kn_status look_at_class(watching *w, kn_error *err)
     uint64_t             widest = 0;
     for (int64_t i = 0; i < r->count; i++)
         if (r->start[i + 1] - r->start[i] > widest) widest = r->start[i + 1] - r->start[i];
-    w->of = kn_alloc_array_zero(w->run->ctx, v->nodes, sizeof *w->of);
-    w->own = kn_alloc_array(w->run->ctx, (size_t)widest + 1, sizeof *w->own);
+    w->of = kn_alloc_array_zero(w->run->all.ctx, v->nodes, sizeof *w->of);
+    w->own = kn_alloc_array(w->run->all.ctx, (size_t)widest + 1, sizeof *w->own);
     bool ok = w->of && w->own;
     for (int64_t i = 0; i < r->count && ok; i++) ok = look_at(w, i);
     for (uint32_t u = 0; u < v->nodes && w->of; u++) {
@@ -96,21 +96,22 @@ static kn_status look_at_class(watching *w, kn_error *err)
     }
     kn_free(w->of);
     kn_free(w->own);
-    if (!ok) return kn_fail_memory(err, w->run->ctx, "looking for what a release gives away");
+    if (!ok) return kn_fail_memory(err, w->run->all.ctx, "looking for what a release gives away");
     if (telling == 0) return KN_OK;
-    return kn_recrun_note(
-        w->run, err,
+    return kn_release_note(
+        &w->run->all, err,
         "class \"%s\": %lld of the values that may be known give a sensitive value away, since all who "
         "have one of them have the same; l-diversity would not allow it",
         v->class_names[w->cls], (long long)telling);
 }
 
-kn_status kn_recrun_warn(kn_recrun *run, kn_error *err)
+kn_status kn_records_run_warn(kn_release_run *all, kn_error *err)
 {
+    kn_records_run      *run = kn_records_run_of(all);
     const kn_vocabulary *v = run->released->vocabulary;
     for (int c = 0; c < v->class_count; c++) {
         watching w = {.run = run, .cls = c};
-        if (v->sensitive[c] && !promised(run->spec, v->class_names[c])) KN_TRY(look_at_class(&w, err));
+        if (v->sensitive[c] && !promised(run->all.spec, v->class_names[c])) KN_TRY(look_at_class(&w, err));
     }
     return KN_OK;
 }

@@ -1,0 +1,53 @@
+/* kn_database_run.h: a release of a database under way (kn_shape.h has the stages). Only src/job includes it. All fields
+ * belong to the run, but for what is called borrowed.
+ */
+#ifndef KN_DATABASE_RUN_H
+#define KN_DATABASE_RUN_H
+
+#include "kn_anatomy.h"
+#include "kn_database_release.h"
+#include "kn_database_write.h"
+#include "kn_relational.h"
+#include "kn_shape.h"
+
+typedef struct kn_database_run {
+    kn_release_run         all;    /* first */
+    kn_database_result    *result; /* all.head */
+    int64_t                k;
+    kn_database           *db;
+    kn_forest             *forest;
+    kn_database_plan      *plan;
+    int                    promise_count;
+    kn_relational_promise *promises; /* in scratch */
+    /* What is written. */
+    kn_database_writer  *writer;
+    kn_database_release *rows; /* one of these two */
+    kn_anatomy          *anatomy;
+    kn_key_map           keys;
+    kn_database         *back; /* what was written                         */
+    int64_t             *map;  /* per person of `back`: the original's row */
+} kn_database_run;
+
+static inline kn_database_run *kn_database_run_of(kn_release_run *run)
+{
+    return (kn_database_run *)(void *)run;
+}
+
+KN_CHECK kn_status kn_database_run_search(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_database_run_measure(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_database_run_write(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_database_run_verify(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_database_run_publish(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_database_run_map(kn_release_run *run, kn_output *to, kn_error *err);
+void               kn_database_run_end_search(kn_release_run *run);
+
+/* The files that the spec's database will be read from (kn_release_originals); none of a server, whose tables are read as they
+ * were at one moment. */
+KN_CHECK kn_status kn_release_watch_database(kn_release_run *run, kn_error *err);
+
+/* Reads an empty text as a missing cell, beside what `csv` calls one: for releases that cannot tell them apart. *out is the
+ * list that `csv` then points to: the caller's, with kn_free once all is read. */
+KN_CHECK kn_status kn_job_empty_is_missing(const char ***out, kn_context *ctx, const char *input, kn_csv_options *csv,
+                                           kn_error *err);
+
+#endif
