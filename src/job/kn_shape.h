@@ -131,8 +131,10 @@ KN_CHECK kn_status kn_release_set_models(kn_release_run *run, const double *orig
 void *kn_release_room(kn_release_run *run, kn_arena *arena, size_t count, size_t size, kn_error *err);
 char *kn_release_text(kn_release_run *run, const char *text, kn_error *err);
 
-/* What a verifier answered: KN_OK where it is content, else KN_INTERNAL with its first problem. */
-KN_CHECK kn_status kn_release_verdict(kn_status status, bool ok, const char *const *problems, int count, kn_error *err);
+/* What a verifier found: KN_OK where all holds, KN_UNDECIDED, or KN_INTERNAL with the first problem. One that fails because it
+ * cannot read what was just written or already read has found a mistake, too. */
+KN_CHECK kn_status kn_release_verdict(kn_outcome outcome, const char *const *problems, int count, kn_error *err);
+KN_CHECK kn_status kn_release_unread(kn_status status, kn_error *err);
 
 /* A figure by the plan and by the verifier; NAN as a finding: what is shown leaves it open. */
 typedef struct kn_claim {

@@ -132,15 +132,23 @@ static const char *changed_original(const kn_originals *o)
 
 /* ---- Claims and findings ---- */
 
-kn_status kn_release_verdict(kn_status status, bool ok, const char *const *problems, int count, kn_error *err)
+kn_status kn_release_unread(kn_status status, kn_error *err)
 {
-    kn_error    said = err ? *err : (kn_error)KN_ERROR_INIT;
-    const char *why = count > 0 ? problems[0] : "the release does not hold";
-    if (status != KN_OK && status != KN_INPUT && status != KN_USAGE) return status;
-    if (status == KN_OK && ok) return KN_OK;
-    /* Otherwise it cannot read what was just written or already read. */
+    kn_error said = err ? *err : (kn_error)KN_ERROR_INIT;
+    if (status != KN_INPUT && status != KN_USAGE) return status;
     return kn_fail(err, KN_INTERNAL, "a mistake in kanon, and nothing was written: the verifier says: %s",
-                   status == KN_OK ? why : said.message);
+                   said.message);
+}
+
+kn_status kn_release_verdict(kn_outcome outcome, const char *const *problems, int count, kn_error *err)
+{
+    if (outcome == KN_OUTCOME_HOLDS) return KN_OK;
+    if (outcome == KN_OUTCOME_UNDECIDED)
+        return kn_fail(
+            err, KN_UNDECIDED,
+            "nothing was written: the verifier could not decide which of many rows that look alike are released");
+    return kn_fail(err, KN_INTERNAL, "a mistake in kanon, and nothing was written: the verifier says: %s",
+                   count > 0 ? problems[0] : "the release does not hold");
 }
 
 static bool close_to(double a, double b)

@@ -18,6 +18,8 @@
 #include "kn_names.h"
 #include "kn_targets.h"
 
+enum { MANY_PERSONS = 500000 }; /* that a verifier may not be able to match to originals without a map */
+
 /* ---- The target ---- */
 
 static bool same_file(const char *a, const char *b)
@@ -318,9 +320,12 @@ static kn_status judge(kn_release_run *all, kn_advice_candidate *out, kn_error *
 
 static kn_status warn(kn_release_run *all, kn_error *err)
 {
-    if (all->head->suppressed == 0) return KN_OK;
-    return kn_release_note(all, err, "%lld %s not released", (long long)all->head->suppressed,
-                           all->head->suppressed == 1 ? "person is" : "persons are");
+    int64_t suppressed = all->head->suppressed;
+    if (suppressed > 0)
+        KN_TRY(kn_release_note(all, err, "%lld %s not released", (long long)suppressed,
+                               suppressed == 1 ? "person is" : "persons are"));
+    if (kn_database_run_of(all)->result->persons <= MANY_PERSONS || all->spec->keep_rowmap) return KN_OK;
+    return kn_release_note(all, err, KN_JOB_MAP_NEEDED);
 }
 
 static void describe(kn_release_run *all, kn_private_input *out)

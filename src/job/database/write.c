@@ -208,7 +208,7 @@ static kn_status check_extras(kn_database_run *run, kn_error *err)
     char        first[500] = "";
     const char *problem = first;
     KN_TRY(kn_database_writer_extras(run->writer, run->db, take_sentence, first, err));
-    return kn_release_verdict(KN_OK, !*first, &problem, 1, err);
+    return *first ? kn_release_verdict(KN_OUTCOME_FAILS, &problem, 1, err) : KN_OK;
 }
 
 kn_status kn_database_run_verify(kn_release_run *all, kn_error *err)
@@ -222,12 +222,8 @@ kn_status kn_database_run_verify(kn_release_run *all, kn_error *err)
     options.map_count =
         run->back->tables[kn_database_find(run->back, run->db->tables[run->db->entity].name)].table->rows;
     kn_status st = kn_verify_databases(&report, all->ctx, all->spec, run->db, run->back, &options, err);
-    if (st == KN_OK && !report->ok && report->problem_count == 0 && report->assignment == KN_ASSIGNMENT_UNDECIDED)
-        st = kn_fail(
-            err, KN_INTERNAL,
-            "nothing was written: the verifier could not decide which of many rows that look alike are released");
-    st = kn_release_verdict(st, report && report->ok, report ? report->problems : NULL,
-                            report ? report->problem_count : 0, err);
+    st = report ? kn_release_verdict(report->outcome, report->problems, report->problem_count, err)
+                : kn_release_unread(st, err);
     if (st == KN_OK) st = compare(run, report, err);
     kn_database_verify_report_free(report);
     return st;

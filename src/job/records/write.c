@@ -50,8 +50,8 @@ kn_status kn_records_run_verify(kn_release_run *all, kn_error *err)
     options.map_count = run->released->count;
     kn_status st = read_back(run, err);
     if (st == KN_OK) st = kn_verify_records_pair(&report, all->ctx, all->spec, run->records, run->back, &options, err);
-    st = kn_release_verdict(st, report && report->ok, report ? report->problems : NULL,
-                            report ? report->problem_count : 0, err);
+    st = report ? kn_release_verdict(report->outcome, report->problems, report->problem_count, err)
+                : kn_release_unread(st, err);
     if (st == KN_OK) st = compare(run, report, err);
     kn_records_verify_report_free(report);
     return st;
