@@ -753,19 +753,26 @@ static void test_streams(void **state)
     free(expected);
     kn_release_result_free(r);
 
-    /* Messages call it standard input. */
-    assert_int_equal(pipe(pipes), 0);
-    assert_int_equal(write(pipes[1], "zip,age\n1\n", 10), 10);
-    close(pipes[1]);
-    saved_in = dup(0);
-    dup2(pipes[0], 0);
-    st = kn_anonymize(&r, ctx, spec, NULL, &err);
-    dup2(saved_in, 0);
-    close(saved_in);
-    close(pipes[0]);
-    assert_int_equal(st, KN_INPUT);
-    assert_non_null(strstr(err.message, "(standard input)"));
-    assert_null(strstr(err.message, "/proc"));
+    /* Messages call it standard input: what is not there, and where a reader stopped. */
+    const char *header_end = strchr(people, '\n');
+    char        unclosed[400];
+    snprintf(unclosed, sizeof unclosed, "%.*s\n\"x", (int)(header_end - people), people);
+    const char *const wrong[] = {"zip,age\n1\n", unclosed};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(pipe(pipes), 0);
+        assert_int_equal(write(pipes[1], wrong[i], strlen(wrong[i])), strlen(wrong[i]));
+        close(pipes[1]);
+        saved_in = dup(0);
+        dup2(pipes[0], 0);
+        st = kn_anonymize(&r, ctx, spec, NULL, &err);
+        dup2(saved_in, 0);
+        close(saved_in);
+        close(pipes[0]);
+        assert_int_equal(st, KN_INPUT);
+        assert_non_null(strstr(err.message, "(standard input)"));
+        assert_null(strstr(err.message, "/proc"));
+    }
+    assert_non_null(strstr(err.message, "(standard input):2:1"));
     kn_spec_free(spec);
     testing_context_free(ctx);
 }

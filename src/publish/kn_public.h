@@ -18,8 +18,6 @@
 #include "kn_arena.h"
 #include "kn_buffer.h"
 
-typedef enum kn_public_shape { KN_PUBLIC_TABLE, KN_PUBLIC_DATABASE, KN_PUBLIC_RECORDS } kn_public_shape;
-
 /* A released column. */
 typedef struct kn_public_column {
     const char         *name;
@@ -44,7 +42,7 @@ typedef struct kn_public_size {
 } kn_public_size;
 
 typedef struct kn_public {
-    kn_public_shape       shape;
+    kn_shape              shape;
     const kn_spec        *spec; /* borrowed: the user's, method as asked */
     const char           *missing; /* of a table: the text of a missing cell; borrowed */
     int                   part_count;
@@ -92,7 +90,7 @@ KN_CHECK kn_status kn_public_certificate(kn_buffer *to, const kn_public *facts, 
 
 /* ---- Shared by the shapes ---- */
 
-KN_CHECK kn_status kn_public_create(kn_public **out, kn_context *ctx, kn_public_shape shape, const kn_spec *spec,
+KN_CHECK kn_status kn_public_create(kn_public **out, kn_context *ctx, kn_shape shape, const kn_spec *spec,
                                     kn_error *err);
 void *kn_public_room(kn_public *facts, size_t count, size_t size, kn_error *err); /* zeroed; NULL: KN_MEMORY was told */
 

@@ -1,6 +1,7 @@
 /* kn_public_certificate.c: the facts of a release as its certificate (kn_public.h; docs/certificate.md explains every key).
  * Keys keep their order; equal facts and requests give equal bytes. */
 #include <jansson.h>
+#include <kanon/catalogue.h>
 #include <math.h>
 
 #include "kn_error.h"
@@ -13,7 +14,7 @@ static json_t *options_object(const kn_public *p, bool *ok)
 {
     const kn_spec *spec = p->spec;
     json_t        *o = json_object();
-    if (p->shape == KN_PUBLIC_TABLE) {
+    if (p->shape == KN_SHAPE_TABLE) {
         kn_json_set(o, "suppressed", kn_json_text(kn_suppressed_name(spec->suppressed)), ok);
         kn_json_set(o, "missing", kn_json_text(kn_missing_name(spec->missing)), ok);
         kn_json_set(o, "keep-order", json_boolean(spec->keep_order), ok);
@@ -21,8 +22,8 @@ static json_t *options_object(const kn_public *p, bool *ok)
         if (spec->spreadsheet_safe) kn_json_set(o, "spreadsheet-safe", json_true(), ok);
         if (p->linked) kn_json_set(o, "entity", json_true(), ok);
     }
-    if (p->shape == KN_PUBLIC_DATABASE && spec->anatomy) kn_json_set(o, "anatomy", json_true(), ok);
-    if (p->shape == KN_PUBLIC_RECORDS) {
+    if (p->shape == KN_SHAPE_DATABASE && spec->anatomy) kn_json_set(o, "anatomy", json_true(), ok);
+    if (p->shape == KN_SHAPE_RECORDS) {
         kn_json_set(o, "semantics", kn_json_text(kn_semantics_name(spec->semantics)), ok);
         kn_json_set(o, "strict-structure", json_boolean(spec->strict_structure), ok);
     }
@@ -39,7 +40,7 @@ static json_t *hierarchy_of(bool has, const kn_hierarchy_spec *h, bool *ok)
 
 static bool has_levels(const kn_public *p)
 {
-    return p->shape == KN_PUBLIC_TABLE && !p->spec->method_auto &&
+    return p->shape == KN_SHAPE_TABLE && !p->spec->method_auto &&
            kn_method_family(p->spec->method) == KN_FAMILY_FULL_DOMAIN;
 }
 
@@ -65,7 +66,7 @@ static json_t *column_object(const kn_public *p, const kn_public_column *c, bool
     kn_json_set(o, "labels", json_integer(c->labels), ok);
     kn_json_set(o, "stars", json_integer(c->stars), ok);
     if (has_levels(p)) kn_json_set(o, "level", level_or_null(c->level), ok);
-    if (!p->spec->anatomy || p->shape != KN_PUBLIC_DATABASE) kn_json_set(o, "lm", kn_json_number(c->lm), ok);
+    if (!p->spec->anatomy || p->shape != KN_SHAPE_DATABASE) kn_json_set(o, "lm", kn_json_number(c->lm), ok);
     return o;
 }
 
@@ -153,7 +154,7 @@ static json_t *metrics_object(const kn_public *p, bool *ok)
     json_t *o = json_object();
     kn_json_set(o, "lm", kn_json_number(p->lm), ok);
     kn_json_set(o, "dm", kn_json_number(p->dm), ok);
-    if (p->shape == KN_PUBLIC_TABLE) kn_json_set(o, "c_avg", kn_json_number(p->c_avg), ok);
+    if (p->shape == KN_SHAPE_TABLE) kn_json_set(o, "c_avg", kn_json_number(p->c_avg), ok);
     return o;
 }
 
@@ -184,13 +185,13 @@ static void set_table(json_t *o, const kn_public *p, bool *ok)
 static void set_shape(json_t *o, const kn_public *p, bool *ok)
 {
     switch (p->shape) {
-    case KN_PUBLIC_TABLE: set_table(o, p, ok); break;
-    case KN_PUBLIC_DATABASE:
+    case KN_SHAPE_TABLE: set_table(o, p, ok); break;
+    case KN_SHAPE_DATABASE:
         kn_json_set(o, "tables", tables_array(p, ok), ok);
         kn_json_set(o, "persons", json_integer(p->units), ok);
         set_classes(o, p, ok);
         break;
-    case KN_PUBLIC_RECORDS:
+    case KN_SHAPE_RECORDS:
         kn_json_set(o, "classes_of_nodes", classes_array(p->spec, ok), ok);
         kn_json_set(o, "records", json_integer(p->units), ok);
         kn_json_set(o, "nodes", json_integer(p->nodes), ok);
@@ -203,11 +204,10 @@ static void set_shape(json_t *o, const kn_public *p, bool *ok)
 
 kn_status kn_public_certificate(kn_buffer *to, const kn_public *p, const kn_public_seal *seal, kn_error *err)
 {
-    static const char *const shapes[] = {"table", "database", "records"};
-    bool                     ok = true;
-    json_t                  *o = json_object();
+    bool    ok = true;
+    json_t *o = json_object();
     kn_json_set(o, "kanon-certificate", json_integer(2), &ok);
-    kn_json_set(o, "shape", kn_json_text(shapes[p->shape]), &ok);
+    kn_json_set(o, "shape", kn_json_text(kn_shape_name(p->shape)), &ok);
     kn_json_set(o, "method", kn_json_text(p->spec->method_auto ? "auto" : kn_method_name(p->spec->method)), &ok);
     kn_json_set(o, "options", options_object(p, &ok), &ok);
     kn_json_set(o, "requested", kn_json_requested(p->spec, &ok), &ok);

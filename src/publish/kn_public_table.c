@@ -330,7 +330,7 @@ kn_status kn_public_of_table(kn_public **out, kn_context *ctx, const kn_spec *sp
 {
     reading r = {.ctx = ctx, .spec = spec, .csv = csv};
     *out = NULL;
-    KN_TRY(kn_public_create(&r.facts, ctx, KN_PUBLIC_TABLE, spec, err));
+    KN_TRY(kn_public_create(&r.facts, ctx, KN_SHAPE_TABLE, spec, err));
     r.facts->missing = csv->missing;
     kn_status st = measure(&r, err);
     kn_freq_free(r.freq);

@@ -6,6 +6,7 @@
 
 #include <kanon/dependencies.h>
 
+#include "kn_context.h"
 #include "kn_csv_read.h"
 #include "kn_fulldomain.h"
 #include "kn_kmsd.h"
@@ -16,9 +17,9 @@
 
 /* A file without a name that holds what came from a stream. */
 typedef struct kn_spool {
-    int         fd;
-    char        path[32]; /* under which this process can open it again and again */
-    const char *name;     /* what the user calls it; borrowed                     */
+    int      fd;
+    char     path[32]; /* under which this process can open it again and again */
+    kn_alias alias;    /* what the user calls it                               */
 } kn_spool;
 
 typedef struct kn_table_run {

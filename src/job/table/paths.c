@@ -51,13 +51,13 @@ static kn_status copy_stream(kn_table_run *run, int from, const kn_spool *spool,
         if (kn_cancelled(run->all.ctx)) return kn_fail_cancelled(err);
         ssize_t n = read(from, buffer, COPY);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return kn_fail(err, KN_IO, "%s: cannot read: %s", spool->name, strerror(errno));
+        if (n < 0) return kn_fail(err, KN_IO, "%s: cannot read: %s", spool->alias.name, strerror(errno));
         if (n == 0) return KN_OK;
         for (ssize_t done = 0; done < n;) {
             ssize_t w = write(spool->fd, buffer + done, (size_t)(n - done));
             if (w < 0 && errno != EINTR)
-                return kn_fail(err, KN_IO, "%s: the copy that the verifier reads cannot be written: %s", spool->name,
-                               strerror(errno));
+                return kn_fail(err, KN_IO, "%s: the copy that the verifier reads cannot be written: %s",
+                               spool->alias.name, strerror(errno));
             if (w > 0) done += w;
         }
     }
@@ -68,20 +68,23 @@ static kn_status spool_stream(kn_table_run *run, const char **path, kn_error *er
 {
     kn_spool *spool = &run->spools[run->spool_count];
     bool      standard = strcmp(*path, "-") == 0;
-    *spool = (kn_spool){.fd = private_file(), .name = standard ? "(standard input)" : *path};
+    *spool =
+        (kn_spool){.fd = private_file(), .alias = {.path = spool->path, .name = kn_path_name(run->all.ctx, *path)}};
     if (spool->fd < 0)
-        return kn_fail(err, KN_IO, "%s: the copy that the verifier reads cannot be created: %s", spool->name,
+        return kn_fail(err, KN_IO, "%s: the copy that the verifier reads cannot be created: %s", spool->alias.name,
                        strerror(errno));
     run->spool_count++;
+    kn_alias_add(run->all.ctx, &spool->alias);
     snprintf(spool->path, sizeof spool->path, "/proc/self/fd/%d", spool->fd);
     int from = standard ? STDIN_FILENO : open(*path, O_RDONLY | O_CLOEXEC);
-    if (from < 0) return kn_fail(err, KN_IO, "%s: cannot open: %s", spool->name, strerror(errno));
+    if (from < 0) return kn_fail(err, KN_IO, "%s: cannot open: %s", spool->alias.name, strerror(errno));
     char     *buffer = kn_alloc(run->all.ctx, COPY);
-    kn_status st = buffer ? copy_stream(run, from, spool, buffer, err) : kn_fail_memory(err, run->all.ctx, spool->name);
+    kn_status st =
+        buffer ? copy_stream(run, from, spool, buffer, err) : kn_fail_memory(err, run->all.ctx, spool->alias.name);
     kn_free(buffer);
     if (!standard) close(from);
     if (st == KN_OK && access(spool->path, R_OK) != 0)
-        st = kn_fail(err, KN_IO, "%s: must be read twice, which needs /proc; give a file", spool->name);
+        st = kn_fail(err, KN_IO, "%s: must be read twice, which needs /proc; give a file", spool->alias.name);
     *path = spool->path;
     return st;
 }

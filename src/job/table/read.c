@@ -22,7 +22,7 @@
 /* The first input, as messages call it. */
 static const char *input_name(const kn_table_run *run)
 {
-    return strcmp(run->all.spec->inputs[0], "-") == 0 ? "(standard input)" : run->all.spec->inputs[0];
+    return kn_path_name(run->all.ctx, run->inputs[0]);
 }
 
 /* ---- Columns ---- */

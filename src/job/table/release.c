@@ -97,7 +97,10 @@ static void end(kn_release_run *all)
     kn_free(run->map);
     for (int i = 0; run->dependencies && i < all->spec->dependency_count; i++) kn_dependency_free(run->dependencies[i]);
     if (run->keys) kn_pseudonym_forget(run->keys, (size_t)run->column_count * KN_PSEUDONYM_KEY);
-    for (int i = 0; i < run->spool_count; i++) close(run->spools[i].fd);
+    for (int i = 0; i < run->spool_count; i++) {
+        kn_alias_remove(all->ctx, &run->spools[i].alias);
+        close(run->spools[i].fd);
+    }
 }
 
 const kn_release_shape kn_table_shape = {.run_size = sizeof(kn_table_run),
