@@ -16,6 +16,7 @@
 #include "kn_arena.h"
 #include "kn_database_write.h"
 #include "kn_relational.h"
+#include "kn_set.h"
 
 typedef struct kn_dbrun {
     kn_context                 *ctx;
@@ -33,7 +34,8 @@ typedef struct kn_dbrun {
     int                         promise_count;
     kn_relational_promise      *promises; /* in scratch */
     const char                 *base;     /* what files beside the release begin with; in the result */
-    kn_database_writer         *writer;
+    kn_set                     *set;
+    kn_database_writer         *writer; /* the set's */
     uint64_t                    key_seed;
 } kn_dbrun;
 

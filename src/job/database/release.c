@@ -56,20 +56,13 @@ static const char *without_scheme(const char *name)
     return file ? file : name;
 }
 
-/* A SQLite file's own name, a folder's without its slashes, of a server the name of the new schema. */
 static kn_status find_base(kn_dbrun *run, kn_error *err)
 {
-    const char *output = run->spec->output, *from = without_scheme(output);
-    size_t      size = strlen(from);
-    if (kn_database_kind_of(output) == KN_DATABASE_POSTGRES) {
-        const char *schema = strrchr(output, '#');
-        from = schema ? schema + 1 : "release";
-        if (strchr(from, '/')) return kn_fail(err, KN_USAGE, "the name of a schema has no slash");
-        size = strlen(from);
-    }
-    while (size > 1 && from[size - 1] == '/') size--;
-    run->base = kn_arena_strndup(run->arena, from, size);
+    char *base = NULL;
+    KN_TRY(kn_set_base(&base, run->ctx, run->spec->output, err));
+    run->base = kn_arena_strndup(run->arena, base, strlen(base));
     run->result->beside = run->base;
+    kn_free(base);
     return run->base ? KN_OK : kn_fail_memory(err, run->ctx, "making a release");
 }
 
@@ -99,7 +92,10 @@ kn_status kn_dbrun_open(kn_dbrun *run, kn_error *err)
     KN_TRY(find_base(run, err));
     KN_TRY(check_target(run, err));
     KN_TRY(kn_targets_check(run->ctx, run->spec, run->base, err));
+    KN_TRY(kn_set_open(&run->set, run->ctx, output, err));
+    if (kn_set_note(run->set)) KN_TRY(kn_dbrun_note(run, err, "%s", kn_set_note(run->set)));
     KN_TRY(kn_database_writer_open(&run->writer, run->ctx, output, NULL, err));
+    kn_set_database(run->set, run->writer);
     if (run->spec->spreadsheet_safe && !kn_database_writer_guard(run->writer))
         return kn_fail(err, KN_USAGE,
                        "spreadsheet-safe is for CSV, and the output is no folder of such files; leave it out");
@@ -307,7 +303,7 @@ static kn_status stages(kn_dbrun *run, kn_error *err)
 
 static void end_run(kn_dbrun *run)
 {
-    kn_database_writer_abort(run->writer);
+    kn_set_end(run->set);
     kn_database_plan_free(run->plan);
     kn_forest_free(run->forest);
     kn_database_free(run->db);

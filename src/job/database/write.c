@@ -2,11 +2,9 @@
  * committed.
  *
  * The target is written whole but not yet visible: a SQLite file or a folder under a temporary name, a schema inside one
- * transaction. It is read back from there, and what was read is verified against the original. Files beside the release are
- * written and handed to the disk; then they get their names, and the release last. In a folder the certificate is one of
- * its files.
+ * transaction. It is read back from there, and what was read is verified against the original. It and the files beside it
+ * get their names as one set (kn_set.h). In a folder the certificate is one of its files.
  */
-#include <kanon/report.h>
 #include <kanon/verify.h>
 #include <math.h>
 #include <sodium.h>
@@ -16,11 +14,11 @@
 
 #include "kn_alloc.h"
 #include "kn_anatomy.h"
-#include "kn_beside.h"
 #include "kn_context.h"
 #include "kn_csv_write.h"
 #include "kn_database_private.h"
 #include "kn_database_release.h"
+#include "kn_database_report.h"
 #include "kn_digest.h"
 #include "kn_error.h"
 #include "kn_job_anonymize.h"
@@ -331,9 +329,7 @@ static kn_status write_rowmap(writing *w, kn_output *to, kn_error *err)
     return failed ? no_memory(w, err) : KN_OK;
 }
 
-enum { ROWMAP, PRIVATE, CERTIFICATE, REPORT, PAGE, BESIDE };
-
-static kn_status write_texts(writing *w, kn_beside *all, kn_error *err)
+static kn_status put_private(writing *w, kn_error *err)
 {
     kn_dbrun                 *run = w->run;
     kn_database_private_input input = {.spec = run->spec,
@@ -344,81 +340,40 @@ static kn_status write_texts(writing *w, kn_beside *all, kn_error *err)
                                        .seed = run->key_seed,
                                        .source = run->db->source,
                                        .rowmap = run->spec->keep_rowmap};
+    kn_buffer                 text;
     if (w->digests) KN_TRY(kn_digest_wait(w->digests, &input.digests, err));
-    kn_buffer private;
-    kn_buffer_init(&private, run->ctx);
-    kn_status st = kn_database_private_render(&private, &input, err);
-    if (st == KN_OK) kn_output_write(all[PRIVATE].output, private.data, private.size);
-    kn_buffer_free(&private);
     w->seal = (kn_public_seal){.version = run->options->version,
                                .file_count = w->file_count,
                                .folder = kn_database_writer_folder(run->writer) != NULL,
                                .names = w->names,
                                .digests = input.digests};
-    if (st == KN_OK) st = kn_job_certificate(all[CERTIFICATE].output, w->facts, &w->seal, err);
-    return st;
+    kn_buffer_init(&text, run->ctx);
+    kn_status st = kn_database_private_render(&text, &input, err);
+    return kn_job_put(run->set, KN_SET_PRIVATE, NULL, &text, st, err);
 }
 
-static kn_status write_beside(writing *w, kn_beside *all, kn_error *err)
+static kn_status put_report(kn_dbrun *run, kn_error *err)
 {
-    kn_dbrun   *run = w->run;
-    const char *folder = kn_database_writer_folder(run->writer);
-    if (run->spec->keep_rowmap) {
-        KN_TRY(kn_beside_open(&all[ROWMAP], run->ctx, run->base, KN_ROWMAP_SUFFIX, 0600, err));
-        KN_TRY(write_rowmap(w, all[ROWMAP].output, err));
-    }
-    KN_TRY(kn_beside_open(&all[PRIVATE], run->ctx, run->base, KN_PRIVATE_SUFFIX, 0600, err));
-    if (folder)
-        KN_TRY(kn_beside_open(&all[CERTIFICATE], run->ctx, folder, "/certificate.json", 0, err));
-    else
-        KN_TRY(kn_beside_open(&all[CERTIFICATE], run->ctx, run->base, KN_CERTIFICATE_SUFFIX, 0, err));
-    KN_TRY(write_texts(w, all, err));
-    for (int i = 0; i < BESIDE; i++) KN_TRY(kn_beside_settle(&all[i], err));
-    return KN_OK;
-}
-
-static kn_status write_report(kn_dbrun *run, kn_beside *b, kn_error *err)
-{
-    const char *path = run->spec->report;
-    if (!path) return KN_OK;
-    KN_TRY(kn_beside_before(b, run->ctx, path, err));
-    kn_status st = kn_database_report_write(run->ctx, path, run->spec, run->result, run->options->version, err);
-    kn_beside_after(b);
-    return st;
-}
-
-static kn_status write_page(writing *w, kn_beside *b, kn_error *err)
-{
-    const char *path = w->run->spec->public_report;
-    if (!path) return KN_OK;
-    KN_TRY(kn_beside_before(b, w->run->ctx, path, err));
-    kn_status st = kn_job_public_page(path, w->facts, &w->seal, err);
-    kn_beside_after(b);
-    return st;
+    kn_buffer page;
+    if (!run->spec->report) return KN_OK;
+    kn_buffer_init(&page, run->ctx);
+    kn_status st = kn_database_report_render(&page, run->spec, run->result, run->options->version, err);
+    return kn_job_put(run->set, KN_SET_REPORT, run->spec->report, &page, st, err);
 }
 
 static kn_status commit(writing *w, kn_error *err)
 {
-    kn_dbrun   *run = w->run;
-    kn_beside   all[BESIDE] = {{0}};
-    const char *folder = kn_database_writer_folder(run->writer), *file = kn_database_writer_file(run->writer);
-    struct stat release;
-    bool        files = (folder || file) && stat(folder ? folder : file, &release) == 0;
-    kn_status   st = write_beside(w, all, err);
-    if (st == KN_OK && kn_cancelled(run->ctx)) st = kn_fail_cancelled(err);
-    for (int i = 0; i <= CERTIFICATE && st == KN_OK; i++) st = kn_beside_commit(&all[i], err);
-    if (st == KN_OK) st = write_report(run, &all[REPORT], err);
-    if (st == KN_OK) st = write_page(w, &all[PAGE], err);
-    if (st == KN_OK) {
-        kn_database_writer *writer = run->writer;
-        run->writer = NULL;
-        st = kn_database_writer_commit(writer, err);
+    kn_dbrun  *run = w->run;
+    kn_output *map = NULL;
+    if (run->spec->keep_rowmap) {
+        KN_TRY(kn_set_create(run->set, &map, KN_SET_ROWMAP, NULL, err));
+        KN_TRY(write_rowmap(w, map, err));
     }
-    /* What failed may be the last sync of the folder: a release that has its name keeps what stands beside it. */
-    bool back = st != KN_OK && !(files && kn_has_name(run->base, &release));
-    for (int i = 0; i < BESIDE; i++) kn_beside_end(&all[i], back);
-    if (st == KN_OK && !run->spec->keep_rowmap) kn_beside_remove(run->ctx, run->base, KN_ROWMAP_SUFFIX);
-    return st;
+    KN_TRY(put_private(w, err));
+    KN_TRY(put_report(run, err));
+    KN_TRY(kn_job_put_page(run->set, run->spec->public_report, w->facts, &w->seal, err));
+    KN_TRY(kn_job_put_certificate(run->set, w->facts, &w->seal, err));
+    return kn_set_commit(run->set, err);
 }
 
 /* ---- All of it ---- */

@@ -7,6 +7,7 @@
 #include "kn_arena.h"
 #include "kn_output.h"
 #include "kn_records_plan.h"
+#include "kn_set.h"
 #include "kn_tree.h"
 
 typedef struct kn_recrun {
@@ -17,7 +18,8 @@ typedef struct kn_recrun {
     const kn_anonymize_options *options;
     kn_records_result          *result;
     kn_arena                   *arena; /* of the result */
-    kn_output                  *output;
+    kn_set                     *set;
+    kn_output                  *output; /* the set's */
     kn_records                 *records;
     kn_tree_result             *found;
     kn_records                 *released;

@@ -103,8 +103,9 @@ static kn_status open_output(kn_recrun *run, kn_error *err)
     if (stat(output, &x) == 0 && stat(run->spec->inputs[0], &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino)
         return kn_fail(err, KN_USAGE, "the output would overwrite the input");
     KN_TRY(kn_targets_check(run->ctx, run->spec, output, err));
-    KN_TRY(kn_output_open(&run->output, run->ctx, output, NULL, err));
-    return kn_output_is_stream(run->output) ? kn_fail(err, KN_USAGE, "%s: exists and is not a file", output) : KN_OK;
+    KN_TRY(kn_set_open(&run->set, run->ctx, output, err));
+    if (kn_set_note(run->set)) KN_TRY(kn_recrun_note(run, err, "%s", kn_set_note(run->set)));
+    return kn_set_create(run->set, &run->output, KN_SET_RELEASE, NULL, err);
 }
 
 static kn_status read_records(kn_recrun *run, kn_error *err)
@@ -315,7 +316,7 @@ static kn_status stages(kn_recrun *run, kn_error *err)
 
 static void end_run(kn_recrun *run)
 {
-    kn_output_abort(run->output);
+    kn_set_end(run->set);
     kn_public_free(run->facts);
     kn_recrun_end_search(run);
     kn_records_free(run->records);

@@ -1,13 +1,11 @@
 /* records/write.c: released records → a file: written under a temporary name, read back, verified, compared, renamed
- * (kn_job_records.h). What stands beside it gets its names first, as for tables. */
-#include <kanon/report.h>
+ * with what stands beside it (kn_job_records.h, kn_set.h). */
 #include <kanon/verify.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "kn_alloc.h"
-#include "kn_beside.h"
 #include "kn_context.h"
 #include "kn_digest.h"
 #include "kn_error.h"
@@ -16,6 +14,7 @@
 #include "kn_job_records.h"
 #include "kn_private.h"
 #include "kn_records_private.h"
+#include "kn_records_report.h"
 #include "kn_records_write.h"
 
 /* ---- Verifying ---- */
@@ -81,15 +80,13 @@ static kn_status verify(kn_recrun *run, kn_error *err)
 
 /* ---- Files ---- */
 
-enum { ROWMAP, PRIVATE, CERTIFICATE, REPORT, PAGE, BESIDE };
-
 static kn_public_seal seal_of(kn_recrun *run)
 {
     run->digest = run->result->sha256;
     return (kn_public_seal){.version = run->options->version, .file_count = 1, .digests = &run->digest};
 }
 
-static kn_status render(kn_recrun *run, kn_beside *all, const char *digest, kn_error *err)
+static kn_status render(kn_recrun *run, const char *digest, kn_error *err)
 {
     kn_records_private_input input = {.spec = run->spec,
                                       .result = run->result,
@@ -98,17 +95,13 @@ static kn_status render(kn_recrun *run, kn_beside *all, const char *digest, kn_e
                                       .plan = run->found->plan,
                                       .vocabulary = run->records->vocabulary,
                                       .rowmap = run->spec->keep_rowmap};
-    kn_buffer private;
-    kn_buffer_init(&private, run->ctx);
-    kn_status st = kn_records_private_render(&private, &input, err);
-    if (st == KN_OK) kn_output_write(all[PRIVATE].output, private.data, private.size);
-    kn_buffer_free(&private);
-    kn_public_seal seal = seal_of(run);
-    if (st == KN_OK) st = kn_job_certificate(all[CERTIFICATE].output, run->facts, &seal, err);
-    return st;
+    kn_buffer                text;
+    kn_buffer_init(&text, run->ctx);
+    kn_status st = kn_records_private_render(&text, &input, err);
+    return kn_job_put(run->set, KN_SET_PRIVATE, NULL, &text, st, err);
 }
 
-static kn_status write_texts(kn_recrun *run, kn_beside *all, kn_error *err)
+static kn_status put_private(kn_recrun *run, kn_error *err)
 {
     kn_digest_job     *job = NULL;
     const char        *paths[] = {kn_output_temporary(run->output), run->spec->inputs[0]};
@@ -118,69 +111,34 @@ static kn_status write_texts(kn_recrun *run, kn_beside *all, kn_error *err)
     kn_status st = kn_digest_wait(job, &digests, err);
     if (st == KN_OK) {
         snprintf(run->result->sha256, sizeof run->result->sha256, "%s", digests[0]);
-        st = render(run, all, count > 1 ? digests[1] : NULL, err);
+        st = render(run, count > 1 ? digests[1] : NULL, err);
     }
     kn_digest_free(job);
     return st;
 }
 
-static kn_status write_beside(kn_recrun *run, kn_beside *all, kn_error *err)
+static kn_status put_report(kn_recrun *run, kn_error *err)
 {
-    const char *output = run->spec->output;
-    if (run->spec->keep_rowmap) {
-        KN_TRY(kn_beside_open(&all[ROWMAP], run->ctx, output, KN_ROWMAP_SUFFIX, 0600, err));
-        KN_TRY(kn_rowmap_write(all[ROWMAP].output, run->ctx, run->original_of, run->released->count, err));
-    }
-    KN_TRY(kn_beside_open(&all[PRIVATE], run->ctx, output, KN_PRIVATE_SUFFIX, 0600, err));
-    KN_TRY(kn_beside_open(&all[CERTIFICATE], run->ctx, output, KN_CERTIFICATE_SUFFIX, 0, err));
-    KN_TRY(write_texts(run, all, err));
-    for (int i = 0; i < BESIDE; i++) KN_TRY(kn_beside_settle(&all[i], err));
-    return KN_OK;
-}
-
-static kn_status write_report(kn_recrun *run, kn_beside *b, kn_error *err)
-{
-    const char *path = run->spec->report;
-    if (!path) return KN_OK;
-    KN_TRY(kn_beside_before(b, run->ctx, path, err));
-    kn_status st = kn_records_report_write(run->ctx, path, run->spec, run->result, run->options->version, err);
-    kn_beside_after(b);
-    return st;
-}
-
-static kn_status write_page(kn_recrun *run, kn_beside *b, kn_error *err)
-{
-    const char    *path = run->spec->public_report;
-    kn_public_seal seal = seal_of(run);
-    if (!path) return KN_OK;
-    KN_TRY(kn_beside_before(b, run->ctx, path, err));
-    kn_status st = kn_job_public_page(path, run->facts, &seal, err);
-    kn_beside_after(b);
-    return st;
+    kn_buffer page;
+    if (!run->spec->report) return KN_OK;
+    kn_buffer_init(&page, run->ctx);
+    kn_status st = kn_records_report_render(&page, run->spec, run->result, run->options->version, err);
+    return kn_job_put(run->set, KN_SET_REPORT, run->spec->report, &page, st, err);
 }
 
 static kn_status commit(kn_recrun *run, kn_error *err)
 {
-    kn_beside   all[BESIDE] = {{0}};
-    struct stat release = {0};
-    kn_status   st = kn_settle(run->output, run->spec->output, err);
-    if (st == KN_OK && fstat(kn_output_fd(run->output), &release) != 0)
-        st = kn_fail(err, KN_IO, "%s: writing failed", run->spec->output);
-    if (st == KN_OK) st = write_beside(run, all, err);
-    if (st == KN_OK && kn_cancelled(run->ctx)) st = kn_fail_cancelled(err);
-    for (int i = 0; i <= CERTIFICATE && st == KN_OK; i++) st = kn_beside_commit(&all[i], err);
-    if (st == KN_OK) st = write_report(run, &all[REPORT], err);
-    if (st == KN_OK) st = write_page(run, &all[PAGE], err);
-    if (st == KN_OK) {
-        kn_output *output = run->output;
-        run->output = NULL;
-        st = kn_output_commit(output, err);
+    kn_output *map = NULL;
+    if (run->spec->keep_rowmap) {
+        KN_TRY(kn_set_create(run->set, &map, KN_SET_ROWMAP, NULL, err));
+        KN_TRY(kn_rowmap_write(map, run->ctx, run->original_of, run->released->count, err));
     }
-    /* What failed may be the last sync of the folder: a release that has its name keeps what stands beside it. */
-    bool back = st != KN_OK && !kn_has_name(run->spec->output, &release);
-    for (int i = 0; i < BESIDE; i++) kn_beside_end(&all[i], back);
-    if (st == KN_OK && !run->spec->keep_rowmap) kn_beside_remove(run->ctx, run->spec->output, KN_ROWMAP_SUFFIX);
-    return st;
+    KN_TRY(put_private(run, err));
+    kn_public_seal seal = seal_of(run);
+    KN_TRY(put_report(run, err));
+    KN_TRY(kn_job_put_page(run->set, run->spec->public_report, run->facts, &seal, err));
+    KN_TRY(kn_job_put_certificate(run->set, run->facts, &seal, err));
+    return kn_set_commit(run->set, err);
 }
 
 kn_status kn_recrun_write(kn_recrun *run, kn_error *err)

@@ -32,6 +32,7 @@
 #include "kn_output.h"
 #include "kn_pseudonym.h"
 #include "kn_recode.h"
+#include "kn_set.h"
 
 /* A file without a name that holds what came from a stream. */
 typedef struct kn_spool {
@@ -89,8 +90,9 @@ typedef struct kn_run {
     int64_t            *map;  /* row of the table per released row, then of the inputs  */
     int64_t             map_count;
     kn_digest_job      *digests;
-    kn_output          *release;
-    kn_output          *summary; /* NULL: none                                         */
+    kn_set             *set;
+    kn_output          *release; /* the set's, but for to_stream                       */
+    kn_output          *summary; /* the set's; NULL: none                              */
     char                release_path[32]; /* to_stream: under which it can be read */
     struct kn_public   *facts;  /* what the release tells by itself */
     const char         *digest; /* of the release, for its seal     */

@@ -93,11 +93,11 @@ void kn_run_end_search(kn_run *run)
 
 static void end_run(kn_run *run)
 {
-    kn_output_abort(run->release);
+    if (run->to_stream) kn_output_abort(run->release);
+    kn_set_end(run->set);
     kn_public_free(run->facts);
     kn_digest_free(run->digests);
     kn_run_end_search(run);
-    kn_output_abort(run->summary);
     kn_table_free(run->table);
     kn_free(run->original_rows);
     kn_free(run->map);

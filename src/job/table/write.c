@@ -1,21 +1,13 @@
 /* table/write.c: from a plan to files: recode, verify, compare, commit.
  *
- * Everything is written and flushed to the disk under temporary names (mode 0600) first: the release, then, when it is
- * verified, what stands beside it. The verifier reads the release's temporary file; each of its figures is held against
- * what the plan claims, and any difference ends the run. Only renames are left then, in this order:
- *
- *     row map, private file, summary, certificate, owner's report, public report, release
- *
- * so whoever sees the new release sees its certificate. A run that is killed between two renames leaves the old release
- * (or none), byte for byte; the certificate and the private file beside it may then be those of the release that did not
- * come, which shows: both hold the SHA-256 of the release they belong to. A run that fails there takes back what it has
- * renamed. A row map of the release that was replaced is removed last, if the new one is not kept.
+ * Everything is written under temporary names (mode 0600) first: the release, then, when it is verified, what stands beside
+ * it. The verifier reads the release's temporary file; each of its figures is held against what the plan claims, and any
+ * difference ends the run. All of it gets its names as one set (kn_set.h).
  *
  * Standard output, a pipe or a device cannot be taken back: the release is written to a file without a name (in TMPDIR or
  * /tmp), verified and copied. Nothing stands beside a stream, so there is no certificate; a note says so.
  */
 #define _GNU_SOURCE
-#include <kanon/report.h>
 #include <kanon/verify.h>
 
 #include <errno.h>
@@ -24,17 +16,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kn_alloc.h"
-#include "kn_beside.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_job_anonymize.h"
 #include "kn_job_publish.h"
 #include "kn_job_texts.h"
 #include "kn_private.h"
+#include "kn_release_report.h"
 #include "kn_summary.h"
 
 enum { COPY = 1 << 18 };
@@ -88,10 +79,9 @@ static const char *missing_text(const kn_spec *spec)
 
 /* ---- Recoding ---- */
 
-static kn_status open_release(kn_run *run, kn_error *err)
+/* What goes to a stream is a file first, under a name that nobody can foresee: a file planted under it would be followed. */
+static kn_status open_spool(kn_run *run, kn_error *err)
 {
-    if (!run->to_stream) return kn_output_open(&run->release, run->ctx, run->spec->output, NULL, err);
-    /* A name that nobody can foresee: a file planted under it would be followed. */
     const char *folder = getenv("TMPDIR");
     char        path[1000];
     if (sodium_init() < 0) return kn_fail(err, KN_INTERNAL, "the library of ciphers does not start");
@@ -99,15 +89,16 @@ static kn_status open_release(kn_run *run, kn_error *err)
              (unsigned)randombytes_random(), (unsigned)randombytes_random());
     KN_TRY(kn_output_open(&run->release, run->ctx, path, &(kn_output_options){.mode = 0600}, err));
     unlink(kn_output_temporary(run->release));
+    snprintf(run->release_path, sizeof run->release_path, "/proc/self/fd/%d", kn_output_fd(run->release));
     return KN_OK;
 }
 
 kn_status kn_run_open(kn_run *run, kn_error *err)
 {
-    KN_TRY(open_release(run, err));
-    if (run->to_stream)
-        snprintf(run->release_path, sizeof run->release_path, "/proc/self/fd/%d", kn_output_fd(run->release));
-    return KN_OK;
+    KN_TRY(kn_set_open(&run->set, run->ctx, run->to_stream ? NULL : run->spec->output, err));
+    if (kn_set_note(run->set)) KN_TRY(kn_run_note(run, err, "%s", kn_set_note(run->set)));
+    if (run->to_stream) return open_spool(run, err);
+    return kn_set_create(run->set, &run->release, KN_SET_RELEASE, NULL, err);
 }
 
 static const char *release_path(const kn_run *run)
@@ -228,15 +219,13 @@ static kn_status verify(kn_run *run, kn_error *err)
 
 /* ---- What stands beside the release ---- */
 
-enum { ROWMAP, PRIVATE, SUMMARY, CERTIFICATE, REPORT, PAGE, BESIDE };
-
 static kn_public_seal seal_of(kn_run *run)
 {
     run->digest = run->result->sha256;
     return (kn_public_seal){.version = run->options->version, .file_count = 1, .digests = &run->digest};
 }
 
-static kn_status write_texts(kn_run *run, kn_beside *all, kn_error *err)
+static kn_status put_private(kn_run *run, kn_error *err)
 {
     kn_private_input input = {.spec = run->spec,
                               .result = run->result,
@@ -245,85 +234,42 @@ static kn_status write_texts(kn_run *run, kn_beside *all, kn_error *err)
                               .budget = run->budget,
                               .rowmap = run->spec->keep_rowmap};
     KN_TRY(kn_digest_wait(run->digests, &input.digests, err));
-    kn_buffer private;
-    kn_buffer_init(&private, run->ctx);
-    kn_status st = kn_private_render(&private, &input, err);
-    if (st == KN_OK) kn_output_write(all[PRIVATE].output, private.data, private.size);
-    kn_buffer_free(&private);
-    if (st != KN_OK) return st;
-    kn_public_seal seal = seal_of(run);
-    return kn_job_certificate(all[CERTIFICATE].output, run->facts, &seal, err);
+    kn_buffer text;
+    kn_buffer_init(&text, run->ctx);
+    kn_status st = kn_private_render(&text, &input, err);
+    return kn_job_put(run->set, KN_SET_PRIVATE, NULL, &text, st, err);
 }
 
-static kn_status write_beside(kn_run *run, kn_beside *all, kn_error *err)
+static kn_status put_report(kn_run *run, kn_error *err)
 {
-    if (run->spec->keep_rowmap) {
-        KN_TRY(kn_beside_open(&all[ROWMAP], run->ctx, run->spec->output, KN_ROWMAP_SUFFIX, 0600, err));
-        KN_TRY(kn_rowmap_write(all[ROWMAP].output, run->ctx, run->map, run->map_count, err));
-        KN_TRY(kn_beside_settle(&all[ROWMAP], err));
-    }
-    if (run->summary) { /* it was written while the plan was there */
-        kn_output *summary = run->summary;
-        run->summary = NULL;
-        KN_TRY(kn_beside_take(&all[SUMMARY], run->ctx, summary, run->spec->output, KN_SUMMARY_SUFFIX, err));
-        KN_TRY(kn_beside_settle(&all[SUMMARY], err));
-    }
-    KN_TRY(kn_beside_open(&all[PRIVATE], run->ctx, run->spec->output, KN_PRIVATE_SUFFIX, 0600, err));
-    KN_TRY(kn_beside_open(&all[CERTIFICATE], run->ctx, run->spec->output, KN_CERTIFICATE_SUFFIX, 0, err));
-    KN_TRY(write_texts(run, all, err));
-    KN_TRY(kn_beside_settle(&all[PRIVATE], err));
-    return kn_beside_settle(&all[CERTIFICATE], err);
-}
-
-static kn_status write_report(kn_run *run, kn_beside *b, kn_error *err)
-{
-    const char *path = run->spec->report;
-    if (!path) return KN_OK;
-    KN_TRY(kn_beside_before(b, run->ctx, path, err));
+    kn_buffer page;
+    if (!run->spec->report) return KN_OK;
     kn_spec shown = *run->spec;
     if (run->linked) shown.entity = run->linked_by; /* sizes are of persons, declared or not */
-    kn_status st = kn_release_report_write(run->ctx, path, &shown, run->result, run->options->version, err);
-    kn_beside_after(b);
-    return st;
+    kn_buffer_init(&page, run->ctx);
+    kn_status st = kn_release_report_render(&page, &shown, run->result, run->options->version, err);
+    return kn_job_put(run->set, KN_SET_REPORT, run->spec->report, &page, st, err);
 }
 
-static kn_status write_page(kn_run *run, kn_beside *b, kn_error *err)
+static kn_status put_reports(kn_run *run, kn_error *err)
 {
-    const char    *path = run->spec->public_report;
     kn_public_seal seal = seal_of(run);
-    if (!path) return KN_OK;
-    KN_TRY(kn_beside_before(b, run->ctx, path, err));
-    kn_status st = kn_job_public_page(path, run->facts, &seal, err);
-    kn_beside_after(b);
-    return st;
-}
-
-static kn_status give_names(kn_run *run, kn_beside *all, kn_error *err)
-{
-    for (int i = ROWMAP; i <= CERTIFICATE; i++) KN_TRY(kn_beside_commit(&all[i], err));
-    KN_TRY(write_report(run, &all[REPORT], err));
-    KN_TRY(write_page(run, &all[PAGE], err));
-    kn_output *release = run->release;
-    run->release = NULL;
-    return kn_output_commit(release, err);
+    KN_TRY(put_report(run, err));
+    return kn_job_put_page(run->set, run->spec->public_report, run->facts, &seal, err);
 }
 
 static kn_status commit_files(kn_run *run, kn_error *err)
 {
-    kn_beside   all[BESIDE] = {{0}};
-    struct stat release = {0};
-    kn_status   st = kn_settle(run->release, run->spec->output, err);
-    if (st == KN_OK && fstat(kn_output_fd(run->release), &release) != 0)
-        st = kn_fail(err, KN_IO, "%s: writing failed: %s", run->spec->output, strerror(errno));
-    if (st == KN_OK) st = write_beside(run, all, err);
-    if (st == KN_OK && kn_cancelled(run->ctx)) st = kn_fail_cancelled(err);
-    if (st == KN_OK) st = give_names(run, all, err);
-    /* What failed may be the last sync of the folder: a release that has its name keeps what stands beside it. */
-    bool back = st != KN_OK && !kn_has_name(run->spec->output, &release);
-    for (int i = 0; i < BESIDE; i++) kn_beside_end(&all[i], back);
-    if (st == KN_OK && !run->spec->keep_rowmap) kn_beside_remove(run->ctx, run->spec->output, KN_ROWMAP_SUFFIX);
-    if (st == KN_OK && !run->spec->summary) kn_beside_remove(run->ctx, run->spec->output, KN_SUMMARY_SUFFIX);
-    return st;
+    kn_public_seal seal = seal_of(run);
+    kn_output     *map = NULL;
+    if (run->spec->keep_rowmap) {
+        KN_TRY(kn_set_create(run->set, &map, KN_SET_ROWMAP, NULL, err));
+        KN_TRY(kn_rowmap_write(map, run->ctx, run->map, run->map_count, err));
+    }
+    KN_TRY(put_private(run, err));
+    KN_TRY(put_reports(run, err));
+    KN_TRY(kn_job_put_certificate(run->set, run->facts, &seal, err));
+    return kn_set_commit(run->set, err);
 }
 
 /* ---- Streams ---- */
@@ -344,7 +290,6 @@ static kn_status copy_out(kn_run *run, kn_output *to, char *buffer, kn_error *er
 static kn_status commit_stream(kn_run *run, kn_error *err)
 {
     kn_output *to = NULL;
-    kn_beside  report = {0}, page = {0};
     char      *buffer = kn_alloc(run->ctx, COPY);
     if (!buffer) return kn_fail_memory(err, run->ctx, "writing the release");
     kn_status st = kn_output_open(&to, run->ctx, run->spec->output, NULL, err);
@@ -354,11 +299,9 @@ static kn_status commit_stream(kn_run *run, kn_error *err)
         st = kn_output_commit(to, err);
     else
         kn_output_abort(to);
-    if (st == KN_OK) st = write_report(run, &report, err);
-    if (st == KN_OK) st = write_page(run, &page, err);
-    kn_beside_end(&report, false);
-    kn_beside_end(&page, false);
-    if (st != KN_OK) return st;
+    KN_TRY(st);
+    KN_TRY(put_reports(run, err));
+    KN_TRY(kn_set_commit(run->set, err));
     return kn_run_note(run, err, "the release went to a stream: no certificate%s was written",
                        run->spec->keep_rowmap ? ", private file or row map" : " or private file");
 }
