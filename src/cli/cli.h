@@ -197,6 +197,10 @@ int cli_usage(const cli_command *command, const char *format, ...) KN_PRINTF(2, 
 /* A remark on stderr ("kanon: note: ..."), unless --quiet. */
 void cli_note(const cli_common *common, const char *format, ...) KN_PRINTF(2, 3);
 
+/* Completes or undoes what a killed run left at a file that is going to be read or replaced, and says so, --quiet or not.
+ * Returns 0, or an exit code after saying what failed. */
+int cli_settle(kn_context *ctx, const char *path);
+
 /* Flushes standard output and checks that all of it arrived; returns `code`, or 3 after saying why. main does it at the
  * end of every command. */
 int cli_finish(int code);

@@ -177,6 +177,7 @@ static int measure(const measuring *asked, kn_context *ctx, char **files, int co
     kn_measure_options     options = KN_MEASURE_OPTIONS_INIT;
     kn_error               err = KN_ERROR_INIT;
     int                    code = cli_anonymize_spec(&spec, ctx, a);
+    for (int i = 0; code == 0 && i < count; i++) code = cli_settle(ctx, files[i]);
     if (code == 0) {
         if (count > 1) {
             options.originals = (const char *const *)files;

@@ -7,6 +7,7 @@
 #include "cli.h"
 
 #include <inttypes.h>
+#include <kanon/anonymize.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,10 +167,24 @@ void cli_table_options_free(cli_table_options *options)
     cli_list_free(&options->types);
 }
 
+int cli_settle(kn_context *ctx, const char *path)
+{
+    static const cli_common loud;
+    char                    note[KN_SETTLE_NOTE];
+    kn_error                err = KN_ERROR_INIT;
+    if (kn_release_settle(ctx, path, note, &err) != KN_OK) return cli_fail(&err);
+    if (note[0]) cli_note(&loud, "%s", note);
+    return 0;
+}
+
 static bool read_files(kn_table **out, kn_context *ctx, char *const *paths, int path_count, const kn_csv_options *csv,
                        int *exit_code)
 {
     kn_error err = KN_ERROR_INIT;
+    for (int i = 0; i < path_count; i++) {
+        *exit_code = cli_settle(ctx, paths[i]);
+        if (*exit_code) return false;
+    }
     if (kn_table_read_csv_files(out, ctx, (const char *const *)paths, path_count, csv, &err) == KN_OK) return true;
     *exit_code = cli_fail(&err);
     return false;

@@ -12,8 +12,7 @@
  *     write     plan + data → bytes under the temporary name
  *     verify    these bytes, read back, against the original; every claim against every finding
  *     publish   what the release tells by itself
- *     (beside)  certificate, private file, row map, reports
- *     (commit)  all of them get their names
+ *     (commit)  certificate, private file, row map and reports; all get their names as one set (kn_set.h)
  *
  * A shape's run begins with a kn_release_run, its result with a kn_release_head: pointers to either may be cast.
  */
@@ -30,6 +29,7 @@
 #include "kn_output.h"
 #include "kn_private.h"
 #include "kn_public.h"
+#include "kn_set.h"
 
 struct kn_release_shape;
 
@@ -57,8 +57,9 @@ typedef struct kn_release_run {
     kn_originals                   originals;
     uint64_t                       seed;    /* that was used                                      */
     const char *base;   /* the release's path, with which the files beside it begin; NULL: a stream. In the spec or result */
-    kn_output  *output; /* the release; NULL: it is no file of one's own (databases)              */
-    kn_output  *summary; /* a file of statistics beside it; NULL: none                            */
+    kn_set     *set;     /* the release and what stands beside it; NULL: nothing is written       */
+    kn_output  *output;  /* the release: the set's, of a stream the run's own; NULL: a database   */
+    kn_output  *summary; /* the set's: a file of statistics; NULL: none                           */
     int                file_count; /* of the release, to be digested: 0: verify tells the digest, or a server has it */
     const char       **files;      /* their temporary paths; in scratch                           */
     const char       **file_names; /* without a folder; in scratch                                */
@@ -85,9 +86,7 @@ typedef struct kn_release_shape {
     kn_status (*publish)(kn_release_run *run, kn_error *err);
     void (*describe)(kn_release_run *run, kn_private_input *out); /* what the private file has of this shape   */
     kn_status (*map)(kn_release_run *run, kn_output *to, kn_error *err);
-    kn_status (*report)(kn_release_run *run, const char *path, kn_error *err); /* the owner's; also without a release */
-    const char *(*written)(const kn_release_run *run); /* databases: the temporary file or folder; NULL: a server */
-    kn_status (*commit)(kn_release_run *run, kn_error *err); /* databases: gives it its name                    */
+    kn_status (*report)(kn_buffer *to, kn_release_run *run, kn_error *err); /* the owner's; also without a release */
     void (*end_search)(kn_release_run *run); /* frees what search and measure made    */
     void (*end)(kn_release_run *run);        /* and all else                          */
 } kn_release_shape;
@@ -110,6 +109,9 @@ KN_CHECK kn_status kn_release_commit(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_release_report(kn_release_run *run, kn_error *err); /* there is no release: the page says why */
 
 /* ---- What shapes use ---- */
+
+/* The set of the output; NULL: a stream's. */
+KN_CHECK kn_status kn_release_open_set(kn_release_run *run, const char *output, kn_error *err);
 
 /* The files that will be read; the lists are borrowed. To be called before they are. */
 KN_CHECK kn_status kn_release_originals(kn_release_run *run, const char *const *names, const char *const *paths, int count,

@@ -103,7 +103,13 @@ kn_status kn_release_set_models(kn_release_run *run, const double *original, con
     return KN_OK;
 }
 
-/* ---- The originals ---- */
+/* ---- Files ---- */
+
+kn_status kn_release_open_set(kn_release_run *run, const char *output, kn_error *err)
+{
+    KN_TRY(kn_set_open(&run->set, run->ctx, output, err));
+    return kn_set_note(run->set) ? kn_release_note(run, err, "%s", kn_set_note(run->set)) : KN_OK;
+}
 
 kn_status kn_release_originals(kn_release_run *run, const char *const *names, const char *const *paths, int count,
                                bool digested, kn_error *err)
@@ -349,8 +355,8 @@ static kn_status begin(kn_release_run **out, const kn_release_shape *shape, kn_c
 static void end(kn_release_run *run)
 {
     if (!run) return;
-    kn_output_abort(run->output);
-    kn_output_abort(run->summary);
+    if (!run->base) kn_output_abort(run->output);
+    kn_set_end(run->set);
     kn_public_free(run->facts);
     kn_digest_free(run->originals.digests);
     kn_digest_free(run->digests);

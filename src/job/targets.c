@@ -12,8 +12,7 @@
 #include "kn_error.h"
 #include "kn_folder.h"
 #include "kn_names.h"
-#include "kn_private.h"
-#include "kn_summary.h"
+#include "kn_set.h"
 
 typedef struct checking {
     kn_context    *ctx;

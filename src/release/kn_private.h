@@ -16,10 +16,6 @@
 #include "kn_output.h"
 #include "kn_records_plan.h"
 
-#define KN_CERTIFICATE_SUFFIX ".certificate.json"
-#define KN_PRIVATE_SUFFIX ".private.json"
-#define KN_ROWMAP_SUFFIX ".rowmap"
-
 /* All borrowed. */
 typedef struct kn_private_input {
     const kn_spec         *spec;    /* with the method that was used                                   */

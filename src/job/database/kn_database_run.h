@@ -20,7 +20,7 @@ typedef struct kn_database_run {
     int                    promise_count;
     kn_relational_promise *promises; /* in scratch */
     /* What is written. */
-    kn_database_writer  *writer;
+    kn_database_writer  *writer; /* the set's */
     kn_database_release *rows; /* one of these two */
     kn_anatomy          *anatomy;
     kn_key_map           keys;

@@ -5,12 +5,12 @@
  */
 #include "kn_database_run.h"
 
-#include <kanon/report.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "kn_alloc.h"
+#include "kn_database_report.h"
 #include "kn_error.h"
 #include "kn_folder.h"
 #include "kn_job_texts.h"
@@ -34,20 +34,13 @@ static const char *without_scheme(const char *name)
     return file ? file : name;
 }
 
-/* A SQLite file's own name, a folder's without its slashes, of a server the name of the new schema. */
 static kn_status find_base(kn_database_run *run, kn_error *err)
 {
-    const char *output = run->all.spec->output, *from = without_scheme(output);
-    size_t      size = strlen(from);
-    if (kn_database_kind_of(output) == KN_DATABASE_POSTGRES) {
-        const char *schema = strrchr(output, '#');
-        from = schema ? schema + 1 : "release";
-        if (strchr(from, '/')) return kn_fail(err, KN_USAGE, "the name of a schema has no slash");
-        size = strlen(from);
-    }
-    while (size > 1 && from[size - 1] == '/') size--;
-    run->all.base = run->result->beside = kn_arena_strndup(run->all.arena, from, size);
-    return run->all.base ? KN_OK : kn_fail_memory(err, run->all.ctx, "making a release");
+    char *base = NULL;
+    KN_TRY(kn_set_base(&base, run->all.ctx, run->all.spec->output, err));
+    run->all.base = run->result->beside = kn_release_text(&run->all, base, err);
+    kn_free(base);
+    return run->all.base ? KN_OK : KN_MEMORY;
 }
 
 /* Does a path lie directly in a folder? */
@@ -77,7 +70,9 @@ static kn_status open_target(kn_release_run *all, kn_error *err)
     KN_TRY(find_base(run, err));
     KN_TRY(check_target(run, err));
     KN_TRY(kn_targets_check(run->all.ctx, run->all.spec, run->all.base, err));
+    KN_TRY(kn_release_open_set(all, output, err));
     KN_TRY(kn_database_writer_open(&run->writer, run->all.ctx, output, NULL, err));
+    kn_set_database(all->set, run->writer);
     if (run->all.spec->spreadsheet_safe && !kn_database_writer_guard(run->writer))
         return kn_fail(err, KN_USAGE,
                        "spreadsheet-safe is for CSV, and the output is no folder of such files; leave it out");
@@ -334,31 +329,14 @@ static void describe(kn_release_run *all, kn_private_input *out)
     out->inputs = (const char *const *)&kn_database_run_of(all)->db->source;
 }
 
-static kn_status report(kn_release_run *all, const char *path, kn_error *err)
+static kn_status report(kn_buffer *to, kn_release_run *all, kn_error *err)
 {
-    return kn_database_report_write(all->ctx, path, all->spec, kn_database_run_of(all)->result, all->options->version,
-                                    err);
-}
-
-static const char *written(const kn_release_run *all)
-{
-    const kn_database_writer *writer = ((const kn_database_run *)(const void *)all)->writer;
-    const char               *folder = kn_database_writer_folder(writer);
-    return folder ? folder : kn_database_writer_file(writer);
-}
-
-static kn_status commit(kn_release_run *all, kn_error *err)
-{
-    kn_database_run    *run = kn_database_run_of(all);
-    kn_database_writer *writer = run->writer;
-    run->writer = NULL;
-    return kn_database_writer_commit(writer, err);
+    return kn_database_report_render(to, all->spec, kn_database_run_of(all)->result, all->options->version, err);
 }
 
 static void end(kn_release_run *all)
 {
     kn_database_run *run = kn_database_run_of(all);
-    kn_database_writer_abort(run->writer);
     kn_database_free(run->back);
     kn_free(run->map);
     kn_forest_free(run->forest);
@@ -382,7 +360,5 @@ const kn_release_shape kn_database_shape = {.run_size = sizeof(kn_database_run),
                                             .describe = describe,
                                             .map = kn_database_run_map,
                                             .report = report,
-                                            .written = written,
-                                            .commit = commit,
                                             .end_search = kn_database_run_end_search,
                                             .end = end};

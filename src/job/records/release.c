@@ -5,7 +5,6 @@
 #include "kn_records_run.h"
 
 #include <kanon/database.h>
-#include <kanon/report.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 #include "kn_error.h"
 #include "kn_forest.h"
 #include "kn_names.h"
+#include "kn_records_report.h"
 #include "kn_targets.h"
 
 /* ---- Reading ---- */
@@ -78,8 +78,8 @@ static kn_status open_output(kn_release_run *run, kn_error *err)
         return kn_fail(err, KN_USAGE, "the output would overwrite the input");
     KN_TRY(kn_targets_check(run->ctx, run->spec, output, err));
     run->base = output;
-    KN_TRY(kn_output_open(&run->output, run->ctx, output, NULL, err));
-    return kn_output_is_stream(run->output) ? kn_fail(err, KN_USAGE, "%s: exists and is not a file", output) : KN_OK;
+    KN_TRY(kn_release_open_set(run, output, err));
+    return kn_set_create(run->set, &run->output, KN_SET_RELEASE, NULL, err);
 }
 
 static kn_status read_records(kn_records_run *run, kn_error *err)
@@ -300,10 +300,9 @@ static kn_status map(kn_release_run *all, kn_output *to, kn_error *err)
     return kn_rowmap_write(to, all->ctx, run->original_of, run->released->count, err);
 }
 
-static kn_status report(kn_release_run *all, const char *path, kn_error *err)
+static kn_status report(kn_buffer *to, kn_release_run *all, kn_error *err)
 {
-    return kn_records_report_write(all->ctx, path, all->spec, kn_records_run_of(all)->result, all->options->version,
-                                   err);
+    return kn_records_report_render(to, all->spec, kn_records_run_of(all)->result, all->options->version, err);
 }
 
 static void end_search(kn_release_run *all)

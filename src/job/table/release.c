@@ -3,12 +3,12 @@
  *
  * Memory: the table, the search and the release's order; then, with all that freed, what the verifier holds.
  */
-#include <kanon/report.h>
 #include <math.h>
 #include <unistd.h>
 
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_release_report.h"
 #include "kn_table_run.h"
 
 static kn_status check(const kn_spec *spec, kn_error *err)
@@ -59,12 +59,12 @@ static kn_status map(kn_release_run *all, kn_output *to, kn_error *err)
     return kn_rowmap_write(to, all->ctx, run->map, run->map_count, err);
 }
 
-static kn_status report(kn_release_run *all, const char *path, kn_error *err)
+static kn_status report(kn_buffer *to, kn_release_run *all, kn_error *err)
 {
     const kn_table_run *run = kn_table_run_of(all);
     kn_spec             shown = *all->spec;
     if (run->linked) shown.entity = run->linked_by; /* sizes are of persons, declared or not */
-    return kn_release_report_write(all->ctx, path, &shown, run->result, all->options->version, err);
+    return kn_release_report_render(to, &shown, run->result, all->options->version, err);
 }
 
 void kn_table_run_end_search(kn_release_run *all)

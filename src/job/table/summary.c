@@ -4,9 +4,6 @@
  * Where a class has fewer known cells of a column than k, nothing is said of them: the mean of one known cell among k
  * would be that cell.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "kn_error.h"
 #include "kn_summary.h"
 #include "kn_table_run.h"
@@ -16,12 +13,7 @@ kn_status kn_table_run_summary(kn_table_run *run, kn_error *err)
     kn_summary *summary = NULL;
     if (!run->all.spec->summary) return KN_OK;
     if (!run->all.base) return kn_release_note(&run->all, err, "the release goes to a stream: no summary is written");
-    size_t room = strlen(run->all.spec->output) + sizeof KN_SUMMARY_SUFFIX;
-    char  *path = kn_release_room(&run->all, &run->all.scratch, room, 1, err);
-    if (!path) return KN_MEMORY;
-    snprintf(path, room, "%s%s", run->all.spec->output, KN_SUMMARY_SUFFIX);
-    KN_TRY(kn_output_open(&run->all.summary, run->all.ctx, path, NULL, err));
-    if (kn_output_is_stream(run->all.summary)) return kn_fail(err, KN_USAGE, "%s: exists and is not a file", path);
+    KN_TRY(kn_set_create(run->all.set, &run->all.summary, KN_SET_SUMMARY, NULL, err));
     KN_TRY(kn_summary_make(&summary, run->all.ctx, run->table, run->quasi, run->plan, run->requirements->k, err));
     kn_status st = kn_summary_write(run->all.summary, summary, run->table, run->quasi,
                                     (const kn_hierarchy *const *)run->hierarchies, run->plan, run->delimiter,
