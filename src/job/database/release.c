@@ -93,7 +93,6 @@ kn_status kn_dbrun_open(kn_dbrun *run, kn_error *err)
     KN_TRY(check_target(run, err));
     KN_TRY(kn_targets_check(run->ctx, run->spec, run->base, err));
     KN_TRY(kn_set_open(&run->set, run->ctx, output, err));
-    if (kn_set_note(run->set)) KN_TRY(kn_dbrun_note(run, err, "%s", kn_set_note(run->set)));
     KN_TRY(kn_database_writer_open(&run->writer, run->ctx, output, NULL, err));
     kn_set_database(run->set, run->writer);
     if (run->spec->spreadsheet_safe && !kn_database_writer_guard(run->writer))

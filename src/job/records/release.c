@@ -104,7 +104,6 @@ static kn_status open_output(kn_recrun *run, kn_error *err)
         return kn_fail(err, KN_USAGE, "the output would overwrite the input");
     KN_TRY(kn_targets_check(run->ctx, run->spec, output, err));
     KN_TRY(kn_set_open(&run->set, run->ctx, output, err));
-    if (kn_set_note(run->set)) KN_TRY(kn_recrun_note(run, err, "%s", kn_set_note(run->set)));
     return kn_set_create(run->set, &run->output, KN_SET_RELEASE, NULL, err);
 }
 

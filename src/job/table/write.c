@@ -96,7 +96,6 @@ static kn_status open_spool(kn_run *run, kn_error *err)
 kn_status kn_run_open(kn_run *run, kn_error *err)
 {
     KN_TRY(kn_set_open(&run->set, run->ctx, run->to_stream ? NULL : run->spec->output, err));
-    if (kn_set_note(run->set)) KN_TRY(kn_run_note(run, err, "%s", kn_set_note(run->set)));
     if (run->to_stream) return open_spool(run, err);
     return kn_set_create(run->set, &run->release, KN_SET_RELEASE, NULL, err);
 }
