@@ -120,7 +120,7 @@ KN_API KN_CHECK kn_status kn_anonymize(kn_release_result **out, kn_context *ctx,
 KN_API void               kn_release_result_free(kn_release_result *result);
 
 /* A run that is killed while the files of its release get their names leaves a journal. This completes or undoes what it
- * began; kn_anonymize and its like do so by themselves, whoever else reads or replaces a release calls it first. `release` is
+ * began; kn_anonymize and its like do so silently, whoever else reads or replaces a release calls it first. `release` is
  * named as for the output of a spec; where there is no journal beside it nothing happens, at the cost of a look. `note`, of
  * KN_SETTLE_NOTE bytes, gets a sentence for the user, or an empty text. KN_IO: another run is just giving the release its
  * names, the journal is not the user's own, or it cannot be settled. */

@@ -295,7 +295,7 @@ int cli_anonymize_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *w)
     take(&a, path ? kn_spec_read(&a.spec, ctx, path, &err) : kn_spec_create(&a.spec, ctx, &err), &err);
     apply(&a, w, w->file_count > first ? w->files + first : NULL, w->file_count - first);
     for (int i = 0; !a.code && i < a.spec->input_count; i++) a.code = cli_settle(ctx, a.spec->inputs[i]);
-    if (!a.code && w->command != &cli_anonymize) a.code = cli_settle(ctx, a.spec->output);
+    if (!a.code) a.code = cli_settle(ctx, a.spec->output);
     if (a.code) {
         kn_spec_free(a.spec);
         return a.code;

@@ -110,9 +110,6 @@ KN_CHECK kn_status kn_release_report(kn_release_run *run, kn_error *err); /* the
 
 /* ---- What shapes use ---- */
 
-/* The set of the output; NULL: a stream's. */
-KN_CHECK kn_status kn_release_open_set(kn_release_run *run, const char *output, kn_error *err);
-
 /* The files that will be read; the lists are borrowed. To be called before they are. */
 KN_CHECK kn_status kn_release_originals(kn_release_run *run, const char *const *names, const char *const *paths, int count,
                                         bool digested, kn_error *err);

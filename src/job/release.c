@@ -103,13 +103,7 @@ kn_status kn_release_set_models(kn_release_run *run, const double *original, con
     return KN_OK;
 }
 
-/* ---- Files ---- */
-
-kn_status kn_release_open_set(kn_release_run *run, const char *output, kn_error *err)
-{
-    KN_TRY(kn_set_open(&run->set, run->ctx, output, err));
-    return kn_set_note(run->set) ? kn_release_note(run, err, "%s", kn_set_note(run->set)) : KN_OK;
-}
+/* ---- The originals ---- */
 
 kn_status kn_release_originals(kn_release_run *run, const char *const *names, const char *const *paths, int count,
                                bool digested, kn_error *err)

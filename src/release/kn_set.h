@@ -10,7 +10,8 @@
  * writes a journal (".NAME.kanon-journal" beside the release), takes away the old certificate and whatever the old set had and
  * the new one has not, gives the other files their names, commits a server's transaction, gives the certificate its name last
  * and removes the journal. A commit that fails puts the old set back. A kill leaves the old set, the new set, or a release
- * without a certificate beside a journal, which kn_set_open or kn_set_settle completes or undoes.
+ * without a certificate beside a journal, which kn_set_open or kn_set_settle completes or undoes; only the latter says so, for
+ * equal runs give equal results.
  *
  * One run at a time has a set of an output open (".NAME.kanon-lock", locked with flock, so that the system unlocks it when the
  * run ends, however it ends): kn_set_open refuses at once, with KN_IO. A set is used by one thread at a time.
@@ -44,9 +45,6 @@ typedef struct kn_set kn_set;
  * set, so that the commit ends each file by itself. KN_IO: another run is writing it, or what a killed run left cannot be
  * settled. */
 KN_CHECK kn_status kn_set_open(kn_set **out, kn_context *ctx, const char *output, kn_error *err);
-
-/* What was settled when the set was opened, as a sentence; NULL: nothing was there. */
-const char *kn_set_note(const kn_set *set);
 
 /* Opens a file of the set. `path` NULL: where that role stands beside the release. The output is the set's and ends with it.
  * KN_USAGE where something is there that is not a file; a report may be a stream. */

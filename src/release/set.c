@@ -243,11 +243,6 @@ kn_status kn_set_open(kn_set **out, kn_context *ctx, const char *output, kn_erro
     return st;
 }
 
-const char *kn_set_note(const kn_set *s)
-{
-    return s->note[0] ? s->note : NULL;
-}
-
 kn_status kn_set_settle(kn_context *ctx, const char *output, char *note, size_t note_size, kn_error *err)
 {
     struct stat info;

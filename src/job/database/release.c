@@ -70,7 +70,7 @@ static kn_status open_target(kn_release_run *all, kn_error *err)
     KN_TRY(find_base(run, err));
     KN_TRY(check_target(run, err));
     KN_TRY(kn_targets_check(run->all.ctx, run->all.spec, run->all.base, err));
-    KN_TRY(kn_release_open_set(all, output, err));
+    KN_TRY(kn_set_open(&all->set, all->ctx, output, err));
     KN_TRY(kn_database_writer_open(&run->writer, run->all.ctx, output, NULL, err));
     kn_set_database(all->set, run->writer);
     if (run->all.spec->spreadsheet_safe && !kn_database_writer_guard(run->writer))

@@ -78,7 +78,7 @@ static kn_status open_output(kn_release_run *run, kn_error *err)
         return kn_fail(err, KN_USAGE, "the output would overwrite the input");
     KN_TRY(kn_targets_check(run->ctx, run->spec, output, err));
     run->base = output;
-    KN_TRY(kn_release_open_set(run, output, err));
+    KN_TRY(kn_set_open(&run->set, run->ctx, output, err));
     return kn_set_create(run->set, &run->output, KN_SET_RELEASE, NULL, err);
 }
 

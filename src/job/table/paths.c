@@ -140,7 +140,7 @@ kn_status kn_table_run_open(kn_release_run *all, kn_error *err)
     kn_table_run *run = kn_table_run_of(all);
     bool          stream = is_stream(all->spec->output);
     KN_TRY(kn_targets_check(all->ctx, all->spec, stream ? NULL : all->spec->output, err));
-    KN_TRY(kn_release_open_set(all, stream ? NULL : all->spec->output, err));
+    KN_TRY(kn_set_open(&all->set, all->ctx, stream ? NULL : all->spec->output, err));
     if (stream) return open_nameless(run, err);
     all->base = all->spec->output;
     return kn_set_create(all->set, &all->output, KN_SET_RELEASE, NULL, err);
