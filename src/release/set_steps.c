@@ -178,6 +178,7 @@ static kn_status put(const kn_set_step *step, kn_error *err)
 kn_status kn_set_steps_forward(const kn_set_steps *s, kn_set_commit_fn commit, void *arg, kn_error *err)
 {
     const kn_set_step *last = &s->list[s->count - 1];
+    if (kn_set_steps_done(s)) return open_to_others(last, err);
     KN_TRY(set_aside(last, err));
     for (int i = 0; i < s->count; i++)
         if (!s->list[i].temporary) KN_TRY(set_aside(&s->list[i], err));
