@@ -11,7 +11,7 @@ static kn_records_verify_report *verify(const problem *p, const kn_records *rele
     kn_records_verify_options options = KN_RECORDS_VERIFY_OPTIONS_INIT;
     options.map = map;
     options.map_count = release->count;
-    assert_ok(kn_verify_records_pair(&report, p->ctx, &p->spec, p->original, release, &options, &err), err);
+    assert_ok(verify_in_memory(&report, p->ctx, &p->spec, p->original, release, &options, &err), err);
     return report;
 }
 
@@ -285,7 +285,7 @@ static void map_files(void **state)
         kn_records_verify_report *r = NULL;
         kn_records_verify_options options = KN_RECORDS_VERIFY_OPTIONS_INIT;
         options.map_path = testing_file("map", cases[i].text, strlen(cases[i].text));
-        kn_status st = kn_verify_records_pair(&r, ctx, &p.spec, p.original, p.release, &options, &err);
+        kn_status st = verify_in_memory(&r, ctx, &p.spec, p.original, p.release, &options, &err);
         assert_int_equal(st, cases[i].status);
         assert_int_equal(st == KN_OK && r->ok, cases[i].ok);
         kn_records_verify_report_free(r);
@@ -304,7 +304,7 @@ static void limits(void **state)
     kn_records_verify_options options = KN_RECORDS_VERIFY_OPTIONS_INIT;
     hospital_problem(&p, ctx, (kn_kmn){2, 2, 1});
     options.work_limit = 10;
-    assert_ok(kn_verify_records_pair(&r, ctx, &p.spec, p.original, p.release, &options, &err), err);
+    assert_ok(verify_in_memory(&r, ctx, &p.spec, p.original, p.release, &options, &err), err);
     assert_false(r->decided);
     assert_false(r->ok);
     assert_int_equal(r->outcome, KN_OUTCOME_UNDECIDED);
@@ -313,18 +313,18 @@ static void limits(void **state)
     assert_int_equal(r->k, 0);
     kn_records_verify_report_free(r);
     options.size = 3;
-    assert_int_equal(kn_verify_records_pair(&r, ctx, &p.spec, p.original, p.release, &options, &err), KN_USAGE);
+    assert_int_equal(verify_in_memory(&r, ctx, &p.spec, p.original, p.release, &options, &err), KN_USAGE);
     p.spec.kmn.m = 0;
-    assert_int_equal(kn_verify_records_pair(&r, ctx, &p.spec, p.original, p.release, NULL, &err), KN_USAGE);
+    assert_int_equal(verify_in_memory(&r, ctx, &p.spec, p.original, p.release, NULL, &err), KN_USAGE);
     p.spec.kmn.m = 1;
     p.models[0] = (kn_model){.kind = KN_MODEL_ENTROPY, .attribute = "Disease", .l = {2, 1}};
     p.spec.model_count = 1;
     p.classes[1].sensitive = true;
-    assert_ok(kn_verify_records_pair(&r, ctx, &p.spec, p.original, p.release, NULL, &err), err);
+    assert_ok(verify_in_memory(&r, ctx, &p.spec, p.original, p.release, NULL, &err), err);
     assert_false(r->ok); /* a promise that cannot be checked is not kept */
     kn_records_verify_report_free(r);
     p.spec.class_count = 0;
-    assert_int_equal(kn_verify_records_pair(&r, ctx, &p.spec, p.original, p.release, NULL, &err), KN_USAGE);
+    assert_int_equal(verify_in_memory(&r, ctx, &p.spec, p.original, p.release, NULL, &err), KN_USAGE);
     free_problem(&p);
     testing_context_free(ctx);
 }
@@ -450,7 +450,7 @@ static void absent_in_figure_13(void **state)
     options.work_limit = 50; /* enough for what is there, not for what is absent */
     options.map = map;
     options.map_count = 4;
-    assert_ok(kn_verify_records_pair(&r, ctx, &p.spec, p.original, p.release, &options, &err), err);
+    assert_ok(verify_in_memory(&r, ctx, &p.spec, p.original, p.release, &options, &err), err);
     assert_false(r->decided);
     assert_false(r->ok);
     assert_int_equal(r->k, 0);
@@ -559,7 +559,7 @@ static void memory_failures(void **state)
             memory.refuse_at = memory.requests + at;
             options.map = way ? map : NULL;
             options.map_count = 4;
-            st = kn_verify_records_pair(&r, ctx, &p.spec, p.original, p.release, &options, &err);
+            st = verify_in_memory(&r, ctx, &p.spec, p.original, p.release, &options, &err);
             assert_true(st == KN_OK || st == KN_MEMORY);
             assert_true(st == KN_OK || !r);
             /* Where only a message found no room the report is still not ok. */

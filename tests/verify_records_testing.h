@@ -12,6 +12,7 @@
 #include "kn_alloc.h"
 #include "kn_records_plan.h"
 #include "kn_rng.h"
+#include "kn_verify_records.h"
 #include "testing.h"
 
 #define ROOT KN_RECORDS_ROOT
@@ -46,6 +47,32 @@ static inline kn_records *make_records(kn_context *ctx, kn_vocabulary *v, const 
     }
     r->start[t->count] = at;
     return r;
+}
+
+/* Records that are in memory, told as a file's are. */
+static inline kn_status tell_records(void *state, const kn_records_sink *sink, kn_records_layout *layout, kn_error *err)
+{
+    const kn_records *r = state;
+    kn_records_place  nowhere = {"memory", 0, 0};
+    *layout = (kn_records_layout){.form = r->layout.form};
+    for (int64_t i = 0; i < kn_records_count(r); i++) {
+        kn_status st = sink->record(sink->state, (kn_string){NULL, 0}, &nowhere, err);
+        for (uint32_t n = 0; st == KN_OK && n < kn_records_size(r, i); n++) {
+            kn_string text;
+            text.data = kn_records_label(r, i, n, &text.size);
+            st = sink->node(sink->state, kn_records_parent(r, i, n), kn_records_class(r, i, n), text, &nowhere, err);
+        }
+        if (st != KN_OK) return st;
+    }
+    return KN_OK;
+}
+
+static inline kn_status verify_in_memory(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                                         const kn_records *original, const kn_records *release,
+                                         const kn_records_verify_options *options, kn_error *err)
+{
+    kn_vteller from = {(void *)(uintptr_t)original, tell_records}, to = {(void *)(uintptr_t)release, tell_records};
+    return kn_vrecords_verify(out, ctx, spec, &from, &to, options, err);
 }
 
 static inline void read_records(trees *out, const kn_records *r)

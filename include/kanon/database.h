@@ -21,9 +21,10 @@ typedef struct kn_database_options {
     int                  table_count;
     const char          *schema; /* PostgreSQL; NULL: the first schema of the search path                     */
     kn_csv_options       csv;    /* of a folder's files; `na` and `timezone` also of other sources            */
+    const char          *snapshot; /* PostgreSQL: read what this exported snapshot shows; NULL: what is there */
 } kn_database_options;
 
-#define KN_DATABASE_OPTIONS_INIT {sizeof(kn_database_options), NULL, 0, NULL, KN_CSV_OPTIONS_INIT}
+#define KN_DATABASE_OPTIONS_INIT {sizeof(kn_database_options), NULL, 0, NULL, KN_CSV_OPTIONS_INIT, NULL}
 
 /* Is this the name of a database ("sqlite:...", "postgresql:...", "postgres:...", or a folder that is there)? */
 KN_API bool kn_database_named(const char *input);

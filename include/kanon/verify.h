@@ -133,9 +133,11 @@ typedef struct kn_database_verify_options {
     int64_t        map_count;
     int64_t        work_limit; /* pairs of rows that are held against each other before the answer is "undecided"; 0: 10^10 */
     double         time_limit; /* seconds; then the call ends with KN_UNDECIDED; 0: none                               */
+    const char    *snapshot; /* PostgreSQL: the original is what this exported snapshot shows; NULL: what is there     */
+    const struct kn_cells *cells; /* kanon's own: the release where it is not committed yet; NULL: by its name         */
 } kn_database_verify_options;
 
-#define KN_DATABASE_VERIFY_OPTIONS_INIT {sizeof(kn_database_verify_options), NULL, NULL, NULL, NULL, 0, 0, 0}
+#define KN_DATABASE_VERIFY_OPTIONS_INIT {sizeof(kn_database_verify_options), NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL}
 
 /* Verifies a release of a database (multi-relational k-anonymity: Definitions 9 and 10). From the release alone: every
  * person's tree of quasi-identifiers equals that of at least k - 1 others, every promise about sensitive values, keys
@@ -148,11 +150,6 @@ typedef struct kn_database_verify_options {
 KN_API KN_CHECK kn_status kn_verify_database(kn_database_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                              const kn_database_verify_options *options, kn_error *err);
 
-/* The same of two databases that were read: options->original is not looked at. options->release, where it is given, is the name
- * of what was read: what it holds beside the cells of its tables is then looked at too. */
-KN_API KN_CHECK kn_status kn_verify_databases(kn_database_verify_report **out, kn_context *ctx, const kn_spec *spec,
-                                              const kn_database *original, const kn_database *release,
-                                              const kn_database_verify_options *options, kn_error *err);
 KN_API void               kn_database_verify_report_free(kn_database_verify_report *report);
 
 /* ---- Tree records ---- */
@@ -198,9 +195,15 @@ typedef struct kn_records_verify_options {
     int64_t        work_limit;   /* sets of values that are counted, and steps of the search; 0: 2 * 10^10, and
                                     5 * 10^7 sets of one record                                                        */
     double         time_limit;   /* seconds; then the call ends with KN_UNDECIDED; 0: none                             */
+    const char    *snapshot; /* of a database on a PostgreSQL server, as kn_database_verify_options has it             */
+    kn_records_form form;    /* of the release; KN_RECORDS_AUTO: by its name                                           */
+    /* kanon's own: calls `tell` with a sentence for whatever in the release's file is not written as a release is. */
+    kn_status (*look_at_form)(void *state, void (*tell)(void *arg, const char *sentence), void *arg, kn_error *err);
+    void          *form_state;
 } kn_records_verify_options;
 
-#define KN_RECORDS_VERIFY_OPTIONS_INIT {sizeof(kn_records_verify_options), NULL, NULL, NULL, NULL, 0, 0, 0}
+#define KN_RECORDS_VERIFY_OPTIONS_INIT                                                                                         \
+    {sizeof(kn_records_verify_options), NULL, NULL, NULL, NULL, 0, 0, 0, NULL, KN_RECORDS_AUTO, NULL, NULL}
 
 /* Verifies a release of tree records. From the release alone: k^(m,n)-anonymity (Definition 1: every set of up to m values
  * with up to n relations between them is found in no record or in at least k), under spec->semantics; l-diversity of
@@ -212,11 +215,9 @@ typedef struct kn_records_verify_options {
 KN_API KN_CHECK kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                             const kn_records_verify_options *options, kn_error *err);
 
-/* The same of records that were read: options->original is not looked at. options->release, where it is given, is the file that they
- * were read from: it is then held against what is written for them. */
-KN_API KN_CHECK kn_status kn_verify_records_pair(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
-                                                 const kn_records *original, const kn_records *release,
-                                                 const kn_records_verify_options *options, kn_error *err);
+/* The same without a look at how the release's file is written, unless options->look_at_form takes it. */
+KN_API KN_CHECK kn_status kn_verify_records_files(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                                                  const kn_records_verify_options *options, kn_error *err);
 KN_API void               kn_records_verify_report_free(kn_records_verify_report *report);
 
 #ifdef __cplusplus

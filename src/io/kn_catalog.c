@@ -1,19 +1,10 @@
-/* kn_catalog.c: lists of tables, columns and keys before the tables are read; rows of cells → tables.
+/* kn_catalog.c: lists of tables, columns and keys before the tables are read.
  *
- * Interface: kn_catalog.h. Lists double in the arena, so adding costs constant time on average. A feed interns each cell
- * as it comes and hands batches of rows to the builder; it works on one thread, for sources give rows one after another.
+ * Interface: kn_catalog.h. Lists double in the arena, so adding costs constant time on average.
  */
 #include "kn_catalog.h"
 
 #include <string.h>
-
-#include "kn_alloc.h"
-#include "kn_context.h"
-#include "kn_error.h"
-#include "kn_interner.h"
-#include "kn_utf8.h"
-
-enum { BATCH_ROWS = 4096 };
 
 void kn_catalog_init(kn_catalog *c, kn_context *ctx)
 {
@@ -111,104 +102,4 @@ bool kn_catalog_wanted(const kn_database_options *options, const char *table)
     for (int i = 0; i < options->table_count; i++)
         if (strcmp(options->tables[i].name, table) == 0) return true;
     return options->table_count == 0;
-}
-
-/* ---- Rows → table ---- */
-
-kn_status kn_feed_open(kn_feed *f, kn_context *ctx, const char *source, const kn_catalog_table *table, kn_error *err)
-{
-    *f = (kn_feed){.ctx = ctx, .source = source, .table = table->name, .columns = table};
-    f->column_count = table->column_count;
-    kn_string *names = kn_alloc_array(ctx, (size_t)table->column_count + 1, sizeof *names);
-    f->ids = kn_alloc_array(ctx, (size_t)(table->column_count + 1) * BATCH_ROWS, sizeof *f->ids);
-    kn_status status = KN_OK;
-    if (!names || !f->ids) {
-        status = kn_fail_memory(err, ctx, source);
-    } else {
-        for (int i = 0; i < table->column_count; i++) names[i] = kn_string_of(table->columns[i].name);
-        status = kn_builder_create(&f->builder, ctx, names, table->column_count, 1, err);
-    }
-    kn_free(names);
-    if (status != KN_OK) kn_feed_abort(f);
-    return status;
-}
-
-void kn_feed_abort(kn_feed *f)
-{
-    kn_builder_free(f->builder);
-    kn_free(f->ids);
-    f->builder = NULL;
-    f->ids = NULL;
-}
-
-static kn_status write_batch(kn_feed *f, kn_error *err)
-{
-    int64_t first = 0;
-    if (kn_cancelled(f->ctx)) return kn_fail_cancelled(err);
-    KN_TRY(kn_builder_extend(f->builder, f->batch, 0, &first, err));
-    for (int c = 0; c < f->column_count; c++)
-        kn_builder_write(f->builder, c, first, f->ids + (size_t)c * BATCH_ROWS, f->batch);
-    kn_progress_add(f->ctx, (uint64_t)f->batch);
-    f->batch = 0;
-    return KN_OK;
-}
-
-/* Rows that belong together mostly come together: is it the text of the cell above? */
-static bool like_above(const kn_feed *f, const uint32_t *id, kn_string text)
-{
-    if (f->batch == 0 || id[-1] == KN_ID_MISSING) return false;
-    kn_string above = kn_builder_interner(f->builder, f->column, 0)->texts[id[-1] - 1];
-    return above.size == text.size && memcmp(above.data, text.data, text.size) == 0;
-}
-
-kn_status kn_feed_cell(kn_feed *f, kn_string text, kn_error *err)
-{
-    uint32_t *id = &f->ids[(size_t)f->column * BATCH_ROWS + (size_t)f->batch];
-    *id = KN_ID_MISSING;
-    if (text.data && like_above(f, id, text)) {
-        *id = id[-1];
-    } else if (text.data) {
-        if (!kn_plain_ascii(text.data, text.size) && kn_utf8_check(text.data, text.size) < text.size)
-            return kn_fail(err, KN_INPUT, "%s: table \"%s\", column \"%s\", row %lld: not UTF-8", f->source, f->table,
-                           f->columns->columns[f->column].name, (long long)f->rows + 1);
-        *id = kn_intern(kn_builder_interner(f->builder, f->column, 0), text);
-        if (*id == KN_ID_FAILED) return kn_fail_memory(err, f->ctx, f->source);
-    }
-    if (++f->column < f->column_count) return KN_OK;
-    f->column = 0;
-    f->rows++;
-    return ++f->batch == BATCH_ROWS ? write_batch(f, err) : KN_OK;
-}
-
-/* The texts that the user calls missing, beside NULL. */
-static kn_status feed_na(kn_feed *f, kn_string **out, const kn_database_options *options, kn_error *err)
-{
-    const kn_csv_options *csv = &options->csv;
-    *out = NULL;
-    if (!csv->na) return KN_OK;
-    *out = kn_alloc_array(f->ctx, (size_t)csv->na_count + 1, sizeof **out);
-    if (!*out) return kn_fail_memory(err, f->ctx, f->source);
-    for (int i = 0; i < csv->na_count; i++) (*out)[i] = kn_value_trim(kn_string_of(csv->na[i]));
-    kn_builder_set_na(f->builder, *out, csv->na_count);
-    return KN_OK;
-}
-
-kn_status kn_feed_finish(kn_table **out, kn_feed *f, const kn_builder_type *types, const kn_database_options *options,
-                         kn_error *err)
-{
-    kn_timezone *zone = NULL;
-    kn_string   *na = NULL;
-    kn_status    status = f->batch > 0 ? write_batch(f, err) : KN_OK;
-    if (status == KN_OK && options->csv.timezone) status = kn_timezone_open(&zone, f->ctx, options->csv.timezone, err);
-    if (status == KN_OK) status = feed_na(f, &na, options, err);
-    if (status == KN_OK) {
-        kn_value_rules rules = {.decimal = '.', .timezone = zone};
-        kn_builder    *builder = f->builder;
-        f->builder = NULL;
-        status = kn_builder_finish(out, builder, types, &rules, err);
-    }
-    kn_free(na);
-    kn_timezone_free(zone);
-    kn_feed_abort(f);
-    return status;
 }

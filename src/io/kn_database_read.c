@@ -4,22 +4,18 @@
  * to listed tables. Columns of keys are read as text: a key is compared by its spelling.
  */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "kn_alloc.h"
-#include "kn_catalog.h"
 #include "kn_context.h"
+#include "kn_csv_read.h"
+#include "kn_database_write.h"
 #include "kn_error.h"
-#include "kn_extras.h"
-#include "kn_folder.h"
-#include "kn_names.h"
+#include "kn_feed.h"
 #include "kn_nearest.h"
-#include "kn_postgres.h"
-#include "kn_sqlite.h"
 
 typedef struct reading {
     kn_context                *ctx;
-    const kn_database_source  *source;
+    const kn_cells            *source;
     const kn_database_options *options;
     kn_catalog                 catalog;
     kn_database               *db;
@@ -190,6 +186,53 @@ static void find_types(const reading *r, const kn_catalog_table *t, kn_builder_t
     }
 }
 
+/* Tables that are files have their columns there. */
+static kn_status name_columns(reading *r, int table, kn_error *err)
+{
+    char        *path = NULL;
+    kn_csv_names names = {0};
+    if (!r->source->file) return KN_OK;
+    KN_TRY(r->source->file(r->source->state, &path, r->catalog.tables[table].name, err));
+    kn_status status = kn_csv_read_names(&names, r->ctx, path, &r->options->csv, err);
+    for (int i = 0; status == KN_OK && i < names.count; i++)
+        if (kn_catalog_add_column(&r->catalog, table, names.names[i], NULL, false, false) < 0)
+            status = out_of_memory(r, err);
+    kn_csv_names_free(&names);
+    kn_free(path);
+    return status;
+}
+
+static kn_status read_file(const reading *r, kn_table **out, const kn_catalog_table *t, const kn_builder_type *types,
+                           kn_error *err)
+{
+    kn_csv_options  csv = r->options->csv;
+    char           *path = NULL;
+    kn_column_type *columns = kn_alloc_array(r->ctx, (size_t)t->column_count, sizeof *columns);
+    kn_status       status = columns ? KN_OK : out_of_memory(r, err);
+    if (status == KN_OK) status = r->source->file(r->source->state, &path, t->name, err);
+    csv.types = columns;
+    csv.type_count = 0;
+    for (int c = 0; status == KN_OK && c < t->column_count; c++)
+        if (types[c].type != KN_TYPE_AUTO)
+            columns[csv.type_count++] = (kn_column_type){t->columns[c].name, types[c].type, types[c].format};
+    if (status == KN_OK) status = kn_table_read_csv(out, r->ctx, path, &csv, err);
+    kn_free(path);
+    kn_free(columns);
+    return status;
+}
+
+static kn_status read_cells(const reading *r, kn_table **out, const kn_catalog_table *t, const kn_builder_type *types,
+                            kn_error *err)
+{
+    kn_feed      feed;
+    kn_cell_sink sink = {&feed, kn_feed_cell};
+    KN_TRY(kn_feed_open(&feed, r->ctx, r->source->name, t, err));
+    kn_status status = r->source->rows(r->source->state, t, &sink, err);
+    if (status == KN_OK) return kn_feed_finish(out, &feed, types, r->options, err);
+    kn_feed_abort(&feed);
+    return status;
+}
+
 static kn_status read_table(reading *r, const kn_catalog_table *t, kn_error *err)
 {
     if (t->column_count == 0)
@@ -198,7 +241,7 @@ static kn_status read_table(reading *r, const kn_catalog_table *t, kn_error *err
     kn_table        *table = NULL;
     if (!types) return out_of_memory(r, err);
     find_types(r, t, types);
-    kn_status status = r->source->read(r->source->state, &table, t, types, r->options, err);
+    kn_status status = r->source->file ? read_file(r, &table, t, types, err) : read_cells(r, &table, t, types, err);
     kn_free(types);
     if (status != KN_OK) return status;
     KN_TRY(kn_database_add(r->db, t->name, table, err)); /* takes the table */
@@ -229,6 +272,7 @@ static kn_status read_all(reading *r, kn_error *err)
 {
     KN_TRY(kn_database_create(&r->db, r->ctx, r->source->name, err));
     KN_TRY(r->source->list(r->source->state, &r->catalog, r->options, err));
+    for (int t = 0; t < r->catalog.table_count; t++) KN_TRY(name_columns(r, t, err));
     KN_TRY(choose_tables(r, err));
     mark_keys(r);
     for (int i = 0; i < r->count; i++) KN_TRY(read_table(r, &r->catalog.tables[r->order[i]], err));
@@ -236,15 +280,15 @@ static kn_status read_all(reading *r, kn_error *err)
     return KN_OK;
 }
 
-kn_status kn_database_read_source(kn_database **out, kn_context *ctx, const kn_database_source *source,
-                                  const kn_database_options *options, kn_error *err)
+kn_status kn_database_read_cells(kn_database **out, const kn_cells *cells, const kn_database_options *options,
+                                 kn_error *err)
 {
-    reading r = {.ctx = ctx, .source = source, .options = options};
+    reading r = {.ctx = cells->ctx, .source = cells, .options = options};
     *out = NULL;
-    kn_catalog_init(&r.catalog, ctx);
-    kn_progress_begin(ctx, "reading", "rows", 0);
+    kn_catalog_init(&r.catalog, r.ctx);
+    kn_progress_begin(r.ctx, "reading", "rows", 0);
     kn_status status = read_all(&r, err);
-    kn_progress_end(ctx);
+    kn_progress_end(r.ctx);
     kn_free(r.order);
     kn_catalog_free(&r.catalog);
     if (status == KN_OK)
@@ -255,20 +299,6 @@ kn_status kn_database_read_source(kn_database **out, kn_context *ctx, const kn_d
 }
 
 /* ---- By name ---- */
-
-static bool is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-kn_database_kind kn_database_kind_of(const char *name)
-{
-    size_t size = strlen(name);
-    if (kn_name_sqlite(name)) return KN_DATABASE_SQLITE;
-    if (kn_name_server(name)) return KN_DATABASE_POSTGRES;
-    return (size > 0 && name[size - 1] == '/') || is_folder(name) ? KN_DATABASE_FOLDER : KN_DATABASE_NONE;
-}
 
 bool kn_database_named(const char *input)
 {
@@ -287,30 +317,9 @@ kn_status kn_database_read(kn_database **out, kn_context *ctx, const char *input
         for (int j = 0; j < i; j++)
             if (strcmp(options->tables[i].name, options->tables[j].name) == 0)
                 return kn_fail(err, KN_USAGE, "table \"%s\" is listed twice", options->tables[i].name);
-    switch (kn_database_kind_of(input)) {
-    case KN_DATABASE_SQLITE: return kn_sqlite_read(out, ctx, kn_name_sqlite(input), options, err);
-    case KN_DATABASE_POSTGRES: return kn_postgres_read(out, ctx, input, options, err);
-    case KN_DATABASE_FOLDER: return kn_folder_read(out, ctx, input, options, err);
-    case KN_DATABASE_NONE: break;
-    }
-    return kn_fail(err, KN_USAGE, "%s: not a database: sqlite:FILE, postgresql://... or FOLDER/", input);
-}
-
-kn_status kn_database_extras(kn_context *ctx, const char *name, const kn_database *original, kn_extras_fn tell,
-                             void *arg, kn_error *err)
-{
-    switch (kn_database_kind_of(name)) {
-    case KN_DATABASE_SQLITE: return kn_sqlite_extras(ctx, name + strlen("sqlite:"), original, tell, arg, err);
-    case KN_DATABASE_POSTGRES: return kn_postgres_extras(ctx, name, tell, arg, err);
-    case KN_DATABASE_FOLDER: return kn_folder_extras(ctx, name, tell, arg, err);
-    case KN_DATABASE_NONE: break;
-    }
-    return KN_OK;
-}
-
-kn_status kn_database_table_file(char **out, kn_context *ctx, const char *name, const char *table, kn_error *err)
-{
-    *out = NULL;
-    if (kn_database_kind_of(name) != KN_DATABASE_FOLDER) return KN_OK;
-    return kn_folder_table_file(out, ctx, name, table, err);
+    kn_cells *cells = NULL;
+    KN_TRY(kn_cells_open(&cells, ctx, input, options->snapshot, err));
+    kn_status status = kn_database_read_cells(out, cells, options, err);
+    kn_cells_close(cells);
+    return status;
 }

@@ -17,6 +17,7 @@
 #include "kn_arena.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_feed.h"
 #include "kn_folder.h"
 #include "kn_names.h"
 #include "kn_postgres.h"
@@ -379,18 +380,24 @@ bool kn_database_writer_guard(kn_database_writer *w)
     return true;
 }
 
+kn_status kn_database_writer_cells(kn_cells **out, kn_database_writer *w, kn_error *err)
+{
+    *out = NULL;
+    return w->sink.cells(w->sink.state, out, err);
+}
+
 kn_status kn_database_writer_read(kn_database **out, kn_database_writer *w, const kn_database_options *options,
                                   kn_error *err)
 {
-    kn_database_options none = KN_DATABASE_OPTIONS_INIT;
+    kn_database_options own = KN_DATABASE_OPTIONS_INIT;
+    kn_cells           *cells = NULL;
     *out = NULL;
-    return w->sink.read(w->sink.state, out, options ? options : &none, err);
-}
-
-kn_status kn_database_writer_extras(kn_database_writer *w, const kn_database *original, kn_extras_fn tell, void *arg,
-                                    kn_error *err)
-{
-    return w->sink.extras(w->sink.state, original, tell, arg, err);
+    if (options) own = *options;
+    own.schema = NULL; /* the one that was written */
+    KN_TRY(kn_database_writer_cells(&cells, w, err));
+    kn_status status = kn_database_read_cells(out, cells, &own, err);
+    kn_cells_close(cells);
+    return status;
 }
 
 const char *kn_database_writer_folder(const kn_database_writer *w)

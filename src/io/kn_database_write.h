@@ -15,8 +15,8 @@
 #ifndef KN_DATABASE_WRITE_H
 #define KN_DATABASE_WRITE_H
 
+#include "kn_cells.h"
 #include "kn_database.h"
-#include "kn_extras.h"
 
 typedef enum kn_database_kind {
     KN_DATABASE_NONE = 0,
@@ -85,9 +85,8 @@ KN_CHECK kn_status kn_database_writer_write_keys(kn_database_writer *writer, con
 KN_CHECK kn_status kn_database_writer_read(kn_database **out, kn_database_writer *writer,
                                            const kn_database_options *options, kn_error *err);
 
-/* What was written beside the cells (kn_extras.h). */
-KN_CHECK kn_status kn_database_writer_extras(kn_database_writer *writer, const kn_database *original, kn_extras_fn tell,
-                                             void *arg, kn_error *err);
+/* The same as texts, for whoever reads it another way. To be closed before the writer ends. */
+KN_CHECK kn_status kn_database_writer_cells(kn_cells **out, kn_database_writer *writer, kn_error *err);
 
 /* A folder's temporary place, where other files may be put before the commit; NULL for other targets. */
 const char *kn_database_writer_folder(const kn_database_writer *writer);
@@ -147,12 +146,11 @@ typedef struct kn_database_sink {
     kn_status (*row)(void *state, const kn_string *cells, kn_error *err);       /* data NULL: missing     */
     kn_status (*table_end)(void *state, kn_error *err);
     kn_status (*finish)(void *state, kn_error *err); /* all tables are there: now it can be read           */
-    kn_status (*read)(void *state, kn_database **out, const kn_database_options *options, kn_error *err);
+    kn_status (*cells)(void *state, kn_cells **out, kn_error *err);
     kn_status (*commit)(void *state, kn_error *err); /* ends the state, also on failure                    */
     void (*abort)(void *state);
     const char *file; /* see kn_database_writer_file */
     bool       *guarded; /* CSV: see kn_database_writer_guard; NULL elsewhere */
-    kn_status (*extras)(void *state, const kn_database *original, kn_extras_fn tell, void *arg, kn_error *err);
     kn_status (*sync)(void *state, kn_database_place *out, kn_error *err);
     void (*detach)(void *state);
 } kn_database_sink;

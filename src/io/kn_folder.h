@@ -2,14 +2,13 @@
 #ifndef KN_FOLDER_H
 #define KN_FOLDER_H
 
-#include <kanon/database.h>
 #include <sys/types.h>
 
+#include "kn_cells.h"
 #include "kn_database_write.h"
 
-/* Reads the folder's files NAME.csv, NAME.csv.gz, NAME.csv.zst and NAME.tsv as tables. */
-KN_CHECK kn_status kn_folder_read(kn_database **out, kn_context *ctx, const char *path,
-                                  const kn_database_options *options, kn_error *err);
+/* The folder's files NAME.csv, NAME.csv.gz, NAME.csv.zst and NAME.tsv as tables. */
+KN_CHECK kn_status kn_folder_cells(kn_cells **out, kn_context *ctx, const char *path, kn_error *err);
 
 /* A new folder, or one that is there and empty. */
 KN_CHECK kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *path, kn_error *err);
@@ -19,9 +18,6 @@ bool kn_folder_is_table(const char *name);
 
 /* What stands in a released folder beside its tables. */
 #define KN_FOLDER_CERTIFICATE "certificate.json"
-
-/* The file of a table, to be freed; NULL in *out: there is none. */
-KN_CHECK kn_status kn_folder_table_file(char **out, kn_context *ctx, const char *path, const char *table, kn_error *err);
 
 /* Is it a file? */
 bool kn_folder_is_file(const char *path);

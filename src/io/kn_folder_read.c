@@ -1,4 +1,4 @@
-/* kn_folder_read.c: a folder of CSV files → a database. Interface: kn_folder.h.
+/* kn_folder_read.c: a folder of CSV files as a source of tables. Interface: kn_folder.h, kn_cells.h.
  *
  * Each file is a table with the file's name. Only visible files whose names end as those of tables do are looked at.
  */
@@ -10,17 +10,16 @@
 #include <sys/stat.h>
 
 #include "kn_alloc.h"
-#include "kn_catalog.h"
-#include "kn_csv_read.h"
+#include "kn_cells.h"
 #include "kn_error.h"
-#include "kn_extras.h"
 #include "kn_folder.h"
 
 static const char *const endings[] = {".csv", ".csv.gz", ".csv.zst", ".tsv"};
 
 typedef struct folder {
+    kn_cells    cells;
     kn_context *ctx;
-    const char *path;
+    char       *path;
 } folder;
 
 /* The length of the table's name in a file's; 0: it is no table. */
@@ -56,26 +55,15 @@ static char *path_of(const folder *f, const char *file)
 static kn_status add_file(const folder *f, kn_catalog *catalog, const char *file, size_t name_size,
                           const kn_database_options *options, kn_error *err)
 {
-    char        *name = kn_strndup(f->ctx, file, name_size), *path = path_of(f, file);
-    kn_status    status = KN_OK;
-    kn_csv_names names = {0};
-    int          table = -1;
-    if (!name || !path) {
+    char     *name = kn_strndup(f->ctx, file, name_size);
+    kn_status status = KN_OK;
+    if (!name)
         status = kn_fail_memory(err, f->ctx, f->path);
-    } else if (kn_catalog_wanted(options, name)) {
-        if (kn_catalog_find(catalog, name) >= 0)
-            status = kn_fail(err, KN_INPUT, "%s: two files are table \"%s\"", f->path, name);
-        else
-            status = kn_csv_read_names(&names, f->ctx, path, &options->csv, err);
-        if (status == KN_OK && (table = kn_catalog_add_table(catalog, name)) < 0)
-            status = kn_fail_memory(err, f->ctx, f->path);
-        for (int i = 0; status == KN_OK && i < names.count; i++)
-            if (kn_catalog_add_column(catalog, table, names.names[i], NULL, false, false) < 0)
-                status = kn_fail_memory(err, f->ctx, f->path);
-        kn_csv_names_free(&names);
-    }
+    else if (kn_catalog_wanted(options, name) && kn_catalog_find(catalog, name) >= 0)
+        status = kn_fail(err, KN_INPUT, "%s: two files are table \"%s\"", f->path, name);
+    else if (kn_catalog_wanted(options, name) && kn_catalog_add_table(catalog, name) < 0)
+        status = kn_fail_memory(err, f->ctx, f->path);
     kn_free(name);
-    kn_free(path);
     return status;
 }
 
@@ -115,50 +103,46 @@ static char *file_of(const folder *f, const char *table, bool *there)
     return path;
 }
 
-kn_status kn_folder_table_file(char **out, kn_context *ctx, const char *path, const char *table, kn_error *err)
+static kn_status table_file(void *state, char **out, const char *table, kn_error *err)
 {
-    folder f = {ctx, path};
-    bool   there = false;
-    *out = file_of(&f, table, &there);
-    if (!*out) return kn_fail_memory(err, ctx, path);
+    const folder *f = state;
+    bool          there = false;
+    *out = file_of(f, table, &there);
+    if (!*out) return kn_fail_memory(err, f->ctx, f->path);
     if (there) return KN_OK;
     kn_free(*out);
     *out = NULL;
-    return KN_OK;
+    return kn_fail(err, KN_IO, "%s: the file of table \"%s\" went away", f->path, table);
 }
 
-static kn_status read_table(void *state, kn_table **out, const kn_catalog_table *table, const kn_builder_type *types,
-                            const kn_database_options *options, kn_error *err)
+static kn_status extras(void *state, const kn_catalog *original, kn_extras_fn tell, void *arg, kn_error *err)
 {
-    const folder   *f = state;
-    kn_csv_options  csv = options->csv;
-    bool            there = false;
-    char           *path = file_of(f, table->name, &there);
-    kn_column_type *columns = kn_alloc_array(f->ctx, (size_t)table->column_count, sizeof *columns);
-    kn_status       status = KN_OK;
-    if (!path || !columns) {
-        status = kn_fail_memory(err, f->ctx, f->path);
-    } else if (!there) {
-        status = kn_fail(err, KN_IO, "%s: the file of table \"%s\" went away", f->path, table->name);
-    } else {
-        csv.types = columns;
-        csv.type_count = 0;
-        for (int c = 0; c < table->column_count; c++)
-            if (types[c].type != KN_TYPE_AUTO)
-                columns[csv.type_count++] = (kn_column_type){table->columns[c].name, types[c].type, types[c].format};
-        status = kn_table_read_csv(out, f->ctx, path, &csv, err);
+    const folder *f = state;
+    (void)original;
+    return kn_folder_extras(f->ctx, f->path, tell, arg, err);
+}
+
+static void close_folder(void *state)
+{
+    folder *f = state;
+    kn_free(f->path);
+    kn_free(f);
+}
+
+kn_status kn_folder_cells(kn_cells **out, kn_context *ctx, const char *path, kn_error *err)
+{
+    folder *f = kn_alloc_zero(ctx, sizeof *f);
+    *out = NULL;
+    if (!f) return kn_fail_memory(err, ctx, path);
+    f->ctx = ctx;
+    f->path = kn_strndup(ctx, path, strlen(path));
+    f->cells = (kn_cells){ctx, f, f->path, list, NULL, table_file, extras, close_folder};
+    if (f->path) {
+        *out = &f->cells;
+        return KN_OK;
     }
-    kn_free(path);
-    kn_free(columns);
-    return status;
-}
-
-kn_status kn_folder_read(kn_database **out, kn_context *ctx, const char *path, const kn_database_options *options,
-                         kn_error *err)
-{
-    folder             f = {ctx, path};
-    kn_database_source source = {&f, path, list, read_table};
-    return kn_database_read_source(out, ctx, &source, options, err);
+    close_folder(f);
+    return kn_fail_memory(err, ctx, path);
 }
 
 /* ---- What else is there ---- */

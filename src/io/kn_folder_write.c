@@ -129,17 +129,10 @@ static kn_status sink_finish(void *state, kn_error *err)
     return KN_OK;
 }
 
-static kn_status sink_read(void *state, kn_database **out, const kn_database_options *options, kn_error *err)
-{
-    folder_sink *s = state;
-    return kn_folder_read(out, s->ctx, s->temporary, options, err);
-}
-
-static kn_status sink_extras(void *state, const kn_database *original, kn_extras_fn tell, void *arg, kn_error *err)
+static kn_status sink_cells(void *state, kn_cells **out, kn_error *err)
 {
     const folder_sink *s = state;
-    (void)original;
-    return kn_folder_extras(s->ctx, s->temporary, tell, arg, err);
+    return kn_folder_cells(out, s->ctx, s->temporary, err);
 }
 
 /* Some file systems cannot do this for folders and say EINVAL. */
@@ -261,8 +254,8 @@ kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *pat
         sink_abort(s);
         return status;
     }
-    *out = (kn_database_sink){s,           s->temporary, sink_table,  sink_row,   sink_table_end,
-                              sink_finish, sink_read,    sink_commit, sink_abort, NULL,
-                              &s->guarded, sink_extras,  sink_sync,   sink_detach};
+    *out =
+        (kn_database_sink){s,           s->temporary, sink_table, sink_row,    sink_table_end, sink_finish, sink_cells,
+                           sink_commit, sink_abort,   NULL,       &s->guarded, sink_sync,      sink_detach};
     return KN_OK;
 }

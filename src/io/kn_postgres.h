@@ -7,13 +7,11 @@
 #ifndef KN_POSTGRES_H
 #define KN_POSTGRES_H
 
-#include <kanon/database.h>
-
+#include "kn_cells.h"
 #include "kn_database_write.h"
 
-/* Reads the tables of one schema in one repeatable-read transaction. */
-KN_CHECK kn_status kn_postgres_read(kn_database **out, kn_context *ctx, const char *name,
-                                    const kn_database_options *options, kn_error *err);
+/* The tables of one schema in one repeatable-read transaction. `snapshot`: of which moment; NULL: now. */
+KN_CHECK kn_status kn_postgres_cells(kn_cells **out, kn_context *ctx, const char *name, const char *snapshot, kn_error *err);
 
 /* Is there a schema of the name's, with this number? */
 KN_CHECK kn_status kn_postgres_committed(bool *out, kn_context *ctx, const char *name, uint64_t schema, kn_error *err);

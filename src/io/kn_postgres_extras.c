@@ -79,14 +79,3 @@ kn_status kn_pg_extras(kn_pg *pg, kn_extras_fn tell, void *arg, kn_error *err)
     }
     return KN_OK;
 }
-
-kn_status kn_postgres_extras(kn_context *ctx, const char *name, kn_extras_fn tell, void *arg, kn_error *err)
-{
-    kn_pg pg;
-    KN_TRY(kn_pg_open(&pg, ctx, name, NULL, err));
-    kn_status status = kn_pg_run(&pg, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err);
-    if (status == KN_OK) status = kn_pg_find_schema(&pg, NULL, err);
-    if (status == KN_OK) status = kn_pg_extras(&pg, tell, arg, err);
-    kn_pg_close(&pg);
-    return status;
-}

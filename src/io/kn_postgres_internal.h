@@ -5,8 +5,6 @@
 #include <libpq-fe.h>
 
 #include "kn_buffer.h"
-#include "kn_catalog.h"
-#include "kn_extras.h"
 #include "kn_postgres.h"
 
 typedef struct kn_pg {
@@ -40,7 +38,14 @@ KN_CHECK kn_status kn_pg_find_schema(kn_pg *pg, const char *said, kn_error *err)
 /* What the schema holds beside tables and their keys, within the transaction that is open. */
 KN_CHECK kn_status kn_pg_extras(kn_pg *pg, kn_extras_fn tell, void *arg, kn_error *err);
 
-/* Reads the tables of the schema within the transaction that is open. */
-KN_CHECK kn_status kn_pg_read(kn_database **out, kn_pg *pg, const kn_database_options *options, kn_error *err);
+/* Within a transaction: rows come in the same order whenever they are read, for scans of large tables begin at their beginning
+ * and in one process. */
+#define KN_PG_IN_ORDER "SET LOCAL synchronize_seqscans = off; SET LOCAL max_parallel_workers_per_gather = 0"
+
+/* The tables of the schema within the transaction that is open, as long as the connection is. */
+kn_cells kn_pg_cells(kn_pg *pg);
+
+/* Begins a transaction, and says by which name others see what it sees, as long as it lasts. */
+KN_CHECK kn_status kn_pg_export(kn_pg *pg, char *snapshot, size_t size, kn_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* kn_postgres_read.c: a schema of a PostgreSQL database → a database. Interface: kn_postgres.h.
+/* kn_postgres_read.c: the tables of a PostgreSQL schema as texts. Interface: kn_postgres.h, kn_cells.h.
  *
  * One read-only transaction at isolation level repeatable read sees all tables at one moment. Keys come from pg_constraint;
  * rows through COPY (SELECT ...) TO STDOUT, so that partitioned tables (and views, where the release file lists them) are
@@ -6,6 +6,7 @@
  *
  * Cost: one pass over each table, on one thread.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "kn_alloc.h"
@@ -153,16 +154,16 @@ static char *take_cell(char *at, const char *end, kn_string *out)
     return from < end ? from + 1 : from;
 }
 
-static kn_status feed_line(kn_pg *pg, kn_feed *feed, char *line, int size, kn_error *err)
+static kn_status take_line(kn_pg *pg, int columns, const kn_cell_sink *sink, char *line, int size, kn_error *err)
 {
     const char *end = line + size;
     while (end > line && end[-1] == '\n') end--;
     char *at = line;
-    for (int c = 0; c < feed->column_count; c++) {
+    for (int c = 0; c < columns; c++) {
         kn_string cell = {"", 0};
         if (at > end) return kn_fail(err, KN_IO, "%s: the server sent a row that is too short", pg->name);
         at = take_cell(at, end, &cell);
-        KN_TRY(kn_feed_cell(feed, cell, err));
+        KN_TRY(sink->cell(sink->state, cell, err));
     }
     return KN_OK;
 }
@@ -180,7 +181,7 @@ static kn_status copy_end(kn_pg *pg, kn_error *err)
     return status;
 }
 
-static kn_status copy_rows(kn_pg *pg, kn_feed *feed, kn_error *err)
+static kn_status copy_rows(kn_pg *pg, int columns, const kn_cell_sink *sink, kn_error *err)
 {
     for (;;) {
         char     *line = NULL;
@@ -188,7 +189,7 @@ static kn_status copy_rows(kn_pg *pg, kn_feed *feed, kn_error *err)
         kn_status status = KN_OK;
         if (size == -1) return copy_end(pg, err);
         if (size < 0) return kn_pg_fail(pg, NULL, err);
-        status = feed_line(pg, feed, line, size, err);
+        status = take_line(pg, columns, sink, line, size, err);
         PQfreemem(line);
         if (status != KN_OK) return status;
     }
@@ -219,33 +220,82 @@ static kn_status copy_begin(kn_pg *pg, const kn_catalog_table *t, kn_error *err)
     return status;
 }
 
-static kn_status read_table(void *state, kn_table **out, const kn_catalog_table *t, const kn_builder_type *types,
-                            const kn_database_options *options, kn_error *err)
+static kn_status read_rows(void *state, const kn_catalog_table *t, const kn_cell_sink *sink, kn_error *err)
 {
-    kn_pg  *pg = state;
-    kn_feed feed;
-    KN_TRY(kn_feed_open(&feed, pg->ctx, pg->name, t, err));
-    kn_status status = copy_begin(pg, t, err);
-    if (status == KN_OK) status = copy_rows(pg, &feed, err);
-    if (status == KN_OK) return kn_feed_finish(out, &feed, types, options, err);
-    kn_feed_abort(&feed);
-    return status;
+    kn_pg *pg = state;
+    KN_TRY(copy_begin(pg, t, err));
+    return copy_rows(pg, t->column_count, sink, err);
 }
 
-kn_status kn_pg_read(kn_database **out, kn_pg *pg, const kn_database_options *options, kn_error *err)
+static kn_status extras(void *state, const kn_catalog *original, kn_extras_fn tell, void *arg, kn_error *err)
 {
-    kn_database_source source = {pg, pg->name, list, read_table};
-    return kn_database_read_source(out, pg->ctx, &source, options, err);
+    (void)original;
+    return kn_pg_extras(state, tell, arg, err);
 }
 
-kn_status kn_postgres_read(kn_database **out, kn_context *ctx, const char *name, const kn_database_options *options,
-                           kn_error *err)
+/* ---- Sources ---- */
+
+static void keep_open(void *state)
 {
-    kn_pg pg;
+    (void)state;
+}
+
+kn_cells kn_pg_cells(kn_pg *pg)
+{
+    return (kn_cells){pg->ctx, pg, pg->name, list, read_rows, NULL, extras, keep_open};
+}
+
+/* A connection of its own. */
+typedef struct own {
+    kn_pg    pg;
+    kn_cells cells;
+} own;
+
+static void close_own(void *state)
+{
+    own *o = state; /* the connection stands first */
+    kn_pg_close(&o->pg);
+    kn_free(o);
+}
+
+static kn_status begin(kn_pg *pg, const char *snapshot, kn_error *err)
+{
+    char sql[160];
+    KN_TRY(kn_pg_run(pg, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err));
+    if (snapshot) {
+        if (strlen(snapshot) > 60 || snapshot[strspn(snapshot, "0123456789ABCDEFabcdef-")])
+            return kn_fail(err, KN_USAGE, "%s: this is no snapshot of a server", pg->name);
+        snprintf(sql, sizeof sql, "SET TRANSACTION SNAPSHOT '%s'", snapshot);
+        kn_status status = kn_pg_run(pg, sql, err);
+        if (status == KN_IO || status == KN_INPUT)
+            return kn_fail(err, KN_IO, "%s: the server does not keep what was read any more", pg->name);
+        if (status != KN_OK) return status;
+    }
+    return kn_pg_run(pg, KN_PG_IN_ORDER, err);
+}
+
+kn_status kn_postgres_cells(kn_cells **out, kn_context *ctx, const char *name, const char *snapshot, kn_error *err)
+{
+    own *o = kn_alloc_zero(ctx, sizeof *o);
     *out = NULL;
-    KN_TRY(kn_pg_open(&pg, ctx, name, NULL, err));
-    kn_status status = kn_pg_run(&pg, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err);
-    if (status == KN_OK) status = kn_pg_read(out, &pg, options, err);
-    kn_pg_close(&pg);
+    if (!o) return kn_fail_memory(err, ctx, "postgresql");
+    kn_status status = kn_pg_open(&o->pg, ctx, name, NULL, err);
+    if (status == KN_OK) status = begin(&o->pg, snapshot, err);
+    o->cells = kn_pg_cells(&o->pg);
+    o->cells.close = close_own;
+    if (status == KN_OK)
+        *out = &o->cells;
+    else
+        close_own(o);
     return status;
+}
+
+kn_status kn_pg_export(kn_pg *pg, char *snapshot, size_t size, kn_error *err)
+{
+    PGresult *result = NULL;
+    KN_TRY(begin(pg, NULL, err));
+    KN_TRY(kn_pg_query(pg, &result, "SELECT pg_catalog.pg_export_snapshot()", NULL, 0, err));
+    snprintf(snapshot, size, "%s", PQntuples(result) == 1 ? PQgetvalue(result, 0, 0) : "");
+    PQclear(result);
+    return KN_OK;
 }

@@ -15,6 +15,7 @@ typedef struct pg_sink {
     kn_pg     pg;
     int       columns;
     kn_buffer lines;
+    kn_cells  cells;
 } pg_sink;
 
 static kn_status out_of_memory(const pg_sink *s, kn_error *err)
@@ -186,19 +187,13 @@ static kn_status sink_finish(void *state, kn_error *err)
     return KN_OK;
 }
 
-static kn_status sink_read(void *state, kn_database **out, const kn_database_options *options, kn_error *err)
-{
-    pg_sink            *s = state;
-    kn_database_options own = *options;
-    own.schema = NULL; /* the one that was written */
-    return kn_pg_read(out, &s->pg, &own, err);
-}
-
-static kn_status sink_extras(void *state, const kn_database *original, kn_extras_fn tell, void *arg, kn_error *err)
+static kn_status sink_cells(void *state, kn_cells **out, kn_error *err)
 {
     pg_sink *s = state;
-    (void)original;
-    return kn_pg_extras(&s->pg, tell, arg, err);
+    (void)err;
+    s->cells = kn_pg_cells(&s->pg);
+    *out = &s->cells;
+    return KN_OK;
 }
 
 /* Others see the schema's number once it is committed, and no later schema of that name has it. */
@@ -250,7 +245,7 @@ static kn_status begin(pg_sink *s, kn_error *err)
     if (!s->pg.schema)
         return kn_fail(err, KN_USAGE, "%s: say the name of the new schema: postgresql://.../database#SCHEMA",
                        s->pg.name);
-    KN_TRY(kn_pg_run(&s->pg, "BEGIN", err));
+    KN_TRY(kn_pg_run(&s->pg, "BEGIN; " KN_PG_IN_ORDER, err));
     kn_buffer_init(&sql, s->pg.ctx);
     kn_buffer_add(&sql, "CREATE SCHEMA ");
     kn_pg_name(&sql, s->pg.schema);
@@ -268,7 +263,7 @@ kn_status kn_postgres_sink(kn_database_sink *out, kn_context *ctx, const char *n
         sink_abort(s);
         return status;
     }
-    *out = (kn_database_sink){s,           NULL,       sink_table, sink_row, sink_table_end, sink_finish, sink_read,
-                              sink_commit, sink_abort, NULL,       NULL,     sink_extras,    sink_sync,   sink_abort};
+    *out = (kn_database_sink){s,           NULL,       sink_table, sink_row, sink_table_end, sink_finish, sink_cells,
+                              sink_commit, sink_abort, NULL,       NULL,     sink_sync,      sink_abort};
     return KN_OK;
 }

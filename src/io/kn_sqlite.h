@@ -2,13 +2,11 @@
 #ifndef KN_SQLITE_H
 #define KN_SQLITE_H
 
-#include <kanon/database.h>
-
+#include "kn_cells.h"
 #include "kn_database_write.h"
 
-/* Reads a file, read-only and in one transaction. */
-KN_CHECK kn_status kn_sqlite_read(kn_database **out, kn_context *ctx, const char *path,
-                                  const kn_database_options *options, kn_error *err);
+/* Opens a file, read-only and in one transaction. */
+KN_CHECK kn_status kn_sqlite_cells(kn_cells **out, kn_context *ctx, const char *path, kn_error *err);
 
 /* A new file beside the target, which it replaces at the end. */
 KN_CHECK kn_status kn_sqlite_sink(kn_database_sink *out, kn_context *ctx, const char *path, kn_error *err);

@@ -22,13 +22,13 @@
 #include "kn_sqlite_internal.h"
 
 typedef struct looking {
-    kn_context        *ctx;
-    const char        *path;
-    const kn_database *original;
-    sqlite3           *db, *fresh;
-    kn_extras_fn       tell;
-    void              *arg;
-    bool               told;
+    kn_context       *ctx;
+    const char       *path;
+    const kn_catalog *original;
+    sqlite3          *db, *fresh;
+    kn_extras_fn      tell;
+    void             *arg;
+    bool              told;
 } looking;
 
 static kn_status fail_sqlite(const looking *l, sqlite3 *db, kn_error *err)
@@ -114,11 +114,11 @@ static bool in_list(const char *const *list, const char *word, size_t size)
 }
 
 /* A word of a type that the original declares. */
-static bool in_original(const kn_database *db, const char *word, size_t size)
+static bool in_original(const kn_catalog *original, const char *word, size_t size)
 {
-    for (int t = 0; db && t < db->table_count; t++)
-        for (int c = 0; c < db->tables[t].table->column_count; c++) {
-            const char *type = db->tables[t].columns[c].declared;
+    for (int t = 0; original && t < original->table_count; t++)
+        for (int c = 0; c < original->tables[t].column_count; c++) {
+            const char *type = original->tables[t].columns[c].declared;
             for (; type && *type; type++)
                 if (sqlite3_strnicmp(type, word, (int)size) == 0) return true;
         }
@@ -372,7 +372,7 @@ static kn_status look_at_bytes(looking *l, kn_error *err)
     return status;
 }
 
-kn_status kn_sqlite_extras(kn_context *ctx, const char *path, const kn_database *original, kn_extras_fn fn, void *arg,
+kn_status kn_sqlite_extras(kn_context *ctx, const char *path, const kn_catalog *original, kn_extras_fn fn, void *arg,
                            kn_error *err)
 {
     looking   l = {.ctx = ctx, .path = path, .original = original, .tell = fn, .arg = arg};

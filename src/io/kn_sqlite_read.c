@@ -1,4 +1,4 @@
-/* kn_sqlite_read.c: a SQLite file → a database. Interface: kn_sqlite.h.
+/* kn_sqlite_read.c: the tables of a SQLite file as texts. Interface: kn_sqlite.h, kn_cells.h.
  *
  * The file is opened read-only, as one that may be hostile (kn_sqlite_open.c), and read in one transaction. SQLite's columns
  * hold values of any kind: numbers become their shortest exact spelling, binary values \x and hexadecimal digits. Names are
@@ -12,15 +12,17 @@
 #include <string.h>
 
 #include "kn_alloc.h"
-#include "kn_catalog.h"
+#include "kn_cells.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_sqlite_internal.h"
 
 typedef struct reader {
+    kn_cells    cells;
     kn_context *ctx;
     sqlite3    *db;
-    const char *path;
+    char       *path;
+    uint64_t    charged;
 } reader;
 
 static kn_status fail_sqlite(const reader *r, kn_error *err)
@@ -223,14 +225,6 @@ bool kn_sqlite_cell(kn_string *out, sqlite3_stmt *s, int c, char room[KN_SQLITE_
     }
 }
 
-static kn_status feed_cell(const reader *r, kn_feed *feed, kn_buffer *scratch, sqlite3_stmt *s, int c, kn_error *err)
-{
-    char      room[KN_SQLITE_NUMBER];
-    kn_string text;
-    if (!kn_sqlite_cell(&text, s, c, room, scratch)) return kn_fail_memory(err, r->ctx, r->path);
-    return kn_feed_cell(feed, text, err);
-}
-
 void kn_sqlite_name(kn_buffer *sql, const char *name)
 {
     kn_buffer_char(sql, '"');
@@ -257,51 +251,67 @@ static kn_status select_all(const reader *r, sqlite3_stmt **out, const kn_catalo
     return status;
 }
 
-static kn_status read_table(void *state, kn_table **out, const kn_catalog_table *t, const kn_builder_type *types,
-                            const kn_database_options *options, kn_error *err)
+static kn_status read_rows(void *state, const kn_catalog_table *t, const kn_cell_sink *sink, kn_error *err)
 {
     const reader *r = state;
     sqlite3_stmt *s = NULL;
-    kn_feed       feed;
     kn_buffer     scratch;
+    char          room[KN_SQLITE_NUMBER];
+    kn_string     text;
     KN_TRY(select_all(r, &s, t, err));
-    kn_status status = kn_feed_open(&feed, r->ctx, r->path, t, err);
+    kn_status status = KN_OK;
     int       step = SQLITE_DONE;
     kn_buffer_init(&scratch, r->ctx);
-    if (status == KN_OK) {
-        while (status == KN_OK && (step = sqlite3_step(s)) == SQLITE_ROW)
-            for (int c = 0; c < t->column_count && status == KN_OK; c++)
-                status = feed_cell(r, &feed, &scratch, s, c, err);
-        if (status == KN_OK && step != SQLITE_DONE) status = fail_sqlite(r, err);
-        if (status == KN_OK)
-            status = kn_feed_finish(out, &feed, types, options, err);
-        else
-            kn_feed_abort(&feed);
-    }
+    while (status == KN_OK && (step = sqlite3_step(s)) == SQLITE_ROW)
+        for (int c = 0; c < t->column_count && status == KN_OK; c++)
+            status = kn_sqlite_cell(&text, s, c, room, &scratch) ? sink->cell(sink->state, text, err)
+                                                                 : kn_fail_memory(err, r->ctx, r->path);
+    if (status == KN_OK && step != SQLITE_DONE) status = fail_sqlite(r, err);
     kn_buffer_free(&scratch);
     sqlite3_finalize(s);
     return status;
 }
 
+static kn_status extras(void *state, const kn_catalog *original, kn_extras_fn tell, void *arg, kn_error *err)
+{
+    const reader *r = state;
+    return kn_sqlite_extras(r->ctx, r->path, original, tell, arg, err);
+}
+
 /* ---- The file ---- */
 
-kn_status kn_sqlite_read(kn_database **out, kn_context *ctx, const char *path, const kn_database_options *options,
-                         kn_error *err)
+static void close_file(void *state)
 {
-    reader             r = {.ctx = ctx, .path = path};
-    kn_database_source source = {&r, path, list, read_table};
-    kn_status          status = KN_OK;
-    uint64_t           charged = 0;
-    *out = NULL;
-    if (sqlite3_open_v2(path, &r.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
-        if (!r.db) return kn_fail_memory(err, ctx, path);
-        bool missing = (sqlite3_errcode(r.db) & 0xff) == SQLITE_CANTOPEN;
-        status = kn_fail(err, missing ? KN_INPUT : KN_IO, "%s: the file cannot be opened", path);
+    reader *r = state;
+    (void)sqlite3_close(r->db);
+    kn_memory_discharge(r->ctx, r->charged);
+    kn_free(r->path);
+    kn_free(r);
+}
+
+static kn_status open_file(reader *r, kn_error *err)
+{
+    if (sqlite3_open_v2(r->path, &r->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
+        if (!r->db) return kn_fail_memory(err, r->ctx, r->path);
+        bool missing = (sqlite3_errcode(r->db) & 0xff) == SQLITE_CANTOPEN;
+        return kn_fail(err, missing ? KN_INPUT : KN_IO, "%s: the file cannot be opened", r->path);
     }
-    if (status == KN_OK) status = kn_sqlite_harden(r.db, ctx, path, &charged, err);
-    if (status == KN_OK && sqlite3_exec(r.db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) status = fail_sqlite(&r, err);
-    if (status == KN_OK) status = kn_database_read_source(out, ctx, &source, options, err);
-    (void)sqlite3_close(r.db);
-    kn_memory_discharge(ctx, charged);
+    KN_TRY(kn_sqlite_harden(r->db, r->ctx, r->path, &r->charged, err));
+    return sqlite3_exec(r->db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK ? KN_OK : fail_sqlite(r, err);
+}
+
+kn_status kn_sqlite_cells(kn_cells **out, kn_context *ctx, const char *path, kn_error *err)
+{
+    reader *r = kn_alloc_zero(ctx, sizeof *r);
+    *out = NULL;
+    if (!r) return kn_fail_memory(err, ctx, path);
+    r->ctx = ctx;
+    r->path = kn_strndup(ctx, path, strlen(path));
+    kn_status status = r->path ? open_file(r, err) : kn_fail_memory(err, ctx, path);
+    r->cells = (kn_cells){ctx, r, r->path, list, read_rows, NULL, extras, close_file};
+    if (status == KN_OK)
+        *out = &r->cells;
+    else
+        close_file(r);
     return status;
 }

@@ -166,16 +166,10 @@ static kn_status sink_finish(void *state, kn_error *err)
     return KN_OK;
 }
 
-static kn_status sink_read(void *state, kn_database **out, const kn_database_options *options, kn_error *err)
-{
-    sqlite_sink *s = state;
-    return kn_sqlite_read(out, s->ctx, kn_output_temporary(s->file), options, err);
-}
-
-static kn_status sink_extras(void *state, const kn_database *original, kn_extras_fn tell, void *arg, kn_error *err)
+static kn_status sink_cells(void *state, kn_cells **out, kn_error *err)
 {
     const sqlite_sink *s = state;
-    return kn_sqlite_extras(s->ctx, kn_output_temporary(s->file), original, tell, arg, err);
+    return kn_sqlite_cells(out, s->ctx, kn_output_temporary(s->file), err);
 }
 
 static kn_status sink_sync(void *state, kn_database_place *out, kn_error *err)
@@ -230,8 +224,8 @@ kn_status kn_sqlite_sink(kn_database_sink *out, kn_context *ctx, const char *pat
         sink_abort(s);
         return status;
     }
-    *out = (kn_database_sink){s,           NULL,        sink_table,  sink_row,   sink_table_end,
-                              sink_finish, sink_read,   sink_commit, sink_abort, kn_output_temporary(s->file),
-                              NULL,        sink_extras, sink_sync,   sink_detach};
+    *out = (kn_database_sink){s,           NULL,       sink_table,  sink_row,   sink_table_end,
+                              sink_finish, sink_cells, sink_commit, sink_abort, kn_output_temporary(s->file),
+                              NULL,        sink_sync,  sink_detach};
     return KN_OK;
 }

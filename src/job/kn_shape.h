@@ -21,10 +21,10 @@
 
 #include <kanon/anonymize.h>
 #include <kanon/verify.h>
-#include <sys/stat.h>
 
 #include "kn_arena.h"
 #include "kn_digest.h"
+#include "kn_input_mark.h"
 #include "kn_job_advise.h"
 #include "kn_output.h"
 #include "kn_private.h"
@@ -33,12 +33,12 @@
 
 struct kn_release_shape;
 
-/* The files that were read. */
+/* What was read: files, or a database. */
 typedef struct kn_originals {
     int                count;
     const char *const *names;  /* what the user calls them                             */
     const char *const *paths;  /* where they are read: a stream's copy                 */
-    struct stat       *before; /* what they were before they were read; in scratch     */
+    kn_input_mark    **marks;  /* what they were before they were read; in scratch     */
     bool               digested; /* the private file holds their SHA-256               */
     kn_digest_job     *digests;
 } kn_originals;
@@ -110,7 +110,7 @@ KN_CHECK kn_status kn_release_report(kn_release_run *run, kn_error *err); /* the
 
 /* ---- What shapes use ---- */
 
-/* The files that will be read; the lists are borrowed. To be called before they are. */
+/* What will be read; the lists are borrowed. To be called before it is. */
 KN_CHECK kn_status kn_release_originals(kn_release_run *run, const char *const *names, const char *const *paths, int count,
                                         bool digested, kn_error *err);
 

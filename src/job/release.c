@@ -110,23 +110,17 @@ kn_status kn_release_originals(kn_release_run *run, const char *const *names, co
 {
     kn_originals *o = &run->originals;
     *o = (kn_originals){.count = count, .names = names, .paths = paths, .digested = digested};
-    o->before = kn_release_room(run, &run->scratch, (size_t)count, sizeof *o->before, err);
-    if (!o->before) return KN_MEMORY;
-    for (int i = 0; i < count; i++)
-        (void)stat(paths[i], &o->before[i]); /* reading says it better where it is not there */
+    o->marks = kn_release_room(run, &run->scratch, (size_t)count, sizeof *o->marks, err);
+    if (!o->marks) return KN_MEMORY;
+    for (int i = 0; i < count; i++) KN_TRY(kn_input_mark_take(&o->marks[i], run->ctx, paths[i], err));
     return KN_OK;
 }
 
-/* One that is no longer the file that was read; NULL: none. */
+/* One that is no longer what was read; NULL: none. */
 static const char *changed_original(const kn_originals *o)
 {
-    for (int i = 0; i < o->count; i++) {
-        const struct stat *then = &o->before[i];
-        struct stat        now;
-        if (stat(o->paths[i], &now) != 0 || now.st_ino != then->st_ino || now.st_size != then->st_size ||
-            now.st_mtim.tv_sec != then->st_mtim.tv_sec || now.st_mtim.tv_nsec != then->st_mtim.tv_nsec)
-            return o->names[i];
-    }
+    for (int i = 0; i < o->count; i++)
+        if (kn_input_mark_changed(o->marks[i])) return o->names[i];
     return NULL;
 }
 
@@ -295,7 +289,8 @@ static kn_status search(kn_release_run *run, kn_error *err)
 static kn_status verify(kn_release_run *run, kn_error *err)
 {
     kn_status   st = run->shape->verify(run, err);
-    const char *changed = st == KN_INTERNAL ? changed_original(&run->originals) : NULL;
+    bool        ours = st == KN_OK || st == KN_MEMORY || st == KN_CANCELLED;
+    const char *changed = ours ? NULL : changed_original(&run->originals);
     return changed ? kn_fail(err, KN_INPUT, "%s: changed while it was read; nothing was written", changed) : st;
 }
 
@@ -352,6 +347,7 @@ static void end(kn_release_run *run)
     if (!run->base) kn_output_abort(run->output);
     kn_set_end(run->set);
     kn_public_free(run->facts);
+    for (int i = 0; run->originals.marks && i < run->originals.count; i++) kn_input_mark_free(run->originals.marks[i]);
     kn_digest_free(run->originals.digests);
     kn_digest_free(run->digests);
     run->shape->end_search(run);

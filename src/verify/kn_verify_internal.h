@@ -94,6 +94,7 @@ typedef struct kn_vread_options {
     const kn_csv_options *csv;
     const char *const    *columns; /* keep these, where the file has them                                        */
     int                   column_count;
+    bool                  all; /* keep every column, in the order of the file */
     const char *const    *header; /* with csv->delimiter 0: take a delimiter that makes these the header's names */
     int                   header_count;
     char                  hint; /* the delimiter to try first     */
@@ -111,6 +112,7 @@ void kn_vform_judge(const kn_vtable *table, kn_vform_fn tell, void *arg);
 KN_CHECK kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *paths, int path_count,
                                   const kn_vread_options *options, kn_error *err);
 void               kn_vtable_free(kn_vtable *t);
+void               kn_vtable_unguard(kn_vtable *t); /* what `guarded` asks for, afterwards */
 int                kn_vtable_name(const kn_vtable *t, const char *name); /* index into names; -1: there is none */
 const kn_vcolumn  *kn_vtable_column(const kn_vtable *t, const char *name); /* NULL: not there or not kept       */
 

@@ -41,10 +41,6 @@ KN_CHECK kn_status kn_database_run_publish(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_database_run_map(kn_release_run *run, kn_output *to, kn_error *err);
 void               kn_database_run_end_search(kn_release_run *run);
 
-/* The files that the spec's database will be read from (kn_release_originals); none of a server, whose tables are read as they
- * were at one moment. */
-KN_CHECK kn_status kn_release_watch_database(kn_release_run *run, kn_error *err);
-
 /* Reads an empty text as a missing cell, beside what `csv` calls one: for releases that cannot tell them apart. *out is the
  * list that `csv` then points to: the caller's, with kn_free once all is read. */
 KN_CHECK kn_status kn_job_empty_is_missing(const char ***out, kn_context *ctx, const char *input, kn_csv_options *csv,

@@ -12,7 +12,6 @@
 #include "kn_alloc.h"
 #include "kn_database_report.h"
 #include "kn_error.h"
-#include "kn_folder.h"
 #include "kn_job_texts.h"
 #include "kn_kept.h"
 #include "kn_names.h"
@@ -220,6 +219,7 @@ static kn_status read_database(kn_database_run *run, kn_error *err)
     options.tables = spec->table_count > 0 ? spec->tables : NULL;
     options.table_count = spec->table_count;
     options.csv = spec->csv;
+    options.snapshot = kn_input_mark_snapshot(run->all.originals.marks[0]);
     if (spec->output && kn_database_kind_of(spec->output) == KN_DATABASE_FOLDER)
         KN_TRY(kn_job_empty_is_missing(&na, run->all.ctx, spec->inputs[0], &options.csv, err));
     kn_status st = kn_database_read(&run->db, run->all.ctx, spec->inputs[0], &options, err);
@@ -227,30 +227,11 @@ static kn_status read_database(kn_database_run *run, kn_error *err)
     return st;
 }
 
-kn_status kn_release_watch_database(kn_release_run *run, kn_error *err)
-{
-    const kn_spec   *spec = run->spec;
-    const char      *input = spec->inputs[0];
-    kn_database_kind kind = kn_database_kind_of(input);
-    int              count = 0;
-    const char     **paths = kn_release_room(run, &run->scratch, (size_t)spec->table_count + 1, sizeof *paths, err);
-    if (!paths) return KN_MEMORY;
-    if (kind == KN_DATABASE_SQLITE) paths[count++] = without_scheme(input);
-    for (int t = 0; kind == KN_DATABASE_FOLDER && t < spec->table_count; t++) {
-        char *file = NULL;
-        KN_TRY(kn_folder_table_file(&file, run->ctx, input, spec->tables[t].name, err));
-        if (file) paths[count++] = kn_arena_strndup(&run->scratch, file, strlen(file));
-        kn_free(file);
-        if (count > 0 && !paths[count - 1]) return kn_fail_memory(err, run->ctx, "reading a database");
-    }
-    return kn_release_originals(run, paths, paths, count, false, err);
-}
-
 static kn_status read(kn_release_run *all, kn_error *err)
 {
     kn_database_run *run = kn_database_run_of(all);
     const kn_spec   *spec = all->spec;
-    KN_TRY(kn_release_watch_database(all, err));
+    KN_TRY(kn_release_originals(all, spec->inputs, spec->inputs, 1, false, err));
     KN_TRY(read_database(run, err));
     KN_TRY(kn_database_choose(run->db, spec->entity_table, err));
     KN_TRY(kn_database_roles(run->db, spec->tables, spec->table_count, err));

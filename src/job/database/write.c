@@ -196,32 +196,20 @@ static kn_status compare(kn_database_run *run, const kn_database_verify_report *
     return compare_tables(run, v, err);
 }
 
-static void take_sentence(void *arg, const char *sentence)
-{
-    char *first = arg;
-    if (!*first) snprintf(first, 500, "%s", sentence);
-}
-
-/* Is there nothing but the cells? The files of a folder are looked at by the verifier. */
-static kn_status check_extras(kn_database_run *run, kn_error *err)
-{
-    char        first[500] = "";
-    const char *problem = first;
-    KN_TRY(kn_database_writer_extras(run->writer, run->db, take_sentence, first, err));
-    return *first ? kn_release_verdict(KN_OUTCOME_FAILS, &problem, 1, err) : KN_OK;
-}
-
 kn_status kn_database_run_verify(kn_release_run *all, kn_error *err)
 {
     kn_database_run           *run = kn_database_run_of(all);
     kn_database_verify_report *report = NULL;
     kn_database_verify_options options = KN_DATABASE_VERIFY_OPTIONS_INIT;
-    KN_TRY(check_extras(run, err));
-    options.release = kn_database_writer_folder(run->writer);
+    kn_cells                  *cells = NULL;
+    KN_TRY(kn_database_writer_cells(&cells, run->writer, err));
+    options.cells = cells;
+    options.snapshot = kn_input_mark_snapshot(all->originals.marks[0]);
     options.map = run->map;
     options.map_count =
         run->back->tables[kn_database_find(run->back, run->db->tables[run->db->entity].name)].table->rows;
-    kn_status st = kn_verify_databases(&report, all->ctx, all->spec, run->db, run->back, &options, err);
+    kn_status st = kn_verify_database(&report, all->ctx, all->spec, &options, err);
+    kn_cells_close(cells);
     st = report ? kn_release_verdict(report->outcome, report->problems, report->problem_count, err)
                 : kn_release_unread(st, err);
     if (st == KN_OK) st = compare(run, report, err);

@@ -44,8 +44,8 @@ static kn_status records_of_forest(kn_records **out, kn_context *ctx, const kn_f
     return st;
 }
 
-kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char *input, const kn_spec *spec,
-                                   kn_error *err)
+static kn_status read_persons(kn_records **out, kn_context *ctx, const char *input, const kn_spec *spec,
+                              const char *snapshot, kn_error *err)
 {
     kn_database_options options = KN_DATABASE_OPTIONS_INIT;
     kn_database        *db = NULL;
@@ -54,6 +54,7 @@ kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char
     options.tables = spec->tables;
     options.table_count = spec->table_count;
     options.csv = spec->csv;
+    options.snapshot = snapshot;
     if (spec->table_count == 0) return kn_fail(err, KN_USAGE, "the spec lists no tables");
     const char **na = NULL; /* no form of records has a node without a value */
     KN_TRY(kn_job_empty_is_missing(&na, ctx, input, &options.csv, err));
@@ -66,6 +67,12 @@ kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char
     kn_forest_free(forest);
     kn_database_free(db);
     return st;
+}
+
+kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char *input, const kn_spec *spec,
+                                   kn_error *err)
+{
+    return read_persons(out, ctx, input, spec, NULL, err);
 }
 
 static kn_status open_output(kn_release_run *run, kn_error *err)
@@ -86,12 +93,11 @@ static kn_status read_records(kn_records_run *run, kn_error *err)
 {
     const kn_spec     *spec = run->all.spec;
     kn_records_options options = kn_records_run_reading(run);
-    if (spec->table_count > 0) {
-        KN_TRY(kn_release_watch_database(&run->all, err));
-        return kn_records_read_database(&run->records, run->all.ctx, spec->inputs[0], spec, err);
-    }
-    KN_TRY(kn_release_originals(&run->all, spec->inputs, spec->inputs, 1, true, err));
-    return kn_records_read(&run->records, run->all.ctx, spec->inputs[0], &options, err);
+    bool               database = spec->table_count > 0;
+    KN_TRY(kn_release_originals(&run->all, spec->inputs, spec->inputs, 1, !database, err));
+    const char *snapshot = kn_input_mark_snapshot(run->all.originals.marks[0]);
+    return database ? read_persons(&run->records, run->all.ctx, spec->inputs[0], spec, snapshot, err)
+                    : kn_records_read(&run->records, run->all.ctx, spec->inputs[0], &options, err);
 }
 
 static kn_status read(kn_release_run *all, kn_error *err)

@@ -1,5 +1,6 @@
 /* records/write.c: released records → bytes, and what the verifier says of them (kn_shape.h). */
 #include "kn_error.h"
+#include "kn_extras.h"
 #include "kn_records_run.h"
 #include "kn_records_write.h"
 
@@ -18,11 +19,16 @@ kn_status kn_records_run_write(kn_release_run *all, kn_error *err)
     return KN_OK;
 }
 
+static kn_records_form release_form(const kn_records_run *run)
+{
+    return run->records->layout.form == KN_RECORDS_DATABASE ? KN_RECORDS_JSON : run->records->layout.form;
+}
+
 /* What was written, by its bytes. */
 static kn_status read_back(kn_records_run *run, kn_error *err)
 {
     kn_records_options options = kn_records_run_reading(run);
-    options.form = run->records->layout.form == KN_RECORDS_DATABASE ? KN_RECORDS_JSON : run->records->layout.form;
+    options.form = release_form(run);
     options.released = true;
     return kn_records_read(&run->back, run->all.ctx, kn_output_temporary(run->all.output), &options, err);
 }
@@ -40,6 +46,15 @@ static kn_status compare(kn_records_run *run, const kn_records_verify_report *v,
     return kn_release_compare_models(&run->all, v->models, v->model_count, true, err);
 }
 
+/* How the file is written: what was read back, written again. */
+static kn_status look_at_form(void *state, void (*tell)(void *arg, const char *sentence), void *arg, kn_error *err)
+{
+    const kn_records_run *run = state;
+    const kn_spec        *spec = run->all.spec;
+    return kn_records_extras(run->all.ctx, kn_output_temporary(run->all.output), run->back, run->records, spec->classes,
+                             spec->class_count, tell, arg, err);
+}
+
 kn_status kn_records_run_verify(kn_release_run *all, kn_error *err)
 {
     kn_records_run           *run = kn_records_run_of(all);
@@ -48,8 +63,12 @@ kn_status kn_records_run_verify(kn_release_run *all, kn_error *err)
     options.release = kn_output_temporary(all->output);
     options.map = run->original_of;
     options.map_count = run->released->count;
+    options.form = release_form(run);
+    options.snapshot = kn_input_mark_snapshot(all->originals.marks[0]);
+    options.look_at_form = look_at_form;
+    options.form_state = run;
     kn_status st = read_back(run, err);
-    if (st == KN_OK) st = kn_verify_records_pair(&report, all->ctx, all->spec, run->records, run->back, &options, err);
+    if (st == KN_OK) st = kn_verify_records_files(&report, all->ctx, all->spec, &options, err);
     st = report ? kn_release_verdict(report->outcome, report->problems, report->problem_count, err)
                 : kn_release_unread(st, err);
     if (st == KN_OK) st = compare(run, report, err);

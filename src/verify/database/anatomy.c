@@ -35,8 +35,8 @@ static bool same_name(const char *a, const char *b)
 static bool column_taken(const kn_vdb *v, const char *name)
 {
     for (int t = 0; t < v->table_count; t++)
-        for (int c = 0; c < kn_table_columns(v->tables[t].original.table); c++)
-            if (same_name(kn_table_name(v->tables[t].original.table, c), name)) return true;
+        for (int c = 0; c < v->tables[t].original.table->column_count; c++)
+            if (same_name(kn_vsheet_name(v->tables[t].original.table, c), name)) return true;
     return false;
 }
 
@@ -85,16 +85,16 @@ kn_status kn_vdb_anatomy_tables(kn_vdb *v, bool *whole, int *lists, kn_error *er
             kn_vlist   *list = &v->tables[t].lists[c];
             const char *name = v->tables[t].hidden[c].attribute->name;
             name_list(v, &v->tables[t], c);
-            int at = kn_database_find(v->release, list->name);
+            int at = kn_vsheets_find(&v->release, list->name);
             if (at < 0) {
                 kn_vdb_problem(v, "table \"%s\" is missing from the release", list->name);
                 *whole = false;
                 continue;
             }
             ++*lists;
-            list->table = kn_database_content(v->release, at);
-            if (kn_table_columns(list->table) == 3 && kn_table_find(list->table, v->group_name) >= 0 &&
-                kn_table_find(list->table, name) >= 0 && kn_table_find(list->table, v->count_name) >= 0)
+            list->table = &v->release.list[at];
+            if (list->table->column_count == 3 && kn_vsheet_find(list->table, v->group_name) >= 0 &&
+                kn_vsheet_find(list->table, name) >= 0 && kn_vsheet_find(list->table, v->count_name) >= 0)
                 continue;
             kn_vdb_problem(v, "table \"%s\": its columns are not \"%s\", \"%s\" and \"%s\"", list->name, v->group_name,
                            name, v->count_name);
@@ -106,18 +106,17 @@ kn_status kn_vdb_anatomy_tables(kn_vdb *v, bool *whole, int *lists, kn_error *er
 /* ---- Groups ---- */
 
 /* Per code of a column of numbers: the number, or 0 where it is none from 1 on. */
-static int64_t *read_numbers(kn_vdb *v, const kn_table *table, int column)
+static int64_t *read_numbers(kn_vdb *v, const kn_vsheet *table, int column)
 {
-    uint32_t count = kn_table_distinct(table, column);
+    uint32_t count = kn_vsheet_distinct(table, column);
     int64_t *numbers = kn_alloc_array_zero(v->ctx, (size_t)count + 1, sizeof *numbers);
     for (uint32_t c = 0; numbers && c < count; c++) {
-        size_t      size;
-        const char *text = kn_table_text(table, column, c, &size);
-        int64_t     number = 0;
-        bool        good = size > 0 && size <= 18 && text[0] != '0';
-        for (size_t i = 0; good && i < size; i++) {
-            good = text[i] >= '0' && text[i] <= '9';
-            number = number * 10 + (text[i] - '0');
+        kn_string text = kn_vsheet_text(table, column, c);
+        int64_t   number = 0;
+        bool      good = text.size > 0 && text.size <= 18 && text.data[0] != '0';
+        for (size_t i = 0; good && i < text.size; i++) {
+            good = text.data[i] >= '0' && text.data[i] <= '9';
+            number = number * 10 + (text.data[i] - '0');
         }
         numbers[c] = good ? number : 0;
     }
@@ -126,20 +125,20 @@ static int64_t *read_numbers(kn_vdb *v, const kn_table *table, int column)
 
 static kn_status read_groups(kn_vdb *v, kn_vdb_table *t, kn_error *err)
 {
-    const kn_table *table = t->release.table;
-    int64_t        *numbers = read_numbers(v, table, t->group_column);
-    int             wrong = 0;
+    const kn_vsheet *table = t->release.table;
+    int64_t         *numbers = read_numbers(v, table, t->group_column);
+    int              wrong = 0;
     t->group = kn_alloc_array(v->ctx, (size_t)t->release.rows + 1, sizeof *t->group);
     if (!numbers || !t->group) {
         kn_free(numbers);
         return kn_vdb_no_memory(v, err);
     }
-    t->groups = kn_table_distinct(table, t->group_column);
-    if (kn_table_respelled(table, t->group_column) > 0)
+    t->groups = kn_vsheet_distinct(table, t->group_column);
+    if (table->columns[t->group_column].respelled > 0)
         kn_vdb_problem(v, "table \"%s\", column \"%s\": the release shows one number in two spellings", t->name,
                        v->group_name);
     for (int64_t row = 0; row < t->release.rows; row++) {
-        int64_t number = numbers[kn_table_code(table, t->group_column, row)];
+        int64_t number = numbers[kn_vsheet_code(table, t->group_column, row)];
         t->group[row] = number >= 1 && number <= t->groups ? (uint32_t)(number - 1) : KN_V_NONE;
         if (t->group[row] == KN_V_NONE && wrong++ < KN_VDB_SHOWN)
             kn_vdb_problem(
@@ -155,8 +154,8 @@ static kn_status read_groups(kn_vdb *v, kn_vdb_table *t, kn_error *err)
 /* A value that is spelled in a way of its own marks its group. */
 static void check_spelling(kn_vdb *v, const kn_vlist *list, const kn_vdb_column *column, int value_at)
 {
-    for (int c = 0; c < kn_table_columns(list->table); c++)
-        if (kn_table_respelled(list->table, c) > 0)
+    for (int c = 0; c < list->table->column_count; c++)
+        if (list->table->columns[c].respelled > 0)
             kn_vdb_problem(v, "table \"%s\", column %d: the release shows one number in two spellings", list->name,
                            c + 1);
     if (kn_vdb_odd_spelling(column, list->table, value_at) != KN_V_NONE)
@@ -169,16 +168,15 @@ static kn_status read_entries(kn_vdb *v, const kn_vdb_table *t, int c, const int
 {
     kn_vlist            *list = &t->lists[c];
     const kn_vdb_column *column = &t->hidden[c];
-    int     group_at = kn_table_find(list->table, v->group_name), count_at = kn_table_find(list->table, v->count_name);
-    int     value_at = kn_table_find(list->table, column->attribute->name), wrong = 0;
-    int64_t rows = kn_table_rows(list->table);
+    int group_at = kn_vsheet_find(list->table, v->group_name), count_at = kn_vsheet_find(list->table, v->count_name);
+    int value_at = kn_vsheet_find(list->table, column->attribute->name), wrong = 0;
+    int64_t rows = list->table->rows;
     check_spelling(v, list, column, value_at);
     for (int64_t row = 0; row < rows; row++) {
-        size_t      size;
-        int64_t     group = groups[kn_table_code(list->table, group_at, row)];
-        const char *text = kn_table_text(list->table, value_at, kn_table_code(list->table, value_at, row), &size);
-        uint32_t    value = text ? kn_vdb_find_value(column, (kn_string){text, size}) : KN_V_MISSING;
-        bool        good = group >= 1 && group <= t->groups && counts[kn_table_code(list->table, count_at, row)] >= 1;
+        int64_t   group = groups[kn_vsheet_code(list->table, group_at, row)];
+        kn_string text = kn_vsheet_text(list->table, value_at, kn_vsheet_code(list->table, value_at, row));
+        uint32_t  value = text.data ? kn_vdb_find_value(column, text) : KN_V_MISSING;
+        bool      good = group >= 1 && group <= t->groups && counts[kn_vsheet_code(list->table, count_at, row)] >= 1;
         if (value == KN_V_NONE || !good) {
             if (wrong++ < KN_VDB_SHOWN)
                 kn_vdb_problem(v, "table \"%s\", row %" PRId64 ": %s", list->name, row + 1,
@@ -190,7 +188,7 @@ static kn_status read_entries(kn_vdb *v, const kn_vdb_table *t, int c, const int
     KN_TRY(kn_sort_records(v->ctx, order, list->count, NULL, NULL, err));
     for (size_t i = 0; i < list->count; i++) {
         list->keys[i] = order[i].key;
-        list->counts[i] = counts[kn_table_code(list->table, count_at, (int64_t)order[i].id)];
+        list->counts[i] = counts[kn_vsheet_code(list->table, count_at, (int64_t)order[i].id)];
         if (i > 0 && order[i].key == order[i - 1].key && wrong++ < KN_VDB_SHOWN)
             kn_vdb_problem(v, "table \"%s\", row %" PRIu64 ": the group has this value already", list->name,
                            order[i].id + 1);
@@ -201,9 +199,9 @@ static kn_status read_entries(kn_vdb *v, const kn_vdb_table *t, int c, const int
 static kn_status read_list(kn_vdb *v, const kn_vdb_table *t, int c, kn_error *err)
 {
     kn_vlist       *list = &t->lists[c];
-    size_t          rows = (size_t)kn_table_rows(list->table);
-    int64_t        *groups = read_numbers(v, list->table, kn_table_find(list->table, v->group_name));
-    int64_t        *counts = read_numbers(v, list->table, kn_table_find(list->table, v->count_name));
+    size_t          rows = (size_t)list->table->rows;
+    int64_t        *groups = read_numbers(v, list->table, kn_vsheet_find(list->table, v->group_name));
+    int64_t        *counts = read_numbers(v, list->table, kn_vsheet_find(list->table, v->count_name));
     kn_sort_record *order = kn_alloc_array(v->ctx, rows + 1, sizeof *order);
     list->keys = kn_alloc_array(v->ctx, rows + 1, sizeof *list->keys);
     list->counts = kn_alloc_array(v->ctx, rows + 1, sizeof *list->counts);

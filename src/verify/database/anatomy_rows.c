@@ -59,7 +59,7 @@ static int64_t *entry_of(const kn_vlist *list, uint32_t group, uint32_t value)
 static int64_t *hidden_entry(const kn_vdb_table *t, int c, uint32_t original, uint32_t released)
 {
     const kn_vdb_column *column = &t->hidden[c];
-    uint32_t             value = column->of_original[kn_table_code(t->original.table, column->original, original)];
+    uint32_t             value = column->of_original[kn_vsheet_code(t->original.table, column->original, original)];
     int64_t             *entry = entry_of(&t->lists[c], t->group[released], value);
     if (!entry && value == column->empty) entry = entry_of(&t->lists[c], t->group[released], KN_V_MISSING);
     return entry;

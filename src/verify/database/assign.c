@@ -31,20 +31,20 @@ static uint64_t most_work(const kn_vdb *v)
 /* ---- The map ---- */
 
 /* Rows of the map's file → rows of a table, by the columns "PREFIX C" for each column C of the key of persons. */
-static kn_status rows_of_map(uint32_t **out, kn_vdb *v, const kn_table *file, const char *prefix, bool release,
+static kn_status rows_of_map(uint32_t **out, kn_vdb *v, const kn_vsheet *file, const char *prefix, bool release,
                              kn_error *err)
 {
     const kn_vdb_table *t = &v->tables[v->person];
-    int                 columns = kn_table_columns(t->original.table), count = 0;
+    int                 columns = t->original.table->column_count, count = 0;
     int    *in = kn_vdb_take(v, (size_t)columns, sizeof *in), *from = kn_vdb_take(v, (size_t)columns, sizeof *from);
     int64_t twice = -1;
     *out = NULL;
     if (!in || !from) return kn_vdb_no_memory(v, err);
     for (int c = 0; c < columns; c++) {
         if (!t->primary[c]) continue;
-        const char *name = kn_table_name(t->original.table, c);
-        for (int f = 0; f < kn_table_columns(file); f++) {
-            const char *title = kn_table_name(file, f);
+        const char *name = kn_vsheet_name(t->original.table, c);
+        for (int f = 0; f < file->column_count; f++) {
+            const char *title = kn_vsheet_name(file, f);
             size_t      size = strlen(prefix);
             if (strncmp(title, prefix, size) != 0 || strcmp(title + size, name) != 0) continue;
             in[count] = release ? t->released[c] : c;
@@ -61,7 +61,7 @@ static kn_status rows_of_map(uint32_t **out, kn_vdb *v, const kn_table *file, co
     return kn_vdb_look_up(out, &twice, v, &l, err);
 }
 
-static kn_status fill_map(kn_vdb *v, const kn_table *file, kn_error *err)
+static kn_status fill_map(kn_vdb *v, const kn_vsheet *file, kn_error *err)
 {
     const kn_vdb_table *t = &v->tables[v->person];
     uint32_t           *released = NULL, *original = NULL;
@@ -71,7 +71,7 @@ static kn_status fill_map(kn_vdb *v, const kn_table *file, kn_error *err)
     v->map = status == KN_OK ? kn_alloc_array(v->ctx, (size_t)t->release.rows + 1, sizeof *v->map) : NULL;
     if (status == KN_OK && !v->map) status = kn_vdb_no_memory(v, err);
     for (int64_t p = 0; status == KN_OK && p < t->release.rows; p++) v->map[p] = -1;
-    for (int64_t i = 0; status == KN_OK && i < kn_table_rows(file); i++) {
+    for (int64_t i = 0; status == KN_OK && i < file->rows; i++) {
         const char *wrong = released[i] == KN_V_NONE    ? "names nobody of the release"
                             : original[i] == KN_V_NONE  ? "names nobody of the original"
                             : v->map[released[i]] != -1 ? "names a released person that an earlier one has already"
@@ -90,30 +90,18 @@ static kn_status fill_map(kn_vdb *v, const kn_table *file, kn_error *err)
 static kn_status read_map(kn_vdb *v, kn_error *err)
 {
     static const char *const nothing[1] = {NULL};
-    const kn_vdb_table      *t = &v->tables[v->person];
-    int                      columns = kn_table_columns(t->original.table);
-    kn_column_type          *types = kn_vdb_take(v, (size_t)columns * 2, sizeof *types);
     kn_csv_options           csv = KN_CSV_OPTIONS_INIT;
-    kn_table                *file = NULL;
-    if (!types) return kn_vdb_no_memory(v, err);
+    kn_vsheets_options       read = {.csv = &csv};
+    kn_vsheets               sheets = {.ctx = v->ctx};
+    kn_vsheet               *file = kn_alloc_zero(v->ctx, sizeof *file);
+    if (!file) return kn_vdb_no_memory(v, err);
     csv.delimiter = ',';
     csv.na = nothing;
-    csv.types = types;
-    for (int c = 0; c < columns; c++) {
-        if (!t->primary[c]) continue;
-        for (int side = 0; side < 2; side++) {
-            const char *name = kn_table_name(t->original.table, c), *prefix = side ? "original " : "released ";
-            size_t      size = strlen(prefix), length = strlen(name);
-            char       *title = kn_vdb_take(v, size + length + 1, 1);
-            if (!title) return kn_vdb_no_memory(v, err);
-            memcpy(title, prefix, size);
-            memcpy(title + size, name, length);
-            types[csv.type_count++] = (kn_column_type){title, KN_TYPE_TEXT, NULL};
-        }
-    }
-    KN_TRY(kn_table_read_csv(&file, v->ctx, v->options->map_path, &csv, err));
-    kn_status status = fill_map(v, file, err);
-    kn_table_free(file);
+    sheets.list = file;
+    sheets.count = 1;
+    kn_status status = kn_vsheet_read_file(&sheets, file, v->options->map_path, &read, err);
+    if (status == KN_OK) status = fill_map(v, file, err);
+    kn_vsheets_free(&sheets);
     return status;
 }
 

@@ -118,7 +118,7 @@ static size_t spell_row(kn_vdb *v, const kn_vdb_table *t, int number, int64_t ro
     if (!reserve(v, s, count + children)) return 0;
     s->words[0] = (uint32_t)number;
     for (int q = 0; q < t->quasi_count; q++)
-        s->words[1 + q] = kn_table_code(t->release.table, t->quasi[q].release, row);
+        s->words[1 + q] = kn_vsheet_code(t->release.table, t->quasi[q].release, row);
     size_t at = count;
     for (int i = 0; i < t->child_count; i++) {
         const kn_vdb_table *child = &v->tables[t->children[i]];

@@ -11,29 +11,19 @@
 #include "kn_parallel.h"
 #include "kn_verify_database.h"
 
-static kn_string text_of(const kn_table *table, int column, uint32_t code)
-{
-    kn_string s = {NULL, 0};
-    s.data = kn_table_text(table, column, code, &s.size);
-    return s;
-}
-
 /* ---- The original ---- */
 
 static kn_status read_original(kn_vdb *v, const kn_vdb_table *t, kn_vdb_column *c, kn_error *err)
 {
-    const kn_table *table = t->original.table;
-    uint32_t        count = kn_table_distinct(table, c->original);
-    kn_attribute    a = *c->attribute;
-    c->texts = kn_alloc_array(v->ctx, (size_t)count + 1, sizeof *c->texts);
+    const kn_vsheet_column *column = &t->original.table->columns[c->original];
+    uint32_t                count = column->cells.count;
+    kn_attribute            a = *c->attribute;
+    kn_vrows                rows = {0, NULL};
     c->of_original = kn_alloc_array(v->ctx, (size_t)count + 1, sizeof *c->of_original);
-    if (!c->texts || !c->of_original) return kn_vdb_no_memory(v, err);
-    for (uint32_t i = 0; i < count; i++) c->texts[i] = text_of(table, c->original, i);
-    kn_vcolumn column = {.texts = c->texts, .count = count};
-    kn_vrows   rows = {0, NULL};
-    if (a.type == KN_TYPE_AUTO && kn_table_type(table, c->original) == KN_TYPE_TEXT) a.type = KN_TYPE_TEXT;
+    if (!c->of_original) return kn_vdb_no_memory(v, err);
+    if (a.type == KN_TYPE_AUTO && column->text) a.type = KN_TYPE_TEXT;
     if (a.role != KN_ROLE_QUASI) a.role = KN_ROLE_SENSITIVE; /* what a table holds is compared by value */
-    KN_TRY(kn_vdomain_make(&c->domain, v->ctx, &v->plain, &a, &rows, &column, NULL, v->zone, err));
+    KN_TRY(kn_vdomain_make(&c->domain, v->ctx, &v->plain, &a, &rows, &column->cells, NULL, v->zone, err));
     for (uint32_t i = 0; i < count; i++) c->of_original[i] = c->domain.of_original[i];
     c->of_original[count] = KN_V_MISSING;
     return KN_OK;
@@ -52,8 +42,8 @@ uint32_t kn_vdb_find_value(const kn_vdb_column *c, kn_string text)
 static void find_empty(const kn_vdb_table *t, kn_vdb_column *c)
 {
     c->empty = kn_vdb_find_value(c, (kn_string){"", 0});
-    for (uint32_t i = 0; i < kn_table_distinct(t->release.table, c->release); i++)
-        if (text_of(t->release.table, c->release, i).size == 0) c->empty = KN_V_NONE;
+    for (uint32_t i = 0; i < kn_vsheet_distinct(t->release.table, c->release); i++)
+        if (kn_vsheet_text(t->release.table, c->release, i).size == 0) c->empty = KN_V_NONE;
 }
 
 /* Digits without a needless sign or zero; with an exponent as %g writes it. */
@@ -74,12 +64,12 @@ static bool is_plain_number(kn_string t)
     return i == t.size && !(t.size == 2 && t.data[0] == '-' && t.data[1] == '0');
 }
 
-uint32_t kn_vdb_odd_spelling(const kn_vdb_column *c, const kn_table *table, int column)
+uint32_t kn_vdb_odd_spelling(const kn_vdb_column *c, const kn_vsheet *table, int column)
 {
     uint32_t odd = KN_V_NONE;
     bool     plain = true;
-    for (uint32_t i = 0; i < kn_table_distinct(table, column); i++) {
-        kn_string text = text_of(table, column, i);
+    for (uint32_t i = 0; i < kn_vsheet_distinct(table, column); i++) {
+        kn_string text = kn_vsheet_text(table, column, i);
         uint32_t  value = kn_vdb_find_value(c, text);
         if (value == KN_V_NONE || value == KN_V_MISSING) continue;
         plain = plain && is_plain_number(text);
@@ -90,14 +80,14 @@ uint32_t kn_vdb_odd_spelling(const kn_vdb_column *c, const kn_table *table, int 
 
 static kn_status read_copies(kn_vdb *v, const kn_vdb_table *t, kn_vdb_column *c, kn_error *err)
 {
-    uint32_t count = kn_table_distinct(t->release.table, c->release);
+    uint32_t count = kn_vsheet_distinct(t->release.table, c->release);
     c->of_release = kn_alloc_array(v->ctx, (size_t)count + 1, sizeof *c->of_release);
     if (!c->of_release) return kn_vdb_no_memory(v, err);
     for (uint32_t i = 0; i < count; i++)
-        c->of_release[i] = kn_vdb_find_value(c, text_of(t->release.table, c->release, i));
+        c->of_release[i] = kn_vdb_find_value(c, kn_vsheet_text(t->release.table, c->release, i));
     c->of_release[count] = KN_V_MISSING;
     c->odd = kn_vdb_odd_spelling(c, t->release.table, c->release);
-    for (uint32_t i = 0; c->empty != KN_V_NONE && i < kn_table_distinct(t->original.table, c->original); i++)
+    for (uint32_t i = 0; c->empty != KN_V_NONE && i < kn_vsheet_distinct(t->original.table, c->original); i++)
         if (c->of_original[i] == c->empty) c->of_original[i] = KN_V_MISSING;
     return KN_OK;
 }
@@ -125,7 +115,7 @@ static double loss_of(const kn_vdb_column *c, const kn_vdb_cell *cell, const uin
 static kn_status read_cells(kn_vdb *v, const kn_vdb_table *t, kn_vdb_column *c, kn_error *err)
 {
     const kn_vtree *tree = c->tree;
-    uint32_t        count = kn_table_distinct(t->release.table, c->release);
+    uint32_t        count = kn_vsheet_distinct(t->release.table, c->release);
     uint32_t       *covers = covers_of_labels(v->ctx, tree);
     c->cells = kn_alloc_array(v->ctx, (size_t)count + 1, sizeof *c->cells);
     if (!covers || !c->cells) {
@@ -134,7 +124,7 @@ static kn_status read_cells(kn_vdb *v, const kn_vdb_table *t, kn_vdb_column *c, 
     }
     c->root = tree->leaves ? tree->label[tree->paths[tree->height]] : KN_V_NONE;
     for (uint32_t i = 0; i < count; i++) {
-        kn_string text = text_of(t->release.table, c->release, i);
+        kn_string text = kn_vsheet_text(t->release.table, c->release, i);
         c->cells[i] = (kn_vdb_cell){.value = kn_vdb_find_value(c, text), .label = kn_texts_find(&tree->labels, text)};
         c->cells[i].loss = loss_of(c, &c->cells[i], covers);
     }
@@ -191,7 +181,7 @@ kn_status kn_vdb_columns(kn_vdb *v, kn_error *err)
         kn_vdb_table *table = &v->tables[t];
         for (int q = 0; q < table->quasi_count; q++) {
             all.list[all.count++] = (item){table, &table->quasi[q]};
-            if (kn_table_respelled(table->release.table, table->quasi[q].release) > 0)
+            if (table->release.table->columns[table->quasi[q].release].respelled > 0)
                 kn_vdb_problem(v, "table \"%s\", column \"%s\": the release shows one number in two spellings",
                                table->name, table->quasi[q].attribute->name);
         }
@@ -206,7 +196,6 @@ static void free_column(kn_vdb_column *c)
 {
     kn_vdomain_free(&c->domain);
     kn_vtree_free(c->tree);
-    kn_free(c->texts);
     kn_free(c->of_original);
     kn_free(c->of_release);
     kn_free(c->cells);

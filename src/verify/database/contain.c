@@ -44,14 +44,14 @@ static bool stopped(const kn_vdb_matcher *m)
 
 static bool quasi_fits(const kn_vdb_table *t, const kn_vdb_column *q, uint32_t original, uint32_t released)
 {
-    const kn_vdb_cell *cell = &q->cells[kn_table_code(t->release.table, q->release, released)];
-    return kn_vdb_covers(q, cell, q->of_original[kn_table_code(t->original.table, q->original, original)]);
+    const kn_vdb_cell *cell = &q->cells[kn_vsheet_code(t->release.table, q->release, released)];
+    return kn_vdb_covers(q, cell, q->of_original[kn_vsheet_code(t->original.table, q->original, original)]);
 }
 
 static bool copy_fits(const kn_vdb_table *t, const kn_vdb_column *c, uint32_t original, uint32_t released)
 {
-    return c->of_release[kn_table_code(t->release.table, c->release, released)] ==
-           c->of_original[kn_table_code(t->original.table, c->original, original)];
+    return c->of_release[kn_vsheet_code(t->release.table, c->release, released)] ==
+           c->of_original[kn_vsheet_code(t->original.table, c->original, original)];
 }
 
 static bool cells_fit(const kn_vdb_table *t, uint32_t original, uint32_t released)

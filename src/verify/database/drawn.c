@@ -32,17 +32,16 @@ static double log_chance(double mean, int64_t hits)
     return fmin(0, (double)hits * log(mean) - lgamma((double)hits + 1));
 }
 
-static int64_t number_at(const kn_table *table, int column, int64_t row, int64_t most)
+static int64_t number_at(const kn_vsheet *table, int column, int64_t row, int64_t most)
 {
-    kn_string text = {NULL, 0};
-    text.data = kn_table_text(table, column, kn_table_code(table, column, row), &text.size);
+    kn_string text = kn_vsheet_text(table, column, kn_vsheet_code(table, column, row));
     return text.data ? kn_vdb_key_number(text, most) : 0;
 }
 
 /* A key column of the table that names no other row; -1: none. */
 static int drawn_column(const kn_vdb_table *t)
 {
-    for (int c = 0; c < kn_table_columns(t->original.table); c++) {
+    for (int c = 0; c < t->original.table->column_count; c++) {
         bool names = false;
         for (int l = 0; l < t->link_count; l++) names = names || t->link[l] == c;
         if (t->key[c] && t->primary[c] && !names) return c;

@@ -31,19 +31,17 @@ typedef struct lookup {
 static kn_status translate_column(uint32_t **out, kn_context *ctx, const kn_vdb_lookup *l, int i, kn_error *err)
 {
     kn_texts texts;
-    uint32_t known = kn_table_distinct(l->in, l->in_columns[i]), count = kn_table_distinct(l->from, l->from_columns[i]);
+    uint32_t known = kn_vsheet_distinct(l->in, l->in_columns[i]),
+             count = kn_vsheet_distinct(l->from, l->from_columns[i]);
     uint32_t *to = kn_alloc_array(ctx, (size_t)count + 1, sizeof *to);
     bool      good = to != NULL;
     kn_texts_init(&texts, ctx);
     for (uint32_t c = 0; good && c < known; c++) {
-        kn_string s;
-        s.data = kn_table_text(l->in, l->in_columns[i], c, &s.size);
-        good = kn_texts_add(&texts, s, false) == c; /* values of a column are spelled differently */
+        /* texts of a column are different ones */
+        good = kn_texts_add(&texts, kn_vsheet_text(l->in, l->in_columns[i], c), false) == c;
     }
     for (uint32_t c = 0; good && c < count; c++) {
-        kn_string s;
-        s.data = kn_table_text(l->from, l->from_columns[i], c, &s.size);
-        to[c] = kn_texts_find(&texts, s);
+        to[c] = kn_texts_find(&texts, kn_vsheet_text(l->from, l->from_columns[i], c));
     }
     if (good) to[count] = KN_V_NONE; /* missing */
     kn_texts_free(&texts);
@@ -61,8 +59,8 @@ static bool hash_in(const kn_vdb_lookup *l, int64_t row, uint64_t *hash)
 {
     *hash = 1;
     for (int i = 0; i < l->count; i++) {
-        uint32_t code = kn_table_code(l->in, l->in_columns[i], row);
-        if (code == kn_table_distinct(l->in, l->in_columns[i])) return false;
+        uint32_t code = kn_vsheet_code(l->in, l->in_columns[i], row);
+        if (code == kn_vsheet_distinct(l->in, l->in_columns[i])) return false;
         *hash = step(*hash, code);
     }
     *hash = kn_hash_word(*hash);
@@ -72,13 +70,13 @@ static bool hash_in(const kn_vdb_lookup *l, int64_t row, uint64_t *hash)
 static bool same_key(const kn_vdb_lookup *l, int64_t a, int64_t b)
 {
     for (int i = 0; i < l->count; i++)
-        if (kn_table_code(l->in, l->in_columns[i], a) != kn_table_code(l->in, l->in_columns[i], b)) return false;
+        if (kn_vsheet_code(l->in, l->in_columns[i], a) != kn_vsheet_code(l->in, l->in_columns[i], b)) return false;
     return true;
 }
 
 static kn_status fill(lookup *k, kn_vdb *v, int64_t *twice, kn_error *err)
 {
-    int64_t rows = kn_table_rows(k->l->in);
+    int64_t rows = k->l->in->rows;
     size_t  size = 16;
     while (size < (size_t)rows * 2) size *= 2;
     k->slots = kn_alloc_array_zero(v->ctx, size, sizeof *k->slots);
@@ -106,7 +104,7 @@ static uint32_t find(const lookup *k, int64_t row)
     const kn_vdb_lookup *l = k->l;
     uint64_t             hash = 1;
     for (int i = 0; i < l->count; i++) {
-        uint32_t code = k->translate[i][kn_table_code(l->from, l->from_columns[i], row)];
+        uint32_t code = k->translate[i][kn_vsheet_code(l->from, l->from_columns[i], row)];
         if (code == KN_V_NONE) return KN_V_NONE;
         hash = step(hash, code);
     }
@@ -114,8 +112,8 @@ static uint32_t find(const lookup *k, int64_t row)
         uint32_t in = k->slots[at] - 1;
         bool     same = true;
         for (int i = 0; same && i < l->count; i++)
-            same = kn_table_code(l->in, l->in_columns[i], in) ==
-                   k->translate[i][kn_table_code(l->from, l->from_columns[i], row)];
+            same = kn_vsheet_code(l->in, l->in_columns[i], in) ==
+                   k->translate[i][kn_vsheet_code(l->from, l->from_columns[i], row)];
         if (same) return in;
     }
     return KN_V_NONE;
@@ -132,7 +130,7 @@ static kn_status find_range(void *arg, int64_t begin, int64_t end, int worker, k
 
 kn_status kn_vdb_look_up(uint32_t **found, int64_t *twice, kn_vdb *v, const kn_vdb_lookup *l, kn_error *err)
 {
-    int64_t   rows = kn_table_rows(l->from);
+    int64_t   rows = l->from->rows;
     lookup    k = {.l = l};
     kn_status status = KN_OK;
     *found = NULL;
@@ -213,7 +211,7 @@ static kn_status mark_range(void *arg, int64_t begin, int64_t end, int worker, k
         uint64_t hash = 1;
         for (int c = 0; c < m->table->copy_count; c++) {
             const kn_vdb_column *column = &m->table->copies[c];
-            uint32_t code = kn_table_code(m->rows->table, m->release ? column->release : column->original, row);
+            uint32_t code = kn_vsheet_code(m->rows->table, m->release ? column->release : column->original, row);
             hash = step(hash, m->release ? column->of_release[code] : column->of_original[code]);
         }
         m->rows->mark[row] = kn_hash_word(hash);
@@ -260,6 +258,12 @@ static kn_status join_table(kn_vdb *v, int t, bool release, kn_error *err)
     if (!r->mark) return kn_vdb_no_memory(v, err);
     KN_TRY(kn_parallel_for(v->ctx, r->rows, GRAIN, mark_range, &m, err));
     return t == v->person ? KN_OK : list_siblings(v, t, release, err);
+}
+
+kn_status kn_vdb_join_original(kn_vdb *v, kn_error *err)
+{
+    for (int i = 0; i < v->table_count; i++) KN_TRY(join_table(v, v->order[i], false, err));
+    return KN_OK;
 }
 
 kn_status kn_vdb_join(kn_vdb *v, kn_error *err)

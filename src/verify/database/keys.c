@@ -70,7 +70,7 @@ static kn_string folded(kn_string text, char room[36], bool *small, bool *capita
 static int64_t first_row(const kn_vdb_rows *r, int column, uint32_t code)
 {
     int64_t row = 0;
-    while (row < r->rows && kn_table_code(r->table, column, row) != code) row++;
+    while (row < r->rows && kn_vsheet_code(r->table, column, row) != code) row++;
     return row;
 }
 
@@ -80,11 +80,10 @@ static kn_status take_old(kn_vdb *v, kn_texts *old, kn_error *err)
     char room[36];
     bool small = false, capital = false;
     for (int i = 0; i < v->table_count; i++) {
-        const kn_table *t = v->tables[i].original.table;
-        for (int column = 0; column < kn_table_columns(t); column++)
-            for (uint32_t c = 0; c < kn_table_distinct(t, column); c++) {
-                kn_string s;
-                s.data = kn_table_text(t, column, c, &s.size);
+        const kn_vsheet *t = v->tables[i].original.table;
+        for (int column = 0; column < t->column_count; column++)
+            for (uint32_t c = 0; c < kn_vsheet_distinct(t, column); c++) {
+                kn_string s = kn_vsheet_text(t, column, c);
                 if (is_uuid(s) && kn_texts_add(old, folded(s, room, &small, &capital), true) == KN_V_NONE)
                     return kn_vdb_no_memory(v, err);
             }
@@ -95,14 +94,13 @@ static kn_status take_old(kn_vdb *v, kn_texts *old, kn_error *err)
 static void check_texts(kn_vdb *v, const kn_vdb_table *t, int column, const kn_texts *old)
 {
     const kn_vdb_rows *r = &t->release;
-    const char        *name = kn_table_name(t->original.table, column);
+    const char        *name = kn_vsheet_name(t->original.table, column);
     int                at = t->released[column], wrong = 0;
     bool               small = false, capital = false;
     bool               kinds[3] = {false}; /* a number, a UUID that counts, any other UUID */
-    for (uint32_t code = 0; code < kn_table_distinct(r->table, at) && wrong < KN_VDB_SHOWN; code++) {
-        kn_string text;
+    for (uint32_t code = 0; code < kn_vsheet_distinct(r->table, at) && wrong < KN_VDB_SHOWN; code++) {
+        kn_string text = kn_vsheet_text(r->table, at, code);
         char      room[36];
-        text.data = kn_table_text(r->table, at, code, &text.size);
         bool      uuid = is_uuid(text), counts = kn_vdb_key_number(text, r->rows) > 0;
         kn_string plain = uuid ? folded(text, room, &small, &capital) : text;
         kinds[!uuid ? 0 : counts ? 1 : 2] = true;
@@ -124,27 +122,27 @@ static void check_texts(kn_vdb *v, const kn_vdb_table *t, int column, const kn_t
 static void check_drawn(kn_vdb *v, const kn_vdb_table *t, int column, const kn_texts *old)
 {
     const kn_vdb_rows *r = &t->release;
-    const char        *name = kn_table_name(t->original.table, column);
+    const char        *name = kn_vsheet_name(t->original.table, column);
     int                at = t->released[column];
-    uint32_t           count = kn_table_distinct(r->table, at);
+    uint32_t           count = kn_vsheet_distinct(r->table, at);
     check_texts(v, t, column, old);
-    if (kn_table_missing(r->table, at) > 0)
+    if (r->table->columns[at].missing > 0)
         kn_vdb_problem(v, "table \"%s\", row %" PRId64 ": key column \"%s\" is empty", t->name,
                        first_row(r, at, count) + 1, name);
-    if (kn_table_respelled(r->table, at) > 0)
+    if (r->table->columns[at].respelled > 0)
         kn_vdb_problem(v, "table \"%s\": key column \"%s\" spells one number in two ways", t->name, name);
-    else if ((int64_t)count + kn_table_missing(r->table, at) != r->rows)
+    else if ((int64_t)count + r->table->columns[at].missing != r->rows)
         kn_vdb_problem(v, "table \"%s\": key column \"%s\" holds one value in two rows", t->name, name);
 }
 
 /* A primary key that is made of the parent's alone. */
 static kn_status check_inherited(kn_vdb *v, const kn_vdb_table *t, kn_error *err)
 {
-    int      *columns = kn_vdb_take(v, (size_t)kn_table_columns(t->original.table), sizeof *columns), count = 0;
+    int      *columns = kn_vdb_take(v, (size_t)t->original.table->column_count, sizeof *columns), count = 0;
     uint32_t *found = NULL;
     int64_t   twice = -1;
     if (!columns) return kn_vdb_no_memory(v, err);
-    for (int c = 0; c < kn_table_columns(t->original.table); c++)
+    for (int c = 0; c < t->original.table->column_count; c++)
         if (t->primary[c]) columns[count++] = t->released[c];
     if (count == 0) return KN_OK;
     kn_vdb_lookup l = {t->release.table, t->release.table, columns, columns, count};
@@ -161,7 +159,7 @@ static kn_status check_keys(kn_vdb *v, const kn_texts *old, kn_error *err)
     for (int i = 0; i < v->table_count; i++) {
         const kn_vdb_table *t = &v->tables[i];
         bool                drawn = false;
-        for (int c = 0; c < kn_table_columns(t->original.table); c++) {
+        for (int c = 0; c < t->original.table->column_count; c++) {
             bool names = false; /* the parent's row */
             for (int l = 0; l < t->link_count; l++) names = names || t->link[l] == c;
             if (!t->key[c] || names) continue;

@@ -1,8 +1,8 @@
 /* kn_verify_database.h: what the parts of the verifier of databases share.
  *
- * Both databases are read through the public API; rows are joined, trees told apart, held against each other and counted by
- * the verifier's own code. The original's schema (kn_schema_look) says what is a key and what names what; the release is
- * held to the same.
+ * Both databases are read cell by cell (kn_verify_sheets.h); rows are joined, trees told apart, held against each other and
+ * counted by the verifier's own code. What the original's catalog declares, and the spec over it, says what is a key and what
+ * names what (look.c); the release is held to the same.
  *
  * Words: a *side* is one of the two databases, joined. Rows are numbered as they were read; 32 bits are enough for them. A
  * *copy* is a column that is released as it was (sensitive or kept).
@@ -10,7 +10,7 @@
 #ifndef KN_VERIFY_DATABASE_H
 #define KN_VERIFY_DATABASE_H
 
-#include "kn_verify_internal.h"
+#include "kn_verify_sheets.h"
 
 /* ---- Columns ---- */
 
@@ -26,8 +26,7 @@ typedef struct kn_vdb_column {
     const kn_attribute *attribute;
     int                 original, release; /* columns */
     kn_vdomain          domain;
-    kn_string          *texts;       /* of the original: the domain borrows them           */
-    uint32_t           *of_original; /* per code, "missing" too: value                     */
+    uint32_t           *of_original; /* per text, "missing" too: value                     */
     uint32_t            empty;       /* the value that a file shows like a missing cell: the empty text; KN_V_NONE: none */
     uint32_t           *of_release;  /* copies, per code: value, KN_V_MISSING or KN_V_NONE */
     uint32_t            odd;         /* copies: a code that is spelled in a way of its own; KN_V_NONE: none */
@@ -40,7 +39,7 @@ typedef struct kn_vdb_column {
 
 /* A table of one of the two databases. */
 typedef struct kn_vdb_rows {
-    const kn_table *table;
+    const kn_vsheet *table;
     int64_t         rows;
     uint32_t       *parent; /* the parent table's row that each hangs from; KN_V_NONE: none. NULL: persons */
     uint32_t       *person; /* whose row it is; KN_V_NONE: nobody's                                        */
@@ -57,6 +56,8 @@ typedef struct kn_vdb_table {
     int            depth;
     int            child_count;
     const int     *children;
+    int            key_count;
+    const int     *key_columns;  /* of the primary key, in the original               */
     int            link_count;   /* columns that name the parent's row ...            */
     const int     *link;         /* ... of this table in the original                 */
     const int     *target;       /* ... and the parent's that they name               */
@@ -98,9 +99,9 @@ typedef struct kn_vdb {
     const kn_spec                    *spec;
     kn_spec                           plain; /* the spec with no text that is missing: here a cell is missing or not */
     const kn_database_verify_options *options;
-    const kn_database                *original, *release;
+    const kn_cells                   *source[2];          /* of the original and of the release */
+    kn_vsheets                        original, release;
     kn_vdb_report                    *report;
-    kn_schema                        *schema;
     kn_timezone                      *zone;
     kn_arena                          arena;
     int                               table_count;
@@ -120,9 +121,14 @@ kn_status kn_vdb_no_memory(const kn_vdb *v, kn_error *err);
 
 /* Room that lasts as long as the verification; zeroed. NULL: memory is out. */
 KN_CHECK void *kn_vdb_take(kn_vdb *v, size_t count, size_t size);
+void           kn_vdb_free(kn_vdb *v); /* all but its report */
 
 /* How many problems of one kind are told one by one. */
 enum { KN_VDB_SHOWN = 5 };
+
+/* Which tables there are in the original, what is a key and what names what: fills in tables, person and order (look.c). KN_INPUT: it
+ * is no snowflake around persons. */
+KN_CHECK kn_status kn_vdb_look(kn_vdb *v, kn_error *err);
 
 /* What the tables look like and whether the release has its columns and no others (_schema.c). *whole false: nothing can be
  * said of the rest. KN_INPUT: the original is no snowflake around persons. */
@@ -137,7 +143,7 @@ uint32_t kn_vdb_find_value(const kn_vdb_column *c, kn_string text);
 
 /* Is a column's every text spelled as the original spells its value, or every one a plain number (what an engine makes of
  * numbers: no sign but a minus, no needless zero)? Otherwise the code of one that is not; KN_V_NONE: there is none. */
-uint32_t kn_vdb_odd_spelling(const kn_vdb_column *c, const kn_table *table, int column);
+uint32_t kn_vdb_odd_spelling(const kn_vdb_column *c, const kn_vsheet *table, int column);
 
 /* Does this cell stand for a value of the original (or KN_V_MISSING)? */
 bool kn_vdb_covers(const kn_vdb_column *q, const kn_vdb_cell *cell, uint32_t value);
@@ -146,7 +152,7 @@ bool kn_vdb_covers(const kn_vdb_column *q, const kn_vdb_cell *cell, uint32_t val
  * KN_V_NONE; a cell that is missing is found nowhere. *twice: the first row of `in` whose key an earlier one has, or that has
  * none; -1: there is none. */
 typedef struct kn_vdb_lookup {
-    const kn_table *in, *from;
+    const kn_vsheet *in, *from;
     const int      *in_columns, *from_columns;
     int             count;
 } kn_vdb_lookup;
@@ -155,6 +161,7 @@ KN_CHECK kn_status kn_vdb_look_up(uint32_t **found, int64_t *twice, kn_vdb *v, c
 
 /* Joins both sides; what keys of the release must not be (_join.c, _keys.c). */
 KN_CHECK kn_status kn_vdb_join(kn_vdb *v, kn_error *err);
+KN_CHECK kn_status kn_vdb_join_original(kn_vdb *v, kn_error *err);
 KN_CHECK kn_status kn_vdb_keys(kn_vdb *v, kn_error *err);
 
 /* Classes of persons, k (_classes.c), and rows that cannot be told apart inside a class, for the tables with promises. */
@@ -227,7 +234,7 @@ void kn_vdb_explain(kn_vdb_matcher *m, int table, uint32_t original, uint32_t re
 
 /* A list of the values of one sensitive column, group by group. */
 typedef struct kn_vlist {
-    const kn_table *table; /* of the release */
+    const kn_vsheet *table; /* of the release */
     char            name[256];
     size_t          count;
     uint64_t       *keys;   /* group << 32 | value (KN_V_MISSING too), ascending */

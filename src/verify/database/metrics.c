@@ -12,10 +12,10 @@
 /* What the released cells of a column lost together. */
 static kn_status column_loss(kn_vdb *v, const kn_vdb_table *t, const kn_vdb_column *q, double *out, kn_error *err)
 {
-    uint32_t count = kn_table_distinct(t->release.table, q->release);
+    uint32_t count = kn_vsheet_distinct(t->release.table, q->release);
     int64_t *cells = kn_alloc_array_zero(v->ctx, (size_t)count + 1, sizeof *cells);
     if (!cells) return kn_vdb_no_memory(v, err);
-    for (int64_t row = 0; row < t->release.rows; row++) cells[kn_table_code(t->release.table, q->release, row)]++;
+    for (int64_t row = 0; row < t->release.rows; row++) cells[kn_vsheet_code(t->release.table, q->release, row)]++;
     long double lost = 0;
     for (uint32_t c = 0; c <= count; c++)
         if (cells[c] > 0) lost += (long double)cells[c] * (long double)q->cells[c].loss;

@@ -280,13 +280,13 @@ static kn_status check_diversity(kn_vdb *v, kn_verified_model *m, kn_error *err)
     KN_TRY(kn_vdb_positions(v, number, err));
     const kn_vdb_table *t = &v->tables[number];
     rows_of             arg = {t};
-    size_t rows = (size_t)t->release.rows, values = (size_t)kn_table_distinct(t->release.table, column->release);
+    size_t rows = (size_t)t->release.rows, values = (size_t)kn_vsheet_distinct(t->release.table, column->release);
     kn_vdb_position p = {.codes = kn_alloc_array(v->ctx, values + 2, sizeof *p.codes),
                          .counts = kn_alloc_array(v->ctx, values + 2, sizeof *p.counts)};
     kn_sort_record *list = kn_alloc_array(v->ctx, rows + 1, sizeof *list);
     kn_status       status = p.codes && p.counts && list ? KN_OK : kn_vdb_no_memory(v, err);
     for (size_t i = 0; status == KN_OK && i < rows; i++) {
-        uint64_t code = kn_table_code(t->release.table, column->release, (int64_t)i);
+        uint64_t code = kn_vsheet_code(t->release.table, column->release, (int64_t)i);
         list[i] = (kn_sort_record){(uint64_t)t->position[i] << 32 | code, i};
     }
     if (status == KN_OK) status = kn_sort_records(v->ctx, list, rows, by_person, &arg, err);

@@ -3,10 +3,12 @@
  * Multi-relational k-anonymity (Nergiz, Clifton, Nergiz 2009: Definitions 9 and 10; ERRATA M2, M4, M10, M12, M13). First
  * tables and columns, then keys and joins of both sides, then from the release alone classes and promises, then with the
  * original that nothing was invented, and last what was lost. A release without one of its columns is not looked at further,
- * nor is one whose rows do not join.
+ * nor is one whose rows do not join. Both sides are read here, cell by cell: nothing comes from whoever made the release but
+ * who is who (the map), and that is checked.
  *
  * Cost: one join per table and side, one pass over the rows for the classes; per person the matching of kn_verify_database_
- * contain.c. Memory: about 40 bytes per row of both sides beside the databases.
+ * contain.c. Memory: both databases as texts (kn_verify_sheets.h), and about 40 bytes per row of
+ * both sides.
  */
 #include "kn_verify_database.h"
 
@@ -17,7 +19,6 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
-#include "kn_names.h"
 
 /* ---- The report ---- */
 
@@ -57,7 +58,7 @@ void kn_database_verify_report_free(kn_database_verify_report *report)
 static kn_status make_report(kn_vdb *v, kn_error *err)
 {
     kn_vdb_report *r = kn_alloc_zero(v->ctx, sizeof *r);
-    int            tables = kn_database_tables(v->original);
+    int            tables = v->original.count;
     if (!r) return kn_vdb_no_memory(v, err);
     v->report = r;
     r->ctx = v->ctx;
@@ -74,7 +75,7 @@ static kn_status make_report(kn_vdb *v, kn_error *err)
         if (!r->models[i].model.attribute) return kn_vdb_no_memory(v, err);
     }
     for (int t = 0; t < tables; t++) {
-        const char *name = kn_database_table_name(v->original, t);
+        const char *name = v->original.list[t].name;
         r->tables[t].name = kn_arena_strndup(&r->arena, name, strlen(name));
         r->tables[t].lm = NAN;
         if (!r->tables[t].name) return kn_vdb_no_memory(v, err);
@@ -152,7 +153,7 @@ static void free_rows(kn_vdb_rows *r)
     kn_free(r->list);
 }
 
-static void free_all(kn_vdb *v)
+void kn_vdb_free(kn_vdb *v)
 {
     kn_vdb_columns_free(v);
     kn_vdb_anatomy_free(v);
@@ -165,7 +166,8 @@ static void free_all(kn_vdb *v)
     kn_free(v->class_of);
     kn_free(v->sizes);
     kn_free(v->map);
-    kn_schema_free(v->schema);
+    kn_vsheets_free(&v->original);
+    kn_vsheets_free(&v->release);
     kn_timezone_free(v->zone);
     kn_arena_free(&v->arena);
 }
@@ -182,71 +184,71 @@ static kn_status check_asked(const kn_spec *spec, const kn_database_verify_optio
     return KN_OK;
 }
 
-kn_status kn_verify_databases(kn_database_verify_report **out, kn_context *ctx, const kn_spec *spec,
-                              const kn_database *original, const kn_database *release,
-                              const kn_database_verify_options *options, kn_error *err)
-{
-    static const char *const   nothing[1] = {NULL};
-    kn_database_verify_options none = KN_DATABASE_VERIFY_OPTIONS_INIT;
-    kn_vdb                     v = {
-                            .ctx = ctx, .spec = spec, .options = options ? options : &none, .original = original, .release = release};
-    *out = NULL;
-    KN_TRY(check_asked(spec, v.options, err));
-    v.plain = *spec;
-    v.plain.csv.na = nothing;
-    v.plain.csv.na_count = 0;
-    kn_arena_init(&v.arena, ctx);
-    kn_status status = make_report(&v, err);
-    if (v.options->time_limit > 0) kn_deadline_set(ctx, v.options->time_limit);
-    if (status == KN_OK) status = check(&v, err);
-    status = kn_verify_in_time(ctx, v.options->time_limit, status, err);
-    free_all(&v);
-    if (status == KN_OK)
-        *out = &v.report->base;
-    else if (v.report)
-        kn_database_verify_report_free(&v.report->base);
-    return status;
-}
-
 /* ---- Reading ---- */
 
+static kn_status read_original(kn_vdb *v, kn_error *err)
+{
+    const kn_spec     *spec = v->spec;
+    kn_vsheets_options read = {.tables = spec->tables, .table_count = spec->table_count, .csv = &spec->csv};
+    read.empty = v->source[1]->file != NULL;
+    if (!v->source[0]->file) v->plain.csv.decimal = '.'; /* as engines spell numbers */
+    return kn_vsheets_read(&v->original, v->source[0], &read, err);
+}
+
 /* Everything that is there, for what is there must be allowed. A release in files has one spelling of "missing". */
-static kn_status read_release(kn_database **out, kn_context *ctx, const char *name, const kn_spec *spec, kn_error *err)
+static kn_status read_release(kn_vdb *v, kn_error *err)
 {
     static const char *const empty[] = {""};
-    kn_database_options      options = KN_DATABASE_OPTIONS_INIT;
-    if (!kn_name_sqlite(name) && !kn_name_server(name)) {
-        options.csv.na = empty;
-        options.csv.na_count = 1;
-        options.csv.guarded = spec->spreadsheet_safe;
+    kn_csv_options           csv = KN_CSV_OPTIONS_INIT;
+    kn_vsheets_options       read = {.csv = &csv, .release = true};
+    if (v->source[1]->file) {
+        csv.na = empty;
+        csv.na_count = 1;
+        read.guarded = v->spec->spreadsheet_safe;
     }
-    return kn_database_read(out, ctx, name, &options, err);
+    return kn_vsheets_read(&v->release, v->source[1], &read, err);
+}
+
+static kn_status verify(kn_database_verify_report **out, kn_vdb *v, kn_error *err)
+{
+    static const char *const nothing[1] = {NULL};
+    v->plain = *v->spec;
+    v->plain.csv.na = nothing;
+    v->plain.csv.na_count = 0;
+    kn_arena_init(&v->arena, v->ctx);
+    kn_status status = read_original(v, err);
+    if (status == KN_OK) status = read_release(v, err);
+    if (status == KN_OK) status = make_report(v, err);
+    if (v->options->time_limit > 0) kn_deadline_set(v->ctx, v->options->time_limit);
+    if (status == KN_OK) status = check(v, err);
+    status = kn_verify_in_time(v->ctx, v->options->time_limit, status, err);
+    kn_vdb_free(v);
+    if (status == KN_OK)
+        *out = &v->report->base;
+    else if (v->report)
+        kn_database_verify_report_free(&v->report->base);
+    return status;
 }
 
 kn_status kn_verify_database(kn_database_verify_report **out, kn_context *ctx, const kn_spec *spec,
                              const kn_database_verify_options *options, kn_error *err)
 {
     kn_database_verify_options none = KN_DATABASE_VERIFY_OPTIONS_INIT;
-    kn_database_options        read = KN_DATABASE_OPTIONS_INIT;
-    kn_database               *original = NULL, *release = NULL;
+    kn_cells                  *original = NULL, *release = NULL;
     *out = NULL;
     if (!options) options = &none;
     KN_TRY(check_asked(spec, options, err));
     const char *from = options->original ? options->original : spec->input_count == 1 ? spec->inputs[0] : NULL;
     const char *to = options->release ? options->release : spec->output;
     if (!from) return kn_fail(err, KN_USAGE, "no original was given");
-    if (!to) return kn_fail(err, KN_USAGE, "no release was given");
-    read.tables = spec->tables;
-    read.table_count = spec->table_count;
-    read.csv = spec->csv;
-    read.csv.types = NULL;
-    read.csv.type_count = 0;
-    kn_status status = kn_database_read(&original, ctx, from, &read, err);
-    if (status == KN_OK) status = read_release(&release, ctx, to, spec, err);
-    kn_database_verify_options named = *options;
-    named.release = to;
-    if (status == KN_OK) status = kn_verify_databases(out, ctx, spec, original, release, &named, err);
-    kn_database_free(original);
-    kn_database_free(release);
+    if (!to && !options->cells) return kn_fail(err, KN_USAGE, "no release was given");
+    kn_vdb    v = {.ctx = ctx, .spec = spec, .options = options};
+    kn_status status = kn_cells_open(&original, ctx, from, options->snapshot, err);
+    if (status == KN_OK && !options->cells) status = kn_cells_open(&release, ctx, to, NULL, err);
+    v.source[0] = original;
+    v.source[1] = options->cells ? options->cells : release;
+    if (status == KN_OK) status = verify(out, &v, err);
+    kn_cells_close(original);
+    kn_cells_close(release);
     return status;
 }

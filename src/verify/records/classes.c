@@ -241,6 +241,105 @@ static kn_status make_class(kn_records_verifier *v, kn_vclass *c, const bool *in
     return st == KN_OK ? place_labels(v, c, err) : st;
 }
 
+/* ---- Texts without a class ---- */
+
+static uint32_t root_of(const kn_vtree *t)
+{
+    for (uint32_t n = 0; n < t->nodes; n++)
+        if (t->parent[n] == KN_V_NONE) return n;
+    return KN_V_NONE;
+}
+
+/* The only group below the root of a shared file that is no other class's; KN_V_NONE: none, or several. */
+static uint32_t left_over(const kn_records_verifier *v, const kn_vclass *c, const uint32_t *children)
+{
+    uint32_t root = root_of(c->tree), found = KN_V_NONE;
+    for (uint32_t n = 0; n < c->tree->nodes; n++) {
+        bool free = c->tree->parent[n] == root && children[n] > 0;
+        for (int i = 0; free && i < v->class_count; i++) {
+            const kn_vclass *other = &v->classes[i];
+            free = !(other != c && other->tree && other->top == n && shares_file(v, other) &&
+                     strcmp(other->spec->hierarchy.path, c->spec->hierarchy.path) == 0);
+        }
+        if (!free) continue;
+        if (found != KN_V_NONE) return KN_V_NONE;
+        found = n;
+    }
+    return found;
+}
+
+static kn_status flag_labels(const kn_records_verifier *v, kn_vclass *c, uint8_t **out, kn_error *err)
+{
+    const kn_vtree *t = c->tree;
+    uint32_t       *children = NULL;
+    KN_TRY(count_children(v, t, &children, err));
+    bool shared = shares_file(v, c);
+    if (shared && c->top == KN_V_NONE) c->top = left_over(v, c, children);
+    kn_status st = count_domains(v, c, children, err);
+    *out = st == KN_OK ? kn_alloc_array_zero(v->ctx, (size_t)t->labels.count + 1, sizeof **out) : NULL;
+    if (st == KN_OK && !*out) st = kn_vrecords_no_memory(v, err);
+    for (uint32_t n = 0; st == KN_OK && n < t->nodes && !(shared && c->top == KN_V_NONE); n++) {
+        bool star = t->parent[n] == KN_V_NONE && c->top != n;
+        if (c->domain[n] > 0 && !star) (*out)[t->label[n]] |= children[n] == 0 ? 3 : 1;
+    }
+    kn_free(children);
+    return st;
+}
+
+kn_status kn_vrecords_known(kn_vknown *out, kn_records_verifier *v, kn_error *err)
+{
+    uint32_t most = 0, *children = NULL;
+    for (int c = 0; c < v->class_count; c++) {
+        v->classes[c].first = 0;
+        if (v->classes[c].texts.count > most) most = v->classes[c].texts.count;
+    }
+    bool *nothing = kn_alloc_array_zero(v->ctx, (size_t)most + 1, sizeof *nothing); /* no value need have a leaf */
+    out->trees = kn_alloc_array_zero(v->ctx, (size_t)v->class_count + 1, sizeof *out->trees);
+    out->flags = kn_alloc_array_zero(v->ctx, (size_t)v->class_count + 1, sizeof *out->flags);
+    kn_status st = nothing && out->trees && out->flags ? KN_OK : kn_vrecords_no_memory(v, err);
+    for (int c = 0; st == KN_OK && c < v->class_count; c++) {
+        kn_vclass *class = &v->classes[c];
+        if (!from_file(class->spec)) continue;
+        st = make_tree(v, class, nothing, err);
+        if (st == KN_OK) st = count_children(v, class->tree, &children, err);
+        if (st == KN_OK) class->top = find_top(v, class, children);
+        kn_free(children);
+        children = NULL;
+    }
+    for (int c = 0; st == KN_OK && c < v->class_count; c++)
+        if (v->classes[c].tree) st = flag_labels(v, &v->classes[c], &out->flags[c], err);
+    for (int c = 0; c < v->class_count; c++) { /* what is found here is found again with all values */
+        if (out->trees) out->trees[c] = v->classes[c].tree;
+        if (!out->trees) kn_vtree_free(v->classes[c].tree);
+        kn_free(v->classes[c].domain);
+        v->classes[c].tree = NULL;
+        v->classes[c].domain = NULL;
+        v->classes[c].top = KN_V_NONE;
+    }
+    kn_free(nothing);
+    return st;
+}
+
+void kn_vrecords_known_free(kn_vknown *known, const kn_records_verifier *v)
+{
+    for (int c = 0; c < v->class_count; c++) {
+        if (known->trees) kn_vtree_free(known->trees[c]);
+        if (known->flags) kn_free(known->flags[c]);
+    }
+    kn_free(known->trees);
+    kn_free(known->flags);
+}
+
+bool kn_vrecords_knows(const kn_records_verifier *v, const kn_vknown *known, int cls, kn_string text, bool leaf)
+{
+    const kn_vclass *c = &v->classes[cls];
+    bool             name = !leaf && kn_string_equal(text, kn_string_of(c->spec->name));
+    if (!known->trees[cls]) return name || kn_texts_find(&c->texts, text) != KN_V_NONE;
+    uint32_t label = kn_texts_find(&known->trees[cls]->labels, text);
+    uint8_t  flags = label == KN_V_NONE ? 0 : known->flags[cls][label];
+    return leaf ? (flags & 2) != 0 : flags != 0 || name;
+}
+
 kn_status kn_vrecords_classes(kn_records_verifier *v, kn_error *err)
 {
     bool *in_original = kn_alloc_array_zero(v->ctx, (size_t)v->labels + 1, sizeof *in_original);

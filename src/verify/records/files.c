@@ -1,6 +1,6 @@
-/* records/files.c: verification of tree records from their files: read, then kn_verify_records_pair.
+/* records/files.c: verification of tree records from their files, or of the persons of a database.
  *
- * Interface: kn_verify_records (kanon/verify.h). The release is read as one: labels of any level, classes in any order.
+ * Interface: kn_verify_records_files (kanon/verify.h). The release is read as one: labels of any level, classes in any order.
  */
 #include <sodium.h>
 #include <stdio.h>
@@ -22,8 +22,21 @@ static void digest_file(const char *path, char out[65])
     fclose(file);
 }
 
-kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
-                            const kn_records_verify_options *options, kn_error *err)
+/* A file that a scanner tells. */
+typedef struct scanning {
+    kn_context        *ctx;
+    const char        *path;
+    kn_records_options options;
+} scanning;
+
+static kn_status scan(void *state, const kn_records_sink *sink, kn_records_layout *layout, kn_error *err)
+{
+    const scanning *s = state;
+    return kn_records_scan(s->ctx, s->path, &s->options, sink, layout, err);
+}
+
+kn_status kn_verify_records_files(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                                  const kn_records_verify_options *options, kn_error *err)
 {
     *out = NULL;
     const kn_records_verify_options plain = KN_RECORDS_VERIFY_OPTIONS_INIT;
@@ -40,16 +53,13 @@ kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, con
     read.classes = spec->classes;
     read.class_count = spec->class_count;
     read.delimiter = spec->csv.delimiter;
-    kn_records *before = NULL, *after = NULL;
-    kn_status   st = spec->table_count > 0 ? kn_records_read_database(&before, ctx, original, spec, err)
-                                           : kn_records_read(&before, ctx, original, &read, err);
-    read.released = true;
-    if (st == KN_OK) st = kn_records_read(&after, ctx, release, &read, err);
-    kn_records_verify_options named = *o;
-    named.release = release;
-    if (st == KN_OK) st = kn_verify_records_pair(out, ctx, spec, before, after, &named, err);
+    scanning    from = {ctx, original, read}, to = {ctx, release, read};
+    kn_vpersons persons = {ctx, spec, original, o->snapshot};
+    kn_vteller  first = {&from, scan}, second = {&to, scan};
+    if (spec->table_count > 0) first = (kn_vteller){&persons, kn_vrecords_tell_persons};
+    to.options.form = o->form;
+    to.options.released = true;
+    kn_status st = kn_vrecords_verify(out, ctx, spec, &first, &second, o, err);
     if (st == KN_OK) digest_file(release, (*out)->sha256);
-    kn_records_free(before);
-    kn_records_free(after);
     return st;
 }

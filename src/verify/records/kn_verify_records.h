@@ -1,7 +1,7 @@
 /* kn_verify_records.h: what the parts of the verifier of tree records share.
  *
- * Records come through the public API alone (kanon/records.h); labels are numbered here, hierarchies are read by the
- * verifier's own reader (hierarchy.c). Nothing of src/data's records, vocabularies or plans is known.
+ * Records are heard node by node (kn_records_scan.h, or the verifier's own reader of databases); labels are numbered here,
+ * hierarchies are read by the verifier's own reader (hierarchy.c). Nothing of src/data's records, vocabularies or plans is known.
  *
  * Words: a *label* is a class with a text, numbered over both files; a *combination* is what somebody may know: a set of
  * labels and relations between them; the *image* of an original label is what the release shows in its place.
@@ -9,6 +9,7 @@
 #ifndef KN_VERIFY_RECORDS_H
 #define KN_VERIFY_RECORDS_H
 
+#include "kn_records_scan.h"
 #include "kn_verify_internal.h"
 
 /* The records of one file: nodes one after the other, parents before children. */
@@ -84,6 +85,43 @@ void kn_vrecords_open(kn_records_verifier *v, const char *sentence);
 void      kn_vrecords_problem(kn_records_verifier *v, const char *format, ...) KN_PRINTF(2, 3);
 kn_status kn_vrecords_no_memory(const kn_records_verifier *v, kn_error *err);
 KN_CHECK kn_status kn_vrecords_check_options(const kn_spec *spec, const kn_records_verify_options *options, kn_error *err);
+
+/* ---- Reading (read.c) ---- */
+
+/* Where records come from: they are told to a sink as kn_records_scan tells them. Texts of `layout` are to be freed. */
+typedef struct kn_vteller {
+    void *state;
+    kn_status (*tell)(void *state, const kn_records_sink *sink, kn_records_layout *layout, kn_error *err);
+} kn_vteller;
+
+/* All of the verification (verify.c): kn_verify_records with records from anywhere. */
+KN_CHECK kn_status kn_vrecords_verify(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                                      const kn_vteller *original, const kn_vteller *release,
+                                      const kn_records_verify_options *options, kn_error *err);
+
+/* Both sides as forests, their labels numbered. */
+KN_CHECK kn_status kn_vrecords_read(kn_records_verifier *v, const kn_vteller *original, const kn_vteller *release,
+                                    kn_error *err);
+
+/* The persons of a database as records (database.c; docs/trees.md): `input` is its name, `snapshot` as for kn_cells_open. */
+typedef struct kn_vpersons {
+    kn_context    *ctx;
+    const kn_spec *spec;
+    const char    *input, *snapshot;
+} kn_vpersons;
+
+KN_CHECK kn_status kn_vrecords_tell_persons(void *state, const kn_records_sink *sink, kn_records_layout *layout,
+                                            kn_error *err);
+
+/* Which class a text can be of, where its file does not say it (classes.c): before labels are numbered. */
+typedef struct kn_vknown {
+    kn_vtree **trees; /* per class; NULL: no file                           */
+    uint8_t  **flags; /* per label of the tree: 1 the class's, 2 and a leaf */
+} kn_vknown;
+
+KN_CHECK kn_status kn_vrecords_known(kn_vknown *out, kn_records_verifier *v, kn_error *err);
+void               kn_vrecords_known_free(kn_vknown *known, const kn_records_verifier *v);
+bool kn_vrecords_knows(const kn_records_verifier *v, const kn_vknown *known, int cls, kn_string text, bool leaf);
 
 /* ---- The release alone ---- */
 

@@ -1,8 +1,6 @@
-/* records/verify.c: does a release of tree records keep its promises? The order of the checks, the report, and the two
- * files as numbers.
+/* records/verify.c: does a release of tree records keep its promises? The order of the checks, and the report.
  *
- * Interface: kn_verify_records_pair (kanon/verify.h). Records are seen through kanon/records.h alone.
- * Cost here: O(nodes) look-ups of labels; 8 bytes per node and file.
+ * Interface: kn_vrecords_verify (kn_verify_records.h).
  */
 #include "kn_verify_records.h"
 
@@ -14,7 +12,6 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
-#include "kn_extras.h"
 
 #define WORK_LIMIT INT64_C(20000000000)
 /* Without a limit of the user's: more than this of one record takes minutes, however few records there are. */
@@ -128,88 +125,7 @@ static kn_status make_classes(kn_records_verifier *v, kn_error *err)
     return KN_OK;
 }
 
-/* ---- The two files as numbers ---- */
-
-static kn_status make_forest(kn_records_verifier *v, kn_vforest *f, const kn_records *records, uint16_t **classes,
-                             kn_error *err)
-{
-    f->count = kn_records_count(records);
-    f->start = kn_alloc_array(v->ctx, (size_t)f->count + 1, sizeof *f->start);
-    if (!f->start) return kn_vrecords_no_memory(v, err);
-    uint64_t nodes = 0;
-    for (int64_t r = 0; r < f->count; r++) {
-        f->start[r] = nodes;
-        nodes += kn_records_size(records, r);
-    }
-    f->start[f->count] = nodes;
-    f->parent = kn_alloc_array(v->ctx, nodes + 1, sizeof *f->parent);
-    f->label = kn_alloc_array(v->ctx, nodes + 1, sizeof *f->label);
-    *classes = kn_alloc_array(v->ctx, nodes + 1, sizeof **classes);
-    return f->parent && f->label && *classes ? KN_OK : kn_vrecords_no_memory(v, err);
-}
-
-/* A node's label as its number inside its class; the class beside it. */
-static kn_status take_node(kn_records_verifier *v, kn_vforest *f, uint16_t *classes, const kn_records *records,
-                           int64_t record, uint32_t node, kn_error *err)
-{
-    uint64_t at = f->start[record] + node;
-    int64_t  parent = kn_records_parent(records, record, node);
-    int      cls = kn_records_class(records, record, node);
-    if (parent >= (int64_t)node)
-        return kn_fail(err, KN_INPUT, "record %" PRId64 ": node %" PRIu32 " is out of order", record + 1, node + 1);
-    kn_string text;
-    text.data = kn_records_label(records, record, node, &text.size);
-    f->parent[at] = parent < 0 ? KN_V_NONE : (uint32_t)parent;
-    classes[at] = (uint16_t)(cls < 0 || cls >= v->class_count ? v->class_count : cls);
-    f->label[at] = kn_texts_add(&v->classes[classes[at]].texts, text, true);
-    return f->label[at] == KN_V_NONE ? kn_vrecords_no_memory(v, err) : KN_OK;
-}
-
-static kn_status take_records(kn_records_verifier *v, kn_vforest *f, uint16_t **classes, const kn_records *records,
-                              kn_error *err)
-{
-    KN_TRY(make_forest(v, f, records, classes, err));
-    for (int64_t r = 0; r < f->count; r++) {
-        uint32_t size = (uint32_t)(f->start[r + 1] - f->start[r]);
-        for (uint32_t i = 0; i < size; i++) KN_TRY(take_node(v, f, *classes, records, r, i, err));
-    }
-    return KN_OK;
-}
-
-/* Numbers inside classes become numbers over all classes. */
-static kn_status number_labels(kn_records_verifier *v, const uint16_t *original, const uint16_t *release, kn_error *err)
-{
-    uint64_t total = 0;
-    for (int c = 0; c <= v->class_count; c++) {
-        v->classes[c].first = (uint32_t)total;
-        total += v->classes[c].texts.count;
-    }
-    if (total >= KN_V_MISSING) return kn_fail(err, KN_INPUT, "there are too many different values to verify");
-    v->labels = (uint32_t)total;
-    const kn_vclass *none = &v->classes[v->class_count];
-    uint32_t         star = kn_texts_find(&none->texts, kn_string_of("*"));
-    v->star = star == KN_V_NONE ? KN_V_NONE : none->first + star;
-    v->class_of = kn_alloc_array(v->ctx, total + 1, sizeof *v->class_of);
-    if (!v->class_of) return kn_vrecords_no_memory(v, err);
-    for (int c = 0; c <= v->class_count; c++)
-        for (uint32_t i = 0; i < v->classes[c].texts.count; i++) v->class_of[v->classes[c].first + i] = (uint16_t)c;
-    for (uint64_t i = 0; i < v->original.start[v->original.count]; i++)
-        v->original.label[i] += v->classes[original[i]].first;
-    for (uint64_t i = 0; i < v->release.start[v->release.count]; i++)
-        v->release.label[i] += v->classes[release[i]].first;
-    return KN_OK;
-}
-
-static kn_status load(kn_records_verifier *v, const kn_records *original, const kn_records *release, kn_error *err)
-{
-    uint16_t *of_original = NULL, *of_release = NULL;
-    kn_status st = take_records(v, &v->original, &of_original, original, err);
-    if (st == KN_OK) st = take_records(v, &v->release, &of_release, release, err);
-    if (st == KN_OK) st = number_labels(v, of_original, of_release, err);
-    kn_free(of_original);
-    kn_free(of_release);
-    return st;
-}
+/* ---- Figures and form ---- */
 
 /* Nodes and the pairs of one above the other. */
 static void count_nodes(const kn_vforest *f, int64_t *nodes, int64_t *relations)
@@ -221,54 +137,16 @@ static void count_nodes(const kn_vforest *f, int64_t *nodes, int64_t *relations)
             for (uint32_t p = f->parent[i]; p != KN_V_NONE; p = f->parent[f->start[r] + p]) ++*relations;
 }
 
-/* Whatever the reader passes over, others read. */
-static void check_nothing_else(kn_records_verifier *v, const kn_records *original, const kn_records *release)
-{
-    for (int i = 0; i < kn_records_ignored(release); i++)
-        kn_vrecords_problem(v, "the release holds \"%s\", which is nothing of a class",
-                            kn_records_ignored_name(release, i));
-    const char *namespaces = kn_records_namespaces(release);
-    if (namespaces[0] && strcmp(namespaces, kn_records_namespaces(original)) != 0)
-        kn_vrecords_problem(v, "the release declares XML namespaces other than those around the original's records");
-    if (kn_records_merged(release) > 0)
-        kn_vrecords_problem(v, "the release says how often: %" PRId64 " %s the value of a sibling",
-                            kn_records_merged(release), kn_records_merged(release) == 1 ? "node has" : "nodes have");
-}
-
 static void tell_form(void *arg, const char *sentence)
 {
     kn_vrecords_problem(arg, "%s", sentence);
 }
 
-/* The bytes that the release was read from. */
-static kn_status check_form(kn_records_verifier *v, const kn_records *original, const kn_records *release,
-                            kn_error *err)
+/* How the release's file is written: whoever knows the writers says it. */
+static kn_status check_form(kn_records_verifier *v, kn_error *err)
 {
-    const kn_spec *spec = v->spec;
-    if (!v->options->release) return KN_OK;
-    return kn_records_extras(v->ctx, v->options->release, release, original, spec->classes, spec->class_count,
-                             tell_form, v, err);
-}
-
-/* Siblings of one label would be one node (section II-A), and counting would not see that there are two. */
-static kn_status check_siblings(kn_records_verifier *v, const kn_vforest *f, const char *what, kn_error *err)
-{
-    uint64_t *last = kn_alloc_array_zero(v->ctx, (size_t)v->labels + 1, sizeof *last); /* node + 1 that has it */
-    if (!last) return kn_vrecords_no_memory(v, err);
-    for (int64_t r = 0; r < f->count; r++)
-        for (uint64_t i = f->start[r]; i < f->start[r + 1]; i++) {
-            uint64_t before = last[f->label[i]];
-            /* Most labels stand once in a record; where one does not, all earlier nodes are looked at. */
-            bool twice = false;
-            for (uint64_t j = before; !twice && before > f->start[r] && j-- > f->start[r];)
-                twice = f->label[j] == f->label[i] && f->parent[j] == f->parent[i];
-            if (twice)
-                kn_vrecords_problem(v, "record %" PRId64 " of the %s, node %" PRIu64 ": a sibling has the same value",
-                                    r + 1, what, i - f->start[r] + 1);
-            last[f->label[i]] = i + 1;
-        }
-    kn_free(last);
-    return KN_OK;
+    const kn_records_verify_options *o = v->options;
+    return o->look_at_form ? o->look_at_form(o->form_state, tell_form, v, err) : KN_OK;
 }
 
 /* ---- All of it ---- */
@@ -279,7 +157,6 @@ static kn_status check(kn_records_verifier *v, kn_error *err)
     r->records = v->release.count;
     count_nodes(&v->original, &r->nodes_original, &r->relations_original);
     count_nodes(&v->release, &r->nodes, &r->relations);
-    KN_TRY(check_siblings(v, &v->release, "release", err));
     KN_TRY(kn_vrecords_count(v, err));
     if (v->spec->strict_structure) KN_TRY(kn_vrecords_strict(v, err));
     KN_TRY(kn_vrecords_classes(v, err));
@@ -319,9 +196,9 @@ kn_status kn_vrecords_check_options(const kn_spec *spec, const kn_records_verify
     return KN_OK;
 }
 
-kn_status kn_verify_records_pair(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
-                                 const kn_records *original, const kn_records *release,
-                                 const kn_records_verify_options *options, kn_error *err)
+kn_status kn_vrecords_verify(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                             const kn_vteller *original, const kn_vteller *release,
+                             const kn_records_verify_options *options, kn_error *err)
 {
     *out = NULL;
     const kn_records_verify_options plain = KN_RECORDS_VERIFY_OPTIONS_INIT;
@@ -332,9 +209,8 @@ kn_status kn_verify_records_pair(kn_records_verify_report **out, kn_context *ctx
     kn_status st = make_report(&v, err);
     if (v.options->time_limit > 0) kn_deadline_set(ctx, v.options->time_limit);
     if (st == KN_OK) st = make_classes(&v, err);
-    if (st == KN_OK) st = load(&v, original, release, err);
-    if (st == KN_OK) check_nothing_else(&v, original, release);
-    if (st == KN_OK) st = check_form(&v, original, release, err);
+    if (st == KN_OK) st = kn_vrecords_read(&v, original, release, err);
+    if (st == KN_OK) st = check_form(&v, err);
     if (st == KN_OK) st = check(&v, err);
     st = kn_verify_in_time(ctx, v.options->time_limit, st, err);
     verifier_free(&v);

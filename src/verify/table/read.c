@@ -456,6 +456,17 @@ static bool is_expected(reader *r, const kn_csv_field *fields, size_t count)
     return true;
 }
 
+/* One column is one whatever the delimiter; which quotes are needed is not: releases are written with commas. */
+static kn_status prefer_comma(reader *r, kn_csv_field *fields, kn_error *err)
+{
+    size_t count, end;
+    KN_TRY(first_record(r, r->t->delimiter, fields, &count, &end, err));
+    kn_error ignored = KN_ERROR_INIT;
+    if (count == 1 && first_record(r, ',', fields, &count, &end, &ignored) == KN_OK && count == 1)
+        r->t->delimiter = ',';
+    return KN_OK;
+}
+
 static kn_status choose_delimiter(reader *r, kn_csv_field *fields, kn_error *err)
 {
     char   candidates[] = {r->opt->hint, ',', ';', '\t', '|'};
@@ -476,7 +487,7 @@ static kn_status choose_delimiter(reader *r, kn_csv_field *fields, kn_error *err
     }
     size_t size = r->filled - r->at;
     r->t->delimiter = kn_csv_sniff(r->window + r->at, size > SNIFF ? SNIFF : size, r->ended && size <= SNIFF);
-    return KN_OK;
+    return r->opt->form ? prefer_comma(r, fields, err) : KN_OK;
 }
 
 /* A column without a name is the n-th: "cn", and as many underscores as no other column's name has there. */
@@ -506,7 +517,8 @@ static kn_status name_columns(reader *r, const kn_csv_field *fields, size_t coun
     t->name_count = (int)count;
     t->names = kn_arena_alloc(&t->arena, count * sizeof *t->names);
     t->kept = kn_arena_alloc(&t->arena, count * sizeof *t->kept);
-    r->place = kn_arena_alloc(&t->arena, ((size_t)r->opt->column_count + 1) * sizeof *r->place);
+    size_t most = r->opt->all ? count : (size_t)r->opt->column_count;
+    r->place = kn_arena_alloc(&t->arena, (most + 1) * sizeof *r->place);
     if (!t->names || !t->kept || !r->place) return no_memory(r, err);
     for (int c = 0; c < t->name_count; c++) {
         t->names[c] = (kn_string){NULL, 0};
@@ -520,8 +532,8 @@ static kn_status name_columns(reader *r, const kn_csv_field *fields, size_t coun
                 return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), 1, 0,
                                   "columns %d and %d have the same name", d + 1, c + 1);
     }
-    for (int i = 0; i < r->opt->column_count; i++) {
-        int c = kn_vtable_name(t, r->opt->columns[i]);
+    for (int i = 0; i < (int)most; i++) {
+        int c = r->opt->all ? i : kn_vtable_name(t, r->opt->columns[i]);
         if (c < 0 || t->kept[c] >= 0) continue;
         r->place[t->column_count] = c;
         t->kept[c] = t->column_count++;
@@ -660,32 +672,6 @@ static kn_status renumber_range(void *arg, int64_t begin, int64_t end, int numbe
     return KN_OK;
 }
 
-/* What a spreadsheet would execute, as docs/release.md says it. */
-static bool is_formula(kn_string s)
-{
-    if (s.size < 2 || !strchr("=+-@\t\r", s.data[0]) || s.data[0] == '\0') return false;
-    if (s.data[0] != '+' && s.data[0] != '-') return true;
-    size_t at = 1, digits = 0;
-    while (at < s.size && strchr("0123456789.,", s.data[at]) && s.data[at] != '\0') digits += s.data[at++] >= '0';
-    bool exponent = digits > 0 && at + 1 < s.size && (s.data[at] == 'e' || s.data[at] == 'E');
-    if (exponent) at += 1 + (at + 2 < s.size && (s.data[at + 1] == '-' || s.data[at + 1] == '+'));
-    while (exponent && at < s.size && s.data[at] >= '0' && s.data[at] <= '9') at++;
-    return digits == 0 || at < s.size;
-}
-
-/* Takes the apostrophes of a guarded file off; counts what should have had one. */
-static void unguard(kn_vtable *t)
-{
-    for (int c = 0; c < t->column_count; c++)
-        for (uint32_t i = 0; i < t->columns[c].count; i++) {
-            kn_string *text = &t->texts[c].texts[i], bare = *text;
-            while (bare.size > 0 && bare.data[0] == '\'') bare = (kn_string){bare.data + 1, bare.size - 1};
-            if (!is_formula(bare)) continue;
-            t->unguarded += bare.size == text->size;
-            if (bare.size < text->size) *text = (kn_string){text->data + 1, text->size - 1};
-        }
-}
-
 /* The bytes of texts stay; what was needed to find them goes. */
 static void shed(kn_vtable *t)
 {
@@ -759,7 +745,7 @@ kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *pa
     kn_free(fields);
     if (st == KN_OK) st = kn_parallel_for(ctx, r.t->column_count, 1, renumber_range, &r, err);
     if (st == KN_OK && options->digest) write_digest(&r);
-    if (st == KN_OK && options->guarded) unguard(r.t);
+    if (st == KN_OK && options->guarded) kn_vtable_unguard(r.t);
     close_reader(&r);
     if (st != KN_OK) {
         kn_vtable_free(r.t);

@@ -1,0 +1,43 @@
+/* kn_cells.c: sources of tables by their names. Interface: kn_cells.h. */
+#include "kn_cells.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_folder.h"
+#include "kn_names.h"
+#include "kn_postgres.h"
+#include "kn_sqlite.h"
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+kn_database_kind kn_database_kind_of(const char *name)
+{
+    size_t size = strlen(name);
+    if (kn_name_sqlite(name)) return KN_DATABASE_SQLITE;
+    if (kn_name_server(name)) return KN_DATABASE_POSTGRES;
+    return (size > 0 && name[size - 1] == '/') || is_folder(name) ? KN_DATABASE_FOLDER : KN_DATABASE_NONE;
+}
+
+kn_status kn_cells_open(kn_cells **out, kn_context *ctx, const char *name, const char *snapshot, kn_error *err)
+{
+    *out = NULL;
+    switch (kn_database_kind_of(name)) {
+    case KN_DATABASE_SQLITE: return kn_sqlite_cells(out, ctx, kn_name_sqlite(name), err);
+    case KN_DATABASE_POSTGRES: return kn_postgres_cells(out, ctx, name, snapshot, err);
+    case KN_DATABASE_FOLDER: return kn_folder_cells(out, ctx, name, err);
+    case KN_DATABASE_NONE: break;
+    }
+    return kn_fail(err, KN_USAGE, "%s: not a database: sqlite:FILE, postgresql://... or FOLDER/", name);
+}
+
+void kn_cells_close(kn_cells *cells)
+{
+    if (cells) cells->close(cells->state);
+}

@@ -1,0 +1,56 @@
+/* records/verify.c: verification of tree records by their names: what the verifier says, and how the release's file is written.
+ *
+ * Interface: kn_verify_records (kanon/verify.h). The verifier reads both sides itself. The form of the file is held against what
+ * the writer of releases makes of the same records (kn_extras.h), for which they are read once more.
+ */
+#include <kanon/verify.h>
+#include <string.h>
+
+#include "kn_error.h"
+#include "kn_extras.h"
+#include "kn_records.h"
+
+typedef struct form {
+    kn_context    *ctx;
+    const kn_spec *spec;
+    const char    *original, *release;
+} form;
+
+static kn_status look(void *state, void (*tell)(void *arg, const char *sentence), void *arg, kn_error *err)
+{
+    const form        *f = state;
+    const kn_spec     *spec = f->spec;
+    kn_records_options read = KN_RECORDS_OPTIONS_INIT;
+    kn_records        *before = NULL, *after = NULL;
+    read.record = spec->record;
+    read.classes = spec->classes;
+    read.class_count = spec->class_count;
+    read.delimiter = spec->csv.delimiter;
+    kn_status st = spec->table_count > 0 ? kn_records_read_database(&before, f->ctx, f->original, spec, err)
+                                         : kn_records_read(&before, f->ctx, f->original, &read, err);
+    read.released = true;
+    if (st == KN_OK) st = kn_records_read(&after, f->ctx, f->release, &read, err);
+    if (st == KN_OK)
+        st = kn_records_extras(f->ctx, f->release, after, before, spec->classes, spec->class_count, tell, arg, err);
+    kn_records_free(before);
+    kn_records_free(after);
+    return st;
+}
+
+kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                            const kn_records_verify_options *options, kn_error *err)
+{
+    kn_records_verify_options own = KN_RECORDS_VERIFY_OPTIONS_INIT;
+    *out = NULL;
+    if (options && options->size != sizeof *options)
+        return kn_fail(err, KN_USAGE, "verification options: the size field is not set");
+    if (options) own = *options;
+    form f = {ctx, spec,
+              own.original             ? own.original
+              : spec->input_count == 1 ? spec->inputs[0]
+                                       : NULL,
+              own.release ? own.release : spec->output};
+    if (!own.look_at_form) own.look_at_form = look;
+    if (own.look_at_form == look) own.form_state = &f;
+    return kn_verify_records_files(out, ctx, spec, &own, err);
+}

@@ -1,0 +1,324 @@
+/* sheets.c: the tables of a database → texts by number. Interface: kn_verify_sheets.h.
+ *
+ * Cost: one pass over each table; files in parallel, cells of an engine as they come, on one thread. Memory: 4 bytes per cell
+ * of the table at hand, then 1, 2 or 4; the different texts of each column.
+ */
+#include "kn_verify_sheets.h"
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_nearest.h"
+#include "kn_parallel.h"
+#include "kn_utf8.h"
+
+static kn_status no_memory(const kn_vsheets *s, kn_error *err)
+{
+    return kn_fail_memory(err, s->ctx, "verifying a database");
+}
+
+int kn_vsheet_find(const kn_vsheet *s, const char *column)
+{
+    for (int c = 0; c < s->column_count; c++)
+        if (strcmp(s->columns[c].name, column) == 0) return c;
+    return -1;
+}
+
+int kn_vsheets_find(const kn_vsheets *s, const char *name)
+{
+    for (int t = 0; t < s->count; t++)
+        if (strcmp(s->list[t].name, name) == 0) return t;
+    return -1;
+}
+
+/* ---- Codes ---- */
+
+static void put(kn_vcolumn *c, int64_t row, uint32_t code)
+{
+    switch (c->width) {
+    case 1: ((uint8_t *)c->codes)[row] = (uint8_t)code; break;
+    case 2: ((uint16_t *)c->codes)[row] = (uint16_t)code; break;
+    default: ((uint32_t *)c->codes)[row] = code; break;
+    }
+}
+
+typedef struct settling {
+    kn_vsheets               *sheets;
+    kn_vsheet                *sheet;
+    const kn_vsheets_options *options;
+    kn_spec                   missing; /* its `na` alone is looked at */
+    bool                      na;      /* texts may be missing        */
+} settling;
+
+/* Texts that mean "missing" lose their number. `codes` may have a number beyond the texts: a cell that is missing already. */
+static kn_status drop_missing(const settling *s, kn_vsheet_column *column, kn_string *texts, kn_error *err)
+{
+    kn_vcolumn *c = &column->cells;
+    uint32_t    count = c->count, kept = 0, *to = kn_alloc_array(s->sheets->ctx, (size_t)count + 1, sizeof *to);
+    bool        good = to != NULL;
+    kn_texts    known; /* without their apostrophes texts may be equal */
+    kn_texts_init(&known, s->sheets->ctx);
+    for (uint32_t i = 0; good && i < count; i++) {
+        bool missing = (s->na && kn_v_is_missing(&s->missing, texts[i])) ||
+                       (s->options->empty && kn_value_trim(texts[i]).size == 0);
+        column->blanks = column->blanks || (missing && texts[i].size > 0 && kn_value_trim(texts[i]).size == 0);
+        to[i] = missing ? KN_V_NONE : s->options->guarded ? kn_texts_add(&known, texts[i], false) : kept;
+        good = missing || to[i] != KN_V_NONE;
+        if (!missing && to[i] == kept) texts[kept++] = texts[i];
+    }
+    kn_texts_free(&known);
+    if (!good) {
+        kn_free(to);
+        return no_memory(s->sheets, err);
+    }
+    for (int64_t row = 0; row < s->sheet->rows; row++) {
+        uint32_t code = kn_vcode(c, row), now = code < count && to[code] != KN_V_NONE ? to[code] : kept;
+        column->missing += now == kept;
+        if (now != code) put(c, row, now);
+    }
+    kn_free(to);
+    c->texts = texts;
+    c->count = kept;
+    return KN_OK;
+}
+
+/* One byte per row where there are few texts, two where there are not many. */
+static kn_status narrow(const settling *s, kn_vsheet_column *column, kn_error *err)
+{
+    kn_vcolumn narrower = column->cells;
+    narrower.width = narrower.count < 256 ? 1 : narrower.count < 65536 ? 2 : 4;
+    if (narrower.width == 4) return KN_OK;
+    narrower.codes = kn_alloc_array(s->sheets->ctx, (size_t)s->sheet->rows + 1, (size_t)narrower.width);
+    if (!narrower.codes) return no_memory(s->sheets, err);
+    for (int64_t row = 0; row < s->sheet->rows; row++) put(&narrower, row, kn_vcode(&column->cells, row));
+    kn_free(column->cells.codes);
+    column->cells = narrower;
+    return KN_OK;
+}
+
+/* How many texts spell a value that another spells too? */
+static kn_status count_spellings(const settling *s, kn_vsheet_column *column, kn_error *err)
+{
+    static const char *const nothing[1] = {NULL};
+    kn_spec                  plain = {.csv = KN_CSV_OPTIONS_INIT};
+    kn_attribute             a = {.name = column->name, .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_AUTO};
+    kn_value_rules           rules = {.decimal = '.'};
+    kn_vrows                 rows = {0, NULL};
+    kn_vdomain               domain = {0};
+    kn_type                  type = KN_TYPE_TEXT;
+    const char              *format = NULL;
+    bool                     ambiguous = false;
+    plain.csv.na = nothing;
+    if (column->text) return KN_OK;
+    KN_TRY(kn_infer_type(&type, &format, &ambiguous, s->sheets->ctx, column->cells.texts, column->cells.count, &rules,
+                         err));
+    if (type == KN_TYPE_TEXT) return KN_OK;
+    kn_status status = kn_vdomain_make(&domain, s->sheets->ctx, &plain, &a, &rows, &column->cells, NULL, NULL, err);
+    if (status == KN_OK) column->respelled = (int64_t)column->cells.count - (int64_t)domain.count;
+    kn_vdomain_free(&domain);
+    return status;
+}
+
+static kn_status settle_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const settling *s = arg;
+    (void)worker;
+    for (int64_t c = begin; c < end; c++) {
+        kn_vsheet_column *column = &s->sheet->columns[c];
+        kn_vtable        *file = s->sheet->file;
+        KN_TRY(drop_missing(s, column, file ? file->texts[c].texts : column->texts.texts, err));
+        if (!file) KN_TRY(narrow(s, column, err));
+        if (s->options->release) KN_TRY(count_spellings(s, column, err));
+    }
+    return KN_OK;
+}
+
+static kn_status settle(kn_vsheets *sheets, kn_vsheet *sheet, const kn_vsheets_options *options, kn_error *err)
+{
+    settling s = {.sheets = sheets, .sheet = sheet, .options = options, .missing = {.csv = *options->csv}};
+    s.na = sheet->file || options->csv->na;
+    return kn_parallel_for(sheets->ctx, sheet->column_count, 1, settle_range, &s, err);
+}
+
+/* ---- Files ---- */
+
+typedef struct noting {
+    kn_vsheets *sheets;
+    kn_vsheet  *sheet;
+    bool        failed;
+} noting;
+
+static void note(void *arg, const char *sentence)
+{
+    noting *n = arg;
+    if (n->sheet->form_count == KN_VERIFY_PROBLEMS) return;
+    const char *copy = kn_arena_strndup(&n->sheets->arena, sentence, strlen(sentence));
+    n->failed = n->failed || !copy;
+    if (copy) n->sheet->form[n->sheet->form_count++] = copy;
+}
+
+/* How a release's file is written, before its texts lose what others read. */
+static kn_status judge_form(kn_vsheets *sheets, kn_vsheet *sheet, const kn_vsheets_options *options, kn_error *err)
+{
+    noting n = {sheets, sheet, false};
+    if (options->release) kn_vform_judge(sheet->file, note, &n);
+    if (options->guarded) kn_vtable_unguard(sheet->file);
+    return n.failed ? no_memory(sheets, err) : KN_OK;
+}
+
+kn_status kn_vsheet_read_file(kn_vsheets *sheets, kn_vsheet *out, const char *path, const kn_vsheets_options *options,
+                              kn_error *err)
+{
+    kn_vread_options read = {.csv = options->csv, .all = true, .form = options->release};
+    KN_TRY(kn_vtable_read(&out->file, sheets->ctx, &path, 1, &read, err));
+    kn_vtable *file = out->file;
+    KN_TRY(judge_form(sheets, out, options, err));
+    out->rows = file->rows;
+    out->columns = kn_alloc_array_zero(sheets->ctx, (size_t)file->column_count + 1, sizeof *out->columns);
+    if (!out->columns) return no_memory(sheets, err);
+    out->column_count = file->column_count;
+    for (int c = 0; c < out->column_count; c++) {
+        out->columns[c].name = file->names[c].data;
+        out->columns[c].cells = file->columns[c];
+    }
+    return settle(sheets, out, options, err);
+}
+
+/* ---- Cells ---- */
+
+typedef struct taking {
+    kn_vsheets *sheets;
+    kn_vsheet  *sheet;
+    int         column; /* of the next cell */
+} taking;
+
+static kn_status take_cell(void *state, kn_string text, kn_error *err)
+{
+    taking           *t = state;
+    kn_vsheet        *sheet = t->sheet;
+    kn_vsheet_column *c = &sheet->columns[t->column];
+    size_t            row = (size_t)sheet->rows;
+    uint32_t          code = KN_V_NONE;
+    if (!kn_grow(t->sheets->ctx, &c->cells.codes, &c->capacity, row + 1, sizeof(uint32_t)))
+        return no_memory(t->sheets, err);
+    uint32_t *codes = c->cells.codes;
+    if (text.data && row > 0 && codes[row - 1] != KN_V_NONE && kn_string_equal(c->texts.texts[codes[row - 1]], text)) {
+        code = codes[row - 1]; /* as above */
+    } else if (text.data) {
+        uint32_t known = c->texts.count;
+        code = kn_texts_add(&c->texts, text, true);
+        if (code == KN_V_NONE) return no_memory(t->sheets, err);
+        if (code == known && kn_utf8_check(text.data, text.size) < text.size)
+            return kn_fail(err, KN_INPUT, "%s: table \"%s\", column \"%s\", row %lld: not UTF-8",
+                           t->sheets->cells->name, sheet->name, c->name, (long long)row + 1);
+    }
+    codes[row] = code;
+    if (++t->column < sheet->column_count) return KN_OK;
+    t->column = 0;
+    sheet->rows++;
+    if (sheet->rows % 4096 == 0 && kn_cancelled(t->sheets->ctx)) return kn_fail_cancelled(err);
+    return KN_OK;
+}
+
+static bool is_key(const kn_catalog_table *t, const char *column)
+{
+    for (int k = 0; k < t->key_count; k++)
+        if (strcmp(t->key[k], column) == 0) return true;
+    for (int l = 0; l < t->link_count; l++)
+        for (int i = 0; i < t->links[l].count; i++)
+            if (strcmp(t->links[l].columns[i], column) == 0) return true;
+    return false;
+}
+
+static kn_status read_cells(kn_vsheets *sheets, kn_vsheet *out, const kn_vsheets_options *options, kn_error *err)
+{
+    const kn_catalog_table *declared = out->declared;
+    taking                  t = {sheets, out, 0};
+    kn_cell_sink            sink = {&t, take_cell};
+    out->columns = kn_alloc_array_zero(sheets->ctx, (size_t)declared->column_count + 1, sizeof *out->columns);
+    if (!out->columns) return no_memory(sheets, err);
+    out->column_count = declared->column_count;
+    for (int c = 0; c < out->column_count; c++) {
+        kn_vsheet_column *column = &out->columns[c];
+        column->name = declared->columns[c].name;
+        column->text = declared->columns[c].text || is_key(declared, column->name);
+        column->cells.width = 4;
+        kn_texts_init(&column->texts, sheets->ctx);
+    }
+    if (out->column_count == 0)
+        return kn_fail(err, KN_INPUT, "%s: table \"%s\" has no columns", sheets->cells->name, out->name);
+    KN_TRY(sheets->cells->rows(sheets->cells->state, declared, &sink, err));
+    for (int c = 0; c < out->column_count; c++) {
+        out->columns[c].cells.count = out->columns[c].texts.count;
+        kn_free(out->columns[c].texts.slots); /* what was needed to find them */
+        out->columns[c].texts.slots = NULL;
+    }
+    return settle(sheets, out, options, err);
+}
+
+/* ---- All tables ---- */
+
+static kn_status read_sheet(kn_vsheets *s, kn_vsheet *sheet, const kn_vsheets_options *options, kn_error *err)
+{
+    char *path = NULL;
+    if (!s->cells->file) return read_cells(s, sheet, options, err);
+    KN_TRY(s->cells->file(s->cells->state, &path, sheet->name, err));
+    kn_status status = kn_vsheet_read_file(s, sheet, path, options, err);
+    kn_free(path);
+    return status;
+}
+
+/* The tables to read: in the user's order, else by name. */
+static kn_status choose(kn_vsheets *s, const kn_vsheets_options *o, kn_error *err)
+{
+    for (int i = 0; i < o->table_count; i++) {
+        int at = kn_catalog_find(&s->catalog, o->tables[i].name);
+        if (at < 0) return kn_fail(err, KN_INPUT, "%s: there is no table \"%s\"", s->cells->name, o->tables[i].name);
+        s->list[s->count++].declared = &s->catalog.tables[at];
+    }
+    if (o->table_count > 0) return KN_OK;
+    for (int i = 0; i < s->catalog.table_count; i++) {
+        int at = s->count++;
+        for (; at > 0 && strcmp(s->list[at - 1].declared->name, s->catalog.tables[i].name) > 0; at--)
+            s->list[at].declared = s->list[at - 1].declared;
+        s->list[at].declared = &s->catalog.tables[i];
+    }
+    return s->count > 0 ? KN_OK : kn_fail(err, KN_INPUT, "%s: there are no tables in it", s->cells->name);
+}
+
+kn_status kn_vsheets_read(kn_vsheets *s, const kn_cells *cells, const kn_vsheets_options *o, kn_error *err)
+{
+    kn_database_options named = KN_DATABASE_OPTIONS_INIT;
+    *s = (kn_vsheets){.ctx = cells->ctx, .cells = cells};
+    kn_arena_init(&s->arena, s->ctx);
+    kn_catalog_init(&s->catalog, s->ctx);
+    named.tables = o->tables;
+    named.table_count = o->table_count;
+    KN_TRY(cells->list(cells->state, &s->catalog, &named, err));
+    size_t most = (size_t)(o->table_count > 0 ? o->table_count : s->catalog.table_count);
+    s->list = kn_alloc_array_zero(s->ctx, most + 1, sizeof *s->list);
+    if (!s->list) return no_memory(s, err);
+    KN_TRY(choose(s, o, err));
+    for (int t = 0; t < s->count; t++) s->list[t].name = s->list[t].declared->name;
+    for (int t = 0; t < s->count; t++) KN_TRY(read_sheet(s, &s->list[t], o, err));
+    return KN_OK;
+}
+
+static void free_sheet(kn_vsheet *s)
+{
+    for (int c = 0; s->columns && c < s->column_count && !s->file; c++) {
+        kn_free(s->columns[c].cells.codes);
+        kn_texts_free(&s->columns[c].texts);
+    }
+    kn_free(s->columns);
+    kn_vtable_free(s->file);
+}
+
+void kn_vsheets_free(kn_vsheets *s)
+{
+    if (!s->ctx) return;
+    for (int t = 0; s->list && t < s->count; t++) free_sheet(&s->list[t]);
+    kn_free(s->list);
+    kn_catalog_free(&s->catalog);
+    kn_arena_free(&s->arena);
+}
