@@ -305,8 +305,9 @@ static int advise(cli_advising *a, kn_context *ctx, kn_spec *spec)
     kn_error   err = KN_ERROR_INIT;
     kn_advice *advice = NULL;
     a->has_output = spec->output != NULL;
-    /* Nothing is written: whatever the output is, it must not stand in the way. */
-    if (!spec->method_given && kn_spec_set(spec, "method", "auto", "advise", &err) != KN_OK) return cli_fail(&err);
+    /* Nothing is written: whatever the output is, it must not stand in the way. All methods are looked at, also where the
+     * release file has decided for one. */
+    if (kn_spec_set(spec, "method", "auto", "advise", &err) != KN_OK) return cli_fail(&err);
     if (!spec->output && kn_spec_set(spec, "output", "\"-\"", "advise", &err) != KN_OK) return cli_fail(&err);
     if (kn_spec_check(spec, &err) != KN_OK || kn_advise(&advice, ctx, spec, &err) != KN_OK) return cli_fail(&err);
     if (a->words.common.json)
