@@ -88,6 +88,7 @@ typedef struct kn_release_result {
                              (m: copies of the most frequent combination of original values); 0: no such bound       */
     double  c_avg_bound, dm_bound; /* what follows from it: c_avg <= bound / k, dm <= bound * rows                    */
     const kn_advice *advice; /* method: auto: what was tried and chosen; else NULL                                    */
+    const char *nothing_left; /* in a sentence; then there is a release only with force. NULL: something is    */
 } kn_release_result;
 
 typedef struct kn_anonymize_options {
@@ -147,6 +148,7 @@ typedef struct kn_database_result {
     int                       note_count;
     const char *const        *notes;
     const kn_advice          *advice; /* method: auto: what was tried and chosen; else NULL     */
+    const char *nothing_left; /* in a sentence; then there is a release only with force. NULL: something is    */
 } kn_database_result;
 
 /* Runs a spec that describes a database and passed kn_spec_check: reads it, clusters its persons, writes a new database
@@ -190,6 +192,7 @@ typedef struct kn_records_result {
     char                      sha256[65]; /* of the release */
     const kn_advice          *advice; /* method: auto: what was tried and chosen; else NULL             */
     double                    relation_unchanged; /* share of the relations that are still there between the very values */
+    const char *nothing_left; /* in a sentence; then there is a release only with force. NULL: something is    */
 } kn_records_result;
 
 /* Runs a spec of tree records that passed kn_spec_check: k^(m,n)-anonymity (kanon/records.h). Written, read back, verified

@@ -283,6 +283,10 @@ KN_API KN_CHECK kn_status kn_spec_set_kmn(kn_spec *spec, kn_kmn kmn, kn_error *e
  * Nothing is opened. */
 KN_API KN_CHECK kn_status kn_spec_check(kn_spec *spec, kn_error *err);
 
+/* A part of it, for whoever needs no promises and no output: do data and method fit, and is everything that was given of use
+ * to them? What is not is refused by its name, with a way that works. */
+KN_API KN_CHECK kn_status kn_spec_check_use(kn_spec *spec, kn_error *err);
+
 /* What the data look like. */
 typedef enum kn_shape {
     KN_SHAPE_TABLE = 0,

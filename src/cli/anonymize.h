@@ -82,6 +82,10 @@ void cli_anonymizing_free(cli_anonymizing *a);
  * is wrong. */
 int cli_anonymize_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *a);
 
+/* The same for a command about one table that asks for no promises: everything in it is of use to the method, or it is
+ * refused. */
+int cli_usable_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *a);
+
 /* "COLUMN:FILE" or "COLUMN:KIND=..." as the column and the text of its `hierarchy` in a release file; free both. 0, or
  * the exit code after saying what is wrong. */
 int cli_hierarchy_text(char **column, char **text, const cli_command *command, const char *option);
@@ -120,6 +124,9 @@ void cli_note_release(const cli_anonymizing *a, const kn_spec *spec, const cli_r
  * the release begin with; `release` NULL: a folder, whose certificate lies in it. */
 void cli_print_files(const kn_spec *spec, const char *release, const char *base, FILE *out);
 void cli_set_files(json_t *o, const kn_spec *spec, const char *release, const char *base);
+
+/* The first line of a release in which nothing is left; NULL: something is. */
+void cli_print_nothing(const char *nothing_left, FILE *out);
 
 /* A table of promises and what was reached; found false: what the original reaches only. */
 void    cli_models_print(const kn_release_model *models, int count, bool found, FILE *out);

@@ -59,6 +59,7 @@ static void print_words(const cli_anonymizing *a, const kn_spec *spec, const kn_
         fprintf(out, "%sNO RELEASE%s: %s\n", cli_style_on(out, CLI_RED), cli_style_on(out, CLI_PLAIN), r->reason);
         return;
     }
+    cli_print_nothing(r->nothing_left, out);
     if (spec->anatomy && !a->dry_run)
         fprintf(out, "%s, %s of rows; at least %s%s%s share a group%s\n",
                 cli_count_of(r->persons, "person", "persons").text, cli_count_of(r->classes, "group", "groups").text,
@@ -139,6 +140,7 @@ static void print_json(const cli_anonymizing *a, const kn_spec *spec, const kn_d
 {
     json_t *o = cli_json_object();
     cli_json_set(o, "found", json_boolean(r->found));
+    cli_json_set(o, "nothing_left", cli_json_text_or_null(r->nothing_left));
     if (!r->found) cli_json_set(o, "reason", cli_json_text_or_null(r->reason));
     cli_json_set(o, "method", cli_json_text_or_null(kn_method_name(r->method)));
     if (r->advice) cli_json_set(o, "auto", cli_advice_json(r->advice));
@@ -147,7 +149,7 @@ static void print_json(const cli_anonymizing *a, const kn_spec *spec, const kn_d
     if (r->found) set_release(o, a, spec, r);
     cli_json_set(o, "tables", tables_json(r));
     cli_json_set(o, "dropped", cli_texts_json(r->dropped, r->dropped_count));
-    cli_json_set(o, "notes", cli_texts_json(r->notes, r->note_count));
+    cli_json_set(o, "notes", cli_notes_json());
     cli_json_set(o, "counters", cli_counters_json(r->counters, r->counter_count));
     cli_json_set(o, "seconds",
                  cli_seconds_json(r->seconds_read, r->seconds_search, r->seconds_write, r->seconds_verify));

@@ -94,6 +94,12 @@ void cli_models_print(const kn_release_model *models, int count, bool found, FIL
 
 /* ---- JSON ---- */
 
+void cli_print_nothing(const char *nothing_left, FILE *out)
+{
+    if (!nothing_left) return;
+    fprintf(out, "%sNOTHING IS LEFT%s: %s\n", cli_style_on(out, CLI_RED), cli_style_on(out, CLI_PLAIN), nothing_left);
+}
+
 json_t *cli_json_text_or_null(const char *text)
 {
     return text ? cli_json_text(text, strlen(text)) : json_null();

@@ -43,7 +43,10 @@ static void print_loss(const kn_records_result *r, FILE *out)
     cli_text_table_text(t, "nodes");
     cli_text_table_integer(t, r->nodes_original);
     cli_text_table_integer(t, r->nodes);
-    cli_text_table_format(t, "%.1f %% as they were", 100 * r->node_survival);
+    if (r->nodes_original == 0)
+        cli_text_table_text(t, "");
+    else
+        cli_text_table_format(t, "%.1f %% as they were", 100 * r->node_survival);
     cli_text_table_text(t, "relations");
     cli_text_table_integer(t, r->relations_original);
     cli_text_table_integer(t, r->relations);
@@ -69,6 +72,7 @@ static void print_words(const cli_anonymizing *a, const kn_spec *spec, const kn_
         fprintf(out, "%sNO RELEASE%s: %s\n", cli_style_on(out, CLI_RED), cli_style_on(out, CLI_PLAIN), r->reason);
         return;
     }
+    cli_print_nothing(r->nothing_left, out);
     fprintf(out, "%s; %s vanished everywhere%s\n", cli_count_of(r->records, "record", "records").text,
             cli_count_of(r->disassociations, "relation", "relations").text,
             a->dry_run ? "; nothing was written (--dry-run)" : "; verified");
@@ -122,6 +126,7 @@ static void print_json(const cli_anonymizing *a, const kn_spec *spec, const kn_r
 {
     json_t *o = cli_json_object();
     cli_json_set(o, "found", json_boolean(r->found));
+    cli_json_set(o, "nothing_left", cli_json_text_or_null(r->nothing_left));
     if (!r->found) cli_json_set(o, "reason", cli_json_text_or_null(r->reason));
     cli_json_set(o, "method", cli_json_text_or_null(kn_method_name(r->method)));
     if (r->advice) cli_json_set(o, "auto", cli_advice_json(r->advice));
@@ -130,7 +135,7 @@ static void print_json(const cli_anonymizing *a, const kn_spec *spec, const kn_r
     cli_json_set(o, "merged", json_integer(r->merged));
     if (r->found) set_release(o, a, spec, r);
     cli_json_set(o, "dropped", cli_texts_json(r->dropped, r->dropped_count));
-    cli_json_set(o, "notes", cli_texts_json(r->notes, r->note_count));
+    cli_json_set(o, "notes", cli_notes_json());
     cli_json_set(o, "counters", cli_counters_json(r->counters, r->counter_count));
     cli_json_set(o, "seconds",
                  cli_seconds_json(r->seconds_read, r->seconds_search, r->seconds_write, r->seconds_verify));

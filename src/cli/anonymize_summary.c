@@ -138,6 +138,7 @@ void cli_anonymize_words(const cli_anonymizing *a, const kn_spec *spec, const kn
         if (r->model_count > 0) cli_models_print(r->models, r->model_count, false, out);
         return;
     }
+    cli_print_nothing(r->nothing_left, out);
     char k[CLI_NUMBER_SIZE], before[CLI_NUMBER_SIZE];
     fprintf(out, "%s, %s; %sk = %s%s (was %s)%s\n", cli_rows_of(r->rows).text,
             cli_count_of(r->classes, "class", "classes").text, cli_style_on(out, CLI_BOLD), cli_format_integer(k, r->k),
@@ -244,6 +245,7 @@ void cli_anonymize_json(const cli_anonymizing *a, const kn_spec *spec, const kn_
 {
     json_t *o = cli_json_object();
     cli_json_set(o, "found", json_boolean(r->found));
+    cli_json_set(o, "nothing_left", cli_json_text_or_null(r->nothing_left));
     if (!r->found) cli_json_set(o, "reason", cli_json_text_or_null(r->reason));
     cli_json_set(o, "method", cli_json_text_or_null(kn_method_name(r->method)));
     if (r->advice) cli_json_set(o, "auto", cli_advice_json(r->advice));
@@ -259,7 +261,7 @@ void cli_anonymize_json(const cli_anonymizing *a, const kn_spec *spec, const kn_
     if (r->found) set_release(o, a, spec, r);
     cli_json_set(o, "sizes_before", sizes_json(r->sizes_before, r->size_count_before));
     cli_json_set(o, "dropped", cli_texts_json(r->dropped, r->dropped_count));
-    cli_json_set(o, "notes", cli_texts_json(r->notes, r->note_count));
+    cli_json_set(o, "notes", cli_notes_json());
     cli_json_set(o, "counters", cli_counters_json(r->counters, r->counter_count));
     cli_json_set(o, "seconds",
                  cli_seconds_json(r->seconds_read, r->seconds_search, r->seconds_write, r->seconds_verify));

@@ -310,6 +310,8 @@ static int advise(cli_advising *a, kn_context *ctx, kn_spec *spec)
     if (kn_spec_set(spec, "method", "auto", "advise", &err) != KN_OK) return cli_fail(&err);
     if (!spec->output && kn_spec_set(spec, "output", "\"-\"", "advise", &err) != KN_OK) return cli_fail(&err);
     if (kn_spec_check(spec, &err) != KN_OK || kn_advise(&advice, ctx, spec, &err) != KN_OK) return cli_fail(&err);
+    cli_release_notes notes = {false, advice->dropped, advice->dropped_count, advice->notes, advice->note_count};
+    cli_note_release(&a->words, spec, &notes);
     if (a->words.common.json)
         print_json(a, advice);
     else

@@ -1,6 +1,7 @@
 /* cmd_anonymize.c: `kanon anonymize`: from a release file, or options alone, to a verified release. The spec is made by
  * anonymize_spec.c, the answer told by anonymize_summary.c. */
 #include <kanon/anonymize.h>
+#include <kanon/catalogue.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,7 +114,7 @@ static int check_words(const cli_anonymizing *a)
 
 /* ---- Notes ---- */
 
-static void note_dropped(const cli_common *common, const char *const *dropped, int count)
+static void note_dropped(const char *const *dropped, int count)
 {
     if (count == 0) return;
     size_t size = 1;
@@ -123,16 +124,15 @@ static void note_dropped(const cli_common *common, const char *const *dropped, i
     names[0] = '\0';
     for (int i = 0; i < count; i++)
         used += (size_t)snprintf(names + used, size - used, "%s\"%s\"", i ? ", " : "", dropped[i]);
-    cli_note(common, "not declared, so dropped: %s", names);
+    cli_note("not declared, so dropped: %s", names);
     free(names);
 }
 
 void cli_note_release(const cli_anonymizing *a, const kn_spec *spec, const cli_release_notes *n)
 {
-    note_dropped(&a->common, n->dropped, n->dropped_count);
-    if (spec->keep_rowmap && !a->dry_run && n->found)
-        cli_note(&a->common, "the row map undoes the release: keep it to yourself");
-    for (int i = 0; i < n->note_count; i++) cli_note(&a->common, "%s", n->notes[i]);
+    note_dropped(n->dropped, n->dropped_count);
+    if (spec->keep_rowmap && !a->dry_run && n->found) cli_note("the row map undoes the release: keep it to yourself");
+    for (int i = 0; i < n->note_count; i++) cli_note("%s", n->notes[i]);
 }
 
 /* ---- The run ---- */
@@ -143,10 +143,9 @@ static int tell(const cli_anonymizing *a, const kn_spec *spec, const kn_release_
     cli_release_notes notes = {r->found, r->dropped, r->dropped_count, r->notes, r->note_count};
     cli_note_release(a, spec, &notes);
     if (r->missing_dropped > 0)
-        cli_note(&a->common, "%s left out",
-                 cli_count_of(r->missing_dropped, "row with a missing quasi-identifier was",
-                              "rows with a missing quasi-identifier were")
-                     .text);
+        cli_note("%s left out", cli_count_of(r->missing_dropped, "row with a missing quasi-identifier was",
+                                             "rows with a missing quasi-identifier were")
+                                    .text);
     if (a->common.json)
         cli_anonymize_json(a, spec, r);
     else if (!r->found || !to_stdout || !a->common.quiet)
@@ -166,6 +165,10 @@ static int anonymize(cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
     if (a->dry_run && !spec->output && kn_spec_set(spec, "output", "\"-\"", "--dry-run", &err) != KN_OK)
         return cli_fail(&err);
     if (kn_spec_check(spec, &err) != KN_OK) return cli_fail(&err);
+    if (a->all_solutions && (spec->method_auto || !kn_method_has_nodes(spec->method)))
+        return cli_usage(&cli_anonymize,
+                         "--all-solutions: only methods with one level for a whole column have nodes to list; take "
+                         "--method optimal, or leave it out");
     if (kn_spec_shape(spec) == KN_SHAPE_DATABASE) return cli_anonymize_database(a, ctx, spec);
     if (kn_spec_shape(spec) == KN_SHAPE_RECORDS) return cli_anonymize_records(a, ctx, spec);
     if (a->common.json && !a->dry_run && strcmp(spec->output, "-") == 0)

@@ -22,8 +22,8 @@
 #define FULL_DOMAIN                                                                                                    \
     (M(OPTIMAL) | M(SAMARATI) | M(BOTTOM_UP) | M(BOTTOM_UP_ROLLUP) | M(INCOGNITO) | M(INCOGNITO_SUPERROOTS) |          \
      M(INCOGNITO_CUBE) | M(HEURISTIC) | M(DATAFLY))
-#define CHOOSING (M(MONDRIAN) | M(MONDRIAN_RELAXED) | M(MONDRIAN_1D) | M(MONDRIAN_BEST))
-#define PARTITION (CHOOSING | M(MONDRIAN_WORKLOAD))
+#define CHOOSING (M(MONDRIAN) | M(MONDRIAN_RELAXED) | M(MONDRIAN_BEST))
+#define PARTITION (CHOOSING | M(MONDRIAN_1D) | M(MONDRIAN_WORKLOAD))
 #define KMSD (M(KMSD) | M(KMSD_AG))
 #define TABLES (FULL_DOMAIN | PARTITION | KMSD)
 #define PAIRING (M(MIRACLE) | M(MIRACLE_X) | M(DMIRACLE))
@@ -55,8 +55,9 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
                                      "--sensitive, --identifier, --keep, --weight, --hierarchy, --attribute, --type) "
                                      "are of one table"},
     [KN_FIELD_ENTITY] = {TABLES | DATABASES | TREES, NULL},
-    [KN_FIELD_RECORD] = {TREES, "it names what is one record of XML or JSON (a release file with classes); whose row it "
-                                "is in a table or a database is said by entity"},
+    [KN_FIELD_RECORD] = {TREES,
+                         "it names what is one record of XML or JSON (a release file with classes); whose row it "
+                         "is in a table or a database is said by entity"},
     [KN_FIELD_MISSING] = {TABLES, "missing cells of a database are a value, and trees have none; leave it out"},
     [KN_FIELD_SUPPRESSION] = {FULL_DOMAIN | KMSD, SUPPRESSING},
     [KN_FIELD_SUPPRESSED] = {FULL_DOMAIN | KMSD, SUPPRESSING},
@@ -74,8 +75,8 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
                                                    "method auto, which stops trying then"},
     [KN_OPTION_SEED] = {M(HEURISTIC) | DATABASES, "only heuristic and the methods of a database draw lots; any other "
                                                   "gives the same release every time; leave it out"},
-    [KN_OPTION_CHOOSE] = {CHOOSING, "it is for mondrian, mondrian-relaxed, mondrian-1d and mondrian-best; take one of "
-                                    "them, or leave it out"},
+    [KN_OPTION_CHOOSE] = {CHOOSING, "it is for mondrian, mondrian-relaxed and mondrian-best; take one of them, or "
+                                    "leave it out"},
     [KN_OPTION_ALLOW_BROKEN] = {TABLES, "dependencies are those of one table; leave it out"},
     [KN_OPTION_THRESHOLD] = {DATABASES, ONLY_DATABASES},
     [KN_OPTION_CLIMIT] = {DATABASES, ONLY_DATABASES},
@@ -84,7 +85,8 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
     [KN_OPTION_LEFTOVERS] = {DATABASES, ONLY_DATABASES},
     [KN_OPTION_DIVERSITY] = {M(DMIRACLE), "it is for method dmiracle; promise l-diversity of a database"},
     [KN_OPTION_COMPLETE] = {M(BITMAP), "it is for method bitmap of a database; take that, or leave it out"},
-    [KN_OPTION_ANATOMY] = {M(DMIRACLE), "an anatomy is made of diverse groups: it needs method dmiracle and a database"},
+    [KN_OPTION_ANATOMY] = {M(DMIRACLE),
+                           "an anatomy is made of diverse groups: it needs method dmiracle and a database"},
     [KN_OPTION_REFERENCE] = {PAIRING | M(MIRACLE_X_LEVEL) | TREES,
                              "bitmap and the methods of a table have no plain algorithm beside them; leave it out"},
     [KN_OPTION_G] = {M(GCS), "it is for method gcs of records that are trees; take that, or leave it out"},
@@ -156,8 +158,10 @@ static const char *unread(const kn_spec *spec, int field)
     bool     typed = field == KN_FIELD_NA || field == KN_FIELD_TIMEZONE;
     if (shape == KN_SHAPE_TABLE || spec->input_count != 1) return NULL;
     if (shape == KN_SHAPE_DATABASE || spec->table_count > 0) {
-        if (field == KN_FIELD_RECORD) return "the records of a database are its persons, which entity names; leave it out";
-        return is_cells(spec) && !typed ? "it is for files of text, which SQLite and a server are not; leave it out" : NULL;
+        if (field == KN_FIELD_RECORD)
+            return "the records of a database are its persons, which entity names; leave it out";
+        return is_cells(spec) && !typed ? "it is for files of text, which SQLite and a server are not; leave it out"
+                                        : NULL;
     }
     kn_records_form form = kn_records_form_of(spec->inputs[0]);
     if (field == KN_FIELD_RECORD)
@@ -204,6 +208,9 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
         return refuse(inner, KN_OPTION_DIVERSITY, "it says how l-diversity is kept; promise it", err);
     if (is_asked(inner, KN_FIELD_ENTITY) && shape == KN_SHAPE_RECORDS && spec->table_count == 0)
         return refuse(inner, KN_FIELD_ENTITY, "each record is a person of its own; record says what is one", err);
+    if (is_asked(inner, KN_FIELD_ENTITY) && shape != KN_SHAPE_TABLE && !spec->entity_table)
+        return refuse(inner, KN_FIELD_ENTITY,
+                      "of a database name the table of persons, entity: {table: TABLE, key: COLUMN}", err);
     return KN_OK;
 }
 
@@ -244,6 +251,13 @@ static kn_status check_columns(const kn_spec_inner *inner, const char *table_nam
 }
 
 /* ---- All of it ---- */
+
+kn_status kn_spec_check_use(kn_spec *spec, kn_error *err)
+{
+    kn_spec_inner *inner = kn_spec_inside(spec);
+    KN_TRY(kn_spec_check_shape(inner, err));
+    return kn_spec_check_applies(inner, err);
+}
 
 kn_status kn_spec_check_applies(const kn_spec_inner *inner, kn_error *err)
 {

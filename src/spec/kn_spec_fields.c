@@ -316,23 +316,23 @@ static void note_given(kn_reader *r, size_t field, const char *said, kn_place pl
     r->inner->state.places[field] = place;
 }
 
-static const kn_key options[] = {[KN_OPTION_TIME_LIMIT - KN_FIELDS] = {"time-limit", read_time_limit},
-                                 [KN_OPTION_SEED - KN_FIELDS] = {"seed", read_seed},
-                                 [KN_OPTION_CHOOSE - KN_FIELDS] = {"choose", read_choose},
-                                 [KN_OPTION_ALLOW_BROKEN - KN_FIELDS] = {"allow-broken", read_allow_broken},
-                                 [KN_OPTION_THRESHOLD - KN_FIELDS] = {"threshold", read_threshold},
-                                 [KN_OPTION_CLIMIT - KN_FIELDS] = {"climit", read_climit},
-                                 [KN_OPTION_MATCHING - KN_FIELDS] = {"matching", read_matching},
-                                 [KN_OPTION_LEFTOVERS - KN_FIELDS] = {"leftovers", read_leftovers},
-                                 [KN_OPTION_DIVERSITY - KN_FIELDS] = {"diversity", read_diversity},
-                                 [KN_OPTION_COMPLETE - KN_FIELDS] = {"complete", read_complete},
-                                 [KN_OPTION_ANATOMY - KN_FIELDS] = {"anatomy", read_anatomy},
-                                 [KN_OPTION_REFERENCE - KN_FIELDS] = {"reference", read_reference},
-                                 [KN_OPTION_G - KN_FIELDS] = {"g", kn_read_g},
-                                 [KN_OPTION_SEMANTICS - KN_FIELDS] = {"semantics", kn_read_semantics},
-                                 [KN_OPTION_STRICT_STRUCTURE - KN_FIELDS] = {"strict-structure",
-                                                                             kn_read_strict_structure},
-                                 [KN_OPTION_SUPPORT - KN_FIELDS] = {"support", kn_read_support}};
+static const kn_key options[] = {
+    [KN_OPTION_TIME_LIMIT - KN_FIELDS] = {"time-limit", read_time_limit},
+    [KN_OPTION_SEED - KN_FIELDS] = {"seed", read_seed},
+    [KN_OPTION_CHOOSE - KN_FIELDS] = {"choose", read_choose},
+    [KN_OPTION_ALLOW_BROKEN - KN_FIELDS] = {"allow-broken", read_allow_broken},
+    [KN_OPTION_THRESHOLD - KN_FIELDS] = {"threshold", read_threshold},
+    [KN_OPTION_CLIMIT - KN_FIELDS] = {"climit", read_climit},
+    [KN_OPTION_MATCHING - KN_FIELDS] = {"matching", read_matching},
+    [KN_OPTION_LEFTOVERS - KN_FIELDS] = {"leftovers", read_leftovers},
+    [KN_OPTION_DIVERSITY - KN_FIELDS] = {"diversity", read_diversity},
+    [KN_OPTION_COMPLETE - KN_FIELDS] = {"complete", read_complete},
+    [KN_OPTION_ANATOMY - KN_FIELDS] = {"anatomy", read_anatomy},
+    [KN_OPTION_REFERENCE - KN_FIELDS] = {"reference", read_reference},
+    [KN_OPTION_G - KN_FIELDS] = {"g", kn_read_g},
+    [KN_OPTION_SEMANTICS - KN_FIELDS] = {"semantics", kn_read_semantics},
+    [KN_OPTION_STRICT_STRUCTURE - KN_FIELDS] = {"strict-structure", kn_read_strict_structure},
+    [KN_OPTION_SUPPORT - KN_FIELDS] = {"support", kn_read_support}};
 
 enum { OPTIONS = sizeof options / sizeof *options };
 _Static_assert(OPTIONS == KN_FIELDS_AND_OPTIONS - KN_FIELDS, "every option is read");

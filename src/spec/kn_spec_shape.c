@@ -153,7 +153,8 @@ static kn_status check_person_key(const kn_spec_inner *inner, kn_error *err)
         for (int i = 0; same && i < table->key_count; i++) same = kn_spec_is_entity(spec, table->key[i]);
         if (!same)
             return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_ENTITY], err,
-                                      "table \"%s\" has another key than the entity says", table->name);
+                                      "%s: table \"%s\" has another key; name that, or leave it out",
+                                      inner->state.said[KN_FIELD_ENTITY], table->name);
     }
     return KN_OK;
 }
@@ -162,7 +163,8 @@ kn_status kn_spec_check_database(const kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec *spec = &inner->state.spec;
     if (spec->input_count != 1)
-        return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_INPUT], err, "a database is one input");
+        return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_INPUT], err,
+                                  "input: a database is one input; name one");
     KN_TRY(check_person_key(inner, err));
     return check_promises(inner, err);
 }
@@ -174,7 +176,7 @@ kn_status kn_spec_check_records(const kn_spec_inner *inner, kn_error *err)
     const kn_spec *spec = &inner->state.spec;
     if (spec->input_count != 1)
         return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_INPUT], err,
-                                  "records that are trees are one input");
+                                  "input: records that are trees are one input; name one");
     if (spec->class_count == 0 && spec->table_count == 0)
         return kn_spec_fail_lacking(inner, err, "records that are trees need classes, as they nest (classes: ...)");
     if (spec->kmn.k == 0)

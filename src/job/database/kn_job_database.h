@@ -44,6 +44,9 @@ KN_CHECK kn_status kn_dbrun_search(kn_dbrun *run, kn_error *err);
 KN_CHECK kn_status kn_dbrun_sizes_before(kn_dbrun *run, kn_error *err); /* part of it: what the original is like */
 KN_CHECK kn_status kn_dbrun_write(kn_dbrun *run, kn_error *err);
 
+/* Notes tables and columns of which nothing is left; where nothing is left at all there is no release, unless it is forced. */
+KN_CHECK kn_status kn_dbrun_check_left(kn_dbrun *run, kn_error *err);
+
 /* Tries the methods on the database that was read; the run itself stays as it is. */
 KN_CHECK kn_status kn_dbrun_try_methods(kn_dbrun *run, kn_advice *out, kn_arena *arena, kn_error *err);
 

@@ -298,6 +298,7 @@ static kn_status stages(kn_dbrun *run, kn_error *err)
     run->result->seconds_read = read - begin;
     if (run->spec->method_auto) KN_TRY(kn_dbrun_choose(run, err));
     if (!run->result->advice || run->result->advice->found) KN_TRY(kn_dbrun_search(run, err));
+    if (run->result->found) KN_TRY(kn_dbrun_check_left(run, err));
     run->result->seconds_search = kn_run_clock() - read;
     if (run->result->found && write) return kn_dbrun_write(run, err);
     return write && run->spec->report ? kn_database_report_write(run->ctx, run->spec->report, run->spec, run->result,
@@ -318,16 +319,19 @@ kn_status kn_dbrun_advise(kn_advice *out, kn_arena *arena, kn_context *ctx, cons
 {
     kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
     kn_database_result   result = {.found = false};
-    kn_arena             texts;
     options.dry_run = true;
     KN_TRY(check(spec, &options, err));
-    kn_dbrun run = {.ctx = ctx, .asked = spec, .spec = spec, .options = &options, .result = &result, .arena = &texts};
-    kn_arena_init(&texts, ctx);
+    kn_dbrun run = {.ctx = ctx, .asked = spec, .spec = spec, .options = &options, .result = &result, .arena = arena};
     kn_arena_init(&run.scratch, ctx);
     kn_status st = kn_dbrun_read(&run, err);
     if (st == KN_OK) st = kn_dbrun_try_methods(&run, out, arena, err);
+    if (st == KN_OK) {
+        out->notes = result.notes;
+        out->note_count = result.note_count;
+        out->dropped = result.dropped;
+        out->dropped_count = result.dropped_count;
+    }
     end_run(&run);
-    kn_arena_free(&texts);
     return st;
 }
 

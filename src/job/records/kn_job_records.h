@@ -35,6 +35,9 @@ void               kn_recrun_end_search(kn_recrun *run);
 KN_PRINTF(3, 4) kn_status kn_recrun_note(kn_recrun *run, kn_error *err, const char *format, ...);
 KN_CHECK kn_status        kn_recrun_warn(kn_recrun *run, kn_error *err);
 
+/* Notes classes of which nothing is left, or that no record has; where nothing is left at all there is no release, unless it is forced. */
+KN_CHECK kn_status kn_recrun_check_left(kn_recrun *run, kn_error *err);
+
 /* method: auto (choose.c): the candidates, each as far as kn_recrun_search; one is chosen. The first leaves
  * the run as it is. */
 KN_CHECK kn_status kn_recrun_try_methods(kn_recrun *run, kn_advice *out, kn_arena *arena, kn_error *err);

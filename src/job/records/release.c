@@ -304,6 +304,7 @@ static kn_status stages(kn_recrun *run, kn_error *err)
     run->result->seconds_read = read - begin;
     if (run->spec->method_auto) KN_TRY(kn_recrun_choose(run, err));
     if (!run->result->advice || run->result->advice->found) KN_TRY(kn_recrun_search(run, err));
+    if (run->result->found) KN_TRY(kn_recrun_check_left(run, err));
     run->result->seconds_search = kn_run_clock() - read;
     if (!run->result->found)
         return write && run->spec->report ? kn_records_report_write(run->ctx, run->spec->report, run->spec, run->result,
@@ -325,15 +326,18 @@ kn_status kn_recrun_advise(kn_advice *out, kn_arena *arena, kn_context *ctx, con
 {
     kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
     kn_records_result    result = {.found = false};
-    kn_arena             texts;
     options.dry_run = true;
     KN_TRY(check(spec, &options, err));
-    kn_recrun run = {.ctx = ctx, .asked = spec, .spec = spec, .options = &options, .result = &result, .arena = &texts};
-    kn_arena_init(&texts, ctx);
+    kn_recrun run = {.ctx = ctx, .asked = spec, .spec = spec, .options = &options, .result = &result, .arena = arena};
     kn_status st = read_records(&run, err);
     if (st == KN_OK) st = kn_recrun_try_methods(&run, out, arena, err);
+    if (st == KN_OK) {
+        out->notes = result.notes;
+        out->note_count = result.note_count;
+        out->dropped = result.dropped;
+        out->dropped_count = result.dropped_count;
+    }
     end_run(&run);
-    kn_arena_free(&texts);
     return st;
 }
 

@@ -107,6 +107,9 @@ KN_CHECK kn_status kn_run_prepare(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_search(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_measure(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_warn_of_classes(kn_run *run, kn_error *err); /* there is a plan */
+
+/* Notes columns of which nothing is left; where nothing is left at all there is no release, unless it is forced. */
+KN_CHECK kn_status kn_run_check_left(kn_run *run, kn_error *err);
 KN_CHECK kn_status kn_run_warn_of_force(kn_run *run, kn_error *err);   /* there is a plan */
 KN_CHECK kn_status kn_run_write(kn_run *run, kn_error *err);
 

@@ -149,6 +149,7 @@ static kn_status stages(kn_run *run, kn_error *err)
     }
     KN_TRY(kn_run_search(run, err));
     KN_TRY(kn_run_measure(run, err));
+    if (run->result->found) KN_TRY(kn_run_check_left(run, err));
     if (run->result->found) KN_TRY(kn_run_warn_of_classes(run, err));
     if (run->result->found) KN_TRY(kn_run_warn_of_force(run, err));
     run->result->seconds_search = kn_run_clock() - read;
@@ -159,17 +160,20 @@ kn_status kn_run_advise(kn_advice *out, kn_arena *arena, kn_context *ctx, const 
 {
     kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
     kn_release_result    result = {.utility = spec->utility};
-    kn_arena             texts;
     options.dry_run = true;
     KN_TRY(check(spec, &options, err));
-    kn_run run = {.ctx = ctx, .asked = spec, .spec = spec, .options = &options, .result = &result, .arena = &texts};
-    kn_arena_init(&texts, ctx);
+    kn_run run = {.ctx = ctx, .asked = spec, .spec = spec, .options = &options, .result = &result, .arena = arena};
     kn_arena_init(&run.scratch, ctx);
     kn_status st = read_stages(&run, err);
     if (st == KN_OK) st = kn_run_try_methods(&run, out, arena, err);
     if (st != KN_OK) name_streams(&run, err);
+    if (st == KN_OK) {
+        out->notes = result.notes;
+        out->note_count = result.note_count;
+        out->dropped = result.dropped;
+        out->dropped_count = result.dropped_count;
+    }
     end_run(&run);
-    kn_arena_free(&texts);
     return st;
 }
 
