@@ -760,10 +760,17 @@ static void messages(void **state)
     for (int quiet = 0; quiet < 2; quiet++) {
         cli_common common = {.quiet = quiet};
         redirect(stderr, 2, &file, &saved);
-        cli_note(&common, "column %s", "a\tb");
+        cli_done(&common, "column %s", "a\tb");
         restore(stderr, 2, file, saved, said, sizeof said);
         assert_string_equal(said, quiet ? "" : "kanon: note: column a\\tb\n");
     }
+    assert_int_equal(cli_notes()->count, 0);
+    redirect(stderr, 2, &file, &saved);
+    cli_note("column %s", "c\td");
+    restore(stderr, 2, file, saved, said, sizeof said);
+    assert_string_equal(said, "kanon: note: column c\\td\n");
+    assert_int_equal(cli_notes()->count, 1);
+    assert_string_equal(cli_notes()->items[0], "column c\\td");
 }
 
 static void json_output(void **state)

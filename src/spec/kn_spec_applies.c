@@ -24,8 +24,7 @@
      M(INCOGNITO_CUBE) | M(HEURISTIC) | M(DATAFLY))
 #define CHOOSING (M(MONDRIAN) | M(MONDRIAN_RELAXED) | M(MONDRIAN_BEST))
 #define PARTITION (CHOOSING | M(MONDRIAN_1D) | M(MONDRIAN_WORKLOAD))
-#define KMSD (M(KMSD) | M(KMSD_AG))
-#define TABLES (FULL_DOMAIN | PARTITION | KMSD)
+#define TABLES (FULL_DOMAIN | PARTITION | M(KMSD) | M(KMSD_AG))
 #define PAIRING (M(MIRACLE) | M(MIRACLE_X) | M(DMIRACLE))
 #define DATABASES (PAIRING | M(MIRACLE_X_LEVEL) | M(BITMAP))
 #define TREES (M(ACS) | M(GCS) | M(OCS))
@@ -41,8 +40,8 @@ typedef struct entry {
 #define ONLY_DATABASES "it is for the methods of a database, such as miracle-x; leave it out"
 #define ONLY_TREES "it is for records that are trees (a release file with classes); leave it out"
 #define SUPPRESSING                                                                                                    \
-    "rows are suppressed by methods with one level for a whole column, such as optimal, and by kmsd; of a database "   \
-    "leftovers and diversity say who is left out; leave it out"
+    "only rows of one table are suppressed; of a database leftovers and diversity say who is left out, of trees "      \
+    "nobody is; leave it out"
 #define SEARCHING                                                                                                      \
     "methods with one level for a whole column, such as optimal, search by it; mondrian's cuts follow choose, a "      \
     "database's methods lose least lm, those of trees rpda; leave it out"
@@ -59,8 +58,8 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
                          "it names what is one record of XML or JSON (a release file with classes); whose row it "
                          "is in a table or a database is said by entity"},
     [KN_FIELD_MISSING] = {TABLES, "missing cells of a database are a value, and trees have none; leave it out"},
-    [KN_FIELD_SUPPRESSION] = {FULL_DOMAIN | KMSD, SUPPRESSING},
-    [KN_FIELD_SUPPRESSED] = {FULL_DOMAIN | KMSD, SUPPRESSING},
+    [KN_FIELD_SUPPRESSION] = {TABLES, SUPPRESSING},
+    [KN_FIELD_SUPPRESSED] = {TABLES, SUPPRESSING},
     [KN_FIELD_DEPENDENCIES] = {TABLES, "dependencies are those of one table; the keys of a database are kept anyway, "
                                        "and trees have none; leave it out"},
     [KN_FIELD_UTILITY] = {FULL_DOMAIN, SEARCHING},
