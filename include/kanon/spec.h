@@ -236,7 +236,7 @@ typedef struct kn_spec {
     bool        spreadsheet_safe; /* CSV: an apostrophe before what a spreadsheet would execute          */
     bool        keep_order;  /* rows stay in their order (the program warns)                            */
     bool        keep_rowmap; /* OUTPUT.rowmap stays beside the release                                  */
-    bool        force;       /* publish a kept column although it is nearly unique                      */
+    bool        force;       /* publish although a kept column is nearly unique, or nothing is left      */
 } kn_spec;
 
 /* An empty spec: no input, no attribute, no model, suppression 0, method optimal, metric lm. The context must outlive

@@ -34,7 +34,8 @@ static const char help[] =
     "      --time-limit SECONDS stop then (default: 60): each method gets an equal part of what\n"
     "                           is left\n"
     "  -s, --seed N             another seed, another result, of methods that draw lots\n"
-    "      --force              publish a kept column although it is nearly unique\n"
+    "      --force              publish although a kept column is nearly unique, or nothing is\n"
+    "                           left of what others may know\n"
     "  -o, --output FILE        where the result goes: the release that the printed command makes\n"
     "\n" CLI_DATABASE_HELP "\n" CLI_TREES_HELP "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
@@ -312,7 +313,8 @@ static int advise(cli_advising *a, kn_context *ctx, kn_spec *spec)
     if (kn_spec_check(spec, &err) != KN_OK || kn_advise(&advice, ctx, spec, &err) != KN_OK) return cli_fail(&err);
     /* What the others took into account may be of no use to the chosen one. */
     const char *chosen = advice->found ? kn_method_name(advice->candidates[advice->chosen].method) : NULL;
-    if (chosen && (kn_spec_set(spec, "method", chosen, "advise", &err) != KN_OK || kn_spec_check_use(spec, &err) != KN_OK))
+    if (chosen && ((a->words.time_limit && kn_spec_set(spec, "time-limit", "0", "advise", &err) != KN_OK) ||
+                   kn_spec_set(spec, "method", chosen, "advise", &err) != KN_OK || kn_spec_check_use(spec, &err) != KN_OK))
         cli_note("to run it, take out what method %s has no use for: %s", chosen, err.message);
     cli_release_notes notes = {false, advice->dropped, advice->dropped_count, advice->notes, advice->note_count};
     cli_note_release(&a->words, spec, &notes);
