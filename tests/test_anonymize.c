@@ -154,7 +154,8 @@ static void test_beside(void **state)
     char                     text[2000];
     put("in.csv", people);
     snprintf(text, sizeof text,
-             "%skeep-rowmap: true\nreport: out.html\npublic-report: out.page.html\nmethod: heuristic\noptions: {seed: 98765}\n",
+             "%skeep-rowmap: true\nreport: out.html\npublic-report: out.page.html\nmethod: heuristic\noptions: {seed: "
+             "98765}\n",
              people_spec);
     put("r.yaml", text);
     assert_ok(run_file(ctx, &r, NULL, &err), err);
@@ -253,8 +254,8 @@ static const refusal refusals[] = {
     {"zip,id\n1,aa\n2,aa\n1,ab\n2,ab\n1,ac\n2,ac\n1,ad\n2,ae\n1,af\n2,ag\n1,ah\n",
      HEAD "attributes:\n  zip: {role: quasi}\n  id: {role: keep}\nprivacy: [{k: 2}]\n", KN_INPUT, "free text"},
     {"zip,d\n1,*\n2,x\n",
-     HEAD "attributes:\n  zip: {role: quasi}\n  d: {role: sensitive}\nprivacy: [{k: 2}]\nforce: true\n",
-     KN_INPUT, "\"d\""},
+     HEAD "attributes:\n  zip: {role: quasi}\n  d: {role: sensitive}\nprivacy: [{k: 2}]\nforce: true\n", KN_INPUT,
+     "\"d\""},
     {NULL, HEAD "attributes:\n  zip: {role: quasi}\nprivacy: [{k-map: {k: 2}}]\n", KN_INPUT, "population"},
 };
 
@@ -537,7 +538,9 @@ static void add_roles(kn_rng *rng, kn_buffer *to, const dialect *d, bool sensiti
     if (kn_rng_below(rng, 2)) add_named(to, d, line);
     if (kn_rng_below(rng, 2)) add_named(to, d, "  SEX: {role: quasi, weight: 3}\n");
     if (sensitive) {
-        add_named(to, d, distance ? "  DISEASE: {role: sensitive, hierarchy: {mask: right}}\n" : "  DISEASE: {role: sensitive}\n");
+        add_named(to, d,
+                  distance ? "  DISEASE: {role: sensitive, hierarchy: {mask: right}}\n"
+                           : "  DISEASE: {role: sensitive}\n");
         add_named(to, d, "  PAY: {role: sensitive}\n");
     }
     if (sensitive && kn_rng_below(rng, 2)) add_named(to, d, "  WARD: {role: keep}\n");
@@ -556,8 +559,9 @@ static void random_spec(kn_rng *rng, kn_buffer *to, const dialect *d)
     if (d->own_na) kn_buffer_add(to, "na: ['?']\n");
     const char *first = sensitive && kn_rng_below(rng, 3) ? PICK(rng, models) : PICK(rng, any_models);
     const char *second = kn_rng_below(rng, 2) ? PICK(rng, any_models) : "", *method = PICK(rng, methods);
-    bool        counted = strstr(first, "map") || strstr(first, "presence") || strstr(second, "map") || strstr(second, "presence");
-    kn_method   number = KN_METHOD_OPTIMAL;
+    bool        counted =
+        strstr(first, "map") || strstr(first, "presence") || strstr(second, "map") || strstr(second, "presence");
+    kn_method number = KN_METHOD_OPTIMAL;
     assert_true(kn_method_parse(method, &number));
     add_roles(rng, to, d, sensitive, kn_method_family(number) == KN_FAMILY_PARTITION, strstr(first, "hierarchical"));
     kn_buffer_add(to, "privacy: [");

@@ -790,7 +790,8 @@ static void json_output(void **state)
     cli_json_print(result);
     restore(stdout, 1, file, saved, shown, sizeof shown);
     assert_string_equal(shown, "{\n  \"z\": 30162,\n  \"a\": 0.05,\n  \"nothing\": null,\n"
-                               "  \"list\": [\n    \"\\\\xFFx\",\n    \"a\\\"b\\n\"\n  ]\n}\n");
+                               "  \"list\": [\n    \"\\\\xFFx\",\n    \"a\\\"b\\n\"\n  ],\n"
+                               "  \"notes\": [\n    \"column c\\\\td\"\n  ]\n}\n");
 }
 
 /* ---- Ctrl-C ---- */

@@ -313,8 +313,9 @@ static int advise(cli_advising *a, kn_context *ctx, kn_spec *spec)
     if (kn_spec_check(spec, &err) != KN_OK || kn_advise(&advice, ctx, spec, &err) != KN_OK) return cli_fail(&err);
     /* What the others took into account may be of no use to the chosen one. */
     const char *chosen = advice->found ? kn_method_name(advice->candidates[advice->chosen].method) : NULL;
-    if (chosen && ((a->words.time_limit && kn_spec_set(spec, "time-limit", "0", "advise", &err) != KN_OK) ||
-                   kn_spec_set(spec, "method", chosen, "advise", &err) != KN_OK || kn_spec_check_use(spec, &err) != KN_OK))
+    if (chosen &&
+        ((a->words.time_limit && kn_spec_set(spec, "time-limit", "0", "advise", &err) != KN_OK) ||
+         kn_spec_set(spec, "method", chosen, "advise", &err) != KN_OK || kn_spec_check_use(spec, &err) != KN_OK))
         cli_note("to run it, take out what method %s has no use for: %s", chosen, err.message);
     cli_release_notes notes = {false, advice->dropped, advice->dropped_count, advice->notes, advice->note_count};
     cli_note_release(&a->words, spec, &notes);

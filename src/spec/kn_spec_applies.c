@@ -164,7 +164,8 @@ static const char *unread(const kn_spec *spec, int field)
     }
     kn_records_form form = kn_records_form_of(spec->inputs[0]);
     if (field == KN_FIELD_RECORD)
-        return form == KN_RECORDS_XML || form == KN_RECORDS_JSON
+        return form == KN_RECORDS_XML || form == KN_RECORDS_JSON ||
+                       strcmp(spec->record, "record") == 0 /* the usual one */
                    ? NULL
                    : "it is for XML and JSON; here each line is a record; leave it out";
     if (field == KN_FIELD_DELIMITER && form == KN_RECORDS_BASKETS) return NULL;
@@ -264,6 +265,7 @@ kn_status kn_spec_check_applies(const kn_spec_inner *inner, kn_error *err)
     for (int field = 0; field < KN_FIELDS_AND_OPTIONS; field++) {
         const entry *e = &table[field];
         if (e->methods == 0 || !is_asked(inner, field) || (e->methods & methods_of(spec))) continue;
+        if (field == KN_OPTION_TIME_LIMIT && spec->method_auto) continue; /* of trying: whatever is tried */
         return refuse(inner, field, e->refusal, err);
     }
     KN_TRY(check_reading(inner, err));
