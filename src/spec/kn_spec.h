@@ -124,6 +124,9 @@ kn_status kn_spec_fail_lacking(const kn_spec_inner *inner, kn_error *err, const 
 /* Do data and method fit? Fills in the method where none is given. */
 KN_CHECK kn_status kn_spec_check_shape(kn_spec_inner *inner, kn_error *err);
 
+/* "summary", or of an option "seed". Static. */
+const char *kn_field_name(int field);
+
 /* Is there a use for everything that was given, with this shape and method? To be asked once the method is known. */
 KN_CHECK kn_status kn_spec_check_applies(const kn_spec_inner *inner, kn_error *err);
 

@@ -94,6 +94,13 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
     [KN_OPTION_SUPPORT] = {TREES, ONLY_TREES},
 };
 
+bool kn_method_uses(kn_method method, const char *field)
+{
+    for (int i = 0; i < KN_FIELDS_AND_OPTIONS; i++)
+        if (strcmp(kn_field_name(i), field) == 0) return table[i].methods == 0 || (table[i].methods & 1u << method);
+    return true;
+}
+
 /* ---- What was asked ---- */
 
 /* The value says what is the case anyway. */

@@ -441,6 +441,11 @@ static const struct {
     [KN_FIELD_FORCE] = {"force", read_force, false},
 };
 
+const char *kn_field_name(int field)
+{
+    return field < KN_FIELDS ? fields[field].name : options[field - KN_FIELDS].name;
+}
+
 static kn_status read_fields(kn_reader *r, const kn_yaml *map)
 {
     const char *names[KN_FIELDS];

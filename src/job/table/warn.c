@@ -216,7 +216,8 @@ kn_status kn_run_warn(kn_run *run, kn_error *err)
         KN_TRY(kn_run_note(run, err, "%lld %s of the quasi-identifiers %s missing (missing: %s)",
                            (long long)run->missing_cells, run->missing_cells == 1 ? "cell" : "cells",
                            run->missing_cells == 1 ? "is" : "are", kn_missing_name(run->spec->missing)));
-    if (run->budget > 0 && kn_method_family(run->spec->method) == KN_FAMILY_PARTITION && !run->spec->method_auto)
+    bool asked = run->budget > 0 || run->spec->suppressed != KN_SUPPRESSED_STAR;
+    if (asked && kn_method_family(run->spec->method) == KN_FAMILY_PARTITION && !run->spec->method_auto)
         KN_TRY(kn_run_note(run, err, "method %s suppresses no row, however many may be",
                            kn_method_name(run->spec->method)));
     KN_TRY(warn_of_missing(run, err));
