@@ -304,7 +304,13 @@ static kn_release_result *by_hand(kn_context *ctx, kn_method method, bool dry_ru
     assert_ok(kn_spec_read(&spec, ctx, path_of("r.yaml"), &err), err);
     assert_ok(kn_spec_set(spec, "method", kn_method_name(method), "test", &err), err);
     if (output) assert_ok(kn_spec_set(spec, "output", path_of(output), "test", &err), err);
-    if (kn_spec_check(spec, &err) == KN_OK) (void)!kn_anonymize(&result, ctx, spec, &options, &err);
+    assert_ok(kn_spec_set(spec, "force", "true", "test", &err), err);
+    kn_metric utility = spec->utility; /* by which candidates are compared, also those that cannot search by it */
+    if (kn_method_family(method) != KN_FAMILY_FULL_DOMAIN)
+        assert_ok(kn_spec_set(spec, "utility", "lm", "test", &err), err);
+    kn_status st = kn_spec_check(spec, &err);
+    assert_ok(kn_spec_set(spec, "utility", kn_metric_name(utility), "test", &err), err);
+    if (st == KN_OK) (void)!kn_anonymize(&result, ctx, spec, &options, &err);
     kn_spec_free(spec);
     return result;
 }

@@ -154,7 +154,8 @@ static void test_beside(void **state)
     char                     text[2000];
     put("in.csv", people);
     snprintf(text, sizeof text,
-             "%skeep-rowmap: true\nreport: out.html\npublic-report: out.page.html\noptions: {seed: 98765}\n",
+             "%skeep-rowmap: true\nreport: out.html\npublic-report: out.page.html\nmethod: heuristic\noptions: {seed: "
+             "98765}\n",
              people_spec);
     put("r.yaml", text);
     assert_ok(run_file(ctx, &r, NULL, &err), err);
@@ -252,8 +253,9 @@ static const refusal refusals[] = {
      HEAD "attributes:\n  zip: {role: quasi}\n  id: {role: keep}\nprivacy: [{k: 2}]\n", KN_INPUT, "\"id\""},
     {"zip,id\n1,aa\n2,aa\n1,ab\n2,ab\n1,ac\n2,ac\n1,ad\n2,ae\n1,af\n2,ag\n1,ah\n",
      HEAD "attributes:\n  zip: {role: quasi}\n  id: {role: keep}\nprivacy: [{k: 2}]\n", KN_INPUT, "free text"},
-    {"zip,d\n1,*\n2,x\n", HEAD "attributes:\n  zip: {role: quasi}\n  d: {role: sensitive}\nprivacy: [{k: 2}]\n",
-     KN_INPUT, "\"d\""},
+    {"zip,d\n1,*\n2,x\n",
+     HEAD "attributes:\n  zip: {role: quasi}\n  d: {role: sensitive}\nprivacy: [{k: 2}]\nforce: true\n", KN_INPUT,
+     "\"d\""},
     {NULL, HEAD "attributes:\n  zip: {role: quasi}\nprivacy: [{k-map: {k: 2}}]\n", KN_INPUT, "population"},
 };
 
@@ -518,18 +520,29 @@ static void add_named(kn_buffer *to, const dialect *d, const char *text)
     }
 }
 
-static void add_roles(kn_rng *rng, kn_buffer *to, const dialect *d, bool sensitive)
+static const char *some_column(kn_rng *rng, const char *const *list, size_t count, bool cuts)
+{
+    const char *found = list[kn_rng_below(rng, count)];
+    return cuts || !strstr(found, "cuts") ? found : list[0];
+}
+
+static void add_roles(kn_rng *rng, kn_buffer *to, const dialect *d, bool sensitive, bool cuts, bool distance)
 {
     char line[200];
     snprintf(line, sizeof line, "attributes:\n  ZIP: {role: quasi, type: text, hierarchy: %s}\n", PICK(rng, zips));
     add_named(to, d, line);
-    snprintf(line, sizeof line, "  AGE: {role: quasi%s}\n", PICK(rng, ages));
+    snprintf(line, sizeof line, "  AGE: {role: quasi%s}\n", some_column(rng, ages, sizeof ages / sizeof *ages, cuts));
     add_named(to, d, line);
-    snprintf(line, sizeof line, "  BORN: {role: quasi%s}\n", PICK(rng, borns));
+    snprintf(line, sizeof line, "  BORN: {role: quasi%s}\n",
+             some_column(rng, borns, sizeof borns / sizeof *borns, cuts));
     if (kn_rng_below(rng, 2)) add_named(to, d, line);
     if (kn_rng_below(rng, 2)) add_named(to, d, "  SEX: {role: quasi, weight: 3}\n");
-    if (sensitive)
-        add_named(to, d, "  DISEASE: {role: sensitive, hierarchy: {mask: right}}\n  PAY: {role: sensitive}\n");
+    if (sensitive) {
+        add_named(to, d,
+                  distance ? "  DISEASE: {role: sensitive, hierarchy: {mask: right}}\n"
+                           : "  DISEASE: {role: sensitive}\n");
+        add_named(to, d, "  PAY: {role: sensitive}\n");
+    }
     if (sensitive && kn_rng_below(rng, 2)) add_named(to, d, "  WARD: {role: keep}\n");
     if (sensitive && kn_rng_below(rng, 2)) add_named(to, d, "  WEIGHT: {role: weight}\n");
     uint64_t who = kn_rng_below(rng, 6);
@@ -544,22 +557,25 @@ static void random_spec(kn_rng *rng, kn_buffer *to, const dialect *d)
     if (!d->header) kn_buffer_add(to, "header: false\n");
     if (d->decimal == ',') kn_buffer_add(to, "decimal: ','\n");
     if (d->own_na) kn_buffer_add(to, "na: ['?']\n");
-    add_roles(rng, to, d, sensitive);
-    kn_buffer_add(to, "privacy: [");
-    add_named(to, d, sensitive && kn_rng_below(rng, 3) ? PICK(rng, models) : PICK(rng, any_models));
-    if (kn_rng_below(rng, 2)) {
-        kn_buffer_add(to, ", ");
-        add_named(to, d, PICK(rng, any_models));
-    }
-    kn_buffer_add(to, "]\n");
-    const char *method = PICK(rng, methods);
-    kn_method   number = KN_METHOD_OPTIMAL;
+    const char *first = sensitive && kn_rng_below(rng, 3) ? PICK(rng, models) : PICK(rng, any_models);
+    const char *second = kn_rng_below(rng, 2) ? PICK(rng, any_models) : "", *method = PICK(rng, methods);
+    bool        counted =
+        strstr(first, "map") || strstr(first, "presence") || strstr(second, "map") || strstr(second, "presence");
+    kn_method number = KN_METHOD_OPTIMAL;
     assert_true(kn_method_parse(method, &number));
-    if (kn_method_family(number) == KN_FAMILY_FULL_DOMAIN && kn_rng_below(rng, 2))
-        kn_buffer_add(to, "population: all.csv\n");
-    kn_buffer_format(to, "method: %s\nutility: %s\nsuppression: %s\nsuppressed: %s\n", method, PICK(rng, utilities),
-                     PICK(rng, budgets), PICK(rng, modes));
-    kn_buffer_format(to, "options: {choose: %s}\n", PICK(rng, choices));
+    add_roles(rng, to, d, sensitive, kn_method_family(number) == KN_FAMILY_PARTITION, strstr(first, "hierarchical"));
+    kn_buffer_add(to, "privacy: [");
+    add_named(to, d, first);
+    if (*second) kn_buffer_add(to, ", ");
+    add_named(to, d, second);
+    kn_buffer_add(to, "]\n");
+    bool levels = kn_method_family(number) == KN_FAMILY_FULL_DOMAIN;
+    if (levels && counted && kn_rng_below(rng, 4)) kn_buffer_add(to, "population: all.csv\n");
+    kn_buffer_format(to, "force: true\nmethod: %s\nsuppression: %s\nsuppressed: %s\n", method, PICK(rng, budgets),
+                     PICK(rng, modes));
+    if (levels) kn_buffer_format(to, "utility: %s\n", PICK(rng, utilities));
+    if (number == KN_METHOD_MONDRIAN || number == KN_METHOD_MONDRIAN_RELAXED)
+        kn_buffer_format(to, "options: {choose: %s}\n", PICK(rng, choices));
     if (kn_rng_below(rng, 4) == 0) kn_buffer_add(to, "missing: drop\n");
     if (kn_rng_below(rng, 6) == 0) kn_buffer_add(to, "keep-order: true\n");
 }
@@ -617,7 +633,7 @@ static void test_everything_starred(void **state)
         released(ctx, "zip,age\n1,10\n2,20\n3,30\n4,40\n",
                  "attributes: {zip: {role: quasi, hierarchy: suppress}, age: {role: quasi, hierarchy: suppress}}\n"
                  "privacy: [{delta-presence: {min: 0.2, max: 0.9}}]\npopulation: all.csv\nsuppression: 100%\n"
-                 "suppressed: star\n");
+                 "suppressed: star\nforce: true\n");
     assert_int_equal(r->head.suppressed, 0);
     assert_int_equal(r->head.classes, 1);
     kn_release_result_free(r);
@@ -633,7 +649,8 @@ static void test_stranger_to_the_population(void **state)
     kn_release_result *r =
         released(ctx, "sex\nM\nF\nF\n",
                  "attributes: {sex: quasi}\n"
-                 "privacy: [{delta-presence: {min: 0.1, max: 0.8}}]\npopulation: all.csv\nsuppression: 50%\n");
+                 "privacy: [{delta-presence: {min: 0.1, max: 0.8}}]\npopulation: all.csv\nsuppression: 50%\n"
+                 "force: true\n");
     assert_int_equal(r->head.suppressed, 0);
     assert_int_equal(r->levels[0], 1);
     kn_release_result_free(r);

@@ -54,6 +54,7 @@ typedef struct kn_release_head {
     bool        found;    /* false: there is no such release; nothing was written                  */
     bool        complete; /* false: the time limit ended the search                                */
     const char *reason;   /* not found: why, in a sentence                                         */
+    const char *nothing_left; /* in a sentence; then there is a release only with force. NULL: something is */
     int64_t     k;        /* the smallest class of the release: rows, persons where they have several (tables, databases);
                              of records the fewest that somebody within m and n finds, of those who find any */
     int64_t     k_before;   /* of tables and databases, as the next two                            */

@@ -82,6 +82,10 @@ void cli_anonymizing_free(cli_anonymizing *a);
  * is wrong. */
 int cli_anonymize_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *a);
 
+/* The same for a command about one table that asks for no promises: everything in it is of use to the method, or it is
+ * refused. */
+int cli_usable_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *a);
+
 /* "COLUMN:FILE" or "COLUMN:KIND=..." as the column and the text of its `hierarchy` in a release file; free both. 0, or
  * the exit code after saying what is wrong. */
 int cli_hierarchy_text(char **column, char **text, const cli_command *command, const char *option);
@@ -132,6 +136,9 @@ extern const cli_shape cli_table_shape, cli_database_shape, cli_records_shape;
 /* Prints notes and the result: words, or JSON to standard output. The exit code. */
 int cli_print_release(const cli_release *r);
 
+/* Says what was not declared, if anything. */
+void cli_note_dropped(const char *const *dropped, int count);
+
 /* Parts of a verdict: how many look alike, before and after; how much of them one sensitive value has; "; verified". */
 void        cli_print_crowds(const cli_release *r, const char *units, FILE *out);
 void        cli_print_share(const cli_release *r, const char *whom, FILE *out);
@@ -144,9 +151,9 @@ const char *cli_release_state(const cli_release *r);
 void cli_print_files(const kn_spec *spec, const char *release, const char *base, FILE *out);
 void cli_set_files(json_t *o, const kn_spec *spec, const char *release, const char *base);
 
-/* A table of promises and what was reached. */
-void    cli_models_print(const kn_release_model *models, int count, FILE *out);
-json_t *cli_models_json(const kn_release_model *models, int count);
+/* A table of promises and what was reached; found false: what the original reaches only. */
+void    cli_models_print(const kn_release_model *models, int count, bool found, FILE *out);
+json_t *cli_models_json(const kn_release_model *models, int count, bool found);
 
 /* A number as it is best read; "none" where there is none. */
 void cli_text_table_figure(cli_text_table *t, double value);

@@ -146,7 +146,7 @@ static void figures(const cli_release *release, json_t *o)
     cli_json_set(metrics, "lm_released", cli_json_number(r->lm_released));
     cli_json_set(metrics, "dm", cli_json_number(r->dm));
     cli_json_set(o, "metrics", metrics);
-    cli_json_set(o, "models", cli_models_json(r->head.models, r->head.model_count));
+    cli_json_set(o, "models", cli_models_json(r->head.models, r->head.model_count, r->head.found));
 }
 
 const cli_shape cli_database_shape = {make,   free_result, NULL,  names,   verdict, lost,

@@ -75,17 +75,17 @@ void cli_text_table_figure(cli_text_table *t, double value)
         cli_text_table_format(t, "%.6g", value);
 }
 
-void cli_models_print(const kn_release_model *models, int count, FILE *out)
+void cli_models_print(const kn_release_model *models, int count, bool found, FILE *out)
 {
     static const char *const titles[] = {"asked", "original", "release"};
     static const cli_align   aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT};
-    cli_text_table          *t = cli_text_table_new(3, titles, aligns);
+    cli_text_table          *t = cli_text_table_new(found ? 3 : 2, titles, aligns);
     for (int i = 0; i < count; i++) {
         char words[MODEL_SIZE];
         model_words(words, &models[i].model);
         cli_text_table_text(t, words);
         cli_text_table_figure(t, models[i].original);
-        cli_text_table_figure(t, models[i].reached);
+        if (found) cli_text_table_figure(t, models[i].reached);
     }
     fputc('\n', out);
     cli_text_table_print(t, out, 2);
@@ -99,7 +99,7 @@ json_t *cli_json_text_or_null(const char *text)
     return text ? cli_json_text(text, strlen(text)) : json_null();
 }
 
-json_t *cli_models_json(const kn_release_model *models, int count)
+json_t *cli_models_json(const kn_release_model *models, int count, bool found)
 {
     json_t *list = cli_json_array();
     for (int i = 0; i < count; i++) {
@@ -114,7 +114,7 @@ json_t *cli_models_json(const kn_release_model *models, int count)
         if (m->kind == KN_MODEL_PRESENCE) cli_json_set(o, "min", cli_json_number(ratio_value(m->low)));
         if (bound_name(m->kind)) cli_json_set(o, bound_name(m->kind), cli_json_number(ratio_value(m->bound)));
         cli_json_set(o, "original", cli_json_number(models[i].original));
-        cli_json_set(o, "reached", cli_json_number(models[i].reached));
+        if (found) cli_json_set(o, "reached", cli_json_number(models[i].reached));
         cli_json_append(list, o);
     }
     return list;

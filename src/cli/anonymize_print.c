@@ -22,7 +22,7 @@ static bool to_stdout(const cli_release *r)
 
 /* ---- Notes ---- */
 
-static void note_dropped(const cli_common *common, const char *const *dropped, int count)
+void cli_note_dropped(const char *const *dropped, int count)
 {
     if (count == 0) return;
     size_t size = 1;
@@ -32,17 +32,17 @@ static void note_dropped(const cli_common *common, const char *const *dropped, i
     names[0] = '\0';
     for (int i = 0; i < count; i++)
         used += (size_t)snprintf(names + used, size - used, "%s\"%s\"", i ? ", " : "", dropped[i]);
-    cli_note(common, "not declared, so dropped: %s", names);
+    cli_note("not declared, so dropped: %s", names);
     free(names);
 }
 
 static void print_notes(const cli_release *r)
 {
     const kn_release_head *h = r->head;
-    note_dropped(&r->a->common, h->dropped, h->dropped_count);
+    cli_note_dropped(h->dropped, h->dropped_count);
     if (r->spec->keep_rowmap && !r->a->dry_run && h->found)
-        cli_note(&r->a->common, "the row map undoes the release: keep it to yourself");
-    for (int i = 0; i < h->note_count; i++) cli_note(&r->a->common, "%s", h->notes[i]);
+        cli_note("the row map undoes the release: keep it to yourself");
+    for (int i = 0; i < h->note_count; i++) cli_note("%s", h->notes[i]);
     if (r->shape->notes) r->shape->notes(r);
 }
 
@@ -72,10 +72,15 @@ static void print_words(const cli_release *r, FILE *out)
     const kn_release_head *h = r->head;
     if (!h->found) {
         fprintf(out, "%sNO RELEASE%s: %s\n", cli_style_on(out, CLI_RED), cli_style_on(out, CLI_PLAIN), h->reason);
+        if (r->shape == &cli_table_shape && h->model_count > 0) /* of others the original's figures are not known */
+            cli_models_print(h->models, h->model_count, false, out);
         return;
     }
+    if (h->nothing_left)
+        fprintf(out, "%sNOTHING IS LEFT%s: %s\n", cli_style_on(out, CLI_RED), cli_style_on(out, CLI_PLAIN),
+                h->nothing_left);
     r->shape->verdict(r, out);
-    if (h->model_count > 0) cli_models_print(h->models, h->model_count, out);
+    if (h->model_count > 0) cli_models_print(h->models, h->model_count, true, out);
     r->shape->lost(r, out);
     fprintf(out, "\n  by    %s", kn_method_name(h->method));
     r->shape->choice(r, out);
@@ -120,6 +125,7 @@ static void print_json(const cli_release *r)
     const kn_release_head *h = r->head;
     json_t                *o = cli_json_object();
     cli_json_set(o, "found", json_boolean(h->found));
+    cli_json_set(o, "nothing_left", cli_json_text_or_null(h->nothing_left));
     if (!h->found) cli_json_set(o, "reason", cli_json_text_or_null(h->reason));
     cli_json_set(o, "method", cli_json_text_or_null(kn_method_name(h->method)));
     if (h->advice) cli_json_set(o, "auto", cli_advice_json(h->advice));
@@ -128,7 +134,7 @@ static void print_json(const cli_release *r)
     if (h->found && !r->a->dry_run) set_written(o, r);
     if (r->shape->rest) r->shape->rest(r, o);
     cli_json_set(o, "dropped", cli_texts_json(h->dropped, h->dropped_count));
-    cli_json_set(o, "notes", cli_texts_json(h->notes, h->note_count));
+    cli_json_set(o, "notes", cli_notes_json());
     cli_json_set(o, "counters", cli_counters_json(h->counters, h->counter_count));
     cli_json_set(o, "seconds", seconds_json(h));
     cli_json_print(o);

@@ -67,7 +67,10 @@ static void lost(const cli_release *release, FILE *out)
     cli_text_table_text(t, "nodes");
     cli_text_table_integer(t, r->nodes_original);
     cli_text_table_integer(t, r->nodes);
-    cli_text_table_format(t, "%.1f %% as they were", 100 * r->node_survival);
+    if (r->nodes_original == 0)
+        cli_text_table_text(t, "");
+    else
+        cli_text_table_format(t, "%.1f %% as they were", 100 * r->node_survival);
     cli_text_table_text(t, "relations");
     cli_text_table_integer(t, r->relations_original);
     cli_text_table_integer(t, r->relations);
@@ -140,7 +143,7 @@ static void figures(const cli_release *release, json_t *o)
     cli_json_set(o, "disassociations", json_integer(r->disassociations));
     cli_json_set(o, "largest_share", r->head.largest_share > 0 ? cli_json_number(r->head.largest_share) : json_null());
     cli_json_set(o, "metrics", metrics_json(r));
-    cli_json_set(o, "models", cli_models_json(r->head.models, r->head.model_count));
+    cli_json_set(o, "models", cli_models_json(r->head.models, r->head.model_count, r->head.found));
 }
 
 const cli_shape cli_records_shape = {make, free_result, NULL, names, verdict, lost, choice, loss, about, figures, NULL};

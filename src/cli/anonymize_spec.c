@@ -89,6 +89,13 @@ static int check_roles(const cli_anonymizing *a)
 static bool declared(applying *a, const char *column, const char *what)
 {
     if (kn_spec_find(a->spec, column) >= 0) return true;
+    if (kn_spec_shape(a->spec) != KN_SHAPE_TABLE) {
+        a->code = cli_usage(a->command,
+                            "%s: it is for one table; columns of a database are declared below its tables, values of "
+                            "trees as classes, both in the release file",
+                            what);
+        return false;
+    }
     int          count = a->spec->attribute_count;
     const char **names = cli_alloc(((size_t)count + 1) * sizeof *names);
     for (int i = 0; i < count; i++) names[i] = a->spec->attributes[i].name;
@@ -302,4 +309,14 @@ int cli_anonymize_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *w)
     }
     *out = a.spec;
     return 0;
+}
+
+int cli_usable_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *w)
+{
+    kn_error err = KN_ERROR_INIT;
+    int      code = cli_anonymize_spec(out, ctx, w);
+    if (code != 0 || kn_spec_shape(*out) != KN_SHAPE_TABLE || kn_spec_check_use(*out, &err) == KN_OK) return code;
+    kn_spec_free(*out);
+    *out = NULL;
+    return cli_fail(&err);
 }

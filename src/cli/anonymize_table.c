@@ -35,10 +35,9 @@ static void notes(const cli_release *r)
 {
     int64_t rows = result_of(r)->missing_dropped;
     if (rows > 0)
-        cli_note(
-            &r->a->common, "%s left out",
-            cli_count_of(rows, "row with a missing quasi-identifier was", "rows with a missing quasi-identifier were")
-                .text);
+        cli_note("%s left out", cli_count_of(rows, "row with a missing quasi-identifier was",
+                                             "rows with a missing quasi-identifier were")
+                                    .text);
 }
 
 /* ---- Words ---- */
@@ -252,7 +251,7 @@ static void about(const cli_release *release, json_t *o)
     cli_json_set(o, "missing_dropped", json_integer(r->missing_dropped));
     cli_json_set(o, "k_before", json_integer(r->head.k_before));
     if (r->lattice > 0) cli_json_set(o, "lattice", cli_json_counter(r->lattice));
-    cli_json_set(o, "models", cli_models_json(r->head.models, r->head.model_count));
+    cli_json_set(o, "models", cli_models_json(r->head.models, r->head.model_count, r->head.found));
 }
 
 static void rest(const cli_release *r, json_t *o)

@@ -1,6 +1,7 @@
 /* cmd_anonymize.c: `kanon anonymize`: from a release file, or options alone, to a verified release. The spec is made by
  * anonymize_spec.c, the answer told by anonymize_print.c. */
 #include <kanon/anonymize.h>
+#include <kanon/catalogue.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +52,8 @@ static const char help[] =
     "      --spreadsheet-safe   cells that a spreadsheet would execute have an apostrophe\n"
     "      --keep-order         rows stay in their order, which may tell who is who\n"
     "      --keep-rowmap        keep FILE.rowmap: which released row is which original one\n"
-    "      --force              publish a kept column although it is nearly unique\n"
+    "      --force              publish although a kept column is nearly unique, or nothing is\n"
+    "                           left of what others may know\n"
     "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
     "  $ kanon generate adult-like --rows 2000 --output people.csv\n"
@@ -142,6 +144,10 @@ static int anonymize(cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
     if (a->dry_run && !spec->output && kn_spec_set(spec, "output", "\"-\"", "--dry-run", &err) != KN_OK)
         return cli_fail(&err);
     if (kn_spec_check(spec, &err) != KN_OK) return cli_fail(&err);
+    if (a->all_solutions && (spec->method_auto || !kn_method_has_nodes(spec->method)))
+        return cli_usage(&cli_anonymize,
+                         "--all-solutions: only methods with one level for a whole column have nodes to list; take "
+                         "--method optimal, or leave it out");
     const cli_shape *shape = shape_of(spec);
     int              code = shape == &cli_table_shape ? check_table(a, spec) : 0;
     if (code) return code;

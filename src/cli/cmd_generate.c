@@ -82,7 +82,7 @@ static void report(const arguments *a, const char *kind, int64_t rows, const cha
         cli_json_set(result, "output", cli_json_text(a->output, strlen(a->output)));
         cli_json_print(result);
     } else if (strcmp(a->output, "-") != 0) {
-        cli_note(&a->common, "%s %s written to %s", cli_format_integer(number, rows), rows == 1 ? one : many,
+        cli_done(&a->common, "%s %s written to %s", cli_format_integer(number, rows), rows == 1 ? one : many,
                  a->output);
     }
 }

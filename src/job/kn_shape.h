@@ -8,6 +8,7 @@
  *     (choose)  method: auto: each candidate as far as judge; one is chosen
  *     search    data → plan, or why there is none
  *     measure   plan → claims
+ *     left      is anything left of what others may know? If not, there is a release only by force
  *     warn      what the owner should know of the plan
  *     write     plan + data → bytes under the temporary name
  *     verify    these bytes, read back, against the original; every claim against every finding
@@ -80,7 +81,9 @@ typedef struct kn_release_shape {
     kn_status (*search)(kn_release_run *run, kn_error *err);  /* head: found, complete, reason, counters  */
     kn_status (*measure)(kn_release_run *run, kn_error *err); /* with or without a plan                   */
     kn_status (*judge)(kn_release_run *run, kn_advice_candidate *out, kn_error *err); /* of a plan: loss, own figures */
-    kn_status (*warn)(kn_release_run *run, kn_error *err);
+    /* Notes of what nothing is left, and says so where nothing is left at all: as it is, and why there is no release then. */
+    kn_status (*left)(kn_release_run *run, const char **nothing, const char **why, kn_error *err);
+    kn_status (*warn)(kn_release_run *run, kn_error *err); /* may be NULL */
     kn_status (*write)(kn_release_run *run, kn_error *err);
     kn_status (*verify)(kn_release_run *run, kn_error *err);
     kn_status (*publish)(kn_release_run *run, kn_error *err);

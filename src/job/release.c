@@ -275,13 +275,24 @@ static kn_status open_and_read(kn_release_run *run, kn_error *err)
     return KN_OK;
 }
 
+static kn_status check_left(kn_release_run *run, kn_error *err)
+{
+    const char *nothing = NULL, *why = NULL;
+    KN_TRY(run->shape->left(run, &nothing, &why, err));
+    run->head->nothing_left = nothing;
+    if (!nothing) return KN_OK;
+    return run->spec->force ? kn_release_note(run, err, "nothing is left: %s", nothing)
+                            : kn_release_none(run, why, err);
+}
+
 static kn_status search(kn_release_run *run, kn_error *err)
 {
     double begin = kn_release_clock();
     if (run->spec->method_auto) KN_TRY(choose(run, err));
     if (!run->head->advice || run->head->advice->found) KN_TRY(run->shape->search(run, err));
     KN_TRY(run->shape->measure(run, err));
-    if (run->head->found) KN_TRY(run->shape->warn(run, err));
+    if (run->head->found) KN_TRY(check_left(run, err));
+    if (run->head->found && run->shape->warn) KN_TRY(run->shape->warn(run, err));
     run->head->seconds_search = kn_release_clock() - begin;
     return KN_OK;
 }
@@ -380,9 +391,16 @@ kn_status kn_release_advise(kn_advice *out, kn_arena *arena, const kn_release_sh
     kn_release_run      *run = NULL;
     options.dry_run = true;
     kn_status st = begin(&run, shape, ctx, spec, &options, err);
+    if (run) run->arena = arena; /* what is noted and dropped goes into the answer */
     if (st == KN_OK) st = open_and_read(run, err);
     if (st == KN_OK) st = try_methods(run, out, arena, err);
     kn_release_head *head = run ? run->head : NULL;
+    if (st == KN_OK) {
+        out->notes = head->notes;
+        out->note_count = head->note_count;
+        out->dropped = head->dropped;
+        out->dropped_count = head->dropped_count;
+    }
     end(run);
     kn_release_free(head);
     return st;

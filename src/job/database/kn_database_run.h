@@ -35,6 +35,7 @@ static inline kn_database_run *kn_database_run_of(kn_release_run *run)
 
 KN_CHECK kn_status kn_database_run_search(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_database_run_measure(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_database_run_left(kn_release_run *run, const char **nothing, const char **why, kn_error *err);
 KN_CHECK kn_status kn_database_run_write(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_database_run_verify(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_database_run_publish(kn_release_run *run, kn_error *err);

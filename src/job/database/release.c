@@ -17,8 +17,6 @@
 #include "kn_names.h"
 #include "kn_targets.h"
 
-enum { MANY_PERSONS = 500000 }; /* that a verifier may not be able to match to originals without a map */
-
 /* ---- The target ---- */
 
 static bool same_file(const char *a, const char *b)
@@ -294,16 +292,6 @@ static kn_status judge(kn_release_run *all, kn_advice_candidate *out, kn_error *
     return KN_OK;
 }
 
-static kn_status warn(kn_release_run *all, kn_error *err)
-{
-    int64_t suppressed = all->head->suppressed;
-    if (suppressed > 0)
-        KN_TRY(kn_release_note(all, err, "%lld %s not released", (long long)suppressed,
-                               suppressed == 1 ? "person is" : "persons are"));
-    if (kn_database_run_of(all)->result->persons <= MANY_PERSONS || all->spec->keep_rowmap) return KN_OK;
-    return kn_release_note(all, err, KN_JOB_MAP_NEEDED);
-}
-
 static void describe(kn_release_run *all, kn_private_input *out)
 {
     out->input_count = 1;
@@ -334,7 +322,7 @@ const kn_release_shape kn_database_shape = {.run_size = sizeof(kn_database_run),
                                             .search = kn_database_run_search,
                                             .measure = kn_database_run_measure,
                                             .judge = judge,
-                                            .warn = warn,
+                                            .left = kn_database_run_left,
                                             .write = kn_database_run_write,
                                             .verify = kn_database_run_verify,
                                             .publish = kn_database_run_publish,

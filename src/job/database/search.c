@@ -8,6 +8,9 @@
 #include "kn_bitmap.h"
 #include "kn_database_run.h"
 #include "kn_error.h"
+#include "kn_job_texts.h"
+
+enum { MANY_PERSONS = 500000 }; /* that a verifier may not be able to match to originals without a map */
 
 /* ---- Promises ---- */
 
@@ -232,7 +235,13 @@ kn_status kn_database_run_measure(kn_release_run *all, kn_error *err)
     if (!run->result->head.found) return KN_OK;
     KN_TRY(measure_plan(run, err));
     KN_TRY(sizes_after(run, err));
-    return list_models(run, err);
+    KN_TRY(list_models(run, err));
+    int64_t suppressed = all->head->suppressed;
+    if (suppressed > 0)
+        KN_TRY(kn_release_note(all, err, "%lld %s not released", (long long)suppressed,
+                               suppressed == 1 ? "person is" : "persons are"));
+    if (run->result->persons <= MANY_PERSONS || all->spec->keep_rowmap) return KN_OK;
+    return kn_release_note(all, err, KN_JOB_MAP_NEEDED);
 }
 
 void kn_database_run_end_search(kn_release_run *all)

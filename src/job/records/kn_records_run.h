@@ -21,6 +21,9 @@ static inline kn_records_run *kn_records_run_of(kn_release_run *run)
     return (kn_records_run *)(void *)run;
 }
 
+/* Is anything left of the values that may be known? (left.c) */
+KN_CHECK kn_status kn_records_run_left(kn_release_run *run, const char **nothing, const char **why, kn_error *err);
+
 /* What the release does not promise although its owner may think so, as notes (warn.c). */
 KN_CHECK kn_status kn_records_run_warn(kn_release_run *run, kn_error *err);
 
