@@ -180,7 +180,8 @@ static kn_status take_lock(kn_set *s, bool patient, kn_error *err)
     if (lstat(s->locked, &info) == 0)
         return kn_fail(err, KN_IO, "%s: %s is somebody else's: a run of theirs is writing this release, or was killed",
                        s->base, s->locked);
-    if (error == EACCES || error == EROFS || error == EPERM) return KN_OK; /* nothing can be written there, by nobody */
+    if (error == EACCES || error == EROFS || error == EPERM || error == ENOENT)
+        return KN_OK; /* no file can be made there: whoever tries says so */
     return kn_fail(err, KN_IO, "%s: cannot be locked: %s", s->base, strerror(error));
 }
 
