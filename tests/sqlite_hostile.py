@@ -42,7 +42,7 @@ def run(*arguments):
 
 
 def refused(name, path, view, words):
-    arguments = ["anonymize", "sqlite:" + path, "--spec", path + ".yaml", "-o", path + ".out/"] if view else ["profile", "sqlite:" + path]
+    arguments = ["anonymize", "--force", "sqlite:" + path, "--spec", path + ".yaml", "-o", path + ".out/"] if view else ["profile", "sqlite:" + path]
     with open(path + ".yaml", "w", encoding="utf-8") as file:
         file.write(SPEC)
     code, said, _ = run(*arguments, "--memory-limit", "50M")
@@ -86,7 +86,7 @@ def stopping(folder):
                "WHERE n < 0")
     with open(path + ".yaml", "w", encoding="utf-8") as file:
         file.write(SPEC)
-    started = subprocess.Popen([KANON, "anonymize", "sqlite:" + path, "--spec", path + ".yaml", "-o", path + ".out/"],
+    started = subprocess.Popen([KANON, "anonymize", "--force", "sqlite:" + path, "--spec", path + ".yaml", "-o", path + ".out/"],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(2)
     running = started.poll() is None

@@ -304,7 +304,13 @@ static kn_release_result *by_hand(kn_context *ctx, kn_method method, bool dry_ru
     assert_ok(kn_spec_read(&spec, ctx, path_of("r.yaml"), &err), err);
     assert_ok(kn_spec_set(spec, "method", kn_method_name(method), "test", &err), err);
     if (output) assert_ok(kn_spec_set(spec, "output", path_of(output), "test", &err), err);
-    if (kn_spec_check(spec, &err) == KN_OK) (void)!kn_anonymize(&result, ctx, spec, &options, &err);
+    assert_ok(kn_spec_set(spec, "force", "true", "test", &err), err);
+    kn_metric utility = spec->utility; /* by which candidates are compared, also those that cannot search by it */
+    if (kn_method_family(method) != KN_FAMILY_FULL_DOMAIN)
+        assert_ok(kn_spec_set(spec, "utility", "lm", "test", &err), err);
+    kn_status st = kn_spec_check(spec, &err);
+    assert_ok(kn_spec_set(spec, "utility", kn_metric_name(utility), "test", &err), err);
+    if (st == KN_OK) (void)!kn_anonymize(&result, ctx, spec, &options, &err);
     kn_spec_free(spec);
     return result;
 }
@@ -325,19 +331,19 @@ static void check_table(kn_context *ctx, const kn_advice *advice)
         kn_release_result         *r = by_hand(ctx, c->method, true, NULL);
         bool                       full_domain = kn_method_family(c->method) == KN_FAMILY_FULL_DOMAIN;
         if (c->state == KN_ADVICE_LEFT_OUT) {
-            if (r && r->found && full_domain) assert_true(loss_of(r) >= optimal);
+            if (r && r->head.found && full_domain) assert_true(loss_of(r) >= optimal);
             kn_release_result_free(r);
             continue;
         }
         assert_non_null(r);
-        assert_int_equal(c->state, r->found ? KN_ADVICE_KEPT : KN_ADVICE_NONE);
-        if (r->found) {
+        assert_int_equal(c->state, r->head.found ? KN_ADVICE_KEPT : KN_ADVICE_NONE);
+        if (r->head.found) {
             double loss = loss_of(r);
             if (c->method == KN_METHOD_OPTIMAL) optimal = loss;
             assert_true(c->loss == loss || (isnan(c->loss) && isnan(loss)));
-            assert_int_equal(c->suppressed, r->suppressed);
-            assert_int_equal(c->k, r->k);
-            assert_int_equal(c->classes, r->classes);
+            assert_int_equal(c->suppressed, r->head.suppressed);
+            assert_int_equal(c->k, r->head.k);
+            assert_int_equal(c->classes, r->head.classes);
             if (best < 0 || loss < least || (loss == least && c->suppressed < advice->candidates[best].suppressed)) {
                 best = i;
                 least = loss;
@@ -354,19 +360,19 @@ static void check_release(kn_context *ctx, const kn_spec *spec, const kn_advice 
     kn_error           err = KN_ERROR_INIT;
     kn_release_result *result = NULL;
     assert_ok(kn_anonymize(&result, ctx, spec, NULL, &err), err);
-    assert_int_equal(result->found, advice->found);
-    assert_non_null(result->advice);
-    assert_int_equal(result->advice->chosen, advice->chosen);
-    if (result->found) {
-        assert_int_equal(result->method, advice->candidates[advice->chosen].method);
-        kn_release_result *hand = by_hand(ctx, result->method, false, "hand.csv");
+    assert_int_equal(result->head.found, advice->found);
+    assert_non_null(result->head.advice);
+    assert_int_equal(result->head.advice->chosen, advice->chosen);
+    if (result->head.found) {
+        assert_int_equal(result->head.method, advice->candidates[advice->chosen].method);
+        kn_release_result *hand = by_hand(ctx, result->head.method, false, "hand.csv");
         char              *a = get("out.csv"), *b = get("hand.csv"), *certificate = get("out.csv.certificate.json"),
              *private = get("out.csv.private.json");
         assert_string_equal(a, b);
         assert_non_null(strstr(certificate, "\"method\": \"auto\"")); /* what it chose is the owner's to know */
         assert_non_null(strstr(private, "\"by\": \"auto\""));
         free(private);
-        assert_string_equal(result->sha256, hand->sha256);
+        assert_string_equal(result->head.sha256, hand->head.sha256);
         free(a);
         free(b);
         free(certificate);
@@ -416,9 +422,9 @@ static void test_no_release(void **state)
     assert_int_equal(advice->chosen, -1);
     assert_non_null(advice->reason);
     assert_ok(kn_anonymize(&result, ctx, spec, NULL, &err), err);
-    assert_false(result->found);
-    assert_string_equal(result->reason, advice->reason);
-    assert_int_equal(result->k_before, 1);
+    assert_false(result->head.found);
+    assert_string_equal(result->head.reason, advice->reason);
+    assert_int_equal(result->head.k_before, 1);
     assert_int_equal(access(path_of("none.csv"), F_OK), -1);
     kn_release_result_free(result);
     kn_advice_free(advice);
@@ -449,13 +455,13 @@ static void test_records(void **state)
         kn_spec           *spec = read_spec(ctx, "t.yaml");
         if (with_support) assert_ok(kn_spec_set(spec, "support", "0.2", "test", &err), err);
         assert_ok(kn_anonymize_records(&result, ctx, spec, NULL, &err), err);
-        assert_true(result->found);
-        assert_string_equal(result->advice->metric, with_support ? "dml2" : "rpd");
+        assert_true(result->head.found);
+        assert_string_equal(result->head.advice->metric, with_support ? "dml2" : "rpd");
         double least = INFINITY;
         int    tried = 0;
-        for (int i = 0; i < result->advice->candidate_count; i++) {
-            const kn_advice_candidate *c = &result->advice->candidates[i];
-            kn_spec                    own = kn_advice_spec(result->advice, spec);
+        for (int i = 0; i < result->head.advice->candidate_count; i++) {
+            const kn_advice_candidate *c = &result->head.advice->candidates[i];
+            kn_spec                    own = kn_advice_spec(result->head.advice, spec);
             own.method = c->method;
             kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
             options.dry_run = true;
@@ -468,13 +474,13 @@ static void test_records(void **state)
             kn_records_result_free(hand);
         }
         assert_int_equal(tried, 3); /* acs too: there are few cuts */
-        assert_true(result->advice->candidates[result->advice->chosen].loss == least);
+        assert_true(result->head.advice->candidates[result->head.advice->chosen].loss == least);
         char *a = get("out.xml"), *certificate = get("out.xml.certificate.json"),
              *private = get("out.xml.private.json");
         assert_non_null(strstr(certificate, "\"method\": \"auto\""));
         assert_non_null(strstr(private, "\"by\": \"auto\""));
         free(private);
-        assert_ok(kn_spec_set(spec, "method", kn_method_name(result->method), "test", &err), err);
+        assert_ok(kn_spec_set(spec, "method", kn_method_name(result->head.method), "test", &err), err);
         assert_ok(kn_spec_set(spec, "output", path_of("hand.xml"), "test", &err), err);
         assert_ok(kn_spec_check(spec, &err), err);
         assert_ok(kn_anonymize_records(&hand, ctx, spec, NULL, &err), err);
@@ -514,26 +520,26 @@ static void test_database(void **state)
     assert_ok(kn_generate_students(ctx, path_of("uni"), 30, 1, &err), err);
     kn_spec *spec = database_spec(ctx, "auto", "auto.db");
     assert_ok(kn_anonymize_database(&result, ctx, spec, NULL, &err), err);
-    assert_true(result->found);
+    assert_true(result->head.found);
     double least = INFINITY;
-    for (int i = 0; i < result->advice->candidate_count; i++) {
-        const kn_advice_candidate *c = &result->advice->candidates[i];
+    for (int i = 0; i < result->head.advice->candidate_count; i++) {
+        const kn_advice_candidate *c = &result->head.advice->candidates[i];
         kn_anonymize_options       options = KN_ANONYMIZE_OPTIONS_INIT;
         options.dry_run = true;
         if (c->state == KN_ADVICE_LEFT_OUT) continue;
         kn_spec *own = database_spec(ctx, kn_method_name(c->method), "hand.db");
         assert_ok(kn_anonymize_database(&hand, ctx, own, &options, &err), err);
-        assert_true(c->state == KN_ADVICE_KEPT && c->loss == hand->lm && c->suppressed == hand->suppressed);
-        assert_int_equal(c->k, hand->k);
-        assert_int_equal(c->classes, hand->classes);
+        assert_true(c->state == KN_ADVICE_KEPT && c->loss == hand->lm && c->suppressed == hand->head.suppressed);
+        assert_int_equal(c->k, hand->head.k);
+        assert_int_equal(c->classes, hand->head.classes);
         if (c->loss < least) least = c->loss;
         kn_database_result_free(hand);
         kn_spec_free(own);
     }
-    assert_true(result->advice->candidates[result->advice->chosen].loss == least);
-    kn_spec *own = database_spec(ctx, kn_method_name(result->method), "hand.db");
+    assert_true(result->head.advice->candidates[result->head.advice->chosen].loss == least);
+    kn_spec *own = database_spec(ctx, kn_method_name(result->head.method), "hand.db");
     assert_ok(kn_anonymize_database(&hand, ctx, own, NULL, &err), err);
-    assert_int_equal(hand->k_before, result->k_before);
+    assert_int_equal(hand->head.k_before, result->head.k_before);
     struct stat x, y;
     assert_int_equal(stat(path_of("auto.db"), &x) + stat(path_of("hand.db"), &y), 0);
     assert_int_equal(x.st_size, y.st_size);
@@ -543,8 +549,8 @@ static void test_database(void **state)
     assert_ok(kn_spec_set(many, "privacy", "[{k: 31}]", "test", &err), err);
     assert_ok(kn_spec_check(many, &err), err);
     assert_ok(kn_anonymize_database(&none, ctx, many, NULL, &err), err);
-    assert_true(!none->found && none->reason && !none->advice->found);
-    assert_int_equal(none->k_before, result->k_before);
+    assert_true(!none->head.found && none->head.reason && !none->head.advice->found);
+    assert_int_equal(none->head.k_before, result->head.k_before);
     assert_int_equal(access(path_of("none.db"), F_OK), -1);
     kn_database_result_free(none);
     kn_spec_free(many);
@@ -603,8 +609,8 @@ static void test_no_time(void **state)
             if (advice->candidates[c].method == KN_METHOD_KMSD)
                 assert_int_equal(advice->candidates[c].state, KN_ADVICE_LATE);
         assert_ok(kn_anonymize(&result, ctx, spec, NULL, &err), err);
-        assert_true(result->found || result->reason);
-        assert_int_equal(access(path_of("late.csv"), F_OK), result->found ? 0 : -1);
+        assert_true(result->head.found || result->head.reason);
+        assert_int_equal(access(path_of("late.csv"), F_OK), result->head.found ? 0 : -1);
         remove(path_of("late.csv"));
         kn_release_result_free(result);
         kn_advice_free(advice);

@@ -760,10 +760,17 @@ static void messages(void **state)
     for (int quiet = 0; quiet < 2; quiet++) {
         cli_common common = {.quiet = quiet};
         redirect(stderr, 2, &file, &saved);
-        cli_note(&common, "column %s", "a\tb");
+        cli_done(&common, "column %s", "a\tb");
         restore(stderr, 2, file, saved, said, sizeof said);
         assert_string_equal(said, quiet ? "" : "kanon: note: column a\\tb\n");
     }
+    assert_int_equal(cli_notes()->count, 0);
+    redirect(stderr, 2, &file, &saved);
+    cli_note("column %s", "c\td");
+    restore(stderr, 2, file, saved, said, sizeof said);
+    assert_string_equal(said, "kanon: note: column c\\td\n");
+    assert_int_equal(cli_notes()->count, 1);
+    assert_string_equal(cli_notes()->items[0], "column c\\td");
 }
 
 static void json_output(void **state)
@@ -783,7 +790,8 @@ static void json_output(void **state)
     cli_json_print(result);
     restore(stdout, 1, file, saved, shown, sizeof shown);
     assert_string_equal(shown, "{\n  \"z\": 30162,\n  \"a\": 0.05,\n  \"nothing\": null,\n"
-                               "  \"list\": [\n    \"\\\\xFFx\",\n    \"a\\\"b\\n\"\n  ]\n}\n");
+                               "  \"list\": [\n    \"\\\\xFFx\",\n    \"a\\\"b\\n\"\n  ],\n"
+                               "  \"notes\": [\n    \"column c\\\\td\"\n  ]\n}\n");
 }
 
 /* ---- Ctrl-C ---- */

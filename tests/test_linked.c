@@ -421,7 +421,7 @@ static void memory_runs_out(void **state)
         if (st == KN_OK) st = kn_spec_read(&spec, ctx, put("s.yaml", text), &err);
         if (st == KN_OK) st = kn_anonymize(&r, ctx, spec, &options, &err);
         if (st != KN_OK && st != KN_MEMORY) fail_msg("request %lld: %s", (long long)at, err.message);
-        if (st == KN_OK) assert_true(r->found && r->k == 2);
+        if (st == KN_OK) assert_true(r->head.found && r->head.k == 2);
         kn_release_result_free(r);
         kn_spec_free(spec);
         kn_context_free(ctx);

@@ -48,7 +48,8 @@ static sample *new_sample(int n, int height, int level)
     s->spec.output = "some/folder/release.csv";
     s->spec.suppression = (kn_fraction){5, 100};
     s->spec.csv = (kn_csv_options)KN_CSV_OPTIONS_INIT;
-    s->result = (kn_release_result){.found = true, .complete = true, .optimal = true, .lattice = pow(height + 1, n)};
+    s->result =
+        (kn_release_result){.head.found = true, .head.complete = true, .optimal = true, .lattice = pow(height + 1, n)};
     for (int i = 0; i < n; i++) {
         snprintf(s->names[i], sizeof s->names[i], "q%d", i);
         s->attributes[i] = (kn_release_attribute){s->names[i], level, height, 0.25, 0.3125, 0.5, 1234.4};
@@ -75,24 +76,24 @@ static sample *new_sample(int n, int height, int level)
     kn_release_result *r = &s->result;
     r->rows_in = 40;
     r->rows = 40;
-    r->suppressed = 2;
-    r->classes = 3;
-    r->k = 5;
-    r->k_before = 1;
+    r->head.suppressed = 2;
+    r->head.classes = 3;
+    r->head.k = 5;
+    r->head.k_before = 1;
     r->level_count = r->attribute_count = n;
     r->levels = s->levels;
     r->attributes = s->attributes;
-    r->model_count = 2;
-    r->models = s->reached;
-    r->counter_count = 2;
-    r->counters = s->counters;
-    r->size_count = 2;
-    r->sizes = s->sizes;
-    r->size_count_before = 3;
-    r->sizes_before = s->before;
+    r->head.model_count = 2;
+    r->head.models = s->reached;
+    r->head.counter_count = 2;
+    r->head.counters = s->counters;
+    r->head.size_count = 2;
+    r->head.sizes = s->sizes;
+    r->head.size_count_before = 3;
+    r->head.sizes_before = s->before;
     for (int i = 0; i < KN_METRICS; i++) r->metrics[i] = 0.125 * (i + 1);
     r->metrics[KN_METRIC_DM] = 964;
-    strcpy(r->sha256, "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff");
+    strcpy(r->head.sha256, "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff");
     return s;
 }
 
@@ -147,7 +148,7 @@ static void figures(void **state)
     must_hold(page, "Identifiers, left out: <bdi class=\"name\">patient name</bdi>.");
     must_hold(page, "release.csv.certificate.json");
     must_hold(page, "release.csv.private.json");
-    must_hold(page, s->result.sha256);
+    must_hold(page, s->result.head.sha256);
     must_hold(page, "kanon 9.8.7");
     must_lack(page, "some/folder");
     must_lack(page, "search_seconds");
@@ -169,13 +170,13 @@ static void rules(void **state)
     s->spec.suppression_rows = 1234;
     s->result.missing_dropped = 3;
     s->result.average_suppressed = 1;
-    s->result.complete = s->result.optimal = false;
+    s->result.head.complete = s->result.optimal = false;
     s->dropped[0] = "shoe size";
-    s->result.dropped = s->dropped;
-    s->result.dropped_count = 1;
+    s->result.head.dropped = s->dropped;
+    s->result.head.dropped_count = 1;
     static const char *const notes[] = {"secret/key: others may read this key"};
-    s->result.notes = notes;
-    s->result.note_count = 1;
+    s->result.head.notes = notes;
+    s->result.head.note_count = 1;
     s->result.missing_cells = 7;
     char *page = render(s);
     must_hold(page, "7\u00A0cells of the quasi-identifiers are missing in the original.");
@@ -198,17 +199,17 @@ static void no_release(void **state)
 {
     (void)state;
     sample *s = new_sample(3, 2, 1);
-    s->result.found = false;
-    s->result.reason = "Even with every column at its highest level, 7 rows stand in classes smaller than 5.";
+    s->result.head.found = false;
+    s->result.head.reason = "Even with every column at its highest level, 7 rows stand in classes smaller than 5.";
     s->result.level_count = 0;
     char *page = render(s);
     must_hold(page, "No: there is no release that keeps what was asked.");
-    must_hold(page, s->result.reason);
+    must_hold(page, s->result.head.reason);
     must_hold(page, "verdict risk");
     must_lack(page, "certificate");
     must_lack(page, "The level of each column");
-    s->result.complete = false;
-    s->result.reason = NULL;
+    s->result.head.complete = false;
+    s->result.head.reason = NULL;
     free(page);
     page = render(s);
     must_hold(page, "None was found within the time limit.");
@@ -339,9 +340,9 @@ static void odd_results(void **state)
     s->result.level_count = 0;
     s->attributes[0].level = s->attributes[0].height = -1;
     s->attributes[0].entropy = NAN;
-    s->result.classes = 0;
-    s->result.size_count = s->result.size_count_before = 0;
-    s->result.counter_count = 0;
+    s->result.head.classes = 0;
+    s->result.head.size_count = s->result.head.size_count_before = 0;
+    s->result.head.counter_count = 0;
     s->spec.output = "-";
     for (int i = 0; i < KN_METRICS; i++) s->result.metrics[i] = i % 2 ? NAN : 1e30;
     char *page = render(s);
@@ -372,11 +373,11 @@ static void nasty_names(void **state)
     s->spec.entity = names[1];
     s->spec.output = "a/<b>&\".csv";
     s->dropped[0] = names[2];
-    s->result.dropped = s->dropped;
-    s->result.dropped_count = 1;
-    s->result.reason = names[0];
+    s->result.head.dropped = s->dropped;
+    s->result.head.dropped_count = 1;
+    s->result.head.reason = names[0];
     free(render(s));
-    s->result.found = false;
+    s->result.head.found = false;
     free(render(s));
     free(s);
 }
@@ -388,8 +389,8 @@ static void same_bytes(void **state)
     (void)state;
     sample *s = new_sample(3, 2, 1);
     char   *one = render(s);
-    s->result.seconds_read = 1;
-    s->result.seconds_search = 2;
+    s->result.head.seconds_read = 1;
+    s->result.head.seconds_search = 2;
     s->counters[1].value = 99;
     s->spec.seed = 77;
     s->spec.seeded = true;

@@ -85,19 +85,20 @@ static int set_up(void **state)
     if (mkdir(path, 0700) != 0) return -1;
     put("in/person.csv", "id,name,zip,job\n1,a,x,p\n2,b,x,q\n3,c,y,p\n4,d,y,r\n5,e,x,q\n");
     put("in/visit.csv", "vid,id,ward,cost\n1,1,w,10\n2,1,v,20\n3,2,w,30\n4,3,v,10\n5,4,v,40\n6,5,w,20\n7,9,w,1\n");
-    snprintf(text, sizeof text, "kanon: 1\ninput: in/\noutput: out/\nprivacy: [{k: 2}]\nmethod: miracle-x\n%s", schema);
+    snprintf(text, sizeof text,
+             "kanon: 1\nforce: true\ninput: in/\noutput: out/\nprivacy: [{k: 2}]\nmethod: miracle-x\n%s", schema);
     put("db.yaml", text);
-    snprintf(
-        text, sizeof text,
-        "kanon: 1\ninput: in/\noutput: sqlite:out\nprivacy: [{k: 2}]\nmethod: bitmap\nreport: out.html\nkeep-rowmap: "
-        "true\n%s",
-        schema);
+    snprintf(text, sizeof text,
+             "kanon: 1\nforce: true\ninput: in/\noutput: sqlite:out\nprivacy: [{k: 2}]\nmethod: bitmap\nreport: "
+             "out.html\nkeep-rowmap: "
+             "true\n%s",
+             schema);
     put("lite.yaml", text);
-    snprintf(
-        text, sizeof text,
-        "kanon: 1\ninput: in/\noutput: out/\nprivacy: [{k: 2}, {l-diversity: {attribute: visit.cost, kind: distinct, "
-        "l: 2}}]\n%.*s  anatomy: true\n  seed: 3\n",
-        (int)(strstr(schema, "options:") - schema), schema);
+    snprintf(text, sizeof text,
+             "kanon: 1\nforce: true\ninput: in/\noutput: out/\nprivacy: [{k: 2}, {l-diversity: {attribute: visit.cost, "
+             "kind: distinct, "
+             "l: 2}}]\n%.*s  anatomy: true\n  seed: 3\n",
+             (int)(strstr(schema, "options:") - schema), schema);
     char *at = strstr(text, "  anatomy:");
     memmove(at + 9, at, strlen(at) + 1);
     memcpy(at, "options:\n", 9);
@@ -108,7 +109,8 @@ static int set_up(void **state)
         "v=\"a\"/></record></records>");
     put("d.csv", "a;A1;*\nb;A1;*\n");
     put("xml.yaml",
-        "kanon: 1\ninput: in.xml\noutput: out.xml\nclasses: {A: {value: \"@v\", hierarchy: d.csv}, B: {value: "
+        "kanon: 1\nforce: true\ninput: in.xml\noutput: out.xml\nclasses: {A: {value: \"@v\", hierarchy: d.csv}, B: "
+        "{value: "
         "\"@v\"}}\nprivacy: [{k-mn: {k: 2, m: 2, n: 1}}]\noptions: {support: 0.5}\nreport: out.html\nkeep-rowmap: "
         "true\n");
     return 0;
@@ -126,12 +128,12 @@ static kn_status release(kn_context *ctx, const kn_spec *spec, bool *found, kn_e
     if (kn_spec_shape(spec) == KN_SHAPE_DATABASE) {
         kn_database_result *r = NULL;
         st = kn_anonymize_database(&r, ctx, spec, NULL, err);
-        *found = r && r->found;
+        *found = r && r->head.found;
         kn_database_result_free(r);
     } else {
         kn_records_result *r = NULL;
         st = kn_anonymize_records(&r, ctx, spec, NULL, err);
-        *found = r && r->found;
+        *found = r && r->head.found;
         kn_records_result_free(r);
     }
     return st;

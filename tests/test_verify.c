@@ -376,9 +376,8 @@ static void test_models_in_files(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char yaml[600];
-        snprintf(yaml, sizeof yaml,
-                 HEAD "attributes: {a: {role: quasi}, s: {role: sensitive, hierarchy: tree.csv}}\nprivacy: [{%s}]\n",
-                 cases[i].model);
+        snprintf(yaml, sizeof yaml, HEAD "attributes: {a: {role: quasi}, s: {role: sensitive%s}}\nprivacy: [{%s}]\n",
+                 strstr(cases[i].model, "hierarchical") ? ", hierarchy: tree.csv" : "", cases[i].model);
         expect(yaml, original, "a,s\n1,x\n1,y\n2,x\n2,z\n", i % 2 ? map : NULL, cases[i].holds ? NULL : "");
     }
 }

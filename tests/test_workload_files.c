@@ -200,7 +200,7 @@ static kn_status anonymize(kn_context *ctx, const char *output, kn_error *err)
     if (st == KN_OK) st = kn_spec_set_model(spec, &k, err);
     if (st == KN_OK) st = kn_spec_check(spec, err);
     if (st == KN_OK) st = kn_anonymize(&result, ctx, spec, NULL, err);
-    if (st == KN_OK) assert_true(result->found);
+    if (st == KN_OK) assert_true(result->head.found);
     kn_release_result_free(result);
     kn_spec_free(spec);
     return st;

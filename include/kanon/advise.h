@@ -60,6 +60,8 @@ typedef struct kn_advice {
     const kn_advice_candidate *candidates; /* every method of the shape, the simpler ones first   */
     int                        sentence_count;
     const char *const         *sentences; /* why it was chosen, and when another is preferable    */
+    int                        note_count, dropped_count; /* of reading, as in a release's result  */
+    const char *const         *notes, *const *dropped;
 } kn_advice;
 
 /* Seconds for all candidates where the spec has no time limit. */

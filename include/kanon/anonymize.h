@@ -33,7 +33,7 @@ typedef struct kn_release_node {
 typedef struct kn_release_model {
     kn_model model;
     double   reached;  /* by the worst class of the release (see kn_model_verdict); of average risk: the average */
-    double   original; /* the same of the original table                                                       */
+    double   original; /* the same of the original; NAN: not known (databases and records, but for k)           */
 } kn_release_model;
 
 typedef struct kn_release_counter {
@@ -48,46 +48,57 @@ typedef struct kn_release_attribute {
     double      lm, ncp, prec, entropy;
 } kn_release_attribute;
 
-typedef struct kn_release_result {
+/* What every result begins with, whatever the shape of the data. A figure that a shape does not know is 0. */
+typedef struct kn_release_head {
     kn_method   method;
-    kn_metric   utility;
-    bool        found;    /* false: no release satisfies the requirements; nothing was written     */
+    bool        found;    /* false: there is no such release; nothing was written                  */
     bool        complete; /* false: the time limit ended the search                                */
-    bool        optimal;  /* proved to be the best for the metric                                  */
     const char *reason;   /* not found: why, in a sentence                                         */
+    const char *nothing_left; /* in a sentence; then there is a release only with force. NULL: something is */
+    int64_t     k;        /* the smallest class of the release: rows, persons where they have several (tables, databases);
+                             of records the fewest that somebody within m and n finds, of those who find any */
+    int64_t     k_before;   /* of tables and databases, as the next two                            */
+    int64_t     suppressed; /* rows, persons                                                       */
+    int64_t     classes;
+    double      largest_share; /* of a class's members, or of the records that somebody finds, with one sensitive value;
+                                  0: no such promise (databases, records)                          */
+    int                       model_count;
+    const kn_release_model   *models;
+    int                       counter_count;
+    const kn_release_counter *counters;
+    int                       dropped_count; /* what was not declared: columns, "table.column", elements and keys */
+    const char *const        *dropped;
+    int                       size_count, size_count_before; /* class sizes after and before, ascending (tables, databases) */
+    const kn_size_count      *sizes, *sizes_before;
+    int                       note_count; /* what the user should know: sentences without a value of the data */
+    const char *const        *notes;
+    double                    seconds_read, seconds_search, seconds_write, seconds_verify;
+    char                      sha256[65]; /* of the release, where it is one file                  */
+    const kn_advice          *advice; /* method: auto: what was tried and chosen; else NULL        */
+} kn_release_head;
+
+/* ---- Tables ---- */
+
+typedef struct kn_release_result {
+    kn_release_head head;
+    kn_metric   utility;
+    bool        optimal;  /* proved to be the best for the metric                                  */
     int64_t     rows_in;  /* rows of the inputs                                                    */
+    int64_t     missing_cells; /* of the quasi-identifiers in the inputs                           */
     int64_t     missing_dropped; /* rows left out because a quasi-identifier is missing (missing: drop) */
     int64_t     rows;     /* of the release, suppressed ones as far as they are shown              */
-    int64_t     suppressed;
-    int64_t     average_suppressed; /* of these, only for the sake of average risk                 */
-    int64_t     classes;
-    int64_t     k;        /* the smallest class of the release (persons where there is an entity)  */
-    int64_t     k_before;
+    int64_t     average_suppressed; /* of the suppressed ones, only for the sake of average risk   */
     double      lattice;  /* nodes of the lattice; 0 where the method has none                     */
     int         level_count;
     const int  *levels;   /* the chosen node, in the order of the quasi-identifiers                */
     double      metrics[KN_METRICS];
     int                         attribute_count;
     const kn_release_attribute *attributes; /* the quasi-identifiers                               */
-    int                         model_count;
-    const kn_release_model     *models;
-    int                         counter_count;
-    const kn_release_counter   *counters;
     int64_t                     solution_count; /* all_solutions: minimal good nodes                */
     const kn_release_node      *solutions;
-    int                         dropped_count; /* undeclared columns that were dropped              */
-    const char *const          *dropped;
-    int                         size_count, size_count_before; /* class sizes after and before, ascending */
-    const kn_size_count        *sizes, *sizes_before;
-    double                      seconds_read, seconds_search, seconds_write, seconds_verify;
-    char                        sha256[65]; /* of the release                                       */
-    int                         note_count; /* what the user should know: sentences without a value of the data */
-    const char *const          *notes;
-    int64_t                     missing_cells; /* of the quasi-identifiers in the inputs             */
     int64_t region_bound; /* strict partitioning in ordered dimensions, k alone: no class has more than 2d(k - 1) + m rows
                              (m: copies of the most frequent combination of original values); 0: no such bound       */
     double  c_avg_bound, dm_bound; /* what follows from it: c_avg <= bound / k, dm <= bound * rows                    */
-    const kn_advice *advice; /* method: auto: what was tried and chosen; else NULL                                    */
 } kn_release_result;
 
 typedef struct kn_anonymize_options {
@@ -109,6 +120,14 @@ KN_API KN_CHECK kn_status kn_anonymize(kn_release_result **out, kn_context *ctx,
                                        const kn_anonymize_options *options, kn_error *err);
 KN_API void               kn_release_result_free(kn_release_result *result);
 
+/* A run that is killed while the files of its release get their names leaves a journal. This completes or undoes what it
+ * began; kn_anonymize and its like do so silently, whoever else reads or replaces a release calls it first. `release` is
+ * named as for the output of a spec; where there is no journal beside it nothing happens, at the cost of a look. `note`, of
+ * KN_SETTLE_NOTE bytes, gets a sentence for the user, or an empty text. KN_IO: another run is just giving the release its
+ * names, the journal is not the user's own, or it cannot be settled. */
+enum { KN_SETTLE_NOTE = 600 };
+KN_API KN_CHECK kn_status kn_release_settle(kn_context *ctx, const char *release, char *note, kn_error *err);
+
 /* ---- Databases ---- */
 
 /* A table of the release. */
@@ -123,30 +142,12 @@ typedef struct kn_release_table {
 } kn_release_table;
 
 typedef struct kn_database_result {
-    kn_method   method;
-    bool        found;  /* false: there is no such release; nothing was written                */
-    const char *reason; /* not found: why, in a sentence                                       */
-    int64_t     persons_in, persons;
-    int64_t     suppressed; /* persons that are not released                                   */
-    int64_t     classes;
-    int64_t     k, k_before; /* persons in the smallest class                                  */
-    int                       table_count;
-    const kn_release_table   *tables;
-    double                    lm, lm_released, dm; /* Definitions 7 and 8; docs/metrics.md     */
-    double                    largest_share; /* of a class's members that may have one sensitive value; 0: no such promise */
-    int                       model_count;
-    const kn_release_model   *models; /* `original` is NAN                                     */
-    int                       counter_count;
-    const kn_release_counter *counters;
-    int                       dropped_count; /* columns that were dropped, "table.column"      */
-    const char *const        *dropped;
-    int                       size_count, size_count_before; /* sizes of classes of persons after and before, ascending */
-    const kn_size_count      *sizes, *sizes_before;
-    const char               *beside; /* what the files beside the release are called: BESIDE.certificate.json, ... */
-    double                    seconds_read, seconds_search, seconds_write, seconds_verify;
-    int                       note_count;
-    const char *const        *notes;
-    const kn_advice          *advice; /* method: auto: what was tried and chosen; else NULL     */
+    kn_release_head         head;
+    int64_t                 persons_in, persons;
+    int                     table_count;
+    const kn_release_table *tables;
+    double                  lm, lm_released, dm; /* Definitions 7 and 8; docs/metrics.md     */
+    const char             *beside; /* what the files beside the release are called: BESIDE.certificate.json, ... */
 } kn_database_result;
 
 /* Runs a spec that describes a database and passed kn_spec_check: reads it, clusters its persons, writes a new database
@@ -160,36 +161,20 @@ KN_API void               kn_database_result_free(kn_database_result *result);
 /* ---- Tree records ---- */
 
 typedef struct kn_records_result {
-    kn_method    method;
-    bool         found;    /* false: there is no such release; nothing was written                    */
-    bool         complete; /* false: the time limit ended the search                                  */
-    const char  *reason;   /* not found: why, in a sentence                                           */
-    int64_t      records;
-    kn_kmn       kmn;      /* what was asked                                                          */
-    int64_t      k;        /* the fewest records that somebody within m and n finds, of those who find any */
-    double       largest_share; /* of the records that somebody finds, with one sensitive value; 0: no such promise */
-    int64_t      values, values_original; /* different ones that the records show                      */
-    int64_t      disassociations; /* relations between values that vanished everywhere                 */
-    int64_t      nodes, nodes_original;
-    int64_t      relations, relations_original; /* ancestor-descendant pairs                           */
-    double       node_survival, relation_survival; /* shares: nodes that show their own value, relations still
-                                                       there, be it between broader values */
-    double       cost;              /* RPDa, which guided the search                                   */
-    double       rpd, rpd_original; /* docs/metrics.md                                                 */
-    double       ml2, dml2;         /* NAN: not mined (support 0)                                      */
-    int64_t      merged;            /* nodes of the input that were equal to a sibling                 */
-    int                       model_count;
-    const kn_release_model   *models; /* `original` is NAN                                             */
-    int                       counter_count;
-    const kn_release_counter *counters;
-    int                       dropped_count; /* elements, attributes and keys that no class has        */
-    const char *const        *dropped;
-    double                    seconds_read, seconds_search, seconds_write, seconds_verify;
-    int                       note_count;
-    const char *const        *notes;
-    char                      sha256[65]; /* of the release */
-    const kn_advice          *advice; /* method: auto: what was tried and chosen; else NULL             */
-    double                    relation_unchanged; /* share of the relations that are still there between the very values */
+    kn_release_head head;
+    int64_t records;
+    kn_kmn  kmn;                  /* what was asked                                                    */
+    int64_t values, values_original; /* different ones that the records show                           */
+    int64_t disassociations;      /* relations between values that vanished everywhere                 */
+    int64_t nodes, nodes_original;
+    int64_t relations, relations_original; /* ancestor-descendant pairs                                */
+    double  node_survival, relation_survival; /* shares: nodes that show their own value, relations still
+                                                  there, be it between broader values */
+    double  relation_unchanged;   /* share of the relations that are still there between the very values */
+    double  cost;                 /* RPDa, which guided the search                                     */
+    double  rpd, rpd_original;    /* docs/metrics.md                                                   */
+    double  ml2, dml2;            /* NAN: not mined (support 0)                                        */
+    int64_t merged;               /* nodes of the input that were equal to a sibling                   */
 } kn_records_result;
 
 /* Runs a spec of tree records that passed kn_spec_check: k^(m,n)-anonymity (kanon/records.h). Written, read back, verified

@@ -39,6 +39,12 @@ KN_API const kn_method_entry *kn_catalogue_method(int method);
 
 KN_API kn_shape kn_method_shape(kn_method method);
 
+/* Does it search a lattice, whose minimal nodes can be listed (kn_anonymize_options.all_solutions)? */
+KN_API bool kn_method_has_nodes(kn_method method);
+
+/* Is a field of the release file, or one of its options ("seed"), of use to it? What is not is refused (kn_spec_check). */
+KN_API bool kn_method_uses(kn_method method, const char *field);
+
 /* Is it the one taken where a release of its shape names none, and promises k (trees: k-mn) alone? */
 KN_API bool kn_method_is_default(kn_method method);
 

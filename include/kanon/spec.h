@@ -236,7 +236,7 @@ typedef struct kn_spec {
     bool        spreadsheet_safe; /* CSV: an apostrophe before what a spreadsheet would execute          */
     bool        keep_order;  /* rows stay in their order (the program warns)                            */
     bool        keep_rowmap; /* OUTPUT.rowmap stays beside the release                                  */
-    bool        force;       /* publish a kept column although it is nearly unique                      */
+    bool        force;       /* publish although a kept column is nearly unique, or nothing is left      */
 } kn_spec;
 
 /* An empty spec: no input, no attribute, no model, suppression 0, method optimal, metric lm. The context must outlive
@@ -282,6 +282,10 @@ KN_API KN_CHECK kn_status kn_spec_set_kmn(kn_spec *spec, kn_kmn kmn, kn_error *e
  * input; roles that exclude each other? KN_USAGE or KN_INPUT (with the file's line and column) says what does not.
  * Nothing is opened. */
 KN_API KN_CHECK kn_status kn_spec_check(kn_spec *spec, kn_error *err);
+
+/* A part of it, for whoever needs no promises and no output: do data and method fit, and is everything that was given of use
+ * to them? What is not is refused by its name, with a way that works. */
+KN_API KN_CHECK kn_status kn_spec_check_use(kn_spec *spec, kn_error *err);
 
 /* What the data look like. */
 typedef enum kn_shape {

@@ -182,3 +182,25 @@ void kn_progress_end(kn_context *ctx)
     report(ctx, kn_clock_ns(), true);
     ctx->stage = NULL;
 }
+
+/* ---- Names of paths ---- */
+
+void kn_alias_add(kn_context *ctx, kn_alias *alias)
+{
+    alias->next = ctx->aliases;
+    ctx->aliases = alias;
+}
+
+void kn_alias_remove(kn_context *ctx, const kn_alias *alias)
+{
+    kn_alias **at = &ctx->aliases;
+    while (*at && *at != alias) at = &(*at)->next;
+    if (*at) *at = alias->next;
+}
+
+const char *kn_path_name(const kn_context *ctx, const char *path)
+{
+    for (const kn_alias *a = ctx->aliases; a; a = a->next)
+        if (strcmp(a->path, path) == 0) return a->name;
+    return strcmp(path, "-") == 0 ? "(standard input)" : path;
+}

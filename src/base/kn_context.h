@@ -7,6 +7,12 @@
 
 struct kn_pool;
 
+/* What messages call a path that the user never gave: the copy of a stream. */
+typedef struct kn_alias {
+    const char      *path, *name;
+    struct kn_alias *next;
+} kn_alias;
+
 struct kn_context {
     kn_allocator     allocator;
     uint64_t         memory_limit; /* 0: none */
@@ -16,6 +22,7 @@ struct kn_context {
     _Atomic uint64_t deadline_ns; /* work stops then as if cancelled; 0: none */
     int              threads;
     struct kn_pool  *pool; /* started on first use, forgotten after fork */
+    kn_alias        *aliases;
 
     kn_progress_fn   progress;
     void            *progress_user;
@@ -27,6 +34,13 @@ struct kn_context {
     _Atomic uint64_t progress_next_ns; /* no callback before this time */
     atomic_flag      progress_busy;
 };
+
+/* Adds an alias, which is borrowed until it is removed; while nothing is under way in the context. */
+void kn_alias_add(kn_context *ctx, kn_alias *alias);
+void kn_alias_remove(kn_context *ctx, const kn_alias *alias);
+
+/* What messages call a path: its alias, "(standard input)" for "-", or itself. */
+const char *kn_path_name(const kn_context *ctx, const char *path);
 
 /* True once kn_context_cancel was called or the deadline has passed; long loops ask every few thousand steps. */
 bool kn_cancelled(const kn_context *ctx);

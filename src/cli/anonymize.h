@@ -1,7 +1,7 @@
 /* anonymize.h: what the files of `kanon anonymize` share, and `kanon attack` uses: cmd_anonymize.c reads the options and
- * runs, anonymize_spec.c turns them into a spec, anonymize_hierarchy.c reads `--hierarchy`, anonymize_summary.c tells what
- * became of a table, anonymize_database.c and anonymize_records.c run and tell of databases and trees,
- * anonymize_models.c says what was promised. */
+ * runs, anonymize_spec.c turns them into a spec, anonymize_hierarchy.c reads `--hierarchy`, anonymize_print.c tells what
+ * came of it, anonymize_table.c, anonymize_database.c and anonymize_records.c what is of one shape only,
+ * anonymize_models.c what was promised. */
 #ifndef CLI_ANONYMIZE_H
 #define CLI_ANONYMIZE_H
 
@@ -82,6 +82,10 @@ void cli_anonymizing_free(cli_anonymizing *a);
  * is wrong. */
 int cli_anonymize_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *a);
 
+/* The same for a command about one table that asks for no promises: everything in it is of use to the method, or it is
+ * refused. */
+int cli_usable_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *a);
+
 /* "COLUMN:FILE" or "COLUMN:KIND=..." as the column and the text of its `hierarchy` in a release file; free both. 0, or
  * the exit code after saying what is wrong. */
 int cli_hierarchy_text(char **column, char **text, const cli_command *command, const char *option);
@@ -92,29 +96,55 @@ char *cli_yaml_text(const char *text);
 /* The file without its folder and the ending that a file beside it gets; free it. */
 char *cli_beside(const char *path, const char *ending);
 
-/* Prints the result: words to `out`, or JSON to standard output. */
-void cli_anonymize_words(const cli_anonymizing *a, const kn_spec *spec, const kn_release_result *r, FILE *out);
-void cli_anonymize_json(const cli_anonymizing *a, const kn_spec *spec, const kn_release_result *r);
+/* ---- What is told of a release ---- */
 
-/* Runs a spec of a database that passed its check, and tells. The exit code. */
-int cli_anonymize_database(const cli_anonymizing *a, kn_context *ctx, const kn_spec *spec);
+struct cli_shape;
 
-/* The same of tree records. */
-int cli_anonymize_records(const cli_anonymizing *a, kn_context *ctx, const kn_spec *spec);
+typedef struct cli_release {
+    const cli_anonymizing  *a;
+    const kn_spec          *spec;
+    const struct cli_shape *shape;
+    const kn_release_head  *head; /* the first member of the shape's result, which it may be cast to */
+} cli_release;
+
+/* What the release is called, and what the names of the files beside it begin with. */
+typedef struct cli_release_names {
+    char       *release; /* to be freed; NULL: a folder, whose certificate lies in it */
+    const char *base;
+} cli_release_names;
+
+/* What a shape adds to what is told of every release. */
+typedef struct cli_shape {
+    kn_status (*make)(kn_release_head **out, kn_context *ctx, const kn_spec *spec, const kn_anonymize_options *options,
+                      kn_error *err);
+    void (*free)(kn_release_head *head);
+    void (*notes)(const cli_release *r); /* may be NULL */
+    cli_release_names (*names)(const cli_release *r);
+    /* Words of a release, in this order. */
+    void (*verdict)(const cli_release *r, FILE *out); /* what it promises, who or what is left out */
+    void (*lost)(const cli_release *r, FILE *out);    /* by column, table or kind of value         */
+    void (*choice)(const cli_release *r, FILE *out);  /* behind the name of the method             */
+    void (*loss)(const cli_release *r, FILE *out);    /* metrics and what follows from them        */
+    /* JSON. */
+    void (*about)(const cli_release *r, json_t *o);   /* with or without a release                 */
+    void (*figures)(const cli_release *r, json_t *o); /* of a release                              */
+    void (*rest)(const cli_release *r, json_t *o);    /* with or without a release; may be NULL    */
+} cli_shape;
+
+extern const cli_shape cli_table_shape, cli_database_shape, cli_records_shape;
+
+/* Prints notes and the result: words, or JSON to standard output. The exit code. */
+int cli_print_release(const cli_release *r);
+
+/* Says what was not declared, if anything. */
+void cli_note_dropped(const char *const *dropped, int count);
+
+/* Parts of a verdict: how many look alike, before and after; how much of them one sensitive value has; "; verified". */
+void        cli_print_crowds(const cli_release *r, const char *units, FILE *out);
+void        cli_print_share(const cli_release *r, const char *whom, FILE *out);
+const char *cli_release_state(const cli_release *r);
 
 /* ---- Parts ---- */
-
-/* What a run has to say besides its result. */
-typedef struct cli_release_notes {
-    bool               found;
-    const char *const *dropped; /* columns or fields that were not declared */
-    int                dropped_count;
-    const char *const *notes;
-    int                note_count;
-} cli_release_notes;
-
-/* Says it: what was dropped, that the row map is to be kept, the notes. */
-void cli_note_release(const cli_anonymizing *a, const kn_spec *spec, const cli_release_notes *n);
 
 /* What now lies where: which files may be published, and which are the owner's. `base`: what the names of the files beside
  * the release begin with; `release` NULL: a folder, whose certificate lies in it. */
@@ -132,6 +162,5 @@ json_t *cli_json_text_or_null(const char *text);
 json_t *cli_json_counter(double value); /* a whole number, as far as it is one */
 json_t *cli_texts_json(const char *const *texts, int count);
 json_t *cli_counters_json(const kn_release_counter *counters, int count);
-json_t *cli_seconds_json(double read, double search, double write, double verify);
 
 #endif

@@ -1,18 +1,50 @@
-/* anonymize_database.c: `kanon anonymize` of a database: runs it and tells what became of persons and tables. */
+/* anonymize_database.c: what `kanon anonymize` tells of a database only (anonymize.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "advise.h"
 #include "anonymize.h"
 #include "diagnose.h"
 
+static const kn_database_result *result_of(const cli_release *r)
+{
+    return (const kn_database_result *)(const void *)r->head;
+}
+
+static kn_status make(kn_release_head **out, kn_context *ctx, const kn_spec *spec, const kn_anonymize_options *options,
+                      kn_error *err)
+{
+    kn_database_result *result = NULL;
+    kn_status           st = kn_anonymize_database(&result, ctx, spec, options, err);
+    *out = result ? &result->head : NULL;
+    return st;
+}
+
+static void free_result(kn_release_head *head)
+{
+    kn_database_result_free((kn_database_result *)(void *)head);
+}
+
+static cli_release_names names(const cli_release *release)
+{
+    const kn_spec    *spec = release->spec;
+    cli_release_names names = {NULL, result_of(release)->beside};
+    if (cli_has_scheme(spec->output, "postgres")) {
+        size_t size = strlen(names.base) + 32;
+        names.release = cli_alloc(size);
+        snprintf(names.release, size, "schema %s of the server", names.base);
+    } else if (cli_has_scheme(spec->output, "sqlite:"))
+        names.release = cli_beside(names.base, "");
+    return names;
+}
+
 /* ---- Words ---- */
 
-static void print_tables(const kn_database_result *r, FILE *out)
+static void lost(const cli_release *release, FILE *out)
 {
-    static const char *const titles[] = {"table", "rows", "released", "deleted", "lost", ""};
-    static const cli_align   aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT};
+    const kn_database_result *r = result_of(release);
+    static const char *const  titles[] = {"table", "rows", "released", "deleted", "lost", ""};
+    static const cli_align    aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT};
     enum { BAR = 20 };
     cli_text_table *t = cli_text_table_new(6, titles, aligns);
     for (int i = 0; i < r->table_count; i++) {
@@ -32,72 +64,54 @@ static void print_tables(const kn_database_result *r, FILE *out)
     cli_text_table_free(t);
 }
 
-/* NULL: a folder. */
-static char *release_name(const kn_spec *spec, const kn_database_result *r)
+static void print_groups(const cli_release *release, FILE *out)
 {
-    if (cli_has_scheme(spec->output, "postgres")) {
-        size_t size = strlen(r->beside) + 32;
-        char  *text = cli_alloc(size);
-        snprintf(text, size, "schema %s of the server", r->beside);
-        return text;
-    }
-    return cli_has_scheme(spec->output, "sqlite:") ? cli_beside(r->beside, "") : NULL;
+    const kn_database_result *r = result_of(release);
+    fputs(cli_count_of(r->persons, "person", "persons").text, out);
+    /* Groups are made when it is written. */
+    if (!release->a->dry_run) fprintf(out, ", %s of rows", cli_count_of(r->head.classes, "group", "groups").text);
+    fprintf(out, "; at least %s%s%s share a group%s\n", cli_style_on(out, CLI_BOLD),
+            cli_count_of(r->head.k, "person", "persons").text, cli_style_on(out, CLI_PLAIN),
+            cli_release_state(release));
 }
 
-static void print_files(const cli_anonymizing *a, const kn_spec *spec, const kn_database_result *r, FILE *out)
+static void verdict(const cli_release *release, FILE *out)
 {
-    if (a->dry_run) return;
-    char *release = release_name(spec, r);
-    cli_print_files(spec, release, r->beside, out);
-    free(release);
-}
-
-static void print_words(const cli_anonymizing *a, const kn_spec *spec, const kn_database_result *r, FILE *out)
-{
-    char k[CLI_NUMBER_SIZE], before[CLI_NUMBER_SIZE];
-    if (!r->found) {
-        fprintf(out, "%sNO RELEASE%s: %s\n", cli_style_on(out, CLI_RED), cli_style_on(out, CLI_PLAIN), r->reason);
-        return;
-    }
-    if (spec->anatomy && !a->dry_run)
-        fprintf(out, "%s, %s of rows; at least %s%s%s share a group%s\n",
-                cli_count_of(r->persons, "person", "persons").text, cli_count_of(r->classes, "group", "groups").text,
-                cli_style_on(out, CLI_BOLD), cli_count_of(r->k, "person", "persons").text, cli_style_on(out, CLI_PLAIN),
-                "; verified");
-    else if (spec->anatomy) /* groups are made when it is written */
-        fprintf(out, "%s; at least %s%s%s share a group; nothing was written (--dry-run)\n",
-                cli_count_of(r->persons, "person", "persons").text, cli_style_on(out, CLI_BOLD),
-                cli_count_of(r->k, "person", "persons").text, cli_style_on(out, CLI_PLAIN));
+    const kn_database_result *r = result_of(release);
+    bool                      anatomy = release->spec->anatomy;
+    char                      number[CLI_NUMBER_SIZE];
+    if (anatomy)
+        print_groups(release, out);
     else
-        fprintf(out, "%s, %s; %sk = %s%s (was %s)%s\n", cli_count_of(r->persons, "person", "persons").text,
-                cli_count_of(r->classes, "class", "classes").text, cli_style_on(out, CLI_BOLD),
-                cli_format_integer(k, r->k), cli_style_on(out, CLI_PLAIN), cli_format_integer(before, r->k_before),
-                a->dry_run ? "; nothing was written (--dry-run)" : "; verified");
-    if (r->suppressed == 0)
+        cli_print_crowds(release, cli_count_of(r->persons, "person", "persons").text, out);
+    if (r->head.suppressed == 0)
         fputs("Nobody is left out.\n", out);
     else
-        fprintf(out, "%s of %s left out.\n", cli_format_integer(k, r->suppressed),
+        fprintf(out, "%s of %s left out.\n", cli_format_integer(number, r->head.suppressed),
                 cli_count_of(r->persons_in, "person", "persons").text);
-    if (r->largest_share > 0)
-        fprintf(out, "A sensitive value belongs to at most %.1f %% of those who %s.\n", 100 * r->largest_share,
-                spec->anatomy ? "share a group" : "look alike");
-    if (spec->anatomy)
-        fputs("Quasi-identifiers are shown as they are: whoever knows them may find a person's rows.\n", out);
-    cli_models_print(r->models, r->model_count, true, out);
-    print_tables(r, out);
-    fprintf(out, "\n  by    %s%s\n", kn_method_name(r->method), spec->anatomy ? ", as an anatomy" : "");
-    cli_advice_print(r->advice, out);
+    cli_print_share(release, anatomy ? "those who share a group" : "those who look alike", out);
+    if (anatomy) fputs("Quasi-identifiers are shown as they are: whoever knows them may find a person's rows.\n", out);
+}
+
+static void choice(const cli_release *release, FILE *out)
+{
+    if (release->spec->anatomy) fputs(", as an anatomy", out);
+}
+
+static void loss(const cli_release *release, FILE *out)
+{
+    const kn_database_result *r = result_of(release);
     fprintf(out, "  loss  lm %.6g", r->lm);
     if (!isnan(r->dm)) fprintf(out, " dm %.6g", r->dm);
     fputc('\n', out);
-    print_files(a, spec, r, out);
 }
 
 /* ---- JSON ---- */
 
-static json_t *tables_json(const kn_database_result *r)
+static void rest(const cli_release *release, json_t *to)
 {
-    json_t *list = cli_json_array();
+    const kn_database_result *r = result_of(release);
+    json_t                   *list = cli_json_array();
     for (int i = 0; i < r->table_count; i++) {
         const kn_release_table *t = &r->tables[i];
         json_t                 *o = cli_json_object();
@@ -110,67 +124,30 @@ static json_t *tables_json(const kn_database_result *r)
         cli_json_set(o, "lm", cli_json_number(t->lm));
         cli_json_append(list, o);
     }
-    return list;
+    cli_json_set(to, "tables", list);
 }
 
-static void set_release(json_t *o, const cli_anonymizing *a, const kn_spec *spec, const kn_database_result *r)
+static void about(const cli_release *release, json_t *o)
 {
-    json_t *metrics = cli_json_object();
-    cli_json_set(o, "k", json_integer(r->k));
+    cli_json_set(o, "persons_in", json_integer(result_of(release)->persons_in));
+    cli_json_set(o, "k_before", json_integer(release->head->k_before));
+}
+
+static void figures(const cli_release *release, json_t *o)
+{
+    const kn_database_result *r = result_of(release);
+    json_t                   *metrics = cli_json_object();
+    cli_json_set(o, "k", json_integer(r->head.k));
     cli_json_set(o, "persons", json_integer(r->persons));
-    cli_json_set(o, "suppressed", json_integer(r->suppressed));
-    cli_json_set(o, "classes", json_integer(r->classes));
-    cli_json_set(o, "largest_share", r->largest_share > 0 ? cli_json_number(r->largest_share) : json_null());
+    cli_json_set(o, "suppressed", json_integer(r->head.suppressed));
+    cli_json_set(o, "classes", json_integer(r->head.classes));
+    cli_json_set(o, "largest_share", r->head.largest_share > 0 ? cli_json_number(r->head.largest_share) : json_null());
     cli_json_set(metrics, "lm", cli_json_number(r->lm));
     cli_json_set(metrics, "lm_released", cli_json_number(r->lm_released));
     cli_json_set(metrics, "dm", cli_json_number(r->dm));
     cli_json_set(o, "metrics", metrics);
-    cli_json_set(o, "models", cli_models_json(r->models, r->model_count, true));
-    if (a->dry_run) return;
-    cli_json_set(o, "verified", json_true());
-    cli_json_set(o, "beside", cli_json_text_or_null(r->beside));
-    if (!cli_has_scheme(spec->output, "postgres")) cli_json_set(o, "output", cli_json_text_or_null(spec->output));
-    char *release = release_name(spec, r);
-    cli_set_files(o, spec, release, r->beside);
-    free(release);
+    cli_json_set(o, "models", cli_models_json(r->head.models, r->head.model_count, r->head.found));
 }
 
-static void print_json(const cli_anonymizing *a, const kn_spec *spec, const kn_database_result *r)
-{
-    json_t *o = cli_json_object();
-    cli_json_set(o, "found", json_boolean(r->found));
-    if (!r->found) cli_json_set(o, "reason", cli_json_text_or_null(r->reason));
-    cli_json_set(o, "method", cli_json_text_or_null(kn_method_name(r->method)));
-    if (r->advice) cli_json_set(o, "auto", cli_advice_json(r->advice));
-    cli_json_set(o, "persons_in", json_integer(r->persons_in));
-    cli_json_set(o, "k_before", json_integer(r->k_before));
-    if (r->found) set_release(o, a, spec, r);
-    cli_json_set(o, "tables", tables_json(r));
-    cli_json_set(o, "dropped", cli_texts_json(r->dropped, r->dropped_count));
-    cli_json_set(o, "notes", cli_texts_json(r->notes, r->note_count));
-    cli_json_set(o, "counters", cli_counters_json(r->counters, r->counter_count));
-    cli_json_set(o, "seconds",
-                 cli_seconds_json(r->seconds_read, r->seconds_search, r->seconds_write, r->seconds_verify));
-    cli_json_print(o);
-}
-
-/* ---- The run ---- */
-
-int cli_anonymize_database(const cli_anonymizing *a, kn_context *ctx, const kn_spec *spec)
-{
-    kn_error             err = KN_ERROR_INIT;
-    kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
-    kn_database_result  *r = NULL;
-    options.dry_run = a->dry_run;
-    options.version = KANON_VERSION;
-    if (kn_anonymize_database(&r, ctx, spec, &options, &err) != KN_OK) return cli_fail(&err);
-    cli_release_notes notes = {r->found, r->dropped, r->dropped_count, r->notes, r->note_count};
-    cli_note_release(a, spec, &notes);
-    if (a->common.json)
-        print_json(a, spec, r);
-    else
-        print_words(a, spec, r, stdout);
-    int code = r->found ? 0 : 1;
-    kn_database_result_free(r);
-    return code;
-}
+const cli_shape cli_database_shape = {make,   free_result, NULL,  names,   verdict, lost,
+                                      choice, loss,        about, figures, rest};

@@ -139,13 +139,3 @@ json_t *cli_counters_json(const kn_release_counter *counters, int count)
     for (int i = 0; i < count; i++) cli_json_set(o, counters[i].name, cli_json_counter(counters[i].value));
     return o;
 }
-
-json_t *cli_seconds_json(double read, double search, double write, double verify)
-{
-    json_t *o = cli_json_object();
-    cli_json_set(o, "read", cli_json_number(read));
-    cli_json_set(o, "search", cli_json_number(search));
-    cli_json_set(o, "write", cli_json_number(write));
-    cli_json_set(o, "verify", cli_json_number(verify));
-    return o;
-}

@@ -1,17 +1,40 @@
-/* anonymize_records.c: `kanon anonymize` of tree records: runs it and tells what became of values and relations. */
+/* anonymize_records.c: what `kanon anonymize` tells of tree records only (anonymize.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "advise.h"
 #include "anonymize.h"
 #include "diagnose.h"
+
+static const kn_records_result *result_of(const cli_release *r)
+{
+    return (const kn_records_result *)(const void *)r->head;
+}
+
+static kn_status make(kn_release_head **out, kn_context *ctx, const kn_spec *spec, const kn_anonymize_options *options,
+                      kn_error *err)
+{
+    kn_records_result *result = NULL;
+    kn_status          st = kn_anonymize_records(&result, ctx, spec, options, err);
+    *out = result ? &result->head : NULL;
+    return st;
+}
+
+static void free_result(kn_release_head *head)
+{
+    kn_records_result_free((kn_records_result *)(void *)head);
+}
+
+static cli_release_names names(const cli_release *r)
+{
+    return (cli_release_names){cli_beside(r->spec->output, ""), r->spec->output};
+}
 
 /* ---- Words ---- */
 
 static void print_promise(const kn_spec *spec, const kn_records_result *r, FILE *out)
 {
-    if (r->k == 0) {
+    if (r->head.k == 0) {
         fputs("The records show no value that somebody is taken to know, so k promises nothing.\n", out);
         return;
     }
@@ -20,7 +43,7 @@ static void print_promise(const kn_spec *spec, const kn_records_result *r, FILE 
     if (r->kmn.n > 0)
         fprintf(out, ", and up to %d %s between them,", r->kmn.n,
                 r->kmn.n == 1 ? "relation (what stands above what)" : "relations (what stands above what)");
-    fprintf(out, " finds no record or at least %lld.\n", (long long)r->k);
+    fprintf(out, " finds no record or at least %lld.\n", (long long)r->head.k);
     const char *between = "Some of these values may be known to be absent: those of ";
     for (int c = 0; c < spec->class_count; c++) {
         if (!spec->classes[c].negative) continue;
@@ -36,8 +59,9 @@ static void print_promise(const kn_spec *spec, const kn_records_result *r, FILE 
                                                       : "known pair by pair (semantics: pairs)");
 }
 
-static void print_loss(const kn_records_result *r, FILE *out)
+static void lost(const cli_release *release, FILE *out)
 {
+    const kn_records_result *r = result_of(release);
     static const char *const titles[] = {"", "original", "release", "survive"};
     static const cli_align   aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT};
     cli_text_table          *t = cli_text_table_new(4, titles, aligns);
@@ -48,7 +72,10 @@ static void print_loss(const kn_records_result *r, FILE *out)
     cli_text_table_text(t, "nodes");
     cli_text_table_integer(t, r->nodes_original);
     cli_text_table_integer(t, r->nodes);
-    cli_text_table_format(t, "%.1f %% as they were", 100 * r->node_survival);
+    if (r->nodes_original == 0)
+        cli_text_table_text(t, "");
+    else
+        cli_text_table_format(t, "%.1f %% as they were", 100 * r->node_survival);
     cli_text_table_text(t, "relations");
     cli_text_table_integer(t, r->relations_original);
     cli_text_table_integer(t, r->relations);
@@ -60,31 +87,28 @@ static void print_loss(const kn_records_result *r, FILE *out)
     fputc('\n', out);
     cli_text_table_print(t, out, 2);
     cli_text_table_free(t);
-    fprintf(out, "\n  by    %s%s\n", kn_method_name(r->method),
-            r->complete ? "" : "; the time limit ended the search: a better one may exist");
-    cli_advice_print(r->advice, out);
+}
+
+static void verdict(const cli_release *release, FILE *out)
+{
+    const kn_records_result *r = result_of(release);
+    fprintf(out, "%s; %s vanished everywhere%s\n", cli_count_of(r->records, "record", "records").text,
+            cli_count_of(r->disassociations, "relation", "relations").text, cli_release_state(release));
+    if (!release->a->dry_run) print_promise(release->spec, r, out);
+    cli_print_share(release, "the records that somebody finds", out);
+}
+
+static void choice(const cli_release *release, FILE *out)
+{
+    if (!release->head->complete) fputs("; the time limit ended the search: a better one may exist", out);
+}
+
+static void loss(const cli_release *release, FILE *out)
+{
+    const kn_records_result *r = result_of(release);
     fprintf(out, "  loss  rpd %.6g (was %.6g)", r->rpd, r->rpd_original);
     if (!isnan(r->ml2)) fprintf(out, " ml2 %.6g dml2 %.6g", r->ml2, r->dml2);
     fputc('\n', out);
-}
-
-static void print_words(const cli_anonymizing *a, const kn_spec *spec, const kn_records_result *r, FILE *out)
-{
-    if (!r->found) {
-        fprintf(out, "%sNO RELEASE%s: %s\n", cli_style_on(out, CLI_RED), cli_style_on(out, CLI_PLAIN), r->reason);
-        return;
-    }
-    fprintf(out, "%s; %s vanished everywhere%s\n", cli_count_of(r->records, "record", "records").text,
-            cli_count_of(r->disassociations, "relation", "relations").text,
-            a->dry_run ? "; nothing was written (--dry-run)" : "; verified");
-    if (!a->dry_run) print_promise(spec, r, out);
-    if (r->largest_share > 0)
-        fprintf(out, "A sensitive value belongs to at most %.1f %% of the records that somebody finds.\n",
-                100 * r->largest_share);
-    if (r->model_count > 0) cli_models_print(r->models, r->model_count, true, out);
-    print_loss(r, out);
-    if (a->dry_run) return;
-    cli_print_files(spec, spec->output, spec->output, out);
 }
 
 /* ---- JSON ---- */
@@ -103,9 +127,18 @@ static json_t *metrics_json(const kn_records_result *r)
     return o;
 }
 
-static void set_release(json_t *o, const cli_anonymizing *a, const kn_spec *spec, const kn_records_result *r)
+static void about(const cli_release *release, json_t *o)
 {
-    if (!a->dry_run) cli_json_set(o, "k", json_integer(r->k));
+    const kn_records_result *r = result_of(release);
+    cli_json_set(o, "complete", json_boolean(r->head.complete));
+    cli_json_set(o, "records", json_integer(r->records));
+    cli_json_set(o, "merged", json_integer(r->merged));
+}
+
+static void figures(const cli_release *release, json_t *o)
+{
+    const kn_records_result *r = result_of(release);
+    if (!release->a->dry_run) cli_json_set(o, "k", json_integer(r->head.k));
     cli_json_set(o, "values", json_integer(r->values));
     cli_json_set(o, "values_original", json_integer(r->values_original));
     cli_json_set(o, "nodes", json_integer(r->nodes));
@@ -113,52 +146,9 @@ static void set_release(json_t *o, const cli_anonymizing *a, const kn_spec *spec
     cli_json_set(o, "relations", json_integer(r->relations));
     cli_json_set(o, "relations_original", json_integer(r->relations_original));
     cli_json_set(o, "disassociations", json_integer(r->disassociations));
-    cli_json_set(o, "largest_share", r->largest_share > 0 ? cli_json_number(r->largest_share) : json_null());
+    cli_json_set(o, "largest_share", r->head.largest_share > 0 ? cli_json_number(r->head.largest_share) : json_null());
     cli_json_set(o, "metrics", metrics_json(r));
-    cli_json_set(o, "models", cli_models_json(r->models, r->model_count, true));
-    if (a->dry_run) return;
-    cli_json_set(o, "verified", json_true());
-    cli_json_set(o, "sha256", cli_json_text_or_null(r->sha256));
-    cli_json_set(o, "output", cli_json_text_or_null(spec->output));
-    cli_set_files(o, spec, spec->output, spec->output);
+    cli_json_set(o, "models", cli_models_json(r->head.models, r->head.model_count, r->head.found));
 }
 
-static void print_json(const cli_anonymizing *a, const kn_spec *spec, const kn_records_result *r)
-{
-    json_t *o = cli_json_object();
-    cli_json_set(o, "found", json_boolean(r->found));
-    if (!r->found) cli_json_set(o, "reason", cli_json_text_or_null(r->reason));
-    cli_json_set(o, "method", cli_json_text_or_null(kn_method_name(r->method)));
-    if (r->advice) cli_json_set(o, "auto", cli_advice_json(r->advice));
-    cli_json_set(o, "complete", json_boolean(r->complete));
-    cli_json_set(o, "records", json_integer(r->records));
-    cli_json_set(o, "merged", json_integer(r->merged));
-    if (r->found) set_release(o, a, spec, r);
-    cli_json_set(o, "dropped", cli_texts_json(r->dropped, r->dropped_count));
-    cli_json_set(o, "notes", cli_texts_json(r->notes, r->note_count));
-    cli_json_set(o, "counters", cli_counters_json(r->counters, r->counter_count));
-    cli_json_set(o, "seconds",
-                 cli_seconds_json(r->seconds_read, r->seconds_search, r->seconds_write, r->seconds_verify));
-    cli_json_print(o);
-}
-
-/* ---- The run ---- */
-
-int cli_anonymize_records(const cli_anonymizing *a, kn_context *ctx, const kn_spec *spec)
-{
-    kn_error             err = KN_ERROR_INIT;
-    kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
-    kn_records_result   *r = NULL;
-    options.dry_run = a->dry_run;
-    options.version = KANON_VERSION;
-    if (kn_anonymize_records(&r, ctx, spec, &options, &err) != KN_OK) return cli_fail(&err);
-    cli_release_notes notes = {r->found, r->dropped, r->dropped_count, r->notes, r->note_count};
-    cli_note_release(a, spec, &notes);
-    if (a->common.json)
-        print_json(a, spec, r);
-    else
-        print_words(a, spec, r, stdout);
-    int code = r->found ? 0 : 1;
-    kn_records_result_free(r);
-    return code;
-}
+const cli_shape cli_records_shape = {make, free_result, NULL, names, verdict, lost, choice, loss, about, figures, NULL};

@@ -89,6 +89,13 @@ static int check_roles(const cli_anonymizing *a)
 static bool declared(applying *a, const char *column, const char *what)
 {
     if (kn_spec_find(a->spec, column) >= 0) return true;
+    if (kn_spec_shape(a->spec) != KN_SHAPE_TABLE) {
+        a->code = cli_usage(a->command,
+                            "%s: it is for one table; columns of a database are declared below its tables, values of "
+                            "trees as classes, both in the release file",
+                            what);
+        return false;
+    }
     int          count = a->spec->attribute_count;
     const char **names = cli_alloc(((size_t)count + 1) * sizeof *names);
     for (int i = 0; i < count; i++) names[i] = a->spec->attributes[i].name;
@@ -294,10 +301,22 @@ int cli_anonymize_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *w)
     if (a.code) return a.code;
     take(&a, path ? kn_spec_read(&a.spec, ctx, path, &err) : kn_spec_create(&a.spec, ctx, &err), &err);
     apply(&a, w, w->file_count > first ? w->files + first : NULL, w->file_count - first);
+    for (int i = 0; !a.code && i < a.spec->input_count; i++) a.code = cli_settle(ctx, a.spec->inputs[i]);
+    if (!a.code) a.code = cli_settle(ctx, a.spec->output);
     if (a.code) {
         kn_spec_free(a.spec);
         return a.code;
     }
     *out = a.spec;
     return 0;
+}
+
+int cli_usable_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *w)
+{
+    kn_error err = KN_ERROR_INIT;
+    int      code = cli_anonymize_spec(out, ctx, w);
+    if (code != 0 || kn_spec_shape(*out) != KN_SHAPE_TABLE || kn_spec_check_use(*out, &err) == KN_OK) return code;
+    kn_spec_free(*out);
+    *out = NULL;
+    return cli_fail(&err);
 }

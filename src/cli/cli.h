@@ -75,7 +75,7 @@ void cli_list_free(cli_list *list);
 /* The options that every command has. Filled in by cli_parse. */
 typedef struct cli_common {
     bool     json;
-    bool     quiet;        /* --quiet: no progress, no notes            */
+    bool     quiet;        /* --quiet: no progress; notes stay          */
     bool     help;         /* the help, or a list, was printed: return 0 */
     int64_t  threads;      /* 0: all                                    */
     uint64_t memory_limit; /* bytes; 0: none                            */
@@ -104,7 +104,7 @@ const char *cli_nearest(const char *word, const char *const *names);
 #define CLI_COMMON_HELP                                                                                                \
     "Options of every command:\n"                                                                                      \
     "      --json               write the result as JSON\n"                                                            \
-    "  -q, --quiet              no progress, no notes\n"                                                               \
+    "  -q, --quiet              no progress; what you should know is still said\n"                                     \
     "      --threads N          work on N threads (default: all processors)\n"                                         \
     "      --memory-limit SIZE  stop rather than use more memory: 500M, 2G, 1.5GiB\n"                                  \
     "  -h, --help               show this text\n"
@@ -162,7 +162,7 @@ bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *op
 bool cli_overwrites_input(const char *output, char *const *inputs, int input_count);
 
 /* Notes on what the reader decided and the user should know: spellings that fell together, dates with two readings. */
-void cli_table_notes(const cli_common *common, const kn_table *table);
+void cli_table_notes(const kn_table *table);
 
 /* The library's options for these, for a command that reads by itself. `csv` points into `options` and into *types,
  * which the caller frees with cli_column_types_free. false after printing what is wrong (exit code 2). */
@@ -194,8 +194,19 @@ int cli_fail(const kn_error *err);
  * what is wrong; what to do (docs/commands.md). */
 int cli_usage(const cli_command *command, const char *format, ...) KN_PRINTF(2, 3);
 
-/* A remark on stderr ("kanon: note: ..."), unless --quiet. */
-void cli_note(const cli_common *common, const char *format, ...) KN_PRINTF(2, 3);
+/* What the user should know: on stderr ("kanon: note: ..."), also with --quiet, and among the "notes" of the JSON that is
+ * printed afterwards. */
+void cli_note(const char *format, ...) KN_PRINTF(1, 2);
+
+/* The notes so far. */
+const cli_list *cli_notes(void);
+
+/* What was done ("kanon: 3 rows written to ..."): on stderr, unless --quiet. */
+void cli_done(const cli_common *common, const char *format, ...) KN_PRINTF(2, 3);
+
+/* Completes or undoes what a killed run left at a file that is going to be read or replaced, and says so, --quiet or not.
+ * Returns 0, or an exit code after saying what failed. */
+int cli_settle(kn_context *ctx, const char *path);
 
 /* Flushes standard output and checks that all of it arrived; returns `code`, or 3 after saying why. main does it at the
  * end of every command. */

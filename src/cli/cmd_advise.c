@@ -1,6 +1,7 @@
 /* cmd_advise.c: `kanon advise`: which method should I use? Tries those that fit, shows them side by side, explains the choice
  * and prints the command that makes the release. The spec is that of `kanon anonymize` (anonymize_spec.c). */
 #include <ctype.h>
+#include <kanon/catalogue.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ static const char help[] =
     "      --time-limit SECONDS stop then (default: 60): each method gets an equal part of what\n"
     "                           is left\n"
     "  -s, --seed N             another seed, another result, of methods that draw lots\n"
-    "      --force              publish a kept column although it is nearly unique\n"
+    "      --force              publish although a kept column is nearly unique, or nothing is\n"
+    "                           left of what others may know\n"
     "  -o, --output FILE        where the result goes: the release that the printed command makes\n"
     "\n" CLI_DATABASE_HELP "\n" CLI_TREES_HELP "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
@@ -77,9 +79,24 @@ static void add_word(words *w, const char *word)
     add_text(w, "'", 1);
 }
 
-/* Arguments that say how to look, not what to release. `values`: how many follow. */
-static bool only_of_advise(const char *word, int *values)
+/* An option that the method has no use for, and would refuse. */
+static bool is_useless(const char *word, kn_method method, int *values)
 {
+    static const char *const switches[] = {"--anatomy", "--complete", "--reference", "--strict-structure",
+                                           "--allow-broken"};
+    char                     name[40];
+    if (strncmp(word, "--", 2) != 0) return false;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    *values = strchr(word, '=') == NULL;
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
+        if (strcmp(word, switches[i]) == 0) *values = 0;
+    return !kn_method_uses(method, name);
+}
+
+/* Arguments that say how to look, not what to release. `values`: how many follow. */
+static bool only_of_advise(const char *word, kn_method method, int *values)
+{
+    if (is_useless(word, method, values)) return true;
     static const char *const flags[] = {"--json", "-q", "--quiet"};
     *values = 0;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
@@ -105,7 +122,7 @@ static char *command_text(const cli_advising *a, const kn_advice *advice)
     for (int i = 0; i < a->argc; i++) {
         int values;
         if (strcmp(a->argv[i], "--") == 0) options = false;
-        if (options && only_of_advise(a->argv[i], &values))
+        if (options && only_of_advise(a->argv[i], advice->candidates[advice->chosen].method, &values))
             i += values;
         else if (options)
             add_word(&w, a->argv[i]);
@@ -305,10 +322,20 @@ static int advise(cli_advising *a, kn_context *ctx, kn_spec *spec)
     kn_error   err = KN_ERROR_INIT;
     kn_advice *advice = NULL;
     a->has_output = spec->output != NULL;
-    /* Nothing is written: whatever the output is, it must not stand in the way. */
-    if (!spec->method_given && kn_spec_set(spec, "method", "auto", "advise", &err) != KN_OK) return cli_fail(&err);
+    /* Nothing is written: whatever the output is, it must not stand in the way. All methods are looked at, also where the
+     * release file has decided for one. */
+    if (kn_spec_set(spec, "method", "auto", "advise", &err) != KN_OK) return cli_fail(&err);
     if (!spec->output && kn_spec_set(spec, "output", "\"-\"", "advise", &err) != KN_OK) return cli_fail(&err);
     if (kn_spec_check(spec, &err) != KN_OK || kn_advise(&advice, ctx, spec, &err) != KN_OK) return cli_fail(&err);
+    /* What the others took into account may be of no use to the chosen one. Of flags the command says what is left. */
+    const char *chosen = advice->found ? kn_method_name(advice->candidates[advice->chosen].method) : NULL;
+    if (chosen &&
+        ((a->words.time_limit && kn_spec_set(spec, "time-limit", "0", "advise", &err) != KN_OK) ||
+         kn_spec_set(spec, "method", chosen, "advise", &err) != KN_OK || kn_spec_check_use(spec, &err) != KN_OK) &&
+        err.line > 0)
+        cli_note("to run it, take out what method %s has no use for: %s", chosen, err.message);
+    cli_note_dropped(advice->dropped, advice->dropped_count);
+    for (int i = 0; i < advice->note_count; i++) cli_note("%s", advice->notes[i]);
     if (a->words.common.json)
         print_json(a, advice);
     else

@@ -1,6 +1,7 @@
 /* cmd_anonymize.c: `kanon anonymize`: from a release file, or options alone, to a verified release. The spec is made by
- * anonymize_spec.c, the answer told by anonymize_summary.c. */
+ * anonymize_spec.c, the answer told by anonymize_print.c. */
 #include <kanon/anonymize.h>
+#include <kanon/catalogue.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +52,8 @@ static const char help[] =
     "      --spreadsheet-safe   cells that a spreadsheet would execute have an apostrophe\n"
     "      --keep-order         rows stay in their order, which may tell who is who\n"
     "      --keep-rowmap        keep FILE.rowmap: which released row is which original one\n"
-    "      --force              publish a kept column although it is nearly unique\n"
+    "      --force              publish although a kept column is nearly unique, or nothing is\n"
+    "                           left of what others may know\n"
     "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
     "  $ kanon generate adult-like --rows 2000 --output people.csv\n"
@@ -111,54 +113,30 @@ static int check_words(const cli_anonymizing *a)
     return 0;
 }
 
-/* ---- Notes ---- */
-
-static void note_dropped(const cli_common *common, const char *const *dropped, int count)
-{
-    if (count == 0) return;
-    size_t size = 1;
-    for (int i = 0; i < count; i++) size += strlen(dropped[i]) + 4;
-    char  *names = cli_alloc(size);
-    size_t used = 0;
-    names[0] = '\0';
-    for (int i = 0; i < count; i++)
-        used += (size_t)snprintf(names + used, size - used, "%s\"%s\"", i ? ", " : "", dropped[i]);
-    cli_note(common, "not declared, so dropped: %s", names);
-    free(names);
-}
-
-void cli_note_release(const cli_anonymizing *a, const kn_spec *spec, const cli_release_notes *n)
-{
-    note_dropped(&a->common, n->dropped, n->dropped_count);
-    if (spec->keep_rowmap && !a->dry_run && n->found)
-        cli_note(&a->common, "the row map undoes the release: keep it to yourself");
-    for (int i = 0; i < n->note_count; i++) cli_note(&a->common, "%s", n->notes[i]);
-}
-
 /* ---- The run ---- */
 
-static int tell(const cli_anonymizing *a, const kn_spec *spec, const kn_release_result *r)
+static const cli_shape *shape_of(const kn_spec *spec)
 {
-    bool              to_stdout = !a->dry_run && strcmp(spec->output, "-") == 0;
-    cli_release_notes notes = {r->found, r->dropped, r->dropped_count, r->notes, r->note_count};
-    cli_note_release(a, spec, &notes);
-    if (r->missing_dropped > 0)
-        cli_note(&a->common, "%s left out",
-                 cli_count_of(r->missing_dropped, "row with a missing quasi-identifier was",
-                              "rows with a missing quasi-identifier were")
-                     .text);
-    if (a->common.json)
-        cli_anonymize_json(a, spec, r);
-    else if (!r->found || !to_stdout || !a->common.quiet)
-        cli_anonymize_words(a, spec, r, to_stdout ? stderr : stdout);
-    return r->found ? 0 : 1;
+    switch (kn_spec_shape(spec)) {
+    case KN_SHAPE_DATABASE: return &cli_database_shape;
+    case KN_SHAPE_RECORDS: return &cli_records_shape;
+    case KN_SHAPE_TABLE: break;
+    }
+    return &cli_table_shape;
+}
+
+static int check_table(const cli_anonymizing *a, const kn_spec *spec)
+{
+    if (a->common.json && !a->dry_run && strcmp(spec->output, "-") == 0)
+        return cli_usage(&cli_anonymize, "--json describes a release in a file; --output FILE is needed");
+    return check_paths(spec);
 }
 
 static int anonymize(cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
 {
     kn_error             err = KN_ERROR_INIT;
     kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
-    kn_release_result   *result = NULL;
+    kn_release_head     *head = NULL;
     options.all_solutions = a->all_solutions;
     options.dry_run = a->dry_run;
     options.version = KANON_VERSION;
@@ -166,15 +144,16 @@ static int anonymize(cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
     if (a->dry_run && !spec->output && kn_spec_set(spec, "output", "\"-\"", "--dry-run", &err) != KN_OK)
         return cli_fail(&err);
     if (kn_spec_check(spec, &err) != KN_OK) return cli_fail(&err);
-    if (kn_spec_shape(spec) == KN_SHAPE_DATABASE) return cli_anonymize_database(a, ctx, spec);
-    if (kn_spec_shape(spec) == KN_SHAPE_RECORDS) return cli_anonymize_records(a, ctx, spec);
-    if (a->common.json && !a->dry_run && strcmp(spec->output, "-") == 0)
-        return cli_usage(&cli_anonymize, "--json describes a release in a file; --output FILE is needed");
-    int code = check_paths(spec);
+    if (a->all_solutions && (spec->method_auto || !kn_method_has_nodes(spec->method)))
+        return cli_usage(&cli_anonymize,
+                         "--all-solutions: only methods with one level for a whole column have nodes to list; take "
+                         "--method optimal, or leave it out");
+    const cli_shape *shape = shape_of(spec);
+    int              code = shape == &cli_table_shape ? check_table(a, spec) : 0;
     if (code) return code;
-    if (kn_anonymize(&result, ctx, spec, &options, &err) != KN_OK) return cli_fail(&err);
-    code = tell(a, spec, result);
-    kn_release_result_free(result);
+    if (shape->make(&head, ctx, spec, &options, &err) != KN_OK) return cli_fail(&err);
+    code = cli_print_release(&(cli_release){a, spec, shape, head});
+    shape->free(head);
     return code;
 }
 

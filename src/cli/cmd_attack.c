@@ -179,22 +179,20 @@ static void read_alike(kn_csv_options *csv, const cli_table_options *o, const kn
 }
 
 /* "Nobody is found" comforts only if somebody was looked for in the right way. */
-static void note_strangers(const cli_common *common, const kn_attack_report *r)
+static void note_strangers(const kn_attack_report *r)
 {
     char none[CLI_NUMBER_SIZE], people[CLI_NUMBER_SIZE];
     if (r->after.none <= r->people / 2 || (r->has_before && r->before.none >= r->after.none)) return;
-    cli_note(common,
-             "%s of %s people match no row: if they are in the release, its cells are not read as they are meant; "
+    cli_note("%s of %s people match no row: if they are in the release, its cells are not read as they are meant; "
              "--hierarchy, --type and --decimal say how",
              cli_format_integer(none, r->after.none), cli_format_integer(people, r->people));
 }
 
-static void note_linked(const cli_common *common, const kn_attack_report *r)
+static void note_linked(const kn_attack_report *r)
 {
     if (!r->linked) return;
     char *name = cli_escape(r->linked, strlen(r->linked));
     cli_note(
-        common,
         "column \"%s\" shows which rows are one person's, but they were matched one by one: whoever knows several rows "
         "of a person may find them by all of these together; verify judges that",
         name);
@@ -239,20 +237,20 @@ static int attack(attacking *w, kn_context *ctx, const char *release)
     cli_column_types_free(&types);
     /* With a release file, how tables are written is said of the external one alone. */
     if (words.spec_path) words.input = (cli_table_options){.types = w->a.input.types};
-    int code = cli_anonymize_spec(&spec, ctx, &words);
+    int code = cli_usable_spec(&spec, ctx, &words);
+    if (code == 0) code = cli_settle(ctx, release);
     w->options.release = release;
     w->options.csv = said_how(&w->a.input) ? &csv : NULL;
     if (code == 0) {
         read_alike(&csv, &w->a.input, spec);
-        if (kn_attack(&report, ctx, spec, &w->options, &err) != KN_OK)
-            code = cli_fail(&err);
-        else if (w->a.common.json)
-            print_json(report);
-        else
-            print_words(report);
+        code = kn_attack(&report, ctx, spec, &w->options, &err) == KN_OK ? 0 : cli_fail(&err);
         if (report) {
-            note_strangers(&w->a.common, report);
-            note_linked(&w->a.common, report);
+            note_strangers(report);
+            note_linked(report);
+            if (w->a.common.json)
+                print_json(report);
+            else
+                print_words(report);
             code = report->after.below > 0;
         }
     }

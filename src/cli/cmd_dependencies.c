@@ -194,16 +194,16 @@ static int ask(asking *a, kn_context *ctx, char **paths, int count)
         code = cli_usage(&cli_dependencies, "there is nothing to check");
     if (code == 0 && cli_table_read(&table, ctx, &a->input, paths, count, NULL, 0, &code)) {
         d->table = table;
-        cli_table_notes(&d->common, table);
+        cli_table_notes(table);
         code = find_columns(a, table);
         if (code == 0 && answer(a, ctx, &err) != KN_OK) code = cli_fail(&err);
         if (code == 0) {
+            if (d->covered && d->discovery && d->discovery->budget > 0)
+                cli_note("what follows from dependencies with exceptions may have more of them");
             if (d->common.json)
                 cli_dependencies_print_json(d);
             else
                 cli_dependencies_print_text(d);
-            if (d->covered && d->discovery && d->discovery->budget > 0)
-                cli_note(&d->common, "what follows from dependencies with exceptions may have more of them");
             for (int i = 0; i < d->given_count; i++) code |= !d->checks[i].holds;
         }
     }

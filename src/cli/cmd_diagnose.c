@@ -295,8 +295,7 @@ static void note_suppressed(const cli_diagnosing *d)
 {
     int64_t count = count_stars(d);
     if (count == 0 || count == kn_table_rows(d->table)) return;
-    cli_note(&d->common,
-             "one class is * in all of these columns (%s); in a release such rows are suppressed, and point at nobody",
+    cli_note("one class is * in all of these columns (%s); in a release such rows are suppressed, and point at nobody",
              cli_rows_of(count).text);
 }
 
@@ -321,7 +320,7 @@ int cli_diagnose_report(const cli_diagnosing *d, const kn_diagnosis *one, const 
     in.sections = d->figures.sections;
     in.section_count = d->figures.count;
     if (kn_report_write(d->ctx, d->report, &in, &err) != KN_OK) return cli_fail(&err);
-    cli_note(&d->common, "report written to %s", d->report);
+    cli_done(&d->common, "report written to %s", d->report);
     return 0;
 }
 
@@ -367,7 +366,7 @@ static int run(int argc, char **argv)
     if (code == 0 && read_table(&d, &code)) {
         d.read = cli_now();
         set_rows(&d);
-        cli_table_notes(&d.common, d.table);
+        cli_table_notes(d.table);
         note_suppressed(&d);
         code = join_entity(&d);
         if (code == 0) code = d.over.count > 0 ? cli_diagnose_over(&d) : cli_diagnose_set(&d);

@@ -82,7 +82,7 @@ static void report(const arguments *a, const char *kind, int64_t rows, const cha
         cli_json_set(result, "output", cli_json_text(a->output, strlen(a->output)));
         cli_json_print(result);
     } else if (strcmp(a->output, "-") != 0) {
-        cli_note(&a->common, "%s %s written to %s", cli_format_integer(number, rows), rows == 1 ? one : many,
+        cli_done(&a->common, "%s %s written to %s", cli_format_integer(number, rows), rows == 1 ? one : many,
                  a->output);
     }
 }
@@ -116,6 +116,11 @@ static int run_other(const other_kind *kind, arguments *a, const kn_generate_opt
     kn_error    err = KN_ERROR_INIT;
     kn_context *ctx = cli_context(&a->common);
     if (!ctx) return 3;
+    int settled = cli_settle(ctx, a->output);
+    if (settled) {
+        cli_context_free(ctx);
+        return settled;
+    }
     kn_status status = kind->write(ctx, a->output, rows, (uint64_t)a->seed, &err);
     cli_context_free(ctx);
     if (status != KN_OK) return cli_fail(&err);
@@ -158,9 +163,11 @@ static int run(int argc, char **argv)
     a.common.streams = strcmp(a.output, "-") == 0;
     kn_context *ctx = cli_context(&a.common);
     if (!ctx) return 3;
-    kn_error  err = KN_ERROR_INIT;
-    kn_status status = kn_generate_csv(ctx, a.output, &o, &err);
+    kn_error err = KN_ERROR_INIT;
+    code = cli_settle(ctx, a.output);
+    kn_status status = code ? KN_OK : kn_generate_csv(ctx, a.output, &o, &err);
     cli_context_free(ctx);
+    if (code) return code;
     if (status != KN_OK) return cli_fail(&err);
     report(&a, kn_generate_kind_name(o.kind), o.rows, "row", "rows");
     return 0;

@@ -117,7 +117,7 @@ static kn_table *read_column(kn_context *ctx, const cli_table_options *options, 
     return table;
 }
 
-static void warn(const cli_common *common, const kn_hierarchy *h, const char *path)
+static void warn(const kn_hierarchy *h, const char *path)
 {
     for (uint32_t i = 0; i < kn_hierarchy_warnings(h); i++) {
         const kn_hierarchy_warning *w = kn_hierarchy_warning_at(h, i);
@@ -125,7 +125,7 @@ static void warn(const cli_common *common, const kn_hierarchy *h, const char *pa
         if (w->line > 0) snprintf(place, sizeof place, ":%" PRId64 ":%" PRId64, w->line, w->column);
         if (w->other_line > 0)
             snprintf(other, sizeof other, " (line %" PRId64 ", column %" PRId64 ")", w->other_line, w->other_column);
-        cli_note(common, "%s%s: a label covers other values on level %d than on level %d%s", path, place, w->level,
+        cli_note("%s%s: a label covers other values on level %d than on level %d%s", path, place, w->level,
                  w->other_level, other);
     }
 }
@@ -261,13 +261,13 @@ static int read_spec(kn_hierarchy_spec *spec, const build_arguments *a)
 
 static void report_build(const build_arguments *a, const kn_hierarchy *h)
 {
-    warn(&a->common, h, strcmp(a->output, "-") == 0 ? a->column : a->output);
+    warn(h, strcmp(a->output, "-") == 0 ? a->column : a->output);
     if (a->common.json) {
         json_t *result = summary_json(h, a->output);
         cli_json_set(result, "warnings", warnings_json(h));
         cli_json_print(result);
     } else if (strcmp(a->output, "-") != 0) {
-        cli_note(&a->common, "%s, %s written to %s", cli_count_of(kn_hierarchy_levels(h), "level", "levels").text,
+        cli_done(&a->common, "%s, %s written to %s", cli_count_of(kn_hierarchy_levels(h), "level", "levels").text,
                  cli_count_of(kn_hierarchy_leaves(h), "value", "values").text, a->output);
     }
 }
@@ -360,7 +360,7 @@ static int fail_check(const check_arguments *a, const char *path, const kn_error
 
 static void report_check(const check_arguments *a, const kn_hierarchy *h, const char *path, const kn_table *table)
 {
-    warn(&a->common, h, path);
+    warn(h, path);
     if (a->common.json) {
         json_t *result = summary_json(h, path);
         cli_json_set(result, "valid", json_true());
@@ -526,7 +526,7 @@ static json_t *level_json(const kn_hierarchy *h, int level)
 static void print_hierarchy(const kn_hierarchy *h, const char *path, const cli_common *common, int level, bool tree)
 {
     if (kn_hierarchy_nodes(h) <= SMALL_TREE) tree = true;
-    warn(common, h, path);
+    warn(h, path);
     if (common->json) {
         json_t *result = summary_json(h, path);
         if (level >= 0) {

@@ -160,11 +160,11 @@ static int check(const measuring *asked, int argc)
 }
 
 /* Classes are those of rows, whoever the rows belong to. */
-static void note_persons(const cli_common *common, const kn_spec *spec)
+static void note_persons(const kn_spec *spec)
 {
     bool persons = spec->entity != NULL;
     for (int i = 0; i < spec->attribute_count; i++) persons = persons || spec->attributes[i].pseudonym_key_file;
-    if (persons) cli_note(common, "k and classes are of rows here; how well persons are hidden is what verify answers");
+    if (persons) cli_note("k and classes are of rows here; how well persons are hidden is what verify answers");
 }
 
 static int measure(const measuring *asked, kn_context *ctx, char **files, int count)
@@ -176,7 +176,8 @@ static int measure(const measuring *asked, kn_context *ctx, char **files, int co
     kn_workload_report    *answers = NULL;
     kn_measure_options     options = KN_MEASURE_OPTIONS_INIT;
     kn_error               err = KN_ERROR_INIT;
-    int                    code = cli_anonymize_spec(&spec, ctx, a);
+    int                    code = cli_usable_spec(&spec, ctx, a);
+    for (int i = 0; code == 0 && i < count; i++) code = cli_settle(ctx, files[i]);
     if (code == 0) {
         if (count > 1) {
             options.originals = (const char *const *)files;
@@ -187,13 +188,13 @@ static int measure(const measuring *asked, kn_context *ctx, char **files, int co
         if (st == KN_OK) st = kn_measure(&report, ctx, spec, &options, &err);
         if (st == KN_OK && workload)
             st = kn_measure_workload(&answers, ctx, spec, &options, workload, asked->summary, &err);
+        if (st == KN_OK) note_persons(spec);
         if (st != KN_OK)
             code = cli_fail(&err);
         else if (a->common.json)
             print_json(report, workload, answers);
         else
             print_words(report, workload, answers);
-        if (st == KN_OK) note_persons(&a->common, spec);
     }
     kn_workload_report_free(answers);
     kn_workload_free(workload);

@@ -121,7 +121,7 @@ static bool says_who(const char *name)
 }
 
 /* Rows are counted unless the owner of the data says whose they are: an identifier that occurs again may be just that. */
-static void note_persons(const cli_common *common, const kn_profile *p)
+static void note_persons(const kn_profile *p)
 {
     enum { MOST_ROWS_EACH = 20 }; /* more look like surnames or the wards of a hospital, not like persons */
     for (int i = 0; i < p->columns; i++) {
@@ -131,8 +131,7 @@ static void note_persons(const cli_common *common, const kn_profile *p)
             present > MOST_ROWS_EACH * c->distinct)
             continue;
         char *name = cli_escape(c->name, strlen(c->name)), rows[CLI_NUMBER_SIZE], values[CLI_NUMBER_SIZE];
-        cli_note(common,
-                 "column \"%s\" has %s values in %s rows: if it says whose row it is, --entity '%s' counts persons "
+        cli_note("column \"%s\" has %s values in %s rows: if it says whose row it is, --entity '%s' counts persons "
                  "instead of rows, in 'diagnose' and in a release",
                  name, cli_format_integer(values, c->distinct), cli_format_integer(rows, present), name);
         free(name);
@@ -174,11 +173,11 @@ static int run(int argc, char **argv)
     if (!ctx) {
         code = 3;
     } else if (cli_table_read(&table, ctx, &input, argv, argc, NULL, 0, &code)) {
-        cli_table_notes(&common, table);
+        cli_table_notes(table);
         if (kn_profile_table(&profile, ctx, table, &err) != KN_OK) {
             code = cli_fail(&err);
         } else {
-            note_persons(&common, profile);
+            note_persons(profile);
             (common.json ? print_json : print_text)(profile, table, values);
         }
     }

@@ -245,8 +245,7 @@ static void take_files(cli_anonymizing *a, int argc, char **argv)
     a->file_count = named || argc == 0 ? argc : argc - 1;
     if (!named && argc > 0) a->output = argv[argc - 1];
     if (a->report || a->dry_run || a->all_solutions)
-        cli_note(&a->common,
-                 "--report, --dry-run and --all-solutions are of making a release; nothing is written here");
+        cli_note("--report, --dry-run and --all-solutions are of making a release; nothing is written here");
     a->report = NULL;
 }
 

@@ -237,7 +237,7 @@ static int write_suppressed(const cli_diagnosing *s, const kn_diagnose_options *
     if (st != KN_OK)
         code = cli_fail(&err);
     else
-        cli_note(&s->common, "%s written to %s", cli_rows_of(rows->count).text, s->write_suppressed);
+        cli_done(&s->common, "%s written to %s", cli_rows_of(rows->count).text, s->write_suppressed);
     kn_row_list_free(rows);
     return code;
 }

@@ -7,6 +7,7 @@
 #include "cli.h"
 
 #include <inttypes.h>
+#include <kanon/anonymize.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,10 +167,23 @@ void cli_table_options_free(cli_table_options *options)
     cli_list_free(&options->types);
 }
 
+int cli_settle(kn_context *ctx, const char *path)
+{
+    char     note[KN_SETTLE_NOTE];
+    kn_error err = KN_ERROR_INIT;
+    if (kn_release_settle(ctx, path, note, &err) != KN_OK) return cli_fail(&err);
+    if (note[0]) cli_note("%s", note);
+    return 0;
+}
+
 static bool read_files(kn_table **out, kn_context *ctx, char *const *paths, int path_count, const kn_csv_options *csv,
                        int *exit_code)
 {
     kn_error err = KN_ERROR_INIT;
+    for (int i = 0; i < path_count; i++) {
+        *exit_code = cli_settle(ctx, paths[i]);
+        if (*exit_code) return false;
+    }
     if (kn_table_read_csv_files(out, ctx, (const char *const *)paths, path_count, csv, &err) == KN_OK) return true;
     *exit_code = cli_fail(&err);
     return false;
@@ -262,26 +276,22 @@ static bool has_decimal_commas(const kn_table *table, int column)
     return found;
 }
 
-void cli_table_notes(const cli_common *common, const kn_table *table)
+void cli_table_notes(const kn_table *table)
 {
     for (int c = 0; c < kn_table_columns(table); c++) {
         char   *name = cli_escape(kn_table_name(table, c), strlen(kn_table_name(table, c)));
         int64_t respelled = kn_table_respelled(table, c);
-        if (kn_table_unnamed(table, c))
-            cli_note(common, "a column without a name is called \"%s\", after its place", name);
+        if (kn_table_unnamed(table, c)) cli_note("a column without a name is called \"%s\", after its place", name);
         if (respelled > 0)
-            cli_note(common,
-                     "column \"%s\": %" PRId64 " spellings of a number or date were read as equal to another one (like "
+            cli_note("column \"%s\": %" PRId64 " spellings of a number or date were read as equal to another one (like "
                      "1.0 and 1.00); --type '%s:text' tells them apart",
                      name, respelled, name);
         if (kn_table_ambiguous_dates(table, c))
-            cli_note(common,
-                     "column \"%s\" has dates that can be read as day/month or month/day, and stays text; "
+            cli_note("column \"%s\" has dates that can be read as day/month or month/day, and stays text; "
                      "--type '%s:date:%%d/%%m/%%Y' decides",
                      name, name);
         if (has_decimal_commas(table, c))
-            cli_note(common, "column \"%s\" has numbers with a decimal comma, and stays text; --decimal , reads them",
-                     name);
+            cli_note("column \"%s\" has numbers with a decimal comma, and stays text; --decimal , reads them", name);
         free(name);
     }
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 
@@ -52,8 +53,18 @@ json_t *cli_json_array(void)
     return or_end(json_array());
 }
 
+json_t *cli_notes_json(void)
+{
+    json_t         *list = cli_json_array();
+    const cli_list *notes = cli_notes();
+    for (int i = 0; i < notes->count; i++)
+        cli_json_append(list, cli_json_text(notes->items[i], strlen(notes->items[i])));
+    return list;
+}
+
 void cli_json_print(json_t *value)
 {
+    if (json_is_object(value) && !json_object_get(value, "notes")) cli_json_set(value, "notes", cli_notes_json());
     /* A failed write is remembered by stdout and told by cli_finish; only memory can fail unseen. */
     if (json_dumpf(or_end(value), stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15) | JSON_ENCODE_ANY) != 0 &&
         !ferror(stdout))

@@ -19,7 +19,11 @@ void cli_json_append(json_t *array, json_t *value);
 json_t *cli_json_object(void);
 json_t *cli_json_array(void);
 
-/* Prints the value to standard output, indented by two blanks, with a newline at the end, and frees it. */
+/* What cli_note said so far, as a list of texts. */
+json_t *cli_notes_json(void);
+
+/* Prints the value to standard output, indented by two blanks, with a newline at the end, and frees it. An object gets the
+ * notes, if it has none yet: they belong to every answer. */
 void cli_json_print(json_t *value);
 
 #endif

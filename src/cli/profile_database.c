@@ -1,6 +1,7 @@
 /* profile_database.c: `kanon profile DATABASE`: its tables and keys, and whether it is a snowflake around persons. */
 #include "profile_database.h"
 
+#include <kanon/anonymize.h>
 #include <kanon/database.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +207,7 @@ static kn_status look(kn_context *ctx, const kn_csv_options *csv, const cli_prof
     kn_spec            *spec = NULL;
     kn_database        *db = NULL;
     const char         *entity = options->entity;
+    char                note[KN_SETTLE_NOTE];
     kn_status           status = options->spec ? kn_spec_read(&spec, ctx, options->spec, err) : KN_OK;
     reading.csv = *csv;
     if (status == KN_OK && spec) {
@@ -213,6 +215,8 @@ static kn_status look(kn_context *ctx, const kn_csv_options *csv, const cli_prof
         reading.table_count = spec->table_count;
         if (!entity) entity = spec->entity_table;
     }
+    if (status == KN_OK) status = kn_release_settle(ctx, name, note, err);
+    if (status == KN_OK && note[0]) cli_note("%s", note);
     if (status == KN_OK) status = kn_database_read(&db, ctx, name, &reading, err);
     if (status == KN_OK) status = kn_schema_look(out, ctx, db, entity, err);
     kn_database_free(db);

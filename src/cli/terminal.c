@@ -249,40 +249,62 @@ int cli_fail(const kn_error *err)
     return code;
 }
 
-static void print_message(const char *format, va_list args) KN_PRINTF(1, 0);
+static char *message_of(const char *format, va_list args) KN_PRINTF(1, 0);
 
-static void print_message(const char *format, va_list args)
+/* Fit to be shown; free it. */
+static char *message_of(const char *format, va_list args)
 {
     char text[2000];
     (void)vsnprintf(text, sizeof text, format, args);
     kn_hide_secrets(text, sizeof text);
-    char *safe = cli_escape(text, strlen(text));
-    fputs(safe, stderr);
-    fputc('\n', stderr);
-    free(safe);
+    return cli_escape(text, strlen(text));
 }
 
 int cli_usage(const cli_command *command, const char *format, ...)
 {
-    erase_line();
-    fputs("kanon: ", stderr);
     va_list args;
     va_start(args, format);
-    print_message(format, args);
+    char *text = message_of(format, args);
     va_end(args);
-    fprintf(stderr, "Try 'kanon %s --help'.\n", command->name);
+    erase_line();
+    fprintf(stderr, "kanon: %s\nTry 'kanon %s --help'.\n", text, command->name);
+    free(text);
     return 2;
 }
 
-void cli_note(const cli_common *common, const char *format, ...)
+static void print_note(const char *text)
 {
-    if (common->quiet) return;
     erase_line();
-    fprintf(stderr, "kanon: %snote:%s ", cli_style_on(stderr, CLI_YELLOW), cli_style_on(stderr, CLI_PLAIN));
+    fprintf(stderr, "kanon: %snote:%s %s\n", cli_style_on(stderr, CLI_YELLOW), cli_style_on(stderr, CLI_PLAIN), text);
+}
+
+static cli_list notes; /* until the program ends */
+
+const cli_list *cli_notes(void)
+{
+    return &notes;
+}
+
+void cli_note(const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    print_message(format, args);
+    char *text = message_of(format, args);
     va_end(args);
+    print_note(text);
+    notes.items = cli_realloc(notes.items, (size_t)(notes.count + 1) * sizeof *notes.items);
+    notes.items[notes.count++] = text;
+}
+
+void cli_done(const cli_common *common, const char *format, ...)
+{
+    if (common->quiet) return;
+    va_list args;
+    va_start(args, format);
+    char *text = message_of(format, args);
+    va_end(args);
+    print_note(text);
+    free(text);
 }
 
 int cli_finish(int code)

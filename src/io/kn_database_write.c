@@ -417,6 +417,23 @@ kn_status kn_database_writer_commit(kn_database_writer *w, kn_error *err)
     return status;
 }
 
+kn_status kn_database_writer_sync(kn_database_writer *w, kn_database_place *out, kn_error *err)
+{
+    *out = (kn_database_place){0};
+    return w->sink.sync(w->sink.state, out, err);
+}
+
+void kn_database_writer_detach(kn_database_writer *w)
+{
+    w->sink.detach(w->sink.state);
+    kn_free(w);
+}
+
+kn_status kn_database_committed(bool *out, kn_context *ctx, const char *target, uint64_t schema, kn_error *err)
+{
+    return kn_postgres_committed(out, ctx, target, schema, err);
+}
+
 void kn_database_writer_abort(kn_database_writer *w)
 {
     if (!w) return;

@@ -94,6 +94,22 @@ const char *kn_database_writer_folder(const kn_database_writer *writer);
 /* A file's temporary name, where the target is one; complete once everything is written. NULL for other targets. */
 const char *kn_database_writer_file(const kn_database_writer *writer);
 
+/* For a commit of several files at once (kn_set.h). */
+typedef struct kn_database_place {
+    const char *temporary, *target; /* of a file or folder, kept by the writer; NULL: a server's                   */
+    unsigned    mode;               /* that it gets with its name                                                */
+    uint64_t    schema;             /* of a server: the number of the new schema, which nobody else sees as yet  */
+} kn_database_place;
+
+/* Writes everything out to the disk and says where it lies. */
+KN_CHECK kn_status kn_database_writer_sync(kn_database_writer *writer, kn_database_place *out, kn_error *err);
+
+/* Ends the writer and leaves the file or folder to whoever gives it its name. */
+void kn_database_writer_detach(kn_database_writer *writer);
+
+/* Was this schema committed? `target` as for kn_database_writer_open: a server's. */
+KN_CHECK kn_status kn_database_committed(bool *out, kn_context *ctx, const char *target, uint64_t schema, kn_error *err);
+
 /* Makes it visible, all at once. Ends the writer, also on failure: nothing is then left. */
 KN_CHECK kn_status kn_database_writer_commit(kn_database_writer *writer, kn_error *err);
 void               kn_database_writer_abort(kn_database_writer *writer); /* NULL is fine */
@@ -135,6 +151,8 @@ typedef struct kn_database_sink {
     void (*abort)(void *state);
     const char *file; /* see kn_database_writer_file */
     bool       *guarded; /* CSV: see kn_database_writer_guard; NULL elsewhere */
+    kn_status (*sync)(void *state, kn_database_place *out, kn_error *err);
+    void (*detach)(void *state);
 } kn_database_sink;
 
 #endif

@@ -42,27 +42,11 @@ bool kn_folder_is_file(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Removes the files of a folder (it has no others) and the folder itself. */
-static void remove_folder(const char *path)
-{
-    int  fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    if (dir) {
-        for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
-            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                (void)unlinkat(dirfd(dir), entry->d_name, 0);
-        closedir(dir);
-    } else if (fd >= 0) {
-        close(fd);
-    }
-    (void)rmdir(path);
-}
-
 static void sink_abort(void *state)
 {
     folder_sink *s = state;
     kn_output_abort(s->file);
-    if (s->temporary) remove_folder(s->temporary);
+    if (s->temporary) (void)kn_place_remove(s->temporary);
     if (s->fd >= 0) close(s->fd);
     kn_buffer_free(&s->line);
     kn_free(s->temporary);
@@ -154,20 +138,22 @@ static bool sync_folder(int fd)
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP;
 }
 
-/* Makes the new name itself last. */
-static kn_status sync_parent(const folder_sink *s, kn_error *err)
+static kn_status sink_sync(void *state, kn_database_place *out, kn_error *err)
 {
-    char *slash = strrchr(s->target, '/');
-    bool  root = slash == s->target;
-    if (slash && !root) *slash = '\0';
-    int fd = open(root ? "/" : slash ? s->target : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (slash && !root) *slash = '/';
-    if (fd < 0) return KN_OK; /* a folder that may be written but not read */
-    bool synced = sync_folder(fd);
-    int  error = errno;
-    close(fd);
-    if (synced) return KN_OK;
-    return kn_fail(err, KN_IO, "%s: was written, but may not outlast a power failure: %s", s->target, strerror(error));
+    folder_sink *s = state;
+    if (!sync_folder(s->fd)) return kn_fail(err, KN_IO, "%s: cannot be written: %s", s->target, strerror(errno));
+    out->temporary = s->temporary;
+    out->target = s->target;
+    out->mode = s->mode;
+    return KN_OK;
+}
+
+static void sink_detach(void *state)
+{
+    folder_sink *s = state;
+    kn_free(s->temporary);
+    s->temporary = NULL;
+    sink_abort(s); /* what is left of it */
 }
 
 /* The folder is open to others only once it has its name. */
@@ -179,7 +165,8 @@ static kn_status give_name(folder_sink *s, kn_error *err)
     s->temporary = NULL;
     if (fchmod(s->fd, s->mode) != 0)
         return kn_fail(err, KN_IO, "%s: was written, but stays private: %s", s->target, strerror(errno));
-    return sync_parent(s, err);
+    if (kn_place_sync(s->target)) return KN_OK;
+    return kn_fail(err, KN_IO, "%s: was written, but may not outlast a power failure: %s", s->target, strerror(errno));
 }
 
 static kn_status sink_commit(void *state, kn_error *err)
@@ -264,7 +251,8 @@ kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *pat
         sink_abort(s);
         return status;
     }
-    *out = (kn_database_sink){s,          s->temporary, sink_table, sink_row, sink_table_end, sink_finish,
-                              sink_cells, sink_commit,  sink_abort, NULL,     &s->guarded};
+    *out =
+        (kn_database_sink){s,           s->temporary, sink_table, sink_row,    sink_table_end, sink_finish, sink_cells,
+                           sink_commit, sink_abort,   NULL,       &s->guarded, sink_sync,      sink_detach};
     return KN_OK;
 }

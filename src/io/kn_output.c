@@ -309,22 +309,23 @@ int kn_output_fd(const kn_output *o)
     return o->fd;
 }
 
+const char *kn_output_target(const kn_output *o)
+{
+    return o->target;
+}
+
+unsigned kn_output_mode(const kn_output *o)
+{
+    return o->mode;
+}
+
 /* ---- The end ---- */
 
-/* Makes the rename itself last. Some file systems cannot do this for folders and say EINVAL. */
-static kn_status sync_folder(const kn_output *o, kn_error *err)
+kn_status kn_output_sync(kn_output *o, kn_error *err)
 {
-    char *slash = strrchr(o->target, '/');
-    bool  root = slash == o->target;
-    if (!root) *slash = '\0';
-    int fd = open(root ? "/" : o->target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (!root) *slash = '/';
-    if (fd < 0) return KN_OK; /* a folder that may be written but not read */
-    bool failed = fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP;
-    int  error = errno;
-    close(fd);
-    if (!failed) return KN_OK;
-    return kn_fail(err, KN_IO, "%s: was written, but may not outlast a power failure: %s", o->path, strerror(error));
+    KN_TRY(kn_output_flush(o, err));
+    if (o->target && fsync(o->fd) != 0) return kn_fail(err, KN_IO, "%s: writing failed: %s", o->path, strerror(errno));
+    return KN_OK;
 }
 
 /* A second descriptor keeps the file until it has its name: only then may others read it. */
@@ -340,18 +341,16 @@ static kn_status rename_file(kn_output *o, int kept, kn_error *err)
     o->temporary = NULL;
     if (fchmod(kept, o->mode) != 0)
         return kn_fail(err, KN_IO, "%s: was written, but stays private: %s", o->path, strerror(errno));
-    return sync_folder(o, err);
+    if (kn_place_sync(o->target)) return KN_OK;
+    return kn_fail(err, KN_IO, "%s: was written, but may not outlast a power failure: %s", o->path, strerror(errno));
 }
 
 static kn_status commit_file(kn_output *o, kn_error *err)
 {
     int kept = fcntl(o->fd, F_DUPFD_CLOEXEC, 3);
-    if (kept < 0 || fsync(o->fd) != 0) {
-        int error = errno;
-        if (kept >= 0) close(kept);
-        return kn_fail(err, KN_IO, "%s: writing failed: %s", o->path, strerror(error));
-    }
-    kn_status st = rename_file(o, kept, err);
+    if (kept < 0) return kn_fail(err, KN_IO, "%s: writing failed: %s", o->path, strerror(errno));
+    kn_status st = kn_output_sync(o, err);
+    if (st == KN_OK) st = rename_file(o, kept, err);
     close(kept);
     return st;
 }
@@ -370,15 +369,20 @@ kn_status kn_output_commit(kn_output *o, kn_error *err)
     return st;
 }
 
-void kn_output_abort(kn_output *o)
+void kn_output_detach(kn_output *o)
 {
     if (!o) return;
-    if (o->temporary) unlink(o->temporary);
     if (o->owned && o->fd >= 0) close(o->fd);
     kn_free(o->temporary);
     kn_free(o->target);
     kn_free(o->path);
     kn_free(o);
+}
+
+void kn_output_abort(kn_output *o)
+{
+    if (o && o->temporary) unlink(o->temporary);
+    kn_output_detach(o);
 }
 
 /* ---- Pieces ---- */

@@ -39,6 +39,13 @@ const char *kn_output_temporary(
     const kn_output *output);              /* absolute path of the temporary file; NULL for a stream     */
 int kn_output_fd(const kn_output *output); /* open for reading too, except a stream; kept by the output  */
 
+/* For a commit of several files at once (kn_set.h): writes everything out to the disk; what the file will be called, and with
+ * which permissions; ends the output and leaves the temporary file to whoever gives it its name. */
+KN_CHECK kn_status kn_output_sync(kn_output *output, kn_error *err);
+const char        *kn_output_target(const kn_output *output); /* absolute; NULL for a stream */
+unsigned           kn_output_mode(const kn_output *output);
+void               kn_output_detach(kn_output *output);
+
 /* Writes the rest out to the disk and gives the file its name. Ends the output, also on failure: the temporary file is
  * then removed and the target as it was. */
 KN_CHECK kn_status kn_output_commit(kn_output *output, kn_error *err);

@@ -113,6 +113,27 @@ kn_status kn_place_check_links(kn_context *ctx, const char *path, kn_error *err)
     return st;
 }
 
+/* ---- Names ---- */
+
+bool kn_place_sync(const char *path)
+{
+    char        folder[PATH_MAX] = ".";
+    const char *slash = strrchr(path, '/');
+    if (slash) {
+        size_t size = slash == path ? 1 : (size_t)(slash - path);
+        if (size >= sizeof folder) return true;
+        memcpy(folder, path, size);
+        folder[size] = '\0';
+    }
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return true;
+    bool synced = fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP;
+    int  error = errno;
+    close(fd);
+    errno = error;
+    return synced;
+}
+
 /* ---- Leftovers ---- */
 
 bool kn_place_claim(int fd, const char *temporary)
@@ -123,7 +144,7 @@ bool kn_place_claim(int fd, const char *temporary)
            (lstat(temporary, &there) == 0 && there.st_dev == ours.st_dev && there.st_ino == ours.st_ino);
 }
 
-/* ".NAME[.something].kanon-XXXXXX", and ".tmp" behind it: of a file. */
+/* ".NAME[.something].kanon-XXXXXX", and ".tmp" behind it: of a file; ".old": of one that a new one replaced. */
 static bool is_temporary(const char *entry, const char *name, size_t keep, bool *file)
 {
     static const char mark[] = ".kanon-";
@@ -134,8 +155,22 @@ static bool is_temporary(const char *entry, const char *name, size_t keep, bool 
     at += sizeof mark - 1;
     for (int i = 0; i < 6; i++, at++)
         if (!isalnum((unsigned char)*at)) return false;
-    *file = strcmp(at, ".tmp") == 0;
+    *file = strcmp(at, ".tmp") == 0 || strcmp(at, ".old") == 0;
     return *file || *at == '\0';
+}
+
+/* Does the journal of a release stand there whose file it may be? Of ".a.b.kanon-XXXXXX.tmp": of "a" or of "a.b". */
+static bool is_journaled(int folder, const char *entry)
+{
+    char name[NAME_MAX + sizeof KN_JOURNAL_ENDING];
+    for (size_t i = 1; entry[i]; i++) {
+        struct stat info;
+        if (entry[i] != '.') continue;
+        memcpy(name, entry, i);
+        strcpy(name + i, KN_JOURNAL_ENDING);
+        if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0) return true;
+    }
+    return false;
 }
 
 /* Beside its file, while a statement runs, SQLite may have these. */
@@ -160,6 +195,17 @@ static void remove_content(int fd)
     if (!dir) return;
     for (struct dirent *e; (e = readdir(dir)) != NULL;) (void)unlinkat(fd, e->d_name, 0);
     closedir(dir);
+}
+
+bool kn_place_remove(const char *path)
+{
+    if (unlink(path) == 0 || errno == ENOENT) return true;
+    if (errno != EISDIR) return false;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return false;
+    remove_content(fd);
+    close(fd);
+    return rmdir(path) == 0;
 }
 
 static void remove_unclaimed(int folder, const char *entry, bool file)
@@ -196,7 +242,8 @@ void kn_place_clean(const char *folder, const char *name, size_t keep)
     if (!dir) return;
     for (struct dirent *e; (e = readdir(dir)) != NULL;) {
         bool file = false;
-        if (is_temporary(e->d_name, name, keep, &file)) remove_unclaimed(dirfd(dir), e->d_name, file);
+        if (is_temporary(e->d_name, name, keep, &file) && !is_journaled(dirfd(dir), e->d_name))
+            remove_unclaimed(dirfd(dir), e->d_name, file);
     }
     closedir(dir);
 }

@@ -12,8 +12,19 @@ KN_CHECK kn_status kn_place_check_links(kn_context *ctx, const char *path, kn_er
 /* Claims a new temporary file or folder: no other run removes it while a descriptor is open. false: one has just done so. */
 bool kn_place_claim(int fd, const char *temporary);
 
+/* Makes the name of a file or folder itself last, by syncing the folder it stands in. false: errno says why not. A folder that
+ * may be written but not read, or whose file system cannot do this, counts as done. */
+bool kn_place_sync(const char *path);
+
+/* Removes a file, or a folder and the files in it. A path that is not there is no failure; false: errno says why not. */
+bool kn_place_remove(const char *path);
+
+/* The journal of a release that is just getting its names stands beside it as ".NAME" and this (kn_set.h). */
+#define KN_JOURNAL_ENDING ".kanon-journal"
+
 /* Removes temporary files and folders of the user's that no living run has claimed: those of `folder`/`name`, of which the
- * first `keep` bytes stand in their names, and those of files beside it that are called NAME.something. */
+ * first `keep` bytes stand in their names, and those of files beside it that are called NAME.something. Where the journal of
+ * a release stands they are left: its run was killed, and they are needed to complete or undo it. */
 void kn_place_clean(const char *folder, const char *name, size_t keep);
 
 #endif

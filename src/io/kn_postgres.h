@@ -13,6 +13,9 @@
 /* The tables of one schema in one repeatable-read transaction. `snapshot`: of which moment; NULL: now. */
 KN_CHECK kn_status kn_postgres_cells(kn_cells **out, kn_context *ctx, const char *name, const char *snapshot, kn_error *err);
 
+/* Is there a schema of the name's, with this number? */
+KN_CHECK kn_status kn_postgres_committed(bool *out, kn_context *ctx, const char *name, uint64_t schema, kn_error *err);
+
 /* A new schema, in a transaction that commit ends. */
 KN_CHECK kn_status kn_postgres_sink(kn_database_sink *out, kn_context *ctx, const char *name, const char *schema,
                                     kn_error *err);

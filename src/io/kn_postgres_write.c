@@ -3,6 +3,8 @@
  * The schema must not be there: nothing is ever replaced. Rows go through COPY FROM STDIN; the transaction stays open
  * while what was written is read back and verified, and a connection that ends before the commit leaves nothing.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kn_alloc.h"
@@ -195,6 +197,35 @@ static kn_status sink_cells(void *state, kn_cells **out, kn_error *err)
     return KN_OK;
 }
 
+/* Others see the schema's number once it is committed, and no later schema of that name has it. */
+static kn_status sink_sync(void *state, kn_database_place *out, kn_error *err)
+{
+    pg_sink          *s = state;
+    PGresult         *result = NULL;
+    const char *const names[] = {s->pg.schema};
+    KN_TRY(kn_pg_query(&s->pg, &result, "SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1", names, 1, err));
+    if (s->pg.pq.ntuples(result) == 1) out->schema = strtoull(s->pg.pq.getvalue(result, 0, 0), NULL, 10);
+    s->pg.pq.clear(result);
+    return out->schema > 0 ? KN_OK : kn_fail(err, KN_IO, "%s: the new schema is not there", s->pg.name);
+}
+
+kn_status kn_postgres_committed(bool *out, kn_context *ctx, const char *name, uint64_t schema, kn_error *err)
+{
+    kn_pg     pg = {0};
+    PGresult *result = NULL;
+    char      number[24];
+    snprintf(number, sizeof number, "%llu", (unsigned long long)schema);
+    kn_status         st = kn_pg_open(&pg, ctx, name, NULL, err);
+    const char *const parameters[] = {pg.schema, number};
+    if (st == KN_OK)
+        st = kn_pg_query(&pg, &result, "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1 AND oid::text = $2",
+                         parameters, 2, err);
+    *out = st == KN_OK && pg.pq.ntuples(result) == 1;
+    if (result) pg.pq.clear(result);
+    kn_pg_close(&pg);
+    return st;
+}
+
 static kn_status sink_commit(void *state, kn_error *err)
 {
     pg_sink  *s = state;
@@ -234,6 +265,6 @@ kn_status kn_postgres_sink(kn_database_sink *out, kn_context *ctx, const char *n
         return status;
     }
     *out = (kn_database_sink){s,           NULL,       sink_table, sink_row, sink_table_end, sink_finish, sink_cells,
-                              sink_commit, sink_abort, NULL,       NULL};
+                              sink_commit, sink_abort, NULL,       NULL,     sink_sync,      sink_abort};
     return KN_OK;
 }

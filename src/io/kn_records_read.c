@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_fault.h"
 #include "kn_interner.h"
@@ -405,7 +406,7 @@ kn_status kn_records_read(kn_records **out, kn_context *ctx, const char *path, c
 {
     *out = NULL;
     KN_TRY(check_options(options, err));
-    reader          r = {.ctx = ctx, .options = options, .path = strcmp(path, "-") == 0 ? "(standard input)" : path};
+    reader          r = {.ctx = ctx, .options = options, .path = kn_path_name(ctx, path)};
     kn_records_sink sink = {.state = &r, .record = on_record, .node = on_node, .ignored = on_ignored};
     kn_interner_init(&r.texts, ctx);
     kn_interner_init(&r.ids, ctx);

@@ -128,7 +128,7 @@ kn_status kn_source_open(kn_source **out, kn_context *ctx, const char *path, kn_
     if (!s) return kn_fail_memory(err, ctx, path);
     s->ctx = ctx;
     s->fd = -1;
-    const char *name = standard ? "(standard input)" : path;
+    const char *name = kn_path_name(ctx, path);
     s->name = kn_strndup(ctx, name, strlen(name));
     s->raw = kn_alloc(ctx, RAW_SIZE);
     kn_status st = KN_OK;

@@ -18,7 +18,7 @@ KN_CHECK kn_status kn_source_read(kn_source *source, char *buffer, size_t size, 
  * that is skipped), in words; NULL: nothing. */
 const char *kn_source_wrapped(const kn_source *source);
 
-/* The name for messages: the path, or "(standard input)". */
+/* The name for messages (kn_path_name). */
 const char *kn_source_name(const kn_source *source);
 
 /* Bytes on disk (0: unknown) and how many of them have been consumed: for progress. */

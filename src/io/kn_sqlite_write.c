@@ -172,6 +172,25 @@ static kn_status sink_cells(void *state, kn_cells **out, kn_error *err)
     return kn_sqlite_cells(out, s->ctx, kn_output_temporary(s->file), err);
 }
 
+static kn_status sink_sync(void *state, kn_database_place *out, kn_error *err)
+{
+    sqlite_sink *s = state;
+    close_database(s);
+    KN_TRY(kn_output_sync(s->file, err));
+    out->temporary = kn_output_temporary(s->file);
+    out->target = kn_output_target(s->file);
+    out->mode = kn_output_mode(s->file);
+    return KN_OK;
+}
+
+static void sink_detach(void *state)
+{
+    sqlite_sink *s = state;
+    kn_output_detach(s->file);
+    s->file = NULL;
+    sink_abort(s); /* what is left of it */
+}
+
 static kn_status sink_commit(void *state, kn_error *err)
 {
     sqlite_sink *s = state;
@@ -207,6 +226,6 @@ kn_status kn_sqlite_sink(kn_database_sink *out, kn_context *ctx, const char *pat
     }
     *out = (kn_database_sink){s,           NULL,       sink_table,  sink_row,   sink_table_end,
                               sink_finish, sink_cells, sink_commit, sink_abort, kn_output_temporary(s->file),
-                              NULL};
+                              NULL,        sink_sync,  sink_detach};
     return KN_OK;
 }

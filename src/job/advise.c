@@ -14,11 +14,12 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_clock.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_heuristic.h"
-#include "kn_job_anonymize.h"
 #include "kn_job_texts.h"
+#include "kn_shape.h"
 
 typedef struct owned_advice {
     kn_advice advice; /* first: what the caller holds */
@@ -67,11 +68,11 @@ static kn_status run_one(const kn_advisor *a, kn_advice_candidate *c, kn_arena *
     bool     own_clock = keeps_time(c->method);
     kn_spec  spec = spec_of(a->spec, c->method, own_clock ? c->allowed : 0);
     kn_error why = KN_ERROR_INIT;
-    double   begin = kn_run_clock();
+    double   begin = kn_clock_seconds();
     if (!own_clock) kn_deadline_set(a->ctx, c->allowed);
     kn_status st = a->attempt(a->run, &spec, c, arena, &why);
     kn_deadline_set(a->ctx, 0);
-    c->seconds = kn_run_clock() - begin;
+    c->seconds = kn_clock_seconds() - begin;
     if (st == KN_CANCELLED && !kn_cancel_requested(a->ctx)) {
         c->state = KN_ADVICE_LATE;
         return set_reason(c, a->ctx, arena, "the time limit ended it before it had a release", err);
@@ -171,7 +172,7 @@ static kn_status try_one(kn_advice *out, const kn_advisor *a, kn_advice_candidat
 static kn_status try_all(kn_advice *out, const kn_advisor *a, kn_advice_candidate *list, kn_arena *arena,
                          kn_error *refusal, kn_error *err)
 {
-    double          begin = kn_run_clock();
+    double          begin = kn_clock_seconds();
     kn_advice_state optimal = KN_ADVICE_LEFT_OUT;
     for (int turn = 0; turn < TURNS; turn++)
         for (int i = 0; i < out->candidate_count; i++) {
@@ -180,7 +181,7 @@ static kn_status try_all(kn_advice *out, const kn_advisor *a, kn_advice_candidat
             if (kn_cancelled(a->ctx)) return kn_fail_cancelled(err);
             if (!c->reason) c->reason = kn_advice_left_out(a, c->method, optimal);
             if (c->reason) continue;
-            KN_TRY(try_one(out, a, c, out->limit - (kn_run_clock() - begin), arena, refusal, err));
+            KN_TRY(try_one(out, a, c, out->limit - (kn_clock_seconds() - begin), arena, refusal, err));
             if (c->method == KN_METHOD_OPTIMAL) optimal = c->state;
         }
     return KN_OK;
@@ -265,17 +266,15 @@ kn_status kn_advice_make(kn_advice *out, const kn_advisor *a, kn_arena *arena, k
 
 kn_status kn_advise(kn_advice **out, kn_context *ctx, const kn_spec *spec, kn_error *err)
 {
+    static const kn_release_shape *const shapes[KN_SHAPES] = {[KN_SHAPE_TABLE] = &kn_table_shape,
+                                                              [KN_SHAPE_DATABASE] = &kn_database_shape,
+                                                              [KN_SHAPE_RECORDS] = &kn_records_shape};
     *out = NULL;
     if (spec->input_count < 1) return kn_fail(err, KN_USAGE, "no input was given");
     owned_advice *owned = kn_alloc_zero(ctx, sizeof *owned);
     if (!owned) return kn_fail_memory(err, ctx, "trying methods");
     kn_arena_init(&owned->arena, ctx);
-    kn_status st = KN_OK;
-    switch (kn_spec_shape(spec)) {
-    case KN_SHAPE_TABLE: st = kn_run_advise(&owned->advice, &owned->arena, ctx, spec, err); break;
-    case KN_SHAPE_DATABASE: st = kn_dbrun_advise(&owned->advice, &owned->arena, ctx, spec, err); break;
-    case KN_SHAPE_RECORDS: st = kn_recrun_advise(&owned->advice, &owned->arena, ctx, spec, err); break;
-    }
+    kn_status st = kn_release_advise(&owned->advice, &owned->arena, shapes[kn_spec_shape(spec)], ctx, spec, err);
     if (st == KN_OK)
         *out = &owned->advice;
     else

@@ -40,9 +40,4 @@ KN_CHECK kn_status kn_advice_explain(kn_advice *advice, kn_context *ctx, kn_aren
 /* The spec that runs the chosen candidate by itself. */
 kn_spec kn_advice_spec(const kn_advice *advice, const kn_spec *spec);
 
-/* kn_advise for each shape. */
-KN_CHECK kn_status kn_run_advise(kn_advice *out, kn_arena *arena, kn_context *ctx, const kn_spec *spec, kn_error *err);
-KN_CHECK kn_status kn_dbrun_advise(kn_advice *out, kn_arena *arena, kn_context *ctx, const kn_spec *spec, kn_error *err);
-KN_CHECK kn_status kn_recrun_advise(kn_advice *out, kn_arena *arena, kn_context *ctx, const kn_spec *spec, kn_error *err);
-
 #endif

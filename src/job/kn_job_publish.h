@@ -1,16 +1,20 @@
-/* kn_job_publish.h: the public set of a release of any shape: its certificate and, if asked for, its public page. Both are
- * made by src/publish and src/report from facts that the release itself tells. */
+/* kn_job_publish.h: texts that become files of a release's set, whatever its shape. Certificate and public page are made by
+ * src/publish and src/report from facts that the release itself tells. */
 #ifndef KN_JOB_PUBLISH_H
 #define KN_JOB_PUBLISH_H
 
-#include "kn_output.h"
 #include "kn_public.h"
+#include "kn_set.h"
 
-/* Appends the certificate; `certificate` NULL: none (the release went to a stream). */
-KN_CHECK kn_status kn_job_certificate(kn_output *certificate, const kn_public *facts, const kn_public_seal *seal,
-                                      kn_error *err);
+/* Writes a text as one file of the set (kn_set_create) and frees it, also on failure. `made`: what making the text answered;
+ * nothing is written where it failed. */
+KN_CHECK kn_status kn_job_put(kn_set *set, kn_set_role role, const char *path, kn_buffer *text, kn_status made,
+                              kn_error *err);
 
-/* Writes the page under its name, whole or not at all. */
-KN_CHECK kn_status kn_job_public_page(const char *path, const kn_public *facts, const kn_public_seal *seal, kn_error *err);
+KN_CHECK kn_status kn_job_put_certificate(kn_set *set, const kn_public *facts, const kn_public_seal *seal, kn_error *err);
+
+/* `path` NULL: no page was asked for. */
+KN_CHECK kn_status kn_job_put_page(kn_set *set, const char *path, const kn_public *facts, const kn_public_seal *seal,
+                                   kn_error *err);
 
 #endif

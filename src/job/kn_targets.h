@@ -6,11 +6,12 @@
 
 /* base: the path of the release, with which the files beside it begin; NULL: it goes to a stream. KN_USAGE: it, one of
  * those files or the report would take the place of an input, a hierarchy, a key, the population, the queries or the
- * release file; or the report that of one of those. Paths are compared by the files that they lead to. */
+ * release file; or the report that of one of those; or kn_target_name_check refuses it. Paths are compared by the files
+ * that they lead to. */
 KN_CHECK kn_status kn_targets_check(kn_context *ctx, const kn_spec *spec, const char *base, kn_error *err);
 
 /* Of a table or of records: does the output's name say what will stand in it? KN_USAGE with the name that works. Nothing is
- * opened. (A database that is no name of a database is refused where it would be written.) */
+ * opened. (A database is refused where it would be written.) */
 KN_CHECK kn_status kn_target_name_check(const kn_spec *spec, kn_error *err);
 
 /* Does the output's name promise cells between tabs? */

@@ -3,28 +3,29 @@
 
 #include "kn_public_report.h"
 
-kn_status kn_job_certificate(kn_output *certificate, const kn_public *facts, const kn_public_seal *seal, kn_error *err)
+kn_status kn_job_put(kn_set *set, kn_set_role role, const char *path, kn_buffer *text, kn_status made, kn_error *err)
 {
-    kn_buffer text;
-    if (!certificate) return KN_OK;
-    kn_buffer_init(&text, facts->ctx);
-    kn_status st = kn_public_certificate(&text, facts, seal, err);
-    if (st == KN_OK) kn_output_write(certificate, text.data, text.size);
-    kn_buffer_free(&text);
+    kn_output *output = NULL;
+    kn_status  st = made == KN_OK ? kn_set_create(set, &output, role, path, err) : made;
+    if (st == KN_OK) kn_output_write(output, text->data, text->size);
+    kn_buffer_free(text);
     return st;
 }
 
-kn_status kn_job_public_page(const char *path, const kn_public *facts, const kn_public_seal *seal, kn_error *err)
+kn_status kn_job_put_certificate(kn_set *set, const kn_public *facts, const kn_public_seal *seal, kn_error *err)
 {
-    kn_buffer  page;
-    kn_output *output = NULL;
+    kn_buffer text;
+    kn_buffer_init(&text, facts->ctx);
+    kn_status st = kn_public_certificate(&text, facts, seal, err);
+    return kn_job_put(set, KN_SET_CERTIFICATE, NULL, &text, st, err);
+}
+
+kn_status kn_job_put_page(kn_set *set, const char *path, const kn_public *facts, const kn_public_seal *seal,
+                          kn_error *err)
+{
+    kn_buffer page;
+    if (!path) return KN_OK;
     kn_buffer_init(&page, facts->ctx);
     kn_status st = kn_public_report_render(&page, facts, seal, err);
-    if (st == KN_OK) st = kn_output_open(&output, facts->ctx, path, NULL, err);
-    if (st == KN_OK) {
-        kn_output_write(output, page.data, page.size);
-        st = kn_output_commit(output, err);
-    }
-    kn_buffer_free(&page);
-    return st;
+    return kn_job_put(set, KN_SET_PAGE, path, &page, st, err);
 }

@@ -8,24 +8,24 @@
 #include "kn_release_report.h"
 #include "kn_report.h"
 
-/* They tell how it stood before: only their owner may read them. */
-static kn_status write_page(kn_context *ctx, const char *path, const kn_buffer *page, kn_error *err)
+/* Writes and frees a page that was rendered, if it was. They tell how it stood before: only their owner may read them. */
+static kn_status write_page(kn_context *ctx, const char *path, kn_buffer *page, kn_status st, kn_error *err)
 {
     kn_output *output = NULL;
-    kn_status  st = kn_output_open(&output, ctx, path, &(kn_output_options){.mode = 0600}, err);
-    if (st != KN_OK) return st;
-    kn_output_write(output, page->data, page->size);
-    return kn_output_commit(output, err);
+    if (st == KN_OK) st = kn_output_open(&output, ctx, path, &(kn_output_options){.mode = 0600}, err);
+    if (st == KN_OK) {
+        kn_output_write(output, page->data, page->size);
+        st = kn_output_commit(output, err);
+    }
+    kn_buffer_free(page);
+    return st;
 }
 
 kn_status kn_report_write(kn_context *ctx, const char *path, const kn_report_input *input, kn_error *err)
 {
     kn_buffer page;
     kn_buffer_init(&page, ctx);
-    kn_status st = kn_report_render(&page, input, err);
-    if (st == KN_OK) st = write_page(ctx, path, &page, err);
-    kn_buffer_free(&page);
-    return st;
+    return write_page(ctx, path, &page, kn_report_render(&page, input, err), err);
 }
 
 kn_status kn_release_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
@@ -33,10 +33,7 @@ kn_status kn_release_report_write(kn_context *ctx, const char *path, const kn_sp
 {
     kn_buffer page;
     kn_buffer_init(&page, ctx);
-    kn_status st = kn_release_report_render(&page, spec, result, version, err);
-    if (st == KN_OK) st = write_page(ctx, path, &page, err);
-    kn_buffer_free(&page);
-    return st;
+    return write_page(ctx, path, &page, kn_release_report_render(&page, spec, result, version, err), err);
 }
 
 kn_status kn_database_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
@@ -44,10 +41,7 @@ kn_status kn_database_report_write(kn_context *ctx, const char *path, const kn_s
 {
     kn_buffer page;
     kn_buffer_init(&page, ctx);
-    kn_status st = kn_database_report_render(&page, spec, result, version, err);
-    if (st == KN_OK) st = write_page(ctx, path, &page, err);
-    kn_buffer_free(&page);
-    return st;
+    return write_page(ctx, path, &page, kn_database_report_render(&page, spec, result, version, err), err);
 }
 
 kn_status kn_records_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
@@ -55,8 +49,5 @@ kn_status kn_records_report_write(kn_context *ctx, const char *path, const kn_sp
 {
     kn_buffer page;
     kn_buffer_init(&page, ctx);
-    kn_status st = kn_records_report_render(&page, spec, result, version, err);
-    if (st == KN_OK) st = write_page(ctx, path, &page, err);
-    kn_buffer_free(&page);
-    return st;
+    return write_page(ctx, path, &page, kn_records_report_render(&page, spec, result, version, err), err);
 }

@@ -73,7 +73,7 @@ static kn_status check_records(const char *output, kn_records_form form, kn_erro
 kn_status kn_target_name_check(const kn_spec *spec, kn_error *err)
 {
     const char *output = spec->output;
-    if (!output || strcmp(output, "-") == 0) return KN_OK;
+    if (!output || strcmp(output, "-") == 0 || kn_spec_shape(spec) == KN_SHAPE_DATABASE) return KN_OK;
     if (kn_spec_shape(spec) == KN_SHAPE_RECORDS && strcmp(spec->inputs[0], "-") == 0)
         return KN_OK; /* refused as input */
     if (kn_spec_shape(spec) == KN_SHAPE_RECORDS)

@@ -12,8 +12,7 @@
 #include "kn_error.h"
 #include "kn_folder.h"
 #include "kn_names.h"
-#include "kn_private.h"
-#include "kn_summary.h"
+#include "kn_set.h"
 
 typedef struct checking {
     kn_context    *ctx;
@@ -125,5 +124,5 @@ kn_status kn_targets_check(kn_context *ctx, const kn_spec *spec, const char *bas
     kn_arena_init(&c.scratch, ctx);
     kn_status status = check_all(&c, base, err);
     kn_arena_free(&c.scratch);
-    return status;
+    return status == KN_OK ? kn_target_name_check(spec, err) : status;
 }

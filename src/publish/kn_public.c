@@ -9,7 +9,7 @@
 #include "kn_compare.h"
 #include "kn_error.h"
 
-kn_status kn_public_create(kn_public **out, kn_context *ctx, kn_public_shape shape, const kn_spec *spec, kn_error *err)
+kn_status kn_public_create(kn_public **out, kn_context *ctx, kn_shape shape, const kn_spec *spec, kn_error *err)
 {
     kn_public *p = kn_alloc_zero(ctx, sizeof *p);
     if (!p) return kn_fail_memory(err, ctx, "reading the release");
@@ -88,7 +88,7 @@ void kn_public_mean_loss(kn_public *p)
             kn_ratio w = column->attribute->weight;
             if (w.numerator == 0) continue;
             double weight = (double)w.numerator / (double)w.denominator;
-            if (p->shape == KN_PUBLIC_DATABASE) weight *= (double)column->cells;
+            if (p->shape == KN_SHAPE_DATABASE) weight *= (double)column->cells;
             sum += weight * column->lm;
             weights += weight;
         }

@@ -18,8 +18,6 @@
 #include "kn_arena.h"
 #include "kn_buffer.h"
 
-typedef enum kn_public_shape { KN_PUBLIC_TABLE, KN_PUBLIC_DATABASE, KN_PUBLIC_RECORDS } kn_public_shape;
-
 /* A released column. */
 typedef struct kn_public_column {
     const char         *name;
@@ -45,7 +43,7 @@ typedef struct kn_public_size {
 } kn_public_size;
 
 typedef struct kn_public {
-    kn_public_shape       shape;
+    kn_shape              shape;
     const kn_spec        *spec; /* borrowed: the user's, method as asked */
     const char           *missing; /* of a table: the text of a missing cell; borrowed */
     int                   part_count;
@@ -93,12 +91,9 @@ KN_CHECK kn_status kn_public_certificate(kn_buffer *to, const kn_public *facts, 
 
 /* ---- Shared by the shapes ---- */
 
-KN_CHECK kn_status kn_public_create(kn_public **out, kn_context *ctx, kn_public_shape shape, const kn_spec *spec,
+KN_CHECK kn_status kn_public_create(kn_public **out, kn_context *ctx, kn_shape shape, const kn_spec *spec,
                                     kn_error *err);
 void *kn_public_room(kn_public *facts, size_t count, size_t size, kn_error *err); /* zeroed; NULL: KN_MEMORY was told */
-
-/* The largest k that is asked for; 0: none is. */
-int64_t kn_public_asked_k(const kn_spec *spec);
 
 /* Sizes of classes in any order → k, classes, sizes, dm (without suppressed rows). */
 KN_CHECK kn_status kn_public_sizes(kn_public *facts, int64_t *sizes, int64_t count, kn_error *err);

@@ -1,6 +1,7 @@
 /* kn_public_certificate.c: the facts of a release as its certificate (kn_public.h; docs/certificate.md explains every key).
  * Keys keep their order; equal facts and requests give equal bytes. */
 #include <jansson.h>
+#include <kanon/catalogue.h>
 #include <math.h>
 
 #include "kn_error.h"
@@ -9,67 +10,24 @@
 
 /* ---- The request ---- */
 
-static const char *suppressed_name(kn_suppressed mode)
-{
-    switch (mode) {
-    case KN_SUPPRESSED_STAR: return "star";
-    case KN_SUPPRESSED_DROP: return "drop";
-    case KN_SUPPRESSED_KEEP_SENSITIVE: return "keep-sensitive";
-    }
-    return "?";
-}
-
 static json_t *options_object(const kn_public *p, bool *ok)
 {
     const kn_spec *spec = p->spec;
     json_t        *o = json_object();
-    if (p->shape == KN_PUBLIC_TABLE) {
-        kn_json_set(o, "suppressed", kn_json_text(suppressed_name(spec->suppressed)), ok);
+    if (p->shape == KN_SHAPE_TABLE) {
+        kn_json_set(o, "suppressed", kn_json_text(kn_suppressed_name(spec->suppressed)), ok);
         kn_json_set(o, "missing", kn_json_text(kn_missing_name(spec->missing)), ok);
         kn_json_set(o, "keep-order", json_boolean(spec->keep_order), ok);
         if (p->missing && *p->missing) kn_json_set(o, "missing-text", kn_json_text(p->missing), ok);
         if (spec->spreadsheet_safe) kn_json_set(o, "spreadsheet-safe", json_true(), ok);
         if (p->linked) kn_json_set(o, "entity", json_true(), ok);
     }
-    if (p->shape == KN_PUBLIC_DATABASE && spec->anatomy) kn_json_set(o, "anatomy", json_true(), ok);
-    if (p->shape == KN_PUBLIC_RECORDS) {
+    if (p->shape == KN_SHAPE_DATABASE && spec->anatomy) kn_json_set(o, "anatomy", json_true(), ok);
+    if (p->shape == KN_SHAPE_RECORDS) {
         kn_json_set(o, "semantics", kn_json_text(kn_semantics_name(spec->semantics)), ok);
         kn_json_set(o, "strict-structure", json_boolean(spec->strict_structure), ok);
     }
     if (spec->csv.decimal == ',') kn_json_set(o, "decimal", kn_json_text(","), ok);
-    return o;
-}
-
-static json_t *quasi_names(const kn_spec *spec, bool *ok)
-{
-    json_t *a = json_array();
-    for (int i = 0; i < spec->attribute_count; i++)
-        if (spec->attributes[i].role == KN_ROLE_QUASI) kn_json_append(a, kn_json_text(spec->attributes[i].name), ok);
-    return a;
-}
-
-static json_t *requested_object(const kn_public *p, bool *ok)
-{
-    const kn_spec *spec = p->spec;
-    json_t        *o = json_object(), *models = json_array();
-    int64_t        k = kn_public_asked_k(spec);
-    for (int i = 0; i < spec->model_count; i++) kn_json_append(models, kn_json_model(&spec->models[i], ok), ok);
-    if (k > 0) kn_json_set(o, "k", json_integer(k), ok);
-    if (p->shape == KN_PUBLIC_RECORDS) {
-        kn_json_set(o, "m", json_integer(spec->kmn.m), ok);
-        kn_json_set(o, "n", json_integer(spec->kmn.n), ok);
-    }
-    kn_json_set(o, "models", models, ok);
-    if (p->shape != KN_PUBLIC_TABLE) return o;
-    kn_json_set(o, "quasi", quasi_names(spec, ok), ok);
-    if (spec->suppression_is_count) {
-        json_t *rows = json_object();
-        kn_json_set(rows, "rows", json_integer(spec->suppression_rows), ok);
-        kn_json_set(o, "suppression", rows, ok);
-    } else {
-        kn_fraction share = spec->suppression;
-        kn_json_set(o, "suppression", kn_json_number((double)share.numerator / (double)share.denominator), ok);
-    }
     return o;
 }
 
@@ -82,7 +40,7 @@ static json_t *hierarchy_of(bool has, const kn_hierarchy_spec *h, bool *ok)
 
 static bool has_levels(const kn_public *p)
 {
-    return p->shape == KN_PUBLIC_TABLE && !p->spec->method_auto &&
+    return p->shape == KN_SHAPE_TABLE && !p->spec->method_auto &&
            kn_method_family(p->spec->method) == KN_FAMILY_FULL_DOMAIN;
 }
 
@@ -108,7 +66,7 @@ static json_t *column_object(const kn_public *p, const kn_public_column *c, bool
     kn_json_set(o, "labels", json_integer(c->labels), ok);
     kn_json_set(o, "stars", json_integer(c->stars), ok);
     if (has_levels(p)) kn_json_set(o, "level", level_or_null(c->level), ok);
-    if (!p->spec->anatomy || p->shape != KN_PUBLIC_DATABASE) kn_json_set(o, "lm", kn_json_number(c->lm), ok);
+    if (!p->spec->anatomy || p->shape != KN_SHAPE_DATABASE) kn_json_set(o, "lm", kn_json_number(c->lm), ok);
     return o;
 }
 
@@ -196,7 +154,7 @@ static json_t *metrics_object(const kn_public *p, bool *ok)
     json_t *o = json_object();
     kn_json_set(o, "lm", kn_json_number(p->lm), ok);
     kn_json_set(o, "dm", kn_json_number(p->dm), ok);
-    if (p->shape == KN_PUBLIC_TABLE) kn_json_set(o, "c_avg", kn_json_number(p->c_avg), ok);
+    if (p->shape == KN_SHAPE_TABLE) kn_json_set(o, "c_avg", kn_json_number(p->c_avg), ok);
     return o;
 }
 
@@ -227,13 +185,13 @@ static void set_table(json_t *o, const kn_public *p, bool *ok)
 static void set_shape(json_t *o, const kn_public *p, bool *ok)
 {
     switch (p->shape) {
-    case KN_PUBLIC_TABLE: set_table(o, p, ok); break;
-    case KN_PUBLIC_DATABASE:
+    case KN_SHAPE_TABLE: set_table(o, p, ok); break;
+    case KN_SHAPE_DATABASE:
         kn_json_set(o, "tables", tables_array(p, ok), ok);
         kn_json_set(o, "persons", json_integer(p->units), ok);
         set_classes(o, p, ok);
         break;
-    case KN_PUBLIC_RECORDS:
+    case KN_SHAPE_RECORDS:
         kn_json_set(o, "classes_of_nodes", classes_array(p->spec, ok), ok);
         kn_json_set(o, "records", json_integer(p->units), ok);
         kn_json_set(o, "nodes", json_integer(p->nodes), ok);
@@ -244,32 +202,19 @@ static void set_shape(json_t *o, const kn_public *p, bool *ok)
     kn_json_set(o, "models", models_array(p, ok), ok);
 }
 
-static json_t *files_array(const kn_public_seal *seal, bool *ok)
-{
-    json_t *a = json_array();
-    for (int i = 0; i < seal->file_count; i++) {
-        json_t *o = json_object();
-        kn_json_set(o, "name", kn_json_text(seal->names[i]), ok);
-        kn_json_set(o, "sha256", kn_json_text(seal->digests[i]), ok);
-        kn_json_append(a, o, ok);
-    }
-    return a;
-}
-
 kn_status kn_public_certificate(kn_buffer *to, const kn_public *p, const kn_public_seal *seal, kn_error *err)
 {
-    static const char *const shapes[] = {"table", "database", "records"};
-    bool                     ok = true;
-    json_t                  *o = json_object();
+    bool    ok = true;
+    json_t *o = json_object();
     kn_json_set(o, "kanon-certificate", json_integer(2), &ok);
-    kn_json_set(o, "shape", kn_json_text(shapes[p->shape]), &ok);
+    kn_json_set(o, "shape", kn_json_text(kn_shape_name(p->shape)), &ok);
     kn_json_set(o, "method", kn_json_text(p->spec->method_auto ? "auto" : kn_method_name(p->spec->method)), &ok);
     kn_json_set(o, "options", options_object(p, &ok), &ok);
-    kn_json_set(o, "requested", requested_object(p, &ok), &ok);
+    kn_json_set(o, "requested", kn_json_requested(p->spec, &ok), &ok);
     set_shape(o, p, &ok);
     kn_json_set(o, "verified", json_true(), &ok);
     if (seal->folder)
-        kn_json_set(o, "files", files_array(seal, &ok), &ok);
+        kn_json_set(o, "files", kn_json_files(seal->names, seal->digests, seal->file_count, &ok), &ok);
     else if (seal->file_count == 1)
         kn_json_set(o, "sha256", kn_json_text(seal->digests[0]), &ok);
     kn_json_set(o, "version", seal->version ? kn_json_text(seal->version) : json_null(), &ok);

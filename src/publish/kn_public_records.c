@@ -31,7 +31,7 @@ kn_status kn_public_of_records(kn_public **out, kn_context *ctx, const kn_spec *
 {
     kn_public *p = NULL;
     *out = NULL;
-    KN_TRY(kn_public_create(&p, ctx, KN_PUBLIC_RECORDS, spec, err));
+    KN_TRY(kn_public_create(&p, ctx, KN_SHAPE_RECORDS, spec, err));
     kn_status st = measure(p, release, err);
     if (st == KN_OK)
         *out = p;

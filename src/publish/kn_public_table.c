@@ -14,6 +14,7 @@
 #include "kn_hierarchy_file.h"
 #include "kn_model.h"
 #include "kn_public.h"
+#include "kn_request_json.h"
 
 typedef struct reading {
     kn_public           *facts;
@@ -312,7 +313,7 @@ static kn_status measure(reading *r, kn_error *err)
     KN_TRY(measure_classes(r, err));
     KN_TRY(measure_columns(r, err));
     kn_public *p = r->facts;
-    int64_t    k = kn_public_asked_k(r->spec);
+    int64_t    k = kn_request_k(r->spec);
     if (p->classes > 0)
         p->c_avg = (double)(r->table->rows - r->suppressed) / (double)p->classes / (double)(k > 0 ? k : 1);
     p->linked = r->spec->entity || pseudonyms_repeat(r);
@@ -329,7 +330,7 @@ kn_status kn_public_of_table(kn_public **out, kn_context *ctx, const kn_spec *sp
 {
     reading r = {.ctx = ctx, .spec = spec, .csv = csv};
     *out = NULL;
-    KN_TRY(kn_public_create(&r.facts, ctx, KN_PUBLIC_TABLE, spec, err));
+    KN_TRY(kn_public_create(&r.facts, ctx, KN_SHAPE_TABLE, spec, err));
     r.facts->missing = csv->missing;
     kn_status st = measure(&r, err);
     kn_freq_free(r.freq);

@@ -16,7 +16,7 @@
 
 static bool is_anatomy(const kn_public *p)
 {
-    return p->shape == KN_PUBLIC_DATABASE && p->spec->anatomy;
+    return p->shape == KN_SHAPE_DATABASE && p->spec->anatomy;
 }
 
 static int64_t asked_k(const kn_spec *spec)
@@ -33,13 +33,13 @@ static void heading(kn_buffer *to, const kn_public *p)
 {
     kn_buffer_add(to, "<header>\n<h1>About this release</h1>\n<p class=\"about\">");
     switch (p->shape) {
-    case KN_PUBLIC_TABLE: kn_html_count(to, p->units, "row", "rows"); break;
-    case KN_PUBLIC_DATABASE:
+    case KN_SHAPE_TABLE: kn_html_count(to, p->units, "row", "rows"); break;
+    case KN_SHAPE_DATABASE:
         kn_html_count(to, p->units, "person", "persons");
         kn_buffer_add(to, " · ");
         kn_html_count(to, p->part_count, "table", "tables");
         break;
-    case KN_PUBLIC_RECORDS:
+    case KN_SHAPE_RECORDS:
         kn_html_count(to, p->units, "record", "records");
         kn_buffer_add(to, " · ");
         kn_html_count(to, p->nodes, "node", "nodes");
@@ -108,9 +108,9 @@ static void verdict(kn_buffer *to, const kn_public *p)
 {
     kn_buffer_add(to, "<div class=\"verdict safe\">\n<p class=\"answer\">");
     switch (p->shape) {
-    case KN_PUBLIC_TABLE: promise_of_table(to, p); break;
-    case KN_PUBLIC_DATABASE: promise_of_database(to, p); break;
-    case KN_PUBLIC_RECORDS: promise_of_records(to, p); break;
+    case KN_SHAPE_TABLE: promise_of_table(to, p); break;
+    case KN_SHAPE_DATABASE: promise_of_database(to, p); break;
+    case KN_SHAPE_RECORDS: promise_of_records(to, p); break;
     }
     kn_buffer_add(to,
                   "The written release was read again and every promise checked before it got its name.</p>\n</div>\n");
@@ -284,7 +284,7 @@ static void classes_of_nodes(kn_buffer *to, const kn_public *p)
 {
     static const char *const titles[] = {"Class", "Role", "How to read it"};
     kn_html_table            t;
-    if (p->shape != KN_PUBLIC_RECORDS || p->spec->class_count == 0) return;
+    if (p->shape != KN_SHAPE_RECORDS || p->spec->class_count == 0) return;
     kn_html_section(to, "What the records show");
     kn_buffer_add(to, "<p>");
     kn_html_count(to, p->values, "different value", "different values");
@@ -316,7 +316,7 @@ static void sizes(kn_buffer *to, const kn_public *p)
     kn_html_table            t;
     if (p->size_count == 0) return;
     kn_html_section(to, "How many look alike");
-    kn_buffer_add(to, p->shape == KN_PUBLIC_DATABASE
+    kn_buffer_add(to, p->shape == KN_SHAPE_DATABASE
                           ? "<p>A class is all persons whose quasi-identifiers are equal in every table.</p>\n"
                           : "<p>A class is all rows whose quasi-identifiers are equal.</p>\n");
     kn_html_table_begin(&t, to, "rrr", titles);

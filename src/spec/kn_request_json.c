@@ -134,6 +134,71 @@ json_t *kn_json_hierarchy(const kn_hierarchy_spec *h, bool *ok)
     return o;
 }
 
+/* ---- The request ---- */
+
+int64_t kn_request_k(const kn_spec *spec)
+{
+    int64_t k = spec->kmn.k;
+    for (int i = 0; i < spec->model_count; i++) {
+        const kn_model *m = &spec->models[i];
+        if ((m->kind == KN_MODEL_K || m->kind == KN_MODEL_ALPHA_K) && m->k > k) k = m->k;
+    }
+    return k;
+}
+
+const char *kn_suppressed_name(kn_suppressed mode)
+{
+    switch (mode) {
+    case KN_SUPPRESSED_STAR: return "star";
+    case KN_SUPPRESSED_DROP: return "drop";
+    case KN_SUPPRESSED_KEEP_SENSITIVE: return "keep-sensitive";
+    }
+    return "?";
+}
+
+static void set_table_request(json_t *o, const kn_spec *spec, bool *ok)
+{
+    json_t *quasi = json_array(), *rows = NULL;
+    for (int i = 0; i < spec->attribute_count; i++)
+        if (spec->attributes[i].role == KN_ROLE_QUASI)
+            kn_json_append(quasi, kn_json_text(spec->attributes[i].name), ok);
+    kn_json_set(o, "quasi", quasi, ok);
+    if (spec->suppression_is_count) {
+        rows = json_object();
+        kn_json_set(rows, "rows", json_integer(spec->suppression_rows), ok);
+    }
+    kn_fraction share = spec->suppression;
+    kn_json_set(o, "suppression", rows ? rows : kn_json_number((double)share.numerator / (double)share.denominator),
+                ok);
+}
+
+json_t *kn_json_requested(const kn_spec *spec, bool *ok)
+{
+    json_t  *o = json_object(), *models = json_array();
+    kn_shape shape = kn_spec_shape(spec);
+    for (int i = 0; i < spec->model_count; i++) kn_json_append(models, kn_json_model(&spec->models[i], ok), ok);
+    if (kn_request_k(spec) > 0) kn_json_set(o, "k", json_integer(kn_request_k(spec)), ok);
+    if (shape == KN_SHAPE_RECORDS) {
+        kn_json_set(o, "m", json_integer(spec->kmn.m), ok);
+        kn_json_set(o, "n", json_integer(spec->kmn.n), ok);
+    }
+    kn_json_set(o, "models", models, ok);
+    if (shape == KN_SHAPE_TABLE) set_table_request(o, spec, ok);
+    return o;
+}
+
+json_t *kn_json_files(const char *const *names, const char *const *digests, int count, bool *ok)
+{
+    json_t *a = json_array();
+    for (int i = 0; i < count; i++) {
+        json_t *o = json_object();
+        kn_json_set(o, "name", kn_json_text(names[i]), ok);
+        kn_json_set(o, "sha256", kn_json_text(digests[i]), ok);
+        kn_json_append(a, o, ok);
+    }
+    return a;
+}
+
 /* ---- The text ---- */
 
 static int add_piece(const char *piece, size_t size, void *to)

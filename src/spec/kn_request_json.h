@@ -19,6 +19,17 @@ json_t *kn_json_ratio(kn_ratio ratio);
 /* A model: its name, variant, attribute and parameters. */
 json_t *kn_json_model(const kn_model *model, bool *ok);
 
+/* The promises with their thresholds, the largest k among them, and of a table its quasi-identifiers and budget. */
+json_t *kn_json_requested(const kn_spec *spec, bool *ok);
+
+/* The largest k that is asked for; 0: none is. */
+int64_t kn_request_k(const kn_spec *spec);
+
+const char *kn_suppressed_name(kn_suppressed mode); /* "star", "drop", "keep-sensitive" */
+
+/* Files, each with its name and its SHA-256. */
+json_t *kn_json_files(const char *const *names, const char *const *digests, int count, bool *ok);
+
 /* A hierarchy as it was asked for: that it is a file, or the rule by which it is built; never what it was built from. */
 json_t *kn_json_hierarchy(const kn_hierarchy_spec *hierarchy, bool *ok);
 

@@ -11,7 +11,7 @@ typedef struct kn_place {
     int64_t line, column;
 } kn_place;
 
-/* The top-level fields, in the order in which they are documented. */
+/* The top-level fields, in the order in which they are documented, then those of `options`. */
 typedef enum kn_field {
     KN_FIELD_VERSION = 0,
     KN_FIELD_INPUT,
@@ -45,7 +45,24 @@ typedef enum kn_field {
     KN_FIELD_KEEP_ORDER,
     KN_FIELD_KEEP_ROWMAP,
     KN_FIELD_FORCE,
-    KN_FIELDS
+    KN_FIELDS,
+    KN_OPTION_TIME_LIMIT = KN_FIELDS,
+    KN_OPTION_SEED,
+    KN_OPTION_CHOOSE,
+    KN_OPTION_ALLOW_BROKEN,
+    KN_OPTION_THRESHOLD,
+    KN_OPTION_CLIMIT,
+    KN_OPTION_MATCHING,
+    KN_OPTION_LEFTOVERS,
+    KN_OPTION_DIVERSITY,
+    KN_OPTION_COMPLETE,
+    KN_OPTION_ANATOMY,
+    KN_OPTION_REFERENCE,
+    KN_OPTION_G,
+    KN_OPTION_SEMANTICS,
+    KN_OPTION_STRICT_STRUCTURE,
+    KN_OPTION_SUPPORT,
+    KN_FIELDS_AND_OPTIONS
 } kn_field;
 
 /* All that a failed change must leave as it was. The lists belong to it; texts are in the arena. */
@@ -57,7 +74,8 @@ typedef struct kn_spec_state {
     kn_model       *models;
     kn_place       *model_places; /* of each model */
     size_t          model_capacity, place_capacity;
-    kn_place        places[KN_FIELDS]; /* of each field's value */
+    kn_place        places[KN_FIELDS_AND_OPTIONS]; /* of each value                                    */
+    const char     *said[KN_FIELDS_AND_OPTIONS];   /* as whom it was given: "g", "--g"; NULL: it was not */
 } kn_spec_state;
 
 /* What kn_spec_create makes: the public struct stands first. */
@@ -106,7 +124,13 @@ kn_status kn_spec_fail_lacking(const kn_spec_inner *inner, kn_error *err, const 
 /* Do data and method fit? Fills in the method where none is given. */
 KN_CHECK kn_status kn_spec_check_shape(kn_spec_inner *inner, kn_error *err);
 
-/* What a database, or records that are trees, cannot have, and must have. */
+/* "summary", or of an option "seed". Static. */
+const char *kn_field_name(int field);
+
+/* Is there a use for everything that was given, with this shape and method? To be asked once the method is known. */
+KN_CHECK kn_status kn_spec_check_applies(const kn_spec_inner *inner, kn_error *err);
+
+/* What a database, or records that are trees, must have. */
 KN_CHECK kn_status kn_spec_check_database(const kn_spec_inner *inner, kn_error *err);
 KN_CHECK kn_status kn_spec_check_records(const kn_spec_inner *inner, kn_error *err);
 

@@ -282,6 +282,7 @@ kn_status kn_spec_check(kn_spec *spec, kn_error *err)
     kn_spec_inner *inner = kn_spec_inside(spec);
     KN_TRY(check_files(inner, err));
     KN_TRY(kn_spec_check_shape(inner, err));
+    KN_TRY(kn_spec_check_applies(inner, err));
     if (kn_spec_shape(spec) == KN_SHAPE_RECORDS) {
         kn_spec_join_models(inner);
         return kn_spec_check_records(inner, err);

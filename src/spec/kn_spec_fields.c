@@ -308,27 +308,47 @@ static kn_status read_reference(kn_reader *r, const kn_yaml *value, void *target
     return kn_read_bool(r, value, &((kn_spec *)target)->reference);
 }
 
-static const kn_key options[] = {{"time-limit", read_time_limit},
-                                 {"seed", read_seed},
-                                 {"choose", read_choose},
-                                 {"allow-broken", read_allow_broken},
-                                 {"threshold", read_threshold},
-                                 {"climit", read_climit},
-                                 {"matching", read_matching},
-                                 {"leftovers", read_leftovers},
-                                 {"diversity", read_diversity},
-                                 {"complete", read_complete},
-                                 {"anatomy", read_anatomy},
-                                 {"reference", read_reference},
-                                 {"g", kn_read_g},
-                                 {"semantics", kn_read_semantics},
-                                 {"strict-structure", kn_read_strict_structure},
-                                 {"support", kn_read_support},
-                                 {NULL, NULL}};
+/* ---- As whom a field was given ---- */
+
+static void note_given(kn_reader *r, size_t field, const char *said, kn_place place)
+{
+    r->inner->state.said[field] = said;
+    r->inner->state.places[field] = place;
+}
+
+static const kn_key options[] = {
+    [KN_OPTION_TIME_LIMIT - KN_FIELDS] = {"time-limit", read_time_limit},
+    [KN_OPTION_SEED - KN_FIELDS] = {"seed", read_seed},
+    [KN_OPTION_CHOOSE - KN_FIELDS] = {"choose", read_choose},
+    [KN_OPTION_ALLOW_BROKEN - KN_FIELDS] = {"allow-broken", read_allow_broken},
+    [KN_OPTION_THRESHOLD - KN_FIELDS] = {"threshold", read_threshold},
+    [KN_OPTION_CLIMIT - KN_FIELDS] = {"climit", read_climit},
+    [KN_OPTION_MATCHING - KN_FIELDS] = {"matching", read_matching},
+    [KN_OPTION_LEFTOVERS - KN_FIELDS] = {"leftovers", read_leftovers},
+    [KN_OPTION_DIVERSITY - KN_FIELDS] = {"diversity", read_diversity},
+    [KN_OPTION_COMPLETE - KN_FIELDS] = {"complete", read_complete},
+    [KN_OPTION_ANATOMY - KN_FIELDS] = {"anatomy", read_anatomy},
+    [KN_OPTION_REFERENCE - KN_FIELDS] = {"reference", read_reference},
+    [KN_OPTION_G - KN_FIELDS] = {"g", kn_read_g},
+    [KN_OPTION_SEMANTICS - KN_FIELDS] = {"semantics", kn_read_semantics},
+    [KN_OPTION_STRICT_STRUCTURE - KN_FIELDS] = {"strict-structure", kn_read_strict_structure},
+    [KN_OPTION_SUPPORT - KN_FIELDS] = {"support", kn_read_support}};
+
+enum { OPTIONS = sizeof options / sizeof *options };
+_Static_assert(OPTIONS == KN_FIELDS_AND_OPTIONS - KN_FIELDS, "every option is read");
 
 static kn_status read_options(kn_reader *r, const kn_yaml *value, void *target)
 {
-    return kn_read_map(r, value, options, target);
+    const char *names[OPTIONS];
+    for (int i = 0; i < OPTIONS; i++) names[i] = options[i].name;
+    KN_TRY(kn_want_map(r, value, "a mapping like {time-limit: ...}"));
+    for (const kn_yaml *key = value->first; key; key = key->next) {
+        size_t found = 0;
+        KN_TRY(kn_read_key(r, key, names, OPTIONS, &found));
+        KN_TRY(options[found].read(r, key->value, target));
+        note_given(r, KN_FIELDS + found, options[found].name, kn_field_place(r, key->value));
+    }
+    return KN_OK;
 }
 
 static kn_status read_workload(kn_reader *r, const kn_yaml *value, void *target)
@@ -421,6 +441,11 @@ static const struct {
     [KN_FIELD_FORCE] = {"force", read_force, false},
 };
 
+const char *kn_field_name(int field)
+{
+    return field < KN_FIELDS ? fields[field].name : options[field - KN_FIELDS].name;
+}
+
 static kn_status read_fields(kn_reader *r, const kn_yaml *map)
 {
     const char *names[KN_FIELDS];
@@ -430,7 +455,7 @@ static kn_status read_fields(kn_reader *r, const kn_yaml *map)
         size_t field = 0;
         KN_TRY(kn_read_key(r, key, names, KN_FIELDS, &field));
         KN_TRY(fields[field].read(r, key->value, &r->inner->state.spec));
-        r->inner->state.places[field] = kn_field_place(r, key->value);
+        note_given(r, field, fields[field].name, kn_field_place(r, key->value));
     }
     return KN_OK;
 }
@@ -526,9 +551,9 @@ static kn_status find_field(const char *field, const char *what, target_field *o
             *out = (target_field){i, fields[i].read};
             return KN_OK;
         }
-    for (const kn_key *o = options; o->name; o++)
-        if (strcmp(o->name, field) == 0) {
-            *out = (target_field){KN_FIELD_OPTIONS, o->read};
+    for (size_t i = 0; i < OPTIONS; i++)
+        if (strcmp(options[i].name, field) == 0) {
+            *out = (target_field){KN_FIELDS + i, options[i].read};
             return KN_OK;
         }
     return kn_fail(err, KN_USAGE, "%s: there is no field '%s'", what, field);
@@ -538,10 +563,11 @@ static kn_status find_field(const char *field, const char *what, target_field *o
 static kn_status change_field(kn_reader *r, const target_field *field, const kn_yaml *value)
 {
     kn_spec_state saved;
-    if (!kn_spec_begin(r->inner, &saved)) return kn_field_memory(r);
+    const char   *said = kn_arena_strndup(&r->inner->arena, r->origin.name, strlen(r->origin.name));
+    if (!said || !kn_spec_begin(r->inner, &saved)) return kn_field_memory(r);
     kn_status status = field->read(r, value, &r->inner->state.spec);
     if (status == KN_OK) {
-        r->inner->state.places[field->index] = (kn_place){0, 0};
+        note_given(r, field->index, said, (kn_place){0, 0});
         kn_spec_keep(&saved);
     } else {
         kn_spec_undo(r->inner, &saved);
@@ -575,7 +601,8 @@ kn_status kn_spec_set_texts(kn_spec *spec, const char *field, const char *const 
     target_field found = {0, NULL};
     kn_reader    r = option_reader(spec, what ? what : field, err);
     KN_TRY(find_field(field, r.origin.name, &found, err));
-    if (!fields[found.index].list && count != 1) return kn_fail(err, KN_USAGE, "%s: takes one value", r.origin.name);
+    bool listed = found.index < KN_FIELDS && fields[found.index].list;
+    if (!listed && count != 1) return kn_fail(err, KN_USAGE, "%s: takes one value", r.origin.name);
     kn_arena scratch;
     kn_yaml  list = {.kind = KN_YAML_LIST, .line = 1, .column = 1}, *value = &list;
     kn_arena_init(&scratch, r.inner->ctx);
@@ -587,7 +614,7 @@ kn_status kn_spec_set_texts(kn_spec *spec, const char *field, const char *const 
         else
             status = kn_field_memory(&r);
     }
-    if (status == KN_OK) status = change_field(&r, &found, fields[found.index].list ? &list : value);
+    if (status == KN_OK) status = change_field(&r, &found, listed ? &list : value);
     kn_arena_free(&scratch);
     return status;
 }

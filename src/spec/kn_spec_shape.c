@@ -139,24 +139,6 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
         return kn_spec_fail_lacking(inner, err, "method dmiracle needs an l-diversity of a sensitive column");
     if (spec->method == KN_METHOD_DMIRACLE && k < 2)
         return kn_spec_fail_lacking(inner, err, "method dmiracle needs a k of at least 2");
-    if (spec->anatomy && spec->method != KN_METHOD_DMIRACLE)
-        return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_OPTIONS], err,
-                                  "an anatomy is made of diverse groups: it needs method dmiracle");
-    return KN_OK;
-}
-
-/* Something that must not be, and where. */
-typedef struct rule {
-    bool        wrong;
-    int         field;
-    const char *message;
-} rule;
-
-static kn_status check_rules(const kn_spec_inner *inner, const rule *rules, size_t count, kn_error *err)
-{
-    for (size_t i = 0; i < count; i++)
-        if (rules[i].wrong)
-            return kn_spec_fail_place(inner, inner->state.places[rules[i].field], err, "%s", rules[i].message);
     return KN_OK;
 }
 
@@ -171,7 +153,8 @@ static kn_status check_person_key(const kn_spec_inner *inner, kn_error *err)
         for (int i = 0; same && i < table->key_count; i++) same = kn_spec_is_entity(spec, table->key[i]);
         if (!same)
             return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_ENTITY], err,
-                                      "table \"%s\" has another key than the entity says", table->name);
+                                      "%s: table \"%s\" has another key; name that, or leave it out",
+                                      inner->state.said[KN_FIELD_ENTITY], table->name);
     }
     return KN_OK;
 }
@@ -179,18 +162,9 @@ static kn_status check_person_key(const kn_spec_inner *inner, kn_error *err)
 kn_status kn_spec_check_database(const kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec *spec = &inner->state.spec;
-    const rule     rules[] = {
-            {spec->input_count != 1, KN_FIELD_INPUT, "a database is one input"},
-            {spec->attribute_count > 0, KN_FIELD_ATTRIBUTES, "the columns of a database are declared below its tables"},
-            {spec->population != NULL, KN_FIELD_POPULATION, "a database has no population"},
-            {spec->missing != KN_MISSING_VALUE, KN_FIELD_MISSING, "missing cells of a database are a value"},
-            {spec->suppression.numerator > 0 || spec->suppression_rows > 0, KN_FIELD_SUPPRESSION,
-             "persons of a database are not suppressed by share: options leftovers and diversity say who is dropped"},
-            {spec->dependency_count > 0, KN_FIELD_DEPENDENCIES, "dependencies of a database are its keys, which are kept"},
-            {spec->keep_order, KN_FIELD_KEEP_ORDER, "rows of a database have no order that could be kept"},
-            {spec->summary, KN_FIELD_SUMMARY, "there is no summary of a database"},
-    };
-    KN_TRY(check_rules(inner, rules, sizeof rules / sizeof *rules, err));
+    if (spec->input_count != 1)
+        return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_INPUT], err,
+                                  "input: a database is one input; name one");
     KN_TRY(check_person_key(inner, err));
     return check_promises(inner, err);
 }
@@ -200,19 +174,9 @@ kn_status kn_spec_check_database(const kn_spec_inner *inner, kn_error *err)
 kn_status kn_spec_check_records(const kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec *spec = &inner->state.spec;
-    const rule     rules[] = {
-            {spec->input_count != 1, KN_FIELD_INPUT, "records that are trees are one input"},
-            {spec->attribute_count > 0, KN_FIELD_ATTRIBUTES, "records that are trees have classes instead of attributes"},
-            {spec->population != NULL, KN_FIELD_POPULATION, "records that are trees have no population"},
-            {spec->suppression.numerator > 0 || spec->suppression_rows > 0, KN_FIELD_SUPPRESSION,
-             "no record is suppressed: values are generalized and relations vanish"},
-            {spec->dependency_count > 0, KN_FIELD_DEPENDENCIES, "records that are trees have no dependencies"},
-            {spec->keep_order, KN_FIELD_KEEP_ORDER, "records are put in the order of what they show"},
-            {spec->summary, KN_FIELD_SUMMARY, "there is no summary of records that are trees"},
-            {spec->spreadsheet_safe, KN_FIELD_SPREADSHEET_SAFE,
-             "spreadsheet-safe is for CSV, which is not how records that are trees are written"},
-    };
-    KN_TRY(check_rules(inner, rules, sizeof rules / sizeof *rules, err));
+    if (spec->input_count != 1)
+        return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_INPUT], err,
+                                  "input: records that are trees are one input; name one");
     if (spec->class_count == 0 && spec->table_count == 0)
         return kn_spec_fail_lacking(inner, err, "records that are trees need classes, as they nest (classes: ...)");
     if (spec->kmn.k == 0)

@@ -20,6 +20,11 @@ kn_shape kn_method_shape(kn_method method)
     return family == KN_FAMILY_RELATIONAL ? KN_SHAPE_DATABASE : KN_SHAPE_TABLE;
 }
 
+bool kn_method_has_nodes(kn_method method)
+{
+    return kn_method_family(method) == KN_FAMILY_FULL_DOMAIN;
+}
+
 bool kn_method_is_default(kn_method method)
 {
     return method == KN_METHOD_OPTIMAL || method == KN_METHOD_MIRACLE_X || method == KN_METHOD_GCS;

@@ -1,9 +1,9 @@
 /* shim.c: preloaded into the program under test, makes the n-th step of writing fail or end the process.
  *
- * A step is making a folder, opening a file for writing, write, pwrite, ftruncate, fsync, fdatasync, chmod, rename or the
- * close of a file that was written, each below the folder KANON_CRASH_UNDER. KANON_CRASH_AT says which one (from 1),
- * KANON_CRASH_HOW what happens: ENOSPC or EIO (the call fails), KILL (the process ends by SIGKILL before the call), INT
- * (SIGINT is raised, then the call goes on). When it happens the file KANON_CRASH_MARK appears, so that the test knows
+ * A step is making a folder, opening a file for writing, write, pwrite, ftruncate, fsync, fdatasync, chmod, link, rename,
+ * unlink or the close of a file that was written, each below the folder KANON_CRASH_UNDER. KANON_CRASH_AT says which one
+ * (from 1), KANON_CRASH_HOW what happens: ENOSPC or EIO (the call fails), KILL (the process ends by SIGKILL before the call),
+ * INT (SIGINT is raised, then the call goes on), STOP (the process stops before the call, until SIGCONT). When it happens the file KANON_CRASH_MARK appears, so that the test knows
  * when n was past the last step. Calls that take an offset are exported under the names they have with 64 bits, for they
  * are compiled like those of the program (and of SQLite).
  */
@@ -66,8 +66,8 @@ static bool fails(const char *call)
         if (fd >= 0) syscall(SYS_close, fd);
     }
     if (strcmp(how, "KILL") == 0) raise(SIGKILL);
-    if (strcmp(how, "INT") == 0) {
-        raise(SIGINT);
+    if (strcmp(how, "INT") == 0 || strcmp(how, "STOP") == 0) {
+        raise(*how == 'I' ? SIGINT : SIGSTOP);
         return false;
     }
     errno = strcmp(how, "EIO") == 0 ? EIO : ENOSPC;
@@ -152,6 +152,30 @@ EXPORT int rename(const char *from, const char *to)
 {
     if (below(to) && fails("rename")) return -1;
     return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+EXPORT int link(const char *from, const char *to)
+{
+    if (below(to) && fails("link")) return -1;
+    return (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+EXPORT int unlink(const char *path)
+{
+    if (below(path) && fails("unlink")) return -1;
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+EXPORT int rmdir(const char *path)
+{
+    if (below(path) && fails("unlink")) return -1;
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
+}
+
+EXPORT int unlinkat(int folder, const char *path, int flags)
+{
+    if (lies_below(folder) && fails("unlink")) return -1;
+    return (int)syscall(SYS_unlinkat, folder, path, flags);
 }
 
 EXPORT int close(int fd)

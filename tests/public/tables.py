@@ -104,7 +104,7 @@ class Original:
         for column, role in self.dropped.items():
             if role:
                 request["attributes"][column] = {"role": role}
-        if self.seed is not None:
+        if self.seed is not None and self.case.method == "heuristic":
             request["options"] = dict(request.get("options", {}), seed=self.seed)
         for key in ("population", "workload"):
             if request.get(key):

@@ -51,7 +51,7 @@ class Original:
     def spec(self, name):
         case = self.case
         request = {"kanon": 1, "input": f"{name}/{name}.{case.form}", "method": case.method, "privacy": case.privacy,
-                   "options": dict(case.how, **({} if self.seed is None else {"seed": self.seed}))}
+                   "options": dict(case.how)}
         if case.form == "database":
             quasi = {c.lower(): {"role": "quasi", **self.hierarchy(c, name)} for c in ("Disease", "Drug")}
             return dict(request, input=f"{name}/{name}/", entity={"table": "person", "key": "pid"}, tables={

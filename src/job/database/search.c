@@ -1,4 +1,4 @@
-/* database/search.c: the plan of a release of a database, and what it reaches (kn_job_database.h). */
+/* database/search.c: the plan of a release of a database, and what it reaches (kn_database_run.h). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,25 +6,19 @@
 
 #include "kn_alloc.h"
 #include "kn_bitmap.h"
+#include "kn_database_run.h"
 #include "kn_error.h"
-#include "kn_job_database.h"
 #include "kn_job_texts.h"
 
 enum { MANY_PERSONS = 500000 }; /* that a verifier may not be able to match to originals without a map */
 
-static kn_status no_release(kn_dbrun *run, const char *why, kn_error *err)
-{
-    run->result->found = false;
-    run->result->reason = kn_arena_strndup(run->arena, why, strlen(why));
-    return run->result->reason ? KN_OK : kn_fail_memory(err, run->ctx, "making a release");
-}
-
 /* ---- Promises ---- */
 
-static kn_status find_promises(kn_dbrun *run, kn_error *err)
+static kn_status find_promises(kn_database_run *run, kn_error *err)
 {
-    const kn_spec *spec = run->spec;
-    run->promises = kn_dbrun_room(run, &run->scratch, (size_t)spec->model_count, sizeof *run->promises, err);
+    const kn_spec *spec = run->all.spec;
+    run->promises =
+        kn_release_room(&run->all, &run->all.scratch, (size_t)spec->model_count, sizeof *run->promises, err);
     if (!run->promises) return KN_MEMORY;
     for (int i = 0; i < spec->model_count; i++) {
         const kn_model *m = &spec->models[i];
@@ -54,19 +48,9 @@ static kn_relational_method method_of(kn_method method)
     }
 }
 
-static kn_status keep_counters(kn_dbrun *run, const kn_release_counter *counters, size_t count, kn_error *err)
+static kn_status cluster(kn_database_run *run, bool *found, kn_error *err)
 {
-    kn_release_counter *copy = kn_dbrun_room(run, run->arena, count, sizeof *copy, err);
-    if (!copy) return KN_MEMORY;
-    memcpy(copy, counters, count * sizeof *copy);
-    run->result->counters = copy;
-    run->result->counter_count = (int)count;
-    return KN_OK;
-}
-
-static kn_status cluster(kn_dbrun *run, bool *found, kn_error *err)
-{
-    const kn_spec         *spec = run->spec;
+    const kn_spec         *spec = run->all.spec;
     kn_relational_problem  problem = KN_RELATIONAL_PROBLEM_INIT;
     kn_relational_counters c = {0};
     problem.forest = run->forest;
@@ -81,18 +65,18 @@ static kn_status cluster(kn_dbrun *run, bool *found, kn_error *err)
     problem.reference = spec->reference;
     problem.promise_count = run->promise_count;
     problem.promises = run->promises;
-    KN_TRY(kn_relational_search(&run->plan, found, &c, run->ctx, &problem, err));
-    run->result->largest_share = c.largest_share;
+    KN_TRY(kn_relational_search(&run->plan, found, &c, run->all.ctx, &problem, err));
+    run->result->head.largest_share = c.largest_share;
     const kn_release_counter counters[] = {
         {"clusters", (double)c.clusters}, {"merged", (double)c.merged},
         {"absorbed", (double)c.absorbed}, {"distances", (double)c.distances},
         {"skipped", (double)c.skipped},   {"pair_evaluations", (double)c.pair_evaluations}};
-    return keep_counters(run, counters, sizeof counters / sizeof *counters, err);
+    return kn_release_set_counters(&run->all, counters, sizeof counters / sizeof *counters, err);
 }
 
-static kn_status cluster_bitmap(kn_dbrun *run, bool *found, kn_error *err)
+static kn_status cluster_bitmap(kn_database_run *run, bool *found, kn_error *err)
 {
-    const kn_spec     *spec = run->spec;
+    const kn_spec     *spec = run->all.spec;
     kn_bitmap_problem  problem = KN_BITMAP_PROBLEM_INIT;
     kn_bitmap_counters c = {0};
     problem.forest = run->forest;
@@ -102,7 +86,7 @@ static kn_status cluster_bitmap(kn_dbrun *run, bool *found, kn_error *err)
     problem.seed = spec->seed;
     problem.leftovers = spec->leftovers;
     problem.complete = spec->complete;
-    KN_TRY(kn_bitmap_search(&run->plan, found, &c, run->ctx, &problem, err));
+    KN_TRY(kn_bitmap_search(&run->plan, found, &c, run->all.ctx, &problem, err));
     const kn_release_counter counters[] = {{"clusters", (double)c.clusters},
                                            {"merged", (double)c.merged},
                                            {"absorbed", (double)c.absorbed},
@@ -113,7 +97,7 @@ static kn_status cluster_bitmap(kn_dbrun *run, bool *found, kn_error *err)
                                            {"absent_kept", (double)c.absent_kept},
                                            {"bitmap_lm", c.lm},
                                            {"bitmap_dm", (double)c.dm}};
-    return keep_counters(run, counters, sizeof counters / sizeof *counters, err);
+    return kn_release_set_counters(&run->all, counters, sizeof counters / sizeof *counters, err);
 }
 
 /* ---- What it reaches ---- */
@@ -123,22 +107,22 @@ static double share(int64_t part, int64_t whole)
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-static kn_status measure(kn_dbrun *run, kn_error *err)
+static kn_status measure_plan(kn_database_run *run, kn_error *err)
 {
     kn_relational_metrics  *m = NULL;
     kn_database_result     *r = run->result;
     const kn_database_plan *plan = run->plan;
-    KN_TRY(kn_relational_measure(&m, run->ctx, run->forest, plan, err));
+    KN_TRY(kn_relational_measure(&m, run->all.ctx, run->forest, plan, err));
     kn_release_table *tables = (kn_release_table *)(uintptr_t)r->tables;
     for (int t = 0; t < r->table_count; t++) {
         tables[t].cells = m->tables[t].cells;
         tables[t].lm = m->tables[t].lm;
-        if (run->spec->anatomy) tables[t].lm = share(m->tables[t].deleted, m->tables[t].cells);
+        if (run->all.spec->anatomy) tables[t].lm = share(m->tables[t].deleted, m->tables[t].cells);
     }
     r->lm = m->lm;
     r->lm_released = m->lm_released;
     r->dm = m->dm;
-    if (run->spec->anatomy) { /* what is not deleted shows its own values */
+    if (run->all.spec->anatomy) { /* what is not deleted shows its own values */
         r->lm = share(m->deleted, m->cells);
         r->lm_released = 0;
         r->dm = NAN;
@@ -146,12 +130,12 @@ static kn_status measure(kn_dbrun *run, kn_error *err)
     kn_relational_metrics_free(m);
     for (uint32_t c = 0; c < plan->classes; c++) {
         int64_t size = kn_database_plan_size(plan, c);
-        if (c == 0 || size < r->k) r->k = size;
+        if (c == 0 || size < r->head.k) r->head.k = size;
         for (uint64_t v = plan->node_start[c]; v < plan->node_start[c + 1]; v++) tables[plan->table[v]].rows += size;
     }
     for (int t = 0; t < r->table_count; t++) tables[t].deleted = tables[t].rows_in - tables[t].orphans - tables[t].rows;
-    r->classes = plan->classes;
-    r->suppressed = plan->suppressed;
+    r->head.classes = plan->classes;
+    r->head.suppressed = plan->suppressed;
     r->persons = r->persons_in - plan->suppressed;
     return KN_OK;
 }
@@ -163,13 +147,13 @@ static int ascending(const void *a, const void *b)
 }
 
 /* How many classes there are of each size; `sizes` is sorted. */
-static kn_status count_sizes(kn_dbrun *run, int64_t *sizes, size_t count, const kn_size_count **out, int *out_count,
-                             kn_error *err)
+static kn_status count_sizes(kn_database_run *run, int64_t *sizes, size_t count, const kn_size_count **out,
+                             int *out_count, kn_error *err)
 {
     size_t different = 0;
     qsort(sizes, count, sizeof *sizes, ascending);
     for (size_t i = 0; i < count; i++) different += i == 0 || sizes[i] != sizes[i - 1];
-    kn_size_count *list = kn_dbrun_room(run, run->arena, different, sizeof *list, err);
+    kn_size_count *list = kn_release_room(&run->all, run->all.arena, different, sizeof *list, err);
     if (!list) return KN_MEMORY;
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
@@ -183,76 +167,86 @@ static kn_status count_sizes(kn_dbrun *run, int64_t *sizes, size_t count, const 
     return KN_OK;
 }
 
-kn_status kn_dbrun_sizes_before(kn_dbrun *run, kn_error *err)
+static kn_status sizes_before(kn_database_run *run, kn_error *err)
 {
     const kn_forest *f = run->forest;
     size_t           count = 0;
-    int64_t         *sizes = kn_alloc_array(run->ctx, (size_t)f->entities + 1, sizeof *sizes);
-    if (!sizes) return kn_fail_memory(err, run->ctx, "making a release");
+    int64_t         *sizes = kn_alloc_array(run->all.ctx, (size_t)f->entities + 1, sizeof *sizes);
+    if (!sizes) return kn_fail_memory(err, run->all.ctx, "making a release");
     for (int64_t e = 0; e < f->entities; e++) { /* equal trees are neighbours */
         uint32_t tree = f->subtree[f->start[e]];
         if (e == 0 || tree != f->subtree[f->start[e - 1]]) sizes[count++] = 0;
         sizes[count - 1]++;
     }
-    kn_status st = count_sizes(run, sizes, count, &run->result->sizes_before, &run->result->size_count_before, err);
-    run->result->k_before = sizes[0];
+    kn_status st =
+        count_sizes(run, sizes, count, &run->result->head.sizes_before, &run->result->head.size_count_before, err);
+    run->result->head.k_before = sizes[0];
     kn_free(sizes);
     return st;
 }
 
-static kn_status sizes_after(kn_dbrun *run, kn_error *err)
+static kn_status sizes_after(kn_database_run *run, kn_error *err)
 {
     const kn_database_plan *plan = run->plan;
-    int64_t                *sizes = kn_alloc_array(run->ctx, (size_t)plan->classes + 1, sizeof *sizes);
-    if (!sizes) return kn_fail_memory(err, run->ctx, "making a release");
+    int64_t                *sizes = kn_alloc_array(run->all.ctx, (size_t)plan->classes + 1, sizeof *sizes);
+    if (!sizes) return kn_fail_memory(err, run->all.ctx, "making a release");
     for (uint32_t c = 0; c < plan->classes; c++) sizes[c] = kn_database_plan_size(plan, c);
-    kn_status st = count_sizes(run, sizes, plan->classes, &run->result->sizes, &run->result->size_count, err);
+    kn_status st = count_sizes(run, sizes, plan->classes, &run->result->head.sizes, &run->result->head.size_count, err);
     kn_free(sizes);
     return st;
 }
 
-/* Figures of the promises come from the verifier, who alone derives them from what is shown. */
-static kn_status list_models(kn_dbrun *run, kn_error *err)
+/* Figures of the other promises come from the verifier, who alone derives them from what is shown. */
+static kn_status list_models(kn_database_run *run, kn_error *err)
 {
-    kn_release_model *models = kn_dbrun_room(run, run->arena, (size_t)run->spec->model_count, sizeof *models, err);
-    if (!models) return KN_MEMORY;
-    for (int i = 0; i < run->spec->model_count; i++) {
-        models[i] = (kn_release_model){run->spec->models[i], NAN, NAN};
-        const char *name = models[i].model.attribute;
-        if (name && !(models[i].model.attribute = kn_arena_strndup(run->arena, name, strlen(name))))
-            return kn_fail_memory(err, run->ctx, "making a release");
+    KN_TRY(kn_release_set_models(&run->all, NULL, NULL, err));
+    kn_release_model *models = (kn_release_model *)(uintptr_t)run->result->head.models;
+    for (int i = 0; i < run->result->head.model_count; i++) {
         if (models[i].model.kind != KN_MODEL_K) continue;
-        models[i].original = (double)run->result->k_before;
-        models[i].reached = (double)run->result->k;
+        models[i].original = (double)run->result->head.k_before;
+        models[i].reached = (double)run->result->head.k;
     }
-    run->result->models = models;
-    run->result->model_count = run->spec->model_count;
     return KN_OK;
 }
 
-kn_status kn_dbrun_search(kn_dbrun *run, kn_error *err)
+kn_status kn_database_run_search(kn_release_run *all, kn_error *err)
 {
-    bool found = false;
+    kn_database_run *run = kn_database_run_of(all);
+    bool             found = false;
     KN_TRY(find_promises(run, err));
-    KN_TRY(kn_dbrun_sizes_before(run, err));
     if (run->forest->entities < run->k) {
         char why[200];
         snprintf(why, sizeof why, "k: it needs at least %lld persons, and table \"%.80s\" has %lld", (long long)run->k,
                  run->db->tables[run->db->entity].name, (long long)run->forest->entities);
-        return no_release(run, why, err);
+        return kn_release_none(all, why, err);
     }
-    KN_TRY(run->spec->method == KN_METHOD_BITMAP ? cluster_bitmap(run, &found, err) : cluster(run, &found, err));
+    KN_TRY(all->spec->method == KN_METHOD_BITMAP ? cluster_bitmap(run, &found, err) : cluster(run, &found, err));
     if (!found)
-        return no_release(run, "no class of persons could be made that keeps every promise about sensitive values",
-                          err);
-    run->result->found = true;
-    KN_TRY(measure(run, err));
+        return kn_release_none(all, "no class of persons could be made that keeps every promise about sensitive values",
+                               err);
+    run->result->head.found = true;
+    return KN_OK;
+}
+
+kn_status kn_database_run_measure(kn_release_run *all, kn_error *err)
+{
+    kn_database_run *run = kn_database_run_of(all);
+    KN_TRY(sizes_before(run, err));
+    if (!run->result->head.found) return KN_OK;
+    KN_TRY(measure_plan(run, err));
     KN_TRY(sizes_after(run, err));
     KN_TRY(list_models(run, err));
-    if (run->result->suppressed > 0)
-        KN_TRY(kn_dbrun_note(run, err, "%lld %s not released", (long long)run->result->suppressed,
-                             run->result->suppressed == 1 ? "person is" : "persons are"));
-    if (run->result->persons > MANY_PERSONS && !run->spec->keep_rowmap)
-        KN_TRY(kn_dbrun_note(run, err, KN_JOB_MAP_NEEDED));
-    return KN_OK;
+    int64_t suppressed = all->head->suppressed;
+    if (suppressed > 0)
+        KN_TRY(kn_release_note(all, err, "%lld %s not released", (long long)suppressed,
+                               suppressed == 1 ? "person is" : "persons are"));
+    if (run->result->persons <= MANY_PERSONS || all->spec->keep_rowmap) return KN_OK;
+    return kn_release_note(all, err, KN_JOB_MAP_NEEDED);
+}
+
+void kn_database_run_end_search(kn_release_run *all)
+{
+    kn_database_run *run = kn_database_run_of(all);
+    kn_database_plan_free(run->plan);
+    run->plan = NULL;
 }

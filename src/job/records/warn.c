@@ -11,7 +11,7 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
-#include "kn_job_records.h"
+#include "kn_records_run.h"
 #include "kn_kept.h"
 
 enum { FEW_VALUES = 10 }; /* nodes below which nothing looks like free text */
@@ -27,11 +27,11 @@ typedef struct common {
 } common;
 
 typedef struct watching {
-    kn_recrun *run;
-    int        cls;
-    common    *of;  /* per value */
-    uint32_t  *own; /* of the record at hand */
-    uint32_t   own_count;
+    kn_records_run *run;
+    int             cls;
+    common         *of;  /* per value */
+    uint32_t       *own; /* of the record at hand */
+    uint32_t        own_count;
 } watching;
 
 static bool promised(const kn_spec *spec, const char *name)
@@ -54,7 +54,7 @@ static bool meet(watching *w, common *c, int64_t record)
     if (c->last == record + 1) return true;
     c->last = record + 1;
     if (c->records++ == 0) {
-        c->values = kn_alloc_array(w->run->ctx, (size_t)w->own_count + 1, sizeof *c->values);
+        c->values = kn_alloc_array(w->run->all.ctx, (size_t)w->own_count + 1, sizeof *c->values);
         if (!c->values) return false;
         if (w->own_count) memcpy(c->values, w->own, w->own_count * sizeof *w->own);
         c->count = w->own_count;
@@ -91,8 +91,8 @@ static kn_status look_at_class(watching *w, kn_error *err)
     uint64_t             widest = 0;
     for (int64_t i = 0; i < r->count; i++)
         if (r->start[i + 1] - r->start[i] > widest) widest = r->start[i + 1] - r->start[i];
-    w->of = kn_alloc_array_zero(w->run->ctx, v->nodes, sizeof *w->of);
-    w->own = kn_alloc_array(w->run->ctx, (size_t)widest + 1, sizeof *w->own);
+    w->of = kn_alloc_array_zero(w->run->all.ctx, v->nodes, sizeof *w->of);
+    w->own = kn_alloc_array(w->run->all.ctx, (size_t)widest + 1, sizeof *w->own);
     bool ok = w->of && w->own;
     for (int64_t i = 0; i < r->count && ok; i++) ok = look_at(w, i);
     for (uint32_t u = 0; u < v->nodes && w->of; u++) {
@@ -101,17 +101,17 @@ static kn_status look_at_class(watching *w, kn_error *err)
     }
     kn_free(w->of);
     kn_free(w->own);
-    if (!ok) return kn_fail_memory(err, w->run->ctx, warning);
+    if (!ok) return kn_fail_memory(err, w->run->all.ctx, warning);
     if (telling == 0) return KN_OK;
-    return kn_recrun_note(
-        w->run, err,
+    return kn_release_note(
+        &w->run->all, err,
         "class \"%s\": %lld of the values that may be known give a sensitive value away, since all who "
         "have one of them have the same; l-diversity would not allow it",
         v->class_names[w->cls], (long long)telling);
 }
 
 /* As of a table: of at least 10 nodes more than half show different texts. `seen`: one entry per value, all zero. */
-static kn_status look_for_texts(kn_recrun *run, int cls, bool *seen, kn_string *values, kn_error *err)
+static kn_status look_for_texts(kn_records_run *run, int cls, bool *seen, kn_string *values, kn_error *err)
 {
     const kn_records    *r = run->released;
     const kn_vocabulary *v = r->vocabulary;
@@ -125,20 +125,20 @@ static kn_status look_for_texts(kn_recrun *run, int cls, bool *seen, kn_string *
         seen[r->value[i]] = true;
     }
     if (nodes < FEW_VALUES || 2 * (int64_t)count <= nodes) return KN_OK;
-    KN_TRY(kn_kept_are_texts(run->ctx, values, count, run->spec->csv.decimal, &texts, err));
+    KN_TRY(kn_kept_are_texts(run->all.ctx, values, count, run->all.spec->csv.decimal, &texts, err));
     if (!texts) return KN_OK;
-    return kn_recrun_note(
-        run, err,
+    return kn_release_note(
+        &run->all, err,
         "class \"%s\" is published as it is, and so many different texts look like free text, which may name people",
         v->class_names[cls]);
 }
 
-static kn_status warn_of_texts(kn_recrun *run, kn_error *err)
+static kn_status warn_of_texts(kn_records_run *run, kn_error *err)
 {
     const kn_vocabulary *v = run->released->vocabulary;
-    bool                *seen = kn_alloc_array_zero(run->ctx, (size_t)v->nodes + 1, sizeof *seen);
-    kn_string           *values = kn_alloc_array(run->ctx, (size_t)v->nodes + 1, sizeof *values);
-    kn_status            st = seen && values ? KN_OK : kn_fail_memory(err, run->ctx, warning);
+    bool                *seen = kn_alloc_array_zero(run->all.ctx, (size_t)v->nodes + 1, sizeof *seen);
+    kn_string           *values = kn_alloc_array(run->all.ctx, (size_t)v->nodes + 1, sizeof *values);
+    kn_status            st = seen && values ? KN_OK : kn_fail_memory(err, run->all.ctx, warning);
     for (int c = 0; c < v->class_count && st == KN_OK; c++)
         if (v->sensitive[c]) st = look_for_texts(run, c, seen, values, err);
     kn_free(seen);
@@ -146,13 +146,14 @@ static kn_status warn_of_texts(kn_recrun *run, kn_error *err)
     return st;
 }
 
-kn_status kn_recrun_warn(kn_recrun *run, kn_error *err)
+kn_status kn_records_run_warn(kn_release_run *all, kn_error *err)
 {
+    kn_records_run      *run = kn_records_run_of(all);
     const kn_vocabulary *v = run->released->vocabulary;
     KN_TRY(warn_of_texts(run, err));
     for (int c = 0; c < v->class_count; c++) {
         watching w = {.run = run, .cls = c};
-        if (v->sensitive[c] && !promised(run->spec, v->class_names[c])) KN_TRY(look_at_class(&w, err));
+        if (v->sensitive[c] && !promised(run->all.spec, v->class_names[c])) KN_TRY(look_at_class(&w, err));
     }
     return KN_OK;
 }

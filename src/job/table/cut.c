@@ -14,12 +14,12 @@
 #include "kn_error.h"
 #include "kn_freq.h"
 #include "kn_hash.h"
-#include "kn_job_anonymize.h"
+#include "kn_table_run.h"
 
 static const char measuring[] = "measuring classes";
 
 typedef struct classes {
-    kn_run              *run;
+    kn_table_run        *run;
     const kn_cut        *cut;
     kn_freq             *freq;
     int64_t             *persons;    /* per class                     */
@@ -32,7 +32,7 @@ typedef struct classes {
 /* Histograms of persons: (classes, value, person) → (classes, value) with its persons → classes. */
 static kn_status person_histograms(classes *c, int sensitive, kn_class_histograms *out, kn_error *err)
 {
-    kn_context *ctx = c->run->ctx;
+    kn_context *ctx = c->run->all.ctx;
     int         n = c->cut->column_count;
     int        *columns = kn_alloc_array(ctx, (size_t)n + 2, sizeof *columns);
     if (!columns) return kn_fail_memory(err, ctx, measuring);
@@ -62,7 +62,7 @@ static kn_status person_histograms(classes *c, int sensitive, kn_class_histogram
 
 static kn_status group(classes *c, kn_error *err)
 {
-    kn_context   *ctx = c->run->ctx;
+    kn_context   *ctx = c->run->all.ctx;
     const kn_cut *cut = c->cut;
     int           sensitive = c->run->requirements->sensitive_count;
     c->histograms = kn_alloc_array_zero(ctx, (size_t)sensitive + 1, sizeof *c->histograms);
@@ -117,8 +117,8 @@ static uint32_t node_at(const classes *c, int q, uint32_t leaf)
 
 static void class_tuple(const classes *c, int64_t i, uint32_t *nodes)
 {
-    const kn_run *run = c->run;
-    int64_t       row = c->cut->first_rows ? c->cut->first_rows[kn_freq_code(c->freq, i, 0)] : 0;
+    const kn_table_run *run = c->run;
+    int64_t             row = c->cut->first_rows ? c->cut->first_rows[kn_freq_code(c->freq, i, 0)] : 0;
     for (int q = 0; q < run->quasi_count; q++) {
         uint32_t code =
             c->cut->first_rows ? kn_column_code(&run->table->columns[run->quasi[q]], row) : kn_freq_code(c->freq, i, q);
@@ -135,15 +135,15 @@ static int64_t everybody(const kn_population_set *all)
 
 static kn_status count_people(classes *c, kn_error *err)
 {
-    kn_run                  *run = c->run;
+    kn_table_run            *run = c->run;
     const kn_population_set *all = run->population;
     tuples                   t = {.quasi_count = run->quasi_count};
     size_t                   slots = 4, n = (size_t)c->freq->classes, quasi = (size_t)run->quasi_count;
     while (slots < 2 * n) slots *= 2;
     t.mask = slots - 1;
-    t.slots = kn_alloc_array_zero(run->ctx, slots, sizeof *t.slots);
-    t.nodes = kn_alloc_array(run->ctx, (n + 1) * quasi, sizeof *t.nodes);
-    c->people = kn_alloc_array_zero(run->ctx, n + 1, sizeof *c->people);
+    t.slots = kn_alloc_array_zero(run->all.ctx, slots, sizeof *t.slots);
+    t.nodes = kn_alloc_array(run->all.ctx, (n + 1) * quasi, sizeof *t.nodes);
+    c->people = kn_alloc_array_zero(run->all.ctx, n + 1, sizeof *c->people);
     bool ok = t.slots && t.nodes && c->people;
     for (size_t i = 0; ok && i < n; i++) {
         int64_t code = kn_freq_code(c->freq, (int64_t)i, 0);
@@ -160,7 +160,7 @@ static kn_status count_people(classes *c, kn_error *err)
     }
     kn_free(t.slots);
     kn_free(t.nodes);
-    return ok ? KN_OK : kn_fail_memory(err, run->ctx, measuring);
+    return ok ? KN_OK : kn_fail_memory(err, run->all.ctx, measuring);
 }
 
 /* ---- Models ---- */
@@ -188,10 +188,10 @@ static void view_class(const classes *c, int64_t i, kn_class_view *view, kn_hist
 static kn_status reach(const classes *c, kn_cut_figures *out, kn_error *err)
 {
     const kn_requirements  *r = c->run->requirements;
-    const kn_spec          *spec = c->run->spec;
+    const kn_spec          *spec = c->run->all.spec;
     kn_requirements_scratch scratch = {0};
-    kn_histogram *histograms = kn_alloc_array(c->run->ctx, (size_t)r->sensitive_count + 1, sizeof *histograms);
-    if (!histograms) return kn_fail_memory(err, c->run->ctx, measuring);
+    kn_histogram *histograms = kn_alloc_array(c->run->all.ctx, (size_t)r->sensitive_count + 1, sizeof *histograms);
+    if (!histograms) return kn_fail_memory(err, c->run->all.ctx, measuring);
     kn_status st = kn_requirements_scratch_make(&scratch, r, err);
     for (int64_t i = 0; st == KN_OK && i < c->freq->classes; i++) {
         kn_class_view view;
@@ -213,12 +213,12 @@ static kn_status reach(const classes *c, kn_cut_figures *out, kn_error *err)
     return st;
 }
 
-kn_status kn_cut_sizes(kn_run *run, const int64_t *sizes, const int64_t *rows, int64_t count, kn_cut_figures *out,
+kn_status kn_cut_sizes(kn_table_run *run, const int64_t *sizes, const int64_t *rows, int64_t count, kn_cut_figures *out,
                        kn_error *err)
 {
     kn_size_histogram h = {0};
-    KN_TRY(kn_size_histogram_make(&h, run->ctx, sizes, rows, count, err));
-    kn_size_count *counts = kn_run_room(run, run->arena, (size_t)h.count, sizeof *counts, err);
+    KN_TRY(kn_size_histogram_make(&h, run->all.ctx, sizes, rows, count, err));
+    kn_size_count *counts = kn_release_room(&run->all, run->all.arena, (size_t)h.count, sizeof *counts, err);
     for (int64_t i = 0; counts && i < h.count; i++) counts[i] = (kn_size_count){h.sizes[i], h.classes[i], h.rows[i]};
     out->sizes = counts;
     out->size_count = (int)h.count;
@@ -234,11 +234,12 @@ static kn_status count_sizes(const classes *c, kn_cut_figures *out, kn_error *er
     return kn_cut_sizes(c->run, c->persons ? c->persons : c->freq->counts, c->freq->counts, n, out, err);
 }
 
-kn_status kn_cut_measure(kn_run *run, const kn_cut *cut, kn_cut_figures *out, kn_error *err)
+kn_status kn_cut_measure(kn_table_run *run, const kn_cut *cut, kn_cut_figures *out, kn_error *err)
 {
     classes c = {.run = run, .cut = cut};
     *out = (kn_cut_figures){0};
-    out->reached = kn_run_room(run, run->arena, (size_t)run->spec->model_count, sizeof *out->reached, err);
+    out->reached =
+        kn_release_room(&run->all, run->all.arena, (size_t)run->all.spec->model_count, sizeof *out->reached, err);
     if (!out->reached) return KN_MEMORY;
     if (run->linked) return kn_cut_measure_linked(run, cut, out, err);
     kn_status st = group(&c, err);

@@ -10,58 +10,59 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
-#include "kn_job_anonymize.h"
 #include "kn_nearest.h"
 #include "kn_released.h"
+#include "kn_table_run.h"
 
 /* ---- Reading ---- */
 
 /* Names the place: the field of the release file, or the flag. */
-static kn_status about(const kn_run *run, int i, kn_status status, kn_error *err)
+static kn_status about(const kn_table_run *run, int i, kn_status status, kn_error *err)
 {
     char why[sizeof err->message];
     if (!err || (status != KN_INPUT && status != KN_USAGE)) return status;
     memcpy(why, err->message, sizeof why);
-    return kn_fail(err, status, "dependency %d (%s): %s", i + 1, run->spec->dependencies[i], why);
+    return kn_fail(err, status, "dependency %d (%s): %s", i + 1, run->all.spec->dependencies[i], why);
 }
 
-static kn_status no_column(const kn_run *run, const char *name, kn_error *err)
+static kn_status no_column(const kn_table_run *run, const char *name, kn_error *err)
 {
     kn_nearest near = {.text = name};
-    for (int i = 0; i < run->spec->attribute_count; i++) kn_nearest_try(&near, run->spec->attributes[i].name);
+    for (int i = 0; i < run->all.spec->attribute_count; i++) kn_nearest_try(&near, run->all.spec->attributes[i].name);
     return kn_fail(err, KN_INPUT, "there is no declared column \"%s\"%s%s%s", name, KN_MEANT(near));
 }
 
-static kn_status check_names(const kn_run *run, const char *const *names, int count, kn_error *err)
+static kn_status check_names(const kn_table_run *run, const char *const *names, int count, kn_error *err)
 {
     for (int i = 0; i < count; i++) {
-        int index = kn_spec_find(run->spec, names[i]);
-        if (index >= 0 && run->spec->attributes[index].role == KN_ROLE_IDENTIFIER)
+        int index = kn_spec_find(run->all.spec, names[i]);
+        if (index >= 0 && run->all.spec->attributes[index].role == KN_ROLE_IDENTIFIER)
             return kn_fail(err, KN_INPUT, "the column \"%s\" is an identifier and not released", names[i]);
         if (index < 0 || kn_table_find(run->table, names[i]) < 0) return no_column(run, names[i], err);
     }
     return KN_OK;
 }
 
-static kn_status check_original(kn_run *run, int i, kn_error *err)
+static kn_status check_original(kn_table_run *run, int i, kn_error *err)
 {
     kn_dependency_check  found;
     const kn_dependency *d = run->dependencies[i];
     if (d->kind == KN_DEPENDENCY_MULTISET) return KN_OK; /* what the release must reach, not what the original has */
-    KN_TRY(kn_dependency_check_table(&found, run->ctx, run->table, d, err));
-    if (found.holds || run->spec->allow_broken) return KN_OK;
+    KN_TRY(kn_dependency_check_table(&found, run->all.ctx, run->table, d, err));
+    if (found.holds || run->all.spec->allow_broken) return KN_OK;
     return kn_fail(
         err, KN_INPUT, "it does not hold in the original: %lld rows in %lld group%s violate it; allow-broken goes on",
         (long long)found.violating_rows, (long long)found.violating_groups, found.violating_groups == 1 ? "" : "s");
 }
 
-kn_status kn_run_dependencies(kn_run *run, kn_error *err)
+kn_status kn_table_run_dependencies(kn_table_run *run, kn_error *err)
 {
-    const kn_spec *spec = run->spec;
-    run->dependencies = kn_run_room(run, &run->scratch, (size_t)spec->dependency_count, sizeof *run->dependencies, err);
+    const kn_spec *spec = run->all.spec;
+    run->dependencies =
+        kn_release_room(&run->all, &run->all.scratch, (size_t)spec->dependency_count, sizeof *run->dependencies, err);
     if (!run->dependencies) return KN_MEMORY;
     for (int i = 0; i < spec->dependency_count; i++) {
-        kn_status            st = kn_dependency_parse(&run->dependencies[i], run->ctx, spec->dependencies[i], err);
+        kn_status            st = kn_dependency_parse(&run->dependencies[i], run->all.ctx, spec->dependencies[i], err);
         const kn_dependency *d = run->dependencies[i];
         if (st == KN_OK) st = check_names(run, d->left, d->left_count, err);
         if (st == KN_OK) st = check_names(run, d->right, d->right_count, err);
@@ -73,7 +74,7 @@ kn_status kn_run_dependencies(kn_run *run, kn_error *err)
 
 /* ---- Among quasi-identifiers ---- */
 
-static bool side_of(const kn_run *run, const char *const *names, int count, uint64_t *out)
+static bool side_of(const kn_table_run *run, const char *const *names, int count, uint64_t *out)
 {
     *out = 0;
     for (int i = 0; i < count; i++) {
@@ -85,10 +86,10 @@ static bool side_of(const kn_run *run, const char *const *names, int count, uint
     return true;
 }
 
-kn_status kn_run_associations(kn_run *run, kn_association *out, int *count, kn_error *err)
+kn_status kn_table_run_associations(kn_table_run *run, kn_association *out, int *count, kn_error *err)
 {
     *count = 0;
-    for (int i = 0; i < run->spec->dependency_count; i++) {
+    for (int i = 0; i < run->all.spec->dependency_count; i++) {
         const kn_dependency *d = run->dependencies[i];
         kn_association       a;
         if (d->kind == KN_DEPENDENCY_MULTISET) continue;
@@ -96,7 +97,7 @@ kn_status kn_run_associations(kn_run *run, kn_association *out, int *count, kn_e
              right = side_of(run, d->right, d->right_count, &a.right);
         if (left && right)
             out[(*count)++] = a;
-        else if ((left || right) && !run->spec->allow_broken) {
+        else if ((left || right) && !run->all.spec->allow_broken) {
             (void)kn_fail(err, KN_USAGE,
                           "kmsd-ag keeps dependencies among quasi-identifiers; this one also names a column that is "
                           "published as it is; allow-broken goes on");
@@ -120,12 +121,12 @@ static void close_view(view *v)
     kn_free(v->columns);
 }
 
-static kn_status fill_column(kn_run *run, const kn_released_texts *t, kn_column *column, int c, kn_error *err)
+static kn_status fill_column(kn_table_run *run, const kn_released_texts *t, kn_column *column, int c, kn_error *err)
 {
     const kn_plan *plan = run->plan;
-    uint32_t      *codes = kn_alloc_array(run->ctx, (size_t)plan->rows + 1, sizeof *codes);
+    uint32_t      *codes = kn_alloc_array(run->all.ctx, (size_t)plan->rows + 1, sizeof *codes);
     int64_t        n = 0;
-    if (!codes) return kn_fail_memory(err, run->ctx, "checking dependencies");
+    if (!codes) return kn_fail_memory(err, run->all.ctx, "checking dependencies");
     *column = (kn_column){.name = run->table->columns[run->columns[c].column].name, .type = KN_TYPE_TEXT, .width = 4};
     column->codes = codes;
     column->dict.count = t->distinct;
@@ -138,14 +139,14 @@ static kn_status fill_column(kn_run *run, const kn_released_texts *t, kn_column 
     return KN_OK;
 }
 
-static kn_status open_view(view *v, kn_run *run, kn_error *err)
+static kn_status open_view(view *v, kn_table_run *run, kn_error *err)
 {
-    kn_recode_input input = kn_run_recode_input(run);
+    kn_recode_input input = kn_table_run_recode_input(run);
     kn_released    *released = NULL;
-    *v = (view){.table = {.ctx = run->ctx, .rows = run->plan->rows - run->plan->suppressed}};
-    KN_TRY(kn_released_make(&released, run->ctx, &input, err));
-    v->columns = kn_alloc_array_zero(run->ctx, (size_t)run->column_count + 1, sizeof *v->columns);
-    kn_status st = v->columns ? KN_OK : kn_fail_memory(err, run->ctx, "checking dependencies");
+    *v = (view){.table = {.ctx = run->all.ctx, .rows = run->plan->rows - run->plan->suppressed}};
+    KN_TRY(kn_released_make(&released, run->all.ctx, &input, err));
+    v->columns = kn_alloc_array_zero(run->all.ctx, (size_t)run->column_count + 1, sizeof *v->columns);
+    kn_status st = v->columns ? KN_OK : kn_fail_memory(err, run->all.ctx, "checking dependencies");
     v->table.columns = v->columns;
     for (int c = 0; st == KN_OK && c < run->column_count; c++) {
         v->table.column_count = c + 1;
@@ -156,14 +157,14 @@ static kn_status open_view(view *v, kn_run *run, kn_error *err)
 }
 
 /* The first dependency that the plan breaks, or -1; `groups` that violate it. */
-static kn_status first_broken(kn_run *run, int *out, int64_t *groups, kn_error *err)
+static kn_status first_broken(kn_table_run *run, int *out, int64_t *groups, kn_error *err)
 {
     view      v;
     kn_status st = open_view(&v, run, err);
     *out = -1;
-    for (int i = 0; st == KN_OK && *out < 0 && i < run->spec->dependency_count; i++) {
+    for (int i = 0; st == KN_OK && *out < 0 && i < run->all.spec->dependency_count; i++) {
         kn_dependency_check found;
-        st = kn_dependency_check_table(&found, run->ctx, &v.table, run->dependencies[i], err);
+        st = kn_dependency_check_table(&found, run->all.ctx, &v.table, run->dependencies[i], err);
         if (st != KN_OK || found.holds) continue;
         *out = i;
         *groups = found.violating_groups;
@@ -173,7 +174,7 @@ static kn_status first_broken(kn_run *run, int *out, int64_t *groups, kn_error *
 }
 
 /* The quasi-identifier of the right side whose next level is nearest to its top; -1: all are there. */
-static int next_to_raise(const kn_run *run, const kn_dependency *d, const int *levels)
+static int next_to_raise(const kn_table_run *run, const kn_dependency *d, const int *levels)
 {
     int best = -1, best_left = 0;
     for (int i = 0; i < d->right_count; i++)
@@ -188,9 +189,9 @@ static int next_to_raise(const kn_run *run, const kn_dependency *d, const int *l
     return best;
 }
 
-static kn_status raise_levels(kn_run *run, const kn_dependency *d, bool *raised, kn_error *err)
+static kn_status raise_levels(kn_table_run *run, const kn_dependency *d, bool *raised, kn_error *err)
 {
-    int *levels = kn_run_room(run, run->arena, (size_t)run->quasi_count, sizeof *levels, err);
+    int *levels = kn_release_room(&run->all, run->all.arena, (size_t)run->quasi_count, sizeof *levels, err);
     if (!levels) return KN_MEMORY;
     memcpy(levels, run->result->levels, (size_t)run->quasi_count * sizeof *levels);
     int q = next_to_raise(run, d, levels);
@@ -201,27 +202,28 @@ static kn_status raise_levels(kn_run *run, const kn_dependency *d, bool *raised,
     run->result->optimal = false;
     kn_plan_free(run->plan);
     run->plan = NULL;
-    return kn_fulldomain_plan(&run->plan, run->ctx, &run->problem, levels, err);
+    return kn_fulldomain_plan(&run->plan, run->all.ctx, &run->problem, levels, err);
 }
 
-kn_status kn_run_keep_dependencies(kn_run *run, kn_error *err)
+kn_status kn_table_run_keep_dependencies(kn_table_run *run, kn_error *err)
 {
     int64_t groups = 0;
     int     broken = -1;
     bool    raised = true, any = false;
-    if (run->spec->dependency_count == 0 || !run->result->found) return KN_OK;
+    if (run->all.spec->dependency_count == 0 || !run->result->head.found) return KN_OK;
     KN_TRY(first_broken(run, &broken, &groups, err));
-    while (broken >= 0 && raised && kn_run_full_domain(run) && !run->spec->allow_broken) {
+    while (broken >= 0 && raised && kn_table_run_full_domain(run) && !run->all.spec->allow_broken) {
         KN_TRY(raise_levels(run, run->dependencies[broken], &raised, err));
         any |= raised;
         if (raised) KN_TRY(first_broken(run, &broken, &groups, err));
     }
     if (any)
-        KN_TRY(kn_run_note(run, err, "levels were raised beyond what the promises need, to keep the dependencies"));
+        KN_TRY(kn_release_note(&run->all, err,
+                               "levels were raised beyond what the promises need, to keep the dependencies"));
     if (broken < 0 && run->plan->suppressed <= run->budget) return KN_OK;
-    if (run->spec->allow_broken)
-        return kn_run_note(run, err, "the release breaks the dependency %s in %lld group%s of rows",
-                           run->dependencies[broken]->text, (long long)groups, groups == 1 ? "" : "s");
+    if (run->all.spec->allow_broken)
+        return kn_release_note(&run->all, err, "the release breaks the dependency %s in %lld group%s of rows",
+                               run->dependencies[broken]->text, (long long)groups, groups == 1 ? "" : "s");
     char why[1000];
     if (broken >= 0)
         snprintf(why, sizeof why,
@@ -231,6 +233,6 @@ kn_status kn_run_keep_dependencies(kn_run *run, kn_error *err)
                  run->dependencies[broken]->text, (long long)groups, groups == 1 ? "" : "s");
     else
         snprintf(why, sizeof why, "keeping the dependencies would suppress more rows than may be");
-    run->result->found = false;
-    return kn_run_no_release(run, why, err);
+    run->result->head.found = false;
+    return kn_release_none(&run->all, why, err);
 }

@@ -1,4 +1,4 @@
-/* table/forced.c: which levels and suppressed rows a promise beyond k forced (kn_run_warn_of_force, kn_job_anonymize.h).
+/* table/forced.c: which levels and suppressed rows a promise beyond k forced (kn_table_run_warn_of_force, kn_table_run.h).
  *
  * Whoever knows the method knows that it stops at levels below which a promise fails (minimality: Wong et al., "Minimality
  * attack in privacy preserving data publishing", VLDB 2007). Where k alone would still hold one level below, or would
@@ -9,10 +9,10 @@
  */
 #include "kn_error.h"
 #include "kn_evaluate.h"
-#include "kn_job_anonymize.h"
+#include "kn_table_run.h"
 
 typedef struct forcing {
-    kn_run               *run;
+    kn_table_run               *run;
     kn_fulldomain_problem problem; /* the run's, with promises of sizes alone */
     kn_requirements      *sizes;
     kn_evaluator         *evaluator;
@@ -28,20 +28,20 @@ static bool is_of_sizes(const kn_model *m)
 
 static kn_status prepare(forcing *f, kn_error *err)
 {
-    kn_run                 *run = f->run;
-    size_t                  count = (size_t)run->spec->model_count;
-    kn_model               *models = kn_run_room(run, &run->scratch, count + 1, sizeof *models, err);
+    kn_table_run                 *run = f->run;
+    size_t                  count = (size_t)run->all.spec->model_count;
+    kn_model               *models = kn_release_room(&run->all, &run->all.scratch, count + 1, sizeof *models, err);
     kn_requirements_options options = {.models = models, .entity = run->entity, .linked = run->linked};
-    f->levels = kn_run_room(run, &run->scratch, (size_t)run->quasi_count, sizeof *f->levels, err);
+    f->levels = kn_release_room(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *f->levels, err);
     if (!models || !f->levels) return KN_MEMORY;
     for (size_t i = 0; i < count; i++)
-        if (is_of_sizes(&run->spec->models[i])) models[options.model_count++] = run->spec->models[i];
+        if (is_of_sizes(&run->all.spec->models[i])) models[options.model_count++] = run->all.spec->models[i];
     models[options.model_count++] = (kn_model){.kind = KN_MODEL_K, .k = run->requirements->k}; /* that of alpha-k */
-    KN_TRY(kn_requirements_make(&f->sizes, run->ctx, run->table, &options, err));
+    KN_TRY(kn_requirements_make(&f->sizes, run->all.ctx, run->table, &options, err));
     f->problem = run->problem;
     f->problem.requirements = f->sizes;
     f->problem.population = NULL;
-    KN_TRY(kn_evaluator_make(&f->evaluator, run->ctx, &f->problem, err));
+    KN_TRY(kn_evaluator_make(&f->evaluator, run->all.ctx, &f->problem, err));
     for (int q = 0; q < run->quasi_count; q++) f->levels[q] = run->result->levels[q] - (run->result->levels[q] > 0);
     KN_TRY(kn_classes_scan(&f->lowest, f->evaluator, KN_ALL_ATTRIBUTES, f->levels, err));
     for (int q = 0; q < run->quasi_count; q++) f->levels[q] = run->result->levels[q];
@@ -60,7 +60,7 @@ static kn_status judge(const forcing *f, kn_verdict *verdict, kn_error *err)
 
 static kn_status look_at_levels(forcing *f, kn_error *err)
 {
-    kn_run    *run = f->run;
+    kn_table_run    *run = f->run;
     kn_verdict verdict;
     for (int q = 0; q < run->quasi_count; q++) {
         if (f->levels[q] == 0) continue;
@@ -68,8 +68,8 @@ static kn_status look_at_levels(forcing *f, kn_error *err)
         KN_TRY(judge(f, &verdict, err));
         f->levels[q]++;
         if (verdict.good)
-            KN_TRY(kn_run_note(
-                run, err,
+            KN_TRY(kn_release_note(
+                &run->all, err,
                 "\"%s\" is at level %d because of a promise beyond k: k alone would hold at level %d, and whoever "
                 "knows the method may conclude that somebody there would have been given away",
                 run->quasi_names[q], f->levels[q], f->levels[q] - 1));
@@ -83,17 +83,17 @@ static kn_status look_at_rows(const forcing *f, kn_error *err)
     KN_TRY(judge(f, &verdict, err));
     int64_t forced = f->run->plan->suppressed - verdict.sums.suppressed;
     if (!verdict.good || forced <= 0) return KN_OK;
-    return kn_run_note(f->run, err,
+    return kn_release_note(&f->run->all, err,
                        "%lld %s suppressed because of a promise beyond k: k alone would show %s, and whoever knows the "
                        "method and misses them may conclude that they would have been given away",
                        (long long)forced, forced == 1 ? "row is" : "rows are", forced == 1 ? "it" : "them");
 }
 
-kn_status kn_run_warn_of_force(kn_run *run, kn_error *err)
+kn_status kn_table_run_warn_of_force(kn_table_run *run, kn_error *err)
 {
     forcing f = {.run = run};
     bool    beyond = false;
-    for (int i = 0; i < run->spec->model_count; i++) beyond |= !is_of_sizes(&run->spec->models[i]);
+    for (int i = 0; i < run->all.spec->model_count; i++) beyond |= !is_of_sizes(&run->all.spec->models[i]);
     if (!beyond || run->result->level_count != run->quasi_count) return KN_OK;
     kn_status st = prepare(&f, err);
     if (st == KN_OK) st = look_at_levels(&f, err);

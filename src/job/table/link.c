@@ -11,8 +11,8 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
-#include "kn_job_anonymize.h"
 #include "kn_linked.h"
+#include "kn_table_run.h"
 
 static const char measuring[] = "measuring persons";
 
@@ -23,15 +23,15 @@ static bool is_pseudonym(const kn_attribute *a)
     return a->role == KN_ROLE_IDENTIFIER && a->pseudonym_key_file;
 }
 
-static bool repeats(const kn_run *run, int column)
+static bool repeats(const kn_table_run *run, int column)
 {
     return (int64_t)kn_column_cardinality(&run->table->columns[column]) < run->table->rows;
 }
 
 /* The column of the identifier whose pseudonym links rows; -1: none. */
-static kn_status find_pseudonym(const kn_run *run, int *out, kn_error *err)
+static kn_status find_pseudonym(const kn_table_run *run, int *out, kn_error *err)
 {
-    const kn_spec *spec = run->spec;
+    const kn_spec *spec = run->all.spec;
     *out = -1;
     for (int i = 0; i < spec->attribute_count; i++) {
         int column = is_pseudonym(&spec->attributes[i]) ? kn_table_find(run->table, spec->attributes[i].name) : -1;
@@ -47,17 +47,17 @@ static kn_status find_pseudonym(const kn_run *run, int *out, kn_error *err)
     return KN_OK;
 }
 
-static kn_status count_groups(const kn_run *run, const int *columns, int count, int64_t *out, kn_error *err)
+static kn_status count_groups(const kn_table_run *run, const int *columns, int count, int64_t *out, kn_error *err)
 {
     kn_freq *freq = NULL;
-    KN_TRY(kn_freq_of_table(&freq, run->ctx, run->table, columns, count, err));
+    KN_TRY(kn_freq_of_table(&freq, run->all.ctx, run->table, columns, count, err));
     *out = freq->classes;
     kn_freq_free(freq);
     return KN_OK;
 }
 
 /* A pseudonym of another column than the entity's must stand for the same persons. */
-static kn_status check_persons(const kn_run *run, int column, kn_error *err)
+static kn_status check_persons(const kn_table_run *run, int column, kn_error *err)
 {
     int     both[2] = {run->entity, column};
     int64_t persons = 0, values = 0, pairs = 0;
@@ -77,7 +77,7 @@ static kn_status check_persons(const kn_run *run, int column, kn_error *err)
 /* ---- Columns of the person ---- */
 
 /* The same in all rows of each person? `first`: one entry per code of the entity. */
-static bool is_of_person(const kn_run *run, const kn_column *column, uint32_t *first)
+static bool is_of_person(const kn_table_run *run, const kn_column *column, uint32_t *first)
 {
     const kn_column *entity = &run->table->columns[run->entity];
     memset(first, 0xff, ((size_t)entity->dict.count + 1) * sizeof *first);
@@ -90,13 +90,13 @@ static bool is_of_person(const kn_run *run, const kn_column *column, uint32_t *f
 }
 
 /* A column of the person that is published as it is and tells persons apart, where somebody has several rows. */
-static kn_status columns_tell(kn_run *run, bool *out, kn_error *err)
+static kn_status columns_tell(kn_table_run *run, bool *out, kn_error *err)
 {
-    const kn_spec *spec = run->spec;
+    const kn_spec *spec = run->all.spec;
     size_t         persons = (size_t)run->table->columns[run->entity].dict.count + 1;
     if (!repeats(run, run->entity)) return KN_OK;
-    uint32_t *first = kn_alloc_array(run->ctx, persons, sizeof *first);
-    if (!first) return kn_fail_memory(err, run->ctx, measuring);
+    uint32_t *first = kn_alloc_array(run->all.ctx, persons, sizeof *first);
+    if (!first) return kn_fail_memory(err, run->all.ctx, measuring);
     for (int i = 0; i < spec->attribute_count && !*out; i++) {
         kn_role role = spec->attributes[i].role;
         if (role != KN_ROLE_KEEP && role != KN_ROLE_WEIGHT && role != KN_ROLE_SENSITIVE) continue;
@@ -109,7 +109,7 @@ static kn_status columns_tell(kn_run *run, bool *out, kn_error *err)
 
 /* ---- Linked? ---- */
 
-kn_status kn_run_link(kn_run *run, kn_error *err)
+kn_status kn_table_run_link(kn_table_run *run, kn_error *err)
 {
     int column = -1;
     KN_TRY(find_pseudonym(run, &column, err));
@@ -118,32 +118,33 @@ kn_status kn_run_link(kn_run *run, kn_error *err)
     if (column >= 0 && run->entity < 0) run->entity = column;
     if (!run->linked && run->entity >= 0) KN_TRY(columns_tell(run, &run->linked, err));
     if (!run->linked) return KN_OK;
-    run->linked_by = kn_run_text(run, run->table->columns[run->entity].name, err);
+    run->linked_by = kn_release_text(&run->all, run->table->columns[run->entity].name, err);
     if (!run->linked_by) return KN_MEMORY;
-    if (run->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE)
+    if (run->all.spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE)
         return kn_fail(err, KN_USAGE,
                        "suppressed: keep-sensitive has no sense where the released columns show which rows are one "
                        "person's; use star or drop");
     if (column >= 0)
-        return kn_run_note(run, err,
-                           "column \"%s\": its pseudonyms show which rows are one person's, so k counts persons who "
-                           "look alike with all their rows",
-                           run->table->columns[column].name);
-    return kn_run_note(
-        run, err,
+        return kn_release_note(
+            &run->all, err,
+            "column \"%s\": its pseudonyms show which rows are one person's, so k counts persons who "
+            "look alike with all their rows",
+            run->table->columns[column].name);
+    return kn_release_note(
+        &run->all, err,
         "a column that is published as it is and the same in all rows of a person shows which rows may be "
         "one person's, so k counts persons who look alike with all their rows");
 }
 
-kn_status kn_run_check_linked(const kn_run *run, kn_error *err)
+kn_status kn_table_run_check_linked(const kn_table_run *run, kn_error *err)
 {
-    if (!run->linked || kn_run_full_domain(run)) return KN_OK;
+    if (!run->linked || kn_table_run_full_domain(run)) return KN_OK;
     return kn_fail(err, KN_USAGE,
                    "method %s cannot keep persons alike with all their rows, and the released columns show which rows "
                    "are one person's; use a full-domain method such as optimal, leave out the column that links them, "
                    "or publish the rows as a database (a table of persons and one of their rows) with the method "
                    "miracle",
-                   kn_method_name(run->spec->method));
+                   kn_method_name(run->all.spec->method));
 }
 
 static int64_t asked_k(const kn_spec *spec)
@@ -160,15 +161,15 @@ static int64_t asked_k(const kn_spec *spec)
 }
 
 /* Even at the top of all hierarchies a person shows how many rows they have. */
-kn_status kn_run_lonely_rows(const kn_run *run, int64_t *out, kn_error *err)
+kn_status kn_table_run_lonely_rows(const kn_table_run *run, int64_t *out, kn_error *err)
 {
     kn_freq  *freq = NULL;
-    int64_t   k = asked_k(run->spec);
-    kn_status st = kn_freq_of_table(&freq, run->ctx, run->table, &run->entity, 1, err);
+    int64_t   k = asked_k(run->all.spec);
+    kn_status st = kn_freq_of_table(&freq, run->all.ctx, run->table, &run->entity, 1, err);
     *out = 0;
     if (st != KN_OK) return st;
     kn_size_histogram h = {0};
-    st = kn_size_histogram_make(&h, run->ctx, freq->counts, freq->counts, freq->classes, err);
+    st = kn_size_histogram_make(&h, run->all.ctx, freq->counts, freq->counts, freq->classes, err);
     for (int64_t i = 0; st == KN_OK && i < h.count; i++)
         if (h.classes[i] < k) *out += h.rows[i];
     kn_size_histogram_free(&h);
@@ -179,7 +180,7 @@ kn_status kn_run_lonely_rows(const kn_run *run, int64_t *out, kn_error *err)
 /* ---- What whole persons reach ---- */
 
 typedef struct persons {
-    kn_run              *run;
+    kn_table_run        *run;
     const kn_cut        *cut;
     int                 *columns; /* of the cut, and room for two more */
     int64_t              class_count;
@@ -193,12 +194,12 @@ static kn_status group(persons *p, kn_error *err)
     int           n = cut->column_count, sensitive = p->run->requirements->sensitive_count;
     kn_freq      *pairs = NULL, *classes = NULL;
     int64_t      *starts = NULL;
-    p->columns = kn_alloc_array(p->run->ctx, (size_t)n + 2, sizeof *p->columns);
-    p->histograms = kn_alloc_array_zero(p->run->ctx, (size_t)sensitive + 1, sizeof *p->histograms);
-    if (!p->columns || !p->histograms) return kn_fail_memory(err, p->run->ctx, measuring);
+    p->columns = kn_alloc_array(p->run->all.ctx, (size_t)n + 2, sizeof *p->columns);
+    p->histograms = kn_alloc_array_zero(p->run->all.ctx, (size_t)sensitive + 1, sizeof *p->histograms);
+    if (!p->columns || !p->histograms) return kn_fail_memory(err, p->run->all.ctx, measuring);
     memcpy(p->columns, cut->columns, (size_t)n * sizeof *p->columns);
     p->columns[n] = cut->entity;
-    KN_TRY(kn_freq_of_table(&pairs, p->run->ctx, cut->table, p->columns, n + 1, err));
+    KN_TRY(kn_freq_of_table(&pairs, p->run->all.ctx, cut->table, p->columns, n + 1, err));
     kn_status st = kn_freq_fold(&classes, &starts, pairs, n, err);
     if (st == KN_OK) {
         p->class_count = classes->classes;
@@ -215,7 +216,7 @@ static kn_status group(persons *p, kn_error *err)
         kn_freq *fine = NULL;
         p->columns[n] = cut->sensitive[s];
         p->columns[n + 1] = cut->entity;
-        st = kn_freq_of_table(&fine, p->run->ctx, cut->table, p->columns, n + 2, err);
+        st = kn_freq_of_table(&fine, p->run->all.ctx, cut->table, p->columns, n + 2, err);
         if (st == KN_OK) st = kn_linked_histograms(&p->histograms[s], &p->linked, fine, n, p->class_count, err);
         kn_freq_free(fine);
     }
@@ -239,8 +240,8 @@ static kn_status reach(const persons *p, kn_cut_figures *out, kn_error *err)
     const kn_requirements  *r = p->run->requirements;
     const kn_linked        *l = &p->linked;
     kn_requirements_scratch scratch = {0};
-    kn_histogram *histograms = kn_alloc_array(p->run->ctx, (size_t)r->sensitive_count + 1, sizeof *histograms);
-    if (!histograms) return kn_fail_memory(err, p->run->ctx, measuring);
+    kn_histogram *histograms = kn_alloc_array(p->run->all.ctx, (size_t)r->sensitive_count + 1, sizeof *histograms);
+    if (!histograms) return kn_fail_memory(err, p->run->all.ctx, measuring);
     kn_status st = kn_requirements_scratch_make(&scratch, r, err);
     for (int64_t s = 0; st == KN_OK && s < l->signatures; s++) {
         bool good = true;
@@ -257,15 +258,15 @@ static kn_status reach(const persons *p, kn_cut_figures *out, kn_error *err)
         if (good) out->good_rows += l->rows[s];
         out->classes++;
     }
-    for (int m = 0; m < p->run->spec->model_count; m++)
-        if (p->run->spec->models[m].kind == KN_MODEL_AVERAGE_RISK)
+    for (int m = 0; m < p->run->all.spec->model_count; m++)
+        if (p->run->all.spec->models[m].kind == KN_MODEL_AVERAGE_RISK)
             out->reached[m] = out->persons > 0 ? (double)out->classes / (double)out->persons : 0;
     kn_requirements_scratch_free(&scratch);
     kn_free(histograms);
     return st;
 }
 
-kn_status kn_cut_measure_linked(kn_run *run, const kn_cut *cut, kn_cut_figures *out, kn_error *err)
+kn_status kn_cut_measure_linked(kn_table_run *run, const kn_cut *cut, kn_cut_figures *out, kn_error *err)
 {
     persons   p = {.run = run, .cut = cut};
     kn_status st = group(&p, err);

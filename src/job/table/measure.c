@@ -9,7 +9,7 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
-#include "kn_job_anonymize.h"
+#include "kn_table_run.h"
 
 static const char measuring[] = "measuring the release";
 
@@ -22,15 +22,15 @@ typedef struct view_table {
     int        entity;
 } view_table;
 
-static kn_status open_view(view_table *v, kn_run *run, int own, kn_error *err)
+static kn_status open_view(view_table *v, kn_table_run *run, int own, kn_error *err)
 {
     const kn_requirements *r = run->requirements;
     int                    sensitive = r->sensitive_count;
     *v = (view_table){.own = own, .entity = -1};
-    v->columns = kn_alloc_array_zero(run->ctx, (size_t)own + (size_t)sensitive + 1, sizeof *v->columns);
-    v->sensitive = kn_alloc_array(run->ctx, (size_t)sensitive + 1, sizeof *v->sensitive);
-    if (!v->columns || !v->sensitive) return kn_fail_memory(err, run->ctx, measuring);
-    v->table = (kn_table){.ctx = run->ctx, .rows = run->table->rows, .columns = v->columns, .column_count = own};
+    v->columns = kn_alloc_array_zero(run->all.ctx, (size_t)own + (size_t)sensitive + 1, sizeof *v->columns);
+    v->sensitive = kn_alloc_array(run->all.ctx, (size_t)sensitive + 1, sizeof *v->sensitive);
+    if (!v->columns || !v->sensitive) return kn_fail_memory(err, run->all.ctx, measuring);
+    v->table = (kn_table){.ctx = run->all.ctx, .rows = run->table->rows, .columns = v->columns, .column_count = own};
     for (int s = 0; s < sensitive; s++) {
         v->sensitive[s] = v->table.column_count;
         v->columns[v->table.column_count++] = run->table->columns[r->sensitive[s]];
@@ -41,8 +41,8 @@ static kn_status open_view(view_table *v, kn_run *run, int own, kn_error *err)
     }
     for (int i = 0; i < own; i++) {
         v->columns[i].width = 4;
-        v->columns[i].codes = kn_alloc_array(run->ctx, (size_t)run->table->rows + 1, sizeof(uint32_t));
-        if (!v->columns[i].codes) return kn_fail_memory(err, run->ctx, measuring);
+        v->columns[i].codes = kn_alloc_array(run->all.ctx, (size_t)run->table->rows + 1, sizeof(uint32_t));
+        if (!v->columns[i].codes) return kn_fail_memory(err, run->all.ctx, measuring);
     }
     return KN_OK;
 }
@@ -56,7 +56,7 @@ static void close_view(view_table *v)
 
 /* ---- Before ---- */
 
-static kn_status measure_before(kn_run *run, kn_cut_figures *figures, kn_error *err)
+static kn_status measure_before(kn_table_run *run, kn_cut_figures *figures, kn_error *err)
 {
     kn_cut cut = {.table = run->table,
                   .columns = run->quasi,
@@ -70,7 +70,7 @@ static kn_status measure_before(kn_run *run, kn_cut_figures *figures, kn_error *
 
 /* ---- After ---- */
 
-static void fill_classes(const kn_run *run, view_table *v, int64_t *first_rows)
+static void fill_classes(const kn_table_run *run, view_table *v, int64_t *first_rows)
 {
     const kn_plan *plan = run->plan;
     uint32_t      *codes = v->columns[0].codes;
@@ -84,16 +84,16 @@ static void fill_classes(const kn_run *run, view_table *v, int64_t *first_rows)
     v->columns[0].dict.count = plan->classes;
 }
 
-static kn_status measure_after(kn_run *run, kn_cut_figures *figures, kn_error *err)
+static kn_status measure_after(kn_table_run *run, kn_cut_figures *figures, kn_error *err)
 {
     view_table v;
     kn_status  st = open_view(&v, run, 1, err);
-    int64_t   *first_rows = kn_alloc_array(run->ctx, (size_t)run->plan->classes + 1, sizeof *first_rows);
+    int64_t   *first_rows = kn_alloc_array(run->all.ctx, (size_t)run->plan->classes + 1, sizeof *first_rows);
     int        zero = 0;
-    if (st == KN_OK && !first_rows) st = kn_fail_memory(err, run->ctx, measuring);
+    if (st == KN_OK && !first_rows) st = kn_fail_memory(err, run->all.ctx, measuring);
     if (st == KN_OK) {
         /* With keep-sensitive the suppressed rows are a class that must keep the promises like any other. */
-        bool   shown = run->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE;
+        bool   shown = run->all.spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE;
         kn_cut cut = {.table = &v.table,
                       .columns = &zero,
                       .column_count = 1,
@@ -113,13 +113,13 @@ static kn_status measure_after(kn_run *run, kn_cut_figures *figures, kn_error *e
 
 /* ---- Average risk ---- */
 
-static kn_status fill_levels(kn_run *run, view_table *v, kn_error *err)
+static kn_status fill_levels(kn_table_run *run, view_table *v, kn_error *err)
 {
     for (int q = 0; q < run->quasi_count; q++) {
         const kn_hierarchy *h = run->hierarchies[q];
         const kn_column    *column = &run->table->columns[run->quasi[q]];
-        uint32_t           *map = kn_alloc_array(run->ctx, (size_t)column->dict.count + 1, sizeof *map), distinct = 0;
-        if (!map) return kn_fail_memory(err, run->ctx, measuring);
+        uint32_t *map = kn_alloc_array(run->all.ctx, (size_t)column->dict.count + 1, sizeof *map), distinct = 0;
+        if (!map) return kn_fail_memory(err, run->all.ctx, measuring);
         kn_hierarchy_level_map(h, (uint32_t)run->result->levels[q], map, &distinct, NULL);
         uint32_t *codes = v->columns[q].codes;
         for (int64_t row = 0; row < run->table->rows; row++) codes[row] = map[kn_column_code(column, row)];
@@ -130,12 +130,12 @@ static kn_status fill_levels(kn_run *run, view_table *v, kn_error *err)
 }
 
 /* Rows that are suppressed although their class keeps every promise that a class can keep. */
-static kn_status average_suppressed(kn_run *run, int64_t *out, kn_error *err)
+static kn_status average_suppressed(kn_table_run *run, int64_t *out, kn_error *err)
 {
     view_table v;
     kn_status  st = open_view(&v, run, run->quasi_count, err);
-    int       *columns = kn_alloc_array(run->ctx, (size_t)run->quasi_count, sizeof *columns);
-    if (st == KN_OK && !columns) st = kn_fail_memory(err, run->ctx, measuring);
+    int       *columns = kn_alloc_array(run->all.ctx, (size_t)run->quasi_count, sizeof *columns);
+    if (st == KN_OK && !columns) st = kn_fail_memory(err, run->all.ctx, measuring);
     if (st == KN_OK) st = fill_levels(run, &v, err);
     if (st == KN_OK && !run->population) {
         for (int q = 0; q < run->quasi_count; q++) columns[q] = q;
@@ -157,31 +157,16 @@ static kn_status average_suppressed(kn_run *run, int64_t *out, kn_error *err)
 
 /* ---- The result ---- */
 
-static kn_status copy_models(kn_run *run, const kn_cut_figures *before, const kn_cut_figures *after, kn_error *err)
-{
-    const kn_spec    *spec = run->spec;
-    kn_release_model *models = kn_run_room(run, run->arena, (size_t)spec->model_count, sizeof *models, err);
-    if (!models) return KN_MEMORY;
-    for (int m = 0; m < spec->model_count; m++) {
-        models[m] = (kn_release_model){spec->models[m], after->reached[m], before->reached[m]};
-        if (!spec->models[m].attribute) continue;
-        models[m].model.attribute = kn_run_text(run, spec->models[m].attribute, err);
-        if (!models[m].model.attribute) return KN_MEMORY;
-    }
-    run->result->models = models;
-    run->result->model_count = spec->model_count;
-    return KN_OK;
-}
-
-static kn_status copy_metrics(kn_run *run, const kn_metrics *metrics, kn_error *err)
+static kn_status copy_metrics(kn_table_run *run, const kn_metrics *metrics, kn_error *err)
 {
     kn_release_result    *result = run->result;
-    kn_release_attribute *attributes = kn_run_room(run, run->arena, (size_t)run->quasi_count, sizeof *attributes, err);
+    kn_release_attribute *attributes =
+        kn_release_room(&run->all, run->all.arena, (size_t)run->quasi_count, sizeof *attributes, err);
     if (!attributes) return KN_MEMORY;
     memcpy(result->metrics, metrics->value, sizeof result->metrics);
     for (int q = 0; q < run->quasi_count; q++) {
         const kn_attribute_loss *loss = &metrics->per_attribute[q];
-        attributes[q] = (kn_release_attribute){kn_run_text(run, run->quasi_names[q], err),
+        attributes[q] = (kn_release_attribute){kn_release_text(&run->all, run->quasi_names[q], err),
                                                result->levels ? result->levels[q] : -1,
                                                result->levels ? (int)run->hierarchies[q]->height : -1,
                                                loss->lm,
@@ -196,47 +181,51 @@ static kn_status copy_metrics(kn_run *run, const kn_metrics *metrics, kn_error *
 }
 
 /* ERRATA 3, item 4: for strict, minimal, ordinal cuts only. */
-static void set_bounds(kn_run *run)
+static void set_bounds(kn_table_run *run)
 {
     kn_release_result *r = run->result;
-    if (run->spec->method != KN_METHOD_MONDRIAN || !run->requirements->k_only || run->entity >= 0) return;
+    if (run->all.spec->method != KN_METHOD_MONDRIAN || !run->requirements->k_only || run->entity >= 0) return;
     for (int q = 0; q < run->quasi_count; q++)
-        if (run->hierarchies[q] && !run->spec->attributes[kn_spec_find(run->spec, run->quasi_names[q])].cut_by_order)
+        if (run->hierarchies[q] &&
+            !run->all.spec->attributes[kn_spec_find(run->all.spec, run->quasi_names[q])].cut_by_order)
             return;
     int64_t k = run->requirements->k,
-            copies = r->size_count_before > 0 ? r->sizes_before[r->size_count_before - 1].size : 0;
+            copies = r->head.size_count_before > 0 ? r->head.sizes_before[r->head.size_count_before - 1].size : 0;
     r->region_bound = 2 * (int64_t)run->quasi_count * (k - 1) + copies;
     r->c_avg_bound = (double)r->region_bound / (double)k;
     r->dm_bound = (double)r->region_bound * (double)run->plan->rows;
 }
 
-kn_status kn_run_measure(kn_run *run, kn_error *err)
+kn_status kn_table_run_measure(kn_release_run *all, kn_error *err)
 {
+    kn_table_run      *run = kn_table_run_of(all);
     kn_release_result *result = run->result;
     kn_cut_figures     before, after;
+    if (!run->requirements) KN_TRY(kn_table_run_prepare(run, err)); /* no method was chosen */
     KN_TRY(measure_before(run, &before, err));
-    result->k_before = before.k;
-    result->sizes_before = before.sizes;
-    result->size_count_before = before.size_count;
-    if (!result->found) return KN_OK;
+    result->head.k_before = before.k;
+    result->head.sizes_before = before.sizes;
+    result->head.size_count_before = before.size_count;
+    if (!result->head.found) return KN_OK;
 
     const kn_plan *plan = run->plan;
     KN_TRY(measure_after(run, &after, err));
-    KN_TRY(copy_models(run, &before, &after, err));
+    KN_TRY(kn_release_set_models(all, before.reached, after.reached, err));
     run->good_rows = after.good_rows;
-    result->k = after.k;
-    result->sizes = after.sizes;
-    result->size_count = after.size_count;
-    result->classes = plan->classes;
-    result->suppressed = plan->suppressed;
-    result->rows = plan->rows - (run->spec->suppressed == KN_SUPPRESSED_DROP ? plan->suppressed : 0);
+    result->head.k = after.k;
+    result->head.sizes = after.sizes;
+    result->head.size_count = after.size_count;
+    result->head.classes = plan->classes;
+    result->head.suppressed = plan->suppressed;
+    result->rows = plan->rows - (run->all.spec->suppressed == KN_SUPPRESSED_DROP ? plan->suppressed : 0);
     if (run->requirements->has_average && result->levels)
         KN_TRY(average_suppressed(run, &result->average_suppressed, err));
 
     set_bounds(run);
     kn_metrics *metrics = NULL;
-    KN_TRY(kn_metrics_of_plan(&metrics, run->ctx, run->table, run->quasi, (const kn_hierarchy *const *)run->hierarchies,
-                              run->weights, plan, run->requirements->k, err));
+    KN_TRY(kn_metrics_of_plan(&metrics, run->all.ctx, run->table, run->quasi,
+                              (const kn_hierarchy *const *)run->hierarchies, run->weights, plan, run->requirements->k,
+                              err));
     kn_status st = copy_metrics(run, metrics, err);
     kn_metrics_free(metrics);
     return st;

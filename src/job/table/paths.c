@@ -1,4 +1,4 @@
-/* table/paths.c: the files of a run: everything can be read twice.
+/* table/paths.c: the files of a run: everything can be read twice, and the output is there before anything is read.
  *
  * The verifier reads the inputs again from their bytes. What comes from standard input, a pipe or a device is therefore
  * copied first, as it comes, into a file without a name (created with mode 0600 in TMPDIR or /tmp and unlinked at once),
@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
-#include "kn_job_anonymize.h"
+#include "kn_table_run.h"
 #include "kn_targets.h"
 
 enum { COPY = 1 << 18 };
@@ -44,48 +45,51 @@ static int private_file(void)
     return fd;
 }
 
-static kn_status copy_stream(kn_run *run, int from, const kn_spool *spool, char *buffer, kn_error *err)
+static kn_status copy_stream(kn_table_run *run, int from, const kn_spool *spool, char *buffer, kn_error *err)
 {
     for (;;) {
-        if (kn_cancelled(run->ctx)) return kn_fail_cancelled(err);
+        if (kn_cancelled(run->all.ctx)) return kn_fail_cancelled(err);
         ssize_t n = read(from, buffer, COPY);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return kn_fail(err, KN_IO, "%s: cannot read: %s", spool->name, strerror(errno));
+        if (n < 0) return kn_fail(err, KN_IO, "%s: cannot read: %s", spool->alias.name, strerror(errno));
         if (n == 0) return KN_OK;
         for (ssize_t done = 0; done < n;) {
             ssize_t w = write(spool->fd, buffer + done, (size_t)(n - done));
             if (w < 0 && errno != EINTR)
-                return kn_fail(err, KN_IO, "%s: the copy that the verifier reads cannot be written: %s", spool->name,
-                               strerror(errno));
+                return kn_fail(err, KN_IO, "%s: the copy that the verifier reads cannot be written: %s",
+                               spool->alias.name, strerror(errno));
             if (w > 0) done += w;
         }
     }
 }
 
 /* Copies a stream and puts the copy's path in the place of *path. */
-static kn_status spool_stream(kn_run *run, const char **path, kn_error *err)
+static kn_status spool_stream(kn_table_run *run, const char **path, kn_error *err)
 {
     kn_spool *spool = &run->spools[run->spool_count];
     bool      standard = strcmp(*path, "-") == 0;
-    *spool = (kn_spool){.fd = private_file(), .name = standard ? "(standard input)" : *path};
+    *spool =
+        (kn_spool){.fd = private_file(), .alias = {.path = spool->path, .name = kn_path_name(run->all.ctx, *path)}};
     if (spool->fd < 0)
-        return kn_fail(err, KN_IO, "%s: the copy that the verifier reads cannot be created: %s", spool->name,
+        return kn_fail(err, KN_IO, "%s: the copy that the verifier reads cannot be created: %s", spool->alias.name,
                        strerror(errno));
     run->spool_count++;
+    kn_alias_add(run->all.ctx, &spool->alias);
     snprintf(spool->path, sizeof spool->path, "/proc/self/fd/%d", spool->fd);
     int from = standard ? STDIN_FILENO : open(*path, O_RDONLY | O_CLOEXEC);
-    if (from < 0) return kn_fail(err, KN_IO, "%s: cannot open: %s", spool->name, strerror(errno));
-    char     *buffer = kn_alloc(run->ctx, COPY);
-    kn_status st = buffer ? copy_stream(run, from, spool, buffer, err) : kn_fail_memory(err, run->ctx, spool->name);
+    if (from < 0) return kn_fail(err, KN_IO, "%s: cannot open: %s", spool->alias.name, strerror(errno));
+    char     *buffer = kn_alloc(run->all.ctx, COPY);
+    kn_status st =
+        buffer ? copy_stream(run, from, spool, buffer, err) : kn_fail_memory(err, run->all.ctx, spool->alias.name);
     kn_free(buffer);
     if (!standard) close(from);
     if (st == KN_OK && access(spool->path, R_OK) != 0)
-        st = kn_fail(err, KN_IO, "%s: must be read twice, which needs /proc; give a file", spool->name);
+        st = kn_fail(err, KN_IO, "%s: must be read twice, which needs /proc; give a file", spool->alias.name);
     *path = spool->path;
     return st;
 }
 
-static kn_status check_streams(const kn_spec *spec, kn_error *err)
+kn_status kn_table_run_check_streams(const kn_spec *spec, kn_error *err)
 {
     int standard = spec->population && strcmp(spec->population, "-") == 0;
     for (int i = 0; i < spec->input_count; i++) standard += strcmp(spec->inputs[i], "-") == 0;
@@ -98,36 +102,46 @@ static kn_status check_streams(const kn_spec *spec, kn_error *err)
     return KN_OK;
 }
 
-kn_status kn_run_paths(kn_run *run, kn_error *err)
+kn_status kn_table_run_spool(kn_table_run *run, kn_error *err)
 {
-    const kn_spec *spec = run->spec;
-    run->to_stream = !spec->output || is_stream(spec->output);
-    KN_TRY(check_streams(spec, err));
-    if (!run->options->dry_run) KN_TRY(kn_targets_check(run->ctx, spec, run->to_stream ? NULL : spec->output, err));
-    KN_TRY(kn_target_name_check(spec, err));
+    const kn_spec *spec = run->all.spec;
+    size_t         count = (size_t)spec->input_count;
     run->effective = *spec;
-    run->inputs = kn_run_room(run, &run->scratch, (size_t)spec->input_count, sizeof *run->inputs, err);
-    run->spools = kn_run_room(run, &run->scratch, (size_t)spec->input_count + 1, sizeof *run->spools, err);
-    run->input_files = kn_run_room(run, &run->scratch, (size_t)spec->input_count, sizeof *run->input_files, err);
-    if (!run->inputs || !run->spools || !run->input_files) return KN_MEMORY;
+    run->inputs = kn_release_room(&run->all, &run->all.scratch, count, sizeof *run->inputs, err);
+    run->spools = kn_release_room(&run->all, &run->all.scratch, count + 1, sizeof *run->spools, err);
+    if (!run->inputs || !run->spools) return KN_MEMORY;
     for (int i = 0; i < spec->input_count; i++) {
         run->inputs[i] = spec->inputs[i];
         if (is_stream(run->inputs[i])) KN_TRY(spool_stream(run, &run->inputs[i], err));
-        (void)stat(run->inputs[i], &run->input_files[i]); /* reading says it better where it is not there */
     }
     run->effective.inputs = run->inputs;
     if (spec->population && is_stream(spec->population)) KN_TRY(spool_stream(run, &run->effective.population, err));
+    return kn_release_originals(&run->all, spec->inputs, run->inputs, spec->input_count, true, err);
+}
+
+/* ---- The output ---- */
+
+/* For a stream: a name that nobody can foresee, since a file planted under it would be followed. */
+static kn_status open_nameless(kn_table_run *run, kn_error *err)
+{
+    const char *folder = getenv("TMPDIR");
+    char        path[1000];
+    if (sodium_init() < 0) return kn_fail(err, KN_INTERNAL, "the library of ciphers does not start");
+    snprintf(path, sizeof path, "%.900s/kanon-%08x%08x", folder && *folder ? folder : "/tmp",
+             (unsigned)randombytes_random(), (unsigned)randombytes_random());
+    KN_TRY(kn_output_open(&run->all.output, run->all.ctx, path, &(kn_output_options){.mode = 0600}, err));
+    unlink(kn_output_temporary(run->all.output));
+    snprintf(run->release_path, sizeof run->release_path, "/proc/self/fd/%d", kn_output_fd(run->all.output));
     return KN_OK;
 }
 
-const char *kn_run_changed_input(const kn_run *run)
+kn_status kn_table_run_open(kn_release_run *all, kn_error *err)
 {
-    for (int i = 0; i < run->spec->input_count; i++) {
-        const struct stat *then = &run->input_files[i];
-        struct stat        now;
-        if (stat(run->inputs[i], &now) != 0 || now.st_ino != then->st_ino || now.st_size != then->st_size ||
-            now.st_mtim.tv_sec != then->st_mtim.tv_sec || now.st_mtim.tv_nsec != then->st_mtim.tv_nsec)
-            return run->spec->inputs[i];
-    }
-    return NULL;
+    kn_table_run *run = kn_table_run_of(all);
+    bool          stream = is_stream(all->spec->output);
+    KN_TRY(kn_targets_check(all->ctx, all->spec, stream ? NULL : all->spec->output, err));
+    KN_TRY(kn_set_open(&all->set, all->ctx, stream ? NULL : all->spec->output, err));
+    if (stream) return open_nameless(run, err);
+    all->base = all->spec->output;
+    return kn_set_create(all->set, &all->output, KN_SET_RELEASE, NULL, err);
 }

@@ -13,16 +13,16 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
-#include "kn_job_anonymize.h"
 #include "kn_kept.h"
 #include "kn_nearest.h"
+#include "kn_table_run.h"
 #include "kn_table_select.h"
 #include "kn_targets.h"
 
 /* The first input, as messages call it. */
-static const char *input_name(const kn_run *run)
+static const char *input_name(const kn_table_run *run)
 {
-    return strcmp(run->spec->inputs[0], "-") == 0 ? "(standard input)" : run->spec->inputs[0];
+    return kn_path_name(run->all.ctx, run->inputs[0]);
 }
 
 /* ---- Columns ---- */
@@ -36,22 +36,17 @@ static bool needed(const kn_spec *spec, const char *name)
     return spec->attributes[a].role != KN_ROLE_IDENTIFIER || spec->attributes[a].pseudonym_key_file;
 }
 
-static kn_status drop_columns(kn_run *run, const kn_csv_names *names, kn_error *err)
+static kn_status drop_columns(kn_table_run *run, const kn_csv_names *names, kn_error *err)
 {
-    const kn_spec *spec = run->spec;
-    const char   **dropped = kn_run_room(run, run->arena, (size_t)names->count, sizeof *dropped, err);
-    if (!dropped) return KN_MEMORY;
+    const kn_spec *spec = run->all.spec;
     for (int c = 0; c < names->count; c++) {
         if (kn_spec_find(spec, names->names[c]) >= 0) continue;
         if (kn_spec_is_entity(spec, names->names[c])) continue;
         if (spec->undeclared_refuse)
             return kn_fail(err, KN_INPUT, "%s: column \"%s\" is not declared (undeclared: refuse)", input_name(run),
                            names->names[c]);
-        char *copy = kn_run_text(run, names->names[c], err);
-        if (!copy) return KN_MEMORY;
-        dropped[run->result->dropped_count++] = copy;
+        KN_TRY(kn_release_drop(&run->all, names->names[c], err));
     }
-    run->result->dropped = dropped;
     return KN_OK;
 }
 
@@ -69,9 +64,9 @@ static kn_nearest nearest(const kn_csv_names *names, const char *name)
     return near;
 }
 
-static kn_status check_declared(const kn_run *run, const kn_csv_names *names, kn_error *err)
+static kn_status check_declared(const kn_table_run *run, const kn_csv_names *names, kn_error *err)
 {
-    const kn_spec *spec = run->spec;
+    const kn_spec *spec = run->all.spec;
     for (int i = 0; i < spec->attribute_count; i++) {
         const kn_attribute *a = &spec->attributes[i];
         if (has_name(names, a->name)) continue;
@@ -96,10 +91,11 @@ static kn_type type_of(const kn_attribute *a)
     return a->type == KN_TYPE_AUTO && as_spelled ? KN_TYPE_TEXT : a->type;
 }
 
-static kn_status column_types(kn_run *run, kn_csv_options *csv, kn_error *err)
+static kn_status column_types(kn_table_run *run, kn_csv_options *csv, kn_error *err)
 {
-    const kn_spec  *spec = run->spec;
-    kn_column_type *types = kn_run_room(run, &run->scratch, (size_t)spec->attribute_count, sizeof *types, err);
+    const kn_spec  *spec = run->all.spec;
+    kn_column_type *types =
+        kn_release_room(&run->all, &run->all.scratch, (size_t)spec->attribute_count, sizeof *types, err);
     if (!types) return KN_MEMORY;
     csv->type_count = 0;
     for (int i = 0; i < spec->attribute_count; i++)
@@ -109,52 +105,54 @@ static kn_status column_types(kn_run *run, kn_csv_options *csv, kn_error *err)
     return KN_OK;
 }
 
-static kn_status read_columns(kn_run *run, const kn_csv_names *names, kn_error *err)
+static kn_status read_columns(kn_table_run *run, const kn_csv_names *names, kn_error *err)
 {
-    kn_csv_options csv = run->spec->csv;
-    const char   **columns = kn_run_room(run, &run->scratch, (size_t)names->count, sizeof *columns, err);
+    kn_csv_options csv = run->all.spec->csv;
+    const char   **columns = kn_release_room(&run->all, &run->all.scratch, (size_t)names->count, sizeof *columns, err);
     if (!columns) return KN_MEMORY;
     csv.column_count = 0;
     for (int c = 0; c < names->count; c++)
-        if (needed(run->spec, names->names[c])) columns[csv.column_count++] = names->names[c];
+        if (needed(run->all.spec, names->names[c])) columns[csv.column_count++] = names->names[c];
     csv.columns = columns;
     KN_TRY(column_types(run, &csv, err));
-    return kn_table_read_csv_files(&run->table, run->ctx, run->inputs, run->spec->input_count, &csv, err);
+    return kn_table_read_csv_files(&run->table, run->all.ctx, run->inputs, run->all.spec->input_count, &csv, err);
 }
 
-static kn_status read_table(kn_run *run, kn_error *err)
+static kn_status read_table(kn_table_run *run, kn_error *err)
 {
     kn_csv_names names = {0};
-    KN_TRY(kn_csv_read_names(&names, run->ctx, run->inputs[0], &run->spec->csv, err));
+    KN_TRY(kn_csv_read_names(&names, run->all.ctx, run->inputs[0], &run->all.spec->csv, err));
     kn_status st = KN_OK;
     for (int c = 0; st == KN_OK && c < names.count; c++)
         if (names.unnamed[c])
-            st = kn_run_note(run, err, "a column without a name is called \"%s\", after its place", names.names[c]);
+            st = kn_release_note(&run->all, err, "a column without a name is called \"%s\", after its place",
+                                 names.names[c]);
     if (st == KN_OK) st = check_declared(run, &names, err);
     if (st == KN_OK) st = drop_columns(run, &names, err);
     if (st == KN_OK) st = read_columns(run, &names, err);
     run->delimiter = names.delimiter;
     kn_csv_names_free(&names);
     if (st != KN_OK) return st;
-    if (run->delimiter != '\t' && kn_target_has_tabs(run->spec))
+    if (run->delimiter != '\t' && kn_target_has_tabs(run->all.spec))
         return kn_fail(err, KN_USAGE, "%s: a release has its input's delimiter, which is no tab; name it FILE.csv",
-                       run->spec->output);
+                       run->all.spec->output);
     /* One file: the verifier need not guess its delimiter. Several may differ in it. */
-    if (run->spec->input_count == 1) run->effective.csv.delimiter = run->delimiter;
+    if (run->all.spec->input_count == 1) run->effective.csv.delimiter = run->delimiter;
     if (run->table->rows == 0) return kn_fail(err, KN_INPUT, "%s: the table has no rows", input_name(run));
     run->result->rows_in = run->table->rows;
-    if (run->spec->entity_count > 1)
-        return kn_table_add_joined(run->table, run->spec->entity_columns, run->spec->entity_count, run->spec->entity,
-                                   err);
+    if (run->all.spec->entity_count > 1)
+        return kn_table_add_joined(run->table, run->all.spec->entity_columns, run->all.spec->entity_count,
+                                   run->all.spec->entity, err);
     return KN_OK;
 }
 
 /* ---- Roles ---- */
 
-static kn_status check_quasi(kn_run *run, const kn_column *c, kn_error *err)
+static kn_status check_quasi(kn_table_run *run, const kn_column *c, kn_error *err)
 {
     if (kn_column_cardinality(c) < 2)
-        KN_TRY(kn_run_note(run, err, "column \"%s\" has the same value in every row: it tells nobody apart", c->name));
+        KN_TRY(kn_release_note(&run->all, err, "column \"%s\" has the same value in every row: it tells nobody apart",
+                               c->name));
     for (uint32_t v = 0; v < c->dict.count; v++)
         if (kn_string_equal(kn_dictionary_text(&c->dict, v), (kn_string){"*", 1}))
             return kn_fail(
@@ -165,13 +163,13 @@ static kn_status check_quasi(kn_run *run, const kn_column *c, kn_error *err)
     return KN_OK;
 }
 
-static kn_status find_roles(kn_run *run, kn_error *err)
+static kn_status find_roles(kn_table_run *run, kn_error *err)
 {
-    const kn_spec *spec = run->spec;
+    const kn_spec *spec = run->all.spec;
     size_t         n = (size_t)spec->attribute_count;
-    run->quasi = kn_run_room(run, &run->scratch, n, sizeof *run->quasi, err);
-    run->quasi_names = kn_run_room(run, &run->scratch, n, sizeof *run->quasi_names, err);
-    run->weights = kn_run_room(run, &run->scratch, n, sizeof *run->weights, err);
+    run->quasi = kn_release_room(&run->all, &run->all.scratch, n, sizeof *run->quasi, err);
+    run->quasi_names = kn_release_room(&run->all, &run->all.scratch, n, sizeof *run->quasi_names, err);
+    run->weights = kn_release_room(&run->all, &run->all.scratch, n, sizeof *run->weights, err);
     if (!run->quasi || !run->quasi_names || !run->weights) return KN_MEMORY;
     run->entity = spec->entity ? kn_table_find(run->table, spec->entity) : -1;
     run->weight = -1;
@@ -191,10 +189,10 @@ static kn_status find_roles(kn_run *run, kn_error *err)
 
 /* ---- Missing quasi-identifiers ---- */
 
-static kn_status rows_without_missing(kn_run *run, int64_t **out, int64_t *count, kn_error *err)
+static kn_status rows_without_missing(kn_table_run *run, int64_t **out, int64_t *count, kn_error *err)
 {
-    int64_t *rows = kn_alloc_array(run->ctx, (size_t)run->table->rows, sizeof *rows);
-    if (!rows) return kn_fail_memory(err, run->ctx, "setting rows with missing cells aside");
+    int64_t *rows = kn_alloc_array(run->all.ctx, (size_t)run->table->rows, sizeof *rows);
+    if (!rows) return kn_fail_memory(err, run->all.ctx, "setting rows with missing cells aside");
     *count = 0;
     for (int64_t row = 0; row < run->table->rows; row++) {
         bool missing = false;
@@ -208,23 +206,23 @@ static kn_status rows_without_missing(kn_run *run, int64_t **out, int64_t *count
     return KN_OK;
 }
 
-static kn_status drop_missing(kn_run *run, kn_error *err)
+static kn_status drop_missing(kn_table_run *run, kn_error *err)
 {
-    if (run->spec->missing != KN_MISSING_DROP || run->missing_cells == 0) return KN_OK;
+    if (run->all.spec->missing != KN_MISSING_DROP || run->missing_cells == 0) return KN_OK;
     int64_t count = 0;
     KN_TRY(rows_without_missing(run, &run->original_rows, &count, err));
     run->result->missing_dropped = run->table->rows - count;
     if (count == 0) return kn_fail(err, KN_INPUT, "every row has a missing quasi-identifier (missing: drop)");
     kn_table *kept = NULL;
-    KN_TRY(kn_table_select(&kept, run->ctx, run->table, run->original_rows, count, err));
+    KN_TRY(kn_table_select(&kept, run->all.ctx, run->table, run->original_rows, count, err));
     kn_table_free(run->table);
     run->table = kept;
     return KN_OK;
 }
 
-static kn_status find_budget(kn_run *run, kn_error *err)
+static kn_status find_budget(kn_table_run *run, kn_error *err)
 {
-    const kn_spec *spec = run->spec;
+    const kn_spec *spec = run->all.spec;
     run->budget =
         spec->suppression_is_count ? spec->suppression_rows : kn_fraction_of(spec->suppression, run->table->rows);
     if (run->budget < 0) return kn_fail(err, KN_USAGE, "less than no row cannot be suppressed");
@@ -232,9 +230,9 @@ static kn_status find_budget(kn_run *run, kn_error *err)
     return KN_OK;
 }
 
-kn_status kn_run_read(kn_run *run, kn_error *err)
+static kn_status read_rows(kn_table_run *run, kn_error *err)
 {
-    const kn_spec *spec = run->spec;
+    const kn_spec *spec = run->all.spec;
     if (spec->missing == KN_MISSING_WILDCARD)
         return kn_fail(err, KN_USAGE,
                        "missing: wildcard is a way to measure risk, not to make a release; use value or drop");
@@ -242,8 +240,19 @@ kn_status kn_run_read(kn_run *run, kn_error *err)
     KN_TRY(find_roles(run, err));
     for (int i = 0; i < spec->attribute_count && !spec->force; i++)
         if (spec->attributes[i].role == KN_ROLE_KEEP || spec->attributes[i].role == KN_ROLE_WEIGHT)
-            KN_TRY(kn_kept_check(run->ctx, run->table, kn_table_find(run->table, spec->attributes[i].name),
+            KN_TRY(kn_kept_check(run->all.ctx, run->table, kn_table_find(run->table, spec->attributes[i].name),
                                  spec->attributes[i].name, spec->csv.decimal, err));
     KN_TRY(drop_missing(run, err));
     return find_budget(run, err);
+}
+
+kn_status kn_table_run_read(kn_release_run *all, kn_error *err)
+{
+    kn_table_run *run = kn_table_run_of(all);
+    KN_TRY(kn_table_run_spool(run, err));
+    KN_TRY(read_rows(run, err));
+    KN_TRY(kn_table_run_link(run, err));
+    KN_TRY(kn_table_run_columns(run, err));
+    KN_TRY(kn_table_run_dependencies(run, err));
+    return kn_table_run_warn_of_table(run, err);
 }

@@ -13,19 +13,19 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_hierarchy_make.h"
-#include "kn_job_anonymize.h"
+#include "kn_table_run.h"
 
 /* ---- Hierarchies and population ---- */
 
-static kn_status read_population(kn_run *run, kn_error *err)
+static kn_status read_population(kn_table_run *run, kn_error *err)
 {
     if (!run->effective.population) return KN_OK;
-    if (!kn_run_full_domain(run))
+    if (!kn_table_run_full_domain(run))
         return kn_fail(err, KN_USAGE, "a population needs a full-domain method, such as optimal; %s has no use for it",
-                       kn_method_name(run->spec->method));
-    const kn_spec  *spec = run->spec;
+                       kn_method_name(run->all.spec->method));
+    const kn_spec  *spec = run->all.spec;
     kn_csv_options  csv = spec->csv;
-    kn_column_type *types = kn_run_room(run, &run->scratch, (size_t)run->quasi_count, sizeof *types, err);
+    kn_column_type *types = kn_release_room(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *types, err);
     if (!types) return KN_MEMORY;
     for (int q = 0; q < run->quasi_count; q++) {
         const kn_attribute *a = &spec->attributes[kn_spec_find(spec, run->quasi_names[q])];
@@ -36,7 +36,7 @@ static kn_status read_population(kn_run *run, kn_error *err)
     csv.type_count = run->quasi_count;
     csv.columns = run->quasi_names;
     csv.column_count = run->quasi_count;
-    return kn_table_read_csv(&run->population_table, run->ctx, run->effective.population, &csv, err);
+    return kn_table_read_csv(&run->population_table, run->all.ctx, run->effective.population, &csv, err);
 }
 
 /* The length of the place, "FILE" or "FILE:LINE:COLUMN", that a message about a column's hierarchy file begins with; 0:
@@ -50,7 +50,7 @@ static size_t place_length(const char *what, const char *path)
 }
 
 /* Says whose hierarchy it was; the message itself says what is wrong. The place comes first. */
-static kn_status at_attribute(const kn_run *run, const kn_attribute *a, kn_status st, kn_error *err)
+static kn_status at_attribute(const kn_table_run *run, const kn_attribute *a, kn_status st, kn_error *err)
 {
     if (!err || (st != KN_INPUT && st != KN_USAGE)) return st;
     char what[sizeof err->message];
@@ -64,27 +64,27 @@ static kn_status at_attribute(const kn_run *run, const kn_attribute *a, kn_statu
         err->column = column;
         return st;
     }
-    if (run->spec->path && a->line > 0)
-        return kn_fail_at(err, st, run->spec->path, a->line, a->column, "column \"%s\": %s", a->name, what);
+    if (run->all.spec->path && a->line > 0)
+        return kn_fail_at(err, st, run->all.spec->path, a->line, a->column, "column \"%s\": %s", a->name, what);
     return kn_fail(err, st, "column \"%s\": %s", a->name, what);
 }
 
-static kn_hierarchy_spec hierarchy_spec(const kn_run *run, const kn_attribute *a)
+static kn_hierarchy_spec hierarchy_spec(const kn_table_run *run, const kn_attribute *a)
 {
     kn_hierarchy_spec none = KN_HIERARCHY_SPEC_INIT;
     none.kind = KN_HIERARCHY_SUPPRESS;
     kn_hierarchy_spec spec = a->has_hierarchy ? a->hierarchy : none;
-    spec.decimal = run->spec->csv.decimal;
+    spec.decimal = run->all.spec->csv.decimal;
     return spec;
 }
 
-static kn_status make_quasi_hierarchies(kn_run *run, uint32_t **leaves, kn_error *err)
+static kn_status make_quasi_hierarchies(kn_table_run *run, uint32_t **leaves, kn_error *err)
 {
     for (int q = 0; q < run->quasi_count; q++) {
-        const kn_attribute *a = &run->spec->attributes[kn_spec_find(run->spec, run->quasi_names[q])];
+        const kn_attribute *a = &run->all.spec->attributes[kn_spec_find(run->all.spec, run->quasi_names[q])];
         kn_hierarchy_spec   spec = hierarchy_spec(run, a);
-        if (!a->has_hierarchy && kn_method_family(run->spec->method) == KN_FAMILY_PARTITION) continue;
-        kn_status st = kn_hierarchy_make_over(&run->hierarchies[q], &leaves[q], run->ctx, run->table, run->quasi[q],
+        if (!a->has_hierarchy && kn_method_family(run->all.spec->method) == KN_FAMILY_PARTITION) continue;
+        kn_status st = kn_hierarchy_make_over(&run->hierarchies[q], &leaves[q], run->all.ctx, run->table, run->quasi[q],
                                               run->population_table, q, &spec, false, err);
         if (st != KN_OK) return at_attribute(run, a, st, err);
     }
@@ -92,65 +92,66 @@ static kn_status make_quasi_hierarchies(kn_run *run, uint32_t **leaves, kn_error
 }
 
 /* Of sensitive columns, for the hierarchical distance. */
-static kn_status make_sensitive_hierarchies(kn_run *run, kn_error *err)
+static kn_status make_sensitive_hierarchies(kn_table_run *run, kn_error *err)
 {
-    for (int i = 0; i < run->spec->attribute_count; i++) {
-        const kn_attribute *a = &run->spec->attributes[i];
+    for (int i = 0; i < run->all.spec->attribute_count; i++) {
+        const kn_attribute *a = &run->all.spec->attributes[i];
         if (a->role != KN_ROLE_SENSITIVE || !a->has_hierarchy) continue;
         int               column = kn_table_find(run->table, a->name);
         kn_hierarchy_spec spec = hierarchy_spec(run, a);
         kn_status         st =
-            kn_hierarchy_make(&run->column_hierarchies[column], run->ctx, run->table, column, &spec, false, err);
+            kn_hierarchy_make(&run->column_hierarchies[column], run->all.ctx, run->table, column, &spec, false, err);
         if (st != KN_OK) return at_attribute(run, a, st, err);
     }
     return KN_OK;
 }
 
-static kn_status count_population(kn_run *run, uint32_t *const *leaves, kn_error *err)
+static kn_status count_population(kn_table_run *run, uint32_t *const *leaves, kn_error *err)
 {
     const kn_hierarchy *const *hierarchies = (const kn_hierarchy *const *)run->hierarchies;
-    if (!kn_run_full_domain(run)) return KN_OK; /* other methods refuse models of the population themselves */
+    if (!kn_table_run_full_domain(run)) return KN_OK; /* other methods refuse models of the population themselves */
     if (run->population_table) {
-        int *columns = kn_run_room(run, &run->scratch, (size_t)run->quasi_count, sizeof *columns, err);
+        int *columns = kn_release_room(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *columns, err);
         if (!columns) return KN_MEMORY;
         for (int q = 0; q < run->quasi_count; q++) columns[q] = q;
-        return kn_population_set_of_leaves(&run->population, run->ctx, run->population_table, columns, hierarchies,
+        return kn_population_set_of_leaves(&run->population, run->all.ctx, run->population_table, columns, hierarchies,
                                            (const uint32_t *const *)leaves, run->quasi_count, err);
     }
     if (!run->requirements->population) return KN_OK;
     if (run->weight < 0)
         return kn_fail(err, KN_USAGE, "k-map and delta-presence need a population, or k-map a column of weights");
-    return kn_population_set_of_weights(&run->population, run->ctx, run->table, run->quasi, hierarchies,
+    return kn_population_set_of_weights(&run->population, run->all.ctx, run->table, run->quasi, hierarchies,
                                         run->quasi_count, run->weight, err);
 }
 
-static kn_status prepare_with(kn_run *run, uint32_t **leaves, kn_error *err)
+static kn_status prepare_with(kn_table_run *run, uint32_t **leaves, kn_error *err)
 {
     KN_TRY(make_quasi_hierarchies(run, leaves, err));
     KN_TRY(make_sensitive_hierarchies(run, err));
-    kn_requirements_options options = {.models = run->spec->models,
-                                       .model_count = run->spec->model_count,
+    kn_requirements_options options = {.models = run->all.spec->models,
+                                       .model_count = run->all.spec->model_count,
                                        .entity = run->entity,
                                        .linked = run->linked,
                                        .hierarchies = (const kn_hierarchy *const *)run->column_hierarchies};
-    KN_TRY(kn_requirements_make(&run->requirements, run->ctx, run->table, &options, err));
+    KN_TRY(kn_requirements_make(&run->requirements, run->all.ctx, run->table, &options, err));
     KN_TRY(count_population(run, leaves, err));
     kn_table_free(run->population_table);
     run->population_table = NULL;
-    if (!kn_run_full_domain(run)) return KN_OK;
-    return kn_objective_make(&run->objective, run->ctx, run->table, run->quasi,
+    if (!kn_table_run_full_domain(run)) return KN_OK;
+    return kn_objective_make(&run->objective, run->all.ctx, run->table, run->quasi,
                              (const kn_hierarchy *const *)run->hierarchies, run->quasi_count, run->weights,
-                             run->spec->utility, run->requirements->k, err);
+                             run->all.spec->utility, run->requirements->k, err);
 }
 
-kn_status kn_run_prepare(kn_run *run, kn_error *err)
+kn_status kn_table_run_prepare(kn_table_run *run, kn_error *err)
 {
-    KN_TRY(kn_run_check_linked(run, err));
+    KN_TRY(kn_table_run_check_linked(run, err));
     KN_TRY(read_population(run, err));
     size_t quasi = (size_t)run->quasi_count, columns = (size_t)run->table->column_count;
-    run->hierarchies = kn_run_room(run, &run->scratch, quasi, sizeof *run->hierarchies, err);
-    run->column_hierarchies = kn_run_room(run, &run->scratch, columns, sizeof *run->column_hierarchies, err);
-    uint32_t **leaves = kn_run_room(run, &run->scratch, quasi, sizeof *leaves, err);
+    run->hierarchies = kn_release_room(&run->all, &run->all.scratch, quasi, sizeof *run->hierarchies, err);
+    run->column_hierarchies =
+        kn_release_room(&run->all, &run->all.scratch, columns, sizeof *run->column_hierarchies, err);
+    uint32_t **leaves = kn_release_room(&run->all, &run->all.scratch, quasi, sizeof *leaves, err);
     if (!run->hierarchies || !run->column_hierarchies || !leaves) return KN_MEMORY;
     kn_status st = prepare_with(run, leaves, err);
     for (size_t q = 0; q < quasi; q++) kn_free(leaves[q]);
@@ -159,18 +160,11 @@ kn_status kn_run_prepare(kn_run *run, kn_error *err)
 
 /* ---- The search ---- */
 
-kn_status kn_run_no_release(kn_run *run, const char *why, kn_error *err)
-{
-    run->result->found = false;
-    run->result->reason = kn_run_text(run, why, err);
-    return run->result->reason ? KN_OK : KN_MEMORY;
-}
-
-static kn_status explain(kn_run *run, kn_error *err)
+static kn_status explain(kn_table_run *run, kn_error *err)
 {
     char    why[400];
     int64_t lonely = 0;
-    if (run->linked) KN_TRY(kn_run_lonely_rows(run, &lonely, err));
+    if (run->linked) KN_TRY(kn_table_run_lonely_rows(run, &lonely, err));
     if (!run->found->complete)
         snprintf(why, sizeof why, "the time limit ended the search before it had found a release");
     else if (lonely > run->budget)
@@ -184,22 +178,23 @@ static kn_status explain(kn_run *run, kn_error *err)
                  "no choice of levels satisfies all requirements with at most %lld suppressed rows; not even full "
                  "generalization does",
                  (long long)run->budget);
-    return kn_run_no_release(run, why, err);
+    return kn_release_none(&run->all, why, err);
 }
 
-static kn_status copy_levels(kn_run *run, const int *levels, const int **out, kn_error *err)
+static kn_status copy_levels(kn_table_run *run, const int *levels, const int **out, kn_error *err)
 {
-    int *copy = kn_run_room(run, run->arena, (size_t)run->quasi_count, sizeof *copy, err);
+    int *copy = kn_release_room(&run->all, run->all.arena, (size_t)run->quasi_count, sizeof *copy, err);
     if (!copy) return KN_MEMORY;
     memcpy(copy, levels, (size_t)run->quasi_count * sizeof *copy);
     *out = copy;
     return KN_OK;
 }
 
-static kn_status copy_solutions(kn_run *run, kn_error *err)
+static kn_status copy_solutions(kn_table_run *run, kn_error *err)
 {
     const kn_fulldomain_result *found = run->found;
-    kn_release_node            *nodes = kn_run_room(run, run->arena, (size_t)found->solution_count, sizeof *nodes, err);
+    kn_release_node            *nodes =
+        kn_release_room(&run->all, run->all.arena, (size_t)found->solution_count, sizeof *nodes, err);
     if (!nodes) return KN_MEMORY;
     for (int64_t i = 0; i < found->solution_count; i++) {
         const kn_solution *s = &found->solutions[i];
@@ -213,7 +208,7 @@ static kn_status copy_solutions(kn_run *run, kn_error *err)
     return KN_OK;
 }
 
-static kn_status size_counters(kn_run *run, kn_release_counter *counters, int *count, kn_error *err)
+static kn_status size_counters(kn_table_run *run, kn_release_counter *counters, int *count, kn_error *err)
 {
     const kn_fulldomain_counters *c = &run->found->counters;
     static const char *const      names[] = {"candidates", "tested", "good"};
@@ -222,7 +217,7 @@ static kn_status size_counters(kn_run *run, kn_release_counter *counters, int *c
         for (int j = 0; j < 3; j++) {
             char name[40];
             snprintf(name, sizeof name, "size_%d_%s", i + 1, names[j]);
-            char *copy = kn_run_text(run, name, err);
+            char *copy = kn_release_text(&run->all, name, err);
             if (!copy) return KN_MEMORY;
             counters[(*count)++] = (kn_release_counter){copy, (double)values[j]};
         }
@@ -230,7 +225,7 @@ static kn_status size_counters(kn_run *run, kn_release_counter *counters, int *c
     return KN_OK;
 }
 
-static kn_status copy_counters(kn_run *run, kn_error *err)
+static kn_status copy_counters(kn_table_run *run, kn_error *err)
 {
     const kn_fulldomain_counters *c = &run->found->counters;
     const kn_release_counter      plain[] = {{"candidates", (double)c->candidates},
@@ -243,12 +238,12 @@ static kn_status copy_counters(kn_run *run, kn_error *err)
                                              {"keys", (double)c->keys}};
     int                           n = (int)(sizeof plain / sizeof *plain), count = n;
     kn_release_counter           *counters =
-        kn_run_room(run, run->arena, (size_t)n + 3 * (size_t)c->size_count, sizeof *counters, err);
+        kn_release_room(&run->all, run->all.arena, (size_t)n + 3 * (size_t)c->size_count, sizeof *counters, err);
     if (!counters) return KN_MEMORY;
     memcpy(counters, plain, sizeof plain);
     KN_TRY(size_counters(run, counters, &count, err));
-    run->result->counters = counters;
-    run->result->counter_count = count;
+    run->result->head.counters = counters;
+    run->result->head.counter_count = count;
     run->result->lattice = c->lattice;
     return KN_OK;
 }
@@ -256,15 +251,15 @@ static kn_status copy_counters(kn_run *run, kn_error *err)
 /* ---- A class that looks suppressed ---- */
 
 /* Does some column tell a suppressed row from one that is "*" in every quasi-identifier? */
-static bool telling_column(const kn_run *run)
+static bool telling_column(const kn_table_run *run)
 {
-    bool shown = run->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE;
+    bool shown = run->all.spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE;
     for (int i = 0; i < run->column_count; i++)
         if (run->columns[i].kind != KN_RELEASED_QUASI && !(shown && run->columns[i].sensitive)) return true;
     return false;
 }
 
-static bool star_cell(const kn_run *run, uint32_t class_index, int q)
+static bool star_cell(const kn_table_run *run, uint32_t class_index, int q)
 {
     const kn_cell *cell = &run->plan->cells[(size_t)class_index * (size_t)run->quasi_count + (size_t)q];
     if (cell->kind != KN_CELL_NODE) return cell->kind == KN_CELL_STAR;
@@ -273,7 +268,7 @@ static bool star_cell(const kn_run *run, uint32_t class_index, int q)
 }
 
 /* The class that shows nothing but stars; `classes` where there is none. */
-static uint32_t starred_class(const kn_run *run)
+static uint32_t starred_class(const kn_table_run *run)
 {
     for (uint32_t c = 0; c < run->plan->classes; c++) {
         int q = 0;
@@ -284,7 +279,7 @@ static uint32_t starred_class(const kn_run *run)
 }
 
 /* The first quasi-identifier whose "*" in that class is a label for some of the values only; -1: there is none. */
-static int partial_star(const kn_run *run, uint32_t class_index)
+static int partial_star(const kn_table_run *run, uint32_t class_index)
 {
     for (int q = 0; q < run->quasi_count; q++) {
         const kn_cell *cell = &run->plan->cells[(size_t)class_index * (size_t)run->quasi_count + (size_t)q];
@@ -296,11 +291,11 @@ static int partial_star(const kn_run *run, uint32_t class_index)
 /* Where no column tells them apart, the rows of a class of stars and the suppressed rows are the same to every reader.
  * They are counted as he counts them: as suppressed if so many may be, else as a class. Where nobody may be known to be absent
  * no row can be suppressed, so they are a class, if its stars can stand for them. The bytes do not change. */
-static kn_status count_stars(kn_run *run, kn_error *err)
+static kn_status count_stars(kn_table_run *run, kn_error *err)
 {
     kn_plan *plan = run->plan;
     uint32_t star = starred_class(run), last = plan->classes - 1;
-    if (run->spec->suppressed == KN_SUPPRESSED_DROP || star == plan->classes || telling_column(run)) return KN_OK;
+    if (run->all.spec->suppressed == KN_SUPPRESSED_DROP || star == plan->classes || telling_column(run)) return KN_OK;
     bool suppress = !run->requirements->absent_fails && plan->suppressed + plan->class_rows[star] <= run->budget;
     int  partial = suppress || plan->suppressed == 0 ? -1 : partial_star(run, star);
     if (partial >= 0)
@@ -328,7 +323,7 @@ static kn_status count_stars(kn_run *run, kn_error *err)
     return KN_OK;
 }
 
-static kn_status search_full_domain(kn_run *run, kn_error *err)
+static kn_status search_full_domain(kn_table_run *run, kn_error *err)
 {
     kn_release_result *result = run->result;
     run->problem = (kn_fulldomain_problem){.table = run->table,
@@ -339,44 +334,46 @@ static kn_status search_full_domain(kn_run *run, kn_error *err)
                                            .population = run->population,
                                            .objective = run->objective,
                                            .budget = run->budget,
-                                           .suppressed = run->spec->suppressed,
-                                           .method = run->spec->method,
-                                           .time_limit = run->spec->time_limit,
-                                           .seed = run->spec->seed,
-                                           .all_solutions = run->options->all_solutions};
-    KN_TRY(kn_fulldomain_search(&run->found, run->ctx, &run->problem, err));
-    result->complete = run->found->complete;
+                                           .suppressed = run->all.spec->suppressed,
+                                           .method = run->all.spec->method,
+                                           .time_limit = run->all.spec->time_limit,
+                                           .seed = run->all.spec->seed,
+                                           .all_solutions = run->all.options->all_solutions};
+    KN_TRY(kn_fulldomain_search(&run->found, run->all.ctx, &run->problem, err));
+    result->head.complete = run->found->complete;
     result->optimal = run->found->optimal;
     KN_TRY(copy_counters(run, err));
     if (!run->found->found) return explain(run, err);
     KN_TRY(copy_solutions(run, err));
     KN_TRY(copy_levels(run, run->found->best.levels, &result->levels, err));
     result->level_count = run->quasi_count;
-    result->found = true;
-    return kn_fulldomain_plan(&run->plan, run->ctx, &run->problem, result->levels, err);
+    result->head.found = true;
+    return kn_fulldomain_plan(&run->plan, run->all.ctx, &run->problem, result->levels, err);
 }
 
-kn_status kn_run_search(kn_run *run, kn_error *err)
+kn_status kn_table_run_search(kn_release_run *all, kn_error *err)
 {
+    kn_table_run      *run = kn_table_run_of(all);
     kn_release_result *result = run->result;
     kn_error           unmet = KN_ERROR_INIT;
+    KN_TRY(kn_table_run_prepare(run, err));
     kn_status st = kn_requirements_feasible(run->requirements, run->table, run->population, run->budget > 0, &unmet);
     if (st == KN_UNMET) {
-        result->complete = true;
-        return kn_run_no_release(run, unmet.message, err);
+        result->head.complete = true;
+        return kn_release_none(&run->all, unmet.message, err);
     }
     if (st != KN_OK) {
         if (err) *err = unmet;
         return st;
     }
-    switch (kn_method_family(run->spec->method)) {
+    switch (kn_method_family(run->all.spec->method)) {
     case KN_FAMILY_FULL_DOMAIN: KN_TRY(search_full_domain(run, err)); break;
-    case KN_FAMILY_PARTITION: KN_TRY(kn_run_partition(run, err)); break;
-    case KN_FAMILY_KMSD: KN_TRY(kn_run_kmsd(run, err)); break;
+    case KN_FAMILY_PARTITION: KN_TRY(kn_table_run_partition(run, err)); break;
+    case KN_FAMILY_KMSD: KN_TRY(kn_table_run_kmsd(run, err)); break;
     case KN_FAMILY_RELATIONAL:
     case KN_FAMILY_TREE:
-        return kn_fail(err, KN_USAGE, "method %s is not one for a table", kn_method_name(run->spec->method));
+        return kn_fail(err, KN_USAGE, "method %s is not one for a table", kn_method_name(run->all.spec->method));
     }
-    KN_TRY(kn_run_keep_dependencies(run, err));
-    return result->found ? count_stars(run, err) : KN_OK;
+    KN_TRY(kn_table_run_keep_dependencies(run, err));
+    return result->head.found ? count_stars(run, err) : KN_OK;
 }

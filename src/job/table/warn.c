@@ -1,8 +1,8 @@
 /* table/warn.c: what a release does not promise although its owner may think so, as notes of the result.
  *
- * kn_run_warn, of the table that was read: rows in their order; missing cells; sensitive columns of free text (what of a
+ * kn_table_run_warn, of the table that was read: rows in their order; missing cells; sensitive columns of free text (what of a
  * kept column is refused, kn_kept.h).
- * kn_run_warn_of_classes, of the plan: rows that the kept columns point at, once more columns are known than the
+ * kn_table_run_warn_of_classes, of the plan: rows that the kept columns point at, once more columns are known than the
  * quasi-identifiers; sensitive columns of which nothing is promised, where a whole class has one value; columns of which
  * nothing is left for want of a hierarchy.
  *
@@ -14,8 +14,8 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_freq.h"
-#include "kn_job_anonymize.h"
 #include "kn_job_texts.h"
+#include "kn_table_run.h"
 
 enum {
     WORTH_LEVELS = 5,   /* values of a column from which on a hierarchy may help */
@@ -27,30 +27,30 @@ static const char warning[] = "looking for what a release gives away";
 
 /* ---- The table ---- */
 
-static kn_status warn_of_texts(kn_run *run, kn_error *err)
+static kn_status warn_of_texts(kn_table_run *run, kn_error *err)
 {
-    const kn_spec *spec = run->spec;
+    const kn_spec *spec = run->all.spec;
     for (int i = 0; i < spec->attribute_count; i++) {
         const kn_attribute *a = &spec->attributes[i];
         if (a->role != KN_ROLE_SENSITIVE) continue;
         const kn_column *c = &run->table->columns[kn_table_find(run->table, a->name)];
         int64_t          present = run->table->rows - c->missing;
         if (c->type != KN_TYPE_TEXT || present < FEW_VALUES || 2 * (int64_t)c->dict.count <= present) continue;
-        KN_TRY(
-            kn_run_note(run, err,
-                        "column \"%s\" is published as it is, and so many different texts look like free text, which "
-                        "may name people",
-                        a->name));
+        KN_TRY(kn_release_note(
+            &run->all, err,
+            "column \"%s\" is published as it is, and so many different texts look like free text, which "
+            "may name people",
+            a->name));
     }
     return KN_OK;
 }
 
 /* The class that a row shows itself in, the suppressed ones' with keep-sensitive too; -1: none. */
-static int64_t shown_class(const kn_run *run, int64_t row)
+static int64_t shown_class(const kn_table_run *run, int64_t row)
 {
     uint32_t c = run->plan->class_of_row[row];
     if (c != KN_CLASS_SUPPRESSED) return c;
-    return run->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE ? (int64_t)run->plan->classes : -1;
+    return run->all.spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE ? (int64_t)run->plan->classes : -1;
 }
 
 /* ---- Kept columns ---- */
@@ -62,17 +62,17 @@ static bool is_kept(const kn_attribute *a)
 }
 
 /* A table of the classes and the kept columns, which are borrowed. Its codes and columns are freed by the caller. */
-static kn_status open_kept(kn_table *view, int **numbers, kn_run *run, kn_error *err)
+static kn_status open_kept(kn_table *view, int **numbers, kn_table_run *run, kn_error *err)
 {
-    const kn_spec *spec = run->spec;
+    const kn_spec *spec = run->all.spec;
     size_t         most = (size_t)spec->attribute_count + 1;
-    *view = (kn_table){.ctx = run->ctx, .rows = run->plan->rows, .column_count = 1};
-    view->columns = kn_alloc_array_zero(run->ctx, most, sizeof *view->columns);
-    *numbers = kn_alloc_array_zero(run->ctx, most, sizeof **numbers);
-    uint32_t *codes = kn_alloc_array(run->ctx, (size_t)view->rows + 1, sizeof *codes);
+    *view = (kn_table){.ctx = run->all.ctx, .rows = run->plan->rows, .column_count = 1};
+    view->columns = kn_alloc_array_zero(run->all.ctx, most, sizeof *view->columns);
+    *numbers = kn_alloc_array_zero(run->all.ctx, most, sizeof **numbers);
+    uint32_t *codes = kn_alloc_array(run->all.ctx, (size_t)view->rows + 1, sizeof *codes);
     if (!view->columns || !*numbers || !codes) {
         kn_free(codes);
-        return kn_fail_memory(err, run->ctx, warning);
+        return kn_fail_memory(err, run->all.ctx, warning);
     }
     for (int64_t row = 0; row < view->rows; row++) {
         int64_t c = shown_class(run, row);
@@ -89,11 +89,11 @@ static kn_status open_kept(kn_table *view, int **numbers, kn_run *run, kn_error 
 }
 
 /* Rows that no other row equals in the quasi-identifiers, as released, and the kept columns. */
-static kn_status rows_alone(int64_t *alone, kn_run *run, const kn_table *view, const int *numbers, kn_error *err)
+static kn_status rows_alone(int64_t *alone, kn_table_run *run, const kn_table *view, const int *numbers, kn_error *err)
 {
     kn_freq *freq = NULL;
-    bool     all = run->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE;
-    KN_TRY(kn_freq_of_table(&freq, run->ctx, view, numbers, view->column_count, err));
+    bool     all = run->all.spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE;
+    KN_TRY(kn_freq_of_table(&freq, run->all.ctx, view, numbers, view->column_count, err));
     for (int64_t c = 0; c < freq->classes; c++)
         *alone += freq->counts[c] == 1 && (all || kn_freq_code(freq, c, 0) < run->plan->classes);
     kn_freq_free(freq);
@@ -107,23 +107,23 @@ static bool has_kept(const kn_spec *spec)
     return found;
 }
 
-static kn_status warn_of_kept(kn_run *run, kn_error *err)
+static kn_status warn_of_kept(kn_table_run *run, kn_error *err)
 {
     kn_table view;
     int     *numbers = NULL;
     int64_t  alone = 0;
-    if (!has_kept(run->spec)) return KN_OK;
+    if (!has_kept(run->all.spec)) return KN_OK;
     kn_status st = open_kept(&view, &numbers, run, err);
     if (st == KN_OK) st = rows_alone(&alone, run, &view, numbers, err);
     if (view.columns) kn_free(view.columns[0].codes);
     kn_free(view.columns);
     kn_free(numbers);
     if (st != KN_OK || alone == 0) return st;
-    return kn_run_note(run, err,
-                       "no promise covers the kept columns: of %lld %s %lld %s alone for whoever knows these, too; "
-                       "what others may know is a quasi-identifier",
-                       (long long)run->plan->rows, run->plan->rows == 1 ? "row" : "rows", (long long)alone,
-                       alone == 1 ? "stands" : "stand");
+    return kn_release_note(&run->all, err,
+                           "no promise covers the kept columns: of %lld %s %lld %s alone for whoever knows these, too; "
+                           "what others may know is a quasi-identifier",
+                           (long long)run->plan->rows, run->plan->rows == 1 ? "row" : "rows", (long long)alone,
+                           alone == 1 ? "stands" : "stand");
 }
 
 /* ---- Sensitive columns ---- */
@@ -135,24 +135,24 @@ static bool promised(const kn_spec *spec, const char *attribute)
     return false;
 }
 
-static kn_status warn_of_missing(kn_run *run, kn_error *err)
+static kn_status warn_of_missing(kn_table_run *run, kn_error *err)
 {
-    const kn_spec *spec = run->spec;
+    const kn_spec *spec = run->all.spec;
     for (int i = 0; i < spec->attribute_count; i++) {
         const kn_attribute *a = &spec->attributes[i];
         if (a->role != KN_ROLE_SENSITIVE || !promised(spec, a->name)) continue;
         const kn_column *c = &run->table->columns[kn_table_find(run->table, a->name)];
         if (c->missing == 0) continue;
-        KN_TRY(kn_run_note(run, err,
-                           "column \"%s\": %lld missing cells count as one more value in what is promised of it",
-                           a->name, (long long)c->missing));
+        KN_TRY(kn_release_note(&run->all, err,
+                               "column \"%s\": %lld missing cells count as one more value in what is promised of it",
+                               a->name, (long long)c->missing));
     }
     return KN_OK;
 }
 
 /* Rows in classes that all have the same value; a class with a missing cell is none. `first` and `mixed` have one entry
  * per class, and one for the suppressed rows. */
-static int64_t rows_alike(const kn_run *run, const kn_column *column, uint32_t *first, uint8_t *mixed)
+static int64_t rows_alike(const kn_table_run *run, const kn_column *column, uint32_t *first, uint8_t *mixed)
 {
     int64_t rows = 0;
     for (int64_t c = 0; c <= run->plan->classes; c++) first[c] = UINT32_MAX;
@@ -171,18 +171,18 @@ static int64_t rows_alike(const kn_run *run, const kn_column *column, uint32_t *
     return rows;
 }
 
-static kn_status warn_of_sensitive(kn_run *run, uint32_t *first, uint8_t *mixed, kn_error *err)
+static kn_status warn_of_sensitive(kn_table_run *run, uint32_t *first, uint8_t *mixed, kn_error *err)
 {
-    const kn_spec *spec = run->spec;
+    const kn_spec *spec = run->all.spec;
     for (int i = 0; i < spec->attribute_count; i++) {
         const kn_attribute *a = &spec->attributes[i];
         if (a->role != KN_ROLE_SENSITIVE || promised(spec, a->name)) continue;
         int64_t rows = rows_alike(run, &run->table->columns[kn_table_find(run->table, a->name)], first, mixed);
         if (rows == 0) continue;
-        KN_TRY(kn_run_note(run, err,
-                           "column \"%s\": %lld %s value away, since all who look alike have the same; "
-                           "l-diversity would not allow it",
-                           a->name, (long long)rows, rows == 1 ? "row gives its" : "rows give their"));
+        KN_TRY(kn_release_note(&run->all, err,
+                               "column \"%s\": %lld %s value away, since all who look alike have the same; "
+                               "l-diversity would not allow it",
+                               a->name, (long long)rows, rows == 1 ? "row gives its" : "rows give their"));
     }
     return KN_OK;
 }
@@ -190,49 +190,59 @@ static kn_status warn_of_sensitive(kn_run *run, uint32_t *first, uint8_t *mixed,
 /* ---- All or nothing ---- */
 
 /* Whoever gives no hierarchy may not know that a method of levels then has the value or * only. */
-static kn_status warn_of_levels(kn_run *run, kn_error *err)
+static kn_status warn_of_levels(kn_table_run *run, kn_error *err)
 {
     for (int q = 0; run->result->levels && q < run->quasi_count; q++) {
-        int a = kn_spec_find(run->spec, run->quasi_names[q]);
-        if (run->result->levels[q] == 0 || a < 0 || run->spec->attributes[a].has_hierarchy) continue;
+        int a = kn_spec_find(run->all.spec, run->quasi_names[q]);
+        if (run->result->levels[q] == 0 || a < 0 || run->all.spec->attributes[a].has_hierarchy) continue;
         if (run->table->columns[run->quasi[q]].dict.count < WORTH_LEVELS) continue;
-        KN_TRY(
-            kn_run_note(run, err,
-                        "column \"%s\" is * in every row, since it has no hierarchy; --hierarchy gives it levels, and "
-                        "the mondrian methods need none",
-                        run->quasi_names[q]));
+        KN_TRY(kn_release_note(
+            &run->all, err,
+            "column \"%s\" is * in every row, since it has no hierarchy; --hierarchy gives it levels, and "
+            "the mondrian methods need none",
+            run->quasi_names[q]));
     }
     return KN_OK;
 }
 
 /* ---- The notes ---- */
 
-kn_status kn_run_warn(kn_run *run, kn_error *err)
+kn_status kn_table_run_warn_of_table(kn_table_run *run, kn_error *err)
 {
     run->result->missing_cells = run->missing_cells;
-    if (run->spec->keep_order)
-        KN_TRY(kn_run_note(run, err, "the rows keep their order, which may tell whose they are"));
+    if (run->all.spec->keep_order)
+        KN_TRY(kn_release_note(&run->all, err, "the rows keep their order, which may tell whose they are"));
     if (run->missing_cells > 0)
-        KN_TRY(kn_run_note(run, err, "%lld %s of the quasi-identifiers %s missing (missing: %s)",
-                           (long long)run->missing_cells, run->missing_cells == 1 ? "cell" : "cells",
-                           run->missing_cells == 1 ? "is" : "are", kn_missing_name(run->spec->missing)));
+        KN_TRY(kn_release_note(&run->all, err, "%lld %s of the quasi-identifiers %s missing (missing: %s)",
+                               (long long)run->missing_cells, run->missing_cells == 1 ? "cell" : "cells",
+                               run->missing_cells == 1 ? "is" : "are", kn_missing_name(run->all.spec->missing)));
+    bool asked = run->budget > 0 || run->all.spec->suppressed != KN_SUPPRESSED_STAR;
+    if (asked && kn_method_family(run->all.spec->method) == KN_FAMILY_PARTITION && !run->all.spec->method_auto)
+        KN_TRY(kn_release_note(&run->all, err, "method %s suppresses no row, however many may be",
+                               kn_method_name(run->all.spec->method)));
     KN_TRY(warn_of_missing(run, err));
     return warn_of_texts(run, err);
 }
 
-kn_status kn_run_warn_of_classes(kn_run *run, kn_error *err)
+kn_status kn_table_run_warn_of_classes(kn_table_run *run, kn_error *err)
 {
-    uint32_t *first = kn_alloc_array(run->ctx, (size_t)run->plan->classes + 1, sizeof *first);
-    uint8_t  *mixed = kn_alloc_array(run->ctx, (size_t)run->plan->classes + 1, sizeof *mixed);
+    uint32_t *first = kn_alloc_array(run->all.ctx, (size_t)run->plan->classes + 1, sizeof *first);
+    uint8_t  *mixed = kn_alloc_array(run->all.ctx, (size_t)run->plan->classes + 1, sizeof *mixed);
     kn_status st = KN_OK;
     if (!first || !mixed)
-        st = kn_fail_memory(err, run->ctx, warning);
+        st = kn_fail_memory(err, run->all.ctx, warning);
     else
         st = warn_of_sensitive(run, first, mixed, err);
     kn_free(first);
     kn_free(mixed);
     if (st == KN_OK) st = warn_of_kept(run, err);
-    if (st == KN_OK && !kn_run_full_domain(run) && run->plan->rows > MANY_ROWS && !run->spec->keep_rowmap)
-        st = kn_run_note(run, err, KN_JOB_MAP_NEEDED);
+    if (st == KN_OK && !kn_table_run_full_domain(run) && run->plan->rows > MANY_ROWS && !run->all.spec->keep_rowmap)
+        st = kn_release_note(&run->all, err, KN_JOB_MAP_NEEDED);
     return st == KN_OK ? warn_of_levels(run, err) : st;
+}
+
+kn_status kn_table_run_warn(kn_release_run *all, kn_error *err)
+{
+    KN_TRY(kn_table_run_warn_of_classes(kn_table_run_of(all), err));
+    return kn_table_run_warn_of_force(kn_table_run_of(all), err);
 }

@@ -11,7 +11,6 @@
 #include "kn_output.h"
 #include "kn_plan.h"
 
-#define KN_SUMMARY_SUFFIX ".summary.csv"
 
 typedef enum kn_statistic { KN_STATISTIC_MIN = 0, KN_STATISTIC_MAX, KN_STATISTIC_MEAN, KN_STATISTICS } kn_statistic;
 

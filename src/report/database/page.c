@@ -26,31 +26,31 @@ static void heading(kn_buffer *to, const kn_database_result *r, const char *titl
         kn_html_name(to, shown_output(r));
         kn_buffer_add(to, " · ");
     }
-    kn_html_count(to, r->found ? r->persons : r->persons_in, "person", "persons");
+    kn_html_count(to, r->head.found ? r->persons : r->persons_in, "person", "persons");
     kn_buffer_add(to, " · ");
     kn_html_count(to, r->table_count, "table", "tables");
-    kn_release_method(to, r->method, r->advice);
+    kn_release_method(to, r->head.method, r->head.advice);
     kn_buffer_add(to, "</p>\n</header>\n");
 }
 
 static void left_out(kn_buffer *to, const kn_database_result *r)
 {
-    if (r->suppressed == 0) {
+    if (r->head.suppressed == 0) {
         kn_buffer_add(to, "Nobody is left out. ");
         return;
     }
-    kn_html_count(to, r->suppressed, "person", "persons");
+    kn_html_count(to, r->head.suppressed, "person", "persons");
     kn_buffer_add(to, " (");
-    kn_html_share(to, r->suppressed, r->persons_in);
-    kn_buffer_add(to, r->suppressed == 1 ? ") stood out too much and is left out. "
-                                         : ") stood out too much and are left out. ");
+    kn_html_share(to, r->head.suppressed, r->persons_in);
+    kn_buffer_add(to, r->head.suppressed == 1 ? ") stood out too much and is left out. "
+                                              : ") stood out too much and are left out. ");
 }
 
 /* An anatomy hides values, not persons. */
 static void verdict_of_anatomy(kn_buffer *to, const kn_database_result *r)
 {
     kn_buffer_add(to, "Which sensitive value belongs to whom is hidden among at least ");
-    kn_html_count(to, r->k, "person", "persons");
+    kn_html_count(to, r->head.k, "person", "persons");
     kn_buffer_add(
         to, "; who is in the release is not.</p>\n<p>Quasi-identifiers are published as they are: whoever knows "
             "them may find a person’s rows, and knows that the person takes part. Each row names a group, and the "
@@ -61,10 +61,10 @@ static void verdict_of_anatomy(kn_buffer *to, const kn_database_result *r)
 
 static void verdict(kn_buffer *to, const kn_spec *spec, const kn_database_result *r)
 {
-    kn_buffer_format(to, "<div class=\"verdict %s\">\n<p class=\"answer\">", r->found ? "safe" : "risk");
-    if (!r->found) {
+    kn_buffer_format(to, "<div class=\"verdict %s\">\n<p class=\"answer\">", r->head.found ? "safe" : "risk");
+    if (!r->head.found) {
         kn_buffer_add(to, "No: there is no release that keeps what was asked.</p>\n<p>");
-        kn_html_text(to, r->reason);
+        kn_html_text(to, r->head.reason);
         kn_buffer_add(to, ". Nothing was written. Ask for less, or give the columns hierarchies that reach "
                           "further.</p>\n</div>\n");
         return;
@@ -73,19 +73,19 @@ static void verdict(kn_buffer *to, const kn_spec *spec, const kn_database_result
         verdict_of_anatomy(to, r);
     else {
         kn_buffer_add(to, "Everybody hides among at least ");
-        kn_html_count(to, r->k, "person", "persons");
+        kn_html_count(to, r->head.k, "person", "persons");
         kn_buffer_add(to,
                       ", across all tables.</p>\n<p>Whoever knows everything about a person that stands in the "
                       "quasi-identifiers, in whichever table and however they are joined, finds nobody or at least ");
-        kn_html_integer(to, r->k);
+        kn_html_integer(to, r->head.k);
         kn_buffer_add(to, " persons; in the original it was ");
-        kn_html_integer(to, r->k_before);
+        kn_html_integer(to, r->head.k_before);
         kn_buffer_add(to, ". ");
     }
     left_out(to, r);
-    if (r->largest_share > 0) {
+    if (r->head.largest_share > 0) {
         kn_buffer_add(to, "A sensitive value that is promised to be diverse belongs to at most ");
-        kn_html_percent(to, r->largest_share);
+        kn_html_percent(to, r->head.largest_share);
         kn_buffer_add(to, spec->anatomy ? " of those who share a group. " : " of those who look alike. ");
     }
     kn_buffer_add(to, "What was written was read again and every promise checked before it was given its "
@@ -95,14 +95,15 @@ static void verdict(kn_buffer *to, const kn_spec *spec, const kn_database_result
 static void tiles(kn_buffer *to, const kn_spec *spec, const kn_database_result *r)
 {
     kn_buffer_add(to, "<dl class=\"tiles\">\n");
-    if (r->found) {
-        kn_release_tile(to, spec->anatomy ? "Persons who share a group, at least" : "Smallest crowd (k)", (double)r->k);
-        if (!spec->anatomy) kn_release_tile(to, "Smallest crowd before", (double)r->k_before);
-        kn_release_tile(to, "Persons left out", (double)r->suppressed);
+    if (r->head.found) {
+        kn_release_tile(to, spec->anatomy ? "Persons who share a group, at least" : "Smallest crowd (k)",
+                        (double)r->head.k);
+        if (!spec->anatomy) kn_release_tile(to, "Smallest crowd before", (double)r->head.k_before);
+        kn_release_tile(to, "Persons left out", (double)r->head.suppressed);
         kn_release_tile(to, "Information lost (lm)", r->lm);
     } else {
         kn_release_tile(to, "Persons", (double)r->persons_in);
-        kn_release_tile(to, "Smallest crowd (k)", (double)r->k_before);
+        kn_release_tile(to, "Smallest crowd (k)", (double)r->head.k_before);
     }
     kn_buffer_add(to, "</dl>\n");
 }
@@ -116,18 +117,18 @@ static void tables(kn_buffer *to, const kn_database_result *r)
         to, "<p>A row that the others of a crowd have no counterpart for is deleted: it would point at its owner. "
             "Rows whose keys lead to no person are never released. Lost: the share of information in the "
             "quasi-identifiers, a deleted cell counting in full.</p>\n");
-    kn_html_table_begin(&t, to, r->found ? "lrrrrr" : "lr", titles);
+    kn_html_table_begin(&t, to, r->head.found ? "lrrrrr" : "lr", titles);
     for (int i = 0; i < r->table_count; i++) {
         const kn_release_table *table = &r->tables[i];
         const int64_t           counts[] = {table->rows_in, table->rows, table->deleted, table->orphans};
         kn_html_table_row(&t);
         kn_html_table_cell(&t);
         kn_html_name(to, table->name);
-        for (int c = 0; c < (r->found ? 4 : 1); c++) {
+        for (int c = 0; c < (r->head.found ? 4 : 1); c++) {
             kn_html_table_cell(&t);
             kn_html_integer(to, counts[c]);
         }
-        if (!r->found) continue;
+        if (!r->head.found) continue;
         kn_html_table_cell(&t);
         if (table->cells == 0) {
             kn_buffer_add(to, "–");
@@ -164,11 +165,11 @@ static void columns(kn_buffer *to, const kn_spec *spec, const kn_database_result
               spec->anatomy ? "Sensitive, listed by groups" : "Sensitive, published as they are");
     list_role(to, spec, KN_ROLE_KEEP, "Kept as they are, covered by no promise");
     list_role(to, spec, KN_ROLE_IDENTIFIER, "Identifiers, left out");
-    for (int i = 0; i < r->dropped_count; i++) {
+    for (int i = 0; i < r->head.dropped_count; i++) {
         kn_buffer_add(to, i == 0 ? "<p>Not declared, left out: " : ", ");
-        kn_html_name(to, r->dropped[i]);
+        kn_html_name(to, r->head.dropped[i]);
     }
-    if (r->dropped_count > 0) kn_buffer_add(to, ".</p>\n");
+    if (r->head.dropped_count > 0) kn_buffer_add(to, ".</p>\n");
     kn_buffer_add(to,
                   "<p>Keys were drawn anew, the same wherever a key stands: the tables join as before, and no number "
                   "is that of the original.</p>\n");
@@ -180,7 +181,7 @@ static void files(kn_buffer *to, const kn_spec *spec, const kn_database_result *
     static const char *const titles[] = {"File", "For", "What it holds"};
     const char              *base = shown_output(r);
     kn_html_table            t;
-    if (!base || !r->found) return;
+    if (!base || !r->head.found) return;
     kn_html_section(to, "What may be published, and what may not");
     kn_html_table_begin(&t, to, "llw", titles);
     kn_release_file_row(&t, base, "", "everybody", "The release.");
@@ -221,31 +222,31 @@ kn_status kn_database_report_render(kn_buffer *to, const kn_spec *spec, const kn
                                     const char *version, kn_error *err)
 {
     if (!spec || !r) return kn_fail(err, KN_USAGE, "release report: the spec or the result is missing");
-    const char *title = r->found ? "Release report" : "Release report: no release";
+    const char *title = r->head.found ? "Release report" : "Release report: no release";
     /* The sections that are the same for a table take what they need from its kind of result. */
     kn_spec counted = *spec;
     if (!counted.entity) counted.entity = "person";
-    const kn_release_result like = {.method = r->method,
-                                    .found = r->found,
-                                    .complete = true,
-                                    .k = r->k,
-                                    .k_before = r->k_before,
-                                    .classes = r->classes,
-                                    .model_count = r->model_count,
-                                    .models = r->models,
-                                    .counter_count = r->counter_count,
-                                    .counters = r->counters,
-                                    .size_count = r->size_count,
-                                    .sizes = r->sizes,
-                                    .size_count_before = r->size_count_before,
-                                    .sizes_before = r->sizes_before};
+    const kn_release_result like = {.head.method = r->head.method,
+                                    .head.found = r->head.found,
+                                    .head.complete = true,
+                                    .head.k = r->head.k,
+                                    .head.k_before = r->head.k_before,
+                                    .head.classes = r->head.classes,
+                                    .head.model_count = r->head.model_count,
+                                    .head.models = r->head.models,
+                                    .head.counter_count = r->head.counter_count,
+                                    .head.counters = r->head.counters,
+                                    .head.size_count = r->head.size_count,
+                                    .head.sizes = r->head.sizes,
+                                    .head.size_count_before = r->head.size_count_before,
+                                    .head.sizes_before = r->head.sizes_before};
     const kn_release_page   page = {&counted, &like, kn_release_largest_k(spec)};
     kn_html_begin(to, title);
     heading(to, r, title);
     verdict(to, spec, r);
     tiles(to, spec, r);
-    kn_release_notes(to, r->notes, r->note_count);
-    if (r->model_count > 0) kn_release_models(to, &page);
+    kn_release_notes(to, r->head.notes, r->head.note_count);
+    if (r->head.model_count > 0) kn_release_models(to, &page);
     tables(to, r);
     if (!spec->anatomy) { /* its persons can be told apart, by design */
         kn_release_risk(to, &page);

@@ -27,7 +27,7 @@ static void heading(kn_buffer *to, const kn_spec *spec, const kn_records_result 
     kn_html_count(to, r->records, "record", "records");
     kn_buffer_add(to, " · ");
     kn_html_count(to, spec->class_count, "class", "classes");
-    kn_release_method(to, r->method, r->advice);
+    kn_release_method(to, r->head.method, r->head.advice);
     kn_buffer_add(to, "</p>\n</header>\n");
 }
 
@@ -46,20 +46,20 @@ static void knowledge(kn_buffer *to, const kn_spec *spec, kn_kmn kmn)
 
 static void verdict(kn_buffer *to, const kn_spec *spec, const kn_records_result *r)
 {
-    kn_buffer_format(to, "<div class=\"verdict %s\">\n<p class=\"answer\">", r->found ? "safe" : "risk");
-    if (!r->found) {
+    kn_buffer_format(to, "<div class=\"verdict %s\">\n<p class=\"answer\">", r->head.found ? "safe" : "risk");
+    if (!r->head.found) {
         kn_buffer_add(to, "No: there is no release that keeps what was asked.</p>\n<p>");
-        kn_html_text(to, r->reason);
+        kn_html_text(to, r->head.reason);
         kn_buffer_add(to, ". Nothing was written.</p>\n</div>\n");
         return;
     }
-    if (r->k == 0) {
+    if (r->head.k == 0) {
         kn_buffer_add(to, "The records show no value that somebody is taken to know, so k promises nothing");
     } else {
         kn_buffer_add(to, "Whoever knows ");
         knowledge(to, spec, r->kmn);
         kn_buffer_add(to, " finds nobody, or at least ");
-        kn_html_count(to, r->k, "record", "records");
+        kn_html_count(to, r->head.k, "record", "records");
     }
     kn_buffer_add(to, ".</p>\n<p>");
     bool absent = false;
@@ -78,12 +78,12 @@ static void verdict(kn_buffer *to, const kn_spec *spec, const kn_records_result 
                           ? "That holds for somebody who also knows which of these relations lie on one path. "
                           : "Relations are taken one by one: that several of them lie on one path is not counted as "
                             "known. ");
-    if (r->largest_share > 0) {
+    if (r->head.largest_share > 0) {
         kn_buffer_add(to, "Of the records that somebody finds, at most ");
-        kn_html_percent(to, r->largest_share);
+        kn_html_percent(to, r->head.largest_share);
         kn_buffer_add(to, " have any one sensitive value. ");
     }
-    if (!r->complete) kn_buffer_add(to, "The time limit ended the search: a release that loses less may exist. ");
+    if (!r->head.complete) kn_buffer_add(to, "The time limit ended the search: a release that loses less may exist. ");
     kn_buffer_add(
         to, "A relation that is not there says nothing: it may have been taken away. The written file was read again "
             "and every promise checked before it got its name.</p>\n</div>\n");
@@ -93,8 +93,8 @@ static void tiles(kn_buffer *to, const kn_records_result *r)
 {
     kn_buffer_add(to, "<dl class=\"tiles\">\n");
     kn_release_tile(to, "Records", (double)r->records);
-    if (r->found) {
-        if (r->k > 0) kn_release_tile(to, "Fewest that somebody finds", (double)r->k);
+    if (r->head.found) {
+        if (r->head.k > 0) kn_release_tile(to, "Fewest that somebody finds", (double)r->head.k);
         kn_release_tile(to, "Relations that vanished", (double)r->disassociations);
         kn_records_share_tile(to, "Nodes that show their own value", r->node_survival);
     }
@@ -118,7 +118,7 @@ static void loss(kn_buffer *to, const kn_records_result *r)
 {
     static const char *const titles[] = {"", "Original", "Release", "As they were"};
     kn_html_table            t;
-    if (!r->found) return;
+    if (!r->head.found) return;
     kn_html_section(to, "What became of values and relations");
     kn_buffer_add(
         to, "<p>Values were replaced by groups, the same everywhere; siblings that became equal were merged. Where a "
@@ -156,7 +156,7 @@ static void metrics(kn_buffer *to, const kn_records_result *r)
 {
     static const char *const titles[] = {"Metric", "Value", "What it means"};
     kn_html_table            t;
-    if (!r->found) return;
+    if (!r->head.found) return;
     kn_html_section(to, "Every metric");
     kn_html_table_begin(&t, to, "lrw", titles);
     metric(&t, "rpd", r->rpd, "How few paths the shown ones may stand for; larger is coarser.");
@@ -176,11 +176,11 @@ static void classes(kn_buffer *to, const kn_spec *spec, const kn_records_result 
         if (spec->classes[i].sensitive) kn_buffer_add(to, " (sensitive)");
     }
     if (spec->class_count > 0) kn_buffer_add(to, ".</p>\n");
-    for (int i = 0; i < r->dropped_count; i++) {
+    for (int i = 0; i < r->head.dropped_count; i++) {
         kn_buffer_add(to, i == 0 ? "<p>Of no class, left out: " : ", ");
-        kn_html_name(to, r->dropped[i]);
+        kn_html_name(to, r->head.dropped[i]);
     }
-    if (r->dropped_count > 0) kn_buffer_add(to, ".</p>\n");
+    if (r->head.dropped_count > 0) kn_buffer_add(to, ".</p>\n");
     kn_html_section_end(to);
 }
 
@@ -189,7 +189,7 @@ static void files(kn_buffer *to, const kn_spec *spec, const kn_records_result *r
     static const char *const titles[] = {"File", "For", "What it holds"};
     const char              *file = kn_release_file_name(spec->output);
     kn_html_table            t;
-    if (!file || !r->found) return;
+    if (!file || !r->head.found) return;
     kn_html_section(to, "What may be published, and what may not");
     kn_html_table_begin(&t, to, "llw", titles);
     kn_release_file_row(&t, file, "", "everybody", "The release.");
@@ -207,21 +207,21 @@ kn_status kn_records_report_render(kn_buffer *to, const kn_spec *spec, const kn_
                                    kn_error *err)
 {
     if (!spec || !r) return kn_fail(err, KN_USAGE, "release report: the spec or the result is missing");
-    const char             *title = r->found ? "Release report" : "Release report: no release";
-    const kn_release_result like = {.method = r->method,
-                                    .found = r->found,
-                                    .complete = r->complete,
-                                    .model_count = r->model_count,
-                                    .models = r->models,
-                                    .counter_count = r->counter_count,
-                                    .counters = r->counters};
+    const char             *title = r->head.found ? "Release report" : "Release report: no release";
+    const kn_release_result like = {.head.method = r->head.method,
+                                    .head.found = r->head.found,
+                                    .head.complete = r->head.complete,
+                                    .head.model_count = r->head.model_count,
+                                    .head.models = r->head.models,
+                                    .head.counter_count = r->head.counter_count,
+                                    .head.counters = r->head.counters};
     const kn_release_page   page = {spec, &like, 2};
     kn_html_begin(to, title);
     heading(to, spec, r, title);
     verdict(to, spec, r);
     tiles(to, r);
-    kn_release_notes(to, r->notes, r->note_count);
-    if (r->model_count > 0) kn_release_models(to, &page);
+    kn_release_notes(to, r->head.notes, r->head.note_count);
+    if (r->head.model_count > 0) kn_release_models(to, &page);
     kn_records_words(to, spec, r);
     loss(to, r);
     metrics(to, r);

@@ -35,7 +35,7 @@ void kn_records_words(kn_buffer *to, const kn_spec *spec, const kn_records_resul
         to, "m, n and k",
         "Somebody may know up to m values of a person and up to n relations between them. Every such knowledge "
         "fits nobody, or at least k records.");
-    if (r->found && r->disassociations > 0)
+    if (r->head.found && r->disassociations > 0)
         kn_release_word(
             to, "Vanished relation",
             "One that too few records had. The lower value moved up, in every record: it is still there, but not "
@@ -80,7 +80,7 @@ void kn_records_picture(kn_buffer *to, const kn_records_result *r)
     int       count = 0;
     for (int i = 0; i < 3; i++)
         if (!isnan(all[i].left)) shown[count++] = all[i];
-    if (!r->found || count == 0) return;
+    if (!r->head.found || count == 0) return;
     kn_buffer_add(to, "<figure>\n");
     draw(to, shown, count, true);
     draw(to, shown, count, false);

@@ -16,7 +16,7 @@ enum { MOST_NODES = 64, MOST_HEIGHT = 1024, MOST_BARS = 26, MOST_BOXES = 24 };
 
 static bool has_levels(const kn_release_result *r)
 {
-    if (!r->found || r->level_count == 0 || r->level_count != r->attribute_count) return false;
+    if (!r->head.found || r->level_count == 0 || r->level_count != r->attribute_count) return false;
     for (int i = 0; i < r->attribute_count; i++)
         if (r->attributes[i].height < 0 || r->levels[i] < 0 || r->levels[i] > r->attributes[i].height) return false;
     return true;

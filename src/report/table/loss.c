@@ -95,10 +95,10 @@ void kn_release_models(kn_buffer *to, const kn_release_page *page)
     kn_html_table            t;
     kn_html_section(to, "What was asked, and what was reached");
     kn_buffer_add(to, "<p>Each figure is that of the worst class.</p>\n");
-    kn_html_table_begin(&t, to, r->found ? "llrrw" : "llrw",
-                        r->found ? titles : (const char *[]){titles[0], titles[1], titles[2], titles[4]});
-    for (int i = 0; i < r->model_count; i++) {
-        const kn_release_model *m = &r->models[i];
+    kn_html_table_begin(&t, to, r->head.found ? "llrrw" : "llrw",
+                        r->head.found ? titles : (const char *[]){titles[0], titles[1], titles[2], titles[4]});
+    for (int i = 0; i < r->head.model_count; i++) {
+        const kn_release_model *m = &r->head.models[i];
         kn_html_table_row(&t);
         kn_html_table_cell(&t);
         model_name(to, &m->model);
@@ -110,7 +110,7 @@ void kn_release_models(kn_buffer *to, const kn_release_page *page)
             kn_buffer_add(to, "–");
         else
             kn_release_figure(to, m->original);
-        if (r->found) {
+        if (r->head.found) {
             kn_html_table_cell(&t);
             kn_release_figure(to, m->reached);
         }
@@ -149,7 +149,7 @@ void kn_release_columns(kn_buffer *to, const kn_release_page *page)
     static const char *const titles[] = {"Column", "Level", "Loss (lm)", "ncp", "prec", "Bits lost"};
     const kn_release_result *r = page->result;
     kn_html_table            t;
-    if (!r->found || r->attribute_count == 0) return;
+    if (!r->head.found || r->attribute_count == 0) return;
     kn_html_section(to, "What each column lost");
     kn_buffer_add(
         to, "<p>A loss of 0 means that the column is shown as it was, 1 that nothing is left of it. Rows that were "
@@ -193,9 +193,9 @@ void kn_release_metrics(kn_buffer *to, const kn_release_page *page)
         [KN_METRIC_DM_STAR] = "Sum of squared class sizes; suppressed rows count as the classes they were.",
         [KN_METRIC_C_AVG] = "How many times larger than k a class is on average."};
     kn_html_table t;
-    if (!page->result->found) return;
+    if (!page->result->head.found) return;
     kn_html_section(to, "Every metric");
-    if (kn_method_family(page->result->method) == KN_FAMILY_FULL_DOMAIN)
+    if (kn_method_family(page->result->head.method) == KN_FAMILY_FULL_DOMAIN)
         kn_buffer_format(to, "<p>The search looked at <b>%s</b>. Smaller is better unless said.</p>\n",
                          kn_metric_name(page->result->utility));
     else
@@ -221,25 +221,25 @@ void kn_release_counters(kn_buffer *to, const kn_release_page *page)
     static const char *const titles[] = {"Counter", "Value"};
     const kn_release_result *r = page->result;
     kn_html_table            t;
-    if (r->counter_count == 0) return;
+    if (r->head.counter_count == 0) return;
     kn_html_section(to, "How it was found");
-    kn_buffer_format(to, "<p>Method <b>%s</b>", kn_method_name(r->method));
+    kn_buffer_format(to, "<p>Method <b>%s</b>", kn_method_name(r->head.method));
     if (r->lattice > 0) {
         kn_buffer_add(to, ", among ");
         kn_release_figure(to, r->lattice);
         kn_buffer_add(to, r->lattice == 1 ? " choice of levels" : " choices of levels");
     }
-    kn_buffer_add(to, r->complete ? ".</p>\n" : ", ended by the time limit.</p>\n");
+    kn_buffer_add(to, r->head.complete ? ".</p>\n" : ", ended by the time limit.</p>\n");
     kn_buffer_add(to, "<details><summary>Counters of the search</summary>\n");
     kn_html_table_begin(&t, to, "lr", titles);
-    for (int i = 0; i < r->counter_count; i++) {
+    for (int i = 0; i < r->head.counter_count; i++) {
         /* A time would make two equal runs differ. */
-        if (strstr(r->counters[i].name, "second")) continue;
+        if (strstr(r->head.counters[i].name, "second")) continue;
         kn_html_table_row(&t);
         kn_html_table_cell(&t);
-        kn_html_text(to, r->counters[i].name);
+        kn_html_text(to, r->head.counters[i].name);
         kn_html_table_cell(&t);
-        kn_release_figure(to, r->counters[i].value);
+        kn_release_figure(to, r->head.counters[i].value);
     }
     kn_html_table_end(&t);
     kn_buffer_add(to, "</details>\n");

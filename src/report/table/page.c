@@ -98,10 +98,10 @@ static void write_heading(kn_buffer *to, const kn_release_page *page, const char
         kn_html_name(to, file);
         kn_buffer_add(to, " · ");
     }
-    kn_html_count(to, r->found ? r->rows : r->rows_in, "row", "rows");
+    kn_html_count(to, r->head.found ? r->rows : r->rows_in, "row", "rows");
     kn_buffer_add(to, " · ");
     kn_html_count(to, r->attribute_count, "quasi-identifier", "quasi-identifiers");
-    kn_release_method(to, r->method, r->advice);
+    kn_release_method(to, r->head.method, r->head.advice);
     if (page->spec->entity) {
         kn_buffer_add(to, " · a person is a value of ");
         kn_html_name(to, page->spec->entity);
@@ -117,10 +117,10 @@ static void open_verdict(kn_buffer *to, const char *tone)
 static void refused(kn_buffer *to, const kn_release_page *page)
 {
     open_verdict(to, "risk");
-    kn_buffer_add(to, page->result->complete ? "No: there is no release that keeps what was asked."
-                                             : "None was found within the time limit.");
+    kn_buffer_add(to, page->result->head.complete ? "No: there is no release that keeps what was asked."
+                                                  : "None was found within the time limit.");
     kn_buffer_add(to, "</p>\n<p>");
-    if (page->result->reason) kn_html_text(to, page->result->reason);
+    if (page->result->head.reason) kn_html_text(to, page->result->head.reason);
     kn_buffer_add(to, " Nothing was written. Ask for less, allow more rows to be suppressed, or give the columns "
                       "hierarchies that reach further.</p>\n</div>\n");
 }
@@ -128,40 +128,40 @@ static void refused(kn_buffer *to, const kn_release_page *page)
 static void suppressed_words(kn_buffer *to, const kn_release_page *page)
 {
     const kn_release_result *r = page->result;
-    if (r->suppressed == 0) {
+    if (r->head.suppressed == 0) {
         kn_buffer_add(to, "No row had to be suppressed. ");
         return;
     }
-    kn_html_count(to, r->suppressed, "row", "rows");
+    kn_html_count(to, r->head.suppressed, "row", "rows");
     kn_buffer_add(to, " (");
-    kn_html_share(to, r->suppressed, r->rows_in - r->missing_dropped);
-    kn_buffer_add(to, r->suppressed == 1 ? ") stood out too much and was suppressed. "
-                                         : ") stood out too much and were suppressed. ");
+    kn_html_share(to, r->head.suppressed, r->rows_in - r->missing_dropped);
+    kn_buffer_add(to, r->head.suppressed == 1 ? ") stood out too much and was suppressed. "
+                                              : ") stood out too much and were suppressed. ");
 }
 
 static void verdict(kn_buffer *to, const kn_release_page *page)
 {
     const kn_release_result *r = page->result;
-    if (!r->found) {
+    if (!r->head.found) {
         refused(to, page);
         return;
     }
     open_verdict(to, "safe");
-    if (r->classes == 0) {
+    if (r->head.classes == 0) {
         kn_buffer_add(to, "Nobody can be found: the release shows no row that was not suppressed.</p>\n<p>");
     } else {
         kn_buffer_add(to, "Everybody hides among at least ");
-        kn_html_count(to, r->k, kn_release_unit(page, 1), kn_release_unit(page, 2));
+        kn_html_count(to, r->head.k, kn_release_unit(page, 1), kn_release_unit(page, 2));
         kn_buffer_add(to, ".</p>\n<p>Whoever knows ");
         quasi_names(to, page);
         kn_buffer_add(to, " of a person guesses their row right with a chance of at most 1 in ");
-        kn_html_integer(to, r->k);
+        kn_html_integer(to, r->head.k);
         kn_buffer_add(to, "; in the original it was 1 in ");
-        kn_html_integer(to, r->k_before);
+        kn_html_integer(to, r->head.k_before);
         kn_buffer_add(to, ". ");
     }
     suppressed_words(to, page);
-    if (!r->complete)
+    if (!r->head.complete)
         kn_buffer_add(to, "The time limit ended the search: a release that loses less may exist. ");
     else if (r->optimal)
         kn_buffer_format(to, "No other choice of levels loses less by the metric %s. ", kn_metric_name(r->utility));
@@ -182,14 +182,14 @@ static void tiles(kn_buffer *to, const kn_release_page *page)
 {
     const kn_release_result *r = page->result;
     kn_buffer_add(to, "<dl class=\"tiles\">\n");
-    if (r->found) {
-        kn_release_tile(to, "Smallest crowd (k)", (double)r->k);
-        kn_release_tile(to, "Smallest crowd before", (double)r->k_before);
-        kn_release_tile(to, "Rows suppressed", (double)r->suppressed);
+    if (r->head.found) {
+        kn_release_tile(to, "Smallest crowd (k)", (double)r->head.k);
+        kn_release_tile(to, "Smallest crowd before", (double)r->head.k_before);
+        kn_release_tile(to, "Rows suppressed", (double)r->head.suppressed);
         kn_release_tile(to, "Information lost (lm)", r->metrics[KN_METRIC_LM]);
     } else {
         kn_release_tile(to, "Rows", (double)r->rows_in);
-        kn_release_tile(to, "Smallest crowd (k)", (double)r->k_before);
+        kn_release_tile(to, "Smallest crowd (k)", (double)r->head.k_before);
         kn_release_tile(to, "Quasi-identifiers", r->attribute_count);
         if (r->lattice > 0) kn_release_tile(to, "Choices of levels", r->lattice);
     }
@@ -240,11 +240,11 @@ static void columns_by_role(kn_buffer *to, const kn_release_page *page)
     list_role(to, page->spec, KN_ROLE_KEEP, "Kept as they are, covered by no promise");
     list_role(to, page->spec, KN_ROLE_WEIGHT, "Sampling weights, published as they are");
     list_role(to, page->spec, KN_ROLE_IDENTIFIER, "Identifiers, left out");
-    if (page->result->dropped_count > 0) {
+    if (page->result->head.dropped_count > 0) {
         kn_buffer_add(to, "<p>Not declared, left out: ");
-        for (int i = 0; i < page->result->dropped_count; i++) {
+        for (int i = 0; i < page->result->head.dropped_count; i++) {
             if (i > 0) kn_buffer_add(to, ", ");
-            kn_html_name(to, page->result->dropped[i]);
+            kn_html_name(to, page->result->head.dropped[i]);
         }
         kn_buffer_add(to, ".</p>\n");
     }
@@ -337,7 +337,7 @@ static void files(kn_buffer *to, const kn_release_page *page)
     static const char *const titles[] = {"File", "For", "What it holds"};
     const char              *file = kn_release_file_name(page->spec->output);
     kn_html_table            t;
-    if (!file || !page->result->found) return;
+    if (!file || !page->result->head.found) return;
     kn_html_section(to, "What may be published, and what may not");
     kn_html_table_begin(&t, to, "llw", titles);
     kn_release_file_row(&t, file, "", "everybody", "The release.");
@@ -352,9 +352,9 @@ static void files(kn_buffer *to, const kn_release_page *page)
         kn_release_file_row(&t, file, ".rowmap", "you alone",
                             "Which released row is which original row. It undoes the release.");
     kn_html_table_end(&t);
-    if (page->result->sha256[0]) {
+    if (page->result->head.sha256[0]) {
         kn_buffer_add(to, "<p class=\"about\">SHA-256 of the release: ");
-        kn_html_name(to, page->result->sha256);
+        kn_html_name(to, page->result->head.sha256);
         kn_buffer_add(to, "</p>\n");
     }
     kn_html_section_end(to);
@@ -399,12 +399,12 @@ kn_status kn_release_report_render(kn_buffer *to, const kn_spec *spec, const kn_
 {
     if (!spec || !result) return kn_fail(err, KN_USAGE, "release report: the spec or the result is missing");
     const kn_release_page page = {spec, result, kn_release_largest_k(spec)};
-    const char           *title = result->found ? "Release report" : "Release report: no release";
+    const char           *title = result->head.found ? "Release report" : "Release report: no release";
     kn_html_begin(to, title);
     write_heading(to, &page, title);
     verdict(to, &page);
     tiles(to, &page);
-    kn_release_notes(to, result->notes, result->note_count);
+    kn_release_notes(to, result->head.notes, result->head.note_count);
     kn_release_models(to, &page);
     kn_release_risk(to, &page);
     kn_release_sizes(to, &page);

@@ -73,20 +73,20 @@ void kn_release_risk(kn_buffer *to, const kn_release_page *page)
         "Whoever knows their quasi-identifiers finds them for sure.",
     };
     const kn_release_result *r = page->result;
-    summary                  before = sum_up(r->sizes_before, r->size_count_before, page->asked);
-    summary                  after = sum_up(r->sizes, r->size_count, page->asked);
+    summary                  before = sum_up(r->head.sizes_before, r->head.size_count_before, page->asked);
+    summary                  after = sum_up(r->head.sizes, r->head.size_count, page->asked);
     kn_html_table            t;
-    if (r->size_count_before == 0) return;
+    if (r->head.size_count_before == 0) return;
     kn_html_section(to, "How likely is somebody found?");
-    kn_html_table_begin(&t, to, r->found ? "lrrw" : "lrw",
-                        r->found ? titles : (const char *[]){"Figure", "Now", titles[3]});
+    kn_html_table_begin(&t, to, r->head.found ? "lrrw" : "lrw",
+                        r->head.found ? titles : (const char *[]){"Figure", "Now", titles[3]});
     for (int f = 0; f < FIGURES; f++) {
         kn_html_table_row(&t);
         kn_html_table_cell(&t);
         figure_name(to, page, (figure)f);
         kn_html_table_cell(&t);
         write_figure(to, &before, (figure)f);
-        if (r->found) {
+        if (r->head.found) {
             kn_html_table_cell(&t);
             write_figure(to, &after, (figure)f);
         }
@@ -129,10 +129,10 @@ static void fill(histogram *h, const kn_release_page *page)
     const kn_release_result *r = page->result;
     int                      i = 0, j = 0;
     *h = (histogram){0};
-    for (int64_t low = 1; i < r->size_count_before || j < r->size_count; low *= 2) {
+    for (int64_t low = 1; i < r->head.size_count_before || j < r->head.size_count; low *= 2) {
         bin b = {.low = low, .high = low > INT64_MAX / 2 ? INT64_MAX : low * 2 - 1};
-        add_sizes(&b, 0, r->sizes_before, r->size_count_before, &i, page->asked);
-        add_sizes(&b, 1, r->sizes, r->size_count, &j, page->asked);
+        add_sizes(&b, 0, r->head.sizes_before, r->head.size_count_before, &i, page->asked);
+        add_sizes(&b, 1, r->head.sizes, r->head.size_count, &j, page->asked);
         h->total[0] += b.rows[0];
         h->total[1] += b.rows[1];
         if (b.rows[0] + b.rows[1] > 0 || h->count > 0) h->bins[h->count++] = b;
@@ -268,7 +268,7 @@ static void key(kn_buffer *to, const histogram *h)
 void kn_release_sizes(kn_buffer *to, const kn_release_page *page)
 {
     histogram h;
-    if (!page->result->found) return;
+    if (!page->result->head.found) return;
     fill(&h, page);
     if (h.count == 0) return;
     kn_html_section(to, "How large are the crowds?");

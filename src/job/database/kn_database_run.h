@@ -1,0 +1,45 @@
+/* kn_database_run.h: a release of a database under way (kn_shape.h has the stages). Only src/job includes it. All fields
+ * belong to the run, but for what is called borrowed.
+ */
+#ifndef KN_DATABASE_RUN_H
+#define KN_DATABASE_RUN_H
+
+#include "kn_anatomy.h"
+#include "kn_database_release.h"
+#include "kn_database_write.h"
+#include "kn_relational.h"
+#include "kn_shape.h"
+
+typedef struct kn_database_run {
+    kn_release_run         all;    /* first */
+    kn_database_result    *result; /* all.head */
+    int64_t                k;
+    kn_database           *db;
+    kn_forest             *forest;
+    kn_database_plan      *plan;
+    int                    promise_count;
+    kn_relational_promise *promises; /* in scratch */
+    /* What is written. */
+    kn_database_writer  *writer; /* the set's */
+    kn_database_release *rows; /* one of these two */
+    kn_anatomy          *anatomy;
+    kn_key_map           keys;
+    kn_database         *back; /* what was written                         */
+    int64_t             *map;  /* per person of `back`: the original's row */
+} kn_database_run;
+
+static inline kn_database_run *kn_database_run_of(kn_release_run *run)
+{
+    return (kn_database_run *)(void *)run;
+}
+
+KN_CHECK kn_status kn_database_run_search(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_database_run_measure(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_database_run_left(kn_release_run *run, const char **nothing, const char **why, kn_error *err);
+KN_CHECK kn_status kn_database_run_write(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_database_run_verify(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_database_run_publish(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_database_run_map(kn_release_run *run, kn_output *to, kn_error *err);
+void               kn_database_run_end_search(kn_release_run *run);
+
+#endif

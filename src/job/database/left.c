@@ -1,0 +1,56 @@
+/* database/left.c: is anything left of the quasi-identifiers? Interface: kn_database_run.h.
+ *
+ * A table may lose all its rows, a column all that it says; where nobody is left, or no column says anything, the release is
+ * refused unless it is forced. Of an anatomy, which shows values as they are, rows alone can be lost.
+ *
+ * Cost: one pass over the nodes of the plan.
+ */
+#include "kn_database_run.h"
+#include "kn_error.h"
+#include "kn_hierarchy.h"
+
+static bool column_left(const kn_database_run *run, int t, int q)
+{
+    const kn_database_plan  *plan = run->plan;
+    const kn_database_table *table = &run->db->tables[t];
+    const kn_hierarchy      *h = table->columns[table->quasi[q]].hierarchy;
+    for (uint64_t v = 0; v < plan->node_start[plan->classes]; v++)
+        if (plan->table[v] == t &&
+            (run->all.spec->anatomy || plan->values[v * (uint64_t)plan->width + (uint64_t)q] != kn_hierarchy_root(h)))
+            return true;
+    return false;
+}
+
+/* Notes what is gone, and counts the columns that still say something. */
+static kn_status look(kn_database_run *run, int *left, kn_error *err)
+{
+    for (int t = 0; t < run->db->table_count; t++) {
+        const kn_database_table *table = &run->db->tables[t];
+        const kn_release_table  *r = &run->result->tables[t];
+        if (r->rows_in - r->orphans > 0 && r->rows == 0) {
+            KN_TRY(kn_release_note(&run->all, err, "no row is left of table \"%s\"", table->name));
+            continue;
+        }
+        for (int q = 0; r->rows > 0 && q < table->quasi_count; q++) {
+            if (column_left(run, t, q))
+                ++*left;
+            else
+                KN_TRY(kn_release_note(&run->all, err,
+                                       "nothing is left of column \"%s.%s\": it shows the same in every row",
+                                       table->name, table->table->columns[table->quasi[q]].name));
+        }
+    }
+    return KN_OK;
+}
+
+kn_status kn_database_run_left(kn_release_run *all, const char **nothing, const char **why, kn_error *err)
+{
+    int left = 0;
+    KN_TRY(look(kn_database_run_of(all), &left, err));
+    if (left > 0) return KN_OK;
+    *nothing = "nobody is released with a quasi-identifier that shows anything";
+    *why =
+        "nothing would be left: nobody would be released with a quasi-identifier that shows anything; ask for less or "
+        "give hierarchies with more levels; --force releases it as it is";
+    return KN_OK;
+}

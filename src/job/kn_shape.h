@@ -1,0 +1,154 @@
+/* kn_shape.h: a release of a table, a database or records under way, and what the driver (release.c) asks of a shape.
+ *
+ * The driver knows the stages and their order; a shape does one of them at a time and nothing of another:
+ *
+ *     check     does the spec fit? Before anything is read
+ *     open      the output, under a temporary name: one that cannot be written costs no search
+ *     read      inputs → data; notes on them
+ *     (choose)  method: auto: each candidate as far as judge; one is chosen
+ *     search    data → plan, or why there is none
+ *     measure   plan → claims
+ *     left      is anything left of what others may know? If not, there is a release only by force
+ *     warn      what the owner should know of the plan
+ *     write     plan + data → bytes under the temporary name
+ *     verify    these bytes, read back, against the original; every claim against every finding
+ *     publish   what the release tells by itself
+ *     (commit)  certificate, private file, row map and reports; all get their names as one set (kn_set.h)
+ *
+ * A shape's run begins with a kn_release_run, its result with a kn_release_head: pointers to either may be cast.
+ */
+#ifndef KN_SHAPE_H
+#define KN_SHAPE_H
+
+#include <kanon/anonymize.h>
+#include <kanon/verify.h>
+
+#include "kn_arena.h"
+#include "kn_digest.h"
+#include "kn_input_mark.h"
+#include "kn_job_advise.h"
+#include "kn_output.h"
+#include "kn_private.h"
+#include "kn_public.h"
+#include "kn_set.h"
+
+struct kn_release_shape;
+
+/* What was read: files, or a database. */
+typedef struct kn_originals {
+    int                count;
+    const char *const *names;  /* what the user calls them                             */
+    const char *const *paths;  /* where they are read: a stream's copy                 */
+    kn_input_mark    **marks;  /* what they were before they were read; in scratch     */
+    bool               digested; /* the private file holds their SHA-256               */
+    kn_digest_job     *digests;
+} kn_originals;
+
+/* What every release has. All fields belong to the run, but for what is called borrowed. */
+typedef struct kn_release_run {
+    kn_context                    *ctx;
+    const struct kn_release_shape *shape;
+    const kn_spec                 *asked;   /* borrowed: the user's                               */
+    const kn_spec                 *spec;    /* the user's; with method: auto, once one was chosen, `chosen` */
+    kn_spec                        chosen;
+    const kn_anonymize_options    *options; /* borrowed                                           */
+    kn_release_head               *head;    /* of the shape's result                              */
+    kn_arena                      *arena;   /* of the result                                      */
+    kn_arena                       scratch;
+    kn_originals                   originals;
+    uint64_t                       seed;    /* that was used                                      */
+    const char *base;   /* the release's path, with which the files beside it begin; NULL: a stream. In the spec or result */
+    kn_set     *set;     /* the release and what stands beside it; NULL: nothing is written       */
+    kn_output  *output;  /* the release: the set's, of a stream the run's own; NULL: a database   */
+    kn_output  *summary; /* the set's: a file of statistics; NULL: none                           */
+    int                file_count; /* of the release, to be digested: 0: verify tells the digest, or a server has it */
+    const char       **files;      /* their temporary paths; in scratch                           */
+    const char       **file_names; /* without a folder; in scratch                                */
+    kn_digest_job     *digests;
+    kn_public         *facts; /* what the release tells by itself                                 */
+    kn_public_seal     seal;
+    const char        *sha256; /* for the seal of one file                                        */
+} kn_release_run;
+
+typedef struct kn_release_shape {
+    size_t run_size, result_size;
+    kn_status (*check)(const kn_spec *spec, kn_error *err);
+    /* Fills in the empty result: what it is of; of a trial also what `read` wrote into the result of the run it is of. */
+    kn_status (*begin)(kn_release_run *run, const kn_release_head *of, kn_error *err);
+    kn_status (*open)(kn_release_run *run, kn_error *err);
+    kn_status (*read)(kn_release_run *run, kn_error *err);
+    kn_status (*count)(kn_release_run *run, kn_advisor *out, kn_error *err); /* how much was read, for the choice */
+    kn_status (*search)(kn_release_run *run, kn_error *err);  /* head: found, complete, reason, counters  */
+    kn_status (*measure)(kn_release_run *run, kn_error *err); /* with or without a plan                   */
+    kn_status (*judge)(kn_release_run *run, kn_advice_candidate *out, kn_error *err); /* of a plan: loss, own figures */
+    /* Notes of what nothing is left, and says so where nothing is left at all: as it is, and why there is no release then. */
+    kn_status (*left)(kn_release_run *run, const char **nothing, const char **why, kn_error *err);
+    kn_status (*warn)(kn_release_run *run, kn_error *err); /* may be NULL */
+    kn_status (*write)(kn_release_run *run, kn_error *err);
+    kn_status (*verify)(kn_release_run *run, kn_error *err);
+    kn_status (*publish)(kn_release_run *run, kn_error *err);
+    void (*describe)(kn_release_run *run, kn_private_input *out); /* what the private file has of this shape   */
+    kn_status (*map)(kn_release_run *run, kn_output *to, kn_error *err);
+    kn_status (*report)(kn_buffer *to, kn_release_run *run, kn_error *err); /* the owner's; also without a release */
+    void (*end_search)(kn_release_run *run); /* frees what search and measure made    */
+    void (*end)(kn_release_run *run);        /* and all else                          */
+} kn_release_shape;
+
+extern const kn_release_shape kn_table_shape, kn_database_shape, kn_records_shape;
+
+/* ---- The driver ---- */
+
+/* kn_anonymize and its kin: *out is the head of the shape's result, to be freed with kn_release_free. */
+KN_CHECK kn_status kn_release_make(kn_release_head **out, const kn_release_shape *shape, kn_context *ctx,
+                                   const kn_spec *spec, const kn_anonymize_options *options, kn_error *err);
+void               kn_release_free(kn_release_head *head); /* NULL is fine */
+
+/* Reads as a release would, and tries the methods (kn_advise). */
+KN_CHECK kn_status kn_release_advise(kn_advice *out, kn_arena *arena, const kn_release_shape *shape, kn_context *ctx,
+                                     const kn_spec *spec, kn_error *err);
+
+/* The last stages (commit.c): what stands beside the release is written, and all of it gets its names. */
+KN_CHECK kn_status kn_release_commit(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_release_report(kn_release_run *run, kn_error *err); /* there is no release: the page says why */
+
+/* ---- What shapes use ---- */
+
+/* What will be read; the lists are borrowed. To be called before it is. */
+KN_CHECK kn_status kn_release_originals(kn_release_run *run, const char *const *names, const char *const *paths, int count,
+                                        bool digested, kn_error *err);
+
+/* There is no release, and why. */
+KN_CHECK kn_status kn_release_none(kn_release_run *run, const char *why, kn_error *err);
+
+/* Adds a sentence for the user, or the name of something that was dropped, to the result. */
+KN_CHECK kn_status kn_release_note(kn_release_run *run, kn_error *err, const char *format, ...) KN_PRINTF(3, 4);
+KN_CHECK kn_status kn_release_drop(kn_release_run *run, const char *name, kn_error *err);
+
+/* Copies to the result: counters; the promises, with what the original and the release reach (NULL: NAN). */
+KN_CHECK kn_status kn_release_set_counters(kn_release_run *run, const kn_release_counter *counters, size_t count,
+                                       kn_error *err);
+KN_CHECK kn_status kn_release_set_models(kn_release_run *run, const double *original, const double *reached, kn_error *err);
+
+/* Zeroed memory of the run or the result; NULL after KN_MEMORY was told. A copy of a text in the result. */
+void *kn_release_room(kn_release_run *run, kn_arena *arena, size_t count, size_t size, kn_error *err);
+char *kn_release_text(kn_release_run *run, const char *text, kn_error *err);
+
+/* What a verifier found: KN_OK where all holds, KN_UNDECIDED, or KN_INTERNAL with the first problem. One that fails because it
+ * cannot read what was just written or already read has found a mistake, too. */
+KN_CHECK kn_status kn_release_verdict(kn_outcome outcome, const char *const *problems, int count, kn_error *err);
+KN_CHECK kn_status kn_release_unread(kn_status status, kn_error *err);
+
+/* A figure by the plan and by the verifier; NAN as a finding: what is shown leaves it open. */
+typedef struct kn_claim {
+    const char *what;
+    double      claimed, found;
+} kn_claim;
+
+/* KN_INTERNAL where a claim differs from what was found. */
+KN_CHECK kn_status kn_release_compare(const kn_claim *claims, int count, kn_error *err);
+
+/* The same of what promises reach. `derived`: one whose figure only the verifier derives (NAN so far) takes it over. */
+KN_CHECK kn_status kn_release_compare_models(kn_release_run *run, const kn_verified_model *found, int count, bool derived,
+                                             kn_error *err);
+
+#endif

@@ -1,0 +1,38 @@
+/* kn_records_run.h: a release of tree records under way (kn_shape.h has the stages). Only src/job/records includes it. */
+#ifndef KN_RECORDS_RUN_H
+#define KN_RECORDS_RUN_H
+
+#include "kn_records_plan.h"
+#include "kn_shape.h"
+#include "kn_tree.h"
+
+typedef struct kn_records_run {
+    kn_release_run     all;    /* first */
+    kn_records_result *result; /* all.head */
+    kn_records        *records;
+    kn_tree_result    *found;
+    kn_records        *released;
+    int64_t           *original_of; /* per released record       */
+    kn_records        *back;        /* what was written and read */
+} kn_records_run;
+
+static inline kn_records_run *kn_records_run_of(kn_release_run *run)
+{
+    return (kn_records_run *)(void *)run;
+}
+
+/* Is anything left of the values that may be known? (left.c) */
+KN_CHECK kn_status kn_records_run_left(kn_release_run *run, const char **nothing, const char **why, kn_error *err);
+
+/* What the release does not promise although its owner may think so, as notes (warn.c). */
+KN_CHECK kn_status kn_records_run_warn(kn_release_run *run, kn_error *err);
+
+/* write.c */
+KN_CHECK kn_status kn_records_run_write(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_records_run_verify(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_records_run_publish(kn_release_run *run, kn_error *err);
+
+/* How both the original and the release are read. */
+kn_records_options kn_records_run_reading(const kn_records_run *run);
+
+#endif

@@ -1,0 +1,9 @@
+/* settle.c: kn_release_settle (kanon/anonymize.h). */
+#include <kanon/anonymize.h>
+
+#include "kn_set.h"
+
+kn_status kn_release_settle(kn_context *ctx, const char *release, char *note, kn_error *err)
+{
+    return kn_set_settle(ctx, release, note, KN_SETTLE_NOTE, err);
+}

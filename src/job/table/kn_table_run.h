@@ -1,0 +1,155 @@
+/* kn_table_run.h: a release of a table under way (kn_shape.h has the stages), and the parts of its stages. Only src/job/table
+ * includes it. All fields belong to the run, but for what is called borrowed.
+ */
+#ifndef KN_TABLE_RUN_H
+#define KN_TABLE_RUN_H
+
+#include <kanon/dependencies.h>
+
+#include "kn_context.h"
+#include "kn_csv_read.h"
+#include "kn_fulldomain.h"
+#include "kn_kmsd.h"
+#include "kn_metrics.h"
+#include "kn_pseudonym.h"
+#include "kn_recode.h"
+#include "kn_shape.h"
+
+/* A file without a name that holds what came from a stream. */
+typedef struct kn_spool {
+    int      fd;
+    char     path[32]; /* under which this process can open it again and again */
+    kn_alias alias;    /* what the user calls it                               */
+} kn_spool;
+
+typedef struct kn_table_run {
+    kn_release_run     all;    /* first */
+    kn_release_result *result; /* all.head */
+    /* Paths. */
+    kn_spec      effective; /* the spec with spooled inputs and the delimiter that was found        */
+    const char **inputs;    /* in scratch                                                           */
+    kn_spool    *spools;    /* in scratch                                                           */
+    int          spool_count;
+    /* The table. */
+    char     delimiter;
+    kn_table *table;         /* the rows that take part                                              */
+    kn_table *population_table;
+    int64_t  *original_rows; /* of each row of the table; NULL: the same                             */
+    int       entity;        /* column of the table; -1: none                                        */
+    bool      linked;        /* the release shows which rows are one person's (table/link.c)          */
+    const char *linked_by;   /* the name of the persons' column then; in the result                  */
+    int       weight;        /* -1: none                                                             */
+    int       quasi_count;
+    int      *quasi;         /* columns, in the spec's order; in scratch                             */
+    const char **quasi_names;
+    kn_ratio *weights;       /* in scratch                                                           */
+    int64_t   missing_cells;
+    int64_t   budget;
+    kn_dependency **dependencies; /* one per dependency of the spec; the array in scratch            */
+    /* What is searched for. */
+    kn_hierarchy        **hierarchies;        /* per quasi-identifier, NULL: none; in scratch        */
+    kn_hierarchy        **column_hierarchies; /* per column of the table: of sensitive ones          */
+    kn_population_set    *population;
+    kn_requirements      *requirements;
+    kn_objective         *objective;
+    kn_fulldomain_problem problem;
+    kn_fulldomain_result *found;
+    kn_plan              *plan;
+    int64_t               good_rows; /* of the plan, once measured: in classes that keep every promise of a class */
+    /* What is written. */
+    kn_released_column *columns; /* in scratch */
+    int                 column_count;
+    unsigned char      *keys; /* KN_PSEUDONYM_KEY bytes per released column; in scratch */
+    int64_t            *map;  /* row of the table per released row, then of the inputs  */
+    int64_t             map_count;
+    char                release_path[32]; /* of a stream: under which its file can be read */
+} kn_table_run;
+
+/* The stages, each in its file: the output under its temporary name; streams copied to files that can be read twice, then
+ * header, roles, table, what is released in which order, declared dependencies, what the owner should know of the table. */
+KN_CHECK kn_status kn_table_run_open(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_read(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_search(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_measure(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_left(kn_release_run *run, const char **nothing, const char **why, kn_error *err);
+KN_CHECK kn_status kn_table_run_warn(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_write(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_verify(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_publish(kn_release_run *run, kn_error *err);
+
+/* Frees what preparing, searching and measuring made, the plan too. */
+void kn_table_run_end_search(kn_release_run *run);
+
+static inline kn_table_run *kn_table_run_of(kn_release_run *run)
+{
+    return (kn_table_run *)(void *)run;
+}
+
+/* ---- Parts of them ---- */
+
+KN_CHECK kn_status kn_table_run_check_streams(const kn_spec *spec, kn_error *err);
+KN_CHECK kn_status kn_table_run_spool(kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_link(kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_columns(kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_warn_of_table(kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_prepare(kn_table_run *run, kn_error *err); /* hierarchies, population, requirements, objective */
+KN_CHECK kn_status kn_table_run_warn_of_classes(kn_table_run *run, kn_error *err); /* there is a plan */
+KN_CHECK kn_status kn_table_run_warn_of_force(kn_table_run *run, kn_error *err);   /* there is a plan */
+
+/* Methods without a lattice: result and plan, or why there is none (kn_table_run_search calls them). */
+KN_CHECK kn_status kn_table_run_partition(kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_summary(kn_table_run *run, kn_error *err); /* the file of statistics, under its temporary name */
+KN_CHECK kn_status kn_table_run_kmsd(kn_table_run *run, kn_error *err);
+/* Dependencies: read and held against the original; those that kmsd-ag keeps; those that the plan must keep. */
+KN_CHECK kn_status kn_table_run_dependencies(kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_associations(kn_table_run *run, kn_association *out, int *count, kn_error *err);
+KN_CHECK kn_status kn_table_run_keep_dependencies(kn_table_run *run, kn_error *err);
+
+kn_recode_input kn_table_run_recode_input(const kn_table_run *run);
+
+static inline bool kn_table_run_full_domain(const kn_table_run *run)
+{
+    return kn_method_family(run->all.spec->method) == KN_FAMILY_FULL_DOMAIN;
+}
+
+/* The classes of rows by some columns, and what they reach. For the original: the table and its quasi-identifiers. For a
+ * plan: a table whose first column is the class. */
+typedef struct kn_cut {
+    const kn_table *table;
+    const int      *columns;
+    int             column_count;
+    int             entity;      /* column of the table; -1: none                                               */
+    const int      *sensitive;   /* per sensitive column of the requirements: column of the table               */
+    const int64_t  *first_rows;  /* of a plan's classes: a row of each; NULL: the columns are quasi-identifiers */
+    const int      *levels;      /* of the node; NULL: all 0                                                    */
+    int64_t         leave_out;   /* the code of the first column whose rows are in no class; -1: none           */
+    int64_t         starred;     /* the code of the first column whose rows are "*" throughout; -1: none        */
+} kn_cut;
+
+typedef struct kn_cut_figures {
+    double  *reached;   /* per model of the spec, by the worst class; in the result's arena    */
+    int64_t  classes;
+    int64_t  k;         /* the smallest class, in persons; 0: there is none                    */
+    int64_t  persons;   /* summed over the classes                                             */
+    int64_t  good_rows; /* in classes that satisfy every model of one class                    */
+    int      size_count;
+    const kn_size_count *sizes; /* in the result's arena                                       */
+} kn_cut_figures;
+
+KN_CHECK kn_status kn_cut_measure(kn_table_run *run, const kn_cut *cut, kn_cut_figures *out, kn_error *err);
+
+/* The same where rows stay linked: classes are those of persons with all their rows. */
+KN_CHECK kn_status kn_cut_measure_linked(kn_table_run *run, const kn_cut *cut, kn_cut_figures *out, kn_error *err);
+
+/* What both share: the worst value so far; how many classes have each size. */
+void               kn_cut_worse(double *reached, const kn_model *model, double value, bool first);
+KN_CHECK kn_status kn_cut_sizes(kn_table_run *run, const int64_t *sizes, const int64_t *rows, int64_t count,
+                                kn_cut_figures *out, kn_error *err);
+
+/* Where rows stay linked: the rows of persons whose number of rows fewer than k persons have. */
+KN_CHECK kn_status kn_table_run_lonely_rows(const kn_table_run *run, int64_t *out, kn_error *err);
+
+/* KN_USAGE: rows stay linked and the method cannot look at whole persons. */
+KN_CHECK kn_status kn_table_run_check_linked(const kn_table_run *run, kn_error *err);
+
+#endif

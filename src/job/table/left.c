@@ -1,0 +1,49 @@
+/* table/left.c: is anything left of the quasi-identifiers? Interface: kn_table_run.h.
+ *
+ * A column that shows the same in every row tells nothing; where all do, the release is refused unless it is forced: its
+ * owner may have asked for more than so few rows can give. What sensitive and kept columns show is no answer to that.
+ */
+#include "kn_error.h"
+#include "kn_table_run.h"
+
+enum { WORTH_LEVELS = 5 /* as in warn.c, which has a note of its own on columns without a hierarchy */ };
+
+/* Did it say something once? */
+static bool had_values(const kn_table_run *run, int q)
+{
+    return run->table->columns[run->quasi[q]].dict.count > 1;
+}
+
+static bool is_blank(const kn_table_run *run, int q)
+{
+    return had_values(run, q) && run->result->attributes[q].lm >= 1;
+}
+
+static bool is_told(const kn_table_run *run, int q)
+{
+    int a = kn_spec_find(run->all.spec, run->quasi_names[q]);
+    return run->result->levels && run->result->levels[q] > 0 && a >= 0 && !run->all.spec->attributes[a].has_hierarchy &&
+           run->table->columns[run->quasi[q]].dict.count >= WORTH_LEVELS;
+}
+
+kn_status kn_table_run_left(kn_release_run *all, const char **nothing, const char **why, kn_error *err)
+{
+    kn_table_run *run = kn_table_run_of(all);
+    int           blank = 0, told = 0;
+    for (int q = 0; q < run->quasi_count; q++) {
+        blank += is_blank(run, q);
+        told += had_values(run, q);
+    }
+    if (blank > 0 && blank == told) {
+        *nothing = "no quasi-identifier shows anything but the same in every row";
+        *why =
+            "nothing would be left: no quasi-identifier would show anything but the same in every row; ask for less, "
+            "allow suppression or give hierarchies with more levels; --force releases it as it is";
+        return KN_OK;
+    }
+    for (int q = 0; q < run->quasi_count; q++)
+        if (is_blank(run, q) && !is_told(run, q))
+            KN_TRY(kn_release_note(all, err, "nothing is left of column \"%s\": it shows the same in every row",
+                                   run->quasi_names[q]));
+    return KN_OK;
+}

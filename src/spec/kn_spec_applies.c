@@ -1,0 +1,285 @@
+/* kn_spec_applies.c: which field is of use to which method, and so to which shape of data: what is asked is done or refused.
+ *
+ * One table has for each field of a release file, and for each of its options, the methods that use it and a sentence for
+ * all others that names the way that works. A field that is not in it is used by all. Flags are fields by another name, so
+ * that they need no table of their own. What depends on more than the method (where the data come from, what is
+ * promised) stands below the table, with its sentences.
+ *
+ * A field that was given is refused also where its value is the usual one, except where that value says what is the case
+ * anyway: `summary: none`, `suppression: 0`.
+ */
+#include <kanon/catalogue.h>
+#include <string.h>
+
+#include "kn_error.h"
+#include "kn_names.h"
+#include "kn_records_scan.h"
+#include "kn_spec.h"
+
+/* ---- Methods ---- */
+
+#define M(name) (1u << KN_METHOD_##name)
+#define FULL_DOMAIN                                                                                                    \
+    (M(OPTIMAL) | M(SAMARATI) | M(BOTTOM_UP) | M(BOTTOM_UP_ROLLUP) | M(INCOGNITO) | M(INCOGNITO_SUPERROOTS) |          \
+     M(INCOGNITO_CUBE) | M(HEURISTIC) | M(DATAFLY))
+#define CHOOSING (M(MONDRIAN) | M(MONDRIAN_RELAXED) | M(MONDRIAN_BEST))
+#define PARTITION (CHOOSING | M(MONDRIAN_1D) | M(MONDRIAN_WORKLOAD))
+#define TABLES (FULL_DOMAIN | PARTITION | M(KMSD) | M(KMSD_AG))
+#define PAIRING (M(MIRACLE) | M(MIRACLE_X) | M(DMIRACLE))
+#define DATABASES (PAIRING | M(MIRACLE_X_LEVEL) | M(BITMAP))
+#define TREES (M(ACS) | M(GCS) | M(OCS))
+_Static_assert(KN_METHODS <= 32, "a method is a bit");
+
+/* ---- The table ---- */
+
+typedef struct entry {
+    unsigned    methods; /* that use it; 0: all */
+    const char *refusal; /* what else there is, or what to do */
+} entry;
+
+#define ONLY_DATABASES "it is for the methods of a database, such as miracle-x; leave it out"
+#define ONLY_TREES "it is for records that are trees (a release file with classes); leave it out"
+#define SUPPRESSING                                                                                                    \
+    "only rows of one table are suppressed; of a database leftovers and diversity say who is left out, of trees "      \
+    "nobody is; leave it out"
+#define SEARCHING                                                                                                      \
+    "methods with one level for a whole column, such as optimal, search by it; mondrian's cuts follow choose, a "      \
+    "database's methods lose least lm, those of trees rpda; leave it out"
+
+static const entry table[KN_FIELDS_AND_OPTIONS] = {
+    [KN_FIELD_POPULATION] = {FULL_DOMAIN, "only methods with one level for a whole column, such as optimal, know of a "
+                                          "population; take one of them"},
+    [KN_FIELD_ATTRIBUTES] = {TABLES, "columns of a database are declared below its tables, values of trees as classes, "
+                                     "both in the release file; roles, types and hierarchies of columns (--qi, "
+                                     "--sensitive, --identifier, --keep, --weight, --hierarchy, --attribute, --type) "
+                                     "are of one table"},
+    [KN_FIELD_ENTITY] = {TABLES | DATABASES | TREES, NULL},
+    [KN_FIELD_RECORD] = {TREES,
+                         "it names what is one record of XML or JSON (a release file with classes); whose row it "
+                         "is in a table or a database is said by entity"},
+    [KN_FIELD_MISSING] = {TABLES, "missing cells of a database are a value, and trees have none; leave it out"},
+    [KN_FIELD_SUPPRESSION] = {TABLES, SUPPRESSING},
+    [KN_FIELD_SUPPRESSED] = {TABLES, SUPPRESSING},
+    [KN_FIELD_DEPENDENCIES] = {TABLES, "dependencies are those of one table; the keys of a database are kept anyway, "
+                                       "and trees have none; leave it out"},
+    [KN_FIELD_UTILITY] = {FULL_DOMAIN, SEARCHING},
+    [KN_FIELD_WORKLOAD] = {M(MONDRIAN_WORKLOAD), "the queries guide method mondrian-workload; kanon measure --workload "
+                                                 "answers them on a release by any method"},
+    [KN_FIELD_SUMMARY] = {TABLES, "there is one of the release of a table only; leave it out"},
+    [KN_FIELD_SPREADSHEET_SAFE] = {TABLES | DATABASES,
+                                   "it is for CSV, which is not how trees are written; leave it out"},
+    [KN_FIELD_KEEP_ORDER] = {TABLES, "only the rows of one table can keep their order; persons and records are put in "
+                                     "the order of what they show; leave it out"},
+    [KN_OPTION_TIME_LIMIT] = {FULL_DOMAIN | TREES, "no search of such methods can be cut short; leave it out, or take "
+                                                   "method auto, which stops trying then"},
+    [KN_OPTION_SEED] = {M(HEURISTIC) | DATABASES, "only heuristic and the methods of a database draw lots; any other "
+                                                  "gives the same release every time; leave it out"},
+    [KN_OPTION_CHOOSE] = {CHOOSING, "it is for mondrian, mondrian-relaxed and mondrian-best; take one of them, or "
+                                    "leave it out"},
+    [KN_OPTION_ALLOW_BROKEN] = {TABLES, "dependencies are those of one table; leave it out"},
+    [KN_OPTION_THRESHOLD] = {DATABASES, ONLY_DATABASES},
+    [KN_OPTION_CLIMIT] = {DATABASES, ONLY_DATABASES},
+    [KN_OPTION_MATCHING] = {PAIRING, "it is for miracle, miracle-x and dmiracle, which pair the rows of two persons; "
+                                     "take one of them, or leave it out"},
+    [KN_OPTION_LEFTOVERS] = {DATABASES, ONLY_DATABASES},
+    [KN_OPTION_DIVERSITY] = {M(DMIRACLE), "it is for method dmiracle; promise l-diversity of a database"},
+    [KN_OPTION_COMPLETE] = {M(BITMAP), "it is for method bitmap of a database; take that, or leave it out"},
+    [KN_OPTION_ANATOMY] = {M(DMIRACLE),
+                           "an anatomy is made of diverse groups: it needs method dmiracle and a database"},
+    [KN_OPTION_REFERENCE] = {PAIRING | M(MIRACLE_X_LEVEL) | TREES,
+                             "bitmap and the methods of a table have no plain algorithm beside them; leave it out"},
+    [KN_OPTION_G] = {M(GCS), "it is for method gcs of records that are trees; take that, or leave it out"},
+    [KN_OPTION_SEMANTICS] = {TREES, ONLY_TREES},
+    [KN_OPTION_STRICT_STRUCTURE] = {TREES, ONLY_TREES},
+    [KN_OPTION_SUPPORT] = {TREES, ONLY_TREES},
+};
+
+bool kn_method_uses(kn_method method, const char *field)
+{
+    for (int i = 0; i < KN_FIELDS_AND_OPTIONS; i++)
+        if (strcmp(kn_field_name(i), field) == 0) return table[i].methods == 0 || (table[i].methods & 1u << method);
+    return true;
+}
+
+/* ---- What was asked ---- */
+
+/* The value says what is the case anyway. */
+static bool is_idle(const kn_spec *s, int field)
+{
+    switch (field) {
+    case KN_FIELD_MISSING: return s->missing == KN_MISSING_VALUE;
+    case KN_FIELD_SUPPRESSION:
+        return s->suppression_is_count ? s->suppression_rows == 0 : s->suppression.numerator == 0;
+    case KN_FIELD_DEPENDENCIES: return s->dependency_count == 0;
+    case KN_FIELD_UTILITY: return s->utility == KN_METRIC_LM && kn_spec_shape(s) != KN_SHAPE_RECORDS;
+    case KN_FIELD_SUMMARY: return !s->summary;
+    case KN_FIELD_SPREADSHEET_SAFE: return !s->spreadsheet_safe;
+    case KN_FIELD_KEEP_ORDER: return !s->keep_order;
+    case KN_OPTION_TIME_LIMIT: return !(s->time_limit > 0);
+    case KN_OPTION_ALLOW_BROKEN: return !s->allow_broken;
+    case KN_OPTION_COMPLETE: return !s->complete;
+    case KN_OPTION_ANATOMY: return !s->anatomy;
+    case KN_OPTION_REFERENCE: return !s->reference;
+    case KN_OPTION_STRICT_STRUCTURE: return !s->strict_structure;
+    case KN_OPTION_SUPPORT: return s->support.numerator == 0;
+    default: return false;
+    }
+}
+
+static bool is_asked(const kn_spec_inner *inner, int field)
+{
+    const kn_spec *spec = &inner->state.spec;
+    if (field == KN_FIELD_ATTRIBUTES) return spec->attribute_count > 0;
+    return inner->state.said[field] && !is_idle(spec, field);
+}
+
+/* The methods that may be taken. */
+static unsigned methods_of(const kn_spec *spec)
+{
+    static const unsigned all[KN_SHAPES] = {TABLES, DATABASES, TREES};
+    return spec->method_auto ? all[kn_spec_shape(spec)] : 1u << spec->method;
+}
+
+static kn_status refuse(const kn_spec_inner *inner, int field, const char *why, kn_error *err)
+{
+    static const char *const shapes[KN_SHAPES] = {"one table", "a database", "records that are trees"};
+    const kn_spec           *spec = &inner->state.spec;
+    const char              *said = inner->state.said[field];
+    return kn_spec_fail_place(inner, inner->state.places[field], err, "%s: %s (this is %s, by method %s)",
+                              said ? said : "attributes", why, shapes[kn_spec_shape(spec)],
+                              spec->method_auto ? "auto" : kn_method_name(spec->method));
+}
+
+/* ---- Where the data come from ---- */
+
+static bool is_cells(const kn_spec *spec)
+{
+    return spec->input_count == 1 && (kn_name_sqlite(spec->inputs[0]) || kn_name_server(spec->inputs[0]));
+}
+
+/* Why a field of reading is of no use; NULL: it is. */
+static const char *unread(const kn_spec *spec, int field)
+{
+    kn_shape shape = kn_spec_shape(spec);
+    bool     typed = field == KN_FIELD_NA || field == KN_FIELD_TIMEZONE;
+    if (shape == KN_SHAPE_TABLE || spec->input_count != 1) return NULL;
+    if (shape == KN_SHAPE_DATABASE || spec->table_count > 0) {
+        if (field == KN_FIELD_RECORD)
+            return "the records of a database are its persons, which entity names; leave it out";
+        return is_cells(spec) && !typed ? "it is for files of text, which SQLite and a server are not; leave it out"
+                                        : NULL;
+    }
+    kn_records_form form = kn_records_form_of(spec->inputs[0]);
+    if (field == KN_FIELD_RECORD)
+        return form == KN_RECORDS_XML || form == KN_RECORDS_JSON ||
+                       strcmp(spec->record, "record") == 0 /* the usual one */
+                   ? NULL
+                   : "it is for XML and JSON; here each line is a record; leave it out";
+    if (field == KN_FIELD_DELIMITER && form == KN_RECORDS_BASKETS) return NULL;
+    return "it is for tables, and files of records do not have it; leave it out";
+}
+
+static kn_status check_reading(const kn_spec_inner *inner, kn_error *err)
+{
+    static const int fields[] = {KN_FIELD_DELIMITER, KN_FIELD_HEADER, KN_FIELD_ENCODING, KN_FIELD_DECIMAL,
+                                 KN_FIELD_TIMEZONE,  KN_FIELD_NA,     KN_FIELD_RECORD};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const char *why = is_asked(inner, fields[i]) ? unread(&inner->state.spec, fields[i]) : NULL;
+        if (why) return refuse(inner, fields[i], why, err);
+    }
+    return KN_OK;
+}
+
+/* ---- What is promised ---- */
+
+static bool promises(const kn_spec *spec, kn_model_kind first, kn_model_kind last)
+{
+    for (int i = 0; i < spec->model_count; i++)
+        if (spec->models[i].kind >= first && spec->models[i].kind <= last) return true;
+    return false;
+}
+
+static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
+{
+    const kn_spec *spec = &inner->state.spec;
+    kn_shape       shape = kn_spec_shape(spec);
+    if (spec->kmn.k > 0 && shape != KN_SHAPE_RECORDS)
+        return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_PRIVACY], err,
+                                  "k-mn (--kmn): it is a promise about records that are trees; of %s promise k",
+                                  shape == KN_SHAPE_TABLE ? "a table" : "a database");
+    if (is_asked(inner, KN_FIELD_POPULATION) && !promises(spec, KN_MODEL_K_MAP, KN_MODEL_PRESENCE))
+        return refuse(inner, KN_FIELD_POPULATION, "it is for k-map and delta-presence; promise one of them", err);
+    if (is_asked(inner, KN_OPTION_ALLOW_BROKEN) && spec->dependency_count == 0)
+        return refuse(inner, KN_OPTION_ALLOW_BROKEN, "no dependency is named that could be broken; leave it out", err);
+    if (is_asked(inner, KN_OPTION_DIVERSITY) && !promises(spec, KN_MODEL_DISTINCT, KN_MODEL_RECURSIVE))
+        return refuse(inner, KN_OPTION_DIVERSITY, "it says how l-diversity is kept; promise it", err);
+    if (is_asked(inner, KN_FIELD_ENTITY) && shape == KN_SHAPE_RECORDS && spec->table_count == 0)
+        return refuse(inner, KN_FIELD_ENTITY, "each record is a person of its own; record says what is one", err);
+    if (is_asked(inner, KN_FIELD_ENTITY) && shape != KN_SHAPE_TABLE && !spec->entity_table)
+        return refuse(inner, KN_FIELD_ENTITY,
+                      "of a database name the table of persons, entity: {table: TABLE, key: COLUMN}", err);
+    return KN_OK;
+}
+
+/* ---- Columns ---- */
+
+/* Is a hierarchical distance promised of it? */
+static bool has_distance(const kn_spec *spec, const char *table_name, const char *name)
+{
+    for (int i = 0; i < spec->model_count; i++) {
+        const char *of = spec->models[i].attribute;
+        if (spec->models[i].kind == KN_MODEL_T_HIERARCHICAL && (!of || strcmp(of, name) == 0)) return true;
+    }
+    return table_name && kn_spec_shape(spec) == KN_SHAPE_RECORDS; /* it is the class's */
+}
+
+static kn_status check_columns(const kn_spec_inner *inner, const char *table_name, const kn_attribute *list, int count,
+                               kn_error *err)
+{
+    const kn_spec *spec = &inner->state.spec;
+    kn_shape       shape = kn_spec_shape(spec);
+    for (int i = 0; i < count; i++) {
+        const kn_attribute *a = &list[i];
+        bool                weighted = a->weight.numerator != a->weight.denominator;
+        const char         *why = NULL;
+        if (a->cut_by_order && !(methods_of(spec) & PARTITION))
+            why = "cuts are made by partitioning alone; take method mondrian, or leave them out";
+        else if (a->pseudonym_key_file && shape != KN_SHAPE_TABLE)
+            why = "a pseudonym is made in one table only; keys of a database are drawn anew anyway; leave it out";
+        else if (weighted && shape == KN_SHAPE_RECORDS)
+            why = "values of trees all weigh the same; leave the weight out";
+        else if (a->has_hierarchy && a->role == KN_ROLE_SENSITIVE && !has_distance(spec, table_name, a->name))
+            why = "the hierarchy of a sensitive column is of use to t-closeness with distance: hierarchical alone; "
+                  "promise that, or leave it out";
+        if (why)
+            return kn_spec_fail_place(inner, (kn_place){a->line, a->column}, err, "column \"%s\": %s", a->name, why);
+    }
+    return KN_OK;
+}
+
+/* ---- All of it ---- */
+
+kn_status kn_spec_check_use(kn_spec *spec, kn_error *err)
+{
+    kn_spec_inner *inner = kn_spec_inside(spec);
+    KN_TRY(kn_spec_check_shape(inner, err));
+    return kn_spec_check_applies(inner, err);
+}
+
+kn_status kn_spec_check_applies(const kn_spec_inner *inner, kn_error *err)
+{
+    const kn_spec *spec = &inner->state.spec;
+    for (int field = 0; field < KN_FIELDS_AND_OPTIONS; field++) {
+        const entry *e = &table[field];
+        if (e->methods == 0 || !is_asked(inner, field) || (e->methods & methods_of(spec))) continue;
+        if (field == KN_OPTION_TIME_LIMIT && spec->method_auto) continue; /* of trying: whatever is tried */
+        return refuse(inner, field, e->refusal, err);
+    }
+    KN_TRY(check_reading(inner, err));
+    KN_TRY(check_promises(inner, err));
+    KN_TRY(check_columns(inner, NULL, spec->attributes, spec->attribute_count, err));
+    for (int t = 0; t < spec->table_count; t++)
+        KN_TRY(check_columns(inner, spec->tables[t].name, spec->tables[t].attributes, spec->tables[t].attribute_count,
+                             err));
+    return KN_OK;
+}
