@@ -87,9 +87,54 @@ static void what_may_be_shown(void **state)
     expect(&(given){k1, baskets, "AB,CD\nAB,CD\nAB,CD\nAB\n", NULL}, "", -1);
 }
 
+/* Nodes that do not say their class have that of the hierarchy's part that knows them, by its name or as the only one left;
+ * numbers are what they mean. */
+static void classes_that_no_file_says(void **state)
+{
+    static const char shared[] = "Med: {value: v, hierarchy: shared.csv}, Other: {value: v, hierarchy: shared.csv}";
+    static const char numbers[] = "Age: {value: v, hierarchy: {ranges: [10]}}, Item: {value: v, hierarchy: item.csv}";
+    static const char trees[] = "[{\"children\": [{\"v\": \"m1\", \"children\": [{\"v\": \"d1\"}]}]}, "
+                                "{\"children\": [{\"v\": \"m2\", \"children\": [{\"v\": \"d2\"}]}]}]";
+    static const char ages[] = "[{\"children\": [{\"v\": \"1.50\", \"class\": \"Age\", \"children\": [{\"v\": "
+                               "\"a\"}]}]}, {\"children\": [{\"v\": \"1.5\", \"class\": \"Age\", \"children\": "
+                               "[{\"v\": \"b\"}]}]}]";
+    static const struct {
+        const char *classes, *original, *release;
+        bool        proved;
+    } cases[] = {
+        {shared, trees,
+         "[\n  {\"children\": [{\"v\": \"M\", \"children\": [{\"v\": \"Dis\"}]}]},\n  {\"children\": [{\"v\": "
+         "\"M\", \"children\": [{\"v\": \"Dis\"}]}]}\n ]\n",
+         true},
+        {shared, trees,
+         "[\n  {\"children\": [{\"v\": \"Dis\", \"children\": [{\"v\": \"M\"}]}]},\n  {\"children\": [{\"v\": "
+         "\"M\", \"children\": [{\"v\": \"Dis\"}]}]}\n ]\n",
+         false},
+        {numbers, ages,
+         "[{\"children\": [{\"v\": \"1.5\", \"class\": \"Age\", \"children\": [{\"v\": \"AB\"}]}]}, "
+         "{\"children\": [{\"v\": \"1.5\", \"class\": \"Age\", \"children\": [{\"v\": \"AB\"}]}]}]",
+         true},
+        {numbers, ages,
+         "[{\"children\": [{\"v\": \"1.5\", \"class\": \"Age\", \"children\": [{\"v\": \"AB\"}]}]}, "
+         "{\"children\": [{\"v\": \"15\", \"class\": \"Age\", \"children\": [{\"v\": \"AB\"}]}]}]",
+         false},
+    };
+    (void)state;
+    put("shared.csv", "m1;M;Med;*\nm2;M;Med;*\nd1;D;Dis;*\nd2;D;Dis;*\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_context               *ctx = testing_context(1);
+        given                     g = {"k: 1, m: 1, n: 0", cases[i].original, cases[i].release, NULL};
+        kn_records_verify_report *r = verify(ctx, &g, cases[i].classes, "json");
+        if ((r->assignment == KN_ASSIGNMENT_PROVED) != cases[i].proved) fail_msg("case %d", (int)i);
+        kn_records_verify_report_free(r);
+        testing_context_free(ctx);
+    }
+}
+
 int main(void)
 {
     folder_set_up();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(how_many_are_found), cmocka_unit_test(what_may_be_shown)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(how_many_are_found), cmocka_unit_test(what_may_be_shown),
+                                       cmocka_unit_test(classes_that_no_file_says)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
