@@ -65,6 +65,30 @@ static void defaults_are_taken(void **state)
     testing_context_free(ctx);
 }
 
+/* Fields of use to some methods and not to others; a name that is no field is nobody's business. */
+static void fields(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *field;
+        kn_method   uses, not ;
+    } cases[] = {{"anatomy", KN_METHOD_DMIRACLE, KN_METHOD_MIRACLE},
+                 {"g", KN_METHOD_GCS, KN_METHOD_ACS},
+                 {"seed", KN_METHOD_HEURISTIC, KN_METHOD_OPTIMAL},
+                 {"choose", KN_METHOD_MONDRIAN, KN_METHOD_MONDRIAN_1D},
+                 {"matching", KN_METHOD_MIRACLE_X, KN_METHOD_MIRACLE_X_LEVEL},
+                 {"keep-order", KN_METHOD_KMSD, KN_METHOD_OCS}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(kn_method_uses(cases[i].uses, cases[i].field));
+        assert_false(kn_method_uses(cases[i].not, cases[i].field));
+    }
+    for (int m = 0; m < KN_METHODS; m++) {
+        assert_true(kn_method_uses((kn_method)m, "output"));
+        assert_true(kn_method_uses((kn_method)m, "nonsense"));
+        assert_int_equal(kn_method_has_nodes((kn_method)m), kn_method_family((kn_method)m) == KN_FAMILY_FULL_DOMAIN);
+    }
+}
+
 static void models(void **state)
 {
     (void)state;
@@ -107,9 +131,8 @@ static void metrics(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(methods),
-        cmocka_unit_test(defaults_are_taken),
-        cmocka_unit_test(models),
+        cmocka_unit_test(methods), cmocka_unit_test(defaults_are_taken),
+        cmocka_unit_test(fields),  cmocka_unit_test(models),
         cmocka_unit_test(metrics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
