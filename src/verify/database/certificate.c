@@ -60,17 +60,17 @@ static kn_status is_theirs(kn_vdb *v, const char *folder, json_t *c, bool *their
     return KN_OK;
 }
 
-kn_status kn_vdb_certificate(kn_vdb *v, const char *folder, kn_error *err)
+kn_status kn_vdb_certificate(kn_vdb *v, const char *release, kn_error *err)
 {
-    size_t    size = strlen(folder) + sizeof "/certificate.json";
+    size_t    size = strlen(release) + sizeof "/certificate.json";
     char     *path = kn_vdb_take(v, size, 1);
     bool      theirs = false;
     kn_status st = KN_OK;
     if (!path) return kn_vdb_no_memory(v, err);
-    snprintf(path, size, "%s/certificate.json", folder);
+    snprintf(path, size, "%s/certificate.json", release); /* of no folder it is the name of nothing */
     if (access(path, F_OK) != 0) return KN_OK;
     json_t *c = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
-    if (c) st = is_theirs(v, folder, c, &theirs, err);
+    if (c) st = is_theirs(v, release, c, &theirs, err);
     json_decref(c);
     if (st == KN_OK && !theirs) kn_vdb_problem(v, "certificate.json is not the certificate of these files");
     return st;

@@ -74,7 +74,6 @@ kn_status kn_vdb_form(kn_vdb *v, kn_error *err)
 {
     const char *name = v->options->release;
     telling     whole = {v, NULL};
-    bool        folder = false;
     for (int t = 0; t < v->table_count; t++)
         for (int c = 0; c < v->tables[t].copy_count; c++) check_spelling(v, &v->tables[t], &v->tables[t].copies[c]);
     if (!name) return KN_OK;
@@ -84,9 +83,8 @@ kn_status kn_vdb_form(kn_vdb *v, kn_error *err)
         char       *path = NULL;
         KN_TRY(kn_database_table_file(&path, v->ctx, name, table, err));
         kn_status status = path ? check_file(v, path, table, kn_database_content(v->release, t), err) : KN_OK;
-        folder = path != NULL;
         kn_free(path);
         if (status != KN_OK) return status;
     }
-    return folder ? kn_vdb_certificate(v, name, err) : KN_OK;
+    return kn_vdb_certificate(v, name, err);
 }
