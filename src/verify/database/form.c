@@ -63,6 +63,5 @@ kn_status kn_vdb_form(kn_vdb *v, kn_error *err)
     KN_TRY(release->extras(release->state, &v->original.catalog, tell, &whole, err));
     for (int t = 0; t < v->release.count; t++)
         if (v->release.list[t].file) check_file(v, &v->release.list[t]);
-    bool folder = v->options->release && v->release.count > 0 && v->release.list[0].file;
-    return folder ? kn_vdb_certificate(v, v->options->release, err) : KN_OK;
+    return release->file ? kn_vdb_certificate(v, release->name, err) : KN_OK;
 }

@@ -198,7 +198,7 @@ KN_CHECK kn_status kn_vdb_drawn(kn_vdb *v, kn_error *err);
 /* How copied cells are spelled, and what the release holds beside the cells of its tables, where it is known by name
  * (_form.c). */
 KN_CHECK kn_status kn_vdb_form(kn_vdb *v, kn_error *err);
-/* If there is a certificate in the folder: is it that of its tables? */
+/* If the release is a folder with a certificate in it: is it that of its tables (_certificate.c)? */
 KN_CHECK kn_status kn_vdb_certificate(kn_vdb *v, const char *folder, kn_error *err);
 
 /* What was lost (_metrics.c). */
