@@ -1,5 +1,6 @@
 /* test_changed_input.c: an original that changes after the method read it and before the verifier does: files are told to have
- * changed and nothing is written; of a server both readings see one snapshot, and the release is that of it. */
+ * changed and nothing is written; of a server both readings see one snapshot, and the release is that of it.
+ * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <ftw.h>
 #include <kanon/anonymize.h>
@@ -199,6 +200,7 @@ static void test_server(void **state)
     const char *server = getenv("KANON_TEST_POSTGRES");
     (void)state;
     if (!server) skip();
+    assert_int_equal(chdir(folder), 0); /* what stands beside a server's release is written here */
     assert_true(
         psql("DROP SCHEMA IF EXISTS changing, changed CASCADE; CREATE SCHEMA changing; SET search_path = changing;"));
     snprintf(text, sizeof text, "SET search_path = changing; %s", tables);
@@ -231,6 +233,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
+    if (chdir("/") != 0) return -1;
     return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 

@@ -1,5 +1,6 @@
 /* test_set.c: the files of a release as one set: names and modes, what the old set had, commits that fail, locks, and journals
- * that killed runs left or somebody else laid. Kills at every step are tests/crash. */
+ * that killed runs left or somebody else laid. Kills at every step are tests/crash.
+ * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "folder_testing.h"
 

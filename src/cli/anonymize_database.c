@@ -1,4 +1,5 @@
 /* anonymize_database.c: what `kanon anonymize` tells of a database only (anonymize.h). */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* anonymize_print.c: what `kanon anonymize` tells of a release of any shape: a page of words for people, everything as
- * JSON. What is of one shape only comes from its cli_shape (anonymize.h). */
+ * JSON. What is of one shape only comes from its cli_shape (anonymize.h).
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* anonymize_table.c: what `kanon anonymize` tells of a table only (anonymize.h). */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* kn_records_layout.h: how a file tells its records, for whoever reads or writes them. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_RECORDS_LAYOUT_H
 #define KN_RECORDS_LAYOUT_H
 

@@ -2,6 +2,7 @@
  *
  * A mark of files is a sum of hashes over name, inode, size and time of change: the order in which a folder lists them does not
  * matter. Cost: one call of the system per file.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_input_mark.h"
 

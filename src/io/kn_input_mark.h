@@ -3,6 +3,7 @@
  * A release is made from one reading of the original and verified by another. Files are marked by what the file system says of
  * them; a SQLite file's journal and log count too. A server keeps what it shows at that moment: a transaction that does nothing
  * is held open, and readers join its snapshot.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_INPUT_MARK_H
 #define KN_INPUT_MARK_H

@@ -5,6 +5,7 @@
  *
  * Standard output, a pipe or a device cannot be taken back: the release was verified in a file without a name and is copied.
  * Nothing stands beside a stream, so there is no certificate; a note says so.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
 #include <string.h>

@@ -16,6 +16,7 @@
  *     (commit)  certificate, private file, row map and reports; all get their names as one set (kn_set.h)
  *
  * A shape's run begins with a kn_release_run, its result with a kn_release_head: pointers to either may be cast.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_SHAPE_H
 #define KN_SHAPE_H

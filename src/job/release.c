@@ -5,6 +5,7 @@
  * removed. A difference where an input is no longer the file that was read is the input's fault, and is reported so.
  *
  * Memory: the data and the search; then data and release; then what the verifier holds.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 #include <stdalign.h>

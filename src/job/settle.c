@@ -1,4 +1,5 @@
 /* settle.c: kn_release_settle (kanon/anonymize.h). */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/anonymize.h>
 
 #include "kn_set.h"

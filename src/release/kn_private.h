@@ -7,6 +7,7 @@
  * OUTPUT.rowmap: the line "kanon-rowmap 1", then for each released row (record) the number (1-based, without the header) of
  * its original among those of all inputs together. Rows that were left out do not appear. Of a database it is a table of
  * keys (kn_verify_database), which src/job writes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_PRIVATE_H
 #define KN_PRIVATE_H

@@ -15,6 +15,7 @@
  *
  * One run at a time has a set of an output open (".NAME.kanon-lock", locked with flock, so that the system unlocks it when the
  * run ends, however it ends): kn_set_open refuses at once, with KN_IO. A set is used by one thread at a time.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_SET_H
 #define KN_SET_H

@@ -1,5 +1,6 @@
 /* private.c: the private file beside a release of any shape (kn_private.h; docs/certificate.md explains every key). Keys keep
- * their order; equal runs give equal bytes. */
+ * their order; equal runs give equal bytes.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "kn_private.h"
 
 #include <inttypes.h>

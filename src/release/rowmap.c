@@ -1,4 +1,5 @@
 /* rowmap.c: the row map beside a release of a table or of records (kn_private.h): made in parallel, some 8 bytes per row. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "kn_error.h"

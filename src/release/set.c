@@ -6,6 +6,7 @@
  *
  * Locks of the system (flock) end with their process. Where a file system has none, two runs are not kept apart; on NFS they
  * hold between machines as far as its server locks. A lock file that somebody else left can only be removed by hand.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include "kn_set.h"

@@ -9,6 +9,7 @@
  * Paths are absolute where they are not in the journal's own folder, which may be moved; "-" stands for none. Bytes that could
  * end a word are written as % and two digits. Whoever obeys a journal renames and removes files: so it must be the user's own,
  * and nobody else may be able to write to it.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include <ctype.h>

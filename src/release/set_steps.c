@@ -8,6 +8,7 @@
  * Back: each old file gets its own name again, or the new one is removed where there was none; the certificate last.
  *
  * Nothing here follows a link at the end of a path: rename, link and unlink do not, and a file is opened only with O_NOFOLLOW.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include "kn_set_steps.h"

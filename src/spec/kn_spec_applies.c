@@ -7,6 +7,7 @@
  *
  * A field that was given is refused also where its value is the usual one, except where that value says what is the case
  * anyway: `summary: none`, `suppression: 0`.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/catalogue.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  * refused unless it is forced. Of an anatomy, which shows values as they are, rows alone can be lost.
  *
  * Cost: one pass over the nodes of the plan.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_database_run.h"
 #include "kn_error.h"

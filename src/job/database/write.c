@@ -2,6 +2,7 @@
  *
  * The target is written whole but not yet visible: a SQLite file or a folder under a temporary name, a schema inside one
  * transaction. It is read back from there, and what was read is verified against the original.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 #include <sodium.h>

@@ -1,4 +1,5 @@
 /* kn_records_run.h: a release of tree records under way (kn_shape.h has the stages). Only src/job/records includes it. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_RECORDS_RUN_H
 #define KN_RECORDS_RUN_H
 

@@ -5,6 +5,7 @@
  * is refused unless it is forced. Sensitive values, which stay as they are, are no answer to that.
  *
  * Cost: one pass over the nodes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_error.h"
 #include "kn_nearest.h"

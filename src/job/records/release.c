@@ -1,6 +1,7 @@
 /* records/release.c: tree records as a shape of the release driver (kn_shape.h), and its stages up to the released records.
  *
  * Memory: the records, the search; then records and release, twice while the verifier reads them.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_records_run.h"
 

@@ -6,13 +6,14 @@
  *
  * Cost: per node of a released record a look at the sensitive values that the records before it had in common: at most
  * those of one record. Memory: a list of these per value.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 
 #include "kn_alloc.h"
 #include "kn_error.h"
-#include "kn_records_run.h"
 #include "kn_kept.h"
+#include "kn_records_run.h"
 
 enum { FEW_VALUES = 10 }; /* nodes below which nothing looks like free text */
 

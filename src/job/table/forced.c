@@ -6,13 +6,14 @@
  * conclude whose. The owner is told for which columns and how many rows. Persons are counted as the search counts them.
  *
  * Cost: the table grouped once, then one roll-up for each column above level 0; nothing where sizes are all that is asked.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_error.h"
 #include "kn_evaluate.h"
 #include "kn_table_run.h"
 
 typedef struct forcing {
-    kn_table_run               *run;
+    kn_table_run         *run;
     kn_fulldomain_problem problem; /* the run's, with promises of sizes alone */
     kn_requirements      *sizes;
     kn_evaluator         *evaluator;
@@ -28,7 +29,7 @@ static bool is_of_sizes(const kn_model *m)
 
 static kn_status prepare(forcing *f, kn_error *err)
 {
-    kn_table_run                 *run = f->run;
+    kn_table_run           *run = f->run;
     size_t                  count = (size_t)run->all.spec->model_count;
     kn_model               *models = kn_release_room(&run->all, &run->all.scratch, count + 1, sizeof *models, err);
     kn_requirements_options options = {.models = models, .entity = run->entity, .linked = run->linked};
@@ -60,8 +61,8 @@ static kn_status judge(const forcing *f, kn_verdict *verdict, kn_error *err)
 
 static kn_status look_at_levels(forcing *f, kn_error *err)
 {
-    kn_table_run    *run = f->run;
-    kn_verdict verdict;
+    kn_table_run *run = f->run;
+    kn_verdict    verdict;
     for (int q = 0; q < run->quasi_count; q++) {
         if (f->levels[q] == 0) continue;
         f->levels[q]--;
@@ -83,10 +84,11 @@ static kn_status look_at_rows(const forcing *f, kn_error *err)
     KN_TRY(judge(f, &verdict, err));
     int64_t forced = f->run->plan->suppressed - verdict.sums.suppressed;
     if (!verdict.good || forced <= 0) return KN_OK;
-    return kn_release_note(&f->run->all, err,
-                       "%lld %s suppressed because of a promise beyond k: k alone would show %s, and whoever knows the "
-                       "method and misses them may conclude that they would have been given away",
-                       (long long)forced, forced == 1 ? "row is" : "rows are", forced == 1 ? "it" : "them");
+    return kn_release_note(
+        &f->run->all, err,
+        "%lld %s suppressed because of a promise beyond k: k alone would show %s, and whoever knows the "
+        "method and misses them may conclude that they would have been given away",
+        (long long)forced, forced == 1 ? "row is" : "rows are", forced == 1 ? "it" : "them");
 }
 
 kn_status kn_table_run_warn_of_force(kn_table_run *run, kn_error *err)

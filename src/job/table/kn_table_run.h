@@ -1,5 +1,6 @@
 /* kn_table_run.h: a release of a table under way (kn_shape.h has the stages), and the parts of its stages. Only src/job/table
  * includes it. All fields belong to the run, but for what is called borrowed.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_TABLE_RUN_H
 #define KN_TABLE_RUN_H

@@ -2,6 +2,7 @@
  *
  * A column that shows the same in every row tells nothing; where all do, the release is refused unless it is forced: its
  * owner may have asked for more than so few rows can give. What sensitive and kept columns show is no answer to that.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_error.h"
 #include "kn_table_run.h"

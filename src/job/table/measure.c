@@ -4,6 +4,7 @@
  * The plan's classes are measured by the same code as the original's (cut.c), over a table whose first
  * column is the class and whose other columns are borrowed. Memory: 4 bytes per row; with average risk 4 bytes per
  * quasi-identifier and row, to tell the classes that go for its sake alone.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 
@@ -180,7 +181,7 @@ static kn_status copy_metrics(kn_table_run *run, const kn_metrics *metrics, kn_e
     return KN_OK;
 }
 
-/* ERRATA 3, item 4: for strict, minimal, ordinal cuts only. */
+/* docs/errata.md 3.4: for strict, minimal, ordinal cuts only. */
 static void set_bounds(kn_table_run *run)
 {
     kn_release_result *r = run->result;

@@ -2,6 +2,7 @@
  * which stand in their own files.
  *
  * Memory: the table, the search and the release's order; then, with all that freed, what the verifier holds.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 #include <unistd.h>

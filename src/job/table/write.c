@@ -1,6 +1,7 @@
 /* table/write.c: from a plan to bytes, and what the verifier says of them (kn_shape.h).
  *
  * The release is written under its temporary name (mode 0600); the verifier reads that file.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 
