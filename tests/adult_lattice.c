@@ -1,4 +1,4 @@
-/* adult_lattice.c: the optimal full-domain nodes of Adult (ERRATA section 6) by every method that claims the optimum.
+/* adult_lattice.c: the optimal full-domain nodes of Adult (docs/errata.md 6) by every method that claims the optimum.
  *
  * adult_lattice FOLDER [METHOD ...]: FOLDER holds adult.csv and the hierarchies; without it all tests are skipped. Prints
  * one TAP line per method, k, budget and metric, with its counters and its time.

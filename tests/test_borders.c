@@ -70,7 +70,7 @@ static void twin_make(twin *t, const int *values, int rows, int columns)
         }
 }
 
-/* ERRATA 1.1 word for word: all classes of the smallest size go first, a size only as a whole, never the last one. */
+/* docs/errata.md 1.1 word for word: all classes of the smallest size go first, a size only as a whole, never the last one. */
 static bool twin_holds(const twin *t, int mask, int64_t k, int64_t budget)
 {
     int64_t with_size[65] = {0}, gone = 0; /* rows in classes of each size */

@@ -87,7 +87,7 @@ static int crowd(const sheet *s, int r, int width, kn_missing how, bool persons)
     return n;
 }
 
-/* The k reached by removing sizes smallest first (ERRATA 1.1), row by row. */
+/* The k reached by removing sizes smallest first (docs/errata.md 1.1), row by row. */
 static int suppress(const int *crowds, int rows, int64_t budget, int64_t *removed)
 {
     *removed = 0;

@@ -1,6 +1,6 @@
 /* test_lattice.c: the methods that enumerate the lattice: each against exhaustive enumeration (good nodes, minimal nodes,
- * optimum, infeasible) for every model, and step by step against a twin that follows its definition (ERRATA 3) with plain
- * lists; threads, limits, failing memory, cancellation. */
+ * optimum, infeasible) for every model, and step by step against a twin that follows its definition (docs/errata.md 3) with
+ * plain lists; threads, limits, failing memory, cancellation. */
 #include "lattice_testing.h"
 
 #include <time.h>

@@ -349,7 +349,7 @@ static void entropy_is_exact_where_it_can_be(void **state)
     static const int64_t halves[] = {4, 1, 1, 1, 1}; /* 1/2, 1/8 × 4: two bits */
     kn_histogram         h = histogram_of(codes, halves, 5);
     assert_true(kn_entropy_reached(&h) == 4);
-    static const int64_t merged[] = {1, 5}; /* {a,b} merged with {b,b,b,b}: entropy falls (ERRATA 3) */
+    static const int64_t merged[] = {1, 5}; /* {a,b} merged with {b,b,b,b}: entropy falls (docs/errata.md 3) */
     kn_histogram         g = histogram_of(codes, merged, 2);
     assert_true(kn_entropy_reached(&g) < 2);
     assert_false(kn_model_monotone(KN_MODEL_ENTROPY, true));

@@ -62,7 +62,7 @@ static void crowds_of(const sheet *s, unsigned set, bool persons, int *crowds)
     }
 }
 
-/* ERRATA 1.1, literally: while all rows of the smallest size fit into what is left of the budget, and another size
+/* docs/errata.md 1.1, literally: while all rows of the smallest size fit into what is left of the budget, and another size
  * remains, they go. */
 static int k_after(const int *crowds, int rows, int budget, int *removed)
 {

@@ -131,7 +131,7 @@ static void test_random(void **state)
     assert_true(merged > 3);
 }
 
-/* persons(nation), orders(date, price), item(brand, quantity): ERRATA K17. */
+/* persons(nation), orders(date, price), item(brand, quantity): docs/errata.md K17. */
 static rdb *shop(void)
 {
     static const char *const rows[3][4][5] = {

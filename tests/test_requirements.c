@@ -248,7 +248,7 @@ static void claims_of_no_monotonicity(void **state)
     testing_context_free(ctx);
 }
 
-/* ERRATA 3: {x, y} is good and {x, x, x, x} goes; together they are not. */
+/* docs/errata.md 3: {x, y} is good and {x, x, x, x} goes; together they are not. */
 static void entropy_with_a_budget(void **state)
 {
     (void)state;

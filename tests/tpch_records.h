@@ -1,4 +1,4 @@
-/* tpch_records.h: tree records in the shape of the paper's evaluation (ERRATA K17), for tests and benchmarks.
+/* tpch_records.h: tree records in the shape of the paper's evaluation (docs/errata.md K17), for tests and benchmarks.
  *
  * customer > nation; customer > date > price; date > manufacturer > brand > quantity; 1 or 2 orders of 1 to 3 items; 25
  * nations, 80 months, 91 price bins, 5 manufacturers of 5 brands each, 50 quantities: 276 leaves in groups of 5.

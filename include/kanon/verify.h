@@ -115,7 +115,7 @@ typedef struct kn_database_verify_report {
     const kn_verified_model *models; /* `classes` counts nodes of classes that violate it            */
     double                   largest_share; /* of a node's members that one sensitive value belongs to; 0: no such promise */
     kn_assignment            assignment;
-    double                   lm, dm; /* Definitions 7 and 8 (ERRATA M10), derived anew               */
+    double                   lm, dm; /* Definitions 7 and 8 (docs/errata.md M10), derived anew       */
     int                      problem_count; /* at most 100 are kept                                  */
     const char *const       *problems;
     bool                     more_problems;

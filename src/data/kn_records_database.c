@@ -1,7 +1,7 @@
 /* kn_records_database.c: the persons of a database as tree records. The rule stands in kn_records.h.
  *
- * Cost: linear in the rows, but for sorting siblings. Paper: sections I, II-C (the relational scenario), IV (TPC-H; ERRATA
- * K17).
+ * Cost: linear in the rows, but for sorting siblings. Paper: sections I, II-C (the relational scenario), IV (TPC-H;
+ * docs/errata.md K17).
  */
 #include <string.h>
 

@@ -1,9 +1,10 @@
 /* kn_apriori.c: Algorithm 2 ("finding S that respect a minimum k-anonymity", section 4.3), level by level.
  *
  * P holds the sets of one size that hold. Candidates of the next size are unions of two sets of P that differ in one
- * attribute each, if all their subsets of one attribute less are in P (line 13). Each candidate is evaluated once (ERRATA
- * 1.4; the letter evaluates it once per pair). A set without a larger one that holds goes to F (line 22). Candidates that
- * fail are the other border, since all their subsets hold. Cost: as many evaluations as sets with only good subsets.
+ * attribute each, if all their subsets of one attribute less are in P (line 13). Each candidate is evaluated once
+ * (docs/errata.md 1.4; the letter evaluates it once per pair). A set without a larger one that holds goes to F (line 22).
+ * Candidates that fail are the other border, since all their subsets hold. Cost: as many evaluations as sets with only good
+ * subsets.
  */
 #include "kn_apriori.h"
 

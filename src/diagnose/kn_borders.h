@@ -1,7 +1,7 @@
 /* kn_borders.h: which sets of columns keep k, and which break it, told by the two borders between them.
  *
  * A set S of columns holds when k does after the smallest classes by S, at most `budget` rows of them, were removed
- * (ERRATA 1.1): when the rows in classes smaller than k are at most `budget`, and not all rows. More columns never
+ * (docs/errata.md 1.1): when the rows in classes smaller than k are at most `budget`, and not all rows. More columns never
  * help, so all is said by the maximal sets that hold and the minimal sets that violate. Without any row everything
  * holds.
  */

@@ -1,4 +1,4 @@
-/* kn_suppression.h: what removing whole classes, the smallest sizes first, can reach (ERRATA 1.1).
+/* kn_suppression.h: what removing whole classes, the smallest sizes first, can reach (docs/errata.md 1.1).
  *
  * All functions look at a table's class sizes, ascending, each with its number of rows. Sizes are removed only as a
  * whole, and never the last one; so what is removed is always exactly the classes smaller than the k reached.

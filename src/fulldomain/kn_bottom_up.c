@@ -1,4 +1,4 @@
-/* kn_bottom_up.c: all good nodes, height by height from below (ERRATA 3), with and without roll-up.
+/* kn_bottom_up.c: all good nodes, height by height from below (docs/errata.md 3), with and without roll-up.
  *
  * A node with a good node directly below is good and marked; any other is tested. Without roll-up each tested node is
  * counted from the rows; with it there is one scan, of the bottom, and each other tested node is summed up from a direct

@@ -1,4 +1,4 @@
-/* kn_incognito.c: Incognito (LeFevre, DeWitt, Ramakrishnan 2005; ERRATA 3): basic, superroots and cube.
+/* kn_incognito.c: Incognito (LeFevre, DeWitt, Ramakrishnan 2005; docs/errata.md 3): basic, superroots and cube.
  *
  * For i = 1 .. attributes, each set of i attributes (a family) in lexicographic order: its candidates are the nodes whose
  * projections to i - 1 attributes were all good; they are walked from below (kn_walk.c). This is what joining the good

@@ -1,4 +1,4 @@
-/* kn_samarati.c: Samarati's binary search on the height (2001; ERRATA 3).
+/* kn_samarati.c: Samarati's binary search on the height (2001; docs/errata.md 3).
  *
  * Where good is upward closed, a height has a good node if a lower one has. The nodes of the middle height are counted from
  * the rows and tested in lexicographic order until one is good; then only lower heights remain, otherwise only higher

@@ -3,7 +3,7 @@
  * Interface: kn_database_write.h. Each table draws a random permutation of 1 .. rows for its own keys (Fisher and Yates,
  * seeded by the caller, one stream per table); a foreign key copies the number of the row it names, level by level up.
  * So every join of the release gives what the same join of the original gives for the rows that stayed, and nothing else
- * of the old keys is left (ERRATA M4). Rows are sorted by what is written of them, column by column: numbers of keys by
+ * of the old keys is left (docs/errata.md M4). Rows are sorted by what is written of them, column by column: numbers of keys by
  * value, texts by bytes, missing cells last.
  *
  * Cost: one sort per table. Memory: 4 bytes per row for the keys, 16 for the order of one table.

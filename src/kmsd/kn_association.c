@@ -1,5 +1,5 @@
 /* kn_association.c: association generalization, its repair, and grouping by released attributes (kn_kmsd_internal.h;
- * Definition 8 and ERRATA 2, R5 and R7).
+ * Definition 8 and docs/errata.md R5 and R7).
  *
  * Cost of AG(X, Y): one pass over the rows for each attribute of X and of Y. The repair ends because labels only rise:
  * after at most (sum of heights × groups) rounds, in practice two or three.

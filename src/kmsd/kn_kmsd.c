@@ -1,4 +1,4 @@
-/* kn_kmsd.c: the K-MSD and K-MSD-AG algorithms (kn_kmsd.h; sections 5 and 6.1.2 of the paper, rules R1 to R7 of ERRATA 2).
+/* kn_kmsd.c: the K-MSD and K-MSD-AG algorithms (kn_kmsd.h; sections 5 and 6.1.2 of the paper, docs/errata.md R1 to R7).
  *
  * K-MSD: the largest set of quasi-identifiers that is k-anonymous as it stands is the basis (found by the diagnosis
  * centre's borders, not by trying subsets); where there is none, the attribute with the fewest violating values is made

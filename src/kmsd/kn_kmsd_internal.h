@@ -22,7 +22,7 @@ KN_CHECK kn_status kn_kmsd_group(kn_grouping *out, const kn_kmsd_run *run, uint6
  * *raised: rows whose cells changed, summed up over the attributes. */
 KN_CHECK kn_status kn_kmsd_associate(kn_kmsd_run *run, uint64_t left, uint64_t right, int64_t *raised, kn_error *err);
 
-/* Repeats AG over all associations until nothing changes (ERRATA 2, R7). */
+/* Repeats AG over all associations until nothing changes (docs/errata.md R7). */
 KN_CHECK kn_status kn_kmsd_repair(kn_kmsd_run *run, kn_error *err);
 
 /* Classes that fail a model beyond k are suppressed within the budget, else merged with their neighbours until they hold;

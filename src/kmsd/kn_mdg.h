@@ -1,4 +1,4 @@
-/* kn_mdg.h: minimal distance generalization (K-MSD, section 5, item 2; ERRATA 2, rules R3 and R4). */
+/* kn_mdg.h: minimal distance generalization (K-MSD, section 5, item 2; docs/errata.md R3 and R4). */
 #ifndef KN_MDG_H
 #define KN_MDG_H
 

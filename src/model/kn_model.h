@@ -92,7 +92,7 @@ bool   kn_model_satisfied(const kn_model *model, const kn_histogram *h, const kn
 bool kn_model_larger_is_stronger(kn_model_kind kind);
 
 /* Two classes that satisfy a model satisfy it together, for every model here, if their counts add up (one row per
- * person); so without suppression a table stays good when it is generalized. With a budget for suppression (ERRATA 3)
+ * person); so without suppression a table stays good when it is generalized. With a budget for suppression (docs/errata.md 3)
  * that is only true of models for which a class that contains a satisfying one satisfies it too: sizes, distinct l and
  * k-map; for these it does not need counts that add up either. */
 bool kn_model_monotone(kn_model_kind kind, bool suppressing);

@@ -102,8 +102,8 @@ int64_t kn_size_for_risk(kn_ratio risk);
 bool kn_requirements_hold_monotone_part(const kn_requirements *requirements, const kn_class_view *view);
 
 /* Is "the rows of classes that fail are within the budget" upward closed in the lattice, and good for a set of attributes
- * only if good for its subsets (ERRATA 3)? With suppression true of sizes, distinct l, k-map and average risk alone. Without
- * suppression of every model where counts add up when classes merge; with an entity they do not (one person may be in
+ * only if good for its subsets (docs/errata.md 3)? With suppression true of sizes, distinct l, k-map and average risk alone.
+ * Without suppression of every model where counts add up when classes merge; with an entity they do not (one person may be in
  * both), so that again only those, and delta-presence with min = 0, are; where rows stay linked, sizes alone. Not asked: where the suppressed rows must satisfy
  * the models themselves it is never so. */
 bool kn_requirements_monotone(const kn_requirements *requirements, bool suppressing);

@@ -1,5 +1,5 @@
 /* kn_mondrian.c: greedy multidimensional partitioning, strict and relaxed (LeFevre, DeWitt, Ramakrishnan 2006; the slides'
- * "Greedy Partitioning Algorithm"; ERRATA 3, item 5).
+ * "Greedy Partitioning Algorithm"; docs/errata.md 3.5).
  *
  *     Anonymize(region): for each dimension, the best first:
  *         an ordered one:      (<= median | > median), then (< median | >= median)

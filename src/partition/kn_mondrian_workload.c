@@ -1,4 +1,4 @@
-/* kn_mondrian_workload.c: cuts that follow a workload (slides, "Workload-Driven Anonymization"; ERRATA 3, item 7).
+/* kn_mondrian_workload.c: cuts that follow a workload (slides, "Workload-Driven Anonymization"; docs/errata.md 3.7).
  *
  * A COUNT over a region that a query covers in part is estimated as rows × share, where the share is the product over the
  * query's predicates of how much of the region's extent they cover. If n rows are spread evenly, the number of those that

@@ -1,4 +1,4 @@
-/* kn_partition.h: multidimensional partitioning (the Mondrian family; slides, second half; ERRATA 3, items 4 to 7).
+/* kn_partition.h: multidimensional partitioning (the Mondrian family; slides, second half; docs/errata.md 3.4 to 3.7).
  *
  * The rows are cut into regions until no allowable cut is left; each region is a class of the plan. A cut is allowable if
  * both sides satisfy every requirement. Nothing is suppressed unless the requirements fail for the whole table.

@@ -1,7 +1,7 @@
 /* kn_bitmap.c: CDGH clustering of persons as rows of bits. See kn_bitmap.h for what the rows mean.
  *
- * The scheme is that of MiRaCle (Algorithm 2 with the readings of ERRATA 4): a person joins the nearest cluster or begins
- * a new one; a cluster with k members is finished; those that are left are joined, each time the first with the nearest;
+ * The scheme is that of MiRaCle (Algorithm 2 with the readings of docs/errata.md 4): a person joins the nearest cluster or
+ * begins a new one; a cluster with k members is finished; those that are left are joined, each time the first with the nearest;
  * who is left then goes into the nearest finished class or vanishes. Of equally near clusters the first wins.
  *
  * A row, or what a cluster shows, is a set of bits that are 1 (`ones`) and, in a complete database, the set of those that

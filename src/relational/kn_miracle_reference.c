@@ -1,4 +1,4 @@
-/* kn_miracle_reference.c: MiRaCle, MiRaCleX and dMiRaCle as written (Algorithms 2 to 6 with the readings of ERRATA 4),
+/* kn_miracle_reference.c: MiRaCle, MiRaCleX and dMiRaCle as written (Algorithms 2 to 6 with the readings of docs/errata.md 4),
  * one person after the other, every distance worked out in full. It is what the fast path (kn_miracle.c) is held
  * against and shares no matching code with it.
  *

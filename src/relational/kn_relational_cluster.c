@@ -2,7 +2,7 @@
  *
  * The order of siblings is that of (table, values, what hangs below); siblings that are equal in all of it stay in the
  * order they came in. So the tree alone decides which position a node has, and matching may break ties by position
- * (ERRATA M8).
+ * (docs/errata.md M8).
  *
  * Cost: n log n comparisons of subtrees for n nodes, and size × n for the rows of the members.
  */

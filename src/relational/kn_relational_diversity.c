@@ -1,5 +1,5 @@
 /* kn_relational_diversity.c: l-diversity of a class (Definition 10): the sensitive values of each node over the members
- * must be diverse (section 5.2; ERRATA M13). One row per member and node, so counts are persons.
+ * must be diverse (section 5.2; docs/errata.md M13). One row per member and node, so counts are persons.
  *
  * Cost: nodes × members, and sorting them.
  */

@@ -1,4 +1,4 @@
-/* kn_relational_metrics.c: LM and DM of a database plan (Definitions 7 and 8; ERRATA M10).
+/* kn_relational_metrics.c: LM and DM of a database plan (Definitions 7 and 8; docs/errata.md M10).
  *
  * LM runs over the quasi-identifier cells of all rows that belong to persons, and a deleted cell costs 1; the letter
  * of Definition 7, over the rows that are left, is reported beside it. Losses are summed as integers and divided once,

@@ -1,6 +1,6 @@
 /* kn_cut_state.h: what is kept of a cut that is followed, so that a cut with one more value specialized costs only what the
- * specialization changes (ERRATA 5, "where time can be saved"): its nodes and rows, and for each round of FixStructure the
- * paths as they stood and the supports of all combinations with relations.
+ * specialization changes (docs/errata.md 5, "where time can be saved"): its nodes and rows, and for each round of
+ * FixStructure the paths as they stood and the supports of all combinations with relations.
  *
  * For relations pair by pair, without strict positions and sensitive values; kn_cut_state_fits says whether.
  */

@@ -1,5 +1,5 @@
-/* kn_tree.h: k^(m,n)-anonymity of tree records (Gkountouna, Terrovitis 2013, section III; ERRATA 5): whoever knows up to m
- * values of a record and up to n ancestor ⇝ descendant relations between them finds no record, or at least k.
+/* kn_tree.h: k^(m,n)-anonymity of tree records (Gkountouna, Terrovitis 2013, section III; docs/errata.md 5): whoever knows
+ * up to m values of a record and up to n ancestor ⇝ descendant relations between them finds no record, or at least k.
  *
  * What is promised, and how it is reached. The fast path and the reference agree on every line of this.
  *

@@ -1,5 +1,5 @@
 /* kn_tree_reference.c: ACS, GCS and OCS as written (Gkountouna, Terrovitis 2013, Algorithms 1 to 4, with the readings of
- * ERRATA 5): for every cut the records are released anew, and every combination of values and relations is counted.
+ * docs/errata.md 5): for every cut the records are released anew, and every combination of values and relations is counted.
  *
  * Interface: kn_tree_reference_search. It is what the fast path is held against, and shares no code with it: no synopsis,
  * no reuse between cuts, one thread. Definition 2 itself is kn_record_disassociate's.

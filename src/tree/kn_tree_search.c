@@ -1,5 +1,5 @@
 /* kn_tree_search.c: AllCutSearch, GreedyCutSearch and OnlyCutSearch (Gkountouna, Terrovitis 2013, Algorithm 4 and section
- * III-D, with the readings of ERRATA K9 to K12).
+ * III-D, with the readings of docs/errata.md K9 to K12).
  *
  * Interface: kn_tree.h. From {*} step by step to cuts with one more value specialized. The cuts of a step are looked at side
  * by side; what they gave is taken in their order, so that the plan does not depend on the number of threads.

@@ -1,5 +1,5 @@
-/* kn_value_check.c: ValueCheck (Algorithm 1, ERRATA K4), and diversity of sensitive values (III-F, K18); both with what may
- * be known to be absent (III-G).
+/* kn_value_check.c: ValueCheck (Algorithm 1, docs/errata.md K4), and diversity of sensitive values (III-F, K18); both with
+ * what may be known to be absent (III-G).
  *
  * Interface: kn_tree_work.h.
  */

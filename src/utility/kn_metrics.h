@@ -1,4 +1,4 @@
-/* kn_metrics.h: every information-loss metric of a plan. ERRATA 3 has the readings; docs/metrics.md explains them. */
+/* kn_metrics.h: every information-loss metric of a plan. docs/errata.md 3 has the readings; docs/metrics.md explains them. */
 #ifndef KN_METRICS_H
 #define KN_METRICS_H
 

@@ -1,5 +1,5 @@
 /* kn_workload_eval.c: each query's answer on the original and on the release (slides, "Workload-Driven Quality";
- * ERRATA 3, item 7).
+ * docs/errata.md 3.7).
  *
  * A query's predicates are joined per column into a condition. On the original a row matches or not. On the release each
  * cell has, for each condition, a share that satisfies it; a combination of cells with n rows is expected to hold n times

@@ -195,7 +195,7 @@ static kn_status copy_metrics(kn_run *run, const kn_metrics *metrics, kn_error *
     return KN_OK;
 }
 
-/* ERRATA 3, item 4: for strict, minimal, ordinal cuts only. */
+/* docs/errata.md 3.4: for strict, minimal, ordinal cuts only. */
 static void set_bounds(kn_run *run)
 {
     kn_release_result *r = run->result;

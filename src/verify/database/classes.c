@@ -1,4 +1,4 @@
-/* database/classes.c: persons whose trees of quasi-identifiers are equal (ERRATA M12), and rows of such persons
+/* database/classes.c: persons whose trees of quasi-identifiers are equal (docs/errata.md M12), and rows of such persons
  * that cannot be told apart.
  *
  * From the leaves up each released row gets a number by (table, its quasi-identifiers, the numbers of the rows below it,

@@ -1,5 +1,5 @@
 /* database/contain.c: is a released row, with everything below it, an original row with rows taken away and
- * quasi-identifiers raised (Definition 9(3), ERRATA M2)?
+ * quasi-identifiers raised (Definition 9(3), docs/errata.md M2)?
  *
  * The row's own cells come first. Then, table by table, the rows below must be given rows of the original of their own, each
  * containing them: a bipartite matching by shortest alternating paths whose edges are the same question one level down, asked

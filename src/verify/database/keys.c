@@ -1,4 +1,4 @@
-/* database/keys.c: keys of a release say which rows belong together and nothing else (ERRATA M4).
+/* database/keys.c: keys of a release say which rows belong together and nothing else (docs/errata.md M4).
  *
  * A key column that names no other row is drawn anew: it holds each number from 1 to the number of rows once, or UUIDs that
  * the original has not, in whichever letters. So nothing of the old keys is left and no gap shows a deleted row. Columns that name a row of the

@@ -1,4 +1,4 @@
-/* database/metrics.c: what was lost: LM and DM of a database (Definitions 7 and 8; ERRATA M10).
+/* database/metrics.c: what was lost: LM and DM of a database (Definitions 7 and 8; docs/errata.md M10).
  *
  * LM over the quasi-identifiers' cells of all rows of the original that belong to persons, a deleted one 1: released cells
  * are counted text by text, the rest is deleted. DM charges each person the size of its class, a dropped one all persons.

@@ -1,5 +1,5 @@
 /* database/models.c: the promises: k of every class of persons; diversity of what their rows hide (Definition 10,
- * ERRATA M13).
+ * docs/errata.md M13).
  *
  * Diversity is promised of the values that one node of a class's tree has over the members. Where a member has c rows that
  * show the same (equal quasi-identifiers in everything below and above them), nobody can tell which of them is which node,

@@ -1,7 +1,7 @@
 /* database/verify.c: the independent verifier of databases: what is read, in which order it is checked, the report.
  *
- * Multi-relational k-anonymity (Nergiz, Clifton, Nergiz 2009: Definitions 9 and 10; ERRATA M2, M4, M10, M12, M13). First
- * tables and columns, then keys and joins of both sides, then from the release alone classes and promises, then with the
+ * Multi-relational k-anonymity (Nergiz, Clifton, Nergiz 2009: Definitions 9 and 10; docs/errata.md M2, M4, M10, M12, M13).
+ * First tables and columns, then keys and joins of both sides, then from the release alone classes and promises, then with the
  * original that nothing was invented, and last what was lost. A release without one of its columns is not looked at further,
  * nor is one whose rows do not join. Both sides are read here, cell by cell: nothing comes from whoever made the release but
  * who is who (the map), and that is checked.

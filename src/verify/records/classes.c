@@ -4,7 +4,7 @@
  * is the group that bears the class's name, else (one file for several classes) the group that holds the class's values, else
  * the only group; failing that all of it hangs below a top with the class's name. A group that holds nothing but one of its
  * own label is the same node. |C(u)| is the number of values of the class's full-domain cut at the depth of u, where leaves
- * that are not as deep stay; of a leaf, wherever it stands, the number of leaves (ERRATA K2, K13).
+ * that are not as deep stay; of a leaf, wherever it stands, the number of leaves (docs/errata.md K2, K13).
  *
  * Cost: O(nodes of the hierarchies × height).
  */

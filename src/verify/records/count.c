@@ -1,5 +1,5 @@
 /* records/count.c: k^(m,n)-anonymity and l-diversity of released tree records, by counting every combination that
- * occurs (Gkountouna, Terrovitis 2013, Definition 1; ERRATA K4, K5, K8, K18, S2).
+ * occurs (Gkountouna, Terrovitis 2013, Definition 1; docs/errata.md K4, K5, K8, K18, S2).
  *
  * A combination is a set of 1 to m labels and a set of at most n relations between them; a record has it if it has the
  * labels and the relations: each by itself (pairs), or all of them with one node for each label (paths). "*" above "*" is a

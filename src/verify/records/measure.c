@@ -1,4 +1,4 @@
-/* records/measure.c: RPD of the original and of the release (Gkountouna, Terrovitis 2013, equations 1 to 3; ERRATA K2,
+/* records/measure.c: RPD of the original and of the release (Gkountouna, Terrovitis 2013, equations 1 to 3; docs/errata.md K2,
  * K3): over the paths from a record's root to its leaves, the mean of 1 / product of depth × |C(u)|; then the mean over the
  * records. A record without nodes counts as 0.
  *

@@ -1,4 +1,4 @@
-/* records/strict.c: strict structure (ERRATA S1): no rare tell-tale position.
+/* records/strict.c: strict structure (docs/errata.md S1): no rare tell-tale position.
  *
  * A position is the label of a node with that of its parent, or none below the root. Whoever knows the schema sees that a
  * node was moved where both have a class and no original record has a node of the one class directly below one of the
