@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The front door. Meson and ninja do the work (meson.build); the longer jobs are scripts (scripts/).
 #
 #   make            the program: build/kanon

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page and the picture of bench/scoreboard, from bench/out/scoreboard.json.
 
 A goal's ratio is what was measured divided by the bound, or the bound by what was measured where more is better: up to

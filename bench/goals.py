@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The goals of the scoreboard, one after the other, and which point (points.py) measures each.
 
 A goal reads one figure of one point. `how` says what exactly is measured, `given` what the goal says of peers that are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the points of bench/scoreboard (bench/points.py) measure with: programs, data, peers, processes with a cap.
 
 Data lies in the cache, outside the tree, and is made once. Peers live in the environments that the single benchmarks

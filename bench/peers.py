@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """One measurement of one peer, in one process.
 
     peers.py MEASURE VARIANT FILE --threads N --delimiter C     prints one JSON object

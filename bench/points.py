@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The points of the scoreboard: what is run and measured for the goals (goals.py).
 
 A point is one measurement: `command` gives kanon's command (and makes its data), `measure` runs it, peers beside it,

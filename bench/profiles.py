@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the time or the memory of a missed goal goes.
 
 Time: perf sees caches and threads, so it is taken where the machine lets it: on the goal's data, or on a tenth of it

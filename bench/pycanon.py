@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Privacy models side by side with pyCANON: values and times on Adult.
 
     bench/pycanon [--library build/src/libkanon.so] [--threads 2] [--repeat 5] [--only NAME,NAME]

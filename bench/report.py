@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The results of bench/run as text for a terminal and as Markdown.
 
 Both are made from one list of sections (title, remark, table), so they say the same. A ratio is the peer's time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chart of bench/run: one panel per data set and measure, one bar per tool.
 
 A bar starts at kanon's time (the line marked 1×) and ends at the tool's, on a logarithmic scale: to the right the tool

@@ -4,6 +4,7 @@
  *
  * Tables come from tests/wide_table.c, which knows the minimal violating sets by construction. Prints one line of JSON
  * per table. --csv writes one table as a file instead. Exit code 1: a set was missed, or a false one found.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Bash completion for kanon: commands, options, their values, columns and file names.
 #
 # Commands and options come from `kanon --help` and `kanon COMMAND --help`, so they are always those of the program that

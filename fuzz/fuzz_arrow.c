@@ -3,6 +3,7 @@
  * Every buffer is a block of exactly its size, so that reading past it is seen. What is wrong is wrong in ways that the
  * interface lets a consumer notice: counts, offsets, indices, NULL pointers, released arrays, texts. What is imported
  * must be a valid table; exported and imported again it must hold the same values. Every struct is released once.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
 #include <kanon/arrow.h>

@@ -4,6 +4,7 @@
  * file, which stands in memory under /proc. It is read in tiny pieces and whole: both must give the same table or the same
  * error at the same place. The table must be valid, and written out and read again it must have the same cells.
  * Compressed input is only decompressed, in small steps and in one.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include <stdint.h>

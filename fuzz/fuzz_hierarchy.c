@@ -2,6 +2,7 @@
  *
  * The first byte chooses the reader: 'T' a taxonomy, one of ; , | : and tab that delimiter, anything else sniffing. What
  * was read must be valid, agree with walks along the parents, and survive writing and reading again.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* fuzz_json.c: bytes → records of a JSON, JSON Lines or basket file → the same form and XML → the same records. The first
- * byte chooses the classes, the second the form. */
+ * byte chooses the classes, the second the form.
+ * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "records_fuzz.h"
 

@@ -3,6 +3,7 @@
  * The first byte chooses: A to M changes one field of a small spec by the rest, in the file's notation; with anything else
  * all bytes are a release file. What was read must hold together and must be read the same a second time; a change that
  * failed must have changed nothing. A message names a place inside the text.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdint.h>
 #include <stdio.h>

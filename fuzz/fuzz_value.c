@@ -1,4 +1,5 @@
 /* fuzz_value.c: what a cell's text means. The first byte chooses what is fuzzed; a broken invariant stops the program. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
  *
  * What was read holds together, and its queries, written down one after the other with their weights, are read as the same
  * queries. A message names a place inside the text and shows nothing of it.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdint.h>
 #include <stdio.h>

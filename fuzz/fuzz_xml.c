@@ -1,4 +1,5 @@
 /* fuzz_xml.c: bytes → records of an XML file → XML and JSON Lines → the same records. The first byte chooses the classes. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "records_fuzz.h"
 

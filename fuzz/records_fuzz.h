@@ -2,6 +2,7 @@
  *
  * The file and the hierarchy stand in memory under /proc. What was read must be valid; released as it is and written in its
  * own form, or in another, it must be read back the same.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef RECORDS_FUZZ_H
 #define RECORDS_FUZZ_H

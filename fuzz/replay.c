@@ -1,4 +1,5 @@
 /* replay.c: runs a fuzz target over every file of the folders given, without a fuzzer. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <stdint.h>

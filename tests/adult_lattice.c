@@ -2,6 +2,7 @@
  *
  * adult_lattice FOLDER [METHOD ...]: FOLDER holds adult.csv and the hierarchies; without it all tests are skipped. Prints
  * one TAP line per method, k, budget and metric, with its counters and its time.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include <stdio.h>

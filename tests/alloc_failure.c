@@ -7,6 +7,7 @@
  * two threads.
  *
  * A new public function belongs into `steps`.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tests/arrow_pyarrow.py LIBRARY: streams made by pyarrow, read by kanon, and the other way round.
 
 An extra check against another implementation of the interface; it needs the pyarrow package and prints "skipped" without

@@ -2,6 +2,7 @@
  *
  * Every buffer stands in a block of exactly its size, and a ledger is kept: each struct that is handed out must be
  * released exactly once, whatever happens.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ARROW_SOURCE_H
 #define ARROW_SOURCE_H

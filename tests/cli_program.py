@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tests/cli_program.py KANON ROOT: what every command does alike. One TAP line per check.
 
 Help, version, unknown commands and options, a standard output that is full, closed or no longer read; and that the bash

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tests/cli_progress.py KANON: the progress line and Ctrl-C, on a pseudo-terminal. One TAP line per check.
 
 The work is a `kanon generate` of far more rows than anyone would wait for; each check stops it.

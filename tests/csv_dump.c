@@ -9,6 +9,7 @@
  *
  * Every cell is read as text and none is missing. The columns' names come from a first reading with inferred types, which
  * must be refused exactly where the second one is.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tests/csv_python.py CSV_DUMP [FILES]: random nasty CSV files, read by kanon and by Python's csv module.
 
 Half of the files are written by csv.writer with random dialects, half are strung together from nasty tokens. The

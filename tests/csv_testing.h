@@ -1,4 +1,5 @@
 /* csv_testing.h: what the tests of CSV files and tables share: reading a text, comparing tables, checking a refusal. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CSV_TESTING_H
 #define CSV_TESTING_H
 

@@ -1,4 +1,5 @@
 /* database_testing.c: see database_testing.h. Nothing here is shared with the code under test. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "database_testing.h"
 
 #include <sqlite3.h>

@@ -1,4 +1,5 @@
 /* database_testing.h: random databases as plain texts, for tests: written as files, and their trees told naively. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef DATABASE_TESTING_H
 #define DATABASE_TESTING_H
 

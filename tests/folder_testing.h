@@ -1,4 +1,5 @@
 /* folder_testing.h: a folder of files for tests of whole runs: put, run, get. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef FOLDER_TESTING_H
 #define FOLDER_TESTING_H
 

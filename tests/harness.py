@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tests/harness.py: what the test scripts share: TAP lines, how much to run, seeds, files, the environment of a run.
 
 A script imports it with

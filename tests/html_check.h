@@ -2,7 +2,8 @@
  * or asks for anything.
  *
  * Elements balanced, attributes quoted and not repeated, the five entities and decimal references only, no control
- * characters, no comments, CDATA or processing instructions: all that a page of ours may hold. */
+ * characters, no comments, CDATA or processing instructions: all that a page of ours may hold.
+ * SPDX-License-Identifier: Apache-2.0 */
 
 #ifndef HTML_CHECK_H
 #define HTML_CHECK_H

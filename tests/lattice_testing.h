@@ -1,5 +1,6 @@
 /* lattice_testing.h: what the tests of full-domain generalization share: random small problems, and a naive judge that
- * compares rows one by one and knows nothing of frequency sets, level maps or lattices as numbers. */
+ * compares rows one by one and knows nothing of frequency sets, level maps or lattices as numbers.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef LATTICE_TESTING_H
 #define LATTICE_TESTING_H
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A PostgreSQL server of its own on a free loopback port, for tests and benchmarks. Everything lives in the folder it is given."""
 import glob
 import os

@@ -1,5 +1,6 @@
 /* random_problem.h: small random tables with hierarchies, promises and a metric, and what each node of their lattice is
- * worth by plain enumeration; for the tests of the searches. Everything belongs to one context. */
+ * worth by plain enumeration; for the tests of the searches. Everything belongs to one context.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef RANDOM_PROBLEM_H
 #define RANDOM_PROBLEM_H
 

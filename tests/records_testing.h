@@ -1,4 +1,5 @@
 /* records_testing.h: tree records as one line of text, and files of them: for tests. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RECORDS_TESTING_H
 #define RECORDS_TESTING_H
 

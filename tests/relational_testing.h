@@ -1,6 +1,7 @@
 /* relational_testing.h: small databases for the tests of the methods on databases: the paper's students, and random
  * schemas with random data. Everything is built from texts through the readers' door (kn_database.h), so that rows can
- * come in any order. */
+ * come in any order.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef RELATIONAL_TESTING_H
 #define RELATIONAL_TESTING_H
 

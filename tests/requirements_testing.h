@@ -1,5 +1,6 @@
 /* requirements_testing.h: random small tables with persons and sensitive columns, each model once more as a twin that
- * counts row by row, and classes as the library wants to see them. */
+ * counts row by row, and classes as the library wants to see them.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef REQUIREMENTS_TESTING_H
 #define REQUIREMENTS_TESTING_H
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tests/sqlite_hostile.py PROGRAM [--sanitized]: SQLite files that were made to do harm, or are damaged. One TAP line per check.
 
 The program answers or refuses, in good time and within its memory limit; it can be stopped; it never crashes, and what it says

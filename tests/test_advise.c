@@ -1,5 +1,6 @@
 /* test_advise.c: which method is chosen: the rule against a naive twin over made-up candidates; on random tables against the
- * methods run one by one; method: auto writes the bytes of the method it chose; refusals, limits, stopping, failing memory. */
+ * methods run one by one; method: auto writes the bytes of the method it chose; refusals, limits, stopping, failing memory.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "folder_testing.h"
 
 #include <fcntl.h>

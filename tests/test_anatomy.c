@@ -1,6 +1,7 @@
 /* test_anatomy.c: anatomized releases: on random databases every group is what cannot be told apart, lists the values that
  * its rows have and is as diverse as promised; nothing sensitive stays in the rows; names do not clash; and what a folder
- * holds in the end. */
+ * holds in the end.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "relational_testing.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* test_anonymize.c: whole runs: what is written and what is not, every refusal, random specs that verify themselves, the
- * same bytes on any number of threads, streams, failing memory. */
+ * same bytes on any number of threads, streams, failing memory.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "folder_testing.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
 /* test_arrow.c: each Arrow type, shape and malformation, through the Arrow C Stream Interface. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,5 @@
 /* test_arrow_export.c: tables out through the Arrow C Stream Interface, and back in. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "testing.h"
 

@@ -1,4 +1,5 @@
 /* test_arrow_twin.c: random Arrow streams against a naive twin, and every allocation refused in turn. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>

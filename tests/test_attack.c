@@ -1,5 +1,6 @@
 /* test_attack.c: the linking attack: the join against a naive twin that compares every person with every row, overlapping
- * labels of every kind, files through the public function, every failure of memory. */
+ * labels of every kind, files through the public function, every failure of memory.
+ * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "testing.h"
 

@@ -1,4 +1,5 @@
 /* test_base.c: the foundation: pool, memory, arenas, buffers, sets, random numbers, errors. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,6 @@
 /* test_bitmap.c: the single-table way through rows of bits: the paper's Table 7, and on random databases the same classes
- * and the same rows as a plain program that works on arrays of texts. */
+ * and the same rows as a plain program that works on arrays of texts.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "relational_testing.h"
 
 #include <math.h>

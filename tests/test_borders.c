@@ -1,6 +1,7 @@
 /* test_borders.c: both borders against brute force over all subsets (10 columns), against a level-wise search (14), and
  * against planted sets (up to 256); both methods, 1, 2 and 8 threads; hitting sets against brute force; limits,
- * cancellation, failing memory. */
+ * cancellation, failing memory.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* test_catalogue.c: the catalogue names what the library has, all of it, and what it says agrees with the rest of the
- * library. That each entry runs is tests/voice/run's. */
+ * library. That each entry runs is tests/voice/run's.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <kanon/catalogue.h>

@@ -1,4 +1,5 @@
 /* test_cli_options.c: the command line's shared code: options, numbers, sizes, lists, table options, text for people. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "testing.h"
 

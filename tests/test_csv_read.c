@@ -1,4 +1,5 @@
 /* test_csv_read.c: reading CSV files: every refusal with its place, encodings, compression, options. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* test_csv_scan.c: the pieces below the CSV reader: scanner, sniffing, UTF-8, each against a naive twin. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
 #include "csv_testing.h"

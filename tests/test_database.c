@@ -1,6 +1,7 @@
 /* test_database.c: databases in and out through every back end; keys drawn anew; schemas that are no snowflakes.
  *
  * PostgreSQL: only where KANON_TEST_POSTGRES names a server to play with (tests/postgres/run starts one).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <dirent.h>
 #include <kanon/generate.h>

@@ -1,6 +1,7 @@
 /* test_demo.c: the attack on a database as trees: candidates and certain values against a naive twin that tries every way
  * to pair rows, on random databases and random releases; the two ways that fail, and miracle-x, which does not; the paper's
- * students; mistakes; every failure of memory. */
+ * students; mistakes; every failure of memory.
+ * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "relational_testing.h"
 

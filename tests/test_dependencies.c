@@ -1,4 +1,5 @@
 /* test_dependencies.c: dependencies as text, checked on tables, and what follows from them, against naive twins. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <kanon/dependencies.h>

@@ -1,4 +1,5 @@
 /* test_diagnose.c: k, suppression, persons and missing cells against a count row by row; profiles; exact shares. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <kanon/diagnose.h>

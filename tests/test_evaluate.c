@@ -1,5 +1,6 @@
 /* test_evaluate.c: numbers of lattice nodes, and classes of nodes: scanned, rolled up and projected, judged for every model
- * against a judge that compares rows one by one; plans. */
+ * against a judge that compares rows one by one; plans.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "lattice_testing.h"
 
 #include "kn_alloc.h"

@@ -1,4 +1,5 @@
 /* test_fd_discovery.c: discovered dependencies against all left sides tried row by row; threads, limits, failures. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <kanon/dependencies.h>

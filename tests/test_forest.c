@@ -1,4 +1,5 @@
 /* test_forest.c: entity trees against a naive join, whatever the order of rows; orphans; refused memory; a large one. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_forest.h"
 
 #include <stdio.h>

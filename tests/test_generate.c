@@ -1,4 +1,5 @@
 /* test_generate.c: synthetic tables: same seed same bytes, distributions, persons, missing cells, failures. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "testing.h"
 

@@ -1,5 +1,6 @@
 /* test_generate_shapes.c: synthetic databases and tree records: the same bytes on any number of threads, the same content
- * in every form, nothing half-written, every failure of memory. */
+ * in every form, nothing half-written, every failure of memory.
+ * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "testing.h"
 

@@ -1,5 +1,6 @@
 /* test_group.c: the group-by kernel against a naive count, on random tables of 1 to 40 columns; every path, 1, 2 and 8
- * threads, a hash that always collides; roll-up, fold, persons, weights, histograms, class sizes. */
+ * threads, a hash that always collides; roll-up, fold, persons, weights, histograms, class sizes.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* test_guard.c: what a spreadsheet would execute, and the apostrophe before it (kn_csv_write.h). */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "kn_buffer.h"

@@ -1,4 +1,5 @@
 /* test_heuristic.c: the anytime search: valid, repeatable, seldom worse than the optimum. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_alloc.h"
 #include "kn_heuristic.h"
 #include "random_problem.h"

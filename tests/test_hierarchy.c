@@ -1,4 +1,5 @@
 /* test_hierarchy.c: hierarchies: files, taxonomies, builders, binding, and the arrays against walks over plain paths. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <kanon/hierarchy.h>

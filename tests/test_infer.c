@@ -1,4 +1,5 @@
 /* test_infer.c: the type of a column, against the definition read literally, and reading whole columns. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <stdio.h>

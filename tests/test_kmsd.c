@@ -1,5 +1,6 @@
 /* test_kmsd.c: K-MSD and K-MSD-AG: the paper's Tables 7, 9 and 10, a plain twin on random tables, and what every result
- * must be: k-anonymous, values raised only along their hierarchy, dependencies kept. */
+ * must be: k-anonymous, values raised only along their hierarchy, dependencies kept.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* test_lattice.c: the methods that enumerate the lattice: each against exhaustive enumeration (good nodes, minimal nodes,
  * optimum, infeasible) for every model, and step by step against a twin that follows its definition (docs/errata.md 3) with
- * plain lists; threads, limits, failing memory, cancellation. */
+ * plain lists; threads, limits, failing memory, cancellation.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "lattice_testing.h"
 
 #include <time.h>

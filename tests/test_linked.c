@@ -1,5 +1,6 @@
 /* test_linked.c: persons by what they show with all their rows: signatures and positions against comparing persons one by
- * one, the worst node of a position against every way to deal its rows, verification on hand-made files, little memory. */
+ * one, the worst node of a position against every way to deal its rows, verification on hand-made files, little memory.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/anonymize.h>
 #include <kanon/verify.h>
 #include <stdio.h>

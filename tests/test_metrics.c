@@ -1,5 +1,6 @@
 /* test_metrics.c: metrics of plans: every kind of cell against a naive twin that adds up cell by cell; full-domain plans
- * against the objective too; the examples of docs/metrics.md; the same figures on any number of threads. */
+ * against the objective too; the examples of docs/metrics.md; the same figures on any number of threads.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "utility_testing.h"
 
 #include <kanon/measure.h>

@@ -1,6 +1,7 @@
 /* test_miracle.c: multi-relational k-anonymity: the paper's example, and on random databases what every plan must be:
  * k-anonymous, made of originals or their ancestors, injective; the same as the plain algorithm's, on any number of
- * threads and for any order of rows. */
+ * threads and for any order of rows.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "relational_testing.h"
 
 #include <math.h>

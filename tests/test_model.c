@@ -1,5 +1,6 @@
 /* test_model.c: privacy models against twins written in another way (the earth mover's distance as a transport problem,
- * shares row by row), examples worked out by hand, reports against counting row by row. */
+ * shares row by row), examples worked out by hand, reports against counting row by row.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <assert.h>

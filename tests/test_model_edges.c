@@ -1,4 +1,5 @@
 /* test_model_edges.c: models where one more or one less decides: numbers as they are written, what a model needs at least. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/table.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* test_mutate_database.c: releases that were changed: the verifier of databases accepts them exactly where a naive check on
- * texts does. */
+ * texts does.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "verify_database_testing.h"
 
 /* ---- Mutations ---- */

@@ -1,5 +1,6 @@
 /* test_objective.c: metrics prepared for the search: values against a naive twin, the order of losses, and that bounds
- * are bounds. */
+ * are bounds.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "utility_testing.h"
 
 #include "kn_alloc.h"

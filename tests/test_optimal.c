@@ -1,4 +1,5 @@
 /* test_optimal.c: the optimal search and its counting engine against plain enumeration. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_counter.h"
 #include "kn_counter_internal.h"
 #include "random_problem.h"

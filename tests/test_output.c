@@ -1,4 +1,5 @@
 /* test_output.c: atomic output, streams, CSV writing: what is written, and what is left when writing fails. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "testing.h"
 

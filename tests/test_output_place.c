@@ -1,4 +1,5 @@
 /* test_output_place.c: links that somebody else laid, and what killed runs leave: for files, folders and SQLite files. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "testing.h"
 

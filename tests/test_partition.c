@@ -1,5 +1,6 @@
 /* test_partition.c: the Mondrian family against plain recursion over lists of rows, and what every partition must be:
- * large enough, covering, disjoint, without an allowable cut left, within the bound, the same on any number of threads. */
+ * large enough, covering, disjoint, without an allowable cut left, within the bound, the same on any number of threads.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <kanon/spec.h>

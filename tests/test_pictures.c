@@ -1,5 +1,6 @@
 /* test_pictures.c: the text pictures of `kanon diagnose`: exact on small examples, within the width of a terminal, in
- * ASCII where the locale is not UTF-8. */
+ * ASCII where the locale is not UTF-8.
+ * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "testing.h"
 

@@ -1,4 +1,5 @@
 /* test_plan.c: plans and their validation; what a cell covers; released texts read back as cells. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "utility_testing.h"
 
 #include "kn_alloc.h"

@@ -1,5 +1,6 @@
 /* test_questions.c: the twelve questions, in both readings, against brute force over all subsets and all budgets on small
- * random tables; the published algorithm and the fast one; persons as well as rows; 1, 2 and 8 threads. */
+ * random tables; the published algorithm and the fast one; persons as well as rows; 1, 2 and 8 threads.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <kanon/questions.h>

@@ -1,4 +1,5 @@
 /* test_recode.c: the bytes of a release against a naive twin; cells as text; pseudonyms; refusals; failing memory. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* test_records.c: tree records: reading, their one order, disassociation, plans, writing. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "testing.h"
 

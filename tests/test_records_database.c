@@ -1,4 +1,5 @@
 /* test_records_database.c: persons of a database as tree records, against a naive reading of the same tables. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <inttypes.h>

@@ -1,5 +1,6 @@
 /* test_release_report.c: the page of a release: well-formed whatever it is told, escaped, the same bytes whatever the run took,
- * right figures in words, tables and pictures, and clean when memory runs out. */
+ * right figures in words, tables and pictures, and clean when memory runs out.
+ * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "testing.h"
 

@@ -1,5 +1,6 @@
 /* test_release_shapes.c: kn_anonymize_database and kn_anonymize_records from a release file to files: every request for
- * memory refused in turn, cancellation, and the verifiers' public functions on what was written. */
+ * memory refused in turn, cancellation, and the verifiers' public functions on what was written.
+ * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <ftw.h>

@@ -1,5 +1,6 @@
 /* test_report.c: the HTML report: well-formed whatever it is told, escaped, the same bytes every time, no value of the
- * data in it, right figures in its pictures, and clean when memory runs out. */
+ * data in it, right figures in its pictures, and clean when memory runs out.
+ * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "testing.h"
 

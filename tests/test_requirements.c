@@ -1,5 +1,6 @@
 /* test_requirements.c: the promises of a release: each model against a twin that counts row by row, every claim of
- * monotonicity against random merges, "nothing can do" against all ways to cut a table, entities by hand. */
+ * monotonicity against random merges, "nothing can do" against all ways to cut a table, entities by hand.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "requirements_testing.h"
 
 /* ---- Every model, alone and together ---- */

@@ -1,5 +1,6 @@
 /* test_risk.c: prosecutor, journalist, marketer, weights and population uniques against nested loops, formulas written
- * out term by term, and samples of a known population. */
+ * out term by term, and samples of a known population.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <kanon/risk.h>

@@ -1,5 +1,6 @@
 /* test_spec.c: release files: every field, every mistake with its place, YAML and JSON alike, random files in many styles
- * read back, files cut short at every byte, memory that runs out. */
+ * read back, files cut short at every byte, memory that runs out.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "kn_spec.h"
 #include "testing.h"
 

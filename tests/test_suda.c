@@ -1,4 +1,5 @@
 /* test_suda.c: minimal sample uniques, scores and contributions against all subsets tried row by row. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <kanon/generate.h>

@@ -1,5 +1,6 @@
 /* test_table.c: tables as they come out of the builder: codes of every width, equal results for any number of threads,
- * sorting, the memory limit, failing memory, cancellation. */
+ * sorting, the memory limit, failing memory, cancellation.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
 #include "csv_testing.h"

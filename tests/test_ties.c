@@ -1,5 +1,6 @@
 /* test_ties.c: of equally good answers the one that the rules name, whatever the order of rows and the names of sensitive
- * values: full-domain searches against themselves on a shuffled table, tree searches against all cuts of a hierarchy. */
+ * values: full-domain searches against themselves on a shuffled table, tree searches against all cuts of a hierarchy.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "random_problem.h"
 #include "tree_testing.h"
 

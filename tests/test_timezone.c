@@ -1,4 +1,5 @@
 /* test_timezone.c: time zones against the C library's, rules at the end of a file, damaged files, refused names. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE
 #include "testing.h"
 

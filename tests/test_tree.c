@@ -1,5 +1,6 @@
 /* test_tree.c: the fast k^(m,n) search: the synopsis of the paper's examples, the plans of the reference to the last
- * disassociation, every release against a brute-force attacker, threads, memory that runs out, time that runs out. */
+ * disassociation, every release against a brute-force attacker, threads, memory that runs out, time that runs out.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "tree_testing.h"
 
 #include "kn_synopsis.h"

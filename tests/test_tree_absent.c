@@ -1,6 +1,7 @@
 /* test_tree_absent.c: k^(m,n)-anonymity against somebody who also knows what a record has not (section III-G): the check
  * agrees with an attacker who tries every set of values, present and absent; a cut that fails has no finer one that holds;
- * fast and plain search give the same; the mirror classes of the paper do not protect. */
+ * fast and plain search give the same; the mirror classes of the paper do not protect.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "tree_testing.h"
 
 #include "kn_structure.h"

@@ -1,5 +1,6 @@
 /* test_tree_metrics.c: RPD, ML², dML² and survival of tree records: the paper's Examples 1 and 3, and twins that list
- * every subtree of every record. */
+ * every subtree of every record.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
 #include "tree_testing.h"

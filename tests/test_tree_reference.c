@@ -1,5 +1,6 @@
 /* test_tree_reference.c: the plain k^(m,n) search: figures 5 to 7 and 10 to 13 of the paper, every release against a
- * brute-force attacker, and the holes of the printed algorithms (docs/errata.md K4, K5, K6). */
+ * brute-force attacker, and the holes of the printed algorithms (docs/errata.md K4, K5, K6).
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "tree_testing.h"
 
 #include "kn_tree_reference.h"

@@ -1,5 +1,6 @@
 /* test_tree_same.c: the fast k^(m,n) search against the plain one: the same plan, cost and answer for every method and
- * option, on any number of threads; and what must hold between the methods. */
+ * option, on any number of threads; and what must hold between the methods.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "tree_testing.h"
 
 #include "kn_tree_reference.h"

@@ -1,5 +1,6 @@
 /* test_union.c: what two tables have in common: values of both in one dictionary, hierarchies over both against the one
- * built over the joined file, populations and weights counted row by row, some rows of a table against a file of them. */
+ * built over the joined file, populations and weights counted row by row, some rows of a table against a file of them.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <kanon/table.h>

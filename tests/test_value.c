@@ -1,5 +1,6 @@
 /* test_value.c: numbers and dates, against regular expressions, 128-bit arithmetic, strtod and a day counter.
- * Time zones and inference have files of their own. */
+ * Time zones and inference have files of their own.
+ * SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE
 #include "testing.h"
 

@@ -1,5 +1,6 @@
 /* test_verify.c: the verifier: every check on hand-made files, its formulas against naive twins, and its search for
- * originals against trying all assignments. */
+ * originals against trying all assignments.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/verify.h>
 #include <math.h>
 #include <stdio.h>

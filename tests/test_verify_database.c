@@ -1,6 +1,7 @@
 /* test_verify_database.c: the verifier of databases: releases that the methods make are accepted, with and without a row
  * map, and their losses are the method's; promises about sensitive values agree with brute force; what is asked wrongly,
- * memory that is out, a call that is stopped. */
+ * memory that is out, a call that is stopped.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "verify_database_testing.h"
 
 static void test_releases(void **state)

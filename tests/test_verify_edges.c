@@ -1,5 +1,6 @@
 /* test_verify_edges.c: the verifier where one more or one less decides: the last release that may pass, and beside it the
- * first that must not. */
+ * first that must not.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
 #include "kn_hash.h"

@@ -1,4 +1,5 @@
 /* test_verify_edges_anatomy.c: the verifier of anatomies where one number decides: groups, lists and their counts. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/verify.h>
 #include <stdio.h>
 #include <stdlib.h>

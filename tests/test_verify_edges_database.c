@@ -1,4 +1,5 @@
 /* test_verify_edges_database.c: the verifier of databases where one row or one cell decides, on small folders of files. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/verify.h>
 #include <stdio.h>
 #include <stdlib.h>

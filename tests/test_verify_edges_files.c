@@ -1,5 +1,6 @@
 /* test_verify_edges_files.c: what the verifier reads beside the tables, where one line decides: headers, row maps, files of
- * hierarchies. */
+ * hierarchies.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "verify_testing.h"
 
 static void headers(void **state)

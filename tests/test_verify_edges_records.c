@@ -1,4 +1,5 @@
 /* test_verify_edges_records.c: the verifier of tree records where one record or one value decides, on small files. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/verify.h>
 #include <stdio.h>
 #include <stdlib.h>

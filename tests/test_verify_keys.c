@@ -1,6 +1,7 @@
 /* test_verify_keys.c: the verifier of databases on keys of every shape: one or several columns, the parent's among them, or
  * none; orphans; from and to files and SQLite. Releases are accepted by search, and refused once a key or a cell of the SQLite
- * file is changed. */
+ * file is changed.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "database_testing.h"
 
 #include <kanon/verify.h>

@@ -1,4 +1,5 @@
 /* test_verify_kills.c: single steps of the verifier of tables, each on the smallest release that shows whether it is right. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
 #include "verify_testing.h"

@@ -1,5 +1,6 @@
 /* test_verify_kills_shapes.c: the verifier of databases, anatomies and tree records where one letter of a key, one digit
- * of a count or one row of a value decides, on small folders of files. */
+ * of a count or one row of a value decides, on small folders of files.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/verify.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* test_verify_records.c: the verifier of tree records against plain enumeration: every attacker, every map of nodes, every
- * assignment of records; mutations of releases; the paper's Figure 13. */
+ * assignment of records; mutations of releases; the paper's Figure 13.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "kn_vocabulary_make.h"
 #include "verify_records_mutations.h"
 

@@ -1,5 +1,6 @@
 /* test_workload.c: workloads: the parser, answers against counting value by value, published statistics, and partitioning
- * that follows a workload. Files: test_workload_files.c. */
+ * that follows a workload. Files: test_workload_files.c.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <kanon/workload.h>

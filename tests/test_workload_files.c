@@ -1,5 +1,6 @@
 /* test_workload_files.c: workloads and published statistics through files: measuring, releasing with a summary, verifying it;
- * what is refused; memory that runs out. */
+ * what is refused; memory that runs out.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <kanon/anonymize.h>

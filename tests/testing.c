@@ -1,4 +1,5 @@
 /* testing.c: shared helpers of the unit tests. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "testing.h"
 

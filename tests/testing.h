@@ -1,4 +1,5 @@
 /* testing.h: what every unit test needs: cmocka, a context, a seed that is printed, counted and failing memory. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTING_H
 #define TESTING_H
 

@@ -1,5 +1,6 @@
 /* tpch_records.c: see tpch_records.h. Distributions as in TPC-H: everything uniform but the price of an order, which is the
- * sum over 1 to 7 lines of quantity × unit price, of which at most three lines are kept. */
+ * sum over 1 to 7 lines of quantity × unit price, of which at most three lines are kept.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "tpch_records.h"
 
 #include <stdio.h>

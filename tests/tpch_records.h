@@ -2,6 +2,7 @@
  *
  * customer > nation; customer > date > price; date > manufacturer > brand > quantity; 1 or 2 orders of 1 to 3 items; 25
  * nations, 80 months, 91 price bins, 5 manufacturers of 5 brands each, 50 quantities: 276 leaves in groups of 5.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TPCH_RECORDS_H
 #define TPCH_RECORDS_H

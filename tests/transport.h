@@ -1,5 +1,6 @@
 /* transport.h: the cheapest transport by shortest augmenting paths: a twin of the earth mover's distance that knows
- * nothing of lines and trees. */
+ * nothing of lines and trees.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TRANSPORT_H
 #define TRANSPORT_H
 

@@ -1,6 +1,7 @@
 /* tree_testing.h: small vocabularies and tree records for the tests of k^(m,n)-anonymity: written down as text, or random;
  * and a brute-force attacker. Nothing here uses the code under test but kn_records_create, and kn_record_canonical for
- * random records. */
+ * random records.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TREE_TESTING_H
 #define TREE_TESTING_H
 

@@ -1,5 +1,6 @@
 /* utility_testing.h: what the tests of plans and metrics share: small tables, random trees, and a naive twin that knows
- * nothing but the path of each leaf. */
+ * nothing but the path of each leaf.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef UTILITY_TESTING_H
 #define UTILITY_TESTING_H
 

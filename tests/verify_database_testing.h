@@ -1,5 +1,6 @@
 /* verify_database_testing.h: releases of random databases made through the methods and the writer, as plain texts that tests
- * can change, and a naive twin of the verifier: canonical texts of trees, every way of pairing rows tried. */
+ * can change, and a naive twin of the verifier: canonical texts of trees, every way of pairing rows tried.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VERIFY_DATABASE_TESTING_H
 #define VERIFY_DATABASE_TESTING_H
 

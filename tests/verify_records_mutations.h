@@ -1,4 +1,5 @@
 /* verify_records_mutations.h: changes to a release of tree records, most of which no cut and no disassociation can have made. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef VERIFY_RECORDS_MUTATIONS_H
 #define VERIFY_RECORDS_MUTATIONS_H
 

@@ -1,5 +1,6 @@
 /* verify_records_testing.h: small random forests with hierarchies, plans and mutations of releases, and what the verifier of
- * tree records must say of them by plain enumeration. Everything belongs to one context. */
+ * tree records must say of them by plain enumeration. Everything belongs to one context.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VERIFY_RECORDS_TESTING_H
 #define VERIFY_RECORDS_TESTING_H
 

@@ -1,4 +1,5 @@
 /* verify_testing.h: the verifier on texts that a test writes down. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef VERIFY_TESTING_H
 #define VERIFY_TESTING_H
 

@@ -1,4 +1,5 @@
 /* wide_table.c: see wide_table.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "wide_table.h"
 
 #include <stdio.h>

@@ -5,6 +5,7 @@
  * copies that differs from the planted one in t only. In the columns of T the planted row has values that only its
  * family has. A set of columns that misses some t leaves the planted row k companions; one that contains T leaves it
  * none. So the minimal violating sets are the minimal ones of the planted sets.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef WIDE_TABLE_H
 #define WIDE_TABLE_H

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tools/check_release.py RELEASE CERTIFICATE [--hierarchy COLUMN=FILE]...: does a table's certificate say what the release shows?
 
 Recomputes every figure of the certificate (docs/certificate.md) from the released file, the request that the certificate

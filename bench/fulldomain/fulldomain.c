@@ -7,6 +7,7 @@
  * step to "*". Prints one line of JSON per method, k and budget: the fastest of --repeat runs, the counters, and the
  * memory that the search held at most (the table is in a context of its own). --greedy: in place of the heuristic, the
  * plain descent from the top that it is measured against.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <dirent.h>
 #include <inttypes.h>

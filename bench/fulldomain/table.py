@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Prints the answers of bench_fulldomain as a table, and which of the textbook findings hold in the counters."""
 import json
 import sys

@@ -5,6 +5,7 @@
  * Reads the table in a context of its own, so that the peak is what partitioning holds beside it. Columns are ordered by
  * their values. Prints one object of JSON: rows, bytes of the encoded table, seconds and processor seconds of the fastest
  * of --repeat runs, the memory held at most, counters.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Line charts as SVG: one panel per figure, one line per method; the colours follow the reader's light or dark setting."""
 import math
 from xml.sax.saxutils import escape

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tests' PostgreSQL server in a temporary folder, for `with`; gone at the end."""
 import os
 import shutil

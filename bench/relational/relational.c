@@ -7,6 +7,7 @@
  * Reads the database that the release file names (or --input), with its roles and hierarchies, builds the trees, searches
  * and measures. Prints one object of JSON: persons and nodes, the bytes of the encoded tables, seconds of each stage (the
  * least of --repeat searches), the memory held at most up to the end of each stage, counters, LM and DM.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <stdio.h>

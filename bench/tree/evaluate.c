@@ -11,6 +11,7 @@
  * MiRaCle runs on the same database. Its release becomes tree records by the rule that made the originals: the class's tree,
  * one node per cell, siblings of equal value merged; a cell that shows all of its hierarchy is its class's top, for its column
  * still says what it is; rows that it deletes are not there, and a person that it drops is a record without nodes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <math.h>

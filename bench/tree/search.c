@@ -1,6 +1,7 @@
 /* search.c: how long the k^(m,n) searches take on records in the shape of TPC-H.
  *
  * usage: bench_tree RECORDS [method=gcs] [k=20] [m=3] [n=2] [g=2] [threads=2] [limit=SECONDS] [reference=1] [paths=1]
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
  * order that never changes (that of the candidates). For tables the metric is the spec's `utility` (lm unless it says otherwise): every one of them is defined on
  * the released cells or classes, whatever method made them. For databases it is lm; for trees dml2 where the spec has a
  * `support`, else rpd.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_ADVISE_H
 #define KANON_ADVISE_H

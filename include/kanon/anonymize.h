@@ -11,6 +11,7 @@
  * What comes from standard input, a pipe or a device is copied to a file without a name first, since the verifier reads it
  * again. A release that goes to standard output, a pipe or a device is verified in such a file and then copied; nothing is
  * written beside it.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_ANONYMIZE_H
 #define KANON_ANONYMIZE_H

@@ -3,6 +3,7 @@
  * The three structs below are the interface's published ABI: any program that speaks it (pandas, Polars, DuckDB, R,
  * Spark's Arrow bridge, ...) can hand its data over without a file in between and without linking anything.
  * docs/arrow.md says which Arrow type becomes which kanon type, and back.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_ARROW_H
 #define KANON_ARROW_H

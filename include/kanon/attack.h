@@ -1,5 +1,6 @@
 /* kanon/attack.h: the linking attack: how many people of somebody else's table are found in a release? And, for databases,
- * why neither their join nor each of their tables may be anonymized alone. */
+ * why neither their join nor each of their tables may be anonymized alone.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KANON_ATTACK_H
 #define KANON_ATTACK_H
 

@@ -4,6 +4,7 @@
  * The only such list: `kanon anonymize --list-methods`, checks of a spec, messages and completions come from it, and tests
  * hold the manual against it. All texts are static and in plain words, without a full stop at the end. No function fails;
  * any thread may call.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_CATALOGUE_H
 #define KANON_CATALOGUE_H

@@ -2,6 +2,7 @@
  *
  * A context may be used by one thread at a time (it brings its own workers); kn_context_cancel alone may be called from
  * any thread and from a signal handler. Everything created with a context must be freed before the context.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_CONTEXT_H
 #define KANON_CONTEXT_H

@@ -3,6 +3,7 @@
  * A database comes from a SQLite file ("sqlite:FILE"), a PostgreSQL server ("postgresql://..." or "postgresql:" for
  * libpq's environment) or a folder of CSV files ("FOLDER/"). Keys come from the catalog where there is one; what the
  * release file says of a table wins. It does not change once read and may be read by any thread.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_DATABASE_H
 #define KANON_DATABASE_H

@@ -7,6 +7,7 @@
  *                      in at least 3 rows; the same as "(a, b) is 3-anonymous"
  *
  * A missing cell is a value of its own everywhere here.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_DEPENDENCIES_H
 #define KANON_DEPENDENCIES_H

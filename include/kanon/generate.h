@@ -3,6 +3,7 @@
  * Nobody's data: rows are drawn from distributions written into the program. Equal options give equal bytes on any
  * number of threads, and of two tables that differ only in `rows` the longer one starts with the shorter one.
  * docs/generate.md describes the columns and distributions.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_GENERATE_H
 #define KANON_GENERATE_H

@@ -7,6 +7,7 @@
  * Nodes are numbers: leaves 0 .. kn_hierarchy_leaves() - 1 in an order in which the leaves below any node are
  * neighbours, and the root kn_hierarchy_root(). A missing cell is a leaf of its own directly below the root, which no
  * count of leaves includes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_HIERARCHY_H
 #define KANON_HIERARCHY_H

@@ -1,4 +1,5 @@
 /* kanon/measure.h: what did a release lose? Every metric from the files alone, without the plan that made it. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KANON_MEASURE_H
 #define KANON_MEASURE_H
 

@@ -33,6 +33,7 @@
  * share of the class's persons.
  *
  * The EMD is always the cheapest transport under the given distance, also with missing cells.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_MODELS_H
 #define KANON_MODELS_H

@@ -16,6 +16,7 @@
  *  12              S, δ and k   kn_diagnose_sets with KN_SUPPRESS_ASKED, sets[].steps
  *
  * "k-anonymous" means at least k; `at_most` asks for at most k instead.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_QUESTIONS_H
 #define KANON_QUESTIONS_H

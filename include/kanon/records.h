@@ -4,6 +4,7 @@
  * an object). Each class has a domain with a hierarchy; all hierarchies together hang from one "*". The rules of the model
  * (Gkountouna, Terrovitis 2013, section II-A) are checked while reading: no class twice on a path, classes in the order in
  * which the release file lists them, siblings that differ. Records do not change once read and may be read by any thread.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_RECORDS_H
 #define KANON_RECORDS_H

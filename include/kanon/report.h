@@ -3,6 +3,7 @@
  *
  * The page makes no request, runs no script and holds no value of the data: column names, file names and counts only.
  * Equal input gives equal bytes. docs/report.md tells what each picture says.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_REPORT_H
 #define KANON_REPORT_H

@@ -2,6 +2,7 @@
  *
  * docs/risk.md tells what each figure means, with formulas and sources. A figure that cannot be given is NaN, never a
  * guess; next to it stands why.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_RISK_H
 #define KANON_RISK_H

@@ -4,6 +4,7 @@
  * combined, and what comes later wins. It holds no data. Fields may be read directly; they change only through the
  * functions below, which copy what they are given. Paths of a release file are relative to it and stored as they are to
  * be opened.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_SPEC_H
 #define KANON_SPEC_H

@@ -3,6 +3,7 @@
  * Every function that can fail returns a kn_status and takes a caller-owned kn_error as its last argument, which may be
  * NULL. The error is written only on failure. Messages say where something is wrong (file, line, column name), never
  * what stands there: a person's value does not belong in a log.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_STATUS_H
 #define KANON_STATUS_H

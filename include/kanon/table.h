@@ -3,6 +3,7 @@
  * A column holds one small integer code per row and a dictionary of its distinct values in their own order: numbers by
  * value, dates by time, text by bytes. Code c < kn_table_distinct() stands for the c-th value; the code equal to
  * kn_table_distinct() stands for a missing cell. A table never changes once built and may be read by any thread.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_TABLE_H
 #define KANON_TABLE_H

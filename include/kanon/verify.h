@@ -5,6 +5,7 @@
  * the release and the original: every released cell covers the original's (an ancestor, an interval or a set), sensitive
  * and kept cells are equal, no row appears that the original has not. With a row map each released row is held against
  * its original; without one an assignment of originals to released rows is looked for.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_VERIFY_H
 #define KANON_VERIFY_H

@@ -4,6 +4,7 @@
  *
  *     2.5 SELECT COUNT(*) FROM people WHERE sex = 'Male' AND age BETWEEN 20 AND 30;   -- weight 2.5; without one: 1
  *     SELECT AVG(age) FROM people WHERE disease IN ('flu', 'gout');
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_WORKLOAD_H
 #define KANON_WORKLOAD_H

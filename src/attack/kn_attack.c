@@ -5,6 +5,7 @@
  * through the join. Rows that are "*" in every column of a release are suppressed: they tell nothing and match nobody.
  *
  * Cost: grouping both tables, one parse per distinct label, and the join (kn_link.c). Memory: the classes of both.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_attack.h"
 

@@ -1,4 +1,5 @@
 /* kn_attack.h: the linking attack on one table: what somebody who holds the external table finds in it. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_ATTACK_H
 #define KN_ATTACK_H
 

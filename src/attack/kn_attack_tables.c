@@ -3,6 +3,7 @@
  *
  * The external table is read with the spec's types, so that values compare as they should; the table attacked is read as
  * text, since its cells may be labels, intervals or sets. Memory: both tables, and one of those attacked at a time.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/attack.h>
 #include <limits.h>

@@ -7,6 +7,7 @@
  * A released tree is consistent with a known one if the cells of its root cover those of the known root, and, table by
  * table, its children can be given different children of the known root with which they are consistent. No known child may
  * be left over, unless rows may have been deleted.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_DEMO_H
 #define KN_DEMO_H

@@ -5,6 +5,7 @@
  *
  * Cost: reading, two partitionings, one clustering, and the attacks (kn_demo_count.c). Memory: the database and its trees,
  * and one of the three plans at a time.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/attack.h>
 #include <kanon/database.h>

@@ -11,6 +11,7 @@
  *
  * Cost: one pass over the plan; per target (equal trees once) a look at its classes, or, with deletions, at all of them.
  * Memory: per class a hash and a number per sensitive column, and per person a list of values while they are numbered.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
 #include <string.h>

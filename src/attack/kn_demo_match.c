@@ -6,6 +6,7 @@
  * without any ends the search early.
  *
  * Cost: for n and m siblings n × m pairs, and n × edges for the matching. Memory: n × m bits for each level of tables.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

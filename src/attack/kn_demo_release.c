@@ -6,6 +6,7 @@
  * and believes the narrowest of the cells that these show; they all cover the same value, hence are nested.
  *
  * Cost: one partitioning per join. Memory: 8 bytes per row and table of a join, 4 per cell, and the plan.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_demo_release.h"
 

@@ -1,4 +1,5 @@
 /* kn_demo_release.h: what the two files of kn_attack_demo share: the two ways to anonymize a database that fail. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_DEMO_RELEASE_H
 #define KN_DEMO_RELEASE_H
 

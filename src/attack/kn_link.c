@@ -12,6 +12,7 @@
  *
  * Cost: O(people × attributes × log labels) for full-domain releases. Memory: 8 bytes per node of the class trie, 4 per listed
  * pair of label and value, 8 per person class.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_link.h"
 

@@ -3,6 +3,7 @@
  * Both tables come as frequency sets over the same attributes in the same order. A person's cell is a code of the external
  * column; a released cell is a label, and `cells` says which codes it covers. Labels may overlap in any way (intervals,
  * sets, nodes of a hierarchy, "*"), so that a person can match many classes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_LINK_H
 #define KN_LINK_H

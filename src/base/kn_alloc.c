@@ -2,6 +2,7 @@
  *
  * Cost: one atomic add per call. Zeroed memory of the system allocator comes from calloc-like fresh pages only when the
  * allocator hands them out; large arrays that need zeroes are therefore cleared explicitly.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 

@@ -3,6 +3,7 @@
  * Every block carries a 16-byte header with its size and context, so that kn_free needs nothing but the pointer. All
  * functions may be called from any worker. They return NULL on failure and leave the message to the caller, who knows
  * what the memory was for (kn_fail_memory).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_ALLOC_H
 #define KN_ALLOC_H

@@ -1,4 +1,5 @@
 /* kn_arena.c: bump allocation in blocks of 4 KiB growing to 1 MiB; a request larger than a block gets its own. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_arena.h"
 
 #include <stdint.h>

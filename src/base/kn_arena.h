@@ -2,6 +2,7 @@
  *
  * An arena belongs to one thread at a time. In sanitizer builds (KN_SANITIZE) each allocation is a block of its own, so
  * that an overrun is seen.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_ARENA_H
 #define KN_ARENA_H

@@ -2,6 +2,7 @@
  *
  * Interface: kn_bitset.h. Processors count bits in three ways: 512 at a time, 64 at a time, or by arithmetic. Which of them this
  * one knows is asked when the program runs, so that one program serves all.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_bitset.h"
 

@@ -1,4 +1,5 @@
 /* kn_bitset.h: fixed-size sets of small integers in 64-bit words; the caller owns the words. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_BITSET_H
 #define KN_BITSET_H
 

@@ -1,4 +1,5 @@
 /* kn_buffer.c: a growing byte string with a sticky failure. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_buffer.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* kn_buffer.h: a growing byte string. A failed append is remembered: check `failed` once at the end. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_BUFFER_H
 #define KN_BUFFER_H
 

@@ -1,4 +1,5 @@
 /* kn_clock.c: the monotonic clock and deadlines. Interface: kn_clock.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_clock.h"
 
 #include <time.h>

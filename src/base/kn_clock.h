@@ -1,4 +1,5 @@
 /* kn_clock.h: the monotonic clock: for durations and deadlines, never for what a release says. Any thread may ask. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_CLOCK_H
 #define KN_CLOCK_H
 

@@ -1,4 +1,5 @@
 /* kn_compare.c: numbers in ascending order. Interface: kn_compare.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_compare.h"
 
 #include <stdint.h>

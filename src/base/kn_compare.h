@@ -1,4 +1,5 @@
 /* kn_compare.h: numbers in ascending order, for qsort and bsearch. Any thread may call these. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_COMPARE_H
 #define KN_COMPARE_H
 

@@ -4,6 +4,7 @@
  *
  * Progress is counted by an atomic add; the callback runs on whichever worker first passes the next due time, at most
  * ten times a second and never twice at once.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include "kn_context.h"

@@ -1,4 +1,5 @@
 /* kn_context.h: the inside of a context. Only src/base includes the fields; other modules use the functions. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_CONTEXT_H
 #define KN_CONTEXT_H
 

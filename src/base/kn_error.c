@@ -1,4 +1,5 @@
 /* kn_error.c: statuses, their names and exit codes, and the one place where messages are formatted. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_error.h"
 
 #include <inttypes.h>

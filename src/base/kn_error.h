@@ -1,4 +1,5 @@
 /* kn_error.h: filling in a kn_error. A message says where, never a cell's value. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_ERROR_H
 #define KN_ERROR_H
 

@@ -1,5 +1,6 @@
 /* kn_exact.c: numbers as the user writes them and quotients of counts, held exactly: 0.29 of 100 rows is 29, which binary
- * floating point misses (0.29 × 100 = 28.999…; docs/errata.md 1.1). Limit: 18 digits. */
+ * floating point misses (0.29 × 100 = 28.999…; docs/errata.md 1.1). Limit: 18 digits.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "kn_exact.h"
 
 #include <kanon/diagnose.h>

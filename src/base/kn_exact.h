@@ -1,4 +1,5 @@
 /* kn_exact.h: quotients of integers, compared without rounding. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_EXACT_H
 #define KN_EXACT_H
 

@@ -1,4 +1,5 @@
 /* kn_hash.c: hashing of byte strings by XXH3 (libxxhash). */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_hash.h"
 
 #include <xxhash.h>

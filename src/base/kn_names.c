@@ -2,6 +2,7 @@
  *
  * A connection string in a message may have been cut off, misspelt or not meant as one, so that it cannot be parsed: of a
  * URI, all up to the last @ and all from a ? on goes; of keywords, all. Where the name ends a message goes on with ": ".
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_names.h"
 

@@ -1,4 +1,5 @@
 /* kn_names.h: names of databases: "sqlite:FILE", "postgresql://..." or "postgres:...", their scheme in any letter case. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_NAMES_H
 #define KN_NAMES_H
 

@@ -1,4 +1,5 @@
 /* kn_nearest.h: the name that a mistyped one was probably meant to be. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_NEAREST_H
 #define KN_NEAREST_H
 

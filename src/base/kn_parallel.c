@@ -5,6 +5,7 @@
  * the structure (its locks may be held by threads that do not exist) and starts its own.
  *
  * Why no OpenMP: libgomp's pool hangs in a forked child, which is how Spark's and Python's workers start.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_parallel.h"
 

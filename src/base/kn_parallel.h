@@ -2,6 +2,7 @@
  *
  * Work is cut into ranges that are handed out in ascending order. If ranges fail, the error of the lowest failing range
  * is returned, so that the message does not depend on the number of threads. A call from inside a range runs inline.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_PARALLEL_H
 #define KN_PARALLEL_H

@@ -1,4 +1,5 @@
 /* kn_rng.c: xoshiro256** seeded by splitmix64; Lemire's unbiased range reduction; normal numbers by the polar method. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_rng.h"
 
 #include <math.h>

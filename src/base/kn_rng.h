@@ -1,6 +1,7 @@
 /* kn_rng.h: seeded random numbers (xoshiro256**, Blackman and Vigna 2018), one stream per chunk of work.
  *
  * Equal (seed, stream) give equal numbers on every machine and with any number of threads. Not for secrets.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_RNG_H
 #define KN_RNG_H

@@ -5,6 +5,7 @@
  * the median of three (of nine when large) and turns to heapsort when it goes too deep, so hostile input costs n log n.
  *
  * Cost: O(n × bytes of the key in use) + the ties; room for a second copy of the records (without it: quicksort).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_sort.h"
 

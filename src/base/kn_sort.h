@@ -1,4 +1,5 @@
 /* kn_sort.h: sorting large arrays of (key, id) records in parallel. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_SORT_H
 #define KN_SORT_H
 

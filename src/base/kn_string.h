@@ -1,4 +1,5 @@
 /* kn_string.h: a borrowed piece of text with its length (not NUL-terminated). */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_STRING_H
 #define KN_STRING_H
 

@@ -1,4 +1,5 @@
 /* advise.h: what `kanon advise` knows of its run, and what it shares with `kanon anonymize --method auto`. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_ADVISE_H
 #define CLI_ADVISE_H
 

@@ -1,7 +1,8 @@
 /* anonymize.h: what the files of `kanon anonymize` share, and `kanon attack` uses: cmd_anonymize.c reads the options and
  * runs, anonymize_spec.c turns them into a spec, anonymize_hierarchy.c reads `--hierarchy`, anonymize_summary.c tells what
  * became of a table, anonymize_database.c and anonymize_records.c run and tell of databases and trees,
- * anonymize_models.c says what was promised. */
+ * anonymize_models.c says what was promised.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_ANONYMIZE_H
 #define CLI_ANONYMIZE_H
 

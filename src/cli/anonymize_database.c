@@ -1,4 +1,5 @@
 /* anonymize_database.c: `kanon anonymize` of a database: runs it and tells what became of persons and tables. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,6 +10,7 @@
  *     sex:suppress
  *
  * A colon or a backslash in a column's name is written with a backslash before it.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
 #include <string.h>

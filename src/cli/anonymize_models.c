@@ -1,4 +1,5 @@
 /* anonymize_models.c: promises and figures in words and as JSON, for releases of every shape. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

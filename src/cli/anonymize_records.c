@@ -1,4 +1,5 @@
 /* anonymize_records.c: `kanon anonymize` of tree records: runs it and tells what became of values and relations. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

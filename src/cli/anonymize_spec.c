@@ -3,6 +3,7 @@
  * Every option is handed to the spec in the release file's own notation, so that a flag and a line of the file cannot mean
  * different things. Order matters twice: --qi gives the order of the quasi-identifiers, and roles come before what else is
  * said of a column, so that a mistyped name is noticed.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* anonymize_summary.c: what `kanon anonymize` tells of a release: a page of words for people, everything as JSON. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

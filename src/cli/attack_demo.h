@@ -1,4 +1,5 @@
 /* attack_demo.h: `kanon attack --demo`. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_ATTACK_DEMO_H
 #define CLI_ATTACK_DEMO_H
 

@@ -15,6 +15,7 @@
  *
  * Nothing here is called from more than one thread, except where said. Memory of the command line's own comes from
  * malloc; when there is none left the program says so and ends with exit code 3.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef CLI_H
 #define CLI_H

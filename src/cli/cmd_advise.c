@@ -1,5 +1,6 @@
 /* cmd_advise.c: `kanon advise`: which method should I use? Tries those that fit, shows them side by side, explains the choice
- * and prints the command that makes the release. The spec is that of `kanon anonymize` (anonymize_spec.c). */
+ * and prints the command that makes the release. The spec is that of `kanon anonymize` (anonymize_spec.c).
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>

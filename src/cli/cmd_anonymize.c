@@ -1,5 +1,6 @@
 /* cmd_anonymize.c: `kanon anonymize`: from a release file, or options alone, to a verified release. The spec is made by
- * anonymize_spec.c, the answer told by anonymize_summary.c. */
+ * anonymize_spec.c, the answer told by anonymize_summary.c.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/anonymize.h>
 #include <stdlib.h>
 #include <string.h>

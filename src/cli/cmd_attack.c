@@ -1,5 +1,6 @@
 /* cmd_attack.c: `kanon attack`: the linking attack. Somebody holds a table with names and some of the quasi-identifiers;
- * how many of these people can they find in the release, and could they find in the original? With --demo: attack_demo.c. */
+ * how many of these people can they find in the release, and could they find in the original? With --demo: attack_demo.c.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/attack.h>
 #include <stdlib.h>
 #include <string.h>

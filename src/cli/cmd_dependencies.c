@@ -1,4 +1,5 @@
 /* cmd_dependencies.c: `kanon dependencies`: do dependencies hold, which are there, what follows from them? */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* cmd_diagnose.c: `kanon diagnose`: the privacy diagnosis centre on the command line. Options here; the answers are
- * printed by diagnose_set.c (a given set of attributes) and diagnose_over.c (all subsets of a list). */
+ * printed by diagnose_set.c (a given set of attributes) and diagnose_over.c (all subsets of a list).
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>

@@ -1,4 +1,5 @@
 /* cmd_generate.c: kanon generate: synthetic tables, a database and tree records, on standard output or in files. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <kanon/diagnose.h>
 #include <kanon/generate.h>

@@ -1,4 +1,5 @@
 /* cmd_hierarchy.c: kanon hierarchy build | check | show: makes, checks and prints generalization hierarchies. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <kanon/hierarchy.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* cmd_measure.c: `kanon measure`: what a release lost, by every metric, from the two files alone. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/measure.h>
 #include <math.h>
 #include <stdlib.h>

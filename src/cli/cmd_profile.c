@@ -1,4 +1,5 @@
 /* cmd_profile.c: `kanon profile`: what the columns of a table look like, and which role each probably has. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
 #include <kanon/database.h>
 #include <kanon/diagnose.h>

@@ -1,4 +1,5 @@
 /* cmd_verify.c: `kanon verify`: does a release keep its promises? Told in words for people, or as JSON. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/verify.h>
 #include <math.h>
 #include <stdlib.h>

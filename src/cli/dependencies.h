@@ -1,4 +1,5 @@
 /* dependencies.h: what the files of `kanon dependencies` share. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_DEPENDENCIES_H
 #define CLI_DEPENDENCIES_H
 

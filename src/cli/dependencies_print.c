@@ -1,4 +1,5 @@
 /* dependencies_print.c: the answers of `kanon dependencies` as words and as JSON. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

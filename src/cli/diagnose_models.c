@@ -1,5 +1,6 @@
 /* diagnose_models.c: `kanon diagnose --sensitive`: beyond identity. What does knowing somebody's class tell about the
- * sensitive columns? For a given set of attributes, and over all subsets of a list. */
+ * sensitive columns? For a given set of attributes, and over all subsets of a list.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/models.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* diagnose_risk.c: `kanon diagnose --risk` and `--suda`: how likely is it that somebody is found, and what makes a row
- * special? */
+ * special?
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/risk.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* diagnose_set.c: `kanon diagnose --qi S`: questions 1, 2, 5, 6, 9 and 11, for a given set of attributes. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
 

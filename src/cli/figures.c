@@ -1,4 +1,5 @@
 /* figures.c: see figures.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "figures.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* figures.h: named figures with their meaning, for the terminal and for the report. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_FIGURES_H
 #define CLI_FIGURES_H
 

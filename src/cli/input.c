@@ -3,6 +3,7 @@
  * --na LIST replaces the usual spellings of a missing cell; --na '' leaves only the empty cell; --no-na leaves none.
  * --type COLUMN:TYPE[:FORMAT]: a column's name may hold colons, so the first colon behind which a type stands ends it;
  * a backslash before a colon (or a backslash) makes it part of the name.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli.h"
 

@@ -1,6 +1,7 @@
 /* json.c: the few things commands need on top of jansson.
  *
  * Numbers are written with 15 digits: enough for every figure kanon reports, and 0.05 stays 0.05.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "json.h"
 

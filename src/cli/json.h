@@ -1,4 +1,5 @@
 /* json.h: the few things commands need on top of jansson. Objects keep the order their keys were added in. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_JSON_H
 #define CLI_JSON_H
 

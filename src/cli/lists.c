@@ -2,6 +2,7 @@
  *
  * Words: a heading for what neighbours have in common, then a paragraph each, wrapped to the terminal. One object of JSON
  * holds all lists that were asked for.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "lists.h"
 

@@ -1,4 +1,5 @@
 /* lists.h: --list-methods, --list-models and --list-metrics, the same in every command that has them. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_LISTS_H
 #define CLI_LISTS_H
 

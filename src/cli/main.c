@@ -1,4 +1,5 @@
 /* main.c: `kanon COMMAND ...`: finds the command, prints the general help, sees standard output through to its end. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* measure_workload.c: `kanon measure --workload`: each query's answers, as words and as JSON. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "measure_workload.h"
 
 #include <math.h>

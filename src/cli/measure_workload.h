@@ -1,4 +1,5 @@
 /* measure_workload.h: how `kanon measure` tells a workload's answers. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_MEASURE_WORKLOAD_H
 #define CLI_MEASURE_WORKLOAD_H
 

@@ -3,6 +3,7 @@
  * One pass over argv: options are matched against the command's own and then the common ones, everything else is moved
  * to the front. A mistake is answered with the nearest name we know. Looking a name up is linear: a command has some
  * twenty options.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli.h"
 

@@ -4,6 +4,7 @@
  * What is known of a set comes from the list of sets or follows from the borders: what breaks breaks with more columns,
  * what holds holds with fewer. Cost: one pass over the class sizes; 2^n sets for up to twenty columns,
  * beyond that only the borders are counted.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "pictures.h"
 

@@ -1,5 +1,6 @@
 /* pictures.h: pictures of a diagnosis as text, for the terminal: box-drawing characters where the locale is UTF-8, ASCII
- * otherwise. Lines fit the terminal behind `out` and begin with two blanks. */
+ * otherwise. Lines fit the terminal behind `out` and begin with two blanks.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_PICTURES_H
 #define CLI_PICTURES_H
 

@@ -1,4 +1,5 @@
 /* profile_database.c: `kanon profile DATABASE`: its tables and keys, and whether it is a snowflake around persons. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "profile_database.h"
 
 #include <kanon/database.h>

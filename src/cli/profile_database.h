@@ -1,4 +1,5 @@
 /* profile_database.h: `kanon profile DATABASE`. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_PROFILE_DATABASE_H
 #define CLI_PROFILE_DATABASE_H
 

@@ -1,4 +1,5 @@
 /* release_files.c: which files of a release may be published and which are the owner's, in words and as JSON. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* requirement.c: reads privacy models as `--require` takes them: NAME:key=value,key=value (requirement.h). */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "requirement.h"
 
 #include <kanon/catalogue.h>

@@ -1,4 +1,5 @@
 /* requirement.h: privacy models as people write them on the command line: NAME:key=value,key=value. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_REQUIREMENT_H
 #define CLI_REQUIREMENT_H
 

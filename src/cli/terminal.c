@@ -4,6 +4,7 @@
  * terminal, and erased when its stage ends or a message is printed. Signals reach the main thread only: the library's
  * workers block them. The handler cancels the context; calls then return KN_CANCELLED and clean up behind themselves.
  * The few variables of file scope are what a signal handler needs.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli.h"
 

@@ -3,6 +3,7 @@
  * Everything a user's file can bring in (column names, paths, labels) goes through cli_escape before it is printed: a
  * terminal obeys control characters, and direction marks can make a line read as something else. Widths are those of
  * terminal columns (wide East Asian characters take two, combining marks none).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli.h"
 

@@ -1,4 +1,5 @@
 /* topics.c: finding a topic of `kanon help TOPIC` by its name or another word for it (topics.h). */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "topics.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* topics.h: `kanon help TOPIC`: what a word means, for somebody who has never heard of it. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_TOPICS_H
 #define CLI_TOPICS_H
 

@@ -1,5 +1,6 @@
 /* verify.h: what the files of `kanon verify` share: cmd_verify.c reads the options and tells of a table,
- * verify_database.c of a database, verify_records.c of records that are trees. */
+ * verify_database.c of a database, verify_records.c of records that are trees.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_VERIFY_H
 #define CLI_VERIFY_H
 

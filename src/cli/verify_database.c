@@ -1,4 +1,5 @@
 /* verify_database.c: `kanon verify` of a database: tells what the verifier found, in words or as JSON. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* verify_records.c: `kanon verify` of records that are trees: tells what the verifier found, in words or as JSON. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  *
  * Interface and protocol: kn_builder.h. Ids are stored in 1, 2 or 4 bytes, widened as dictionaries grow (at most twice
  * per column), so that a table under construction is about as small as the finished one.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_builder_internal.h"

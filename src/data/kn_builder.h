@@ -12,6 +12,7 @@
  *     // any worker, disjoint rows:
  *     kn_builder_write(b, column, first_row, ids, rows);
  *     kn_builder_finish(&table, b, types, rules, err);                // ends the builder, also on failure
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_BUILDER_H
 #define KN_BUILDER_H

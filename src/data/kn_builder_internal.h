@@ -1,4 +1,5 @@
 /* kn_builder_internal.h: shared by kn_builder.c (collecting ids) and kn_encode.c (turning ids into codes). */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_BUILDER_INTERNAL_H
 #define KN_BUILDER_INTERNAL_H
 

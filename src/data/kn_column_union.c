@@ -3,6 +3,7 @@
  * Dictionaries are in the order of their values, so one pass merges them; only where a number or a date must be taken as
  * text they are sorted again. Cost: O(values), with sorting O(values × log values); memory: the new dictionary, 8 bytes
  * per value and, for decimals, 64.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_column_union.h"
 

@@ -7,6 +7,7 @@
  *     integer and decimal         by value, as decimals
  *     any other two types         by spelling, as text (a mask over 47906 and 02138 works, a range does not)
  *     a column without a value    has the other's type
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_COLUMN_UNION_H
 #define KN_COLUMN_UNION_H

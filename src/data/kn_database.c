@@ -5,6 +5,7 @@
  * array look-up, a longer one a hash look-up.
  *
  * Limits: 2^32 - 3 rows per table, KN_DATABASE_MOST_TABLES tables.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_database.h"
 

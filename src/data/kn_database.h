@@ -5,6 +5,7 @@
  * hierarchies. After that it does not change and may be read by any thread.
  *
  * Key columns (primary and foreign) are text: keys are compared by their spelling, never by value.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_DATABASE_H
 #define KN_DATABASE_H

@@ -7,6 +7,7 @@
  *
  * Cost: some ten steps per field, without allocation. Limits: the proleptic Gregorian calendar, years 0001 to 9999; no
  * two-digit years, no names of weekdays, no leap seconds.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdint.h>
 #include <string.h>

@@ -6,6 +6,7 @@
  *
  * Cost: O(rows) for the last step, in parallel, and O(d log d) for d distinct texts. In place where ids and codes have
  * the same width; otherwise the column is held twice for a moment, never the whole table.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
 

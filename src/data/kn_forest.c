@@ -10,6 +10,7 @@
  * Cost: linear in the rows, and sorting of distinct signatures and of rows that share one. Memory: 16 bytes per row while
  * building, 32 more per row of those that share one number; 22 per node.
  * Works on trees, not on the join (a person without books would vanish from an inner join).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_forest.h"
 

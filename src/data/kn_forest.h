@@ -8,6 +8,7 @@
  * Subtrees with equal quasi-identifiers everywhere have the same number; numbers ascend in that order, table by table.
  *
  * A forest never changes once built and may be read by any thread. It borrows the database.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_FOREST_H
 #define KN_FOREST_H

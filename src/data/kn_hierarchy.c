@@ -3,6 +3,7 @@
  * Cost: ancestor O(1); lowest common ancestor O(log levels); level map O(codes). Memory: about 4 bytes per leaf and level
  * plus 25 per node. Making the arrays is kn_hierarchy_maker.c's, finding the leaves of a column's values
  * kn_hierarchy_bind.c's.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_hierarchy.h"
 

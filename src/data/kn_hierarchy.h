@@ -12,6 +12,7 @@
  *
  * Ancestors are looked up in a table with one row per level; the lowest common ancestor of any set is that of its
  * outermost leaves, found by bisection over the levels.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_HIERARCHY_H
 #define KN_HIERARCHY_H

@@ -4,6 +4,7 @@
  * spelled in another way than the leaf's YYYY-MM-DD), which is only worked out when a spelling was not found.
  *
  * Cost: O(leaves + values) expected; by value O((leaves + values) log leaves). Memory: 8 bytes per leaf, by value 64.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  * except above masks that end in one label. How numbers fall into ranges is kn_hierarchy_ranges.c's.
  *
  * Cost: O(values × levels) labels. Limits: KN_HIERARCHY_MAX_LEVELS levels.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_hierarchy_build.h"
 

@@ -1,5 +1,6 @@
 /* kn_hierarchy_build.h: what the builders of hierarchies share. Only kn_hierarchy_build.c and kn_hierarchy_ranges.c
- * include it. */
+ * include it.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_HIERARCHY_BUILD_H
 #define KN_HIERARCHY_BUILD_H
 

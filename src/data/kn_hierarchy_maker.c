@@ -6,6 +6,7 @@
  *
  * Cost: O(fields) expected while adding, O(nodes + leaves × levels) at the end. Limits: KN_HIERARCHY_MAX_LEVELS levels,
  * 2^31 nodes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <string.h>

@@ -7,6 +7,7 @@
  * breaks an infinite end ((-inf, 17], [65, inf)). No label shows a value because the data have it: ranges lie on the grid
  * of the widths, breaks at the given points.
  * Cost: O(1) per label of ranges, O(log points) of breaks. Limits: |number| × 10^s below 10^18.
+ * SPDX-License-Identifier: Apache-2.0
  */
 
 #include "kn_alloc.h"

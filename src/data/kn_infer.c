@@ -9,6 +9,7 @@
  *
  * Cost: one pass; nearly all bits go with the first few values, which are looked at before any thread is woken, so plain
  * text costs next to nothing. No allocation.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdatomic.h>
 #include <stdint.h>

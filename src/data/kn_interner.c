@@ -2,6 +2,7 @@
  *
  * Interface: kn_interner.h and kn_intern in kn_builder.h. Cost: one hash, one probe and one comparison per look-up;
  * 30 bytes per distinct text beside its bytes. Equality is always decided by the bytes. Limit: 2^32 - 3 texts.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_interner.h"
 

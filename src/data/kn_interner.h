@@ -1,4 +1,5 @@
 /* kn_interner.h: distinct texts → dense ids, for one thread at a time. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_INTERNER_H
 #define KN_INTERNER_H
 

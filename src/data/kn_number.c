@@ -8,6 +8,7 @@
  *
  * Cost: one pass over the text, without allocation. Limits: numbers that round to infinity and exponents of more than
  * nine digits are refused.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <float.h>
 #include <math.h>

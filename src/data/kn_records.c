@@ -2,6 +2,7 @@
  *
  * Interface: kn_records.h, kanon/records.h. Cost: kn_record_canonical is one look at a record that is in order already, else
  * O(n log n + n × depth). Limits: 2^32 - 2 nodes per record. Paper: section II-A.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_records.h"
 

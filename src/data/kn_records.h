@@ -2,6 +2,7 @@
  *
  * The nodes of a record stand in preorder, siblings by their value, so that equal records have equal arrays; siblings
  * differ. The record's root is not a node. See kanon/records.h.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_RECORDS_H
 #define KN_RECORDS_H

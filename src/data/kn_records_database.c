@@ -2,6 +2,7 @@
  *
  * Cost: linear in the rows, but for sorting siblings. Paper: sections I, II-C (the relational scenario), IV (TPC-H;
  * docs/errata.md K17).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -3,6 +3,7 @@
  *
  * Everything lies in one arena. Cost: one join per foreign key (kn_database.c), and per candidate for the table of persons
  * a walk over the tables.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -3,6 +3,7 @@
  * Rules: the table of persons has a key and no foreign key; every other table has one foreign key, and following these
  * leads to the table of persons. Only foreign keys to tables that were read count: a key to any other table is an
  * ordinary column. Quadratic in the number of tables; rows are looked at only for keys that are not unique.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* kn_table.c: looking at a table, freeing it, checking its invariants. Building one is kn_builder.c's work. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_table.h"
 
 #include "kn_alloc.h"

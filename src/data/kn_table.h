@@ -1,4 +1,5 @@
 /* kn_table.h: the inside of a table. See kanon/table.h for what the numbers mean. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_TABLE_H
 #define KN_TABLE_H
 

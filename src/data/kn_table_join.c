@@ -3,6 +3,7 @@
  * Pair by pair: rows are sorted by (number so far, code of the next column) and numbered in that order, so that the result
  * depends on nothing but the cells. The texts are these numbers: what is compared is whether cells are equal. Cost:
  * O(columns × rows × log rows); memory: 16 bytes per row on the way.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
  *
  * Column by column, several at a time: mark the codes that the rows hold, number these in their order, copy their texts
  * and numbers, write the new codes. Cost: O(rows × columns + values); memory: the new table and 4 bytes per value.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_table_select.h"
 

@@ -1,4 +1,5 @@
 /* kn_table_select.h: some rows of a table as a table of its own. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_TABLE_SELECT_H
 #define KN_TABLE_SELECT_H
 

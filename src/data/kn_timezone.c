@@ -10,6 +10,7 @@
  *
  * Cost: a binary search per look-up; some ten microseconds and a few kilobytes to open. Limits: files up to 1 MiB; zones
  * that count leap seconds ("right/...") are refused; offsets within 26 hours of UTC. The file is not trusted.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -7,6 +7,7 @@
  *
  * Nothing here depends on the process's locale or on TZ. Everything may be called from any thread; a kn_timezone does not
  * change once opened. Spaces and tabs around a value are never part of it.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_VALUE_H
 #define KN_VALUE_H

@@ -3,6 +3,7 @@
  *
  * Interface: kn_vocabulary.h. Cost: linear in the labels of all hierarchies; a look-up is one hash. Limits: 2^32 - 3 values,
  * 65,534 classes. Paper: sections II-A, II-D.1 (one "*" above all classes).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_vocabulary.h"
 

@@ -6,6 +6,7 @@
  * holds nothing but one group or value of the same label is not repeated. Labels of one class differ and none is "*".
  *
  * It never changes once built and may be read by any thread.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_VOCABULARY_H
 #define KN_VOCABULARY_H

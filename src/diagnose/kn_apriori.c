@@ -5,6 +5,7 @@
  * (docs/errata.md 1.4; the letter evaluates it once per pair). A set without a larger one that holds goes to F (line 22).
  * Candidates that fail are the other border, since all their subsets hold. Cost: as many evaluations as sets with only good
  * subsets.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_apriori.h"
 

@@ -1,4 +1,5 @@
 /* kn_apriori.h: Algorithm 2 of the privacy diagnosis centre: level by level through the attribute sets. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_APRIORI_H
 #define KN_APRIORI_H
 

@@ -11,6 +11,7 @@
  * What a limit leaves: with a largest size the minimal sets up to it are all there, and maximal sets are listed after
  * an evaluation each. After a deadline, or with too many sets, a violating set of the witness method is listed only if
  * all its subsets with one column less were found to hold.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_borders.h"
 

@@ -4,6 +4,7 @@
  * (docs/errata.md 1.1): when the rows in classes smaller than k are at most `budget`, and not all rows. More columns never
  * help, so all is said by the maximal sets that hold and the minimal sets that violate. Without any row everything
  * holds.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_BORDERS_H
 #define KN_BORDERS_H

@@ -16,6 +16,7 @@
  * Cost: an evaluation for each minimal violating set, up to one per column for each maximal set, and a few searches.
  * Memory: the borders, and one refiner per worker. Limits: where the maximal sets are too many to list, the minimal
  * sets cannot all be found this way (kn_borders_witness.c can).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* kn_borders_search.h: what the two ways to the borders share; only kn_borders.c, kn_borders_witness.c and kn_borders_advance.c. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_BORDERS_SEARCH_H
 #define KN_BORDERS_SEARCH_H
 

@@ -20,6 +20,7 @@
  * Witnesses are taken in batches, in parallel; a batch sees what the batches before it found, so that the work does
  * not depend on the number of threads. Cost: witnesses × combinations × words of a key, plus the hitting sets of each.
  * Memory: 6 bytes for each combination and worker.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

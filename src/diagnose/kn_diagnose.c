@@ -6,6 +6,7 @@
  *
  * One frequency set gives everything: class sizes are rows, distinct persons (entity) or crowds (wildcards), and the
  * rest follows from the histogram of sizes. Cost: one grouping.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/diagnose.h>
 

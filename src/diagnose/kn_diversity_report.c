@@ -3,6 +3,7 @@
  * Per sensitive column the rows are grouped by (S, sensitive) once; the classes then go through the models in parallel
  * (kn_figures.c). The classes come in the same order for every sensitive column, so one flag per class tells which of
  * them violate anything. Cost: one grouping per sensitive column and the models'.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_error.h"

@@ -15,6 +15,7 @@
  * information for unique column combination discovery", PVLDB 13(11), 2020). A single search stays exact with edges
  * that arrive this way, because it visits S \ {u} before it can reject S for u; searches over parts of the tree do not
  * see each other's edges, so those who add edges in parallel must search until no part finds one (kn_borders_advance.c).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_dualize.h"
 

@@ -2,6 +2,7 @@
  *
  * A kn_hitting holds the edges and the state of one depth-first search; it belongs to one thread. Edges may be added
  * while the search runs, by the visitor that found a hitting set wanting. kn_dualize runs many of them in parallel.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_DUALIZE_H
 #define KN_DUALIZE_H

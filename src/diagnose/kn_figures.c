@@ -3,6 +3,7 @@
  * The worst is a minimum or maximum and the rest are counts of classes and rows, so it does not matter which worker adds
  * up which classes. Cost: per class O(its values × (log values + height)); with missing sensitive cells the ordered
  * distance costs O(values of the column × log) per class.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_figures.h"
 

@@ -1,5 +1,6 @@
 /* kn_figures.h: what the classes of a table reach in every privacy model: shared by the report on one set of attributes
- * and the one over many. */
+ * and the one over many.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_FIGURES_H
 #define KN_FIGURES_H
 

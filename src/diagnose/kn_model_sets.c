@@ -3,6 +3,7 @@
  * Per sensitive column the rows are grouped by (all columns, sensitive) once. A set is rolled up from there by dropping
  * columns and folded into classes with histograms; the sets are shared out among the workers. Cost per set: the distinct
  * combinations of all columns, grouped again, and the models'. Memory: one rolled-up set per worker.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_error.h"

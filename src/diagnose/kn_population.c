@@ -6,6 +6,7 @@
  * up by hash. Then every class of the population is translated into a key of the sample and found by binary search.
  *
  * Cost: one grouping of the population; per class of it a look-up in the sample's classes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_population.h"
 

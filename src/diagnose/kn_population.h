@@ -1,4 +1,5 @@
 /* kn_population.h: the classes of a sample looked up in a population. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_POPULATION_H
 #define KN_POPULATION_H
 

@@ -2,6 +2,7 @@
  *
  * The role is a suggestion with its reason, from the values first (unique: identifier; constant: keep) and then from the
  * column's name. When in doubt a column is a quasi-identifier: that errs on the safe side. Cost: one grouping per column.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/diagnose.h>
 

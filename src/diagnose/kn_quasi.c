@@ -1,5 +1,6 @@
 /* kn_quasi.c: names of quasi-identifiers to columns; classes with missing cells set aside. Cost: one pass over the
- * classes, none where no column has a missing cell. */
+ * classes, none where no column has a missing cell.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "kn_quasi.h"
 
 #include <string.h>

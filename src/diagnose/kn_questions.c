@@ -5,6 +5,7 @@
  * (kn_borders.h), figures of up to 12 columns by a walk over all subsets (kn_subsets.h), of more columns level by level,
  * where "k = 1 is final" (section 4.3) spares every superset of a set with k = 1. KN_SETS_PAPER runs Algorithms 1 to 3
  * as published, one scan of the table per set, and counts the calls as the paper does (docs/errata.md 1.4, 1.6).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/questions.h>
 

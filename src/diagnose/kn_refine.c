@@ -9,6 +9,7 @@
  * Refining permutes combinations only inside a class, so one array of members serves all depths: a class further down
  * the stack is still the same range. Cost of a push: the members of the open classes. Memory: about 32 bytes for each
  * combination, and 4 for each possible code of the widest column.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_refine.h"
 

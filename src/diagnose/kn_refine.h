@@ -2,6 +2,7 @@
  *
  * A kn_refiner holds a stack of partitions of a frequency set's combinations; it belongs to one thread. The frequency
  * set must outlive it.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_REFINE_H
 #define KN_REFINE_H

@@ -9,6 +9,7 @@
  *
  * Cost: one grouping, with a population one more of that. Sums are taken in the order of the classes: the same on any
  * number of threads.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/risk.h>
 

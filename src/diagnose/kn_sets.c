@@ -2,6 +2,7 @@
  *
  * Cost: adding is amortized constant, sorting n log n comparisons of a few words, minimizing one trie query per set
  * (smaller sets go in first, so a set that finds none of its subsets is minimal).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_sets.h"
 

@@ -2,6 +2,7 @@
  *
  * A set is a bitset of `words` 64-bit words (kn_bitset.h). Lists and tries belong to one thread while they change and
  * may be read by any number of threads afterwards.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_SETS_H
 #define KN_SETS_H

@@ -4,6 +4,7 @@
  * one that has a single column more; columns are dropped in order of decreasing numbers of values, so that the column
  * given up last, which decides how large the source is, has few. The walk is cut into tasks by what happens to the first
  * few columns. Cost of all subsets: the sum of the class counts of their sources; memory: a chain of sets per worker.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_subsets.h"
 

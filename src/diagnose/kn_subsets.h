@@ -2,6 +2,7 @@
  *
  * A set is a bit mask over the columns of a base (at most 62 of them). The base is a frequency set of all columns, with
  * the entity column last where persons are counted.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_SUBSETS_H
 #define KN_SUBSETS_H

@@ -21,6 +21,7 @@
  *
  * Cost: per set the rows that share its prefix with a candidate. Memory: bitmaps of the sets of one size (candidates/8
  * bytes each), keys of the distinct rows, partitions per worker. Limit: 2^32 − 2 distinct rows, 65,535 columns.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_suda.h"
 

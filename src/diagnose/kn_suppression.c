@@ -1,5 +1,6 @@
 /* kn_suppression.c: Algorithm 3 of the privacy diagnosis centre (section 4.4) with the corrections of docs/errata.md 1.1 and
- * 1.2, on class sizes instead of tuples. Cost: linear in the number of different sizes. */
+ * 1.2, on class sizes instead of tuples. Cost: linear in the number of different sizes.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "kn_suppression.h"
 
 #include "kn_alloc.h"

@@ -2,6 +2,7 @@
  *
  * All functions look at a table's class sizes, ascending, each with its number of rows. Sizes are removed only as a
  * whole, and never the last one; so what is removed is always exactly the classes smaller than the k reached.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_SUPPRESSION_H
 #define KN_SUPPRESSION_H

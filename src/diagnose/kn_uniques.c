@@ -18,6 +18,7 @@
  *
  * Sums of up to N terms are taken by the Euler-Maclaurin formula behind the first ones: relative error below 1e-12.
  * Cost: a few milliseconds, independent of n and N; Zayatz: as many steps as the largest class has records, at most.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_uniques.h"
 

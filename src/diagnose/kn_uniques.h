@@ -1,4 +1,5 @@
 /* kn_uniques.h: how many records of a population are unique in it, estimated from a random sample. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_UNIQUES_H
 #define KN_UNIQUES_H
 

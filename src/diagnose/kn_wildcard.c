@@ -6,6 +6,7 @@
  * patterns, Q's combinations are summed up over those columns and P's looked up among the sums.
  *
  * Cost: patterns² × (a roll-up and look-ups of the combinations in them). Limit: 64 columns.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_wildcard.h"
 

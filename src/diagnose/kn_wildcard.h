@@ -1,4 +1,5 @@
 /* kn_wildcard.h: missing cells that agree with anything. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_WILDCARD_H
 #define KN_WILDCARD_H
 

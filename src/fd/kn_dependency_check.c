@@ -8,6 +8,7 @@
  *     different Z, since they are a part of that product;
  *   - X -k-> Y: the combinations of XY with fewer than k rows are those in the way.
  * Cost: one grouping of the table (MVDs: and one of its different rows), then linear in the classes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/dependencies.h>
 

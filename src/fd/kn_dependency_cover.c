@@ -8,6 +8,7 @@
  * The cover: (1) from each left side, column by column, whatever the rest implies without; (2) each rule that the
  * others imply goes, those with long left sides first. Both steps need one closure per column or rule: quadratic in
  * the rules. Step 1 takes its closures under the rules as given, which imply what the shortened ones do.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/dependencies.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  * (kn_fd_data.c), the search runs over it (kn_fd_search.c), and what it found is said again in
  * columns of the table: a column that was searched may stand for several that say the same, each of which may stand
  * in its place; these determine each other.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  *
  * Columns of the search are numbered by falling number of values: 0 has the most. A set of them is one word, bit c
  * for column c. Columns that say the same (a bijection) are searched as one; constant columns not at all.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_FD_H
 #define KN_FD_H

@@ -11,6 +11,7 @@
  *
  * Cost: for each step of the longest chain about a sixteenth of a check of all chains, and two checks. Memory: 40
  * bytes for each chain, at most CHAINS for each right side.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -6,6 +6,7 @@
  * long as that brings new sets. What this misses, the checks find (kn_fd_validate.c hands over the pairs that refute).
  *
  * Cost: rows × columns² for each distance; then, for each A, agree sets × maximal ones among them.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
 

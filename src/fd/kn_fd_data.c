@@ -8,6 +8,7 @@
  *
  * Cost: one grouping of the table by all columns, then rows × columns, and rows for each two columns with the same
  * number of values. Memory: 8 bytes × different rows × columns.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

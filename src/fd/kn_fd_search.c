@@ -18,6 +18,7 @@
  *
  * Cost: the rounds × (failures × candidates of each A), and the checks. Memory: failures and candidates, 8 to 24
  * bytes each.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

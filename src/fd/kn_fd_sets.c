@@ -6,6 +6,7 @@
  * depth the edges that still matter are copied next to each other: first those not hit, then those that each column
  * of S alone hits; edges hit twice are left out. A step costs the edges of its depth, in order through memory.
  * Memory: 8 bytes × edges × (size of the largest hitting set + 1) at most.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
 #include <string.h>

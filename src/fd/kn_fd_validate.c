@@ -23,6 +23,7 @@
  * Cost: rows of each trie node's parts, summed up over the nodes; far less for candidates that fail. Memory, for
  * each worker: 20 bytes × rows of the largest cluster (with a budget 28), a copy of up to 16,384 rows, and 12 bytes
  * (with a budget 20) for each candidate.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
  * monotone every node is tested.
  *
  * Then the best of the good nodes is found; see kn_search_measure.c.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_bitset.h"

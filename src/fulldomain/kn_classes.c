@@ -6,6 +6,7 @@
  *
  * Cost: a scan is one look-up per row and attribute and a grouping of the rows; a roll-up or a projection moves each
  * class's key field by field, neighbouring fields that stay as they are in one step, and groups the classes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_classes.h"
 

@@ -1,5 +1,6 @@
 /* kn_classes.h: the inside of the evaluator and of its sets of classes. Only kn_evaluate.c, kn_classes*.c and
- * kn_fulldomain_plan.c include it. */
+ * kn_fulldomain_plan.c include it.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_CLASSES_H
 #define KN_CLASSES_H
 

@@ -12,6 +12,7 @@
  *     a row, and nothing is suppressed.
  *
  * Cost: O(entries of the set) and the models' own; memory in proportion to the classes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

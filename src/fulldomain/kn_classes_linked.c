@@ -8,6 +8,7 @@
  * become more, so that sizes are upward closed with and without suppression.
  *
  * Cost: O(entries of the set) and a sort of the entries per sensitive column.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_classes.h"

@@ -5,6 +5,7 @@
  * is put away keeps its layout and its numbers of rows and classes; its keys and counts are NULL.
  *
  * Cost: one pass either way.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -10,6 +10,7 @@
  * count per distinct combination, and the tables.
  *
  * Limits: fewer than 2^32 - 1 rows, at most 64 quasi-identifiers.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_counter.h"
 

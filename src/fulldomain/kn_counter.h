@@ -9,6 +9,7 @@
  * Class sizes are numbers of rows. With other promises beside k the answers are still bounds: what is suppressed here
  * is suppressed anyway. Sets are immutable and may be read by any thread; all other calls come from one thread at a
  * time.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_COUNTER_H
 #define KN_COUNTER_H

@@ -8,6 +8,7 @@
  *
  * Deterministic: depends on the nodes asked for and their order. Memory: at most HUBS sets that together have at most
  * twice the entries of the base.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* kn_counter_internal.h: what kn_counter.c (groups, base, tables) and kn_counter_pass.c (counting) share. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_COUNTER_INTERNAL_H
 #define KN_COUNTER_INTERNAL_H
 

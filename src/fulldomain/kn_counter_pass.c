@@ -10,6 +10,7 @@
  *
  * Cost: entries × groups look-ups and one counter each. Memory per worker: 4 bytes × key space (at most DENSE_MOST) or
  * 32 bytes and more × classes, and 8 to 12 bytes per entry.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

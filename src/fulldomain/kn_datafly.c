@@ -3,6 +3,7 @@
  *
  * One scan at the bottom, then roll-ups along one path to the top: at most height + 1 nodes. Of attributes with equally many
  * distinct values the first goes. Where the requirements are not monotone a good node beside the path is missed.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_context.h"

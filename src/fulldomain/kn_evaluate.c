@@ -2,6 +2,7 @@
  *
  * Interface: kn_evaluate.h; the sets of classes: kn_classes.c and kn_classes_judge.c. Making one is O(values × levels) in
  * time and memory per quasi-identifier, and one grouping of the population where there is one.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_evaluate.h"
 

@@ -5,6 +5,7 @@
  * A kn_classes holds, per class, its key (codes of the level maps), rows, population count, and per tracked column
  * (sensitive columns and the entity) a histogram; population combinations without a row of the table are classes of 0
  * rows, which are never released and never suppressed. Sets are immutable; any thread may read.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_EVALUATE_H
 #define KN_EVALUATE_H

@@ -1,5 +1,6 @@
 /* kn_fulldomain.c: full-domain generalization: chooses the method. One file per method: kn_samarati.c, kn_bottom_up.c,
  * kn_incognito.c, kn_datafly.c, kn_optimal.c, kn_heuristic.c. Plans are kn_fulldomain_plan.c's.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_fulldomain.h"
 

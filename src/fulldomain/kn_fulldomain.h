@@ -3,6 +3,7 @@
  * A node of the lattice is a vector of levels; its height is their sum. A node is good if the rows of the classes that
  * fail the requirements are within the budget for suppression (and what is left satisfies the table-level ones).
  * docs/errata.md 3 fixes each algorithm; the counters let a reader compare them.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_FULLDOMAIN_H
 #define KN_FULLDOMAIN_H

@@ -5,6 +5,7 @@
  *
  * Cost: one grouping of the rows, and one look-up per row, in parallel. Memory: 4 bytes per row, about 16 + 8 × words bytes
  * per class.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

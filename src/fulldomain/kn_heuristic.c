@@ -21,6 +21,7 @@
  * (KN_HEURISTIC_SECONDS where there is none); in the first two cases the answer depends on the seed alone, not on the
  * number of threads. With a time limit it depends on how fast the machine is. Memory: the engine's, and a byte per
  * attribute for each of at most KN_SEEN_MOST nodes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_heuristic.h"
 

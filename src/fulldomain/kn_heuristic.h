@@ -1,4 +1,5 @@
 /* kn_heuristic.h: the anytime search of lattices too large to go through, with its limits. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_HEURISTIC_H
 #define KN_HEURISTIC_H
 

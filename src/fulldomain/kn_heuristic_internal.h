@@ -1,4 +1,5 @@
 /* kn_heuristic_internal.h: what kn_heuristic.c (the strategy) and kn_heuristic_known.c (what is known) share. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_HEURISTIC_INTERNAL_H
 #define KN_HEURISTIC_INTERNAL_H
 

@@ -4,6 +4,7 @@
  * bounds as in kn_optimal_bound.c: what lies below a bad one is bad (where that is so), and a node that is by its bounds
  * not better than the best one need not be counted. The elite are the best good nodes that differ from each other in more than
  * one level.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

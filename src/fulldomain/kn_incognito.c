@@ -15,6 +15,7 @@
  *
  * Limits: families and their nodes are enumerated: at most SUBSET_NODES over all subsets. The cube's sets are kept while
  * the search may keep them; further families are projected when their turn comes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -2,6 +2,7 @@
  *
  * Interface: kn_lattice.h. A node's number is its vector of levels read as a mixed radix number. Cost: O(attributes) per
  * node; listing all nodes by height is a counting sort, 4 bytes per node.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_lattice.h"
 

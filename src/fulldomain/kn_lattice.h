@@ -3,6 +3,7 @@
  * A node's number counts the vectors in lexicographic order (the first attribute changes slowest), so smaller numbers
  * are lexicographically lower nodes. Lattices with more than KN_LATTICE_MAX nodes have no numbers; walking through the
  * nodes of one height works in any lattice. A lattice never changes; any thread may read.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_LATTICE_H
 #define KN_LATTICE_H

@@ -11,6 +11,7 @@
  * Memory: 48 bytes per item, and the engine's. Limit: KN_LATTICE_MAX nodes.
  *
  * With a time limit the clock is asked between batches.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -9,6 +9,7 @@
  *
  * Cost: O(nodes × attributes) for settling, and per batch one pass over the open nodes, of which a sample stands for
  * the rest where there are many. Memory: 1 byte and 4 to 8 bytes per node.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -15,6 +15,7 @@
  *             the quotient falls with fewer rows suppressed: loss(v) >= k (N - s(w)) / (m(u) - s(w)). low(u) = N -
  *             m(u), high(w) = s(w). Where more than sizes decides: no more classes than u has, no fewer rows than N -
  *             budget.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 

@@ -1,4 +1,5 @@
 /* kn_optimal_internal.h: what the parts of the optimal search share. kn_optimal.c tells how they work together. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_OPTIMAL_INTERNAL_H
 #define KN_OPTIMAL_INTERNAL_H
 

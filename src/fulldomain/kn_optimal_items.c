@@ -4,6 +4,7 @@
  * engine (a few thousand combinations, a few hundred choices of levels, from the most general down; what lies below a
  * bad choice is bad) give the first bounds. After each batch one pass over the items raises their bounds by the nodes
  * counted above and below them; those that can no longer be the best leave. Kept in order of their numbers.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

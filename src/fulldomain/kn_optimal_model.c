@@ -7,6 +7,7 @@
  * choose what is counted next and never decide anything.
  *
  * Cost of a fit: grid × counted nodes, of which the latest are kept.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 

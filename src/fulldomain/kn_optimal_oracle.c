@@ -6,6 +6,7 @@
  * unless its monotone part fails.
  *
  * Nodes of one call are counted side by side; the answers and counters do not depend on the number of threads.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_error.h"

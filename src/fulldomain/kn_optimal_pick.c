@@ -9,6 +9,7 @@
  *
  * Batches do not depend on the number of threads. Cost: batch × (seeds + 2) passes over the items, of which a sample
  * stands for the rest where there are many.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 

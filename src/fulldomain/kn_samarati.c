@@ -8,6 +8,7 @@
  * which gives the same kind of answer with more tests.
  *
  * Cost: one scan per tested node; at most log2(height) + 1 heights where good is upward closed.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

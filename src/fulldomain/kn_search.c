@@ -2,6 +2,7 @@
  *
  * Interface: kn_search.h. The best node is that of kn_standing_compare, so the result does not depend on the order in which
  * nodes are offered.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include "kn_search.h"

@@ -1,6 +1,7 @@
 /* kn_search.h: what the enumerating methods share: counting and tracing what they do, the best node so far, the time
  * limit; walking through a lattice from below; measuring what was only marked. Used by one thread, which puts the
- * context's workers to work. */
+ * context's workers to work.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_SEARCH_H
 #define KN_SEARCH_H
 

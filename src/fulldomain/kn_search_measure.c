@@ -9,6 +9,7 @@
  * All this is counted as nodes_measured and keys alone: it is no part of the method that ran before.
  *
  * Nodes are measured in batches of a fixed size, side by side, so that the counters do not depend on the threads.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -11,6 +11,7 @@
  * another specialization's, from the base, or counted from the rows where there is none.
  *
  * Cost: O(nodes × attributes) and the counting. Memory: the kept sets of two heights; 4 bytes and 2 bits per node.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -2,6 +2,7 @@
  *
  * Rounded by hand from the published summary of the UCI Adult data (1994 census, 30,162 complete rows). The order of
  * the values is the order of the weights. Included by kn_kind_adult.c only.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_ADULT_TABLES_H
 #define KN_ADULT_TABLES_H

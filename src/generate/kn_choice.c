@@ -5,6 +5,7 @@
  *
  * Cost: O(n) to build, one random number to draw. Limits: thresholds have 32 bits, so the probability of a value is off
  * by at most 2^-32 per slot.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_choice.h"
 

@@ -1,6 +1,7 @@
 /* kn_choice.h: drawing one of n values by weight in constant time.
  *
  * The tables are built in whole numbers only, so that the same seed chooses the same values on every machine.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_CHOICE_H
 #define KN_CHOICE_H

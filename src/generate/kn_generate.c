@@ -12,6 +12,7 @@
  * Cost: an adult-like row takes about a tenth of a microsecond on one thread. Memory: one chunk's text per caller.
  * Limits: normal values go through the C library's log(), whose last bit may differ between libraries; after rounding
  * to whole numbers this changes about one value in 10^14.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_generate.h"
 

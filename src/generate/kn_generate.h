@@ -1,6 +1,7 @@
 /* kn_generate.h: a generator makes the chunks of a synthetic table, each from its number alone.
  *
  * A generator never changes once made; chunks may be made by any worker in any order.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_GENERATE_H
 #define KN_GENERATE_H

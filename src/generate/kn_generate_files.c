@@ -2,6 +2,7 @@
  *
  * The file: chunks are made in parallel and written in order; memory is a few chunks per thread. The table: each worker
  * interns its chunks' cells, batch by batch, and the builder joins the dictionaries at the end.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/generate.h>
 

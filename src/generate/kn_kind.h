@@ -2,6 +2,7 @@
  *
  * A row is an array of small numbers whose meaning is the kind's own; `put` writes the text of one of its columns. All
  * functions but `create` are called by several workers at once on the same model.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_KIND_H
 #define KN_KIND_H

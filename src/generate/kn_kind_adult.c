@@ -7,6 +7,7 @@
  *
  * Where three columns act on one, their effects are multiplied (education's table × factors of sex and age), which
  * keeps the tables short. The model is about 50 KiB of alias tables; a row takes nine random numbers.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

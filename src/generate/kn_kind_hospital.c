@@ -3,6 +3,7 @@
  * Two columns are determined by others: a zip code lies in one city, a diagnosis is treated in one ward. Diagnoses depend on
  * age and sex, and some on the season. examples/hospital/place.csv is the hierarchy of the zip codes: a value without a leaf
  * would fail the example. The model is a few KiB of alias tables; a row takes six random numbers. All of it is invented.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_choice.h"

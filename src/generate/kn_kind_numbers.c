@@ -3,6 +3,7 @@
  *
  * Uniform: each of 0 .. C-1 is equally likely. Normal: mean + deviation × a standard normal number is rounded to the
  * nearest whole number (halves to even) and clipped to 0 .. C-1, so values beyond an end pile up on it.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 

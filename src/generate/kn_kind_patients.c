@@ -4,6 +4,7 @@
  * Names are strings of syllables: some 40,000 given and 1.2 million family names, so that a name is nearly an identifier.
  * Zip codes fall into AREAS areas (the first three digits), the first ones being large towns. Ages are those on
  * 2024-12-31. The model is a few KiB of alias tables; a row takes about ten random numbers.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_choice.h"

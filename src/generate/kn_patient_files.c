@@ -2,6 +2,7 @@
  * file. See kanon/generate.h.
  *
  * Records are made in chunks, in parallel, and written in order: memory is a few chunks per thread.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/generate.h>
 #include <string.h>

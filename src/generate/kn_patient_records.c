@@ -4,6 +4,7 @@
  * A patient lives near one town and goes to its hospitals more often than to others; hospitals have specialties, and a
  * disease has three drugs that are common, less common and rare. So values are frequent of which some relations are rare:
  * what structural disassociation is for. A record depends on the seed and its number alone.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_patient_records.h"
 

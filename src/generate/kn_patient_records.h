@@ -1,5 +1,6 @@
 /* kn_patient_records.h: patients with their hospitals, diseases and drugs as tree records, with hierarchies and a release
- * file. Everything is invented. */
+ * file. Everything is invented.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_PATIENT_RECORDS_H
 #define KN_PATIENT_RECORDS_H
 

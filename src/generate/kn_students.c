@@ -4,6 +4,7 @@
  * each course has two to four textbooks, of which a student has one, sometimes two. Popular courses are drawn more often.
  * What a student has depends on the seed and their number alone, so each file is made by drawing everything anew.
  * Linear in the students; memory is the file. The paper does not give its distribution of courses; ours is below.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_students.h"
 

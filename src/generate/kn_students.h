@@ -1,4 +1,5 @@
 /* kn_students.h: a database of students, their courses and books, as the files of a folder. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_STUDENTS_H
 #define KN_STUDENTS_H
 

@@ -2,6 +2,7 @@
  * See kanon/generate.h.
  *
  * The SQLite file is made of the same lines as the folder's tables: no cell holds a comma or needs quotes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/generate.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* kn_synthetic_folder.c: folders of made-up data that appear whole or not at all. Interface: kn_synthetic_folder.h. Memory is the largest
- * file. */
+ * file.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "kn_synthetic_folder.h"
 
 #include <string.h>

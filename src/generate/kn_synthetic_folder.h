@@ -1,4 +1,5 @@
 /* kn_synthetic_folder.h: folders of made-up data that appear whole or not at all. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_SYNTHETIC_FOLDER_H
 #define KN_SYNTHETIC_FOLDER_H
 

@@ -1,4 +1,5 @@
 /* kn_synthetic_text.c: texts, digits and dates as the cells of synthetic tables. Interface: kn_kind.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "kn_kind.h"

@@ -2,6 +2,7 @@
  *
  * Interface and key format: kn_freq.h; the counting itself: kn_group.c. Keys of a block of rows are packed column by
  * column, which the compiler turns into vector code. Cost: O(rows × columns) to pack, then the kernel's.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_freq.h"
 

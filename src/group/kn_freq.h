@@ -3,6 +3,7 @@
  * Combinations are packed into keys: each column takes as many bits as its codes need, the first column highest, so that
  * keys in ascending order are combinations in lexicographic order of codes. A key has one or more 64-bit words; a column
  * never straddles two. A frequency set is immutable and may be read by any thread.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_FREQ_H
 #define KN_FREQ_H

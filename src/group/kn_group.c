@@ -15,6 +15,7 @@
  * Keys are always compared in full: a collision never merges classes.
  *
  * Cost: O(items) expected + O(classes log classes); memory about 2.5 × classes × (words + 1) × 8 bytes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_group.h"
 

@@ -1,4 +1,5 @@
 /* kn_group.h: the group-by kernel: a stream of keys → distinct keys with summed counts, sorted. Used by kn_freq.c. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_GROUP_H
 #define KN_GROUP_H
 

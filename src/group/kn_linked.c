@@ -4,6 +4,7 @@
  * list of (class, rows). Equal lists are found through a hash table and compared. Histograms: one sort of (position, value).
  *
  * Memory: some 24 bytes per entry.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_linked.h"
 

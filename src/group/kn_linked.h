@@ -4,6 +4,7 @@
  * *signature* of a person is the multiset of the classes of their rows; persons with equal signatures look alike. A
  * *position* is a class within a signature: each of its persons has the same number of rows there, and which of these is
  * which nobody can tell. Immutable once made; any thread may read.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_LINKED_H
 #define KN_LINKED_H

@@ -2,6 +2,7 @@
  *
  * All three group by (columns, one more column) and fold: after sorting, the values of the extra column of one class
  * stand side by side. Cost: that of one grouping with the extra column; memory in proportion to the distinct pairs.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* kn_sizes.c: the histogram of class sizes. Small sizes, which are nearly all, are counted in an array; the few large
- * ones are sorted. */
+ * ones are sorted.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "kn_alloc.h"

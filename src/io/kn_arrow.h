@@ -1,4 +1,5 @@
 /* kn_arrow.h: Arrow's types as the importer sees them: a parsed format string, and the text of one cell. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_ARROW_H
 #define KN_ARROW_H
 

@@ -9,6 +9,7 @@
  * holders, so that small batches of a large table do not copy it again and again. All memory is the context's.
  *
  * Cost: O(rows) per column and batch. Limits: a decimal is exported as the nearest double unless asked for as text.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
 #include <stdatomic.h>

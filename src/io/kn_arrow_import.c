@@ -12,6 +12,7 @@
  *
  * Cost: O(cells), beside the growing table at most IDS_BYTES of ids, 16 KiB of cache per column and one id per
  * dictionary entry of the batch (at most twice as many as rows). Limits: one struct level; see docs/arrow.md for types.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,6 +8,7 @@
  *
  * Cost: a few divisions per cell; floats with more than 15 digits a few library calls. Cells are read in the host's byte
  * order, whatever their alignment.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,7 @@
 /* kn_catalog.c: lists of tables, columns and keys before the tables are read.
  *
  * Interface: kn_catalog.h. Lists double in the arena, so adding costs constant time on average.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_catalog.h"
 

@@ -2,6 +2,7 @@
  *
  * A source fills a catalog (kn_cells.h); whoever reads lays over it what the user says of tables. Everything in a catalog lies
  * in its arena.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_CATALOG_H
 #define KN_CATALOG_H

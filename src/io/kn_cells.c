@@ -1,4 +1,5 @@
 /* kn_cells.c: sources of tables by their names. Interface: kn_cells.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_cells.h"
 
 #include <string.h>

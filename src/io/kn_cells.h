@@ -2,6 +2,7 @@
  *
  * Reading (kn_database_read) and verification both begin here. Nothing is known of types, of missing values beside NULL, or of
  * the keys that a user names; nothing is kept. Tables of a folder are files, which their readers tokenize themselves.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_CELLS_H
 #define KN_CELLS_H

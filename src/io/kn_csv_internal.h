@@ -1,4 +1,5 @@
 /* kn_csv_internal.h: shared by kn_csv_read.c (files, headers, messages) and kn_csv_wave.c (the parallel work). */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_CSV_INTERNAL_H
 #define KN_CSV_INTERNAL_H
 

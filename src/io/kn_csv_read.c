@@ -2,6 +2,7 @@
  *
  * Interface: kn_table_read_csv and kn_table_read_csv_files in kanon/table.h. The records themselves are read by
  * kn_csv_wave.c, the grammar is kn_csv_scan.h's. Limits: 65,535 columns; a record has at most 256 MiB.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_csv_read.h"
 

@@ -1,4 +1,5 @@
 /* kn_csv_read.h: CSV files → table. The public functions stand in kanon/table.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_CSV_READ_H
 #define KN_CSV_READ_H
 

@@ -3,6 +3,7 @@
  * First, blocks of 4 KiB are compared with the four characters that matter (delimiter, quote, CR, LF), 64 bytes at a
  * time, giving a list of their positions; then a small automaton walks that list. Plain cells cost one list entry each,
  * whatever their length. Interface and grammar: kn_csv_scan.h. Limits: a text is shorter than 2 GiB.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_csv_scan.h"
 

@@ -3,6 +3,7 @@
  * RFC 4180 with the readings of everyday files: records end with LF, CRLF or CR; a quote opens a quoted cell only at the
  * cell's first byte and is an ordinary character elsewhere in an unquoted cell; after a closing quote only a delimiter
  * or the end of the record may follow. The scanner looks at a piece of text in memory and never copies it.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_CSV_SCAN_H
 #define KN_CSV_SCAN_H

@@ -3,6 +3,7 @@
  * Each candidate splits the first records of the sample; the one whose records all have the same number (> 1) of cells
  * wins, more cells before fewer, candidates in the order , ; tab | at a tie. If none is even all through, the one whose
  * records agree longest from the start wins: then the reader's error about the first uneven record is the useful one.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_csv_scan.h"
 

@@ -7,6 +7,7 @@
  *
  * Cost: one pass; the wave holds up to 8 pieces of 512 KiB per thread. Of several faults the first in the file is reported,
  * whatever the number of threads.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -5,6 +5,7 @@
  *
  * Cost: one pass over the dictionaries, one over the cells. Memory: a few pieces per thread.
  * Limits: a missing cell and an empty text are the same, an empty cell.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_csv_write.h"
 

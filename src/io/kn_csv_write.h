@@ -1,4 +1,5 @@
 /* kn_csv_write.h: CSV text (RFC 4180): '\n' line ends, quotes only where they are needed. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_CSV_WRITE_H
 #define KN_CSV_WRITE_H
 

@@ -2,6 +2,7 @@
  *
  * What the user says of a table is laid over what the catalog says: a key replaces the catalog's, a parent its foreign keys
  * to listed tables. Columns of keys are read as text: a key is compared by its spelling.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -2,6 +2,7 @@
  *
  * A key has no role but identifier: it is drawn anew in every release, so what stands in it is never published, and a
  * quasi-identifier in a key could not be generalized without breaking the joins (section 4.1, rule 1).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_database_roles.h"
 

@@ -1,4 +1,5 @@
 /* kn_database_roles.h: what a request says of the columns of a database. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_DATABASE_ROLES_H
 #define KN_DATABASE_ROLES_H
 

@@ -7,6 +7,7 @@
  * value, texts by bytes, missing cells last.
  *
  * Cost: one sort per table. Memory: 4 bytes per row for the keys, 16 for the order of one table.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_database_write.h"
 

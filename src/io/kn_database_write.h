@@ -11,6 +11,7 @@
  * deleted row. The type of a quasi-identifier becomes text, for what it shows may be a group; other types stay.
  *
  * A writer is used by one thread at a time.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_DATABASE_WRITE_H
 #define KN_DATABASE_WRITE_H

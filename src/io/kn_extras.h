@@ -4,6 +4,7 @@
  * pages, numbers in the header, files beside it; and last any byte that a fresh file with the same cells has not.
  * PostgreSQL: anything in the schema but tables, their keys and columns of the server's own types. Folders: any entry but
  * the tables' files and the certificate. Tree records: any difference from what is written for them.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_EXTRAS_H
 #define KN_EXTRAS_H

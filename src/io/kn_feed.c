@@ -1,6 +1,7 @@
 /* kn_feed.c: rows of cells → a table. Interface: kn_feed.h.
  *
  * Each cell is interned as it comes; batches of rows go to the builder. One thread, for sources give rows one after another.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_feed.h"
 

@@ -1,4 +1,5 @@
 /* kn_feed.h: cells, row by row → a table; the tables of a source → a database. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_FEED_H
 #define KN_FEED_H
 

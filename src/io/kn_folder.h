@@ -1,4 +1,5 @@
 /* kn_folder.h: a folder of CSV files as a database: one file per table, NAME.csv. It has no catalog: keys are the user's. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_FOLDER_H
 #define KN_FOLDER_H
 

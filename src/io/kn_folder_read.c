@@ -1,6 +1,7 @@
 /* kn_folder_read.c: a folder of CSV files as a source of tables. Interface: kn_folder.h, kn_cells.h.
  *
  * Each file is a table with the file's name. Only visible files whose names end as those of tables do are looked at.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <dirent.h>
 #include <errno.h>

@@ -3,6 +3,7 @@
  * The files are written into a folder with a temporary name beside the target, which gets its name at the end: rename
  * replaces a folder only if it is empty, so nothing of the user's is ever lost. A run that is killed leaves the temporary
  * folder to the next run, which removes it (kn_output_place.c).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -1,4 +1,5 @@
 /* kn_foreign.h: files that are no text, by their first bytes. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_FOREIGN_H
 #define KN_FOREIGN_H
 

@@ -6,6 +6,7 @@
  *
  * Cost: one pass over the text (up to five to find the delimiter). Limits: 1 GiB, KN_HIERARCHY_MAX_LEVELS fields a line.
  * Columns in messages are characters, counted from 1.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_hierarchy_file.h"
 

@@ -1,4 +1,5 @@
 /* kn_hierarchy_file.h: hierarchies as files: "leaf;parent;...;root" lines, and taxonomies as indented text. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_HIERARCHY_FILE_H
 #define KN_HIERARCHY_FILE_H
 

@@ -2,6 +2,7 @@
  * values of a table and its population.
  *
  * Interface: kanon/hierarchy.h, kn_hierarchy_make.h. Cost: that of reading or building.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_hierarchy_make.h"
 

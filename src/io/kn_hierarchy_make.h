@@ -1,4 +1,5 @@
 /* kn_hierarchy_make.h: hierarchies over a table and its population. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_HIERARCHY_MAKE_H
 #define KN_HIERARCHY_MAKE_H
 

@@ -2,6 +2,7 @@
  *
  * Cost: one look at each byte. Memory: one piece of the file and the longest text. Limits: KN_JSON_MAX_DEPTH lists and
  * objects inside each other, texts of KN_JSON_MAX_TEXT bytes. Reference: RFC 8259; Unicode 15, table 3-7.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_json_parse.h"
 

@@ -3,6 +3,7 @@
  * A parser of our own: it never holds more than one text, knows line and column, refuses what the RFC calls no JSON (and
  * texts with NUL, lone surrogates or bytes that are not UTF-8), and limits depth and length. Names that stand twice in an
  * object are the caller's to judge. Used by one thread.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_JSON_PARSE_H
 #define KN_JSON_PARSE_H

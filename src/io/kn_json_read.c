@@ -9,6 +9,7 @@
  *
  * Where one node is meant, no list is needed; a text, number, true or false is a node with nothing below; null is none. The
  * key of a value is "v", or what the class says. Any other key is passed over with all that it holds.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* kn_libpq.c: loading libpq and finding its functions. Interface: kn_libpq.h. Cost: some 30 ms the first time, for what libpq
- * itself is linked with; then microseconds. */
+ * itself is linked with; then microseconds.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "kn_libpq.h"
 
 #include <dlfcn.h>

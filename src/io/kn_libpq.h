@@ -3,6 +3,7 @@
  * Neither the program nor the library is linked with libpq: who reads files only needs neither it nor Kerberos and LDAP, which
  * it brings. Each connection fills a table of its own, so there is no state to share between threads (the loader counts how
  * often a library is in use, and locks by itself). Types and signatures are those of libpq's header.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_LIBPQ_H
 #define KN_LIBPQ_H

@@ -11,6 +11,7 @@
  *
  * Cost: one copy through a 256 KiB buffer; larger writes go straight through. Limits: owner, links and extended
  * attributes of a replaced file are not carried over.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include "kn_output.h"

@@ -9,6 +9,7 @@
  * sees the old file or the new one, and a failed run leaves the old one untouched. "-" is standard output; it and an
  * existing path that is neither a file nor a folder (/dev/null, a pipe) are streams: written directly, nothing to take
  * back. An output is used by one thread at a time. Writing to a closed pipe is KN_IO, never a signal.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_OUTPUT_H
 #define KN_OUTPUT_H

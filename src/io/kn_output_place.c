@@ -9,6 +9,7 @@
  * lock back when the run ends, however it ends. What can be locked is therefore nobody's. Between its creation and its
  * lock a file can be taken for such a one: so whoever made it looks, once it is locked, whether it is still there. On
  * file systems of the network a lock may be unknown to other machines: nothing is removed there.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include "kn_output_place.h"

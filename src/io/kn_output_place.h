@@ -1,4 +1,5 @@
 /* kn_output_place.h: the place of an output: links that lead there, and what killed runs left there. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_OUTPUT_PLACE_H
 #define KN_OUTPUT_PLACE_H
 

@@ -4,6 +4,7 @@
  * a string that libpq cannot parse, none of its words, for they quote the string. Of a statement that fails, none of the
  * server's words, for any of them may quote a value of the data (a view may call a function that raises one): the kind of
  * failure and its code, and the table, column or constraint that the server names.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * A name is "postgresql://..." as libpq reads it, or "postgresql:" and libpq's keywords ("postgresql:service=clinic"; with
  * nothing behind it, the environment alone). Of a URI, a fragment behind it is a schema: "postgresql://host/db#clinic".
  * No message holds a password or a cell.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_POSTGRES_H
 #define KN_POSTGRES_H

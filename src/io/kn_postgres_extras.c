@@ -4,6 +4,7 @@
  * The server's own record of what depends on what is asked, not a list of kinds: whatever hangs from the schema and is no
  * table, and whatever hangs from a table and is no key, was not made by a release. Beside that comments and labels, columns
  * that were dropped, and types that are not the server's own. Names are not told: they may be data.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
 #include <string.h>

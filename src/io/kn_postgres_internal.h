@@ -1,4 +1,5 @@
 /* kn_postgres_internal.h: a connection to a server, shared by reading and writing. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_POSTGRES_INTERNAL_H
 #define KN_POSTGRES_INTERNAL_H
 

@@ -5,6 +5,7 @@
  * read like any other. COPY's text form is taken apart in the buffer that libpq gives.
  *
  * Cost: one pass over each table, on one thread.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
 #include <string.h>

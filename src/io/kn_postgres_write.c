@@ -2,6 +2,7 @@
  *
  * The schema must not be there: nothing is ever replaced. Rows go through COPY FROM STDIN; the transaction stays open
  * while what was written is read back and verified, and a connection that ends before the commit leaves nothing.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -2,6 +2,7 @@
  *
  * Values lose the spaces around them; empty ones are passed over. A value in double quotes may hold the delimiter, and a
  * quote if it is doubled. An empty line is an empty basket. Bytes are UTF-8. Paper: section III (n = 0, flat records).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* kn_records_collect.h: one record at a time, gathered before it is told: a value may stand behind what hangs below it.
  *
  * Shared by the readers of the forms (kn_xml_read.c, kn_json_read.c, kn_records_baskets.c).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_RECORDS_COLLECT_H
 #define KN_RECORDS_COLLECT_H

@@ -1,6 +1,7 @@
 /* kn_records_database_read.c: the persons of a database as tree records, from the source of its tables.
  *
  * Interface: kanon/records.h. Cost and memory: those of the database and of its forest.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/database.h>
 

@@ -10,6 +10,7 @@
  * character beyond ASCII is escaped, CRLF for LF in all lines, a byte order mark, an XML declaration of any kind.
  *
  * Cost: linear. Memory: the file's text twice.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <stdio.h>

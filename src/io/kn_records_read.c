@@ -6,6 +6,7 @@
  * Cost: linear, but for sorting siblings. Memory: 8 bytes per node, 16 per record, the different texts, and the ids of
  * records until all are read (two records of one person are refused). Paper: section II-A (the rules), III-G (what a record
  * has not).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <kanon/records.h>

@@ -2,6 +2,7 @@
  *
  * Interface: kn_records_scan.h, kn_records_collect.h. The forms are read by kn_xml_read.c, kn_json_read.c and
  * kn_records_baskets.c. Memory: one record and the names that have no place.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_records_scan.h"
 

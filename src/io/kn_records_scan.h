@@ -3,6 +3,7 @@
  * Reading (kn_records_read) and verification both begin here: nothing is known of hierarchies, nothing is kept. A sink is
  * told of each record's start, then of each of its nodes in the order of the file, parents before children. What no class
  * and no form has a place for is passed over and named once.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_RECORDS_SCAN_H
 #define KN_RECORDS_SCAN_H

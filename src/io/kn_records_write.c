@@ -3,6 +3,7 @@
  * Cost: linear in what is written. Memory: a few pieces per thread. Everything is escaped; a value may hold any character
  * that the form knows (XML has none for control characters: they are refused by its reader and cannot come from there; from
  * other forms they become U+FFFD).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_records_write.h"
 

@@ -3,6 +3,7 @@
  * Written are values, classes and structure, in the order of the records and of their nodes; no ids, and nothing that was
  * passed over while reading. A node above its class's top ("*") has no class: <node v="*"/>, {"v": "*"} (docs/errata.md K8).
  * A basket loses nothing: its values are side by side. What is written is read back by kn_records_read with `released`.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_RECORDS_WRITE_H
 #define KN_RECORDS_WRITE_H

@@ -2,6 +2,7 @@
  *
  * A plain regular file is read with pread by several workers at once; everything else is a stream. A gzip file may have
  * several members, a zstd file several frames (as `cat a.gz b.gz` makes them). Truncated or corrupt input is an error.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_source.h"
 

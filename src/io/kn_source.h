@@ -1,4 +1,5 @@
 /* kn_source.h: bytes from a file, standard input, gzip or zstd, front to back. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_SOURCE_H
 #define KN_SOURCE_H
 

@@ -1,4 +1,5 @@
 /* kn_sqlite.h: SQLite files as databases. Only its sources know libsqlite3. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_SQLITE_H
 #define KN_SQLITE_H
 

@@ -7,6 +7,7 @@
  * passes once it is vacuumed.
  *
  * Cost: the file is read, written to a temporary one and read again. Memory: as much as the file.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
 #include <sqlite3.h>

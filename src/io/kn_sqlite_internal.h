@@ -1,4 +1,5 @@
 /* kn_sqlite_internal.h: what the readers and the writer of SQLite files share; a connection to a file that is not trusted. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_SQLITE_INTERNAL_H
 #define KN_SQLITE_INTERNAL_H
 

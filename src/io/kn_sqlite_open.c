@@ -8,6 +8,7 @@
  * Memory: SQLite's own is not taken from the context (that could only be set for the whole process). What a connection holds
  * for long, schema and page cache, is charged to it; cells are limited in length, under a memory limit to a small part of it.
  * Sorting goes to a file of the system.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
 

@@ -6,6 +6,7 @@
  * release file lists them.
  *
  * Cost: one pass over each table, on one thread.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* kn_sqlite_without.c: in the place of kn_sqlite_*.c where kanon is built without SQLite. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_error.h"
 #include "kn_extras.h"
 #include "kn_sqlite.h"

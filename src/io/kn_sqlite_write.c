@@ -7,6 +7,7 @@
  *
  * Limit: SQLite writes by itself, so where the size of files is limited (RLIMIT_FSIZE) a host has to ignore SIGXFSZ, as
  * the program does; the write then fails, and with it the release.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <sqlite3.h>
 #include <string.h>

@@ -13,6 +13,7 @@
  * get a root "*" above them.
  *
  * Cost: one pass, plus the depth of each leaf. Limits: as for hierarchy files.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* kn_utf8.c: validation after the table of well-formed byte sequences of the Unicode standard; eight bytes at a time
- * where the text is ASCII. Cost: linear; about memory speed on ASCII. */
+ * where the text is ASCII. Cost: linear; about memory speed on ASCII.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "kn_utf8.h"
 
 #include <stdint.h>

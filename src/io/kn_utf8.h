@@ -1,4 +1,5 @@
 /* kn_utf8.h: checking UTF-8, and reading the two old one-byte encodings. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_UTF8_H
 #define KN_UTF8_H
 

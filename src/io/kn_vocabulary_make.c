@@ -2,6 +2,7 @@
  *
  * Interface: kn_vocabulary_make.h. A hierarchy file is read once, however many classes share it. Cost: linear in the hierarchies
  * and the values. Paper: section II-D.1, figure 4 (one hierarchy of several classes).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* kn_vocabulary_make.h: the vocabulary of the classes that a request declares. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_VOCABULARY_MAKE_H
 #define KN_VOCABULARY_MAKE_H
 

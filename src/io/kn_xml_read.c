@@ -11,6 +11,7 @@
  * refused. Elements nest at most KN_RECORDS_MAX_DEPTH deep; what expat must hold as a whole (a start tag with its
  * attributes, a comment) has at most KN_RECORDS_MAX_TAG bytes. expat's memory is not counted by the context: these limits
  * bound it, and the number of different names (KN_RECORDS_MAX_NAMES).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <expat.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* kn_xml_without.c: in the place of kn_xml_read.c where kanon is built without expat. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_error.h"
 #include "kn_records_collect.h"
 

@@ -1,4 +1,5 @@
 /* kn_zstd.c: decompressing zstd by its own library. Interface: kn_zstd.h; a build without it has kn_zstd_without.c. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_zstd.h"
 
 #include <zstd.h>

@@ -1,4 +1,5 @@
 /* kn_zstd.h: decompressing zstd; in a build without it (meson's option zstd), saying so. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_ZSTD_H
 #define KN_ZSTD_H
 

@@ -1,4 +1,5 @@
 /* kn_zstd_without.c: in the place of kn_zstd.c where kanon is built without zstd. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_error.h"
 #include "kn_zstd.h"
 

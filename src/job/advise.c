@@ -5,6 +5,7 @@
  * answer with its best so far; any other is stopped by the context's deadline.
  *
  * Time: at most the limit, as far as methods look at the clock, and the reading. Memory: the data and one candidate.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_job_advise.h"
 

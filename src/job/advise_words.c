@@ -1,5 +1,6 @@
 /* advise_words.c: what an advice says in words: why a method is not tried, why the chosen one is, and when another is
  * preferable. Sentences name methods and figures, never a value of the data.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* beside.c: kn_beside.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_beside.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* kept.c: kn_kept.h. Cost: one pass over the column where it has many values, and the inference of its type. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_kept.h"
 
 #include "kn_alloc.h"

@@ -1,5 +1,6 @@
 /* kn_beside.h: files that stand beside a release: written and handed to the disk under temporary names first, so that only
- * renames are left; taken back where the release does not come after all. */
+ * renames are left; taken back where the release does not come after all.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_BESIDE_H
 #define KN_BESIDE_H
 

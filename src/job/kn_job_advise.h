@@ -1,6 +1,7 @@
 /* kn_job_advise.h: trying methods, and how each kind of data does it. Only src/job includes it.
  *
  * The job of a shape reads its data, describes itself as a kn_advisor and lets kn_advice_make do the rest.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_JOB_ADVISE_H
 #define KN_JOB_ADVISE_H

@@ -1,5 +1,6 @@
 /* kn_job_publish.h: the public set of a release of any shape: its certificate and, if asked for, its public page. Both are
- * made by src/publish and src/report from facts that the release itself tells. */
+ * made by src/publish and src/report from facts that the release itself tells.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_JOB_PUBLISH_H
 #define KN_JOB_PUBLISH_H
 

@@ -1,4 +1,5 @@
 /* kn_job_texts.h: memory and lists of texts of a result, for every kind of release. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_JOB_TEXTS_H
 #define KN_JOB_TEXTS_H
 

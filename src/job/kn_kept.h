@@ -1,4 +1,5 @@
 /* kn_kept.h: may a column be published as it is? */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_KEPT_H
 #define KN_KEPT_H
 

@@ -1,4 +1,5 @@
 /* kn_targets.h: what a run writes must not be what it reads, and must be what its name says. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_TARGETS_H
 #define KN_TARGETS_H
 

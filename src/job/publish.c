@@ -1,4 +1,5 @@
 /* publish.c: kn_job_publish.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_job_publish.h"
 
 #include "kn_public_report.h"

@@ -1,5 +1,6 @@
 /* report.c: the public functions of kanon/report.h: a page is rendered in memory, then written at once, so that
- * the file appears whole or not at all. Memory: the page, some tens of kilobytes. */
+ * the file appears whole or not at all. Memory: the page, some tens of kilobytes.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/report.h>
 
 #include "kn_database_report.h"

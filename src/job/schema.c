@@ -1,4 +1,5 @@
 /* schema.c: the picture of a schema as a file that appears whole or not at all. See kanon/database.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/database.h>
 
 #include "kn_output.h"

@@ -2,6 +2,7 @@
  *
  * Whoever reads a release, kanon first, goes by its name. A table is written as CSV and records in the form that they came
  * in, whatever the name: so a name that says something else is refused, with one that does not.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 #include <strings.h>

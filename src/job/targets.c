@@ -1,6 +1,7 @@
 /* targets.c: nothing that is read is overwritten. Interface: kn_targets.h.
  *
  * Of a database in a folder every file that is a table counts as read, whether the release file lists it or not.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_targets.h"
 

@@ -1,4 +1,5 @@
 /* texts.c: kn_job_texts.h. Lists are short: each text copies the list before it. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_job_texts.h"
 
 #include <stdint.h>

@@ -3,6 +3,7 @@
  *
  * Cost of AG(X, Y): one pass over the rows for each attribute of X and of Y. The repair ends because labels only rise:
  * after at most (sum of heights × groups) rounds, in practice two or three.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_context.h"

@@ -3,6 +3,7 @@
  * One hash table over (group, label), in row order, so that groups are numbered by their first rows whatever the number of
  * threads. Cost: one look-up per row and attribute; memory: 4 bytes per row and group, and a table of 16 bytes per two
  * thirds of the groups to come.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_grouping.h"
 

@@ -1,5 +1,6 @@
 /* kn_grouping.h: rows grouped by what they show: group numbers in the order of first rows, refined by one more attribute at
- * a time. */
+ * a time.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_GROUPING_H
 #define KN_GROUPING_H
 

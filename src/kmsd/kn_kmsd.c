@@ -12,6 +12,7 @@
  * Cost: O(attributes² × rows) for choosing the next attribute, and MDG's (kn_mdg.c) for each attribute and group; groups
  * go to the threads. Memory: 4 bytes per row and attribute, 12 per row for groups, MDG's per thread. Limits: 64
  * quasi-identifiers, 2^32 - 2 rows.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_kmsd.h"
 

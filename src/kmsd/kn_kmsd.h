@@ -1,5 +1,6 @@
 /* kn_kmsd.h: K-MSD and K-MSD-AG (Huang, Song, Gao, Cai 2014, sections 5 and 6; docs/errata.md 2): k-anonymity built
  * attribute by attribute, and functional dependencies that survive it. Local recoding: rows are raised, not values.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_KMSD_H
 #define KN_KMSD_H

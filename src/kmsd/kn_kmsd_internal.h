@@ -1,4 +1,5 @@
 /* kn_kmsd_internal.h: the state of a run of K-MSD, shared by its parts. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_KMSD_INTERNAL_H
 #define KN_KMSD_INTERNAL_H
 

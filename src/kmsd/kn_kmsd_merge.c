@@ -7,6 +7,7 @@
  * class holds. Each round leaves fewer classes, or as many with fewer that are not suppressed, so they end.
  *
  * Cost: per round a grouping, the judging of all classes, and a sort of those that fail.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
 

@@ -14,6 +14,7 @@
  *
  * Cost: O((rows + values × height) × log): a group of 500,000 rows with 50,000 rare values takes about a second. Limits:
  * 2^32 - 1 rows.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_mdg.h"
 

@@ -1,4 +1,5 @@
 /* kn_mdg.h: minimal distance generalization (K-MSD, section 5, item 2; docs/errata.md R3 and R4). */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_MDG_H
 #define KN_MDG_H
 

@@ -10,6 +10,7 @@
  * known where nothing is suppressed, or where every quasi-identifier's cells stand on one level.
  *
  * Cost: reading, then one grouping of the release. Memory: the release's columns and the original's quasi-identifiers.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/measure.h>
 

@@ -7,6 +7,7 @@
  * that each combination belongs to one class.
  *
  * Cost: reading, one grouping per table, then per query O(combinations). Memory: both tables' columns and the combinations.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/workload.h>
 

@@ -1,4 +1,5 @@
 /* kn_measuring.h: an original and a release as kn_measure reads them, shared with kn_measure_workload.c. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_MEASURING_H
 #define KN_MEASURING_H
 

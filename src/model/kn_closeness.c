@@ -20,6 +20,7 @@
  * sequence that does not fall, from 0 to D. (It must not take more at a value than is there; a best one never does: it
  * rises by more than F does nowhere.) That is isotonic regression with absolute errors, solved exactly by one pass with
  * a heap. O(values × log values), for such classes only.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_model.h"
 

@@ -2,6 +2,7 @@
  *
  * Cost: distinct O(1), entropy O(values of the class), recursive that times log(rows): the sum of the l - 1 largest
  * counts is found by bisection over counts, which needs neither sorting nor memory.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 

@@ -6,6 +6,7 @@
  * delta-disclosure is strict: Brickell and Shmatikov ask it of every value of the table, and a value that a class lacks
  * has ln 0. Who reads "nobody in this class has s" has learned something, however rare s is. Tools that skip such values
  * report what kn_delta_present gives.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 

@@ -12,6 +12,7 @@
  * sums run in ascending order of codes, so equal histograms always get equal answers.
  *
  * Limit: rows × rows × values < 2^127; 2^42 rows are always possible.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_MODEL_H
 #define KN_MODEL_H

@@ -5,6 +5,7 @@
  * the decimals that the weights need (at most six), and their sums are exact.
  *
  * Cost: one grouping and one roll-up; memory in proportion to the combinations.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * Cumulative rows and their sums let the ordered distance skip the values that a class does not have; rows per node do
  * the same for the hierarchical one. Cost: O(values + nodes) once; 40 bytes per value and 8 per node, and for each
  * scratch 16 per value and 28 per node.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_error.h"

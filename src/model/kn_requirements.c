@@ -6,6 +6,7 @@
  *
  * Cost of making: one grouping per sensitive column, and one for the persons. Of a question: O(1) for a class that is too
  * small, else that of the models; nothing is allocated.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_requirements.h"
 

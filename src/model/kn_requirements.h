@@ -17,6 +17,7 @@
  * absent, which min forbids. So a class of 0 rows fails (absent_fails), no suppression helps, and a class with rows that
  * is suppressed becomes such a class: a node with a class that fails is then bad, whatever the budget. In all other cases
  * a class of 0 rows holds.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_REQUIREMENTS_H
 #define KN_REQUIREMENTS_H

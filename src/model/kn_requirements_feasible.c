@@ -2,6 +2,7 @@
  * asked. kn_requirements.h says why that decides, and when.
  *
  * Cost: that of the models for one class with all values.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <stdio.h>

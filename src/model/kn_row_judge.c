@@ -4,6 +4,7 @@
  *
  * Average risk is a promise about the whole release. Here it becomes one about every class: where each class has at least
  * 1 / risk rows, the average has.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_row_judge.h"
 

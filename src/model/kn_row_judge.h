@@ -2,6 +2,7 @@
  *
  * For methods that make classes row by row: what kn_class_view wants to know of a class is collected from the rows of the
  * table. A judge belongs to one worker.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_ROW_JUDGE_H
 #define KN_ROW_JUDGE_H

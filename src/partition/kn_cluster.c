@@ -9,6 +9,7 @@
  * worked out again: looking at a point is one table look-up per dimension.
  *
  * Cost: points² × dimensions at most. Memory: a few numbers per point, dimension and class of the largest region.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_cluster.h"
 

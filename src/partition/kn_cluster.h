@@ -2,6 +2,7 @@
  *
  * What greedy cuts cannot do: a class need not be a box that no other class meets; it is any k rows that lie close
  * together. Used by mondrian-best on regions of a few hundred rows.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_CLUSTER_H
 #define KN_CLUSTER_H

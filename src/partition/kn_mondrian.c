@@ -25,6 +25,7 @@
  *
  * Cost: O(rows × dimensions × log(rows / k)) for evenly spread data; memory beside the records: one counter per position and
  * worker, one region per class.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_mondrian.h"
 

@@ -1,4 +1,5 @@
 /* kn_mondrian.h: what the strict, the relaxed and the single-dimensional method share: lists of finished regions. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_MONDRIAN_H
 #define KN_MONDRIAN_H
 

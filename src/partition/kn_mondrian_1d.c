@@ -7,6 +7,7 @@
  * place is finished. In a dimension with nodes an interval is cut only between children of its lowest common ancestor.
  *
  * Cost: per cut two passes over the rows of the interval. Intervals are few: the regions are their combinations.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

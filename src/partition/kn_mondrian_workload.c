@@ -17,6 +17,7 @@
  *
  * Cost per region: one frequency set per dimension that an affected query looks at, and candidates × affected queries. Both
  * fall with the region.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_mondrian_workload.h"
 

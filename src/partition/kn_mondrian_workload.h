@@ -1,4 +1,5 @@
 /* kn_mondrian_workload.h: which cut of a region lowers the error of a workload most. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_MONDRIAN_WORKLOAD_H
 #define KN_MONDRIAN_WORKLOAD_H
 

@@ -2,6 +2,7 @@
  *
  * Cost: see kn_mondrian.c and kn_mondrian_1d.c. Memory: the points (kn_space.h), one number per row for the plan, and the
  * classes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_partition.h"
 

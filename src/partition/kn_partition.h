@@ -2,6 +2,7 @@
  *
  * The rows are cut into regions until no allowable cut is left; each region is a class of the plan. A cut is allowable if
  * both sides satisfy every requirement. Nothing is suppressed unless the requirements fail for the whole table.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_PARTITION_H
 #define KN_PARTITION_H

@@ -8,6 +8,7 @@
  * the plan's own arrays are made.
  *
  * Cost: a few passes over the records, parallel over regions, and a sort of the regions.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* kn_space.c: the rows of a table as points (kn_space.h).
  *
  * Cost: one pass over a region for each operation. Memory: per row 4 bytes and, per dimension, 1, 2 or 4.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_space.h"
 

@@ -3,6 +3,7 @@
  * Each quasi-identifier is a dimension; a value's place in it is its position: the code of an ordered column, the leaf of
  * a column with a hierarchy; "missing" has the last position. A point is one small record (positions and row number), so
  * that a region is a range of records and a cut moves records inside its range: no index, no second copy.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_SPACE_H
 #define KN_SPACE_H

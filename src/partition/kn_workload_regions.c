@@ -5,6 +5,7 @@
  * combinations of the columns that the workload names.
  *
  * Cost: one grouping of the table, then per query O(values of its columns + combinations).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_workload_regions.h"
 

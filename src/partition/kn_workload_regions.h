@@ -1,4 +1,5 @@
 /* kn_workload_regions.h: a workload as partitioning needs it (method mondrian-workload). */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_WORKLOAD_REGIONS_H
 #define KN_WORKLOAD_REGIONS_H
 

@@ -6,6 +6,7 @@
  *
  * Cost: O(labels + nodes) to make; a text O(length), an interval O(places to cut × log values). Memory: 4 bytes per
  * node and about 12 per label.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_cell_parse.h"
 

@@ -22,6 +22,7 @@
  * a whole column (kn_cell_parse_column) the nodes of one level, where all its texts can be of one level.
  *
  * A parser never changes once made; any thread may use it, with members of its own.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_CELL_PARSE_H
 #define KN_CELL_PARSE_H

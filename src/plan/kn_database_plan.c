@@ -1,6 +1,7 @@
 /* kn_database_plan.c: memory and validation of database plans. See the header for the layout.
  *
  * Cost of validation: the plan's size plus the database's rows.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_database_plan.h"
 

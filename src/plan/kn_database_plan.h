@@ -7,6 +7,7 @@
  *
  * Nodes of one tree stand level by level: the root first; the children of a node are neighbours, in the order of
  * (table, values, what hangs below): no two classes have the same tree.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_DATABASE_PLAN_H
 #define KN_DATABASE_PLAN_H

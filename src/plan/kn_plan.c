@@ -5,6 +5,7 @@
  * their cells (cells are compared wherever hashes agree).
  *
  * Limit: fewer than 2^32 - 1 classes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_plan.h"
 

@@ -2,6 +2,7 @@
  *
  * A method makes a plan and never writes data; recoding, metrics and writing look at the plan alone. Only the
  * quasi-identifiers are planned: all other cells are copied, dropped or replaced whatever the method.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_PLAN_H
 #define KN_PLAN_H

@@ -3,6 +3,7 @@
  * Interface: kn_records_plan.h. Cost of applying: the records once, per record the relations whose values it has, and
  * sorting. Records are worked on in parallel; the result does not depend on it. Paper: section II-D (definition 2, figures 5
  * to 7).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_records_plan.h"
 

@@ -1,5 +1,6 @@
 /* kn_records_plan.h: what a method on tree records decides: a cut through the vocabulary and an ordered list of relations
  * that vanish (Gkountouna, Terrovitis 2013, section II-D; docs/errata.md K7, K8).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_RECORDS_PLAN_H
 #define KN_RECORDS_PLAN_H

@@ -1,4 +1,5 @@
 /* kn_public.c: what the facts of all shapes share (kn_public.h): memory, class sizes, the mean loss. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_public.h"
 
 #include <math.h>

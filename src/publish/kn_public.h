@@ -7,6 +7,7 @@
  *
  * One kn_public is made per release by the function of its shape and rendered twice: as a certificate here, as a page by
  * src/report. Both come out byte for byte equal for equal releases and requests.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_PUBLIC_H
 #define KN_PUBLIC_H

@@ -1,5 +1,6 @@
 /* kn_public_certificate.c: the facts of a release as its certificate (kn_public.h; docs/certificate.md explains every key).
- * Keys keep their order; equal facts and requests give equal bytes. */
+ * Keys keep their order; equal facts and requests give equal bytes.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <jansson.h>
 #include <math.h>
 

@@ -5,6 +5,7 @@
  * from the outermost inwards, and a row's sight is its quasi-identifiers with the sorted numbers of the rows that belong
  * to it. Persons of equal number are a class. Cost: linear in the rows, but for sorting the rows of each row. An anatomy
  * shows its quasi-identifiers as they are: it has no such classes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  *
  * Two passes over the distinct texts: what each is (and so the span and the members of the whole column), then its loss.
  * Cost: linear in the texts and, for a file, in the hierarchy.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* kn_public_records.c: the facts of released tree records (kn_public.h): how many there are, and of what. How many records
  * somebody finds who knows some of a record depends on what is counted as knowledge; the promise says so, and it was
- * verified. */
+ * verified.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_public.h"

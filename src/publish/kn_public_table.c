@@ -4,6 +4,7 @@
  * every quasi-identifier). Other rows with equal quasi-identifiers are a class. Where a promise depends on the order of
  * sensitive values or on their hierarchy they are read a second time, with a type. Cost: one or two readings of the file,
  * and one grouping for each promise about a sensitive column.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 #include <string.h>

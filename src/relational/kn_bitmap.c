@@ -12,6 +12,7 @@
  *
  * Cost: persons × climit × bits / 64, or × a person's facts where those are fewer than words. Memory: climit + GROUP rows
  * of bits, and lists no longer than the forest.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_bitmap.h"
 

@@ -19,6 +19,7 @@
  * Distance is LM (Definition 7) of the row that a person and a cluster become, over all columns of the bitmap: a cell *
  * costs 1. In an incomplete database most cells are * from the start, distances are close to 1 and a threshold below
  * that lets every person begin a cluster while climit allows; in a complete one they are close to 0.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_BITMAP_H
 #define KN_BITMAP_H

@@ -4,6 +4,7 @@
  * numbered as they first come up, and the forest's order depends on values alone, so the numbers do too.
  *
  * Cost: linear in the forest's nodes. Memory: 4 bytes per node, 32 per distinct fact at most.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

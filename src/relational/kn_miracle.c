@@ -12,6 +12,7 @@
  *
  * Memory: open clusters, finished ones (they are the plan), and for whole subtrees STORE_LIMIT of them or four times those
  * of the open clusters, and LANES memories of costs.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_miracle.h"
 

@@ -3,6 +3,7 @@
  * A lane is what one worker needs for one of a fixed number of pieces of work: its own memory of costs, its own
  * counters. Which piece goes to which lane depends on positions alone, so neither results nor counters depend on
  * threads.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_MIRACLE_H
 #define KN_MIRACLE_H

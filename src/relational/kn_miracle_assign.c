@@ -6,6 +6,7 @@
  * the rest an alternating path.
  *
  * Cost: O(columns^3), and in the worst case O(rows · columns^3) with many equal optima.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -13,6 +13,7 @@
  *
  * Cost: tables × quasi-identifiers × buckets; of the coarse bound, tables; of the fine bound, the hierarchy nodes with
  * values below them.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

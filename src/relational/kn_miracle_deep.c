@@ -7,6 +7,7 @@
  * the roots, once the whole is beyond what is asked for.
  *
  * Cost of a distance: the square of the siblings per pair of nodes whose cost is neither remembered nor excluded.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

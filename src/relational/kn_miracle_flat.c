@@ -6,6 +6,7 @@
  * beyond what is asked for, the walk ends.
  *
  * Cost: a matching per pair of nodes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_miracle.h"
 

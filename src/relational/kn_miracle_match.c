@@ -3,6 +3,7 @@
  *
  * Cost: the greedy matching looks at runs of equal siblings, not at each: at most the square of the different ones. The
  * exact one is cubic. The level matcher sorts siblings once per level of the hierarchies.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -4,6 +4,7 @@
  *
  * Cost: O(climit · persons · n^(2 levels)) for n siblings, miracle-x O(climit · persons · n^(levels + 1)). Memory: the
  * clusters, and n^2 losses per level with exact matching.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

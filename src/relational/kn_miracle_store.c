@@ -2,6 +2,7 @@
  *
  * Numbers are given bottom-up: a subtree is its root's values and the numbers of its children in their order. Two hash
  * tables with open addressing; keys are compared in full. Only one thread interns; any may read meanwhile stopped.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

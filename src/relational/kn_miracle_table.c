@@ -5,6 +5,7 @@
  * data; others are asked for the lowest common ancestor each time.
  *
  * Cost: inner^2 look-ups and 4 · inner^2 + 4 · nodes bytes per column.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_error.h"

@@ -2,6 +2,7 @@
  * of the two implementations and makes the plan.
  *
  * The forest's order depends on values alone, so the order of persons does, with a seed too: it shuffles that order.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_relational.h"
 

@@ -1,5 +1,6 @@
 /* kn_relational.h: multi-relational k-anonymity by clustering (Nergiz, Clifton, Nergiz 2009: MiRaCle, MiRaCleX,
  * dMiRaCle; docs/errata.md 4): persons with all their rows, as trees, are grouped so that at least k show the same tree.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_RELATIONAL_H
 #define KN_RELATIONAL_H

@@ -5,6 +5,7 @@
  * (docs/errata.md M8).
  *
  * Cost: n log n comparisons of subtrees for n nodes, and size × n for the rows of the members.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_relational_internal.h"
 

@@ -2,6 +2,7 @@
  * are infinitely far apart. kn_relational.h says what that means; who asks goes on to the next nearest cluster.
  *
  * Cost: promised nodes × members, and sorting where a value is there already.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_error.h"
 #include "kn_model.h"

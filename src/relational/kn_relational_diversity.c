@@ -2,6 +2,7 @@
  * must be diverse (section 5.2; docs/errata.md M13). One row per member and node, so counts are persons.
  *
  * Cost: nodes × members, and sorting them.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /* kn_relational_internal.h: what the files of this module share: losses, clusters and the front of both
  * implementations. The reference (kn_miracle_reference.c) uses this header and nothing else of the module.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_RELATIONAL_INTERNAL_H
 #define KN_RELATIONAL_INTERNAL_H

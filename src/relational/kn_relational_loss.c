@@ -3,6 +3,7 @@
  * A cell that covers f of g values costs (f - 1) / (g - 1) (Definition 7). All these fractions are whole numbers of
  * one unit, the least common multiple of the g - 1, where that is below 2^31; otherwise the unit is 2^31 and they are
  * rounded down, which keeps their order. Limit: fewer than 2^31 cells in one tree.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_relational_internal.h"
 

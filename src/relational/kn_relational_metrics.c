@@ -3,6 +3,7 @@
  * LM runs over the quasi-identifier cells of all rows that belong to persons, and a deleted cell costs 1; the letter
  * of Definition 7, over the rows that are left, is reported beside it. Losses are summed as integers and divided once,
  * so that neither order nor threads matter. Cost: linear in the forest and in the plan's nodes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_error.h"

@@ -2,6 +2,7 @@
  * release, and so in the plan; of diverse classes their union is diverse.
  *
  * Cost: linear in the classes' nodes and rows, and sorting members.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  *
  * SHA-256 of one file cannot be cut into parts; at some 300 MB/s it would take as long as reading the table. Where no
  * thread can be started the files are read when they are waited for.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_digest.h"
 

@@ -1,4 +1,5 @@
 /* kn_digest.h: SHA-256 of files, computed beside other work. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_DIGEST_H
 #define KN_DIGEST_H
 

@@ -1,4 +1,5 @@
 /* kn_private_parts.h: what private files of all shapes are made of. Where memory is out `*ok` becomes false. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_PRIVATE_PARTS_H
 #define KN_PRIVATE_PARTS_H
 

@@ -2,6 +2,7 @@
  *
  * Who has no key can neither compute nor undo a pseudonym. Equal values get equal pseudonyms in every release made with
  * the same key, which links the releases: the caller says so to the user.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_PSEUDONYM_H
 #define KN_PSEUDONYM_H

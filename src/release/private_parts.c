@@ -1,4 +1,5 @@
 /* private_parts.c: what private files of all shapes are made of (kn_private_parts.h). */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_private_parts.h"
 
 #include <math.h>

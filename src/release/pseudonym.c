@@ -2,6 +2,7 @@
  *
  * Cost: one HMAC (two to three blocks of SHA-256) per distinct value. Limits: pseudonyms have 128 bits; two values out of
  * 2^32 share one with a chance of 2^-65.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_pseudonym.h"
 

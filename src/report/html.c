@@ -3,6 +3,7 @@
  * The style sheet stands below: light and dark by the reader's setting, paper in print, one column on a phone. Colours
  * have a contrast of at least 4.5 to 1 where text is involved; blue and orange are told apart by colour-blind readers, and
  * they differ in lightness too. Cost: linear in what is written.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_html.h"
 

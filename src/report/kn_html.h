@@ -2,6 +2,7 @@
  *
  * The page is HTML 5 and well-formed XML at the same time, holds its own style and refuses every request to the outside
  * (Content-Security-Policy). All functions append; a failure is the buffer's. Numbers do not depend on the locale.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_HTML_H
 #define KN_HTML_H

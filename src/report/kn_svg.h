@@ -3,6 +3,7 @@
  * Colours come from the page's style sheet by class, so that a picture follows light, dark and print. Coordinates are
  * written with one decimal, whatever the locale. A picture has a title and a description for those who do not see it;
  * marks carry a title of their own, which browsers show on hovering.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_SVG_H
 #define KN_SVG_H

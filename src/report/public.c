@@ -4,6 +4,7 @@
  * Every figure comes from kn_public, which knows the release and the request alone; every other sentence is constant or
  * depends on the request. Equal releases and requests give equal bytes. Cost: linear in the columns and distinct class
  * sizes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_public_report.h"
 

@@ -1,4 +1,5 @@
 /* svg.c: pictures inside a page (kn_svg.h). Everything is appended at once; cost linear in what is written. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_svg.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
  *
  * Numbers are read from their text and never pass through binary floating point. Whether a text stands in quotes makes no
  * difference, except that nothing, ~ and null without quotes are no value.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_field.h"
 

@@ -3,6 +3,7 @@
  * Whatever is kept is copied into the spec's arena. Every function fails with the place of the value (of the key, where
  * the key is unknown) and says what is expected; it does not show what stands there, unless it is a name that is nearly
  * right.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_FIELD_H
 #define KN_FIELD_H

@@ -1,5 +1,6 @@
 /* kn_request_json.c: parts of a request as JSON (kn_request_json.h). Numbers have 15 digits, so that 0.05 stays 0.05; what JSON
- * cannot write (infinity, not a number) is null. */
+ * cannot write (infinity, not a number) is null.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "kn_request_json.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* kn_request_json.h: members, models and hierarchies as JSON, for what stands beside a release. Where memory is out `*ok`
- * becomes false, which kn_json_dump tells. */
+ * becomes false, which kn_json_dump tells.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_REQUEST_JSON_H
 #define KN_REQUEST_JSON_H
 

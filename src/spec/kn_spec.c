@@ -4,6 +4,7 @@
  * models) are blocks of their own, because a change that fails midway must leave the old ones as they were.
  *
  * Cost: finding an attribute or a model is linear in their number.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_spec.h"
 

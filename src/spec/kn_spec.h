@@ -1,4 +1,5 @@
 /* kn_spec.h: the inside of a spec: what stands behind the public fields, and where in the release file it came from. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_SPEC_H
 #define KN_SPEC_H
 

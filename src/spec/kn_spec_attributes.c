@@ -1,6 +1,7 @@
 /* kn_spec_attributes.c: `attributes:`: role, type, hierarchy of each column.
  *
  * What is said of an attribute is added to what is known of it, so that a release file and later changes go together.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

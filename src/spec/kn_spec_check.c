@@ -2,6 +2,7 @@
  *
  * Nothing is opened: whether the columns are there, whether the hierarchies fit them and whether the output is one of the
  * inputs under another name is found out when the job runs.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdarg.h>
 #include <stdio.h>

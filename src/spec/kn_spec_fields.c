@@ -3,6 +3,7 @@
  * A new field is a name in kn_field, a line in `fields` and a function. All ways in use the same functions.
  *
  * Limits: those of kn_yaml.h.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* kn_spec_hierarchy.c: `hierarchy:` of an attribute: a path, a word, or a mapping with one kind and its options.
  *
  * Whether a hierarchy fits the column is found out when it is built; here only what its text alone can say is checked.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

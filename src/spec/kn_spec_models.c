@@ -4,6 +4,7 @@
  * a field of the file is overridden. What comes from one door holds together, and is written as the one promise that says
  * as much as all: the greatest k, the smallest t. Of recursive (c, l)-diversity there may be two of which neither says as
  * much as the other, and of delta-presence two that exclude each other; both stay.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* kn_spec_privacy.c: `privacy:`: a list of models, each a mapping of its name to its parameters.
  *
  * Which parameters a model takes is a table; whether their values make sense is kn_model_check's to say.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* kn_spec_shape.c: a table, a database or trees? And does what is asked fit it? */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/catalogue.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  *
  * A list of tables replaces the one before as a whole. It lies in the spec's arena and is never changed in place, so that
  * a failed change leaves the old one as it was.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
 #include <string.h>

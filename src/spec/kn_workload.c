@@ -5,6 +5,7 @@
  *
  * Cost: linear in the text. Memory: the text and the queries.
  * Limits: 16 MiB of text, 100,000 queries, 256 predicates per query.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_workload.h"
 

@@ -12,6 +12,7 @@
  * Keywords in either case. A name is a letter, "_" or a character beyond ASCII, followed by more of these, digits, "." and
  * "-" (but not "--", which begins a comment up to the end of the line); any other name stands in double quotes. A quote
  * inside its own kind is doubled.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_WORKLOAD_H
 #define KN_WORKLOAD_H

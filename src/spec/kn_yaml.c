@@ -8,6 +8,7 @@
  * Messages do not show what stands in the text: somebody may have named a file of data by mistake.
  *
  * Cost: linear in the text, n log n in the keys of a mapping.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_yaml.h"
 

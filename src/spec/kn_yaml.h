@@ -1,6 +1,7 @@
 /* kn_yaml.h: YAML or JSON text → a small tree of texts, lists and mappings with the place of each.
  *
  * Only this file's source knows libfyaml. The tree lives in the caller's arena and borrows nothing.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_YAML_H
 #define KN_YAML_H

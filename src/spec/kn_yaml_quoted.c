@@ -7,6 +7,7 @@
  * \u escapes are one character.
  *
  * Cost: linear.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_yaml_quoted.h"
 

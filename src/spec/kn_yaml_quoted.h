@@ -1,4 +1,5 @@
 /* kn_yaml_quoted.h: what a text in quotes means in YAML and JSON. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_YAML_QUOTED_H
 #define KN_YAML_QUOTED_H
 

@@ -2,6 +2,7 @@
  *
  * Three tables of texts, and which method keeps which model. Names are those of kn_terms.c
  * and kn_model_terms.c; a test holds them together. Cost: one look-up.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/catalogue.h>
 

@@ -6,6 +6,7 @@
  * The grammar:  names arrow names;  names = name {"," name};  arrow = "->" | "->>" | "-" digits "->".
  * An unquoted name ends before a comma or an arrow and is stripped of blanks. The arrow with digits needs a blank or
  * a quote before it, since "-3" is a fine end of a name.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/dependencies.h>
 #include <stdint.h>

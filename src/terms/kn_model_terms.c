@@ -1,6 +1,7 @@
 /* kn_model_terms.c: privacy models as a request names them: their names, and whether their parameters make sense.
  *
  * Interface: kanon/models.h, kn_model_terms.h. Cost: a walk through the list of models.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_model_terms.h"
 

@@ -1,4 +1,5 @@
 /* kn_model_terms.h: what follows from a privacy model's kind alone. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_MODEL_TERMS_H
 #define KN_MODEL_TERMS_H
 

@@ -1,6 +1,7 @@
 /* kn_terms.c: the names of what a request can say: types, roles, methods, metrics and the options of methods.
  *
  * Interface: the public headers. One list per enumeration, in its order. Cost: a look-up, or a walk through one list.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/diagnose.h>
 #include <kanon/spec.h>

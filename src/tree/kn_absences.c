@@ -6,6 +6,7 @@
  * sensitive value can only become fewer.
  *
  * Cost: one step per row and value it has that can be lacking; beyond that only where few records lack what many have.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_absences.h"
 

@@ -1,4 +1,5 @@
 /* kn_absences.h: what somebody knows that a record has not (section III-G; kn_tree.h says how it is read). */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_ABSENCES_H
 #define KN_ABSENCES_H
 

@@ -2,6 +2,7 @@
  *
  * Interface: kn_blocks.h. A block with all its sets stays within BLOCK_BYTES, so that it is read from near memory. Cost: one
  * step per row and relation; one to clear a set.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_blocks.h"
 

@@ -3,6 +3,7 @@
  *
  * Relations may be told apart in two ways, as they stand and as they were: `now` and `then`. Most nodes give the same ones in
  * both ways.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_BLOCKS_H
 #define KN_BLOCKS_H

@@ -2,6 +2,7 @@
  *
  * Interface: kn_cut_state.h, kn_candidate.h. Cost: the records that have the specialized value. Limits (kn_cut_state_fits):
  * keys of 64 bits, 64 nodes per record, classes in order on every path.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_candidate.h"
 

@@ -1,4 +1,5 @@
 /* kn_candidate.h: the inside of looking at a cut by what it changes. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_CANDIDATE_H
 #define KN_CANDIDATE_H
 

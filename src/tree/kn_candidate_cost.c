@@ -2,6 +2,7 @@
  *
  * Interface: kn_candidate.h. The supports of the released trie are the parent's, but for rows that have the specialized value
  * or whose nodes stand elsewhere in the end.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

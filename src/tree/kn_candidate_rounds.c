@@ -6,6 +6,7 @@
  * - rows whose relations differ from what they were for the parent in that round: the difference is counted.
  * Which of the parent's rounds a round is held against is a matter of speed alone: the one that ended with the same number of
  * relations, where there is one.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

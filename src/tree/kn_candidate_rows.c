@@ -2,6 +2,7 @@
  *
  * Interface: kn_candidate.h. A row is the number of one of the synopsis, through the image of whose nodes it is seen: nothing is
  * copied. Rows that become equal are merged, where that pays.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -2,6 +2,7 @@
  * where the same specialization passed with the parent's own parent, only those that have a value of both.
  *
  * Interface: kn_candidate.h. Cost: one step per row and combination of that kind.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

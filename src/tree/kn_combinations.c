@@ -3,6 +3,7 @@
  *
  * Interface: kn_combinations.h. Cost: one step per row and combination it has. Memory: per level the entries of one
  * combination's extensions.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_combinations.h"
 

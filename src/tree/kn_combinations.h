@@ -1,4 +1,5 @@
 /* kn_combinations.h: the combinations of values, and of relations, that rows have, with their supports. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_COMBINATIONS_H
 #define KN_COMBINATIONS_H
 

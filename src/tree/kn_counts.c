@@ -1,6 +1,7 @@
 /* kn_counts.c: supports by key.
  *
  * Interface: kn_counts.h. Open addressing, at most 4 / 5 full.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_counts.h"
 

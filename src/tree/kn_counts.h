@@ -1,4 +1,5 @@
 /* kn_counts.h: supports by key: a hash table from 64-bit keys (never 0) to numbers. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_COUNTS_H
 #define KN_COUNTS_H
 

@@ -1,6 +1,7 @@
 /* kn_cut.c: cuts through the vocabulary: specializing one value at a time, each cut kept once.
  *
  * Interface: kn_cut.h. Memory: the values of every cut that was reached.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_cut.h"
 

@@ -3,6 +3,7 @@
  * Interface: kn_cut_state.h, kn_candidate.h. While a cut is only a candidate its tables hold what differs from the parent's;
  * when it is followed they are settled: made to stand by themselves. Memory: the tables have an entry per combination with
  * relations that occurs.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -3,6 +3,7 @@
  * FixStructure the paths as they stood and the supports of all combinations with relations.
  *
  * For relations pair by pair, without strict positions and sensitive values; kn_cut_state_fits says whether.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_CUT_STATE_H
 #define KN_CUT_STATE_H

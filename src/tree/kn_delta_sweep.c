@@ -5,6 +5,7 @@
  * with a node that differs are looked at. From one round to the next what they differed by is kept, but for rows in which
  * something moved, here or for the parent, unless these are most. Cost: as kn_new_support_sweep.c, and one step per combination whose
  * support differs.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

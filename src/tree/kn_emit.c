@@ -2,6 +2,7 @@
  *
  * Interface: kn_emit.h. Relations that meet the condition come first in the list, so that a set meets it if its first one
  * does, and whole branches are left out. Cost: one step per combination that is meant.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_emit.h"
 

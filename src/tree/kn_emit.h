@@ -1,4 +1,5 @@
 /* kn_emit.h: the combinations of one row that have relations, as keys added to counts. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_EMIT_H
 #define KN_EMIT_H
 

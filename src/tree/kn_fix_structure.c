@@ -3,6 +3,7 @@
  *
  * Interface: kn_structure.h. A disassociation rewrites the paths of the projected synopsis, never a record: the node b of
  * a ⇝ b goes up to a's parent; from a path that goes on below b, b vanishes (Definition 2).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* kn_new_support.c: supports of the combinations with a new value, in arrays where that is possible.
  *
  * Interface: kn_new_support.h. How they get there: kn_new_support_sweep.c; of more values or relations, row by row.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_new_support.h"
 

@@ -5,6 +5,7 @@
  *   two relations: A[i][x][y], x < y: ui is related to both; B[i][x][y]: ui is related to x, and x to y.
  * Of two values of classes that nest, the one of the smaller class is above; so "related" says which. Everything else is in a
  * hash table.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_NEW_SUPPORT_H
 #define KN_NEW_SUPPORT_H

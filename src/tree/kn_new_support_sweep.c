@@ -2,6 +2,7 @@
  *
  * Interface: kn_new_support.h. In later rounds only rows in which something moved are looked at, unless these are many: then it is
  * less work to count all anew. Cost: one step per row and relation, and one per combination that occurs and 512 rows.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_context.h"
 #include "kn_error.h"

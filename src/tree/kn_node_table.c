@@ -2,6 +2,7 @@
  *
  * Interface: kn_node_table.h. One hash table with open addressing, at most half full; keys are compared in full. Limits:
  * 2^32 - 3 nodes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_node_table.h"
 

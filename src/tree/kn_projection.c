@@ -2,6 +2,7 @@
  * that become equal are merged; records that become equal are one row.
  *
  * Interface: kn_synopsis.h. Cost: O(nodes of the synopsis + nodes of its rows); the records themselves are not read.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

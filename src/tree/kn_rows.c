@@ -1,6 +1,7 @@
 /* kn_rows.c: small sets of numbers with weights.
  *
  * Interface: kn_rows.h. To merge equal ones, a hash table with open addressing over the rows; rows are compared in full.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_rows.h"
 

@@ -1,4 +1,5 @@
 /* kn_rows.h: many small sets of numbers, with how many records are equal to each. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_ROWS_H
 #define KN_ROWS_H
 

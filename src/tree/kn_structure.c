@@ -3,6 +3,7 @@
  *
  * Interface: kn_structure.h. A record's relations are those of its nodes: what stands above each on its path. Cost of a
  * check: one step per row and combination of relations and further values that it has (kn_combinations.c).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_structure.h"
 

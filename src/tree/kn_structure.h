@@ -1,4 +1,5 @@
 /* kn_structure.h: the structure of the projected records while relations are disassociated. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_STRUCTURE_H
 #define KN_STRUCTURE_H
 

@@ -9,6 +9,7 @@
  * Cost: O(frequent subtrees · frequent items · records / 64) and the records a few times; embedded: times what it takes to
  * find the nodes in a record. Memory: the records at this level, one bit per record for each frequent item, twice.
  * Paper: section II-E, equations 4 to 6 (docs/errata.md K15).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_subtree_miner.h"
 

@@ -1,4 +1,5 @@
 /* kn_subtree_miner.h: frequent subtrees of tree records at one level of their hierarchies, and what became of them. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_SUBTREE_MINER_H
 #define KN_SUBTREE_MINER_H
 

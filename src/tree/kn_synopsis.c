@@ -2,6 +2,7 @@
  *
  * Interface: kn_synopsis.h. Equal records are one row with a weight. Cost: O(nodes of all records). Limits: 2^32 - 3 nodes
  * of the trie, as many distinct records. Paper: section III-A.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_synopsis.h"
 

@@ -6,6 +6,7 @@
  * state of a solution is one path per node of the trie; no record is ever rebuilt. A record is the set of its nodes.
  *
  * A synopsis does not change once made and may be read by any thread.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_SYNOPSIS_H
 #define KN_SYNOPSIS_H

@@ -55,6 +55,7 @@
  * with l > 0, it is diverse too: for every combination with support s > 0, each sensitive value of the cut is in at most
  * s / l of these records. ACS follows every cut. GCS and OCS begin with {*} and follow the g best of all cuts that the step
  * before led to and no earlier step had seen (K10, K11). Fewer than k records, or {*} not followed: nothing is found.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_TREE_H
 #define KN_TREE_H

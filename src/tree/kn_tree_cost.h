@@ -4,6 +4,7 @@
  * costs may differ in the last bits; therefore it is summed up a second time modulo the prime 2^61 - 1, in which a quotient
  * is the product with an inverse: equal numbers have equal residues, and different ones that are close do not (but for one
  * chance in 2^61).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_TREE_COST_H
 #define KN_TREE_COST_H

@@ -6,6 +6,7 @@
  * one record can show is found from its values upwards: a node shows itself, or what its children show.
  *
  * Cost: one pass over the records where none has many nodes; else two, with the way from each value to "*".
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
 #include <string.h>

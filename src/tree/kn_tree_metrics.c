@@ -11,6 +11,7 @@
  * records they are all equal. A node that is not there any more counts as "*".
  *
  * Cost: the records once, for each of its nodes the released record's, and mining (kn_subtree_miner.c) once per level.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 #include <string.h>

@@ -7,6 +7,7 @@
  * Cost: for each cut C O(|C|^m) intersections of id lists, and for each round of disassociations as many again. Memory: the
  * released records, an id per record for each value and relation it has, and the cuts that were seen. Limits: 2^32 - 1
  * records.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

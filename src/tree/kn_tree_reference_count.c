@@ -3,6 +3,7 @@
  *
  * Interface: kn_tree_reference_internal.h. Cost: for a cut C O(|C|^m) intersections of id lists. Limits: 2^32 - 1 records.
  * Paper: Gkountouna, Terrovitis 2013, sections II-D and III-B.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include <string.h>

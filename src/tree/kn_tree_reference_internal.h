@@ -1,4 +1,5 @@
 /* kn_tree_reference_internal.h: what the two files of the plain k^(m,n) search share. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_TREE_REFERENCE_INTERNAL_H
 #define KN_TREE_REFERENCE_INTERNAL_H
 

@@ -6,6 +6,7 @@
  *
  * Where it can (kn_cut_state_fits), GCS and OCS keep the state of the cuts they follow and look only at what a
  * specialization changes; else each cut is looked at by itself.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include <string.h>

@@ -1,4 +1,5 @@
 /* kn_tree_work.h: what the searches share: looking at one cut. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_TREE_WORK_H
 #define KN_TREE_WORK_H
 

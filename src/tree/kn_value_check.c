@@ -2,6 +2,7 @@
  * what may be known to be absent (III-G).
  *
  * Interface: kn_tree_work.h.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_absences.h"
 #include "kn_alloc.h"

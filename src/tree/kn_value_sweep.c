@@ -4,6 +4,7 @@
  * combination adds to its support is what its sets have in common. Only combinations with a new value are counted, and where
  * the same specialization passed with the parent's own parent, only those that have a value of both. Cost: one step per row and
  * value, and one per combination and 512 rows.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

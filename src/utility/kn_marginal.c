@@ -1,4 +1,5 @@
 /* kn_marginal.c: counts of one column's values and of its hierarchy's nodes. O(rows), O(values + nodes). */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_marginal.h"
 
 /* One loop per width: the choice in kn_column_code would cost more than the counting. */

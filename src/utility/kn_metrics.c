@@ -14,6 +14,7 @@
  * value, 8 per node, and the class of each row where dm_star needs it.
  *
  * Limit: rows × 2^62 < 2^128.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_metrics.h"
 

@@ -1,4 +1,5 @@
 /* kn_metrics.h: every information-loss metric of a plan. docs/errata.md 3 has the readings; docs/metrics.md explains them. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_METRICS_H
 #define KN_METRICS_H
 

@@ -18,6 +18,7 @@
  *
  * Limits: a suppressed row costs at most 2^62, so the costs of one row add up in 64 bits; with fewer than 2^64 rows the
  * sums of a table fit into 128. A class-size metric needs rows < 2^63: its sums are below 2^126.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_objective.h"
 

@@ -12,6 +12,7 @@
  *
  * A cell never costs less further up its hierarchy, and a suppressed cell costs most. Missing cells cost nothing below
  * the root. With weights, lm, ncp and prec are weighted means, entropy is the sum of weight × logarithm.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_OBJECTIVE_H
 #define KN_OBJECTIVE_H

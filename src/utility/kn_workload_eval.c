@@ -16,6 +16,7 @@
  *
  * Cost: per query O(cells of the columns it names + combinations × its columns); parallel over queries. Memory: per worker
  * the views of one query's columns.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_workload_eval.h"
 

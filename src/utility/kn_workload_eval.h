@@ -2,6 +2,7 @@
  *
  * Both sides are distinct combinations of the columns that the queries name, with their numbers of rows. On the original
  * side a code is one of the table's; on the release side it is a cell (quasi-identifiers) or a text (other columns).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_WORKLOAD_EVAL_H
 #define KN_WORKLOAD_EVAL_H

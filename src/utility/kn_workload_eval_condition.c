@@ -4,6 +4,7 @@
  * ends are the smallest and the largest key.
  *
  * Cost: O(values × log values) to make; a bisection to ask.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_workload_eval_condition.h"
 

@@ -12,6 +12,7 @@
  * The root and "anything" cover a missing cell too, as one more value, if the original's column has missing cells.
  *
  * Cost: per condition O(values + leaves + cells); a column whose numbers are summed O(leaves × levels) more.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_workload_eval_view.h"
 

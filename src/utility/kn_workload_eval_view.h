@@ -1,4 +1,5 @@
 /* kn_workload_eval_view.h: what one condition, or the sum over one column, sees of every cell of that column. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_WORKLOAD_EVAL_VIEW_H
 #define KN_WORKLOAD_EVAL_VIEW_H
 

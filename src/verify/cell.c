@@ -3,6 +3,7 @@
  * "*" is anything. A label of the hierarchy or a value of the column comes next; only what is neither is read as an
  * interval ([20, 30] closed, [20, 30) half open, (-inf, 30] and [20, inf) without an end; others write 20-30, [20-30] or
  * [20,30[) or a set {a;b;c}. Each distinct text is read once. Cost: O(texts), sets O(members).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 

@@ -5,6 +5,7 @@
  * domain too.
  *
  * Cost: O(texts log texts). Memory: about 60 bytes per text.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 

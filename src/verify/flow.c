@@ -3,6 +3,7 @@
  * Phases: a breadth-first search from the released tuples that still want originals puts both sides into layers; then
  * paths of alternating edges are followed down the layers, each edge looked at once, until none is left. O(edges × √nodes)
  * phases' work where multiplicities are 1. Every edge looked at is a step of work. No recursion: paths may be long.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_verify_flow.h"
 

@@ -13,6 +13,7 @@
  *
  * Logarithms (entropy l, -ln q, delta) are compared with a tolerance of 10^-12 in the release's favour: rounding must not
  * refuse what holds. Limits: total² × values × 10^18 < 2^191.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 

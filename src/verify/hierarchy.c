@@ -5,6 +5,7 @@
  * is checked. Leaves are found for the values of a domain by spelling, numbers and dates by what they mean too.
  *
  * Cost: O(leaves × levels) time and memory (4 bytes each).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_error.h"

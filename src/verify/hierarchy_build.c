@@ -3,6 +3,7 @@
  *
  * Numbers are decimal digit strings here, not scaled integers: a value and the bounds of ranges and breaks are written
  * with equally many decimals and then are whole numbers of at most 38 digits. Cost: O(values × levels).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_buffer.h"

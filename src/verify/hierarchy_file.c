@@ -1,6 +1,7 @@
 /* hierarchy_file.c: hierarchy files read once more: "leaf;parent;...;root" lines and indented taxonomies.
  *
  * docs/hierarchies.md says what they look like; this is the verifier's own reading of it. Cost: a few passes over the text.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_buffer.h"

@@ -1,4 +1,5 @@
 /* kn_verify_flow.h: can released tuples be given originals of their own? Maximum flow between the two. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_VERIFY_FLOW_H
 #define KN_VERIFY_FLOW_H
 

@@ -6,6 +6,7 @@
  *
  * Words: a *text* is one of the distinct spellings of a column, a *value* is what equal texts mean (1.5 and 1.50), a *cell*
  * is what a text of the release stands for. Numbers of texts, values and cells are 32 bits wide and local to a column.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_VERIFY_INTERNAL_H
 #define KN_VERIFY_INTERNAL_H

@@ -1,5 +1,6 @@
 /* kn_verify_problems.h: what reports of tables, databases and tree records share: the list of what is wrong with a release,
- * what could not be decided, and the answer. */
+ * what could not be decided, and the answer.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_VERIFY_PROBLEMS_H
 #define KN_VERIFY_PROBLEMS_H
 

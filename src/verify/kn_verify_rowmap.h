@@ -1,4 +1,5 @@
 /* kn_verify_rowmap.h: which original each row, or record, of a release is: in memory, or from the file OUTPUT.rowmap. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_VERIFY_ROWMAP_H
 #define KN_VERIFY_ROWMAP_H
 

@@ -2,6 +2,7 @@
  *
  * A source gives names, declared keys and cells as texts (kn_cells.h); files of a folder are read by the verifier's own reader
  * (table/read.c). What is missing, which column is a key and what a text means is decided here and by those who ask.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_VERIFY_SHEETS_H
 #define KN_VERIFY_SHEETS_H

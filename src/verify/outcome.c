@@ -2,6 +2,7 @@
  *
  * "Undecided" is no failure of the release: nothing was found wrong, and something was not found out. Limits count steps of
  * work, so that the answer is the same on every machine; only a time limit that the caller asked for looks at a clock.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/verify.h>
 #include <math.h>

@@ -1,5 +1,6 @@
 /* problems.c: keeping what is wrong with a release. Interface: kn_verify_problems.h. A text is cut off at 1000
- * bytes. That something is wrong the caller has noted before: it stays so when memory is out. */
+ * bytes. That something is wrong the caller has noted before: it stays so when memory is out.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "kn_verify_problems.h"
 
 #include <stdio.h>

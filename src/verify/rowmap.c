@@ -1,4 +1,5 @@
 /* rowmap.c: kn_verify_rowmap.h. Memory: the file's text and 8 bytes per line. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_verify_rowmap.h"
 
 #include <string.h>

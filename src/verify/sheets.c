@@ -2,6 +2,7 @@
  *
  * Cost: one pass over each table; files in parallel, cells of an engine as they come, on one thread. Memory: 4 bytes per cell
  * of the table at hand, then 1, 2 or 4; the different texts of each column.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_verify_sheets.h"
 

@@ -2,6 +2,7 @@
  *
  * A hash only says where to look; texts are compared byte by byte. Cost: O(1) expected per text; 8 to 16 bytes per slot,
  * 16 per text, and its bytes where they are kept here.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_verify_internal.h"

@@ -1,6 +1,7 @@
 /* samples.c: writes reports of many kinds into a folder, for a browser to look at: samples FOLDER.
  *
  * The tables are generated, so the reports are the same in every run.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/generate.h>
 #include <kanon/report.h>

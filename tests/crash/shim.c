@@ -6,6 +6,7 @@
  * (SIGINT is raised, then the call goes on). When it happens the file KANON_CRASH_MARK appears, so that the test knows
  * when n was past the last step. Calls that take an offset are exported under the names they have with 64 bits, for they
  * are compiled like those of the program (and of SQLite).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tests/mutants/instrument.py: every mutant of a C file in one text (mutant schemata), found with libclang.
 
 An expression E with variants A and B becomes (KANON_MUTANT(1) ? (A) : KANON_MUTANT(2) ? (B) : E), a statement that may be left out

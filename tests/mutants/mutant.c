@@ -2,7 +2,8 @@
  *
  * KANON_MUTANT is its number; none: the program as it is written. KANON_MUTANT_SEEN is a file of zeros, one byte for each mutant:
  * a shared mapping, so that children, threads and processes that are killed leave what they passed too.
- * KANON_MUTANT_CASE is the one cmocka test to run. */
+ * KANON_MUTANT_CASE is the one cmocka test to run.
+ * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "mutant.h"
 

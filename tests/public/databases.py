@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tests/public/databases.py: requests for a database, and originals that may give the same release.
 
 Persons with visits, and drugs given at them. Most persons are copies of a few patterns, up to leaves of one group; some

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tests/public/tables.py: requests for a table, and originals that may give the same release.
 
 A table is made of crowds: rows that agree on a group of leaves in every quasi-identifier (a decade, a town's zip codes), so

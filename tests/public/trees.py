@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tests/public/trees.py: requests for records that are trees, and originals that may give the same release.
 
 Records of clinics, diseases and drugs as XML, JSON, JSON Lines and baskets, and the persons of a database. Most values lie

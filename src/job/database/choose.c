@@ -1,5 +1,6 @@
 /* database/choose.c: method: auto of a database: each candidate on the trees that were built, up to its figures
  * (kn_job_advise.h), and the run goes on with the chosen one.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

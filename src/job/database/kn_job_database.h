@@ -7,6 +7,7 @@
  *     kn_dbrun_write     rows, keys, read back, verified, compared, committed
  *
  * All fields belong to the run and are freed by kn_anonymize_database at its end, but for what is called borrowed.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_JOB_DATABASE_H
 #define KN_JOB_DATABASE_H

@@ -2,6 +2,7 @@
  * first of them: the target, the tables, who is a person, and the trees.
  *
  * Memory: tables and trees; then tables, plan and released rows; then tables and what the verifier holds.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_job_database.h"
 

@@ -1,4 +1,5 @@
 /* database/search.c: the plan of a release of a database, and what it reaches (kn_job_database.h). */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
  * transaction. It is read back from there, and what was read is verified against the original. Files beside the release are
  * written and handed to the disk; then they get their names, and the release last. In a folder the certificate is one of
  * its files.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/report.h>
 #include <kanon/verify.h>

@@ -1,5 +1,6 @@
 /* records/choose.c: method: auto of tree records: each candidate on the records that were read, up to its figures
  * (kn_job_advise.h), and the run goes on with the chosen one.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* kn_job_records.h: one run of kn_anonymize_records. Only the files kn_job_records*.c include it. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_JOB_RECORDS_H
 #define KN_JOB_RECORDS_H
 

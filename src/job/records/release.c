@@ -2,6 +2,7 @@
  *
  * The output is opened before anything is read. Memory: the records, the search; then records and release, twice while the
  * verifier reads them.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_job_records.h"
 

@@ -2,6 +2,7 @@
  *
  * Interface: kn_verify_records (kanon/verify.h). The verifier reads both sides itself. The form of the file is held against what
  * the writer of releases makes of the same records (kn_extras.h), for which they are read once more.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/verify.h>
 #include <string.h>

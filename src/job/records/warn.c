@@ -6,6 +6,7 @@
  *
  * Cost: per node of a released record a look at the sensitive values that the records before it had in common: at most
  * those of one record. Memory: a list of these per value.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* records/write.c: released records → a file: written under a temporary name, read back, verified, compared, renamed
- * (kn_job_records.h). What stands beside it gets its names first, as for tables. */
+ * (kn_job_records.h). What stands beside it gets its names first, as for tables.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/report.h>
 #include <kanon/verify.h>
 #include <math.h>

@@ -2,6 +2,7 @@
  * (kn_job_advise.h), and the run goes on with the chosen one.
  *
  * A candidate is a run of its own that borrows what was read and owns what it searches with, its result and its memory.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 #include <string.h>

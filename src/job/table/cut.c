@@ -6,6 +6,7 @@
  * levels of the node, among those of the classes.
  *
  * Cost: a grouping of the rows per sensitive column. Without sensitive columns one.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  * K-MSD-AG keeps those among quasi-identifiers. Full-domain methods keep them by raising the right sides' levels, one
  * level of one attribute at a time, until they hold: at the top they do. What any other method breaks is refused, or told
  * where it is allowed. What a reader sees decides: equal texts are equal values, suppressed rows show nothing.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
 #include <string.h>

@@ -6,6 +6,7 @@
  * conclude whose. The owner is told for which columns and how many rows. Persons are counted as the search counts them.
  *
  * Cost: the table grouped once, then one roll-up for each column above level 0; nothing where sizes are all that is asked.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_error.h"
 #include "kn_evaluate.h"

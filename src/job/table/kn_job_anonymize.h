@@ -15,6 +15,7 @@
  *     kn_run_write      recode, verify, compare, commit
  *
  * All fields belong to the run and are freed by kn_anonymize at its end, but for what is called borrowed.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_JOB_ANONYMIZE_H
 #define KN_JOB_ANONYMIZE_H

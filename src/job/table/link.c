@@ -6,6 +6,7 @@
  * look alike, with all rows (kn_linked.h, docs/release.md).
  *
  * Cost: one pass per column that is copied.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

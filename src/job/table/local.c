@@ -1,5 +1,6 @@
 /* table/local.c: the methods that decide row by row: partitioning and K-MSD. Their plans have no levels, their
  * counters other names; all else is as in search.c.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

@@ -3,6 +3,7 @@
  * The verifier reads the inputs again from their bytes. What comes from standard input, a pipe or a device is therefore
  * copied first, as it comes, into a file without a name (created with mode 0600 in TMPDIR or /tmp and unlinked at once),
  * which is opened again through /proc/self/fd.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -7,6 +7,7 @@
  * A kept column (or the weights) is refused without force where it would point at single rows (kn_kept.h).
  *
  * missing: drop sets rows with a missing quasi-identifier aside here; nothing further on sees them.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

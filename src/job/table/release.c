@@ -4,6 +4,7 @@
  * removed again in every case but success and a kill.
  *
  * Memory: the table, the search and the release's order; then, with all that freed, what the verifier holds.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_job_anonymize.h"
 

@@ -4,6 +4,7 @@
  * the order of its values. Where there is a population the
  * hierarchies cover its values too; otherwise, where a weight is declared and a model asks for the population, each row
  * stands for as many people as its weight says.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
 #include <string.h>

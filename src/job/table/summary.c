@@ -3,6 +3,7 @@
  *
  * Where a class has fewer known cells of a column than k, nothing is said of them: the mean of one known cell among k
  * would be that cell.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
 #include <string.h>

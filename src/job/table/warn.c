@@ -8,6 +8,7 @@
  *
  * Cost: one group-by over the class and the kept columns, and 4 bytes per row for it; one pass per sensitive column
  * without a promise, 5 bytes per class.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

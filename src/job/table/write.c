@@ -13,6 +13,7 @@
  *
  * Standard output, a pipe or a device cannot be taken back: the release is written to a file without a name (in TMPDIR or
  * /tmp), verified and copied. Nothing stands beside a stream, so there is no certificate; a note says so.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include <kanon/report.h>

@@ -5,6 +5,7 @@
  *
  * Cost: one pass over the plan, comparing neighbouring siblings, and sorting each sensitive column's rows. Memory: 4 bytes
  * per row of a table with sensitive columns, 12 per different (group, value), 12 per number up to the largest written.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_anatomy.h"
 

@@ -1,6 +1,7 @@
 /* database/anatomy_schema.c: kn_anatomy_schema.h. A database without rows that the writer can take the schema from.
  *
  * Cost: tables × columns × columns, for names that are free.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_anatomy_schema.h"
 

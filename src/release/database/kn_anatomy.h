@@ -28,6 +28,7 @@
  *
  * What does not hold: persons can be told apart by their quasi-identifiers, by design. A sensitive column without a
  * promise is listed by the same groups, whose values of it may all be the same.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_ANATOMY_H
 #define KN_ANATOMY_H

@@ -1,4 +1,5 @@
 /* kn_anatomy_schema.h: the tables and columns of an anatomized release. kn_anatomy.h says what they are called. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_ANATOMY_SCHEMA_H
 #define KN_ANATOMY_SCHEMA_H
 

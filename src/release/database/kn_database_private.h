@@ -1,4 +1,5 @@
 /* kn_database_private.h: the private file beside the release of a database (kn_private.h). */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_DATABASE_PRIVATE_H
 #define KN_DATABASE_PRIVATE_H
 

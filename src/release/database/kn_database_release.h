@@ -1,5 +1,6 @@
 /* kn_database_release.h: a plan of a database → the rows that are written: which rows stay, whose parent is which, and what
- * their cells show. */
+ * their cells show.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_DATABASE_RELEASE_H
 #define KN_DATABASE_RELEASE_H
 

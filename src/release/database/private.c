@@ -1,4 +1,5 @@
 /* database/private.c: kn_database_private.h. Keys keep their order; equal runs give equal bytes. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_database_private.h"
 
 #include <inttypes.h>

@@ -2,6 +2,7 @@
  *
  * A released row is a slot of the plan (a node of a class in one of its members). Per row 12 bytes are held: its slot, its
  * class, and its parent's number; while they are made 4 more. Cost: one pass over the plan.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_database_release.h"
 

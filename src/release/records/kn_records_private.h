@@ -1,5 +1,6 @@
 /* kn_records_private.h: the private file beside a release of tree records (kn_private.h). It holds the relations that
- * vanished, each of which some few had. */
+ * vanished, each of which some few had.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_RECORDS_PRIVATE_H
 #define KN_RECORDS_PRIVATE_H
 

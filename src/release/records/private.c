@@ -1,4 +1,5 @@
 /* records/private.c: kn_records_private.h. Keys keep their order; equal runs give equal bytes. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_records_private.h"
 
 #include <string.h>

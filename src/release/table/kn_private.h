@@ -5,6 +5,7 @@
  *
  * OUTPUT.rowmap: the line "kanon-rowmap 1", then for each released row the number (1-based, without the header) of its
  * original among the rows of all inputs together. Rows that were left out do not appear.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_PRIVATE_H
 #define KN_PRIVATE_H

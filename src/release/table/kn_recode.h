@@ -3,6 +3,7 @@
  * Rows are sorted by all their released cells (equal rows are interchangeable, so nothing of the original order is left)
  * unless the order is to be kept; suppressed rows come last. Rows are made in parallel; the bytes do not depend on the
  * number of threads.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_RECODE_H
 #define KN_RECODE_H

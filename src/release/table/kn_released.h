@@ -6,6 +6,7 @@
  * alone: not from the order of numbers, which would tell that some value that is not shown is no number.
  *
  * Made once, then read by any thread.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_RELEASED_H
 #define KN_RELEASED_H

@@ -4,6 +4,7 @@
  * All rows of a class share its statistics, so they tell nobody's row from another of its class. They do tell more than a
  * wide cell does: the range is as narrow as the class's values, and who is one of a class of k knows the mean of the other
  * k - 1. A figure about fewer than `least` cells of a class (the others are missing) is not published.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_SUMMARY_H
 #define KN_SUMMARY_H

@@ -1,5 +1,6 @@
 /* table/private.c: what stands beside a released table for its owner (kn_private.h): the private file and the row map. Keys keep
- * their order. Cost: negligible; the row map is made in parallel, some 8 bytes per row. */
+ * their order. Cost: negligible; the row map is made in parallel, some 8 bytes per row.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "kn_private.h"
 
 #include <inttypes.h>

@@ -7,6 +7,7 @@
  * off the end.
  *
  * Cost: O(rows) for sorting and O(cells) for writing, in parallel. Memory: 32 bytes per row while sorting, 8 after it.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_recode.h"
 

@@ -5,6 +5,7 @@
  *
  * Cost: per quasi-identifier a sort of the classes; per other column a sort of its distinct texts (none where they are
  * text already and nothing is missing). Memory: 16 bytes per item while sorting, 4 per id and class after it.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_released.h"
 

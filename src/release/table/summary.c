@@ -5,6 +5,7 @@
  *
  * Cost: O(rows × quasi-identifiers), and a sort of the classes to write them. Memory: 16 bytes per class and
  * quasi-identifier, 40 more per class while one is counted.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_summary.h"
 

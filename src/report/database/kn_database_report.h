@@ -1,4 +1,5 @@
 /* kn_database_report.h: a release of a database rendered as one page of HTML (kn_database_report_write), in a buffer. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_DATABASE_REPORT_H
 #define KN_DATABASE_REPORT_H
 

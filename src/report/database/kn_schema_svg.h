@@ -1,4 +1,5 @@
 /* kn_schema_svg.h: a schema as a picture that stands alone. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_SCHEMA_SVG_H
 #define KN_SCHEMA_SVG_H
 

@@ -1,4 +1,5 @@
 /* kn_report.h: a diagnosis rendered as one page of HTML (kanon/report.h), in a buffer. The inside of src/report. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_REPORT_H
 #define KN_REPORT_H
 

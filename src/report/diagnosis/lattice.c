@@ -3,6 +3,7 @@
  *
  * With up to four columns a box on a wide screen holds the names; otherwise a letter stands for each column. Cost: one
  * pass over the sets and their lines, at most 63 and 192.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
 #include <string.h>

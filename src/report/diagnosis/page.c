@@ -4,6 +4,7 @@
  * sizes), sets.c and lattice.c (attribute sets). Nothing depends on time, locale, threads or
  * addresses: equal input gives equal bytes. Cost: linear in the class sizes and the sets listed, plus 2^n for n ≤ 20
  * columns searched.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 

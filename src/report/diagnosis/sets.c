@@ -3,6 +3,7 @@
  * Up to KN_REPORT_LEVELS columns every set has a place in a map, filled from the list of sets or from the borders; since
  * adding a column never makes a crowd larger, what breaks breaks upwards and what holds holds downwards. Cost: 2^columns
  * times columns. Above that only lists are shown.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
 #include <string.h>

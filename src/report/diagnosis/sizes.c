@@ -4,6 +4,7 @@
  * Sizes are put into bins of powers of two. The staircase keeps a step only where it moves the line by a pixel or so;
  * its first and its last step are always kept, so a million sizes make a picture of a few hundred points. Each picture is
  * drawn twice, for wide and for narrow screens. Cost: linear in the number of distinct sizes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* diagnosis/verdict.c: the answer in plain words at the top of a report, its main figures, the words it uses and how
- * missing cells were treated. Written for somebody who has never heard of k-anonymity. Cost: linear in the class sizes. */
+ * missing cells were treated. Written for somebody who has never heard of k-anonymity. Cost: linear in the class sizes.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "kn_html.h"

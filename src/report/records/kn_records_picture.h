@@ -1,4 +1,5 @@
 /* kn_records_picture.h: parts of the report of tree records: what the words mean, and how much is left, as a picture. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_RECORDS_PICTURE_H
 #define KN_RECORDS_PICTURE_H
 

@@ -1,4 +1,5 @@
 /* kn_records_report.h: a release of tree records rendered as one page of HTML (kn_records_report_write), in a buffer. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_RECORDS_REPORT_H
 #define KN_RECORDS_REPORT_H
 

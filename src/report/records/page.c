@@ -3,6 +3,7 @@
  *
  * Interface: kn_records_report_render (kn_records_report.h). The page is for those who hold the data: it tells how the original
  * stood; no value of the data, no time; the relations that vanished are counted and not named.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_records_report.h"
 

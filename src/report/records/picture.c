@@ -1,6 +1,7 @@
 /* records/picture.c: the report of tree records: its glossary, and bars of what is left of values, nodes and relations.
  *
  * Interface: kn_records_picture.h. The bars are drawn twice, for wide screens and for phones; the style sheet shows one.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_records_picture.h"
 

@@ -1,4 +1,5 @@
 /* kn_release_report.h: a release rendered as one page of HTML (kn_release_report_write), in a buffer. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_RELEASE_REPORT_H
 #define KN_RELEASE_REPORT_H
 

@@ -5,6 +5,7 @@
  * most general node at the top, lines between nodes one step apart. A larger one is summed up: a bar per height (or per few
  * heights) with the number of its nodes, which is a product of polynomials, so that 10^20 nodes cost no more than ten.
  * Minimal good nodes are shown where the run listed them.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* table/loss.c: the tables of a release report: promises asked and reached, what each column lost, every
- * metric with its meaning, the counters of the search. Cost: linear in what is listed. */
+ * metric with its meaning, the counters of the search. Cost: linear in what is listed.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <string.h>
 

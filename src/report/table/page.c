@@ -5,6 +5,7 @@
  * loss.c and lattice.c. The page is for those who hold the data: it tells how the
  * original stood; no value, no time, no seed. Cost: linear in the class sizes, the
  * solutions listed and, for a lattice drawn whole, its nodes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_release_report.h"
 

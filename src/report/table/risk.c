@@ -2,6 +2,7 @@
  *
  * Everything follows from the two lists of class sizes: a record's risk is 1 / (size of its class), so the average is
  * classes / records and the highest 1 / k. Sizes are put into bins of powers of two. Cost: linear in the distinct sizes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 

@@ -9,6 +9,7 @@
  * From the release alone: groups are numbered 1 .. their number; each person of a group has equally many of its rows; a list
  * says of each group as many values as it has rows. Promises are those of models.c, of groups: k is the
  * number of persons in one; diversity is that of its list. One value may belong to as many persons as rows have it.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <stdio.h>

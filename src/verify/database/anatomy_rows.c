@@ -9,6 +9,7 @@
  * together (simulated annealing). Where no choice is found the answer is "undecided", and where there was none to make "refuted".
  *
  * Cost: one pairing per person, and at most a fixed number of exchanges per row that can be exchanged.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 

@@ -7,6 +7,7 @@
  *
  * Cost: with a map one question per person; without one at most persons² questions, each remembered in 2 bits where these
  * are not more than 2^31.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 

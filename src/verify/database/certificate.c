@@ -2,6 +2,7 @@
  * theirs: it has the keys of a certificate of a database, and names each file with its SHA-256. Anything else under its
  * name is a file that must not be there. What it says of promises and figures is not judged here. Cost: one reading of the
  * files' bytes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <jansson.h>
 #include <string.h>

@@ -9,6 +9,7 @@
  * is one of those, and no more.
  *
  * Cost: linear in the rows, but for sorting siblings. Memory: the distinct sequences.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <stdlib.h>

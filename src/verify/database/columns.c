@@ -3,6 +3,7 @@
  * A released quasi-identifier shows a value of the original or a label of the spec's hierarchy above it, nothing else: no
  * interval, no set. A missing cell stays missing or shows the root. Where the release is in files, an empty text of the
  * original looks like a missing cell. Each distinct text is read once; columns side by side.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 

@@ -7,6 +7,7 @@
  * (kn_vdb_rows.mark), so paths never leave a run of them.
  *
  * Cost: for runs of length n at most n² questions and n³ steps, usually n. Limits: a depth of recursion of the schema's.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 

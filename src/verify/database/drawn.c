@@ -12,6 +12,7 @@
  * persons alone are looked at, where there are few enough to count everybody that each may stand for (PAIRS).
  *
  * Cost: with a map O(rows log rows); without one at most PAIRS questions of contain.c.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <math.h>

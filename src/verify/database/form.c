@@ -2,6 +2,7 @@
  *
  * What an engine or a folder holds beside its tables is told by io (kn_extras.h), which knows the engines. The form of a folder's
  * files was noted when they were read (table/form.c). All of it is looked at last: none of it changes who is who.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
  * side by side.
  *
  * Cost: linear, but for the order of siblings. Memory: 8 to 16 bytes per row of the parent while a table is joined.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 

@@ -3,6 +3,7 @@
  * A key column that names no other row is drawn anew: it holds each number from 1 to the number of rows once, or UUIDs that
  * the original has not, in whichever letters. So nothing of the old keys is left and no gap shows a deleted row. Columns that name a row of the
  * parent hold what stands there, or the row would belong to nobody (join.c).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 

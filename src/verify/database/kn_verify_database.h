@@ -6,6 +6,7 @@
  *
  * Words: a *side* is one of the two databases, joined. Rows are numbered as they were read; 32 bits are enough for them. A
  * *copy* is a column that is released as it was (sensitive or kept).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_VERIFY_DATABASE_H
 #define KN_VERIFY_DATABASE_H

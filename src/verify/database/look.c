@@ -3,6 +3,7 @@
  * A key that the spec names takes the place of the declared one; a parent that it names, that of the foreign keys to tables that
  * are read. What must then hold (section 4.1): the table of persons has a key and names no other, every other table names one,
  * and following these leads to the table of persons. Cost: O(tables x columns), and one pass over each table for its key.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_error.h"

@@ -2,6 +2,7 @@
  *
  * LM over the quasi-identifiers' cells of all rows of the original that belong to persons, a deleted one 1: released cells
  * are counted text by text, the rest is deleted. DM charges each person the size of its class, a dropped one all persons.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 

@@ -26,6 +26,7 @@
  * of the c rows: the share of persons for whom that is so is reported as largest_share.
  *
  * Cost: sorting the rows of each table with a promise.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <math.h>

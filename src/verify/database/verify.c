@@ -9,6 +9,7 @@
  * Cost: one join per table and side, one pass over the rows for the classes; per person the matching of kn_verify_database_
  * contain.c. Memory: both databases as texts (kn_verify_sheets.h), and about 40 bytes per row of
  * both sides.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_verify_database.h"
 

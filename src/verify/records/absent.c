@@ -12,6 +12,7 @@
  *
  * Cost: for each different record the sum over s < m of C(labels, s) sets times its labels; more where few lack what many
  * have. Limits: as for _count.c; more than the work limit is undecided.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <math.h>

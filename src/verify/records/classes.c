@@ -7,6 +7,7 @@
  * that are not as deep stay; of a leaf, wherever it stands, the number of leaves (docs/errata.md K2, K13).
  *
  * Cost: O(nodes of the hierarchies × height).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_error.h"

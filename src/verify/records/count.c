@@ -10,6 +10,7 @@
  *
  * Cost: for each different record the sum over s <= m of C(labels, s) sets, each with its sets of relations; 16 bytes (m = 3)
  * for each different combination of a shard. Limits: m (or the most labels of a record) up to 16.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <math.h>

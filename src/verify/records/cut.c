@@ -6,6 +6,7 @@
  * value is itself, and "*" does not stand for it.
  *
  * Cost: O(labels × height).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 

@@ -6,6 +6,7 @@
  * for releases of databases (database/look.c, database/join.c).
  *
  * Cost: one pass over the tables and their joins. Memory: the tables as texts, and about 20 bytes per row.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_error.h"

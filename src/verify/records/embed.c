@@ -6,6 +6,7 @@
  * by node, parents first, free places before taken ones; a label with fewer nodes left than free places ends a try.
  *
  * Cost: O(nodes × depth) where each node has one place to go, as it nearly always is; else tries, which are counted.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_error.h"

@@ -1,6 +1,7 @@
 /* records/files.c: verification of tree records from their files, or of the persons of a database.
  *
  * Interface: kn_verify_records_files (kanon/verify.h). The release is read as one: labels of any level, classes in any order.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <sodium.h>
 #include <stdio.h>

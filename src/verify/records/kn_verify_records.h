@@ -5,6 +5,7 @@
  *
  * Words: a *label* is a class with a text, numbered over both files; a *combination* is what somebody may know: a set of
  * labels and relations between them; the *image* of an original label is what the release shows in its place.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_VERIFY_RECORDS_H
 #define KN_VERIFY_RECORDS_H

@@ -1,4 +1,5 @@
 /* kn_verify_view.h: the released tree records as they are counted. See view.c. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_VERIFY_VIEW_H
 #define KN_VERIFY_VIEW_H
 

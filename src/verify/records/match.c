@@ -7,6 +7,7 @@
  *
  * Cost: O(nodes × depth) with a map. Without: sorting all records, and a test for each pair of forms with the same labels that
  * are not equal; after WORK steps the answer is "undecided".
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * records. A record without nodes counts as 0.
  *
  * Cost: O(nodes).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 

@@ -8,6 +8,7 @@
  *
  * Cost: linear, but for sorting siblings. Memory: 10 bytes per node and file while they are read, 8 afterwards; each class's
  * different texts; the original's ids until it is read.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 

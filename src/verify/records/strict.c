@@ -6,6 +6,7 @@
  * (of a sensitive class) and that fewer than k records have can be moved nowhere but below the root, and stands there.
  *
  * Cost: O(nodes) look-ups; 16 bytes for each position that occurs.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 

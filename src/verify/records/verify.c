@@ -1,6 +1,7 @@
 /* records/verify.c: does a release of tree records keep its promises? The order of the checks, and the report.
  *
  * Interface: kn_vrecords_verify (kn_verify_records.h).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_verify_records.h"
 

@@ -5,6 +5,7 @@
  * (_count.c cuts its work by first labels). Labels that nobody is taken to know are kept apart.
  *
  * Cost: O(nodes) look-ups; 8 bytes per node and 24 per record.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_error.h"

@@ -6,6 +6,7 @@
  * several where cells overlap.
  *
  * Cost: O(texts × values) once per column (for labels O(leaves × levels)); a search O(columns × log classes) per class found.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_error.h"

@@ -2,6 +2,7 @@
  *
  * On the texts of the release alone; suppressed rows, which show nothing, take no part. Cost: a few groupings per
  * dependency.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/dependencies.h>
 

@@ -8,6 +8,7 @@
  * class is the rows with the same texts.
  *
  * Cost: a look at the end of each record and at cells in quotes; one pass over a column's rows where quotes were found.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <stdio.h>

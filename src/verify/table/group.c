@@ -3,6 +3,7 @@
  * The parts of a key are packed into 32-bit words as far as they fit; each word refines the groups found so far by one
  * pass over the rows. Groups are numbered as they first appear, so the result does not depend on anything else. Cost:
  * O(rows) per word; a row that equals the one above it costs no look-up. Memory: 4 bytes per row, 16 to 32 per group.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_context.h"

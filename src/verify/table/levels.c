@@ -5,6 +5,7 @@
  * texts decide where there is a row map, otherwise the released texts alone.
  *
  * Cost: O(leaves × levels + rows) per column, columns side by side.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_error.h"

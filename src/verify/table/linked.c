@@ -12,6 +12,7 @@
  * is already. If it keeps the promise, every node does.
  *
  * Cost: three groupings and a sort of the rows. Memory: some 40 bytes per row.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 

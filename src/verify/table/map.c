@@ -5,6 +5,7 @@
  * be the same (form.c: in one of two spellings); a pseudonym must go with one identifier and the identifier with one pseudonym.
  *
  * Cost: O(rows × columns) look-ups. Memory: a byte per pair where there are few, otherwise 16 per pair that occurs.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
  * all different; otherwise the answer is "undecided", as it is where the work limit ends the search.
  *
  * Cost: groupings of both files, one search per distinct original (cover.c), the flow.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <sodium.h>

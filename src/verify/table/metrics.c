@@ -7,6 +7,7 @@
  * nothing.
  *
  * Cost: O(rows + texts + nodes) per column; dm_star groups the original once more where rows were suppressed.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 

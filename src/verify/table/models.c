@@ -7,6 +7,7 @@
  * show the same with all their rows.
  *
  * Cost: a grouping per sensitive column, then the models' own (formulas.c).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <math.h>

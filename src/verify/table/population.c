@@ -5,6 +5,7 @@
  * number of decimals the weights need (at most six, further ones are cut off).
  *
  * Cost: one grouping and one search per combination.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 

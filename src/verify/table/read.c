@@ -8,6 +8,7 @@
  *
  * Cost: one pass. Memory: 1, 2 or 4 bytes per cell, the distinct texts, a window of 1 MiB per thread. A cell that equals
  * the one above it is recognized by its bytes, without hashing: sorted releases are read fastest.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <sodium.h>
 #include <stdio.h>

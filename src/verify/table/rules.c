@@ -6,6 +6,7 @@
  * class.
  *
  * Cost: one pass over the rows per column.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 

@@ -5,6 +5,7 @@
  * fewer cells of a class are known than k, nothing may be said of them.
  *
  * Cost: one pass over the rows per quasi-identifier. Memory: 48 bytes per class.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 #include <stdlib.h>

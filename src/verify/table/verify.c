@@ -7,6 +7,7 @@
  * methods, the recoding or the models: docs/verification.md tells what is shared and why.
  *
  * Cost: one pass over each file; then look-ups per row and column. Memory: 1 to 4 bytes per cell of both files.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/verify.h>
 
