@@ -8,6 +8,7 @@
 #include "kn_builder_internal.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_fault.h"
 
 #define WHAT "building a table"
 
@@ -122,6 +123,19 @@ kn_status kn_builder_extend(kn_builder *b, int64_t rows, int slot, int64_t *firs
     return KN_OK;
 }
 
+#ifdef KN_FAULTS
+/* The second row has the first row's last cell, by mistake. */
+static void mistake_cell(const kn_builder *b, int column_index, int64_t first_row, int64_t rows)
+{
+    const kn_builder_column *column = &b->columns[column_index];
+    size_t                   width = (size_t)column->width;
+    if (kn_fault("read-cell-above") && column_index == b->column_count - 1 && first_row == 0 && rows > 1)
+        memcpy((char *)column->ids + width, column->ids, width);
+}
+#else
+#define mistake_cell(b, column_index, first_row, rows) (void)0
+#endif
+
 void kn_builder_write(kn_builder *b, int column_index, int64_t first_row, const uint32_t *ids, int64_t rows)
 {
     kn_builder_column *column = &b->columns[column_index];
@@ -136,6 +150,7 @@ void kn_builder_write(kn_builder *b, int column_index, int64_t first_row, const 
     } else {
         memcpy((uint32_t *)column->ids + first_row, ids, (size_t)rows * sizeof *ids);
     }
+    mistake_cell(b, column_index, first_row, rows);
     for (int64_t i = 0; i < rows; i++) missing += ids[i] == KN_ID_MISSING;
     if (missing) atomic_fetch_add_explicit(&column->missing, missing, memory_order_relaxed);
 }

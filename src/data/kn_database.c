@@ -14,6 +14,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_fault.h"
 #include "kn_hash.h"
 #include "kn_nearest.h"
 #include "kn_table_select.h"
@@ -384,6 +385,18 @@ static void join_rows(join *j, const kn_table *table, const kn_foreign_key *f)
     }
 }
 
+/* The first row hangs where another should, by mistake. */
+static inline void mistake_parent(uint32_t *found, int64_t rows)
+{
+    for (int64_t r = 1; r < rows; r++) {
+        uint32_t first = found[0];
+        if (found[r] == first) continue;
+        found[0] = found[r];
+        found[r] = first;
+        return;
+    }
+}
+
 kn_status kn_database_join(uint32_t **out, const kn_database *db, int table, int link, int64_t *twice, kn_error *err)
 {
     const kn_database_table *t = &db->tables[table];
@@ -400,6 +413,7 @@ kn_status kn_database_join(uint32_t **out, const kn_database *db, int table, int
                          j.index.faults == 1 ? "row has" : "rows have");
     } else {
         join_rows(&j, t->table, f);
+        if (kn_fault("join-wrong-parent")) mistake_parent(j.found, t->table->rows);
         if (twice) *twice = j.index.faults;
         *out = j.found;
         j.found = NULL;

@@ -9,20 +9,10 @@
 
 #include <kanon/records.h>
 
+#include "kn_records_layout.h"
 #include "kn_vocabulary.h"
 
 #define KN_RECORDS_ROOT UINT32_MAX
-
-/* How a file told its records: what a release of the same form needs to know. */
-typedef struct kn_records_layout {
-    kn_records_form form;
-    char           *path;      /* XML: elements from the root to the record; JSON: keys to the list of records; NULL: records
-                                  (and record), "" in JSON: the document is the list                            */
-    char           *namespaces; /* XML: what is declared around the records, as kn_records_namespaces has it; NULL: nothing */
-    bool            nested;    /* JSON: class names are keys                                                     */
-    bool            classes;   /* JSON: nodes say their class                                                    */
-    char            delimiter; /* of baskets                                                                     */
-} kn_records_layout;
 
 struct kn_records {
     kn_context    *ctx;
@@ -58,7 +48,7 @@ typedef struct kn_record_node {
  * how many are left. `scratch` has room for `count` nodes and 3 × count numbers behind them. */
 uint32_t kn_record_canonical(kn_record_node *nodes, uint32_t count, void *scratch);
 
-/* The persons of a database as records, in the forest's order. Every cell of a quasi-identifier or sensitive column is a
+/* The persons of a database as records, in the order of their table. Every cell of a quasi-identifier or sensitive column is a
  * node, unless it is missing; its class is "table.column".
  *
  *   - The columns of the table of persons hang side by side from the record's root: they say all that they say of one person.

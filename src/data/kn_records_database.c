@@ -271,7 +271,6 @@ static kn_status add_record(work *w, int64_t entity, kn_error *err)
         out->parent[out->nodes] = w->nodes[i].parent;
         out->value[out->nodes] = w->nodes[i].value;
     }
-    out->start[entity + 1] = out->nodes;
     return KN_OK;
 }
 
@@ -286,9 +285,11 @@ static kn_status make(work *w, kn_error *err)
         if (width > widest) widest = width;
     }
     w->parent_capacity = w->value_capacity = 1; /* what records of no node have */
-    for (int64_t e = 0; e < w->forest->entities; e++) {
-        KN_TRY(make_room(w, e, widest, err));
-        KN_TRY(add_record(w, e, err));
+    for (int64_t r = 0; r < w->forest->entities; r++) {
+        int64_t entity = w->forest->entity_of_row[r];
+        KN_TRY(make_room(w, entity, widest, err));
+        KN_TRY(add_record(w, entity, err));
+        w->out->start[r + 1] = w->out->nodes;
     }
     w->out->layout.form = KN_RECORDS_DATABASE;
     return KN_OK;

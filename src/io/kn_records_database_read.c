@@ -26,8 +26,8 @@ static kn_status records_of_forest(kn_records **out, kn_context *ctx, const kn_f
     return st;
 }
 
-kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char *input, const kn_spec *spec,
-                                   kn_error *err)
+kn_status kn_records_read_persons(kn_records **out, kn_context *ctx, const char *input, const kn_spec *spec,
+                                  const char *snapshot, kn_error *err)
 {
     kn_database_options options = KN_DATABASE_OPTIONS_INIT;
     kn_database        *db = NULL;
@@ -37,6 +37,7 @@ kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char
     options.tables = spec->tables;
     options.table_count = spec->table_count;
     options.csv = spec->csv;
+    options.snapshot = snapshot;
     if (spec->table_count == 0) return kn_fail(err, KN_USAGE, "the spec lists no tables");
     const char **na = NULL; /* no form of records has a node without a value */
     KN_TRY(kn_csv_empty_is_missing(&na, ctx, input, &options.csv, err));
@@ -51,4 +52,10 @@ kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char
     kn_forest_free(forest);
     kn_database_free(db);
     return st;
+}
+
+kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char *input, const kn_spec *spec,
+                                   kn_error *err)
+{
+    return kn_records_read_persons(out, ctx, input, spec, NULL, err);
 }

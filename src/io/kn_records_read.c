@@ -14,6 +14,7 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_fault.h"
 #include "kn_interner.h"
 #include "kn_records.h"
 #include "kn_records_scan.h"
@@ -152,6 +153,9 @@ static kn_status on_node(void *state, int64_t parent, int cls, kn_string value, 
     r->by_hierarchy = r->by_hierarchy || cls < 0;
     if (!r->options->released && cls >= 0 && parent >= 0)
         KN_TRY(check_nesting(r, r->value[first + (uint64_t)parent], cls, place, err));
+    if (kn_fault("read-other-value") && !r->options->released && r->count == 2 && r->nodes == first &&
+        r->texts.texts[0].data[0] == r->key[0])
+        text = 0; /* the first value of the file, by mistake */
     r->parent[r->nodes] = parent < 0 ? ROOT : (uint32_t)parent;
     r->value[r->nodes++] = text;
     return KN_OK;

@@ -8,7 +8,8 @@
 #ifndef KN_RECORDS_SCAN_H
 #define KN_RECORDS_SCAN_H
 
-#include "kn_records.h"
+#include "kn_records_layout.h"
+#include "kn_string.h"
 
 enum {
     KN_RECORDS_MAX_DEPTH = 200,     /* of elements, or of objects and lists           */

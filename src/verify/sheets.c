@@ -9,7 +9,6 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
-#include "kn_nearest.h"
 #include "kn_parallel.h"
 #include "kn_utf8.h"
 

@@ -16,6 +16,7 @@
 
 #include "kn_arena.h"
 #include "kn_database_write.h"
+#include "kn_input_mark.h"
 #include "kn_relational.h"
 
 typedef struct kn_dbrun {
@@ -28,6 +29,7 @@ typedef struct kn_dbrun {
     kn_arena                   *arena; /* of the result */
     kn_arena                    scratch;
     int64_t                     k;
+    kn_input_mark              *mark; /* of the input, before it was read */
     kn_database                *db;
     kn_forest                  *forest;
     kn_database_plan           *plan;

@@ -234,6 +234,8 @@ static kn_status read_database(kn_dbrun *run, kn_error *err)
     options.tables = spec->table_count > 0 ? spec->tables : NULL;
     options.table_count = spec->table_count;
     options.csv = spec->csv;
+    KN_TRY(kn_input_mark_take(&run->mark, run->ctx, spec->inputs[0], err));
+    options.snapshot = kn_input_mark_snapshot(run->mark);
     if (spec->output && kn_database_kind_of(spec->output) == KN_DATABASE_FOLDER)
         KN_TRY(kn_csv_empty_is_missing(&na, run->ctx, spec->inputs[0], &options.csv, err));
     kn_status st = kn_database_read(&run->db, run->ctx, spec->inputs[0], &options, err);
@@ -300,6 +302,7 @@ static void end_run(kn_dbrun *run)
     kn_database_plan_free(run->plan);
     kn_forest_free(run->forest);
     kn_database_free(run->db);
+    kn_input_mark_free(run->mark);
     kn_arena_free(&run->scratch);
 }
 

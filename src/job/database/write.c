@@ -223,6 +223,7 @@ static kn_status verify(writing *w, kn_error *err)
     kn_cells                  *cells = NULL;
     KN_TRY(kn_database_writer_cells(&cells, run->writer, err));
     options.cells = cells;
+    options.snapshot = kn_input_mark_snapshot(run->mark);
     options.map = w->map;
     options.map_count = w->back->tables[kn_database_find(w->back, run->db->tables[run->db->entity].name)].table->rows;
     kn_status st = kn_verify_database(&report, run->ctx, run->spec, &options, err);
@@ -243,6 +244,8 @@ static kn_status verify(writing *w, kn_error *err)
         st = mistake(err, why);
     }
     if (st == KN_OK) st = compare(run, report, err);
+    if (st != KN_OK && kn_input_mark_changed(run->mark))
+        st = kn_fail(err, KN_INPUT, "%s: changed while it was read; nothing was written", run->spec->inputs[0]);
     kn_database_verify_report_free(report);
     return st;
 }

@@ -6,6 +6,7 @@
 #include <kanon/anonymize.h>
 
 #include "kn_arena.h"
+#include "kn_input_mark.h"
 #include "kn_output.h"
 #include "kn_records_plan.h"
 #include "kn_tree.h"
@@ -19,6 +20,7 @@ typedef struct kn_recrun {
     kn_records_result          *result;
     kn_arena                   *arena; /* of the result */
     kn_output                  *output;
+    kn_input_mark              *mark; /* of the input, before it was read */
     kn_records                 *records;
     kn_tree_result             *found;
     kn_records                 *released;

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "kn_alloc.h"
+#include "kn_database_roles.h"
 #include "kn_error.h"
 #include "kn_forest.h"
 #include "kn_job_advise.h"
@@ -75,8 +76,10 @@ static kn_status read_records(kn_recrun *run, kn_error *err)
     kn_records_result *r = run->result;
     if (strcmp(run->spec->inputs[0], "-") == 0)
         return kn_fail(err, KN_USAGE, "records are read twice: they cannot come from standard input");
+    KN_TRY(kn_input_mark_take(&run->mark, run->ctx, run->spec->inputs[0], err));
     if (run->spec->table_count > 0)
-        KN_TRY(kn_records_read_database(&run->records, run->ctx, run->spec->inputs[0], run->spec, err));
+        KN_TRY(kn_records_read_persons(&run->records, run->ctx, run->spec->inputs[0], run->spec,
+                                       kn_input_mark_snapshot(run->mark), err));
     else
         KN_TRY(kn_records_read(&run->records, run->ctx, run->spec->inputs[0], &options, err));
     if (run->records->count == 0) return kn_fail(err, KN_INPUT, "%s: there are no records", run->spec->inputs[0]);
@@ -285,6 +288,7 @@ static void end_run(kn_recrun *run)
     kn_public_free(run->facts);
     kn_recrun_end_search(run);
     kn_records_free(run->records);
+    kn_input_mark_free(run->mark);
 }
 
 kn_status kn_recrun_advise(kn_advice *out, kn_arena *arena, kn_context *ctx, const kn_spec *spec, kn_error *err)

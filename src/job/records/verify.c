@@ -51,6 +51,8 @@ kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, con
               : spec->input_count == 1 ? spec->inputs[0]
                                        : NULL,
               own.release ? own.release : spec->output};
+    if (f.original && strcmp(f.original, "-") == 0)
+        return kn_fail(err, KN_USAGE, "the original of tree records is read twice: give a file, not standard input");
     if (!own.look_at_form) own.look_at_form = look;
     if (own.look_at_form == look) own.form_state = &f;
     return kn_verify_records_files(out, ctx, spec, &own, err);

@@ -84,6 +84,7 @@ static kn_status verify(kn_recrun *run, kn_error *err)
     kn_status st = read_back(run, &back, err);
     looking   form = {run, back};
     options.form = release_form(run);
+    options.snapshot = kn_input_mark_snapshot(run->mark);
     options.look_at_form = look_at_form;
     options.form_state = &form;
     if (st == KN_OK) st = kn_verify_records_files(&report, run->ctx, run->spec, &options, err);
@@ -100,6 +101,8 @@ static kn_status verify(kn_recrun *run, kn_error *err)
         st = mistake(err, why);
     }
     if (st == KN_OK) st = compare(run->result, report, err);
+    if (st != KN_OK && kn_input_mark_changed(run->mark))
+        st = kn_fail(err, KN_INPUT, "%s: changed while it was read; nothing was written", run->spec->inputs[0]);
     kn_records_verify_report_free(report);
     return st;
 }

@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "kn_error.h"
-#include "kn_extras.h"
 #include "kn_verify_database.h"
 
 typedef struct telling {

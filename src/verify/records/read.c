@@ -1,5 +1,5 @@
 /* records/read.c: records as they are told, node by node → the verifier's own arrays: labels by number, parents before
- * children, siblings by their labels.
+ * children, siblings as they stand in the file.
  *
  * The verifier hears what the scanner of a form tells (kn_records_scan.h), or its own reader of databases (database.c). Here it
  * is decided what a text is: a node whose class the file does not say has that of the only class whose hierarchy knows its
@@ -220,7 +220,7 @@ static kn_status number_labels(kn_records_verifier *v, const told *original, con
 /* ---- Records in order ---- */
 
 typedef struct ordering {
-    kn_sort_record *list;                           /* of one depth                                           */
+    kn_sort_record *list, *kept;                    /* of one depth */
     uint32_t       *depth;                          /* per node                                               */
     uint32_t       *now;                            /* per node: its number, depth by depth                   */
     uint32_t       *parent, *label, *first, *count; /* per such number               */
@@ -240,29 +240,32 @@ static kn_status sort_list(kn_context *ctx, kn_sort_record *list, size_t count, 
     return KN_OK;
 }
 
-/* Nodes of one depth by (parent, label); equal ones are one. */
+/* Nodes of one depth: those of equal parent and label are one, the first of them; then by (parent, place in the file). */
 static kn_status merge_depth(const told *t, ordering *o, uint64_t begin, uint32_t size, uint32_t depth, uint32_t *made,
                              kn_error *err)
 {
     const kn_vforest *f = t->f;
-    size_t            count = 0;
+    size_t            count = 0, kept = 0;
     for (uint32_t i = 0; i < size; i++) {
         if (o->depth[i] != depth) continue;
         uint64_t above = depth ? (uint64_t)o->now[f->parent[begin + i]] + 1 : 0;
         o->list[count++] = (kn_sort_record){above << 32 | f->label[begin + i], i};
     }
     KN_TRY(sort_list(t->v->ctx, o->list, count, err));
-    for (size_t i = 0; i < count; i++) {
-        if (i == 0 || o->list[i].key != o->list[i - 1].key) {
-            uint32_t above = (uint32_t)(o->list[i].key >> 32);
-            o->parent[*made] = above ? above - 1 : KN_V_NONE;
-            o->label[*made] = (uint32_t)o->list[i].key;
-            o->count[*made] = 0;
-            if (above && o->count[above - 1]++ == 0) o->first[above - 1] = *made;
-            ++*made;
-        }
-        o->now[o->list[i].id] = *made - 1;
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || o->list[i].key != o->list[i - 1].key)
+            o->kept[kept++] = (kn_sort_record){o->list[i].key >> 32 << 32 | o->list[i].id, (uint32_t)o->list[i].key};
+    KN_TRY(sort_list(t->v->ctx, o->kept, kept, err));
+    for (size_t i = 0; i < kept; i++, ++*made) {
+        uint32_t above = (uint32_t)(o->kept[i].key >> 32);
+        o->parent[*made] = above ? above - 1 : KN_V_NONE;
+        o->label[*made] = (uint32_t)o->kept[i].id;
+        o->count[*made] = 0;
+        if (above && o->count[above - 1]++ == 0) o->first[above - 1] = *made;
+        o->now[(uint32_t)o->kept[i].key] = *made;
     }
+    for (size_t i = 1; i < count; i++)
+        if (o->list[i].key == o->list[i - 1].key) o->now[o->list[i].id] = o->now[o->list[i - 1].id];
     return KN_OK;
 }
 
@@ -302,7 +305,8 @@ static kn_status order_records(told *t, kn_error *err)
         if (f->start[r + 1] - f->start[r] > o.room) o.room = f->start[r + 1] - f->start[r];
     uint32_t **arrays[] = {&o.depth, &o.now, &o.parent, &o.label, &o.first, &o.count, &o.place};
     o.list = kn_alloc_array(t->v->ctx, o.room + 1, sizeof *o.list);
-    bool good = o.list != NULL;
+    o.kept = kn_alloc_array(t->v->ctx, o.room + 1, sizeof *o.kept);
+    bool good = o.list && o.kept;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         *arrays[i] = kn_alloc_array(t->v->ctx, o.room + 1, sizeof **arrays[i]);
         good = good && *arrays[i];
@@ -315,6 +319,7 @@ static kn_status order_records(told *t, kn_error *err)
     }
     if (st == KN_OK) f->start[f->count] = to;
     kn_free(o.list);
+    kn_free(o.kept);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) kn_free(*arrays[i]);
     return st;
 }

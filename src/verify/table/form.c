@@ -121,6 +121,34 @@ void kn_vform_judge(const kn_vtable *t, kn_vform_fn tell, void *arg)
     tell(arg, sentence);
 }
 
+/* ---- Formulas ---- */
+
+/* What a spreadsheet would execute, as docs/release.md says it. */
+static bool is_formula(kn_string s)
+{
+    if (s.size < 2 || !strchr("=+-@\t\r", s.data[0]) || s.data[0] == '\0') return false;
+    if (s.data[0] != '+' && s.data[0] != '-') return true;
+    size_t at = 1, digits = 0;
+    while (at < s.size && strchr("0123456789.,", s.data[at]) && s.data[at] != '\0') digits += s.data[at++] >= '0';
+    bool exponent = digits > 0 && at + 1 < s.size && (s.data[at] == 'e' || s.data[at] == 'E');
+    if (exponent) at += 1 + (at + 2 < s.size && (s.data[at + 1] == '-' || s.data[at + 1] == '+'));
+    while (exponent && at < s.size && s.data[at] >= '0' && s.data[at] <= '9') at++;
+    return digits == 0 || at < s.size;
+}
+
+/* Takes the apostrophes of a guarded file off; counts what should have had one. */
+void kn_vtable_unguard(kn_vtable *t)
+{
+    for (int c = 0; c < t->column_count; c++)
+        for (uint32_t i = 0; i < t->columns[c].count; i++) {
+            kn_string *text = &t->texts[c].texts[i], bare = *text;
+            while (bare.size > 0 && bare.data[0] == '\'') bare = (kn_string){bare.data + 1, bare.size - 1};
+            if (!is_formula(bare)) continue;
+            t->unguarded += bare.size == text->size;
+            if (bare.size < text->size) *text = (kn_string){text->data + 1, text->size - 1};
+        }
+}
+
 /* ---- Spelling ---- */
 
 static bool shorter(kn_string a, kn_string b)
@@ -189,30 +217,4 @@ void kn_verify_form(kn_verifier *v)
 {
     for (int i = 0; i < v->copy_count; i++) tell_spelling(v, &v->copies[i]);
     kn_vform_judge(v->release, tell_form, v);
-}
-
-/* What a spreadsheet would execute, as docs/release.md says it. */
-static bool is_formula(kn_string s)
-{
-    if (s.size < 2 || !strchr("=+-@\t\r", s.data[0]) || s.data[0] == '\0') return false;
-    if (s.data[0] != '+' && s.data[0] != '-') return true;
-    size_t at = 1, digits = 0;
-    while (at < s.size && strchr("0123456789.,", s.data[at]) && s.data[at] != '\0') digits += s.data[at++] >= '0';
-    bool exponent = digits > 0 && at + 1 < s.size && (s.data[at] == 'e' || s.data[at] == 'E');
-    if (exponent) at += 1 + (at + 2 < s.size && (s.data[at + 1] == '-' || s.data[at + 1] == '+'));
-    while (exponent && at < s.size && s.data[at] >= '0' && s.data[at] <= '9') at++;
-    return digits == 0 || at < s.size;
-}
-
-/* Takes the apostrophes of a guarded file off; counts what should have had one. */
-void kn_vtable_unguard(kn_vtable *t)
-{
-    for (int c = 0; c < t->column_count; c++)
-        for (uint32_t i = 0; i < t->columns[c].count; i++) {
-            kn_string *text = &t->texts[c].texts[i], bare = *text;
-            while (bare.size > 0 && bare.data[0] == '\'') bare = (kn_string){bare.data + 1, bare.size - 1};
-            if (!is_formula(bare)) continue;
-            t->unguarded += bare.size == text->size;
-            if (bare.size < text->size) *text = (kn_string){text->data + 1, text->size - 1};
-        }
 }
