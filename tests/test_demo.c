@@ -9,7 +9,7 @@
 
 #include "kn_alloc.h"
 #include "kn_demo.h"
-#include "kn_job_demo.h"
+#include "kn_demo_release.h"
 #include "kn_relational.h"
 
 /* ---- The twin: rows as they stand in the data, cells as texts ---- */

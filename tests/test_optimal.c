@@ -1,6 +1,6 @@
 /* test_optimal.c: the optimal search and its counting engine against plain enumeration. */
-#include "kn_bare.h"
-#include "kn_bare_internal.h"
+#include "kn_counter.h"
+#include "kn_counter_internal.h"
 #include "random_problem.h"
 
 /* ---- The counting engine ---- */
@@ -58,45 +58,45 @@ static void assert_same_sizes(const kn_node_sums *a, const kn_node_sums *b)
     assert_true(a->suppressed_squares == b->suppressed_squares);
 }
 
-static const kn_bare_options engines[] = {
+static const kn_counter_options engines[] = {
     {0},
-    {.path = KN_BARE_DENSE},
-    {.path = KN_BARE_HASH},
+    {.path = KN_COUNTER_DENSE},
+    {.path = KN_COUNTER_HASH},
     {.generic = true},
     {.group_codes = 1},
     {.group_codes = 1, .key_space = 4},
-    {.path = KN_BARE_HASH, .group_codes = 20, .key_space = 30},
+    {.path = KN_COUNTER_HASH, .group_codes = 20, .key_space = 30},
 };
 
 /* Every way of counting says the same as comparing rows, from the base and from sets on the way. */
-static void check_engine(const random_problem *p, const kn_bare_options *options, kn_rng *rng)
+static void check_engine(const random_problem *p, const kn_counter_options *options, kn_rng *rng)
 {
-    kn_error err = KN_ERROR_INIT;
-    kn_bare *bare = NULL;
-    int      quasi = p->problem.quasi_count, levels[2][RANDOM_QUASI];
-    assert_ok(kn_bare_make(&bare, p->ctx, &p->problem, options, &err), err);
+    kn_error    err = KN_ERROR_INIT;
+    kn_counter *counter = NULL;
+    int         quasi = p->problem.quasi_count, levels[2][RANDOM_QUASI];
+    assert_ok(kn_counter_make(&counter, p->ctx, &p->problem, options, &err), err);
     for (int turn = 0; turn < 4; turn++) {
         for (int q = 0; q < quasi; q++) {
             int height = (int)p->hierarchies[q]->height;
             levels[0][q] = random_below(rng, height + 1);
             levels[1][q] = levels[0][q] + random_below(rng, height - levels[0][q] + 1);
         }
-        kn_bare_job jobs[3] = {{.levels = levels[0], .from = kn_bare_base(bare), .keep = true},
-                               {.levels = levels[1], .from = kn_bare_base(bare)},
-                               {.levels = levels[1]}};
-        assert_ok(kn_bare_run(bare, jobs, 2, &err), err);
+        kn_counter_job jobs[3] = {{.levels = levels[0], .from = kn_counter_base(counter), .keep = true},
+                                  {.levels = levels[1], .from = kn_counter_base(counter)},
+                                  {.levels = levels[1]}};
+        assert_ok(kn_counter_run(counter, jobs, 2, &err), err);
         jobs[2].from = jobs[0].set;
-        assert_ok(kn_bare_run(bare, jobs + 2, 1, &err), err);
+        assert_ok(kn_counter_run(counter, jobs + 2, 1, &err), err);
         for (int i = 0; i < 3; i++) {
             kn_node_sums sums = naive_sums(p, levels[i > 0]);
             assert_same_sizes(&jobs[i].sums, &sums);
         }
-        assert_int_equal(jobs[0].classes, kn_bare_set_classes(jobs[0].set));
+        assert_int_equal(jobs[0].classes, kn_counter_set_classes(jobs[0].set));
         assert_true(jobs[1].sums.cells == jobs[2].sums.cells);
         assert_true(jobs[1].excess == jobs[2].excess);
-        kn_bare_set_free(jobs[0].set);
+        kn_counter_set_free(jobs[0].set);
     }
-    kn_bare_free(bare);
+    kn_counter_free(counter);
 }
 
 static void test_engines_agree(void **state)
@@ -178,18 +178,18 @@ static void test_many_values(void **state)
         err);
     p.problem.objective = p.objective;
     for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
-        kn_bare    *bare = NULL;
-        const int   at_7[] = {1, 0};
-        kn_bare_job job = {.levels = at_7};
-        assert_ok(kn_bare_make(&bare, ctx, &p.problem, &engines[e], &err), err);
-        job.from = kn_bare_base(bare);
-        assert_ok(kn_bare_run(bare, &job, 1, &err), err);
+        kn_counter    *counter = NULL;
+        const int      at_7[] = {1, 0};
+        kn_counter_job job = {.levels = at_7};
+        assert_ok(kn_counter_make(&counter, ctx, &p.problem, &engines[e], &err), err);
+        job.from = kn_counter_base(counter);
+        assert_ok(kn_counter_run(counter, &job, 1, &err), err);
         /* Of 7 numbers in a row 2 or 3 are divisible by 3: the "x" of the ranges with 2 are suppressed. */
         int64_t two = 0;
         for (int range = 0; range < ROWS / 7; range++) two += range % 3 == 0 ? 0 : 1;
         assert_int_equal(job.sums.suppressed, 2 * two);
         assert_int_equal(job.classes, ROWS / 7 * 2);
-        kn_bare_free(bare);
+        kn_counter_free(counter);
     }
     random_problem_free(&p);
     testing_context_free(ctx);

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "kn_alloc.h"
-#include "kn_job_workload_regions.h"
 #include "kn_partition.h"
 #include "kn_rng.h"
 #include "kn_summary.h"
@@ -17,6 +16,7 @@
 #include "kn_workload.h"
 #include "kn_workload_eval.h"
 #include "kn_workload_eval_condition.h"
+#include "kn_workload_regions.h"
 
 /* ---- The parser ---- */
 

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_demo.h"
 #include "kn_error.h"
@@ -111,12 +112,6 @@ static kn_status order_classes(counting *c, kn_error *err)
 
 /* ---- Sensitive values ---- */
 
-static int by_code(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The number of what a member shows. */
 static kn_status number_list(uint32_t *out, counting *c, kn_interner *lists, uint32_t *codes, kn_demo_sensitive s,
                              uint32_t class_number, int64_t member, kn_error *err)
@@ -130,7 +125,7 @@ static kn_status number_list(uint32_t *out, counting *c, kn_interner *lists, uin
         if (tables[v] == s.table) codes[count++] = kn_column_code(column, rows[v]);
     *out = NOTHING;
     if (count == 0) return KN_OK;
-    qsort(codes, count, sizeof *codes, by_code);
+    qsort(codes, count, sizeof *codes, kn_compare_u32);
     *out = kn_intern(lists, (kn_string){(const char *)codes, count * sizeof *codes});
     return *out == KN_ID_FAILED ? kn_fail_memory(err, c->ctx, what) : KN_OK;
 }

@@ -11,8 +11,8 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "kn_clock.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
 
@@ -36,13 +36,6 @@ static void system_release(void *user, void *block, size_t size)
     (void)user;
     (void)size;
     free(block);
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 static int usable_cpus(void)
@@ -114,13 +107,13 @@ bool kn_cancelled(const kn_context *ctx)
 {
     if (kn_cancel_requested(ctx)) return true;
     uint64_t deadline = atomic_load_explicit(&ctx->deadline_ns, memory_order_relaxed);
-    return deadline > 0 && now_ns() >= deadline;
+    return deadline > 0 && kn_clock_ns() >= deadline;
 }
 
 void kn_deadline_set(kn_context *ctx, double seconds)
 {
     enum { LONGEST = 1000000000 }; /* some thirty years: beyond that there is none */
-    uint64_t deadline = seconds > 0 && seconds < LONGEST ? now_ns() + (uint64_t)(seconds * 1e9) : 0;
+    uint64_t deadline = seconds > 0 && seconds < LONGEST ? kn_clock_ns() + (uint64_t)(seconds * 1e9) : 0;
     atomic_store_explicit(&ctx->deadline_ns, deadline, memory_order_relaxed);
 }
 
@@ -166,7 +159,7 @@ void kn_progress_begin(kn_context *ctx, const char *stage, const char *unit, uin
     ctx->stage = stage;
     ctx->unit = unit;
     ctx->stage_total = total;
-    ctx->stage_start_ns = now_ns();
+    ctx->stage_start_ns = kn_clock_ns();
     atomic_store(&ctx->stage_done, 0);
     atomic_store(&ctx->progress_next_ns, ctx->stage_start_ns + PROGRESS_INTERVAL_NS);
 }
@@ -175,7 +168,7 @@ void kn_progress_add(kn_context *ctx, uint64_t amount)
 {
     if (!ctx->progress || !ctx->stage) return;
     atomic_fetch_add_explicit(&ctx->stage_done, amount, memory_order_relaxed);
-    uint64_t now = now_ns();
+    uint64_t now = kn_clock_ns();
     if (now < atomic_load_explicit(&ctx->progress_next_ns, memory_order_relaxed)) return;
     if (atomic_flag_test_and_set_explicit(&ctx->progress_busy, memory_order_acquire)) return;
     atomic_store_explicit(&ctx->progress_next_ns, now + PROGRESS_INTERVAL_NS, memory_order_relaxed);
@@ -186,6 +179,6 @@ void kn_progress_add(kn_context *ctx, uint64_t amount)
 void kn_progress_end(kn_context *ctx)
 {
     if (!ctx->progress || !ctx->stage) return;
-    report(ctx, now_ns(), true);
+    report(ctx, kn_clock_ns(), true);
     ctx->stage = NULL;
 }

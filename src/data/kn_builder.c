@@ -8,17 +8,14 @@
 #include "kn_context.h"
 #include "kn_error.h"
 
-static kn_status out_of_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "building a table");
-}
+#define WHAT "building a table"
 
 kn_status kn_builder_create(kn_builder **out, kn_context *ctx, const kn_string *names, int column_count, int slots,
                             kn_error *err)
 {
     *out = NULL;
     kn_builder *b = kn_alloc_zero(ctx, sizeof *b);
-    if (!b) return out_of_memory(ctx, err);
+    if (!b) return kn_fail_memory(err, ctx, WHAT);
     b->ctx = ctx;
     b->slots = slots;
     b->columns = kn_alloc_array_zero(ctx, (size_t)column_count, sizeof *b->columns);
@@ -38,7 +35,7 @@ kn_status kn_builder_create(kn_builder **out, kn_context *ctx, const kn_string *
     return KN_OK;
 failed:
     kn_builder_free(b);
-    return out_of_memory(ctx, err);
+    return kn_fail_memory(err, ctx, WHAT);
 }
 
 void kn_builder_free(kn_builder *b)
@@ -109,14 +106,14 @@ kn_status kn_builder_extend(kn_builder *b, int64_t rows, int slot, int64_t *firs
     *first_row = b->rows;
     if (rows == 0) return KN_OK;
     for (int c = 0; c < b->column_count; c++)
-        if (!make_room(b, &b->columns[c], rows)) return out_of_memory(b->ctx, err);
+        if (!make_room(b, &b->columns[c], rows)) return kn_fail_memory(err, b->ctx, WHAT);
     kn_segment *last = b->segment_count ? &b->segments[b->segment_count - 1] : NULL;
     if (last && last->slot == slot) {
         last->rows += rows;
     } else {
         void *segments = b->segments;
         if (!kn_grow(b->ctx, &segments, &b->segment_capacity, b->segment_count + 1, sizeof *b->segments))
-            return out_of_memory(b->ctx, err);
+            return kn_fail_memory(err, b->ctx, WHAT);
         b->segments = segments;
         b->segments[b->segment_count++] = (kn_segment){b->rows, rows, slot};
     }
@@ -165,7 +162,7 @@ kn_status kn_builder_finish(kn_table **out, kn_builder *b, const kn_builder_type
     kn_status             st = KN_OK;
     kn_table             *table = kn_alloc_zero(b->ctx, sizeof *table);
     if (!table) {
-        st = out_of_memory(b->ctx, err);
+        st = kn_fail_memory(err, b->ctx, WHAT);
         goto end;
     }
     table->ctx = b->ctx;
@@ -173,7 +170,7 @@ kn_status kn_builder_finish(kn_table **out, kn_builder *b, const kn_builder_type
     table->delimiter = ',';
     table->columns = kn_alloc_array_zero(b->ctx, (size_t)b->column_count, sizeof *table->columns);
     if (!table->columns) {
-        st = out_of_memory(b->ctx, err);
+        st = kn_fail_memory(err, b->ctx, WHAT);
         goto end;
     }
     kn_progress_begin(b->ctx, "encoding", "columns", (uint64_t)b->column_count);

@@ -13,6 +13,8 @@
 #include "kn_sort.h"
 #include "kn_value.h"
 
+#define WHAT "joining the values of two columns"
+
 /* One of the two columns on its way into the union. */
 typedef struct side {
     const kn_column *column;
@@ -27,11 +29,6 @@ typedef struct merging {
     side        sides[2];
     kn_column  *out;
 } merging;
-
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "joining the values of two columns");
-}
 
 static bool is_number(kn_type type)
 {
@@ -57,7 +54,7 @@ static kn_status sort_as_text(const merging *m, side *s, kn_error *err)
 {
     const kn_dictionary *dict = &s->column->dict;
     s->order = kn_alloc_array(m->ctx, dict->count, sizeof *s->order);
-    if (!s->order) return no_memory(m->ctx, err);
+    if (!s->order) return kn_fail_memory(err, m->ctx, WHAT);
     for (uint32_t c = 0; c < dict->count; c++) {
         kn_string text = kn_dictionary_text(dict, c);
         uint64_t  key = 0;
@@ -71,7 +68,7 @@ static kn_status read_decimals(const merging *m, side *s, char decimal, kn_error
 {
     const kn_dictionary *dict = &s->column->dict;
     s->decimals = kn_alloc_array(m->ctx, dict->count, sizeof *s->decimals);
-    if (!s->decimals) return no_memory(m->ctx, err);
+    if (!s->decimals) return kn_fail_memory(err, m->ctx, WHAT);
     for (uint32_t c = 0; c < dict->count; c++)
         if (!kn_parse_declared_decimal(kn_value_trim(kn_dictionary_text(dict, c)), decimal, &s->decimals[c]))
             return kn_fail(err, KN_USAGE, "column \"%s\" has numbers with another decimal mark than '%c'",
@@ -83,7 +80,7 @@ static kn_status prepare(const merging *m, side *s, const kn_column *column, cha
 {
     s->column = column;
     s->codes = kn_alloc_array(m->ctx, (size_t)column->dict.count + 1, sizeof *s->codes);
-    if (!s->codes) return no_memory(m->ctx, err);
+    if (!s->codes) return kn_fail_memory(err, m->ctx, WHAT);
     if (m->type == KN_TYPE_DECIMAL) return read_decimals(m, s, decimal, err);
     if (m->type == KN_TYPE_TEXT && column->type != KN_TYPE_TEXT) return sort_as_text(m, s, err);
     return KN_OK;
@@ -146,7 +143,7 @@ static kn_status make_dictionary(merging *m, kn_error *err)
     if (integers) dict->integers = kn_alloc_array(m->ctx, (size_t)count, sizeof *dict->integers);
     if (decimals) dict->decimals = kn_alloc_array(m->ctx, (size_t)count, sizeof *dict->decimals);
     if (!dict->offsets || !dict->bytes || (integers && !dict->integers) || (decimals && !dict->decimals))
-        return no_memory(m->ctx, err);
+        return kn_fail_memory(err, m->ctx, WHAT);
     dict->offsets[0] = 0;
     dict->bytes[0] = '\0';
     merge(m);
@@ -172,7 +169,7 @@ kn_status kn_column_union_make(kn_column_union *out, kn_context *ctx, const kn_c
     merging m = {.ctx = ctx, .type = common_type(first, second), .out = &out->column};
     out->column = (kn_column){.type = m.type, .width = 4, .missing = first->missing + second->missing};
     out->column.name = kn_strndup(ctx, first->name, strlen(first->name));
-    kn_status st = out->column.name ? prepare(&m, &m.sides[0], first, decimal, err) : no_memory(ctx, err);
+    kn_status st = out->column.name ? prepare(&m, &m.sides[0], first, decimal, err) : kn_fail_memory(err, ctx, WHAT);
     if (st == KN_OK) st = prepare(&m, &m.sides[1], second, decimal, err);
     if (st == KN_OK) st = make_dictionary(&m, err);
     out->first = m.sides[0].codes;

@@ -16,12 +16,9 @@
 #include "kn_hash.h"
 #include "kn_nearest.h"
 
-#define NO_CODE UINT32_MAX
+#define WHAT "a database"
 
-static kn_status out_of_memory(const kn_database *db, kn_error *err)
-{
-    return kn_fail_memory(err, db->ctx, "a database");
-}
+#define NO_CODE UINT32_MAX
 
 /* ---- Making and ending ---- */
 
@@ -29,13 +26,13 @@ kn_status kn_database_create(kn_database **out, kn_context *ctx, const char *sou
 {
     *out = NULL;
     kn_database *db = kn_alloc_zero(ctx, sizeof *db);
-    if (!db) return kn_fail_memory(err, ctx, "a database");
+    if (!db) return kn_fail_memory(err, ctx, WHAT);
     db->ctx = ctx;
     db->entity = -1;
     db->source = kn_strndup(ctx, source, strlen(source));
     if (!db->source) {
         kn_free(db);
-        return kn_fail_memory(err, ctx, "a database");
+        return kn_fail_memory(err, ctx, WHAT);
     }
     *out = db;
     return KN_OK;
@@ -91,7 +88,7 @@ kn_status kn_database_add(kn_database *db, const char *name, kn_table *table, kn
     t.columns = kn_alloc_array_zero(db->ctx, (size_t)table->column_count + 1, sizeof *t.columns);
     if (!tables || !t.name || !t.columns) {
         free_table(&t);
-        return out_of_memory(db, err);
+        return kn_fail_memory(err, db->ctx, WHAT);
     }
     for (int c = 0; c < table->column_count; c++) t.columns[c].weight = (kn_ratio){1, 1};
     db->tables[db->table_count++] = t;
@@ -125,7 +122,7 @@ kn_status kn_database_set_key(kn_database *db, int table, const char *const *col
 {
     kn_database_table *t = &db->tables[table];
     int               *key = kn_alloc_array(db->ctx, (size_t)count + 1, sizeof *key);
-    if (!key) return out_of_memory(db, err);
+    if (!key) return kn_fail_memory(err, db->ctx, WHAT);
     kn_status status = find_columns(db, table, columns, count, key, err);
     if (status != KN_OK) {
         kn_free(key);
@@ -147,7 +144,7 @@ static kn_status find_target(kn_database *db, int table, kn_foreign_key *f, cons
     if (f->target < 0) return KN_OK;
     const kn_database_table *target = &db->tables[f->target];
     f->target_columns = kn_alloc_array(db->ctx, (size_t)f->column_count, sizeof *f->target_columns);
-    if (!f->target_columns) return out_of_memory(db, err);
+    if (!f->target_columns) return kn_fail_memory(err, db->ctx, WHAT);
     if (target_columns) return find_columns(db, f->target, target_columns, f->column_count, f->target_columns, err);
     if (target->key_count == 0)
         return kn_fail(err, KN_INPUT, "%s: table \"%s\", whose rows table \"%s\" names, has no key", db->source,
@@ -171,7 +168,7 @@ static kn_status fill_foreign(kn_database *db, int table, kn_foreign_key *f, con
 {
     f->target_name = kn_strndup(db->ctx, target, strlen(target));
     f->columns = kn_alloc_array(db->ctx, (size_t)f->column_count, sizeof *f->columns);
-    if (!f->target_name || !f->columns) return out_of_memory(db, err);
+    if (!f->target_name || !f->columns) return kn_fail_memory(err, db->ctx, WHAT);
     KN_TRY(find_columns(db, table, columns, f->column_count, f->columns, err));
     return find_target(db, table, f, target_columns, err);
 }
@@ -190,7 +187,7 @@ kn_status kn_database_link(kn_database *db, int table, const char *const *column
     if (status == KN_OK) {
         kn_foreign_key *all = kn_realloc_array(db->ctx, t->foreign, (size_t)t->foreign_count + 1, sizeof *all);
         if (all) t->foreign = all;
-        if (!all) status = out_of_memory(db, err);
+        if (!all) status = kn_fail_memory(err, db->ctx, WHAT);
     }
     if (status != KN_OK) {
         free_foreign(&f);
@@ -394,7 +391,7 @@ kn_status kn_database_join(uint32_t **out, const kn_database *db, int table, int
     join j = {.index = {.table = db->tables[f->target].table, .columns = f->target_columns, .count = f->column_count}};
     kn_status status = KN_OK;
     if (!join_prepare(&j, db, t->table, f)) {
-        status = out_of_memory(db, err);
+        status = kn_fail_memory(err, db->ctx, WHAT);
     } else if (j.index.faults > 0 && !twice) {
         status = kn_fail(err, KN_INPUT, "%s: table \"%s\": %lld %s a key that another row has", db->source,
                          db->tables[f->target].name, (long long)j.index.faults,
@@ -420,5 +417,5 @@ kn_status kn_database_key_faults(int64_t *out, const kn_database *db, int table,
     *out = x.faults + x.missing;
     kn_free(x.rows);
     kn_free(codes);
-    return ok ? KN_OK : out_of_memory(db, err);
+    return ok ? KN_OK : kn_fail_memory(err, db->ctx, WHAT);
 }

@@ -21,6 +21,8 @@
 #include "kn_hash.h"
 #include "kn_sort.h"
 
+#define WHAT "building entity trees"
+
 /* One table while the forest is built. Rows that belong to no person have parent KN_ROW_NONE. */
 typedef struct layer {
     const kn_database_table *t;
@@ -40,11 +42,6 @@ typedef struct builder {
     kn_forest         *f;
     layer             *layers; /* by table */
 } builder;
-
-static kn_status out_of_memory(const builder *b, kn_error *err)
-{
-    return kn_fail_memory(err, b->ctx, "building entity trees");
-}
 
 /* ---- Whose row is it ---- */
 
@@ -194,7 +191,7 @@ static kn_status rank_signatures(const signatures *s, const layer *l, uint32_t *
     uint32_t       *rank = kn_alloc_array(s->ctx, s->count + 1, sizeof *rank);
     kn_status       status = KN_OK;
     if (!records || !rank) {
-        status = kn_fail_memory(err, s->ctx, "building entity trees");
+        status = kn_fail_memory(err, s->ctx, WHAT);
     } else {
         for (size_t i = 0; i < s->count; i++)
             records[i] = (kn_sort_record){(uint64_t)word_at(s, i, 0) << 32 | word_at(s, i, 1), i};
@@ -258,7 +255,7 @@ static kn_status number_rows(const builder *b, layer *l, kn_error *err)
         if (!owned(l, r)) continue;
         ok = push_quasi(&s, l, r) && push_children(b, &s, l, r) && intern(&s, &l->number[r]);
     }
-    if (!ok) status = out_of_memory(b, err);
+    if (!ok) status = kn_fail_memory(err, b->ctx, WHAT);
     if (status == KN_OK) status = rank_signatures(&s, l, l->number, err);
     l->numbers = (uint32_t)s.count;
     signatures_free(&s);
@@ -344,7 +341,7 @@ static kn_status rank_rows(const builder *b, layer *l, const uint32_t *end, uint
     for (uint32_t n = 0, at = 0; n < l->numbers; at = end[n++])
         if (end[n] - at > most) most = end[n] - at;
     kn_sort_record *room = kn_alloc_array(b->ctx, (size_t)most + 1, sizeof *room);
-    if (!others || !room) status = out_of_memory(b, err);
+    if (!others || !room) status = kn_fail_memory(err, b->ctx, WHAT);
     for (int c = 0; status == KN_OK && c < l->t->table->column_count; c++)
         if (is_other(&l->t->columns[c])) others[r.others++] = c;
     r.other = others;
@@ -364,7 +361,7 @@ static kn_status sort_rows(const builder *b, layer *l, uint32_t **out, kn_error 
     uint32_t *list = *out = kn_alloc_array(b->ctx, (size_t)l->owned + 1, sizeof *list);
     kn_status status = KN_OK;
     if (!start || !list) {
-        status = out_of_memory(b, err);
+        status = kn_fail_memory(err, b->ctx, WHAT);
     } else {
         by_number(l, start, list);
         if (l->rank != l->number) status = rank_rows(b, l, start, list, err);
@@ -391,16 +388,17 @@ static kn_status order_layer(builder *b, int table, kn_error *err)
 {
     layer *l = &b->layers[table];
     l->number = kn_alloc_array(b->ctx, (size_t)l->rows + 1, sizeof *l->number);
-    if (!l->number) return out_of_memory(b, err);
+    if (!l->number) return kn_fail_memory(err, b->ctx, WHAT);
     KN_TRY(number_rows(b, l, err));
     l->bare = is_bare(b, l);
     /* Alike means equal, or no two rows are alike: ranks are numbers. */
     bool same = l->bare || (int64_t)l->numbers == l->owned;
     l->rank = same ? l->number : kn_alloc_array(b->ctx, (size_t)l->rows + 1, sizeof *l->rank);
-    if (!l->rank) return out_of_memory(b, err);
+    if (!l->rank) return kn_fail_memory(err, b->ctx, WHAT);
     uint32_t *ranked = NULL;
     kn_status status = sort_rows(b, l, &ranked, err);
-    if (status == KN_OK && table != b->db->entity && !by_parent(b, l, ranked)) status = out_of_memory(b, err);
+    if (status == KN_OK && table != b->db->entity && !by_parent(b, l, ranked))
+        status = kn_fail_memory(err, b->ctx, WHAT);
     if (status == KN_OK && table == b->db->entity)
         l->list = ranked;
     else
@@ -433,7 +431,7 @@ static kn_status make_room(builder *b, kn_error *err)
     f->example = kn_alloc_array(b->ctx, (size_t)subtrees + 1, sizeof *f->example);
     bool ok = f->start && f->entity_of_row && f->parent && f->first_child && f->child_count && f->table && f->row &&
               f->subtree && f->example;
-    return ok ? KN_OK : out_of_memory(b, err);
+    return ok ? KN_OK : kn_fail_memory(err, b->ctx, WHAT);
 }
 
 /* Appends the children of a node behind what is already there of its entity. */
@@ -477,7 +475,7 @@ static kn_status number_subtrees(builder *b, kn_error *err)
 {
     kn_forest *f = b->f;
     uint32_t  *base = kn_alloc_array(b->ctx, (size_t)b->db->table_count, sizeof *base);
-    if (!base) return out_of_memory(b, err);
+    if (!base) return kn_fail_memory(err, b->ctx, WHAT);
     for (uint32_t t = 0, sum = 0; t < (uint32_t)b->db->table_count; t++) {
         base[t] = sum;
         sum += b->layers[t].numbers;
@@ -515,7 +513,7 @@ static kn_status build(builder *b, kn_error *err)
     f->dangling = kn_alloc_array_zero(b->ctx, tables, sizeof *f->dangling);
     f->lost = kn_alloc_array_zero(b->ctx, tables, sizeof *f->lost);
     b->layers = kn_alloc_array_zero(b->ctx, tables, sizeof *b->layers);
-    if (!f->missing || !f->dangling || !f->lost || !b->layers) return out_of_memory(b, err);
+    if (!f->missing || !f->dangling || !f->lost || !b->layers) return kn_fail_memory(err, b->ctx, WHAT);
     for (int i = 0; i < db->table_count; i++) KN_TRY(find_owners(b, db->order[i], err));
     for (int i = db->table_count; i-- > 0;) KN_TRY(order_layer(b, db->order[i], err));
     for (int t = 0; t < db->table_count; t++) { /* no longer needed */
@@ -533,7 +531,7 @@ kn_status kn_forest_build(kn_forest **out, kn_context *ctx, const kn_database *d
     *out = NULL;
     KN_TRY(check_database(db, err));
     builder b = {.ctx = ctx, .db = db, .f = kn_alloc_zero(ctx, sizeof(kn_forest))};
-    if (!b.f) return out_of_memory(&b, err);
+    if (!b.f) return kn_fail_memory(err, b.ctx, WHAT);
     kn_status status = build(&b, err);
     for (int t = 0; b.layers && t < db->table_count; t++) {
         layer *l = &b.layers[t];

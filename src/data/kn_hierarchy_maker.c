@@ -18,6 +18,8 @@
 #include "kn_hash.h"
 #include "kn_hierarchy.h"
 
+#define WHAT "making a hierarchy"
+
 #define NONE KN_NODE_NONE
 enum { NODE_LIMIT = 1 << 30 };
 
@@ -125,7 +127,7 @@ kn_status kn_hierarchy_maker_create(kn_hierarchy_maker **out, kn_context *ctx, c
         }
     }
     kn_hierarchy_maker_free(m);
-    return kn_fail_memory(err, ctx, "making a hierarchy");
+    return kn_fail_memory(err, ctx, WHAT);
 }
 
 void kn_hierarchy_maker_free(kn_hierarchy_maker *m)
@@ -140,11 +142,6 @@ void kn_hierarchy_maker_free(kn_hierarchy_maker *m)
     kn_free(m->places.slots);
     kn_free(m->order);
     kn_free(m);
-}
-
-static kn_status no_memory(const kn_hierarchy_maker *m, kn_error *err)
-{
-    return kn_fail_memory(err, m->ctx, "making a hierarchy");
 }
 
 /* The number of a label; NONE when memory is out. */
@@ -186,7 +183,7 @@ static kn_status add_node(kn_hierarchy_maker *m, uint32_t parent, uint32_t depth
 {
     void *nodes = m->nodes;
     if (m->node_count == NODE_LIMIT || !kn_grow(m->ctx, &nodes, &m->node_capacity, m->node_count + 1, sizeof(node)))
-        return no_memory(m, err);
+        return kn_fail_memory(err, m->ctx, WHAT);
     m->nodes = nodes;
     uint32_t number = (uint32_t)m->node_count++;
     m->nodes[number] = (node){.parent = parent,
@@ -257,7 +254,7 @@ static kn_status add_field(kn_hierarchy_maker *m, uint32_t parent, uint32_t dept
 {
     bool     leaf = index == 0;
     uint32_t label = intern(m, field->label);
-    if (label == NONE || !table_grow(m->ctx, &m->places, place_hash, m)) return no_memory(m, err);
+    if (label == NONE || !table_grow(m->ctx, &m->places, place_hash, m)) return kn_fail_memory(err, m->ctx, WHAT);
     if (depth == 0 && m->node_count > 0 && m->nodes[0].label != label)
         return misfit(m, field, index, "the last label is not the root of the others", 0, err);
     if (leaf && m->leaf_of_label[label] != NONE)
@@ -285,7 +282,8 @@ kn_status kn_hierarchy_maker_add(kn_hierarchy_maker *m, const kn_path_field *pat
     }
     m->recent_count = count - 1;
     void *order = m->order;
-    if (!kn_grow(m->ctx, &order, &m->order_capacity, (size_t)m->leaves + 1, sizeof *m->order)) return no_memory(m, err);
+    if (!kn_grow(m->ctx, &order, &m->order_capacity, (size_t)m->leaves + 1, sizeof *m->order))
+        return kn_fail_memory(err, m->ctx, WHAT);
     m->order = order;
     m->order[m->leaves++] = at;
     if (count - 1 > m->height) m->height = count - 1;
@@ -446,16 +444,16 @@ static kn_status finish(kn_hierarchy *h, kn_hierarchy_maker *m, const kn_column 
     if (m->node_count == 0) {
         kn_path_field star = {{"*", 1}, 0, 0};
         uint32_t      label = intern(m, star.label), root;
-        if (label == NONE || !table_grow(m->ctx, &m->places, place_hash, m)) return no_memory(m, err);
+        if (label == NONE || !table_grow(m->ctx, &m->places, place_hash, m)) return kn_fail_memory(err, m->ctx, WHAT);
         size_t slot = place_key(0, label) & m->places.mask;
         KN_TRY(add_node(m, NONE, 0, label, slot, &star, false, &root, err));
         m->height = 1;
     }
-    if (!fill(m, h)) return no_memory(m, err);
+    if (!fill(m, h)) return kn_fail_memory(err, m->ctx, WHAT);
     KN_TRY(check_stars(h, m, err));
     if (!column) return KN_OK;
     uint32_t *leaf_of_code = kn_alloc_array(m->ctx, (size_t)m->leaves + 1, sizeof *leaf_of_code);
-    if (!leaf_of_code) return no_memory(m, err);
+    if (!leaf_of_code) return kn_fail_memory(err, m->ctx, WHAT);
     for (uint32_t i = 0; i < m->leaves; i++) leaf_of_code[i] = m->nodes[m->order[i]].number;
     return kn_hierarchy_set_leaves(h, column, leaf_of_code, err);
 }
@@ -465,7 +463,7 @@ kn_status kn_hierarchy_maker_finish(kn_hierarchy **out, kn_hierarchy_maker *m, c
     kn_hierarchy *h = kn_alloc_zero(m->ctx, sizeof *h);
     kn_status     status = KN_OK;
     if (!h) {
-        status = no_memory(m, err);
+        status = kn_fail_memory(err, m->ctx, WHAT);
     } else {
         h->ctx = m->ctx;
         status = finish(h, m, column, err);

@@ -42,11 +42,6 @@ typedef struct work {
     size_t               parent_capacity, value_capacity;
 } work;
 
-static kn_status no_memory(const work *w, kn_error *err)
-{
-    return kn_fail_memory(err, w->ctx, WHAT);
-}
-
 static const kn_database_column *column_of(const work *w, int table, int column)
 {
     return &w->db->tables[table].columns[column];
@@ -71,7 +66,7 @@ static kn_status add_class(work *w, int table, int column, kn_error *err)
     const char   *first = w->db->tables[table].name, *second = column_name(w, table, column);
     size_t        a = strlen(first), b = strlen(second);
     *c = (column_class){.table = table, .column = column, .name = kn_alloc(w->ctx, a + b + 2)};
-    if (!c->name) return no_memory(w, err);
+    if (!c->name) return kn_fail_memory(err, w->ctx, WHAT);
     memcpy(c->name, first, a);
     c->name[a] = '.';
     memcpy(c->name + a + 1, second, b + 1);
@@ -132,7 +127,7 @@ static kn_status choose_classes(work *w, kn_error *err)
     w->classes = kn_alloc_array_zero(w->ctx, most, sizeof *w->classes);
     w->first_class = kn_alloc_array_zero(w->ctx, (size_t)w->db->table_count + 1, sizeof *w->first_class);
     w->by_table = kn_alloc_array_zero(w->ctx, most, sizeof *w->by_table);
-    if (!w->classes || !w->first_class || !w->by_table) return no_memory(w, err);
+    if (!w->classes || !w->first_class || !w->by_table) return kn_fail_memory(err, w->ctx, WHAT);
     if (w->wanted_count > 0) {
         KN_TRY(wanted_classes(w, err));
     } else {
@@ -166,7 +161,7 @@ static kn_status set_domain(work *w, column_class *c, kn_vocabulary_domain *d, k
         return KN_OK;
     }
     c->texts = kn_alloc_array(w->ctx, (size_t)dict->count + 1, sizeof *c->texts);
-    if (!c->texts) return no_memory(w, err);
+    if (!c->texts) return kn_fail_memory(err, w->ctx, WHAT);
     for (uint32_t i = 0; i < dict->count; i++) c->texts[i] = kn_dictionary_text(dict, i);
     d->texts = c->texts;
     d->text_count = dict->count;
@@ -179,7 +174,7 @@ static kn_status find_values(work *w, int cls, kn_error *err)
     const kn_hierarchy  *h = column_of(w, c->table, c->column)->hierarchy;
     const kn_dictionary *dict = &w->db->tables[c->table].table->columns[c->column].dict;
     c->value_of_code = kn_alloc_array(w->ctx, (size_t)dict->count + 1, sizeof *c->value_of_code);
-    if (!c->value_of_code) return no_memory(w, err);
+    if (!c->value_of_code) return kn_fail_memory(err, w->ctx, WHAT);
     for (uint32_t i = 0; i < dict->count; i++) {
         kn_string label = h ? kn_hierarchy_text(h, h->leaf_of_code[i]) : kn_dictionary_text(dict, i);
         c->value_of_code[i] = kn_vocabulary_find(w->vocabulary, cls, label);
@@ -191,7 +186,7 @@ static kn_status find_values(work *w, int cls, kn_error *err)
 static kn_status make_vocabulary(work *w, kn_error *err)
 {
     kn_vocabulary_domain *domains = kn_alloc_array_zero(w->ctx, (size_t)w->count, sizeof *domains);
-    kn_status             st = domains ? KN_OK : no_memory(w, err);
+    kn_status             st = domains ? KN_OK : kn_fail_memory(err, w->ctx, WHAT);
     for (int c = 0; c < w->count && st == KN_OK; c++) st = set_domain(w, &w->classes[c], &domains[c], err);
     if (st == KN_OK) st = kn_vocabulary_assemble(&w->vocabulary, w->ctx, domains, w->count, err);
     kn_free(domains);
@@ -241,7 +236,7 @@ static kn_status make_room(work *w, int64_t entity, size_t widest, kn_error *err
         kn_free(w->head);
         w->head_room = 0;
         w->head = kn_alloc_array(w->ctx, rows, sizeof *w->head);
-        if (!w->head) return no_memory(w, err);
+        if (!w->head) return kn_fail_memory(err, w->ctx, WHAT);
         w->head_room = rows;
     }
     if (need <= w->node_room) return KN_OK;
@@ -250,7 +245,7 @@ static kn_status make_room(work *w, int64_t entity, size_t widest, kn_error *err
     w->node_room = 0;
     w->nodes = kn_alloc_array(w->ctx, need, sizeof *w->nodes);
     w->scratch = kn_alloc_array(w->ctx, need, KN_RECORD_SCRATCH);
-    if (!w->nodes || !w->scratch) return no_memory(w, err);
+    if (!w->nodes || !w->scratch) return kn_fail_memory(err, w->ctx, WHAT);
     w->node_room = need;
     return KN_OK;
 }
@@ -270,7 +265,7 @@ static kn_status add_record(work *w, int64_t entity, kn_error *err)
     size_t need = (size_t)out->nodes + left + 1;
     if (!kn_grow(w->ctx, (void **)&out->parent, &w->parent_capacity, need, sizeof *out->parent) ||
         !kn_grow(w->ctx, (void **)&out->value, &w->value_capacity, need, sizeof *out->value))
-        return no_memory(w, err);
+        return kn_fail_memory(err, w->ctx, WHAT);
     for (uint32_t i = 0; i < left; i++, out->nodes++) {
         out->parent[out->nodes] = w->nodes[i].parent;
         out->value[out->nodes] = w->nodes[i].value;

@@ -11,6 +11,8 @@
 #include "kn_database.h"
 #include "kn_error.h"
 
+#define WHAT "a schema"
+
 /* What kn_schema_look makes: the public struct stands first. */
 typedef struct inner {
     kn_schema schema;
@@ -43,11 +45,6 @@ static void *take(look *l, size_t count, size_t size)
     if (!room) l->failed = true;
     if (room) memset(room, 0, (count + 1) * size);
     return room;
-}
-
-static kn_status out_of_memory(const look *l, kn_error *err)
-{
-    return kn_fail_memory(err, l->ctx, "a schema");
 }
 
 /* ---- Problems ---- */
@@ -124,7 +121,7 @@ static kn_status copy_links(look *l, int table, bool *shared, kn_error *err)
 {
     const kn_database_table *t = &l->db->tables[table];
     kn_schema_link          *links = take(l, (size_t)t->foreign_count, sizeof *links);
-    if (!links) return out_of_memory(l, err);
+    if (!links) return kn_fail_memory(err, l->ctx, WHAT);
     l->tables[table].link_count = t->foreign_count;
     l->tables[table].links = links;
     for (int i = 0; i < t->foreign_count; i++) KN_TRY(copy_link(l, table, i, &links[i], shared, err));
@@ -137,7 +134,7 @@ static kn_status count_orphans(look *l, int table, uint8_t **owned, kn_error *er
     int64_t         rows = l->db->tables[table].table->rows;
     const uint32_t *named = l->joins[table];
     owned[table] = kn_alloc_array(l->ctx, (size_t)rows + 1, 1);
-    if (!owned[table]) return out_of_memory(l, err);
+    if (!owned[table]) return kn_fail_memory(err, l->ctx, WHAT);
     for (int64_t r = 0; r < rows; r++) {
         bool mine = table == l->in->schema.person || (named[r] < KN_ROW_MISSING && owned[l->parent[table]][named[r]]);
         owned[table][r] = mine;
@@ -152,7 +149,7 @@ static kn_status count_all_orphans(look *l, kn_error *err)
     int       n = l->db->table_count;
     kn_status status = KN_OK;
     uint8_t **owned = kn_alloc_array_zero(l->ctx, (size_t)n, sizeof *owned);
-    if (!owned) return out_of_memory(l, err);
+    if (!owned) return kn_fail_memory(err, l->ctx, WHAT);
     for (bool again = true; again && status == KN_OK;) {
         again = false;
         for (int t = 0; t < n && status == KN_OK; t++) {
@@ -173,7 +170,7 @@ static kn_status copy_tables(look *l, kn_error *err)
     kn_status status = KN_OK;
     bool     *shared = kn_alloc_array_zero(l->ctx, (size_t)n, sizeof *shared);
     l->tables = take(l, (size_t)n, sizeof *l->tables);
-    if (!shared || !l->tables) status = out_of_memory(l, err);
+    if (!shared || !l->tables) status = kn_fail_memory(err, l->ctx, WHAT);
     for (int t = 0; t < n && status == KN_OK; t++) {
         const kn_database_table *from = &l->db->tables[t];
         kn_schema_table         *to = &l->tables[t];
@@ -232,13 +229,13 @@ static kn_status look_at_all(look *l, const char *person, kn_error *err)
     l->parent = kn_alloc_array(l->ctx, 2 * n, sizeof *l->parent);
     l->place = kn_alloc_array_zero(l->ctx, n, sizeof *l->place);
     l->joins = kn_alloc_array_zero(l->ctx, n, sizeof *l->joins);
-    if (!l->parent || !l->place || !l->joins) return out_of_memory(l, err);
+    if (!l->parent || !l->place || !l->joins) return kn_fail_memory(err, l->ctx, WHAT);
     l->link = l->parent + n;
     KN_TRY(choose(l, person, err));
     if (s->person >= 0) KN_TRY(kn_snowflake_look(l->db, s->person, l->parent, l->link, l->place, add_problem, l, err));
     KN_TRY(copy_tables(l, err));
     kn_schema_problem *problems = take(l, (size_t)s->problem_count, sizeof *problems);
-    if (!problems || l->failed) return out_of_memory(l, err);
+    if (!problems || l->failed) return kn_fail_memory(err, l->ctx, WHAT);
     if (s->problem_count > 0) memcpy(problems, l->problems, (size_t)s->problem_count * sizeof *problems);
     s->problems = problems;
     s->tables = l->tables;
@@ -251,7 +248,7 @@ kn_status kn_schema_look(kn_schema **out, kn_context *ctx, const kn_database *db
 {
     *out = NULL;
     look l = {.ctx = ctx, .db = db, .in = kn_alloc_zero(ctx, sizeof(inner))};
-    if (!l.in) return out_of_memory(&l, err);
+    if (!l.in) return kn_fail_memory(err, l.ctx, WHAT);
     kn_arena_init(&l.in->arena, ctx);
     kn_status status = look_at_all(&l, person, err);
     for (int t = 0; l.joins && t < db->table_count; t++) kn_free(l.joins[t]);

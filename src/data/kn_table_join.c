@@ -13,12 +13,9 @@
 #include "kn_sort.h"
 #include "kn_table.h"
 
-enum { DIGITS = 10 };
+#define WHAT "joining columns of a table"
 
-static kn_status no_memory(const kn_table *t, kn_error *err)
-{
-    return kn_fail_memory(err, t->ctx, "joining columns of a table");
-}
+enum { DIGITS = 10 };
 
 /* Numbers the pairs of a row's number and its code in a column; rows without a cell have the number UINT32_MAX. */
 static kn_status number_pairs(const kn_table *t, const kn_column *c, uint32_t *numbers, kn_sort_record *order,
@@ -68,7 +65,7 @@ static kn_status number_rows(const kn_table *t, const char *const *columns, int 
                              uint32_t *values, kn_error *err)
 {
     kn_sort_record *order = kn_alloc_array(t->ctx, (size_t)t->rows + 1, sizeof *order);
-    if (!order) return no_memory(t, err);
+    if (!order) return kn_fail_memory(err, t->ctx, WHAT);
     kn_status st = KN_OK;
     for (int i = 0; i < count && st == KN_OK; i++) {
         int at = kn_table_find(t, columns[i]);
@@ -84,14 +81,14 @@ kn_status kn_table_add_joined(kn_table *t, const char *const *columns, int count
     uint32_t values = 0;
     if (kn_table_find(t, name) >= 0) return kn_fail(err, KN_USAGE, "there is a column \"%s\" already", name);
     kn_column *all = kn_realloc_array(t->ctx, t->columns, (size_t)t->column_count + 1, sizeof *all);
-    if (!all) return no_memory(t, err);
+    if (!all) return kn_fail_memory(err, t->ctx, WHAT);
     t->columns = all;
     uint32_t *numbers = kn_alloc_array_zero(t->ctx, (size_t)t->rows + 1, sizeof *numbers);
-    kn_status st = numbers ? number_rows(t, columns, count, numbers, &values, err) : no_memory(t, err);
+    kn_status st = numbers ? number_rows(t, columns, count, numbers, &values, err) : kn_fail_memory(err, t->ctx, WHAT);
     if (st != KN_OK) {
         kn_free(numbers);
         return st;
     }
     kn_column *to = &t->columns[t->column_count++]; /* the table frees what it got of it */
-    return fill(t, to, name, numbers, values) ? KN_OK : no_memory(t, err);
+    return fill(t, to, name, numbers, values) ? KN_OK : kn_fail_memory(err, t->ctx, WHAT);
 }

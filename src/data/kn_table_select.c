@@ -11,6 +11,8 @@
 #include "kn_error.h"
 #include "kn_parallel.h"
 
+#define WHAT "choosing rows of a table"
+
 #define UNUSED UINT32_MAX
 
 typedef struct selection {
@@ -20,11 +22,6 @@ typedef struct selection {
     const int64_t  *rows;
     int64_t         count;
 } selection;
-
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "choosing rows of a table");
-}
 
 /* Numbers the values that the rows hold; `codes` has an entry for each code and one for "missing". */
 static void number_codes(const selection *s, const kn_column *from, kn_column *to, uint32_t *codes, uint64_t *bytes)
@@ -103,7 +100,7 @@ static kn_status select_columns(void *arg, int64_t begin, int64_t end, int worke
         if (ok) number_codes(s, from, to, codes, &bytes);
         ok = ok && copy_dictionary(s->ctx, &from->dict, &to->dict, codes, bytes) && write_codes(s, from, to, codes);
         kn_free(codes);
-        if (!ok) return no_memory(s->ctx, err);
+        if (!ok) return kn_fail_memory(err, s->ctx, WHAT);
     }
     return KN_OK;
 }
@@ -116,12 +113,12 @@ kn_status kn_table_select(kn_table **out, kn_context *ctx, const kn_table *table
         if (rows[i] < 0 || rows[i] >= table->rows || (i > 0 && rows[i] <= rows[i - 1]))
             return kn_fail(err, KN_USAGE, "the rows chosen are not ascending rows of the table");
     kn_table *t = kn_alloc_zero(ctx, sizeof *t);
-    if (!t) return no_memory(ctx, err);
+    if (!t) return kn_fail_memory(err, ctx, WHAT);
     *t = (kn_table){.ctx = ctx, .rows = count, .column_count = table->column_count, .delimiter = table->delimiter};
     t->columns = kn_alloc_array_zero(ctx, (size_t)t->column_count, sizeof *t->columns);
     if (!t->columns) {
         kn_free(t);
-        return no_memory(ctx, err);
+        return kn_fail_memory(err, ctx, WHAT);
     }
     selection s = {ctx, table, t, rows, count};
     kn_status st = kn_parallel_for(ctx, t->column_count, 1, select_columns, &s, err);

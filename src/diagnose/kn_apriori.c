@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
 
@@ -28,12 +29,6 @@ void kn_apriori_free(kn_apriori_result *result)
     kn_free(result->maximal.masks);
     kn_free(result->minimal_violating.masks);
     *result = (kn_apriori_result){0};
-}
-
-static int by_mask(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
 }
 
 static int64_t find(const kn_mask_list *sorted, uint64_t mask)
@@ -75,7 +70,8 @@ static bool make_candidates(kn_context *ctx, const kn_mask_list *level, kn_mask_
         }
         if (kn_cancelled(ctx)) return true;
     }
-    if (candidates->count) qsort(candidates->masks, (size_t)candidates->count, sizeof *candidates->masks, by_mask);
+    if (candidates->count)
+        qsort(candidates->masks, (size_t)candidates->count, sizeof *candidates->masks, kn_compare_u64);
     return true;
 }
 
@@ -120,7 +116,7 @@ static kn_status evaluate(apriori *a, kn_apriori_test test, void *arg, kn_error 
     kn_mask_list swap = a->level;
     a->level = a->next;
     a->next = swap;
-    if (a->level.count) qsort(a->level.masks, (size_t)a->level.count, sizeof *a->level.masks, by_mask);
+    if (a->level.count) qsort(a->level.masks, (size_t)a->level.count, sizeof *a->level.masks, kn_compare_u64);
     return KN_OK;
 }
 

@@ -1,11 +1,11 @@
 /* kn_borders.c: the border between the sets of columns that keep k and those that break it (kn_borders.h).
  *
  * Two ways lead there, and both end in exact lists or say that they did not:
- *   - witness (kn_witness.c): the minimal violating sets from the rows that can be at risk at all; their minimal
+ *   - witness (kn_borders_witness.c): the minimal violating sets from the rows that can be at risk at all; their minimal
  *     hitting sets (kn_dualize.c) are the complements of the maximal sets that hold. Without a budget, and best where
  *     few rows are at risk over all columns: the minimal sets come out even where the maximal ones are too many to
  *     list.
- *   - advance (kn_advance.c): both borders at once, each feeding the other. With a budget, which no single row
+ *   - advance (kn_borders_advance.c): both borders at once, each feeding the other. With a budget, which no single row
  *     decides; where nearly every row is a witness; and where the witnesses have too many sets of their own.
  *
  * What a limit leaves: with a largest size the minimal sets up to it are all there, and maximal sets are listed after
@@ -21,6 +21,8 @@
 #include "kn_borders_search.h"
 #include "kn_context.h"
 #include "kn_error.h"
+
+#define WHAT "searching attribute sets"
 
 enum { MOST_COLUMNS = 256, DEFAULT_SETS = 1000000, MOST_PROVEN = 10000 };
 
@@ -56,11 +58,6 @@ static bool try_witnesses(const kn_freq *freq, const kn_borders_options *o)
     for (int64_t i = 0; i < freq->classes; i++) witnesses += freq->counts[i] < o->k;
     return witnesses <= freq->classes / WITNESS_SHARE &&
            (double)witnesses * (double)freq->classes * freq->layout.words <= most_scanned;
-}
-
-static kn_status no_memory(const kn_border_search *s, kn_error *err)
-{
-    return kn_fail_memory(err, s->ctx, "searching attribute sets");
 }
 
 /* ---- Proving what an unfinished search found ---- */
@@ -135,7 +132,7 @@ static kn_status find_maximal(kn_border_search *s, bool proven, bool *all, kn_er
     kn_dualize_options o = {.max_size = -1, .max_sets = s->max_sets, .deadline = &s->deadline};
     if (!proven) {
         p.refiners = kn_alloc_array_zero(s->ctx, (size_t)threads, sizeof *p.refiners);
-        if (!p.refiners) return no_memory(s, err);
+        if (!p.refiners) return kn_fail_memory(err, s->ctx, WHAT);
         o.keep = complement_holds;
         o.keep_arg = &p;
     }
@@ -158,7 +155,7 @@ static kn_status by_witnesses(kn_borders *out, kn_border_search *s, double time_
     kn_deadline_start(&s->deadline, time_limit * (give_up ? 0.3 : 0.5));
     s->max_looks = give_up ? MOST_LOOKS : INT64_MAX;
     out->method = KN_BORDERS_WITNESS;
-    KN_TRY(kn_witness_search(s, err));
+    KN_TRY(kn_borders_by_witnesses(s, err));
     bool all = true, listed = !s->late && !s->full;
     *done = listed || !give_up;
     if (!*done) return KN_OK;
@@ -178,7 +175,7 @@ static kn_status by_advancing(kn_borders *out, kn_border_search *s, double time_
 {
     kn_deadline_start(&s->deadline, time_limit);
     out->method = KN_BORDERS_ADVANCE;
-    KN_TRY(kn_advance_search(s, err));
+    KN_TRY(kn_borders_by_advance(s, err));
     bool listed = !s->late && !s->full;
     out->minimal_complete = out->maximal_complete = listed && !s->cut;
     out->minimal_up_to = !listed ? 0 : s->cut ? s->max_size : s->columns;
@@ -232,7 +229,7 @@ static kn_status answer_at_once(kn_borders *out, kn_border_search *s, bool *answ
     if (!*answered) return KN_OK;
     out->minimal_complete = out->maximal_complete = true;
     out->minimal_up_to = s->columns;
-    return kn_set_list_add(nothing ? &s->minimal : &s->edges, none) ? KN_OK : no_memory(s, err);
+    return kn_set_list_add(nothing ? &s->minimal : &s->edges, none) ? KN_OK : kn_fail_memory(err, s->ctx, WHAT);
 }
 
 static kn_status search(kn_borders *out, kn_border_search *s, const kn_borders_options *o, kn_error *err)

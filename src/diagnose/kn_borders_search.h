@@ -1,4 +1,4 @@
-/* kn_borders_search.h: what the two ways to the borders share; only kn_borders.c, kn_witness.c and kn_advance.c. */
+/* kn_borders_search.h: what the two ways to the borders share; only kn_borders.c, kn_borders_witness.c and kn_borders_advance.c. */
 #ifndef KN_BORDERS_SEARCH_H
 #define KN_BORDERS_SEARCH_H
 
@@ -26,9 +26,9 @@ typedef struct kn_border_search {
 
 /* All minimal violating sets into `minimal` (up to max_size, unless late or full: then these are violating sets, each
  * minimal only among the rows looked at). Leaves `edges` empty. */
-KN_CHECK kn_status kn_witness_search(kn_border_search *search, kn_error *err);
+KN_CHECK kn_status kn_borders_by_witnesses(kn_border_search *search, kn_error *err);
 
 /* Both borders; whatever is listed is proven. */
-KN_CHECK kn_status kn_advance_search(kn_border_search *search, kn_error *err);
+KN_CHECK kn_status kn_borders_by_advance(kn_border_search *search, kn_error *err);
 
 #endif

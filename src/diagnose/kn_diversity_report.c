@@ -9,6 +9,8 @@
 #include "kn_figures.h"
 #include "kn_parallel.h"
 
+#define WHAT "measuring privacy models"
+
 enum { GRAIN = 512 };
 
 typedef struct work {
@@ -17,11 +19,6 @@ typedef struct work {
     const kn_class_list *list;
     kn_tally            *tallies; /* per worker */
 } work;
-
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "measuring privacy models");
-}
 
 static kn_status add_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
@@ -38,7 +35,7 @@ static kn_status tally_classes(kn_tally *total, const kn_inquiry *q, int sensiti
     int               workers = kn_context_threads(q->ctx), models = q->options->requirement_count;
     kn_tally         *tallies = kn_alloc_array(q->ctx, (size_t)workers, sizeof *tallies);
     kn_model_verdict *verdicts = kn_alloc_array(q->ctx, (size_t)workers * (size_t)models + 1, sizeof *verdicts);
-    kn_status         st = tallies && verdicts ? KN_OK : no_memory(q->ctx, err);
+    kn_status         st = tallies && verdicts ? KN_OK : kn_fail_memory(err, q->ctx, WHAT);
     if (st == KN_OK) {
         for (int w = 0; w < workers; w++) kn_tally_begin(&tallies[w], verdicts + (size_t)w * (size_t)models, models);
         work job = {q, sensitive, list, tallies};
@@ -87,7 +84,7 @@ static kn_status report_column(kn_model_report *report, const kn_inquiry *q, int
     if (!*violates) *violates = kn_alloc_array_zero(q->ctx, (size_t)classes->classes + 1, sizeof **violates);
     list.violates = *violates;
     kn_tally  total;
-    kn_status st = *violates ? KN_OK : no_memory(q->ctx, err);
+    kn_status st = *violates ? KN_OK : kn_fail_memory(err, q->ctx, WHAT);
     kn_tally_begin(&total, report->verdicts, 0); /* the verdicts of earlier columns stay */
     if (st == KN_OK) st = tally_classes(&total, q, s, &list, err);
     if (st == KN_OK) {
@@ -118,7 +115,7 @@ static kn_status fill_report(kn_model_report *report, const kn_inquiry *q, kn_er
     report->verdicts = kn_alloc_array(q->ctx, (size_t)o->requirement_count + 1, sizeof *report->verdicts);
     uint32_t *missing = kn_alloc_array(q->ctx, (size_t)o->quasi_count, sizeof *missing);
     uint8_t  *violates = NULL;
-    kn_status st = report->sensitive && report->verdicts && missing ? KN_OK : no_memory(q->ctx, err);
+    kn_status st = report->sensitive && report->verdicts && missing ? KN_OK : kn_fail_memory(err, q->ctx, WHAT);
     if (st == KN_OK) {
         kn_tally blank;
         kn_tally_begin(&blank, report->verdicts, o->requirement_count);
@@ -143,7 +140,7 @@ kn_status kn_diagnose_models(kn_model_report **out, kn_context *ctx, const kn_ta
     kn_status        st = kn_inquiry_begin(&q, ctx, table, options, err);
     if (st == KN_OK) {
         report = kn_alloc_zero(ctx, sizeof *report);
-        st = report ? fill_report(report, &q, err) : no_memory(ctx, err);
+        st = report ? fill_report(report, &q, err) : kn_fail_memory(err, ctx, WHAT);
     }
     kn_inquiry_end(&q);
     if (st == KN_OK)

@@ -14,12 +14,11 @@
  * HPIValid's (Birnick, Bläsius, Friedrich, Naumann, Papenbrock, Schirneck: "Hitting set enumeration with partial
  * information for unique column combination discovery", PVLDB 13(11), 2020). A single search stays exact with edges
  * that arrive this way, because it visits S \ {u} before it can reject S for u; searches over parts of the tree do not
- * see each other's edges, so those who add edges in parallel must search until no part finds one (kn_advance.c).
+ * see each other's edges, so those who add edges in parallel must search until no part finds one (kn_borders_advance.c).
  */
 #include "kn_dualize.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "kn_alloc.h"
 #include "kn_bitset.h"
@@ -27,37 +26,9 @@
 #include "kn_error.h"
 #include "kn_parallel.h"
 
-/* ---- Deadline ---- */
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-void kn_deadline_start(kn_deadline *deadline, double seconds)
-{
-    /* A hundred years and "never" are the same thing, and fit. */
-    deadline->end_ns = seconds > 0 && seconds < 3e9 ? now_ns() + (uint64_t)(seconds * 1e9) : 0;
-    atomic_init(&deadline->passed, false);
-}
-
-bool kn_deadline_passed(kn_deadline *deadline)
-{
-    if (!deadline || deadline->end_ns == 0) return false;
-    if (atomic_load_explicit(&deadline->passed, memory_order_relaxed)) return true;
-    if (now_ns() < deadline->end_ns) return false;
-    atomic_store_explicit(&deadline->passed, true, memory_order_relaxed);
-    return true;
-}
+#define WHAT "searching attribute sets"
 
 /* ---- Edges ---- */
-
-static kn_status no_memory(const kn_hitting *h, kn_error *err)
-{
-    return kn_fail_memory(err, h->ctx, "searching attribute sets");
-}
 
 kn_status kn_hitting_init(kn_hitting *h, kn_context *ctx, int columns, kn_error *err)
 {
@@ -72,7 +43,7 @@ kn_status kn_hitting_init(kn_hitting *h, kn_context *ctx, int columns, kn_error 
     h->chosen = kn_alloc_array_zero(ctx, n, sizeof *h->chosen);
     if (h->set && h->candidates && h->edge && h->choices && h->chosen) return KN_OK;
     kn_hitting_free(h);
-    return kn_fail_memory(err, ctx, "searching attribute sets");
+    return kn_fail_memory(err, ctx, WHAT);
 }
 
 void kn_hitting_free(kn_hitting *h)
@@ -109,7 +80,7 @@ static kn_status make_room(kn_hitting *h, int depth, int64_t edges, kn_error *er
         if (!having || !wide) {
             kn_free(having);
             kn_free(wide);
-            return no_memory(h, err);
+            return kn_fail_memory(err, h->ctx, WHAT);
         }
         kn_free(h->having);
         kn_free(h->levels);
@@ -120,7 +91,7 @@ static kn_status make_room(kn_hitting *h, int depth, int64_t edges, kn_error *er
     if (levels > h->level_capacity) {
         uint64_t *longer =
             kn_realloc_array(h->ctx, h->levels, (size_t)levels * 2 * (size_t)edge_words + 1, sizeof *longer);
-        if (!longer) return no_memory(h, err);
+        if (!longer) return kn_fail_memory(err, h->ctx, WHAT);
         h->levels = longer;
         h->level_capacity = levels;
     }
@@ -146,7 +117,7 @@ kn_status kn_hitting_add(kn_hitting *h, const uint64_t *edge, kn_error *err)
 {
     int64_t e = h->edges.count;
     KN_TRY(make_room(h, 0, e + 1, err));
-    if (!kn_set_list_add(&h->edges, edge)) return no_memory(h, err);
+    if (!kn_set_list_add(&h->edges, edge)) return kn_fail_memory(err, h->ctx, WHAT);
     for (int w = 0; w < h->words; w++)
         for (uint64_t rest = edge[w]; rest; rest &= rest - 1)
             kn_bitset_set(h->having + (w * 64 + __builtin_ctzll(rest)) * h->edge_words, (size_t)e);
@@ -320,7 +291,7 @@ static kn_status split_one(kn_set_list *out, kn_hitting *h, const uint64_t *set,
     uint64_t *choices = h->choices + h->size * h->words;
     if (!choose(h, choices)) {
         bool kept = kn_set_list_add(out, set) && kn_set_list_add(out, candidates);
-        return kept ? KN_OK : no_memory(h, err);
+        return kept ? KN_OK : kn_fail_memory(err, h->ctx, WHAT);
     }
     *grown = true;
     KN_TRY(make_room(h, h->size + 1, h->edges.count, err));
@@ -331,7 +302,7 @@ static kn_status split_one(kn_set_list *out, kn_hitting *h, const uint64_t *set,
             bool good = push(h, column);
             bool kept = !good || (kn_set_list_add(out, h->set) && kn_set_list_add(out, h->candidates));
             pop(h);
-            if (!kept) return no_memory(h, err);
+            if (!kept) return kn_fail_memory(err, h->ctx, WHAT);
             if (good) kn_bitset_set(h->candidates, (size_t)column);
         }
     return KN_OK;
@@ -340,7 +311,7 @@ static kn_status split_one(kn_set_list *out, kn_hitting *h, const uint64_t *set,
 kn_status kn_hitting_split(kn_set_list *out, kn_hitting *h, int64_t wanted, kn_error *err)
 {
     KN_TRY(place(h, NULL, NULL, err));
-    if (!kn_set_list_add(out, h->set) || !kn_set_list_add(out, h->candidates)) return no_memory(h, err);
+    if (!kn_set_list_add(out, h->set) || !kn_set_list_add(out, h->candidates)) return kn_fail_memory(err, h->ctx, WHAT);
     for (bool grown = true; grown && out->count / 2 < wanted;) {
         grown = false;
         kn_set_list next;
@@ -407,7 +378,7 @@ static kn_status collect(void *arg, const uint64_t *set, const uint16_t *chosen,
         return KN_OK;
     }
     kn_progress_add(c->d->ctx, 1);
-    if (!kn_set_list_add(found, set)) return no_memory(c->h, err);
+    if (!kn_set_list_add(found, set)) return kn_fail_memory(err, c->h->ctx, WHAT);
     atomic_store_explicit(&c->d->counts[c->part], found->count, memory_order_relaxed);
     return KN_OK;
 }
@@ -431,7 +402,7 @@ static kn_status prepare(dualizer *d, const kn_set_list *edges, int columns, kn_
 {
     d->threads = kn_context_threads(d->ctx);
     d->workers = kn_alloc_array_zero(d->ctx, (size_t)d->threads, sizeof *d->workers);
-    if (!d->workers) return kn_fail_memory(err, d->ctx, "searching attribute sets");
+    if (!d->workers) return kn_fail_memory(err, d->ctx, WHAT);
     for (int i = 0; i < d->threads; i++) {
         kn_hitting *h = &d->workers[i];
         KN_TRY(kn_hitting_init(h, d->ctx, columns, err));
@@ -469,7 +440,7 @@ kn_status kn_dualize(kn_set_list *out, bool *all, kn_context *ctx, const kn_set_
 {
     *all = true;
     dualizer *d = kn_alloc_zero(ctx, sizeof *d);
-    if (!d) return kn_fail_memory(err, ctx, "searching attribute sets");
+    if (!d) return kn_fail_memory(err, ctx, WHAT);
     d->ctx = ctx;
     d->options = options;
     kn_set_list_init(&d->parts, ctx, edges->words);

@@ -6,18 +6,8 @@
 #ifndef KN_DUALIZE_H
 #define KN_DUALIZE_H
 
-#include <stdatomic.h>
-
+#include "kn_clock.h"
 #include "kn_sets.h"
-
-/* When to give up. Shared by all workers. */
-typedef struct kn_deadline {
-    uint64_t    end_ns; /* of the monotonic clock; 0: never */
-    atomic_bool passed;
-} kn_deadline;
-
-void kn_deadline_start(kn_deadline *deadline, double seconds); /* 0: never */
-bool kn_deadline_passed(kn_deadline *deadline);                /* asks the clock */
 
 /* What the search asks on its way. `set` is the current set of columns, `chosen` the same in order of choice. */
 typedef struct kn_hitting_visitor {

@@ -12,12 +12,9 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 
-/* ---- The question ---- */
+#define WHAT "measuring privacy models"
 
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "measuring privacy models");
-}
+/* ---- The question ---- */
 
 static kn_status check_options(const kn_model_options *o, kn_error *err)
 {
@@ -91,7 +88,7 @@ static kn_status make_reference(kn_inquiry *q, int s, kn_error *err)
     int64_t *counts = kn_alloc_array_zero(q->ctx, (size_t)column->dict.count + 1, sizeof *counts);
     for (int64_t i = 0; i < freq->classes && counts; i++) counts[kn_freq_code(freq, i, 0)] = freq->counts[i];
     kn_freq_free(freq);
-    if (!counts) return no_memory(q->ctx, err);
+    if (!counts) return kn_fail_memory(err, q->ctx, WHAT);
     return kn_reference_make(&q->references[s], q->ctx, counts, column->dict.count,
                              q->options->hierarchies ? q->options->hierarchies[s] : NULL, err);
 }
@@ -107,7 +104,8 @@ kn_status kn_inquiry_begin(kn_inquiry *q, kn_context *ctx, const kn_table *table
     q->references = kn_alloc_array_zero(ctx, sensitive, sizeof *q->references);
     q->scratch = kn_alloc_array_zero(ctx, sensitive * workers, sizeof *q->scratch);
     q->subject = kn_alloc_array(ctx, (size_t)o->requirement_count + 1, sizeof *q->subject);
-    if (!q->quasi || !q->sensitive || !q->references || !q->scratch || !q->subject) return no_memory(ctx, err);
+    if (!q->quasi || !q->sensitive || !q->references || !q->scratch || !q->subject)
+        return kn_fail_memory(err, ctx, WHAT);
     KN_TRY(find_columns(q->quasi, table, o->quasi, o->quasi_count, "quasi-identifiers", err));
     KN_TRY(find_columns(q->sensitive, table, o->sensitive, o->sensitive_count, "sensitive columns", err));
     KN_TRY(check_roles(q, err));

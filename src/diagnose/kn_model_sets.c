@@ -9,16 +9,13 @@
 #include "kn_figures.h"
 #include "kn_parallel.h"
 
+#define WHAT "measuring privacy models over sets of attributes"
+
 typedef struct over {
     const kn_inquiry *inquiry;
     kn_freq         **finest; /* per sensitive column */
     kn_model_sets    *sets;
 } over;
-
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "measuring privacy models over sets of attributes");
-}
 
 /* ---- One set ---- */
 
@@ -48,7 +45,7 @@ static kn_status roll_up(rolled *r, const over *o, uint64_t set, int sensitive, 
     *r = (rolled){.fine = NULL};
     r->by = kn_alloc_array_zero(q->ctx, (size_t)columns + 1, sizeof *r->by);
     r->missing = kn_alloc_array(q->ctx, (size_t)columns, sizeof *r->missing);
-    if (!r->by || !r->missing) return no_memory(q->ctx, err);
+    if (!r->by || !r->missing) return kn_fail_memory(err, q->ctx, WHAT);
     for (int c = 0; c < columns; c++) {
         const kn_column *column = &q->table->columns[q->quasi[c]];
         r->by[c].drop = !(set >> c & 1);
@@ -57,7 +54,7 @@ static kn_status roll_up(rolled *r, const over *o, uint64_t set, int sensitive, 
     KN_TRY(kn_freq_rollup(&r->fine, o->finest[sensitive], r->by, err));
     KN_TRY(kn_freq_fold(&r->classes, &r->list.histograms.starts, r->fine, kept, err));
     r->list.histograms.codes = kn_alloc_array(q->ctx, (size_t)r->fine->classes + 1, sizeof *r->list.histograms.codes);
-    if (!r->list.histograms.codes) return no_memory(q->ctx, err);
+    if (!r->list.histograms.codes) return kn_fail_memory(err, q->ctx, WHAT);
     for (int64_t j = 0; j < r->fine->classes; j++) r->list.histograms.codes[j] = kn_freq_code(r->fine, j, kept);
     r->list.histograms.counts = r->fine->counts;
     r->list.classes = r->classes;
@@ -82,7 +79,7 @@ static kn_status measure_column(kn_model_set *set, const over *o, int s, uint8_t
     kn_status st = roll_up(&r, o, set->columns, s, err);
     if (st == KN_OK && !*violates) {
         *violates = kn_alloc_array_zero(o->inquiry->ctx, (size_t)r.classes->classes + 1, sizeof **violates);
-        if (!*violates) st = no_memory(o->inquiry->ctx, err);
+        if (!*violates) st = kn_fail_memory(err, o->inquiry->ctx, WHAT);
     }
     if (st == KN_OK) {
         kn_tally tally;
@@ -141,7 +138,7 @@ static kn_status make_sets(kn_model_sets **out, const kn_inquiry *q, const uint6
     size_t                  n = (size_t)count, sensitive = (size_t)o->sensitive_count;
     size_t                  requirements = (size_t)o->requirement_count;
     kn_model_sets          *made = kn_alloc_zero(q->ctx, sizeof *made);
-    if (!made) return no_memory(q->ctx, err);
+    if (!made) return kn_fail_memory(err, q->ctx, WHAT);
     *made = (kn_model_sets){count, o->sensitive_count, o->requirement_count, NULL};
     made->sets = kn_alloc_array_zero(q->ctx, n + 1, sizeof *made->sets);
     if (made->sets) {
@@ -150,7 +147,7 @@ static kn_status make_sets(kn_model_sets **out, const kn_inquiry *q, const uint6
     }
     if (!made->sets || !made->sets[0].figures || !made->sets[0].verdicts) {
         kn_model_sets_free(made);
-        return no_memory(q->ctx, err);
+        return kn_fail_memory(err, q->ctx, WHAT);
     }
     for (size_t i = 0; i < n; i++) {
         made->sets[i].columns = sets ? sets[i] : (uint64_t)i + 1;
@@ -168,7 +165,7 @@ static kn_status group_finest(over *o, kn_error *err)
     int                     columns = options->quasi_count;
     o->finest = kn_alloc_array_zero(q->ctx, (size_t)options->sensitive_count, sizeof(kn_freq *));
     int      *all = kn_alloc_array(q->ctx, (size_t)columns + 1, sizeof *all);
-    kn_status st = o->finest && all ? KN_OK : no_memory(q->ctx, err);
+    kn_status st = o->finest && all ? KN_OK : kn_fail_memory(err, q->ctx, WHAT);
     for (int c = 0; c < columns && st == KN_OK; c++) all[c] = q->quasi[c];
     for (int s = 0; s < options->sensitive_count && st == KN_OK; s++) {
         all[columns] = q->sensitive[s];

@@ -16,17 +16,14 @@
 #include "kn_quasi.h"
 #include "kn_value.h"
 
+#define WHAT "comparing with the population"
+
 #define NONE UINT32_MAX
 
 typedef struct translation {
     uint32_t **maps; /* per column: code of the population → code of the sample, or NONE */
     int        columns;
 } translation;
-
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "comparing with the population");
-}
 
 /* ---- One column ---- */
 
@@ -76,7 +73,7 @@ static kn_status translate_by_text(uint32_t *map, kn_context *ctx, const kn_dict
     size_t size = 16;
     while (size < (size_t)sample->count * 2) size *= 2;
     uint32_t *slots = kn_alloc_array(ctx, size, sizeof *slots);
-    if (!slots) return no_memory(ctx, err);
+    if (!slots) return kn_fail_memory(err, ctx, WHAT);
     for (size_t i = 0; i < size; i++) slots[i] = NONE;
     for (uint32_t i = 0; i < sample->count; i++) {
         kn_string text = kn_dictionary_text(sample, i);
@@ -99,7 +96,7 @@ static kn_status translate_column(uint32_t **out, kn_context *ctx, const kn_colu
                                   kn_error *err)
 {
     uint32_t *map = *out = kn_alloc_array(ctx, (size_t)other->dict.count + 1, sizeof *map);
-    if (!map) return no_memory(ctx, err);
+    if (!map) return kn_fail_memory(err, ctx, WHAT);
     for (uint32_t i = 0; i <= other->dict.count; i++) map[i] = NONE;
     if (sample->missing > 0) map[other->dict.count] = sample->dict.count;
     likeness how = how_to_compare(sample, other);
@@ -126,7 +123,7 @@ static kn_status look_up(kn_population *p, kn_context *ctx, const kn_freq *sampl
 {
     uint64_t *key = kn_alloc_array(ctx, (size_t)sample->layout.words, sizeof *key);
     p->sizes = kn_alloc_array_zero(ctx, (size_t)sample->classes + 1, sizeof *p->sizes);
-    kn_status st = key && p->sizes ? KN_OK : no_memory(ctx, err);
+    kn_status st = key && p->sizes ? KN_OK : kn_fail_memory(err, ctx, WHAT);
     for (int64_t i = 0; i < other->classes && st == KN_OK; i++) {
         if (i % 65536 == 0 && kn_cancelled(ctx)) st = kn_fail_cancelled(err);
         p->uniques += other->counts[i] == 1;
@@ -143,7 +140,7 @@ static kn_status match(kn_population *p, translation *t, kn_context *ctx, const 
 {
     kn_freq *freq = NULL;
     t->maps = kn_alloc_array_zero(ctx, (size_t)t->columns, sizeof *t->maps);
-    if (!t->maps) return no_memory(ctx, err);
+    if (!t->maps) return kn_fail_memory(err, ctx, WHAT);
     for (int q = 0; q < t->columns; q++)
         KN_TRY(translate_column(&t->maps[q], ctx, &table->columns[columns[q]], &population->columns[others[q]], err));
     KN_TRY(kn_freq_of_table(&freq, ctx, population, others, t->columns, err));

@@ -16,10 +16,13 @@
 #include "kn_apriori.h"
 #include "kn_arena.h"
 #include "kn_borders.h"
+#include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_subsets.h"
 #include "kn_suppression.h"
+
+#define WHAT "searching attribute sets"
 
 enum { WALK_COLUMNS = 12, MOST_COLUMNS = 62 };
 static const int64_t most_sets = (int64_t)1 << 20;
@@ -44,11 +47,6 @@ typedef struct question {
     _Atomic int64_t        calls;
 } question;
 
-static kn_status no_memory(const question *q, kn_error *err)
-{
-    return kn_fail_memory(err, q->ctx, "searching attribute sets");
-}
-
 /* ---- Before the search ---- */
 
 static kn_status check_options(const kn_sets_options *o, kn_error *err)
@@ -66,7 +64,7 @@ static kn_status find_columns(question *q, kn_error *err)
     const kn_sets_options *o = q->opt;
     q->count = o->over_count;
     q->columns = kn_alloc_array(q->ctx, (size_t)q->count + 1, sizeof *q->columns);
-    if (!q->columns) return no_memory(q, err);
+    if (!q->columns) return kn_fail_memory(err, q->ctx, WHAT);
     for (int i = 0; i <= q->count; i++) {
         const char *name = i < q->count ? o->over[i] : o->entity;
         if (!name) break;
@@ -102,7 +100,7 @@ static kn_status scan(question *q, uint64_t set, kn_subsets_visit visit, void *a
 {
     int  n = 0;
     int *columns = kn_alloc_array(q->ctx, (size_t)q->count + 1, sizeof *columns);
-    if (!columns) return no_memory(q, err);
+    if (!columns) return kn_fail_memory(err, q->ctx, WHAT);
     for (int c = 0; c < q->count; c++)
         if (set >> c & 1) columns[n++] = q->columns[c];
     kn_freq  *freq = NULL;
@@ -159,9 +157,9 @@ static kn_status keep_sets(question *q, kn_column_set **out, int64_t *count, con
                            int words, kn_error *err)
 {
     kn_column_set *sets = kn_arena_alloc(&q->out->arena, ((size_t)n + 1) * sizeof *sets);
-    if (!sets) return no_memory(q, err);
+    if (!sets) return kn_fail_memory(err, q->ctx, WHAT);
     for (int64_t i = 0; i < n; i++)
-        if (!keep_set(q, &sets[i], masks + i * words)) return no_memory(q, err);
+        if (!keep_set(q, &sets[i], masks + i * words)) return kn_fail_memory(err, q->ctx, WHAT);
     qsort(sets, (size_t)n, sizeof *sets, by_size_then_columns);
     *out = sets;
     *count = n;
@@ -175,19 +173,13 @@ typedef struct level_test {
     bool           *holds;
 } level_test;
 
-static int compare_masks(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static kn_status judge_set(void *arg, uint64_t set, const int64_t *sizes, const int64_t *rows, int64_t classes,
                            kn_error *err)
 {
     level_test *t = arg;
     int64_t     k = 0, removed = 0;
     KN_TRY(reached(t->q, sizes, rows, classes, &k, &removed, err));
-    const uint64_t *at = bsearch(&set, t->sets, (size_t)t->count, sizeof set, compare_masks);
+    const uint64_t *at = bsearch(&set, t->sets, (size_t)t->count, sizeof set, kn_compare_u64);
     if (at) t->holds[at - t->sets] = k >= t->q->k;
     return KN_OK;
 }
@@ -247,7 +239,7 @@ static kn_status find_borders(question *q, kn_error *err)
     int64_t            all = persons ? q->table->columns[q->columns[q->count]].dict.count : q->table->rows;
     if (all < q->k) {
         d->minimal_violating = kn_arena_alloc(&q->out->arena, sizeof *d->minimal_violating);
-        if (!d->minimal_violating) return no_memory(q, err);
+        if (!d->minimal_violating) return kn_fail_memory(err, q->ctx, WHAT);
         d->minimal_violating[0] = (kn_column_set){0, NULL};
         d->minimal_count = 1;
         return KN_OK;
@@ -309,7 +301,7 @@ static int64_t index_of(const listing *l, uint64_t mask)
 static kn_status keep_steps(question *q, kn_set_answer *one, const kn_size_count *counts, int64_t n, kn_error *err)
 {
     one->steps = kn_alloc_array(q->ctx, (size_t)n, sizeof *one->steps);
-    if (!one->steps) return no_memory(q, err);
+    if (!one->steps) return kn_fail_memory(err, q->ctx, WHAT);
     one->step_count = n;
     int64_t removed = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -356,7 +348,7 @@ static bool known_to_be_one(const listing *l, uint64_t set)
 static kn_status figures_by_level(question *q, listing *l, kn_error *err)
 {
     uint64_t *todo = kn_alloc_array(q->ctx, (size_t)l->count, sizeof *todo);
-    if (!todo) return no_memory(q, err);
+    if (!todo) return kn_fail_memory(err, q->ctx, WHAT);
     kn_status st = KN_OK;
     bool      only_k = q->opt->suppress_mode != KN_SUPPRESS_ASKED;
     for (int64_t i = 0; i < l->count && st == KN_OK;) {
@@ -383,7 +375,7 @@ static kn_status list_all_sets(question *q, listing *l, int largest, kn_error *e
     for (int size = 1; size <= largest; size++) list_sets(q, size, 0, 0, &at);
     for (int64_t i = 0; i < l->count; i++) {
         l->places[i] = (place){q->masks[i], i};
-        if (!keep_set(q, &d->sets[i].set, &q->masks[i])) return no_memory(q, err);
+        if (!keep_set(q, &d->sets[i].set, &q->masks[i])) return kn_fail_memory(err, q->ctx, WHAT);
     }
     qsort(l->places, (size_t)l->count, sizeof *l->places, by_mask);
     return KN_OK;
@@ -403,7 +395,7 @@ static kn_status find_figures(question *q, kn_error *err)
     d->sets = kn_alloc_array_zero(q->ctx, (size_t)n, sizeof *d->sets);
     q->masks = kn_alloc_array(q->ctx, (size_t)n, sizeof *q->masks);
     listing   l = {q, kn_alloc_array(q->ctx, (size_t)n, sizeof *l.places), n};
-    kn_status st = d->sets && q->masks && l.places ? KN_OK : no_memory(q, err);
+    kn_status st = d->sets && q->masks && l.places ? KN_OK : kn_fail_memory(err, q->ctx, WHAT);
     if (st == KN_OK) st = list_all_sets(q, &l, largest, err);
     if (st == KN_OK) {
         kn_progress_begin(q->ctx, "diagnosing sets", "sets", (uint64_t)n);
@@ -444,7 +436,7 @@ kn_status kn_diagnose_sets(kn_sets_diagnosis **out, kn_context *ctx, const kn_ta
     *out = NULL;
     KN_TRY(check_options(options, err));
     answer *a = kn_alloc_zero(ctx, sizeof *a);
-    if (!a) return kn_fail_memory(err, ctx, "searching attribute sets");
+    if (!a) return kn_fail_memory(err, ctx, WHAT);
     kn_arena_init(&a->arena, ctx);
     a->public.complete = a->public.minimal_complete = true;
     question  q = {.ctx = ctx, .table = table, .opt = options, .out = a};

@@ -34,6 +34,8 @@
 #include "kn_parallel.h"
 #include "kn_quasi.h"
 
+#define WHAT "searching special uniques"
+
 #define NONE UINT32_MAX
 
 enum { ALL_SIZES_UP_TO = 10, DEFAULT_SIZE = 3, BATCH_BYTES = 8 << 20 };
@@ -99,11 +101,6 @@ typedef struct search {
     uint64_t    *msu;         /* per set of the batch: its MSUs, and uniques that are none */
 } search;
 
-static kn_status no_memory(const search *s, kn_error *err)
-{
-    return kn_fail_memory(err, s->ctx, "searching special uniques");
-}
-
 /* ---- Sets ---- */
 
 static void level_free(level *l)
@@ -146,7 +143,7 @@ static kn_status grow_sets(level *out, const search *s, const level *from, kn_er
             const uint16_t *b = from->sets + j * from->size;
             if (memcmp(a, b, (size_t)(from->size - 1) * sizeof *a) != 0) break;
             if (!kn_grow(s->ctx, &sets, &room, (size_t)(out->count + 1) * (size_t)size, sizeof *a)) {
-                st = no_memory(s, err);
+                st = kn_fail_memory(err, s->ctx, WHAT);
                 break;
             }
             uint16_t *set = (uint16_t *)sets + out->count * size;
@@ -165,7 +162,7 @@ static kn_status grow_sets(level *out, const search *s, const level *from, kn_er
 static kn_status single_sets(level *out, const search *s, kn_error *err)
 {
     *out = (level){1, s->n, kn_alloc_array(s->ctx, (size_t)s->n, sizeof *out->sets), NULL};
-    if (!out->sets) return no_memory(s, err);
+    if (!out->sets) return kn_fail_memory(err, s->ctx, WHAT);
     for (int c = 0; c < s->n; c++) out->sets[c] = (uint16_t)c;
     return KN_OK;
 }
@@ -176,7 +173,7 @@ static kn_status find_runs(search *s, kn_error *err)
     const level *l = s->now;
     s->runs = 0;
     s->heads = kn_alloc_array(s->ctx, (size_t)l->count + 1, sizeof *s->heads);
-    if (!s->heads) return no_memory(s, err);
+    if (!s->heads) return kn_fail_memory(err, s->ctx, WHAT);
     for (int64_t i = 0; i < l->count; i++) {
         const uint16_t *set = l->sets + i * l->size;
         if (i == 0 || memcmp(set, set - l->size, (size_t)(l->size - 1) * sizeof *set) != 0) s->heads[s->runs++] = i;
@@ -210,7 +207,7 @@ static void count_codes(const search *s, worker *w, const uint32_t *items, uint3
 /* Splits the groups by one more column and keeps those of two or more items with a candidate. */
 static kn_status refine(const search *s, worker *w, partition *to, const partition *from, int column, kn_error *err)
 {
-    if (!partition_reserve(s->ctx, to, from->starts[from->groups])) return no_memory(s, err);
+    if (!partition_reserve(s->ctx, to, from->starts[from->groups])) return kn_fail_memory(err, s->ctx, WHAT);
     uint32_t end = 0;
     to->groups = 0;
     for (uint32_t g = 0; g < from->groups; g++) {
@@ -377,7 +374,7 @@ static kn_status search_batches(search *s, kn_error *err)
     int64_t batch = (int64_t)(s->batch_bytes / (s->words * 2 * sizeof *s->msu)) + 1;
     if (batch > s->now->count) batch = s->now->count;
     s->msu = kn_alloc_array(s->ctx, (size_t)batch * s->words * 2, sizeof *s->msu);
-    if (!s->msu) return no_memory(s, err);
+    if (!s->msu) return kn_fail_memory(err, s->ctx, WHAT);
     s->first_run = 0;
     for (s->first = 0; s->first < s->now->count; s->first = s->last) {
         s->last = s->first + batch < s->now->count ? s->first + batch : s->now->count;
@@ -395,7 +392,7 @@ static kn_status search_level(search *s, bool keep, kn_error *err)
 {
     if (keep) {
         s->now->unique = kn_alloc_array(s->ctx, (size_t)s->now->count * s->words, sizeof *s->now->unique);
-        if (!s->now->unique) return no_memory(s, err);
+        if (!s->now->unique) return kn_fail_memory(err, s->ctx, WHAT);
     }
     kn_status st = find_runs(s, err);
     kn_progress_begin(s->ctx, "searching special uniques", "sets", (uint64_t)s->now->count);
@@ -446,9 +443,9 @@ static kn_status make_worker(search *s, worker *w, kn_error *err)
     w->slots = kn_alloc_array_zero(s->ctx, most_codes + 1, sizeof *w->slots);
     w->codes = kn_alloc_array(s->ctx, items + 1, sizeof *w->codes);
     w->column_msus = kn_alloc_array_zero(s->ctx, (size_t)s->n, sizeof *w->column_msus);
-    if (!w->path || !w->prefix || !w->slots || !w->codes || !w->column_msus) return no_memory(s, err);
+    if (!w->path || !w->prefix || !w->slots || !w->codes || !w->column_msus) return kn_fail_memory(err, s->ctx, WHAT);
     partition *all = &w->path[0];
-    if (!partition_reserve(s->ctx, all, items)) return no_memory(s, err);
+    if (!partition_reserve(s->ctx, all, items)) return kn_fail_memory(err, s->ctx, WHAT);
     for (size_t i = 0; i < items; i++) all->items[i] = (uint32_t)i;
     all->starts[0] = 0;
     all->starts[1] = (uint32_t)items;
@@ -472,7 +469,7 @@ static void free_worker(const search *s, worker *w)
 static kn_status prepare(search *s, bool row_columns, kn_error *err)
 {
     s->candidate = kn_alloc_array(s->ctx, (size_t)s->freq->classes + 1, sizeof *s->candidate);
-    if (!s->candidate) return no_memory(s, err);
+    if (!s->candidate) return kn_fail_memory(err, s->ctx, WHAT);
     for (int64_t i = 0; i < s->freq->classes; i++) s->candidate[i] = s->freq->counts[i] == 1 ? s->candidates++ : NONE;
     s->suda->unique_rows = s->candidates;
     size_t n = (size_t)s->candidates;
@@ -483,7 +480,7 @@ static kn_status prepare(search *s, bool row_columns, kn_error *err)
     if (row_columns) s->shares = kn_alloc_array_zero(s->ctx, (n + 1) * (size_t)s->n, sizeof *s->shares);
     s->workers = kn_alloc_array_zero(s->ctx, (size_t)s->worker_count, sizeof *s->workers);
     if (!s->scores || !s->counts || !s->smallest || !s->workers || (row_columns && !s->shares))
-        return no_memory(s, err);
+        return kn_fail_memory(err, s->ctx, WHAT);
     for (int i = 0; i < s->worker_count; i++) KN_TRY(make_worker(s, &s->workers[i], err));
     return KN_OK;
 }
@@ -491,7 +488,7 @@ static kn_status prepare(search *s, bool row_columns, kn_error *err)
 static kn_status order_columns(search *s, kn_error *err)
 {
     s->asked = kn_alloc_array(s->ctx, (size_t)s->n, sizeof *s->asked);
-    if (!s->asked) return no_memory(s, err);
+    if (!s->asked) return kn_fail_memory(err, s->ctx, WHAT);
     for (int i = 0; i < s->n; i++) { /* by insertion: stable, and columns are few */
         int column = s->columns[i], at = i;
         for (; at > 0 && codes_of(s, s->columns[at - 1]) < codes_of(s, column); at--) {
@@ -516,7 +513,8 @@ static kn_status make_result(search *s, const kn_suda_options *o, kn_error *err)
     r->column_msus = kn_alloc_array_zero(s->ctx, n, sizeof *r->column_msus);
     r->column_share = kn_alloc_array_zero(s->ctx, n, sizeof *r->column_share);
     r->scores = kn_alloc_array_zero(s->ctx, (size_t)r->rows + 1, sizeof *r->scores);
-    if (!r->msus_by_size || !r->points || !r->column_msus || !r->column_share || !r->scores) return no_memory(s, err);
+    if (!r->msus_by_size || !r->points || !r->column_msus || !r->column_share || !r->scores)
+        return kn_fail_memory(err, s->ctx, WHAT);
     int last = s->max_size < s->n - 1 ? s->max_size : s->n - 1;
     for (int size = 1; size <= s->max_size; size++) {
         r->points[size] = 1;
@@ -568,7 +566,7 @@ static kn_status locate(row_finder *f, search *s, kn_error *err)
     f->mask = size - 1;
     f->slots = kn_alloc_array(s->ctx, size, sizeof *f->slots);
     f->of_row = kn_alloc_array(s->ctx, (size_t)s->table->rows + 1, sizeof *f->of_row);
-    if (!f->slots || !f->of_row) return no_memory(s, err);
+    if (!f->slots || !f->of_row) return kn_fail_memory(err, s->ctx, WHAT);
     for (size_t i = 0; i < size; i++) f->slots[i] = NONE;
     for (int64_t i = 0; i < s->freq->classes; i++) {
         if (s->candidate[i] == NONE) continue;
@@ -586,10 +584,10 @@ static kn_status write_rows(search *s, const uint32_t *of_row, kn_error *err)
     size_t   n = (size_t)s->n;
     for (uint32_t c = 0; c < s->candidates; c++) r->special_count += s->counts[c] > 0;
     r->special = kn_alloc_array(s->ctx, (size_t)r->special_count + 1, sizeof *r->special);
-    if (!r->special) return no_memory(s, err);
+    if (!r->special) return kn_fail_memory(err, s->ctx, WHAT);
     if (s->shares) {
         r->row_columns = kn_alloc_array(s->ctx, ((size_t)r->special_count + 1) * n, sizeof *r->row_columns);
-        if (!r->row_columns) return no_memory(s, err);
+        if (!r->row_columns) return kn_fail_memory(err, s->ctx, WHAT);
     }
     size_t at = 0;
     for (int64_t row = 0; row < r->rows; row++) {
@@ -650,7 +648,7 @@ kn_status kn_suda_search_with(kn_suda **out, kn_context *ctx, const kn_table *ta
     s.batch_bytes = batch_bytes;
     s.worker_count = kn_context_threads(ctx);
     s.suda = kn_alloc_zero(ctx, sizeof *s.suda);
-    if (!s.suda) return no_memory(&s, err);
+    if (!s.suda) return kn_fail_memory(err, s.ctx, WHAT);
     kn_status st = run(&s, options, err);
     for (int i = 0; i < s.worker_count && s.workers; i++) free_worker(&s, &s.workers[i]);
     kn_free(s.workers);

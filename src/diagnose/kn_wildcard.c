@@ -15,6 +15,8 @@
 #include "kn_context.h"
 #include "kn_error.h"
 
+#define WHAT "comparing rows with missing cells"
+
 typedef struct pattern {
     uint64_t columns; /* bit c: column c is missing */
     int64_t  classes;
@@ -30,11 +32,6 @@ typedef struct wildcard {
     size_t         capacity;
     int64_t       *sizes;
 } wildcard;
-
-static kn_status no_memory(const wildcard *w, kn_error *err)
-{
-    return kn_fail_memory(err, w->ctx, "comparing rows with missing cells");
-}
 
 static uint64_t missing_columns(const kn_freq *freq, int64_t i, const uint32_t *missing)
 {
@@ -62,7 +59,7 @@ static kn_status split(wildcard *w, const uint32_t *missing, kn_error *err)
     int            words = f->layout.words;
     for (int64_t i = 0; i < f->classes; i++) {
         pattern *p = pattern_of(w, missing_columns(f, i, missing));
-        if (!p) return no_memory(w, err);
+        if (!p) return kn_fail_memory(err, w->ctx, WHAT);
         p->classes++;
     }
     for (int q = 0; q < w->count; q++) {
@@ -73,7 +70,7 @@ static kn_status split(wildcard *w, const uint32_t *missing, kn_error *err)
         p->index = kn_alloc_array(w->ctx, n, sizeof *p->index);
         p->part.keys = kn_alloc_array(w->ctx, n * (size_t)words, sizeof *p->part.keys);
         p->part.counts = kn_alloc_array(w->ctx, n, sizeof *p->part.counts);
-        if (!p->index || !p->part.keys || !p->part.counts) return no_memory(w, err);
+        if (!p->index || !p->part.keys || !p->part.counts) return kn_fail_memory(err, w->ctx, WHAT);
     }
     for (int64_t i = 0; i < f->classes; i++) {
         pattern *p = pattern_of(w, missing_columns(f, i, missing));
@@ -112,7 +109,7 @@ static kn_status add_all(wildcard *w, kn_error *err)
 {
     kn_rollup *by = kn_alloc_array(w->ctx, (size_t)w->freq->layout.columns, sizeof *by);
     uint64_t  *key = kn_alloc_array(w->ctx, (size_t)w->freq->layout.words, sizeof *key);
-    kn_status  st = by && key ? KN_OK : no_memory(w, err);
+    kn_status  st = by && key ? KN_OK : kn_fail_memory(err, w->ctx, WHAT);
     for (int p = 0; p < w->count && st == KN_OK; p++) {
         for (int q = 0; q < w->count && st == KN_OK; q++) {
             if (kn_cancelled(w->ctx))
@@ -133,7 +130,7 @@ kn_status kn_wildcard_sizes(int64_t **sizes, const kn_freq *freq, const uint32_t
         return kn_fail(err, KN_USAGE, "missing cells as wildcards: at most 64 quasi-identifiers are possible");
     wildcard w = {.freq = freq, .ctx = freq->ctx};
     w.sizes = kn_alloc_array_zero(w.ctx, (size_t)freq->classes, sizeof *w.sizes);
-    kn_status st = w.sizes ? split(&w, missing, err) : no_memory(&w, err);
+    kn_status st = w.sizes ? split(&w, missing, err) : kn_fail_memory(err, w.ctx, WHAT);
     if (st == KN_OK) st = add_all(&w, err);
     for (int p = 0; p < w.count; p++) {
         kn_free(w.patterns[p].index);

@@ -13,10 +13,7 @@
 #include "kn_error.h"
 #include "kn_fd.h"
 
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "searching dependencies");
-}
+#define WHAT "searching dependencies"
 
 /* ---- The answer in columns of the table ---- */
 
@@ -102,7 +99,7 @@ static kn_status write_answer(kn_discovery *out, answer *a, kn_error *err)
     if (a->count > 1) qsort(a->results, a->count, sizeof *a->results, compare_results);
     /* One block: the dependencies, then their left sides. */
     out->found = kn_alloc(a->ctx, a->count * sizeof *out->found + sides * sizeof(int) + 1);
-    if (!out->found) return no_memory(a->ctx, err);
+    if (!out->found) return kn_fail_memory(err, a->ctx, WHAT);
     int *at = (int *)(out->found + a->count);
     for (size_t i = 0; i < a->count; i++) {
         const kn_fd_result *r = &a->results[i];
@@ -128,7 +125,7 @@ static kn_status search(kn_discovery *out, kn_context *ctx, const kn_fd_data *da
     kn_progress_begin(ctx, "searching", "candidates", 0);
     kn_status st = kn_fd_search_run(&s, err);
     kn_progress_end(ctx);
-    if (st == KN_OK && !make_answer(&a, &s)) st = no_memory(ctx, err);
+    if (st == KN_OK && !make_answer(&a, &s)) st = kn_fail_memory(err, ctx, WHAT);
     if (st == KN_OK) st = write_answer(out, &a, err);
     out->combinations = data->rows;
     out->budget = s.budget;
@@ -181,7 +178,7 @@ kn_status kn_discover_dependencies(kn_discovery **out, kn_context *ctx, const kn
     KN_TRY(find_columns(columns, &count, table, o, err));
     kn_fd_clock_start(&clock, ctx, o->time_limit);
     kn_discovery *d = kn_alloc_zero(ctx, sizeof *d);
-    if (!d) return no_memory(ctx, err);
+    if (!d) return kn_fail_memory(err, ctx, WHAT);
     d->rows = table->rows;
     kn_status st = kn_fd_data_make(&data, ctx, table, columns, count, err);
     if (st == KN_OK) st = search(d, ctx, data, columns, count, o, &clock, err);
@@ -216,7 +213,7 @@ kn_status kn_discovery_list(kn_dependency_list **out, kn_context *ctx, const kn_
     kn_status                  st = KN_OK;
     *out = NULL;
     if (list) list->items = kn_alloc_array(ctx, (size_t)discovery->count + 1, sizeof *list->items);
-    if (!list || !list->items) st = no_memory(ctx, err);
+    if (!list || !list->items) st = kn_fail_memory(err, ctx, WHAT);
     if (st == KN_OK && discovery->count > INT32_MAX) st = kn_fail(err, KN_USAGE, "too many dependencies to list");
     for (int64_t i = 0, next; i < discovery->count && st == KN_OK; i = next) {
         for (next = i; next < discovery->count && same_left(&f[i], &f[next]); next++)

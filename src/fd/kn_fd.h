@@ -10,6 +10,7 @@
 
 #include <kanon/dependencies.h>
 
+#include "kn_clock.h"
 #include "kn_freq.h"
 
 enum { KN_FD_COLUMNS = 64 };
@@ -68,8 +69,7 @@ static inline uint64_t kn_fd_agree(const kn_fd_data *data, uint32_t a, uint32_t 
 /* Shared by all workers. */
 typedef struct kn_fd_clock {
     kn_context *ctx;
-    uint64_t    end_ns; /* 0: never */
-    atomic_bool passed;
+    kn_deadline deadline;
 } kn_fd_clock;
 
 void kn_fd_clock_start(kn_fd_clock *clock, kn_context *ctx, double seconds);

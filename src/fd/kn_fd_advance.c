@@ -18,14 +18,11 @@
 #include "kn_error.h"
 #include "kn_fd.h"
 
+#define WHAT "searching dependencies"
+
 enum {
     CHAINS = 256 /* for each right side at a time */
 };
-
-static kn_status no_memory(const kn_fd_search *s, kn_error *err)
-{
-    return kn_fail_memory(err, s->ctx, "searching dependencies");
-}
 
 /* ---- The start ---- */
 
@@ -44,8 +41,8 @@ kn_status kn_fd_advance_begin(kn_fd_search *search, kn_error *err)
                 all[count++] = (kn_fd_candidate){.left = kn_fd_others(search, a), .right = kn_fd_bit(a)};
             continue;
         }
-        if (!kn_fd_search_found(search, a, 0, d->constant_error[a])) return no_memory(search, err);
-        if (!kn_fd_search_failed(search, a, kn_fd_others(search, a))) return no_memory(search, err);
+        if (!kn_fd_search_found(search, a, 0, d->constant_error[a])) return kn_fail_memory(err, search->ctx, WHAT);
+        if (!kn_fd_search_failed(search, a, kn_fd_others(search, a))) return kn_fail_memory(err, search->ctx, WHAT);
     }
     KN_TRY(kn_fd_validate(&done, d, search->clock, all, count, &effort, err));
     search->late = !done;
@@ -54,7 +51,7 @@ kn_status kn_fd_advance_begin(kn_fd_search *search, kn_error *err)
         int a = __builtin_ctzll(all[i].right);
         if (!all[i].broken) continue;
         search->refuted++;
-        if (!kn_fd_search_failed(search, a, all[i].left)) return no_memory(search, err);
+        if (!kn_fd_search_failed(search, a, all[i].left)) return kn_fail_memory(err, search->ctx, WHAT);
     }
     return KN_OK;
 }
@@ -229,7 +226,7 @@ static kn_status check_ends(kn_fd_search *s, chain *chains, size_t count, kn_fd_
         s->checked += __builtin_popcountll(asked[i].right);
         s->refuted += __builtin_popcountll(asked[i].broken);
         for (uint64_t right = asked[i].broken; right && st == KN_OK; right &= right - 1)
-            if (!kn_fd_search_failed(s, __builtin_ctzll(right), asked[i].left)) st = no_memory(s, err);
+            if (!kn_fd_search_failed(s, __builtin_ctzll(right), asked[i].left)) st = kn_fail_memory(err, s->ctx, WHAT);
     }
     for (size_t i = 0; i < count && st == KN_OK && done; i++)
         if (!inside_any(&s->failing[chains[i].right], chains[i].left)) chains[i].left = chains[i].before;
@@ -246,7 +243,7 @@ static kn_status run_chains(kn_fd_search *s, chain *chains, size_t count, kn_err
     kn_status  st = KN_OK;
     for (int a = 0; a < s->data->columns && st == KN_OK; a++) {
         left[a].sets = kn_alloc_array(s->ctx, CHAINS, sizeof *left[a].sets);
-        if (!left[a].sets) st = no_memory(s, err);
+        if (!left[a].sets) st = kn_fail_memory(err, s->ctx, WHAT);
     }
     for (int a = 0; a < s->data->columns && st == KN_OK; a++) kn_fd_list_sort(&s->valid[a]);
     while (more && st == KN_OK) st = step_chains(s, chains, count, left, &more, err);
@@ -280,7 +277,7 @@ kn_status kn_fd_advance(kn_fd_search *search, kn_fd_candidate *candidates, size_
     s->late = !done;
     if (s->late) return KN_OK;
     chain    *chains = kn_alloc_array(s->ctx, most + 1, sizeof *chains);
-    kn_status st = chains ? KN_OK : no_memory(s, err);
+    kn_status st = chains ? KN_OK : kn_fail_memory(err, s->ctx, WHAT);
     if (st == KN_OK) st = run_chains(s, chains, begin_chains(s, chains, candidates, count), err);
     if (st == KN_OK) sort_out(s, candidates, count);
     kn_free(chains);

@@ -13,12 +13,9 @@
 #include "kn_fd.h"
 #include "kn_parallel.h"
 
-enum { YIELD = 200 }; /* comparisons that a new set may cost */
+#define WHAT "searching dependencies"
 
-static kn_status no_memory(const kn_fd_search *s, kn_error *err)
-{
-    return kn_fail_memory(err, s->ctx, "searching dependencies");
-}
+enum { YIELD = 200 }; /* comparisons that a new set may cost */
 
 /* ---- Comparing rows ---- */
 
@@ -56,7 +53,8 @@ static kn_status compare_columns(void *arg, int64_t begin, int64_t end, int work
         uint32_t apart = 1;
         do {
             comparisons = added = 0;
-            if (!compare_rows(p, (int)c, apart++, &comparisons, &added)) return no_memory(p->search, err);
+            if (!compare_rows(p, (int)c, apart++, &comparisons, &added))
+                return kn_fail_memory(err, p->search->ctx, WHAT);
         } while (added > 0 && added * YIELD >= comparisons && !kn_fd_clock_passed(p->search->clock));
     }
     return KN_OK;
@@ -71,7 +69,7 @@ kn_status kn_fd_agree_begin(kn_fd_search *search, kn_error *err)
     for (int c = 0; c < columns; c++) {
         for (size_t i = 0; i < p.found[c].list.count && st == KN_OK; i++)
             if (!kn_fd_pool_add(&search->agree, search->ctx, p.found[c].list.sets[i], &added))
-                st = no_memory(search, err);
+                st = kn_fail_memory(err, search->ctx, WHAT);
         kn_fd_pool_free(&p.found[c]);
     }
     return st;
@@ -99,7 +97,7 @@ static kn_status spread_columns(void *arg, int64_t begin, int64_t end, int worke
     for (int64_t a = begin; a < end; a++)
         for (size_t i = 0; i < p->count; i++)
             if (!(p->sets[i] & kn_fd_bit((int)a)) && !kn_fd_search_failed(p->search, (int)a, p->sets[i]))
-                return no_memory(p->search, err);
+                return kn_fail_memory(err, p->search->ctx, WHAT);
     return KN_OK;
 }
 
@@ -108,7 +106,8 @@ kn_status kn_fd_agree_spread(kn_fd_search *search, kn_error *err)
     kn_fd_list fresh = {0};
     kn_status  st = KN_OK;
     for (; search->spread < search->agree.list.count && st == KN_OK; search->spread++)
-        if (!kn_fd_list_add(&fresh, search->ctx, search->agree.list.sets[search->spread])) st = no_memory(search, err);
+        if (!kn_fd_list_add(&fresh, search->ctx, search->agree.list.sets[search->spread]))
+            st = kn_fail_memory(err, search->ctx, WHAT);
     if (fresh.count > 1) qsort(fresh.sets, fresh.count, sizeof *fresh.sets, compare_large_first);
     spreading p = {search, fresh.sets, fresh.count};
     if (st == KN_OK) st = kn_parallel_for(search->ctx, search->data->columns, 1, spread_columns, &p, err);

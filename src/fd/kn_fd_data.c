@@ -16,10 +16,7 @@
 #include "kn_fd.h"
 #include "kn_parallel.h"
 
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "searching dependencies");
-}
+#define WHAT "searching dependencies"
 
 /* ---- Columns ---- */
 
@@ -104,7 +101,7 @@ static kn_status choose_columns(chosen *c, kn_fd_data *d, const kn_table *table,
         if (codes > most) most = codes;
     }
     uint32_t *scratch = kn_alloc_array(d->ctx, most, sizeof *scratch);
-    if (!scratch) return no_memory(d->ctx, err);
+    if (!scratch) return kn_fail_memory(err, d->ctx, WHAT);
     for (int i = count - 1; i >= 0; i--)
         place_column(d, c, i, columns[i], table->columns[columns[i]].dict.count + 1, scratch);
     kn_free(scratch);
@@ -141,7 +138,7 @@ static kn_status cluster_column(kn_fd_data *d, int c, uint32_t codes, kn_error *
     kn_status       st = KN_OK;
     int64_t         most = 0;
     uint32_t        members = 0;
-    if (!weights || !at) st = no_memory(d->ctx, err);
+    if (!weights || !at) st = kn_fail_memory(err, d->ctx, WHAT);
     for (uint32_t i = 0; i < d->rows && st == KN_OK; i++) {
         uint32_t code = kn_fd_row(d, i)[c];
         at[code]++;
@@ -156,7 +153,7 @@ static kn_status cluster_column(kn_fd_data *d, int c, uint32_t codes, kn_error *
     if (st == KN_OK) {
         k->starts = kn_alloc_array(d->ctx, (size_t)k->count + 1, sizeof *k->starts);
         k->members = kn_alloc_array(d->ctx, (size_t)members + 1, sizeof *k->members);
-        if (!k->starts || !k->members) st = no_memory(d->ctx, err);
+        if (!k->starts || !k->members) st = kn_fail_memory(err, d->ctx, WHAT);
     }
     if (st == KN_OK) {
         uint32_t next = 0, cluster = 0;
@@ -200,7 +197,7 @@ static kn_status make(kn_fd_data *d, const kn_table *table, const int *columns, 
     d->rows = (uint32_t)d->freq->classes;
     KN_TRY(choose_columns(&c, d, table, sorted, count, err));
     d->codes = kn_alloc_array(d->ctx, (size_t)d->rows * (size_t)d->columns + 1, sizeof *d->codes);
-    if (!d->codes) return no_memory(d->ctx, err);
+    if (!d->codes) return kn_fail_memory(err, d->ctx, WHAT);
     KN_TRY(kn_parallel_for(d->ctx, d->rows, 1 << 14, fill_codes, &f, err));
     kn_free(d->freq->keys);
     d->freq->keys = NULL;
@@ -212,7 +209,7 @@ kn_status kn_fd_data_make(kn_fd_data **out, kn_context *ctx, const kn_table *tab
 {
     *out = NULL;
     kn_fd_data *d = kn_alloc_zero(ctx, sizeof *d);
-    if (!d) return no_memory(ctx, err);
+    if (!d) return kn_fail_memory(err, ctx, WHAT);
     d->ctx = ctx;
     kn_status st = make(d, table, columns, count, err);
     if (st != KN_OK)

@@ -27,13 +27,10 @@
 #include "kn_fd.h"
 #include "kn_parallel.h"
 
+#define WHAT "searching dependencies"
+
 /* Candidates checked before the next look at the clock and at what was refuted. */
 enum { EXACT_BATCH = 8192, BUDGET_BATCH = 4096 };
-
-static kn_status no_memory(const kn_fd_search *s, kn_error *err)
-{
-    return kn_fail_memory(err, s->ctx, "searching dependencies");
-}
 
 bool kn_fd_search_failed(kn_fd_search *search, int right, uint64_t left)
 {
@@ -136,10 +133,10 @@ static kn_status check_batch(kn_fd_search *s, kn_fd_candidate *c, size_t count, 
     for (size_t i = 0; i < count; i++)
         if (c[i].right) c[left++] = c[i];
     int64_t  *removed = s->budget > 0 ? make_room(s->ctx, c, left) : NULL;
-    kn_status st = s->budget > 0 && !removed ? no_memory(s, err) : KN_OK;
+    kn_status st = s->budget > 0 && !removed ? kn_fail_memory(err, s->ctx, WHAT) : KN_OK;
     if (st == KN_OK) st = kn_fd_validate(&done, s->data, s->clock, c, left, &effort, err);
     s->late = !done;
-    if (done && !take(s, c, left)) st = no_memory(s, err);
+    if (done && !take(s, c, left)) st = kn_fail_memory(err, s->ctx, WHAT);
     *open = asked - (s->count - found);
     kn_free(removed);
     return st;
@@ -182,7 +179,7 @@ kn_status kn_fd_search_run(kn_fd_search *s, kn_error *err)
 {
     for (int a = 0; a < s->data->columns; a++)
         /* No column is constant; those that nearly are, are seen to by the first step. */
-        if (!kn_fd_search_failed(s, a, 0)) return no_memory(s, err);
+        if (!kn_fd_search_failed(s, a, 0)) return kn_fail_memory(err, s->ctx, WHAT);
     KN_TRY(s->budget > 0 ? kn_fd_advance_begin(s, err) : kn_fd_agree_begin(s, err));
     for (bool again = true; again && !s->late;) {
         if (s->budget == 0) KN_TRY(kn_fd_agree_spread(s, err));

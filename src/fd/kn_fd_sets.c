@@ -9,9 +9,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_fd.h"
@@ -19,26 +19,15 @@
 
 /* ---- The clock ---- */
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 void kn_fd_clock_start(kn_fd_clock *clock, kn_context *ctx, double seconds)
 {
     clock->ctx = ctx;
-    clock->end_ns = seconds > 0 && seconds < 3e9 ? now_ns() + (uint64_t)(seconds * 1e9) : 0;
-    atomic_init(&clock->passed, false);
+    kn_deadline_start(&clock->deadline, seconds);
 }
 
 bool kn_fd_clock_passed(kn_fd_clock *clock)
 {
-    if (kn_cancelled(clock->ctx) || atomic_load_explicit(&clock->passed, memory_order_relaxed)) return true;
-    if (clock->end_ns == 0 || now_ns() < clock->end_ns) return false;
-    atomic_store_explicit(&clock->passed, true, memory_order_relaxed);
-    return true;
+    return kn_cancelled(clock->ctx) || kn_deadline_passed(&clock->deadline);
 }
 
 /* ---- Lists ---- */
@@ -53,20 +42,14 @@ bool kn_fd_list_add(kn_fd_list *list, kn_context *ctx, uint64_t set)
     return true;
 }
 
-static int compare_sets(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 void kn_fd_list_sort(kn_fd_list *list)
 {
-    if (list->count > 1) qsort(list->sets, list->count, sizeof *list->sets, compare_sets);
+    if (list->count > 1) qsort(list->sets, list->count, sizeof *list->sets, kn_compare_u64);
 }
 
 bool kn_fd_list_has(const kn_fd_list *list, uint64_t set)
 {
-    return list->count > 0 && bsearch(&set, list->sets, list->count, sizeof *list->sets, compare_sets);
+    return list->count > 0 && bsearch(&set, list->sets, list->count, sizeof *list->sets, kn_compare_u64);
 }
 
 void kn_fd_list_free(kn_fd_list *list)

@@ -15,10 +15,7 @@
 #include "kn_error.h"
 #include "kn_group.h"
 
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "counting classes");
-}
+#define WHAT "counting classes"
 
 /* ---- Sets ---- */
 
@@ -45,14 +42,14 @@ static kn_status classes_new(kn_classes **out, const kn_evaluator *e, uint64_t a
 {
     int         quasi = e->problem->quasi_count;
     kn_classes *c = kn_alloc_zero(e->ctx, sizeof *c);
-    if (!c) return no_memory(e->ctx, err);
+    if (!c) return kn_fail_memory(err, e->ctx, WHAT);
     c->ctx = e->ctx;
     c->attributes = kn_alloc_array_zero(e->ctx, (size_t)quasi + 1, sizeof *c->attributes);
     c->levels = kn_alloc_array_zero(e->ctx, (size_t)quasi + 1, sizeof *c->levels);
     c->parts = kn_alloc_array_zero(e->ctx, (size_t)e->part_count, sizeof *c->parts);
     if (!c->attributes || !c->levels || !c->parts) {
         kn_classes_free(c);
-        return no_memory(e->ctx, err);
+        return kn_fail_memory(err, e->ctx, WHAT);
     }
     c->part_count = e->part_count;
     for (int q = 0; q < quasi; q++) {
@@ -78,7 +75,7 @@ static kn_status part_new(kn_freq **out, const kn_evaluator *e, const kn_classes
     int       extras = part ? part->extra_count : 0, columns = c->attribute_count + extras;
     kn_freq  *freq = kn_alloc_zero(e->ctx, sizeof *freq);
     uint32_t *cardinalities = kn_alloc_array(e->ctx, (size_t)columns + 1, sizeof *cardinalities);
-    kn_status st = freq && cardinalities ? KN_OK : no_memory(e->ctx, err);
+    kn_status st = freq && cardinalities ? KN_OK : kn_fail_memory(err, e->ctx, WHAT);
     if (st == KN_OK) {
         freq->ctx = e->ctx;
         for (int i = 0; i < c->attribute_count; i++) {
@@ -217,7 +214,7 @@ static kn_status scan(kn_classes **out, const kn_evaluator *e, uint64_t attribut
             for (int q = 0; q < quasi; q++) all[q] = q; /* and level 0 of each behind */
             st = kn_classes_population(&c->population, e, c, e->population, all, quasi, all + quasi, err);
         } else {
-            st = no_memory(e->ctx, err);
+            st = kn_fail_memory(err, e->ctx, WHAT);
         }
         kn_free(all);
     }
@@ -314,7 +311,7 @@ static kn_status level_map(uint32_t **out, const kn_evaluator *e, int q, int fro
 {
     const kn_evaluator_level *low = &e->attributes[q].levels[from], *high = &e->attributes[q].levels[to];
     *out = kn_alloc_array(e->ctx, (size_t)low->distinct + 1, sizeof **out);
-    if (!*out) return no_memory(e->ctx, err);
+    if (!*out) return kn_fail_memory(err, e->ctx, WHAT);
     for (uint32_t i = 0; i < low->distinct; i++) (*out)[i] = high->number[low->item[i]];
     return KN_OK;
 }
@@ -326,7 +323,7 @@ static kn_status coarsening_make(coarsening *k, const kn_evaluator *e, const kn_
     *k = (coarsening){.columns = count};
     k->stays = kn_alloc_array_zero(e->ctx, (size_t)count + 1, sizeof *k->stays);
     k->maps = kn_alloc_array_zero(e->ctx, (size_t)count + 1, sizeof *k->maps);
-    if (!k->stays || !k->maps) return no_memory(e->ctx, err);
+    if (!k->stays || !k->maps) return kn_fail_memory(err, e->ctx, WHAT);
     for (int i = 0, at = 0; i < count; i++) {
         int q = attributes[i];
         while (at < to->attribute_count && to->attributes[at] < q) at++;
@@ -342,7 +339,7 @@ static kn_status coarsen(kn_freq *to, const kn_freq *from, const coarsening *k, 
 {
     finer_keys keys = {.from = from, .words = to->layout.words};
     keys.moves = kn_alloc_array(from->ctx, (size_t)from->layout.columns + 1, sizeof *keys.moves);
-    if (!keys.moves) return no_memory(from->ctx, err);
+    if (!keys.moves) return kn_fail_memory(err, from->ctx, WHAT);
     for (int i = 0, at = 0; i < from->layout.columns; i++) {
         if (i < k->columns && !k->stays[i]) continue;
         add_move(&keys, from->layout.fields[i], to->layout.fields[at++], i < k->columns ? k->maps[i] : NULL);

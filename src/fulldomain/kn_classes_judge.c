@@ -21,12 +21,9 @@
 #include "kn_group.h"
 #include "kn_parallel.h"
 
-enum { GRAIN = 4096 }; /* classes asked by one worker in a row */
+#define WHAT "judging classes"
 
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "judging classes");
-}
+enum { GRAIN = 4096 }; /* classes asked by one worker in a row */
 
 /* ---- Classes as the requirements see them ---- */
 
@@ -79,7 +76,7 @@ static kn_status make_histograms(class_histograms *h, const kn_classes *set, con
     kn_status st = kn_freq_fold(&classes, &h->starts, from, quasi, err);
     if (st == KN_OK) {
         h->codes = kn_alloc_array(set->ctx, (size_t)from->classes + 1, sizeof *h->codes);
-        if (!h->codes) st = no_memory(set->ctx, err);
+        if (!h->codes) st = kn_fail_memory(err, set->ctx, WHAT);
     }
     for (int64_t i = 0; i < from->classes && st == KN_OK; i++) h->codes[i] = kn_freq_code(from, i, quasi);
     kn_freq_free(classes);
@@ -102,7 +99,7 @@ static kn_status merge_population(class_views *v, kn_error *err)
     kn_class_view          nobody = {.population_unit = v->evaluator->problem->population->unit};
     int                    words = classes->layout.words;
     v->population = kn_alloc_array_zero(v->set->ctx, (size_t)classes->classes + 1, sizeof *v->population);
-    if (!v->population) return no_memory(v->set->ctx, err);
+    if (!v->population) return kn_fail_memory(err, v->set->ctx, WHAT);
     v->everybody = people->rows;
     for (int64_t i = 0, p = 0; p < people->classes; p++) {
         const uint64_t *key = people->keys + p * words;
@@ -124,7 +121,7 @@ static kn_status views_make(class_views *v, const kn_evaluator *e, const kn_clas
     bool                   entity = r->entity >= 0;
     *v = (class_views){.evaluator = e, .set = set, .classes = set->parts[0]};
     v->histograms = kn_alloc_array_zero(set->ctx, (size_t)r->sensitive_count + 1, sizeof *v->histograms);
-    if (!v->histograms) return no_memory(set->ctx, err);
+    if (!v->histograms) return kn_fail_memory(err, set->ctx, WHAT);
     if (e->parts[0].extra_count > 0) {
         KN_TRY(kn_freq_fold(&v->folded, &v->starts, set->parts[0], set->attribute_count, err));
         v->classes = v->folded;
@@ -180,7 +177,7 @@ static kn_status ask_range(void *arg, int64_t begin, int64_t end, int worker, kn
     const kn_requirements  *r = e->problem->requirements;
     kn_requirements_scratch scratch;
     kn_histogram           *histograms = kn_alloc_array(e->ctx, (size_t)r->sensitive_count + 1, sizeof *histograms);
-    if (!histograms) return no_memory(e->ctx, err);
+    if (!histograms) return kn_fail_memory(err, e->ctx, WHAT);
     kn_status st = kn_requirements_scratch_make(&scratch, r, err);
     for (int64_t i = begin; i < end && st == KN_OK; i++) {
         kn_class_view view = view_of(a->views, i, histograms);
@@ -220,7 +217,7 @@ static kn_status cut_for_average(const class_views *v, uint8_t *fates, kn_error 
     int64_t                      count = 0, outside = 0;
     if (!r->has_average) return KN_OK;
     int64_t *sizes = kn_alloc_array(v->set->ctx, (size_t)v->classes->classes + 1, sizeof *sizes);
-    if (!sizes) return no_memory(v->set->ctx, err);
+    if (!sizes) return kn_fail_memory(err, v->set->ctx, WHAT);
     for (int64_t i = 0; i < v->classes->classes; i++) {
         if (fates[i] == KN_CLASS_RELEASED)
             sizes[count++] = persons_of(v, i);
@@ -366,7 +363,7 @@ static kn_status suppressed_extras(kn_freq **out, const class_views *v, const kn
     int64_t *entries = kn_alloc_array(ctx, (size_t)part->classes + 1, sizeof *entries);
     int64_t *counts = kn_alloc_array(ctx, (size_t)part->classes + 1, sizeof *counts);
     *out = kn_alloc_zero(ctx, sizeof **out);
-    kn_status st = entries && counts && *out ? KN_OK : no_memory(ctx, err);
+    kn_status st = entries && counts && *out ? KN_OK : kn_fail_memory(err, ctx, WHAT);
     if (st == KN_OK) {
         (*out)->ctx = ctx;
         for (int64_t i = 0; i < folded->classes; i++)
@@ -400,7 +397,7 @@ static kn_status suppressed_histogram(kn_histogram *out, const class_views *v, i
     if (st == KN_OK) {
         codes = kn_alloc_array(v->set->ctx, (size_t)values->classes + 1, sizeof *codes);
         counts = kn_alloc_array(v->set->ctx, (size_t)values->classes + 1, sizeof *counts);
-        if (!codes || !counts) st = no_memory(v->set->ctx, err);
+        if (!codes || !counts) st = kn_fail_memory(err, v->set->ctx, WHAT);
     }
     *out = (kn_histogram){codes, counts, 0, 0};
     for (int64_t i = 0; st == KN_OK && i < values->classes; i++) {
@@ -447,7 +444,7 @@ static kn_status suppressed_hold(bool *out, const class_views *v, int64_t rows, 
     const kn_requirements       *r = p->requirements;
     kn_context                  *ctx = v->set->ctx;
     kn_histogram *histograms = kn_alloc_array_zero(ctx, (size_t)r->sensitive_count + 1, sizeof *histograms);
-    if (!histograms) return no_memory(ctx, err);
+    if (!histograms) return kn_fail_memory(err, ctx, WHAT);
     kn_class_view           view = {.rows = rows,
                                     .population = v->everybody,
                                     .population_unit = p->population ? p->population->unit : 1,
@@ -502,7 +499,7 @@ kn_status kn_classes_decide(kn_verdict *out, uint8_t **fates, kn_freq **folded, 
     kn_status   st = views_make(&v, e, set, err);
     if (st == KN_OK) {
         decided = kn_alloc_array_zero(set->ctx, (size_t)v.classes->classes + 1, sizeof *decided);
-        st = decided ? decide(out, &v, decided, err) : no_memory(set->ctx, err);
+        st = decided ? decide(out, &v, decided, err) : kn_fail_memory(err, set->ctx, WHAT);
     }
     if (st == KN_OK && fates) {
         *fates = decided;

@@ -14,6 +14,8 @@
 #include "kn_error.h"
 #include "kn_linked.h"
 
+#define WHAT "judging persons"
+
 typedef struct judging {
     const kn_evaluator  *evaluator;
     const kn_classes    *set;
@@ -25,11 +27,6 @@ typedef struct judging {
     int64_t             *released;   /* rows per class              */
 } judging;
 
-static kn_status no_memory(const judging *j, kn_error *err)
-{
-    return kn_fail_memory(err, j->set->ctx, "judging persons");
-}
-
 static kn_status prepare(judging *j, kn_error *err)
 {
     const kn_classes      *set = j->set;
@@ -40,7 +37,7 @@ static kn_status prepare(judging *j, kn_error *err)
     j->histograms = kn_alloc_array_zero(set->ctx, (size_t)r->sensitive_count + 1, sizeof *j->histograms);
     j->fates = kn_alloc_array_zero(set->ctx, (size_t)j->linked.signatures + 1, sizeof *j->fates);
     j->released = kn_alloc_array_zero(set->ctx, (size_t)j->classes->classes + 1, sizeof *j->released);
-    if (!j->histograms || !j->fates || !j->released) return no_memory(j, err);
+    if (!j->histograms || !j->fates || !j->released) return kn_fail_memory(err, j->set->ctx, WHAT);
     for (int s = 0; s < r->sensitive_count; s++)
         KN_TRY(kn_linked_histograms(&j->histograms[s], &j->linked, set->parts[1 + s], set->attribute_count,
                                     j->classes->classes, err));
@@ -93,7 +90,7 @@ static kn_status cut_for_average(judging *j, kn_error *err)
     const kn_linked       *l = &j->linked;
     if (!r->has_average) return KN_OK;
     int64_t *sizes = kn_alloc_array(j->set->ctx, (size_t)l->signatures + 1, sizeof *sizes), count = 0;
-    if (!sizes) return no_memory(j, err);
+    if (!sizes) return kn_fail_memory(err, j->set->ctx, WHAT);
     for (int64_t s = 0; s < l->signatures; s++)
         if (j->fates[s] == KN_CLASS_RELEASED) sizes[count++] = l->persons[s];
     kn_average_cut cut = kn_requirements_average_cut(r, sizes, count);
@@ -109,7 +106,7 @@ static kn_status ask(judging *j, int64_t *impossible, kn_error *err)
     const kn_requirements  *r = j->evaluator->problem->requirements;
     kn_requirements_scratch scratch;
     kn_histogram *histograms = kn_alloc_array(j->set->ctx, (size_t)r->sensitive_count + 1, sizeof *histograms);
-    if (!histograms) return no_memory(j, err);
+    if (!histograms) return kn_fail_memory(err, j->set->ctx, WHAT);
     kn_status st = kn_requirements_scratch_make(&scratch, r, err);
     for (int64_t s = 0; s < j->linked.signatures && st == KN_OK; s++) {
         bool possible;
@@ -165,7 +162,7 @@ static kn_status take_fates(kn_linked_fates *out, judging *j, kn_error *err)
 {
     const kn_linked *l = &j->linked;
     out->persons = kn_alloc_array_zero(j->set->ctx, (size_t)l->codes + 1, sizeof *out->persons);
-    if (!out->persons) return no_memory(j, err);
+    if (!out->persons) return kn_fail_memory(err, j->set->ctx, WHAT);
     for (uint32_t p = 0; p < l->codes; p++)
         out->persons[p] = l->of_person[p] != KN_LINKED_NOBODY && j->fates[l->of_person[p]] != KN_CLASS_RELEASED;
     out->released = j->released;

@@ -12,10 +12,7 @@
 #include "kn_classes.h"
 #include "kn_error.h"
 
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "keeping classes");
-}
+#define WHAT "keeping classes"
 
 /* The bytes that a word of the key takes. */
 static int word_bytes(const kn_layout *layout, int word)
@@ -104,7 +101,7 @@ kn_status kn_classes_pack(kn_classes *set, kn_error *err)
     }
     if (!fine) {
         kn_free(packed);
-        return no_memory(set->ctx, err);
+        return kn_fail_memory(err, set->ctx, WHAT);
     }
     set->packed = packed;
     set->packed_bytes = total;
@@ -119,7 +116,7 @@ kn_status kn_classes_unpack(kn_freq *out, const kn_classes *set, int i, kn_error
     out->counts = kn_alloc_array(set->ctx, (size_t)out->classes, sizeof *out->counts);
     if (!out->keys || !out->counts) {
         kn_classes_unpacked_free(out, set);
-        return no_memory(set->ctx, err);
+        return kn_fail_memory(err, set->ctx, WHAT);
     }
     read_all(out, set->packed[i]);
     return KN_OK;

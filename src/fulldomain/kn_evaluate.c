@@ -12,10 +12,7 @@
 #include "kn_error.h"
 #include "kn_group.h"
 
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "preparing the search");
-}
+#define WHAT "preparing the search"
 
 /* ---- Levels ---- */
 
@@ -45,7 +42,7 @@ static kn_status count_present(const kn_evaluator_attribute *a, kn_evaluator_lev
 {
     uint32_t codes = kn_column_cardinality(a->column);
     uint8_t *seen = kn_alloc_array_zero(ctx, (size_t)l->distinct + 1, sizeof *seen);
-    if (!seen) return no_memory(ctx, err);
+    if (!seen) return kn_fail_memory(err, ctx, WHAT);
     l->present = 0;
     for (uint32_t code = 0; code < codes; code++) {
         l->present += !seen[l->by_code[code]];
@@ -60,7 +57,7 @@ static kn_status fill_costs(const kn_evaluator *e, int q, uint32_t level, kn_eva
     const kn_objective *o = e->problem->objective;
     if (!o || !o->cells) return KN_OK;
     l->cost = kn_alloc_array_zero(e->ctx, (size_t)l->distinct + 1, sizeof *l->cost);
-    if (!l->cost) return no_memory(e->ctx, err);
+    if (!l->cost) return kn_fail_memory(err, e->ctx, WHAT);
     uint32_t        codes = kn_column_cardinality(e->attributes[q].column);
     const uint64_t *costs = o->costs[q] + (size_t)level * ((size_t)o->codes[q] + 1);
     for (uint32_t code = 0; code < codes; code++) l->cost[l->by_code[code]] = costs[code];
@@ -72,17 +69,17 @@ static kn_status make_level(kn_evaluator *e, int q, uint32_t level, kn_error *er
     kn_evaluator_attribute *a = &e->attributes[q];
     kn_evaluator_level     *l = &a->levels[level];
     l->number = kn_alloc_array_zero(e->ctx, (size_t)a->items + 1, sizeof *l->number);
-    if (!l->number) return no_memory(e->ctx, err);
+    if (!l->number) return kn_fail_memory(err, e->ctx, WHAT);
     if (e->leaf_items) {
         l->by_code = kn_alloc_array_zero(e->ctx, (size_t)a->column->dict.count + 1, sizeof *l->by_code);
-        if (!l->by_code) return no_memory(e->ctx, err);
+        if (!l->by_code) return kn_fail_memory(err, e->ctx, WHAT);
         number_leaves(a, level, l);
     } else {
         l->by_code = l->number;
         kn_hierarchy_level_map(a->hierarchy, level, l->number, &l->distinct, NULL);
     }
     l->item = kn_alloc_array_zero(e->ctx, (size_t)l->distinct + 1, sizeof *l->item);
-    if (!l->item) return no_memory(e->ctx, err);
+    if (!l->item) return kn_fail_memory(err, e->ctx, WHAT);
     for (uint32_t item = a->items;
          item-- > 0;) /* the first one is written last; a "missing" that is not there has no number */
         if (l->number[item] < l->distinct) l->item[l->number[item]] = item;
@@ -94,7 +91,7 @@ static kn_status make_attributes(kn_evaluator *e, kn_error *err)
 {
     const kn_fulldomain_problem *p = e->problem;
     e->attributes = kn_alloc_array_zero(e->ctx, (size_t)p->quasi_count + 1, sizeof *e->attributes);
-    if (!e->attributes) return no_memory(e->ctx, err);
+    if (!e->attributes) return kn_fail_memory(err, e->ctx, WHAT);
     for (int q = 0; q < p->quasi_count; q++) {
         kn_evaluator_attribute *a = &e->attributes[q];
         a->hierarchy = p->hierarchies[q];
@@ -102,7 +99,7 @@ static kn_status make_attributes(kn_evaluator *e, kn_error *err)
         a->items = (e->leaf_items ? a->hierarchy->leaves : a->column->dict.count) + 1;
         int levels = kn_hierarchy_levels(a->hierarchy);
         a->levels = kn_alloc_array_zero(e->ctx, (size_t)levels, sizeof *a->levels);
-        if (!a->levels) return no_memory(e->ctx, err);
+        if (!a->levels) return kn_fail_memory(err, e->ctx, WHAT);
         a->level_count = levels;
         for (int level = 0; level < levels; level++) KN_TRY(make_level(e, q, (uint32_t)level, err));
     }
@@ -115,7 +112,7 @@ static kn_status make_parts(kn_evaluator *e, kn_error *err)
 {
     const kn_requirements *r = e->problem->requirements;
     e->parts = kn_alloc_array_zero(e->ctx, (size_t)r->sensitive_count + 2, sizeof *e->parts);
-    if (!e->parts) return no_memory(e->ctx, err);
+    if (!e->parts) return kn_fail_memory(err, e->ctx, WHAT);
     bool entity = r->entity >= 0;
     if (entity)
         e->parts[e->part_count++] = (kn_evaluator_part){1, {r->entity, 0}};
@@ -190,7 +187,7 @@ static kn_status make_population(kn_evaluator *e, kn_error *err)
     int64_t  *counts = kn_alloc_array(e->ctx, (size_t)set->count + 1, sizeof *counts);
     kn_status st = KN_OK;
     if (!e->population || !cardinalities || !kept || !counts) {
-        st = no_memory(e->ctx, err);
+        st = kn_fail_memory(err, e->ctx, WHAT);
     } else {
         e->population->ctx = e->ctx;
         for (int q = 0; q < set->quasi_count; q++) cardinalities[q] = e->attributes[q].levels[0].distinct;
@@ -208,7 +205,7 @@ kn_status kn_evaluator_make(kn_evaluator **out, kn_context *ctx, const kn_fulldo
 {
     *out = NULL;
     kn_evaluator *e = kn_alloc_zero(ctx, sizeof *e);
-    if (!e) return no_memory(ctx, err);
+    if (!e) return kn_fail_memory(err, ctx, WHAT);
     const kn_requirements *r = problem->requirements;
     e->ctx = ctx;
     e->problem = problem;

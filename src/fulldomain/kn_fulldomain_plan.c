@@ -15,12 +15,9 @@
 #include "kn_hash.h"
 #include "kn_parallel.h"
 
-enum { GRAIN = 1 << 14 };
+#define WHAT "planning a release"
 
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "planning a release");
-}
+enum { GRAIN = 1 << 14 };
 
 typedef struct planning {
     kn_context                  *ctx;
@@ -59,7 +56,7 @@ static kn_status fill_column(planning *p, int q, kn_error *err)
     uint32_t                     *codes = NULL;
     if (level == 0) {
         codes = kn_alloc_array(p->ctx, (size_t)l->distinct + 1, sizeof *codes);
-        if (!codes) return no_memory(p->ctx, err);
+        if (!codes) return kn_fail_memory(err, p->ctx, WHAT);
         codes_of_numbers(a, codes);
     }
     for (int64_t i = 0; i < p->classes->classes; i++) {
@@ -98,7 +95,7 @@ static kn_status make_slots(planning *p, kn_error *err)
     while (slots < 2 * (uint64_t)p->plan->classes) slots *= 2;
     p->mask = slots - 1;
     p->slots = kn_alloc_array_zero(p->ctx, slots, sizeof *p->slots);
-    if (!p->slots) return no_memory(p->ctx, err);
+    if (!p->slots) return kn_fail_memory(err, p->ctx, WHAT);
     for (int64_t i = 0; i < p->classes->classes; i++) {
         if (p->fates[i] != KN_CLASS_RELEASED) continue;
         uint64_t at = hash_of(p, p->classes->keys + i * p->classes->layout.words) & p->mask;
@@ -128,7 +125,7 @@ static kn_status classify_range(void *arg, int64_t begin, int64_t end, int worke
     const planning *p = arg;
     int             words = p->classes->layout.words;
     uint64_t       *keys = kn_alloc_array(p->ctx, (size_t)(KN_GROUP_BLOCK * words), sizeof *keys);
-    if (!keys) return no_memory(p->ctx, err);
+    if (!keys) return kn_fail_memory(err, p->ctx, WHAT);
     for (; begin < end; begin += KN_GROUP_BLOCK) {
         int n = end - begin < KN_GROUP_BLOCK ? (int)(end - begin) : KN_GROUP_BLOCK;
         kn_classes_row_keys(p->evaluator, p->set, &p->classes->layout, begin, n, keys);
@@ -146,7 +143,7 @@ static kn_status number_classes(planning *p, uint32_t *released, kn_error *err)
 {
     *released = 0;
     p->numbers = kn_alloc_array_zero(p->ctx, (size_t)p->classes->classes + 1, sizeof *p->numbers);
-    if (!p->numbers) return no_memory(p->ctx, err);
+    if (!p->numbers) return kn_fail_memory(err, p->ctx, WHAT);
     if (p->classes->classes >= (int64_t)UINT32_MAX) return kn_fail(err, KN_USAGE, "too many classes for a plan");
     for (int64_t i = 0; i < p->classes->classes; i++)
         if (p->fates[i] == KN_CLASS_RELEASED) p->numbers[i] = (*released)++;
@@ -160,7 +157,7 @@ static kn_status fill_plan(planning *p, const int *levels, kn_error *err)
     KN_TRY(number_classes(p, &released, err));
     KN_TRY(kn_plan_create(&p->plan, p->ctx, p->problem->table->rows, p->problem->quasi_count, released, err));
     p->plan->levels = kn_alloc_array(p->ctx, quasi, sizeof *p->plan->levels);
-    if (!p->plan->levels) return no_memory(p->ctx, err);
+    if (!p->plan->levels) return kn_fail_memory(err, p->ctx, WHAT);
     p->plan->level_count = p->problem->quasi_count;
     memcpy(p->plan->levels, levels, quasi * sizeof *levels);
     for (int64_t i = 0; i < p->classes->classes; i++) {
@@ -180,7 +177,7 @@ static kn_status decide_linked(planning *p, kn_error *err)
     kn_verdict verdict;
     KN_TRY(kn_classes_decide_linked(&verdict, &p->linked, &p->folded, p->evaluator, p->set, err));
     p->fates = kn_alloc_array_zero(p->ctx, (size_t)p->folded->classes + 1, sizeof *p->fates);
-    if (!p->fates) return no_memory(p->ctx, err);
+    if (!p->fates) return kn_fail_memory(err, p->ctx, WHAT);
     for (int64_t i = 0; i < p->folded->classes; i++)
         p->fates[i] = p->linked.released[i] > 0 ? KN_CLASS_RELEASED : KN_CLASS_FAILS;
     return KN_OK;

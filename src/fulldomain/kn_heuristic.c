@@ -26,32 +26,22 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "kn_alloc.h"
+#include "kn_clock.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_fulldomain_methods.h"
 #include "kn_heuristic_internal.h"
 #include "kn_lattice.h"
 
+#define WHAT "searching the lattice"
+
 enum { BATCH = 8, CLIMB_PATIENCE = 4, DESCENT_STEPS = 64 };
-
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "searching the lattice");
-}
-
-static double clock_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static bool late(const kn_heuristic *h)
 {
-    return h->deadline > 0 && clock_now() >= h->deadline;
+    return h->deadline > 0 && kn_clock_seconds() >= h->deadline;
 }
 
 static bool over(const kn_heuristic *h)
@@ -229,7 +219,7 @@ static kn_status climb(kn_heuristic *h, stand *at, int patience, kn_error *err)
     size_t    size = (size_t)h->quasi_count;
     move     *moves = kn_alloc_array(h->ctx, (size + 1) * (size + 1), sizeof *moves);
     int      *levels = kn_alloc_array(h->ctx, size * BATCH + 1, sizeof *levels);
-    kn_status st = moves && levels ? KN_OK : no_memory(h->ctx, err);
+    kn_status st = moves && levels ? KN_OK : kn_fail_memory(err, h->ctx, WHAT);
     for (bool better = true; st == KN_OK && better && !over(h);) {
         sight s = look(h, at->levels);
         s.shift = logit_of(h, (double)at->suppressed) - logit_of(h, kn_guess_suppressed(&h->guess, s.feature));
@@ -248,7 +238,7 @@ static kn_status climb_from(kn_heuristic *h, int elite, int patience, kn_error *
 {
     size_t size = (size_t)h->quasi_count;
     stand  at = {kn_alloc_array(h->ctx, size + 1, sizeof *at.levels), h->elite[elite].loss, h->elite[elite].suppressed};
-    if (!at.levels) return no_memory(h->ctx, err);
+    if (!at.levels) return kn_fail_memory(err, h->ctx, WHAT);
     memcpy(at.levels, h->elite_levels + (size_t)elite * size, size * sizeof *at.levels);
     kn_status st = climb(h, &at, patience, err);
     kn_free(at.levels);
@@ -316,7 +306,7 @@ static kn_status run_chain(kn_heuristic *h, double noise, kn_error *err)
     int      *chain = kn_alloc_array(h->ctx, (height + 2) * size + 1, sizeof *chain);
     int      *batch = kn_alloc_array(h->ctx, BATCH * size + 1, sizeof *batch);
     double   *weights = kn_alloc_array(h->ctx, size + 1, sizeof *weights);
-    kn_status st = chain && batch && weights ? KN_OK : no_memory(h->ctx, err);
+    kn_status st = chain && batch && weights ? KN_OK : kn_fail_memory(err, h->ctx, WHAT);
     if (st == KN_OK) {
         int n = make_chain(h, noise, weights, chain);
         if (noise == 0) st = count_chain(h, chain, n, true, batch, err);
@@ -396,7 +386,7 @@ static kn_status restart(kn_heuristic *h, kn_error *err)
     stand     at = {kn_alloc_array(h->ctx, size + 1, sizeof *at.levels), {0, 1}, 0};
     move     *moves = kn_alloc_array(h->ctx, (size + 1) * (size + 1), sizeof *moves);
     int      *batch = kn_alloc_array(h->ctx, (BATCH + 1) * size + 1, sizeof *batch);
-    kn_status st = at.levels && moves && batch ? KN_OK : no_memory(h->ctx, err);
+    kn_status st = at.levels && moves && batch ? KN_OK : kn_fail_memory(err, h->ctx, WHAT);
     if (st == KN_OK) {
         int            mother = (int)kn_rng_below(&h->rng, (uint64_t)h->elite_count);
         const kn_elite from = h->elite[mother];
@@ -446,7 +436,7 @@ static kn_status descend_from_top(kn_heuristic *h, const kn_outcome *top, kn_err
 {
     size_t size = (size_t)h->quasi_count;
     int   *levels = kn_alloc_array(h->ctx, size * (KN_ORACLE_MOST + 2) + 1, sizeof *levels);
-    if (!levels) return no_memory(h->ctx, err);
+    if (!levels) return kn_fail_memory(err, h->ctx, WHAT);
     stand at = {levels + size * (KN_ORACLE_MOST + 1), kn_objective_loss(h->problem->objective, &top->sums),
                 top->sums.suppressed};
     memcpy(at.levels, h->heights, size * sizeof *levels);
@@ -502,7 +492,7 @@ static kn_status report(kn_heuristic *h, kn_error *err)
     r->counters.candidates = h->seen_count;
     if (!r->found) return KN_OK;
     r->best.levels = kn_alloc_array(h->ctx, size + 1, sizeof *r->best.levels);
-    if (!r->best.levels) return no_memory(h->ctx, err);
+    if (!r->best.levels) return kn_fail_memory(err, h->ctx, WHAT);
     memcpy(r->best.levels, h->elite_levels, size * sizeof *r->best.levels);
     r->best.suppressed = h->best_sums.suppressed;
     r->best.classes = h->best_sums.classes;
@@ -514,9 +504,9 @@ static kn_status set_up(kn_heuristic *h, kn_error *err)
 {
     const kn_fulldomain_problem *p = h->problem;
     double                       seconds = p->time_limit > 0 ? p->time_limit : h->options.without_limit;
-    if (seconds > 0) h->deadline = clock_now() + seconds;
+    if (seconds > 0) h->deadline = kn_clock_seconds() + seconds;
     h->heights_owned = kn_alloc_array(h->ctx, (size_t)h->quasi_count + 1, sizeof *h->heights_owned);
-    if (!h->heights_owned) return no_memory(h->ctx, err);
+    if (!h->heights_owned) return kn_fail_memory(err, h->ctx, WHAT);
     for (int q = 0; q < h->quasi_count; q++) h->heights_owned[q] = (int)p->hierarchies[q]->height;
     h->heights = h->heights_owned;
     kn_rng_init(&h->rng, p->seed, 0);
@@ -532,7 +522,7 @@ kn_status kn_heuristic_search_within(kn_fulldomain_result *result, kn_context *c
                                      kn_error *err)
 {
     kn_heuristic *h = kn_alloc_zero(ctx, sizeof *h);
-    if (!h) return no_memory(ctx, err);
+    if (!h) return kn_fail_memory(err, ctx, WHAT);
     h->ctx = ctx;
     h->problem = problem;
     h->result = result;

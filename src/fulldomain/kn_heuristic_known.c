@@ -12,12 +12,9 @@
 #include "kn_heuristic_internal.h"
 #include "kn_lattice.h"
 
-enum { FIRST_SLOTS = 1024 };
+#define WHAT "searching the lattice"
 
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "searching the lattice");
-}
+enum { FIRST_SLOTS = 1024 };
 
 kn_status kn_known_make(kn_heuristic *h, kn_error *err)
 {
@@ -27,7 +24,7 @@ kn_status kn_known_make(kn_heuristic *h, kn_error *err)
     h->slots = kn_alloc_array_zero(h->ctx, FIRST_SLOTS, sizeof *h->slots);
     h->seen = kn_alloc_array(h->ctx, FIRST_SLOTS / 2 + 1, size + 1);
     h->slot_count = FIRST_SLOTS;
-    return h->elite_levels && h->record_levels && h->slots && h->seen ? KN_OK : no_memory(h->ctx, err);
+    return h->elite_levels && h->record_levels && h->slots && h->seen ? KN_OK : kn_fail_memory(err, h->ctx, WHAT);
 }
 
 void kn_known_free(kn_heuristic *h)
@@ -77,7 +74,7 @@ static kn_status grow(kn_heuristic *h, kn_error *err)
     if (seen) h->seen = seen;
     if (!levels) {
         kn_free(slots);
-        return no_memory(h->ctx, err);
+        return kn_fail_memory(err, h->ctx, WHAT);
     }
     kn_free(h->slots);
     h->slots = slots;

@@ -25,6 +25,8 @@
 #include "kn_fulldomain_methods.h"
 #include "kn_search.h"
 
+#define WHAT "searching the lattice"
+
 #define SUBSET_NODES 1e9
 enum { MOST_ATTRIBUTES = 64 };
 
@@ -46,11 +48,6 @@ typedef struct incognito {
     size_t       cube_bytes;
     int         *zero; /* the bottom                                                                   */
 } incognito;
-
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "searching the lattice");
-}
 
 /* ---- Families ---- */
 
@@ -195,7 +192,7 @@ static kn_status cube_begin(incognito *g, kn_error *err)
 {
     kn_search *s = g->search;
     g->cube = kn_alloc_array_zero(s->ctx, (size_t)s->all + 1, sizeof(kn_classes *));
-    if (!g->cube) return no_memory(s->ctx, err);
+    if (!g->cube) return kn_fail_memory(err, s->ctx, WHAT);
     KN_TRY(kn_search_scan(s, &g->cube[s->all], s->all, g->zero, err));
     g->cube_bytes = kn_classes_bytes(g->cube[s->all]);
     for (int size = g->quasi - 1; size >= 1; size--) {
@@ -266,7 +263,7 @@ static kn_status search_family(incognito *g, family *f, kn_error *err)
     w.possible = !w.last && !kn_evaluator_monotone(s->evaluator);
     w.good = kn_alloc_array_zero(s->ctx, words, sizeof *w.good);
     w.marked = kn_alloc_array_zero(s->ctx, words, sizeof *w.marked);
-    kn_status st = candidates && w.good && w.marked ? KN_OK : no_memory(s->ctx, err);
+    kn_status st = candidates && w.good && w.marked ? KN_OK : kn_fail_memory(err, s->ctx, WHAT);
     bool      any = st == KN_OK;
     if (st == KN_OK && f->count == 1) {
         w.candidates = NULL;
@@ -302,7 +299,7 @@ static kn_status search_size(incognito *g, int size, kn_error *err)
     family f;
     g->now_count = g->binomials[g->quasi][size];
     g->now = kn_alloc_array_zero(g->search->ctx, g->now_count, sizeof(uint64_t *));
-    if (!g->now) return no_memory(g->search->ctx, err);
+    if (!g->now) return kn_fail_memory(err, g->search->ctx, WHAT);
     first_family(&f, size);
     do {
         kn_status st = family_begin(g, &f, err);
@@ -324,7 +321,7 @@ static kn_status search(incognito *g, kn_error *err)
     kn_fulldomain_result *r = s->result;
     r->counters.sizes = kn_alloc_array_zero(s->ctx, (size_t)g->quasi + 1, sizeof *r->counters.sizes);
     g->zero = kn_alloc_array_zero(s->ctx, (size_t)g->quasi + 1, sizeof *g->zero);
-    if (!r->counters.sizes || !g->zero) return no_memory(s->ctx, err);
+    if (!r->counters.sizes || !g->zero) return kn_fail_memory(err, s->ctx, WHAT);
     r->counters.size_count = g->quasi;
     make_binomials(g);
     KN_TRY(kn_search_rank(s, err));
@@ -340,7 +337,7 @@ kn_status kn_incognito_search(kn_fulldomain_result *result, kn_context *ctx, con
     kn_search  s;
     incognito *g = kn_alloc_zero(ctx, sizeof *g);
     kn_status  st = kn_search_begin(&s, ctx, problem, result, err);
-    if (st == KN_OK && !g) st = no_memory(ctx, err);
+    if (st == KN_OK && !g) st = kn_fail_memory(err, ctx, WHAT);
     if (st == KN_OK) {
         double nodes = 1;
         for (int q = 0; q < problem->quasi_count; q++) nodes *= s.lattice.heights[q] + 2;

@@ -13,32 +13,22 @@
  * With a time limit the clock is asked between batches.
  */
 #include <string.h>
-#include <time.h>
 
 #include "kn_alloc.h"
 #include "kn_bitset.h"
+#include "kn_clock.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_fulldomain_methods.h"
 #include "kn_optimal_internal.h"
 
+#define WHAT "searching the lattice"
+
 enum { FIRST_PICKS = 12, MOST_PICKS = KN_ORACLE_MOST };
-
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "searching the lattice");
-}
-
-static double clock_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 bool kn_optimal_late(const kn_optimal *s)
 {
-    return s->deadline > 0 && clock_now() >= s->deadline;
+    return s->deadline > 0 && kn_clock_seconds() >= s->deadline;
 }
 
 /* ---- Setting up ---- */
@@ -70,7 +60,7 @@ static kn_status make_fields(kn_optimal *s, kn_error *err)
     size_t count = (size_t)s->quasi_count + 1;
     s->shifts = kn_alloc_array_zero(s->ctx, count, sizeof *s->shifts);
     s->levels = kn_alloc_array_zero(s->ctx, count * MOST_PICKS, sizeof *s->levels);
-    if (!s->shifts || !s->levels) return no_memory(s->ctx, err);
+    if (!s->shifts || !s->levels) return kn_fail_memory(err, s->ctx, WHAT);
     int at = 0;
     for (int q = s->quasi_count - 1; q >= 0; q--) {
         s->shifts[q] = at;
@@ -85,7 +75,7 @@ static kn_status set_up(kn_optimal *s, kn_error *err)
 {
     const kn_fulldomain_problem *p = s->problem;
     int                         *heights = kn_alloc_array(s->ctx, (size_t)s->quasi_count + 1, sizeof *heights);
-    if (!heights) return no_memory(s->ctx, err);
+    if (!heights) return kn_fail_memory(err, s->ctx, WHAT);
     for (int q = 0; q < s->quasi_count; q++) heights[q] = (int)p->hierarchies[q]->height;
     kn_status st = kn_lattice_make(&s->lattice, s->ctx, heights, s->quasi_count, err);
     kn_free(heights);
@@ -102,8 +92,8 @@ static kn_status set_up(kn_optimal *s, kn_error *err)
     for (int q = 0; q < s->quasi_count; q++) s->guess.largest += s->oracle.features[s->oracle.offsets[q]];
     s->counted = kn_alloc_array_zero(s->ctx, kn_bitset_words((size_t)s->lattice.count), sizeof *s->counted);
     s->caution = 0.15;
-    if (p->time_limit > 0) s->deadline = clock_now() + p->time_limit;
-    return s->counted ? KN_OK : no_memory(s->ctx, err);
+    if (p->time_limit > 0) s->deadline = kn_clock_seconds() + p->time_limit;
+    return s->counted ? KN_OK : kn_fail_memory(err, s->ctx, WHAT);
 }
 
 /* ---- The best so far ---- */
@@ -215,7 +205,7 @@ static kn_status report(kn_optimal *s, kn_error *err)
     if (!s->found && r->complete) r->good = 0;
     if (!s->found) return KN_OK;
     r->best.levels = kn_alloc_array(s->ctx, (size_t)s->quasi_count, sizeof *r->best.levels);
-    if (!r->best.levels) return no_memory(s->ctx, err);
+    if (!r->best.levels) return kn_fail_memory(err, s->ctx, WHAT);
     kn_lattice_levels(&s->lattice, s->best_node, r->best.levels);
     r->best.suppressed = s->best_sums.suppressed;
     r->best.classes = s->best_sums.classes;

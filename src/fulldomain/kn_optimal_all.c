@@ -18,19 +18,16 @@
 #include "kn_error.h"
 #include "kn_optimal_internal.h"
 
-enum { SEEDS = 6, SAMPLE = 4096, STATE_OPEN = 0, STATE_GOOD = 1, STATE_BAD = 2 };
+#define WHAT "listing all solutions"
 
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "listing all solutions");
-}
+enum { SEEDS = 6, SAMPLE = 4096, STATE_OPEN = 0, STATE_GOOD = 1, STATE_BAD = 2 };
 
 kn_status kn_optimal_note(kn_optimal *s, const kn_outcome *outcomes, int count, kn_error *err)
 {
     for (int i = 0; i < count; i++) {
         if (!outcomes[i].judged) continue;
         if (!kn_grow(s->ctx, (void **)&s->noted, &s->noted_room, s->noted_count + 1, sizeof *s->noted))
-            return no_memory(s->ctx, err);
+            return kn_fail_memory(err, s->ctx, WHAT);
         s->noted[s->noted_count++] = outcomes[i];
     }
     return KN_OK;
@@ -184,7 +181,7 @@ static kn_status list(kn_optimal *s, kn_error *err)
     size_t                count = (size_t)s->lattice.count;
     uint8_t              *above = kn_alloc_array_zero(s->ctx, count, sizeof *above); /* a good node lies below */
     uint32_t             *noted = kn_alloc_array_zero(s->ctx, count, sizeof *noted); /* + 1 */
-    kn_status             st = above && noted ? KN_OK : no_memory(s->ctx, err);
+    kn_status             st = above && noted ? KN_OK : kn_fail_memory(err, s->ctx, WHAT);
     int64_t               minimal = 0;
     r->good = 0;
     for (int64_t v = 0; st == KN_OK && v < s->lattice.count; v++) {
@@ -199,7 +196,7 @@ static kn_status list(kn_optimal *s, kn_error *err)
     for (size_t i = 0; st == KN_OK && i < s->noted_count; i++) noted[s->noted[i].node] = (uint32_t)i + 1;
     if (st == KN_OK) {
         r->solutions = kn_alloc_array_zero(s->ctx, (size_t)minimal + 1, sizeof *r->solutions);
-        if (!r->solutions) st = no_memory(s->ctx, err);
+        if (!r->solutions) st = kn_fail_memory(err, s->ctx, WHAT);
     }
     for (int64_t v = 0; st == KN_OK && v < s->lattice.count; v++) {
         if (s->states[v] != STATE_GOOD || above[v]) continue;
@@ -211,7 +208,7 @@ static kn_status list(kn_optimal *s, kn_error *err)
         kn_solution        *to = &r->solutions[r->solution_count];
         to->levels = kn_alloc_array(s->ctx, (size_t)s->quasi_count, sizeof *to->levels);
         if (!to->levels) {
-            st = no_memory(s->ctx, err);
+            st = kn_fail_memory(err, s->ctx, WHAT);
             break;
         }
         r->solution_count++;
@@ -259,7 +256,7 @@ kn_status kn_optimal_all(kn_optimal *s, kn_error *err)
     f.open = kn_alloc_array(s->ctx, count, sizeof *f.open);
     f.nodes = kn_alloc_array(s->ctx, count, sizeof *f.nodes);
     bool      ok = s->states && f.stack && f.open && f.nodes;
-    kn_status st = ok ? settle_all(&f, err) : no_memory(s->ctx, err);
+    kn_status st = ok ? settle_all(&f, err) : kn_fail_memory(err, s->ctx, WHAT);
     kn_free(f.stack);
     kn_free(f.open);
     kn_free(f.nodes);

@@ -27,10 +27,10 @@ static int bits_of(kn_u128 n)
     return bits;
 }
 
-void kn_bounds_make(kn_bounds *b, const kn_fulldomain_problem *problem, bool bare)
+void kn_bounds_make(kn_bounds *b, const kn_fulldomain_problem *problem, bool by_size)
 {
     const kn_objective *o = problem->objective;
-    *b = (kn_bounds){.problem = problem, .bare = bare, .exact = true, .rows = (uint64_t)problem->table->rows};
+    *b = (kn_bounds){.problem = problem, .by_size = by_size, .exact = true, .rows = (uint64_t)problem->table->rows};
     b->k = problem->requirements->k > 0 ? (uint64_t)problem->requirements->k : 1;
     kn_u128 most = 0, star = 0;
     if (o->cells) {
@@ -73,7 +73,7 @@ uint64_t kn_bounds_low(const kn_bounds *b, const kn_node_sums *sums, int64_t cla
     if (o->cells) return 0; /* known from the levels */
     if (o->metric != KN_METRIC_C_AVG) return (uint64_t)((sums->squares + sums->suppressed_squares) >> b->shift);
     kn_u128 most = (kn_u128)(uint64_t)classes;
-    if (b->bare) most = (kn_u128)(uint64_t)sums->classes * b->k + (uint64_t)sums->suppressed;
+    if (b->by_size) most = (kn_u128)(uint64_t)sums->classes * b->k + (uint64_t)sums->suppressed;
     return most < b->rows ? b->rows - (uint64_t)most : 0;
 }
 
@@ -97,7 +97,7 @@ uint64_t kn_bounds_join(const kn_bounds *b, uint64_t low, uint64_t high)
     if (high >= KN_BOUND_BAD) return KN_BOUND_BAD;
     if (b->problem->objective->metric != KN_METRIC_C_AVG) return low + high;
     uint64_t most = b->rows - low;
-    if (b->bare) { /* no whole number of classes: the quotient would not fall evenly */
+    if (b->by_size) { /* no whole number of classes: the quotient would not fall evenly */
         if (most < high + b->k) return KN_BOUND_NOTHING;
         return (uint64_t)((((kn_u128)(b->rows - high) * b->k) << b->shift) / (most - high));
     }
@@ -130,7 +130,7 @@ double kn_bounds_guess_join(const kn_bounds *b, double low, double high)
 {
     if (b->problem->objective->metric != KN_METRIC_C_AVG) return low + high;
     double rows = (double)b->rows, most = rows - low;
-    if (!b->bare)
+    if (!b->by_size)
         return most >= 1 ? ldexp((rows - (double)b->problem->budget) / most, b->shift) : (double)KN_BOUND_NOTHING;
     double classes = (most - high) / (double)b->k;
     return classes >= 0.5 ? ldexp((rows - high) / classes, b->shift) : (double)KN_BOUND_NOTHING;

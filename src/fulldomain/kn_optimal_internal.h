@@ -2,7 +2,7 @@
 #ifndef KN_OPTIMAL_INTERNAL_H
 #define KN_OPTIMAL_INTERNAL_H
 
-#include "kn_bare.h"
+#include "kn_counter.h"
 #include "kn_evaluate.h"
 #include "kn_lattice.h"
 
@@ -17,7 +17,7 @@
 
 typedef struct kn_bounds {
     const kn_fulldomain_problem *problem;
-    bool                         bare;  /* class sizes decide what is suppressed    */
+    bool                         by_size; /* class sizes decide what is suppressed    */
     bool                         exact; /* equal bounds and scores are equal losses */
     int                          shift;
     uint64_t                     rows;
@@ -25,7 +25,7 @@ typedef struct kn_bounds {
     double                       star;  /* cells: of a suppressed row, in units     */
 } kn_bounds;
 
-void     kn_bounds_make(kn_bounds *out, const kn_fulldomain_problem *problem, bool bare);
+void     kn_bounds_make(kn_bounds *out, const kn_fulldomain_problem *problem, bool by_size);
 uint64_t kn_bounds_low_of_level(const kn_bounds *b, int quasi, int level); /* cells: low is the sum of these */
 /* Cells: the least that suppressing a row adds at the level; a node's gap is the sum, and high at least gap × rows that
  * are suppressed further up. 0 for other metrics. */
@@ -82,9 +82,9 @@ typedef struct kn_oracle {
     kn_fulldomain_counters      *counters;
     int                          quasi_count;
     bool                         monotone;    /* good is upward closed                            */
-    bool                         exact_sizes; /* the bare engine says it all                      */
+    bool                         exact_sizes; /* the counter says it all                          */
     kn_bounds                    bounds;
-    kn_bare                     *bare;      /* NULL: not possible                                 */
+    kn_counter                  *counter;     /* NULL: not possible                                 */
     kn_evaluator                *evaluator; /* NULL: not needed                                   */
     kn_classes                  *finest;    /* of the evaluator                                   */
     int                         *offsets;   /* of a quasi-identifier's levels in the next three   */

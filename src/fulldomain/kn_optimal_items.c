@@ -1,6 +1,6 @@
 /* kn_optimal_items.c: the nodes that may still be the best: their first bounds, and how counting raises them.
  *
- * What is suppressed for some of the attributes is suppressed for all, so the marginals of each group of the bare
+ * What is suppressed for some of the attributes is suppressed for all, so the marginals of each group of the counting
  * engine (a few thousand combinations, a few hundred choices of levels, from the most general down; what lies below a
  * bad choice is bad) give the first bounds. After each batch one pass over the items raises their bounds by the nodes
  * counted above and below them; those that can no longer be the best leave. Kept in order of their numbers.
@@ -13,23 +13,20 @@
 #include "kn_optimal_internal.h"
 #include "kn_parallel.h"
 
-enum { APPLY_GRAIN = 1 << 14 };
+#define WHAT "searching the lattice"
 
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "searching the lattice");
-}
+enum { APPLY_GRAIN = 1 << 14 };
 
 /* The marginals of one group: what suppression costs at least for its attributes alone, at each choice of levels. */
 typedef struct marginal {
-    int          attributes[64], attribute_count;
-    int64_t      strides[64]; /* choice = Σ level × stride */
-    int64_t      count;
-    uint64_t    *high; /* by choice                  */
-    uint8_t     *heights;
-    kn_bare_job *jobs;
-    int64_t     *choices; /* of the jobs */
-    int         *levels;
+    int             attributes[64], attribute_count;
+    int64_t         strides[64]; /* choice = Σ level × stride */
+    int64_t         count;
+    uint64_t       *high; /* by choice                  */
+    uint8_t        *heights;
+    kn_counter_job *jobs;
+    int64_t        *choices; /* of the jobs */
+    int            *levels;
 } marginal;
 
 static int marginal_level(const kn_optimal *s, const marginal *m, int64_t choice, int a)
@@ -38,7 +35,7 @@ static int marginal_level(const kn_optimal *s, const marginal *m, int64_t choice
 }
 
 /* The choices of one height that do not lie below a bad one: their jobs. */
-static int64_t marginal_wave(const kn_optimal *s, marginal *m, int height, const kn_bare_set *set)
+static int64_t marginal_wave(const kn_optimal *s, marginal *m, int height, const kn_counter_set *set)
 {
     int64_t n = 0;
     for (int64_t c = 0; c < m->count; c++) {
@@ -51,7 +48,7 @@ static int64_t marginal_wave(const kn_optimal *s, marginal *m, int height, const
         }
         if (m->high[c] >= KN_BOUND_BAD) continue;
         m->choices[n] = c;
-        m->jobs[n++] = (kn_bare_job){.levels = levels, .from = set};
+        m->jobs[n++] = (kn_counter_job){.levels = levels, .from = set};
     }
     return n;
 }
@@ -59,12 +56,12 @@ static int64_t marginal_wave(const kn_optimal *s, marginal *m, int height, const
 /* From the most general choice down. */
 static kn_status marginal_count(kn_optimal *s, marginal *m, int group, kn_error *err)
 {
-    kn_bare_set            *set = NULL;
+    kn_counter_set         *set = NULL;
     kn_fulldomain_counters *counters = &s->result->counters;
     int                     height = 0;
-    KN_TRY(kn_bare_project(&set, s->oracle.bare, (uint64_t)1 << group, err));
+    KN_TRY(kn_counter_project(&set, s->oracle.counter, (uint64_t)1 << group, err));
     counters->projections++;
-    counters->keys += kn_bare_set_classes(kn_bare_base(s->oracle.bare));
+    counters->keys += kn_counter_set_classes(kn_counter_base(s->oracle.counter));
     for (int64_t c = 0; c < m->count; c++) {
         for (int a = 0; a < m->attribute_count; a++) m->heights[c] += (uint8_t)marginal_level(s, m, c, a);
         if (m->heights[c] > height) height = m->heights[c];
@@ -72,16 +69,16 @@ static kn_status marginal_count(kn_optimal *s, marginal *m, int group, kn_error 
     kn_status st = KN_OK;
     for (; st == KN_OK && height >= 0; height--) {
         int64_t n = marginal_wave(s, m, height, set);
-        if (n > 0) st = kn_bare_run(s->oracle.bare, m->jobs, n, err);
+        if (n > 0) st = kn_counter_run(s->oracle.counter, m->jobs, n, err);
         for (int64_t i = 0; st == KN_OK && i < n; i++) {
-            const kn_bare_job *job = &m->jobs[i];
-            bool               bad = job->sums.suppressed > s->problem->budget;
+            const kn_counter_job *job = &m->jobs[i];
+            bool                  bad = job->sums.suppressed > s->problem->budget;
             m->high[m->choices[i]] = bad ? KN_BOUND_BAD : kn_bounds_high(&s->oracle.bounds, &job->sums, job->excess);
         }
         counters->rollups += n;
-        counters->keys += n * kn_bare_set_classes(set);
+        counters->keys += n * kn_counter_set_classes(set);
     }
-    kn_bare_set_free(set);
+    kn_counter_set_free(set);
     return st;
 }
 
@@ -99,7 +96,7 @@ static kn_status apply_marginal(kn_optimal *s, int group, kn_error *err)
 {
     marginal m = {.count = 1};
     for (int q = 0; q < s->quasi_count; q++) {
-        if (kn_bare_group_of(s->oracle.bare, q) != group) continue;
+        if (kn_counter_group_of(s->oracle.counter, q) != group) continue;
         m.strides[m.attribute_count] = m.count;
         m.attributes[m.attribute_count++] = q;
         m.count *= s->lattice.heights[q] + 1;
@@ -111,7 +108,7 @@ static kn_status apply_marginal(kn_optimal *s, int group, kn_error *err)
     m.choices = kn_alloc_array_zero(s->ctx, count, sizeof *m.choices);
     m.levels = kn_alloc_array_zero(s->ctx, count * (size_t)s->quasi_count, sizeof *m.levels);
     bool      ok = m.high && m.heights && m.jobs && m.choices && m.levels;
-    kn_status st = ok ? marginal_count(s, &m, group, err) : no_memory(s->ctx, err);
+    kn_status st = ok ? marginal_count(s, &m, group, err) : kn_fail_memory(err, s->ctx, WHAT);
     for (int64_t i = 0; st == KN_OK && i < s->item_count; i++) {
         int64_t choice = 0;
         for (int a = 0; a < m.attribute_count; a++)
@@ -127,7 +124,7 @@ kn_status kn_optimal_items(kn_optimal *s, kn_error *err)
     int64_t count = s->lattice.count;
     s->items = kn_alloc_array(s->ctx, (size_t)count, sizeof *s->items);
     s->taken = kn_alloc_array(s->ctx, (size_t)count, sizeof *s->taken);
-    if (!s->items || !s->taken) return no_memory(s->ctx, err);
+    if (!s->items || !s->taken) return kn_fail_memory(err, s->ctx, WHAT);
     int *levels = s->levels;
     memset(levels, 0, (size_t)s->quasi_count * sizeof *levels);
     for (int64_t node = 0; node < count; node++) {
@@ -140,8 +137,8 @@ kn_status kn_optimal_items(kn_optimal *s, kn_error *err)
     }
     s->item_count = count;
     s->result->counters.candidates = count;
-    bool several = s->oracle.bare && kn_bare_groups(s->oracle.bare) > 1;
-    for (int g = 0; several && g < kn_bare_groups(s->oracle.bare); g++) KN_TRY(apply_marginal(s, g, err));
+    bool several = s->oracle.counter && kn_counter_groups(s->oracle.counter) > 1;
+    for (int g = 0; several && g < kn_counter_groups(s->oracle.counter); g++) KN_TRY(apply_marginal(s, g, err));
     return KN_OK;
 }
 

@@ -1,6 +1,6 @@
 /* kn_optimal_oracle.c: counts nodes for the optimal search and the heuristic, whatever is asked of them.
  *
- * Where class sizes say it all, nodes are counted by kn_bare.h. Otherwise that engine gives bounds first (rows in
+ * Where class sizes say it all, nodes are counted by kn_counter.h. Otherwise that engine gives bounds first (rows in
  * classes below k are suppressed anyway), and only nodes that the search still wants to know about are judged by
  * kn_evaluate.h, rolled up from the finest set. If good is not upward closed, a bad node says nothing of those below
  * unless its monotone part fails.
@@ -12,14 +12,11 @@
 #include "kn_optimal_internal.h"
 #include "kn_parallel.h"
 
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "searching the lattice");
-}
+#define WHAT "searching the lattice"
 
 void kn_oracle_free(kn_oracle *o)
 {
-    kn_bare_free(o->bare);
+    kn_counter_free(o->counter);
     kn_classes_free(o->finest);
     kn_evaluator_free(o->evaluator);
     kn_free(o->offsets);
@@ -35,7 +32,7 @@ static kn_status make_levels(kn_oracle *o, kn_error *err)
 {
     const kn_fulldomain_problem *p = o->problem;
     o->offsets = kn_alloc_array_zero(o->ctx, (size_t)o->quasi_count + 1, sizeof *o->offsets);
-    if (!o->offsets) return no_memory(o->ctx, err);
+    if (!o->offsets) return kn_fail_memory(err, o->ctx, WHAT);
     int levels = 0;
     for (int q = 0; q < o->quasi_count; q++) {
         o->offsets[q] = levels;
@@ -44,7 +41,7 @@ static kn_status make_levels(kn_oracle *o, kn_error *err)
     o->features = kn_alloc_array_zero(o->ctx, (size_t)levels + 1, sizeof *o->features);
     o->lows = kn_alloc_array_zero(o->ctx, (size_t)levels + 1, sizeof *o->lows);
     o->gaps = kn_alloc_array_zero(o->ctx, (size_t)levels + 1, sizeof *o->gaps);
-    if (!o->features || !o->lows || !o->gaps) return no_memory(o->ctx, err);
+    if (!o->features || !o->lows || !o->gaps) return kn_fail_memory(err, o->ctx, WHAT);
     KN_TRY(kn_guess_features(o->features, o->ctx, p, err));
     for (int q = 0; q < o->quasi_count; q++) {
         for (int level = 0; level <= (int)p->hierarchies[q]->height; level++) {
@@ -58,9 +55,9 @@ static kn_status make_levels(kn_oracle *o, kn_error *err)
 static kn_status make_engines(kn_oracle *o, kn_error *err)
 {
     const kn_fulldomain_problem *p = o->problem;
-    if (kn_bare_possible(p)) {
-        kn_bare_options options = {.features = o->features};
-        KN_TRY(kn_bare_make(&o->bare, o->ctx, p, &options, err));
+    if (kn_counter_possible(p)) {
+        kn_counter_options options = {.features = o->features};
+        KN_TRY(kn_counter_make(&o->counter, o->ctx, p, &options, err));
         o->counters->table_scans++;
         o->counters->keys += p->table->rows;
     }
@@ -68,7 +65,7 @@ static kn_status make_engines(kn_oracle *o, kn_error *err)
     KN_TRY(kn_evaluator_make(&o->evaluator, o->ctx, p, err));
     o->monotone = kn_evaluator_monotone(o->evaluator);
     int *bottom = kn_alloc_array_zero(o->ctx, (size_t)o->quasi_count + 1, sizeof *bottom);
-    if (!bottom) return no_memory(o->ctx, err);
+    if (!bottom) return kn_fail_memory(err, o->ctx, WHAT);
     kn_status st = kn_classes_scan(&o->finest, o->evaluator, KN_ALL_ATTRIBUTES, bottom, err);
     kn_free(bottom);
     o->counters->table_scans++;
@@ -81,7 +78,7 @@ kn_status kn_oracle_make(kn_oracle *o, kn_context *ctx, const kn_fulldomain_prob
 {
     const kn_requirements *r = p->requirements;
     *o = (kn_oracle){.ctx = ctx, .problem = p, .counters = counters, .quasi_count = p->quasi_count};
-    o->exact_sizes = r->k_only && r->entity < 0 && !r->has_average && kn_bare_possible(p);
+    o->exact_sizes = r->k_only && r->entity < 0 && !r->has_average && kn_counter_possible(p);
     o->monotone =
         kn_requirements_monotone(r, p->budget > 0) && !(p->budget > 0 && p->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE);
     kn_bounds_make(&o->bounds, p, o->exact_sizes);
@@ -95,9 +92,10 @@ kn_status kn_oracle_make(kn_oracle *o, kn_context *ctx, const kn_fulldomain_prob
 static kn_status count_sizes(kn_oracle *oracle, const int *levels, kn_outcome *outcomes, int count, kn_error *err)
 {
     const kn_fulldomain_problem *p = oracle->problem;
-    kn_bare_job                  jobs[KN_ORACLE_MOST];
-    for (int i = 0; i < count; i++) jobs[i] = (kn_bare_job){.levels = levels + i * oracle->quasi_count};
-    KN_TRY(kn_bare_run_from_best(oracle->bare, jobs, count, &oracle->counters->rollups, &oracle->counters->keys, err));
+    kn_counter_job               jobs[KN_ORACLE_MOST];
+    for (int i = 0; i < count; i++) jobs[i] = (kn_counter_job){.levels = levels + i * oracle->quasi_count};
+    KN_TRY(kn_counter_run_from_best(oracle->counter, jobs, count, &oracle->counters->rollups, &oracle->counters->keys,
+                                    err));
     for (int i = 0; i < count; i++) {
         kn_outcome *o = &outcomes[i];
         bool        within = jobs[i].sums.suppressed <= p->budget;
@@ -143,7 +141,7 @@ static void adopt(const kn_oracle *oracle, kn_outcome *o, const int *levels, con
     o->good = verdict->good;
     o->judged = true;
     o->sums = verdict->sums;
-    if (!oracle->bare) o->low = kn_bounds_low(&oracle->bounds, &verdict->sums, classes);
+    if (!oracle->counter) o->low = kn_bounds_low(&oracle->bounds, &verdict->sums, classes);
     if (!verdict->possible || (oracle->monotone && !verdict->good)) {
         o->high = KN_BOUND_BAD;
     } else if (oracle->monotone) {
@@ -187,7 +185,7 @@ kn_status kn_oracle_count(kn_oracle *oracle, const int *levels, kn_outcome *outc
         outcomes[i].low = outcomes[i].high = outcomes[i].lost = 0;
         outcomes[i].sums = (kn_node_sums){0};
     }
-    if (oracle->bare) KN_TRY(count_sizes(oracle, levels, outcomes, count, err));
+    if (oracle->counter) KN_TRY(count_sizes(oracle, levels, outcomes, count, err));
     if (!oracle->exact_sizes) KN_TRY(judge(oracle, levels, outcomes, count, skip, arg, err));
     oracle->counters->nodes_checked += count;
     return KN_OK;

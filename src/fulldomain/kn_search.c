@@ -7,25 +7,15 @@
 #include "kn_search.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "kn_alloc.h"
+#include "kn_clock.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_marginal.h"
 #include "kn_parallel.h"
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "searching the lattice");
-}
+#define WHAT "searching the lattice"
 
 static kn_status too_large(const kn_search *s, kn_error *err)
 {
@@ -43,9 +33,9 @@ kn_status kn_search_begin(kn_search *s, kn_context *ctx, const kn_fulldomain_pro
     *s = (kn_search){.ctx = ctx, .problem = problem, .result = result, .keep = problem->keep};
     if (s->keep == 0) s->keep = (size_t)256 << 20;
     int quasi = problem->quasi_count;
-    if (problem->time_limit > 0) s->deadline = now() + problem->time_limit;
+    if (problem->time_limit > 0) s->deadline = kn_clock_seconds() + problem->time_limit;
     int *heights = kn_alloc_array_zero(ctx, (size_t)quasi + 1, sizeof *heights);
-    if (!heights) return no_memory(ctx, err);
+    if (!heights) return kn_fail_memory(err, ctx, WHAT);
     for (int q = 0; q < quasi; q++) heights[q] = kn_hierarchy_levels(problem->hierarchies[q]) - 1;
     kn_status st = kn_lattice_make(&s->lattice, ctx, heights, quasi, err);
     kn_free(heights);
@@ -75,7 +65,7 @@ static kn_status sum_squares(kn_u128 *sums, const kn_search *s, int q, kn_error 
     bool fine = counts && rows;
     kn_free(counts);
     kn_free(rows);
-    return fine ? KN_OK : no_memory(s->ctx, err);
+    return fine ? KN_OK : kn_fail_memory(err, s->ctx, WHAT);
 }
 
 typedef struct merging {
@@ -125,7 +115,8 @@ kn_status kn_search_rank(kn_search *s, kn_error *err)
         fine = sums[q] && s->ranks[q];
     }
     void     *arg[] = {s, sums};
-    kn_status st = fine ? kn_parallel_for(s->ctx, (int64_t)quasi, 1, sum_range, arg, err) : no_memory(s->ctx, err);
+    kn_status st =
+        fine ? kn_parallel_for(s->ctx, (int64_t)quasi, 1, sum_range, arg, err) : kn_fail_memory(err, s->ctx, WHAT);
     if (st == KN_OK) rank_steps(s, sums);
     for (size_t q = 0; q < quasi && sums; q++) kn_free(sums[q]);
     kn_free(sums);
@@ -142,7 +133,7 @@ void kn_search_end(kn_search *s)
 
 bool kn_search_is_late(const kn_search *s)
 {
-    return s->late || (s->deadline > 0 && now() >= s->deadline);
+    return s->late || (s->deadline > 0 && kn_clock_seconds() >= s->deadline);
 }
 
 kn_status kn_search_check(kn_search *s, kn_error *err)
@@ -160,10 +151,10 @@ kn_status kn_search_trace(kn_search *s, kn_step_kind kind, uint64_t attributes, 
     if (!s->problem->trace) return KN_OK;
     void *trace = r->trace;
     if (!kn_grow(s->ctx, &trace, &s->trace_capacity, (size_t)r->trace_count + 1, sizeof *r->trace))
-        return no_memory(s->ctx, err);
+        return kn_fail_memory(err, s->ctx, WHAT);
     r->trace = trace;
     int *copy = kn_alloc_array_zero(s->ctx, (size_t)r->quasi_count + 1, sizeof *copy);
-    if (!copy) return no_memory(s->ctx, err);
+    if (!copy) return kn_fail_memory(err, s->ctx, WHAT);
     for (int q = 0; q < r->quasi_count; q++)
         if (attributes >> q & 1) copy[q] = levels[q];
     r->trace[r->trace_count++] = (kn_trace_step){kind, attributes, copy};
@@ -211,7 +202,7 @@ static kn_status fill_solution(kn_search *s, kn_solution *to, const int *levels,
     size_t quasi = (size_t)s->problem->quasi_count;
     if (!to->levels) {
         to->levels = kn_alloc_array_zero(s->ctx, quasi + 1, sizeof *to->levels);
-        if (!to->levels) return no_memory(s->ctx, err);
+        if (!to->levels) return kn_fail_memory(err, s->ctx, WHAT);
     }
     memcpy(to->levels, levels, quasi * sizeof *levels);
     to->suppressed = v->sums.suppressed;
@@ -250,7 +241,7 @@ kn_status kn_search_solution(kn_search *s, const int *levels, const kn_verdict *
     if (!s->problem->all_solutions) return KN_OK;
     void *solutions = r->solutions;
     if (!kn_grow(s->ctx, &solutions, &s->solution_capacity, (size_t)r->solution_count + 1, sizeof *r->solutions))
-        return no_memory(s->ctx, err);
+        return kn_fail_memory(err, s->ctx, WHAT);
     r->solutions = solutions;
     r->solutions[r->solution_count] = (kn_solution){.levels = NULL};
     KN_TRY(fill_solution(s, &r->solutions[r->solution_count], levels, v, err));

@@ -205,7 +205,7 @@ static uint32_t draw_missing(const kn_generator *g, kn_rng *rng)
     return missing;
 }
 
-char *kn_put_number(char *to, uint64_t number)
+char *kn_synthetic_number(char *to, uint64_t number)
 {
     char  digits[20];
     char *at = digits + sizeof digits;
@@ -228,11 +228,11 @@ static char *put_row(const kn_generator *g, int64_t row, int64_t person, const u
                      char *to)
 {
     if (g->options.id) {
-        to = kn_put_number(to, (uint64_t)row + 1);
+        to = kn_synthetic_number(to, (uint64_t)row + 1);
         *to++ = g->options.delimiter;
     }
     if (g->options.entities > 0) {
-        to = kn_put_number(to, (uint64_t)person + 1);
+        to = kn_synthetic_number(to, (uint64_t)person + 1);
         *to++ = g->options.delimiter;
     }
     for (int c = g->extra; c < g->extra + g->columns; c++) {
@@ -283,7 +283,7 @@ static uint32_t intern_cell(const kn_generator *g, int column, int64_t row, int6
     if (column >= g->extra)
         end = put_cell(g, column, cells, missing, text);
     else
-        end = kn_put_number(text, 1 + (uint64_t)(column == 0 && g->options.id ? row : person));
+        end = kn_synthetic_number(text, 1 + (uint64_t)(column == 0 && g->options.id ? row : person));
     if (end == text) return KN_ID_MISSING;
     kn_string s = {text, (size_t)(end - text)};
     return kn_intern(interner, s);

@@ -41,11 +41,11 @@ extern const kn_kind kn_kind_adult_dependent;
 extern const kn_kind kn_kind_hospital;
 
 /* Writes a number in decimal and returns its end: at most 20 bytes. */
-char *kn_put_number(char *to, uint64_t number);
+char *kn_synthetic_number(char *to, uint64_t number);
 
 /* The same for a text, for a number of exactly `digits` digits, and for a day (since 1970-01-01) as YYYY-MM-DD. */
-char *kn_put_text(char *to, const char *text);
-char *kn_put_digits(char *to, uint32_t number, int digits);
-char *kn_put_date(char *to, int64_t days);
+char *kn_synthetic_text(char *to, const char *text);
+char *kn_synthetic_digits(char *to, uint32_t number, int digits);
+char *kn_synthetic_date(char *to, int64_t days);
 
 #endif

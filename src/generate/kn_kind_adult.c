@@ -135,7 +135,7 @@ static char *put(const void *of, int column, const uint32_t *cells, char *to)
         to[1] = (char)('0' + age % 10);
         return to + 2;
     }
-    if (column == CELLS) return kn_put_number(to, cells[EDUCATION] + 1);
+    if (column == CELLS) return kn_synthetic_number(to, cells[EDUCATION] + 1);
     const adult_value *value = &values[column][cells[column]];
     memcpy(to, value->text, sizeof value->text);
     return to + value->size;

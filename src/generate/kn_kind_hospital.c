@@ -120,13 +120,13 @@ static char *put(const void *of, int column, const uint32_t *cells, char *to)
 {
     const hospital *model = of;
     switch (column) {
-    case AGE: return kn_put_number(to, cells[AGE]);
-    case SEX: return kn_put_text(to, sexes[cells[SEX]]);
-    case ZIP: return kn_put_digits(to, cells[ZIP], 5);
-    case CITY: return kn_put_text(to, cities[cells[CITY]].name);
-    case ADMITTED: return kn_put_date(to, model->first_day + cells[ADMITTED]);
-    case WARD: return kn_put_text(to, diagnoses[cells[DIAGNOSIS]].ward);
-    default: return kn_put_text(to, diagnoses[cells[DIAGNOSIS]].name);
+    case AGE: return kn_synthetic_number(to, cells[AGE]);
+    case SEX: return kn_synthetic_text(to, sexes[cells[SEX]]);
+    case ZIP: return kn_synthetic_digits(to, cells[ZIP], 5);
+    case CITY: return kn_synthetic_text(to, cities[cells[CITY]].name);
+    case ADMITTED: return kn_synthetic_date(to, model->first_day + cells[ADMITTED]);
+    case WARD: return kn_synthetic_text(to, diagnoses[cells[DIAGNOSIS]].ward);
+    default: return kn_synthetic_text(to, diagnoses[cells[DIAGNOSIS]].name);
     }
 }
 

@@ -71,7 +71,7 @@ static void again_normal(const void *model, kn_rng *rng, uint32_t *cells)
 static char *put(const void *model, int column, const uint32_t *cells, char *to)
 {
     (void)model;
-    return kn_put_number(to, cells[column]);
+    return kn_synthetic_number(to, cells[column]);
 }
 
 const kn_kind kn_kind_uniform = {

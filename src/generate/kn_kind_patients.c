@@ -131,8 +131,8 @@ static void again(const void *of, kn_rng *rng, uint32_t *cells)
 static char *put_syllables(char *to, uint32_t number, int count)
 {
     char *first = to;
-    for (int i = 0; i < count; i++, number /= SYLLABLES) to = kn_put_text(to, syllables[number % SYLLABLES]);
-    to = kn_put_text(to, endings[number]);
+    for (int i = 0; i < count; i++, number /= SYLLABLES) to = kn_synthetic_text(to, syllables[number % SYLLABLES]);
+    to = kn_synthetic_text(to, endings[number]);
     *first = (char)(*first - 'a' + 'A');
     return to;
 }
@@ -145,11 +145,11 @@ static char *put(const void *of, int column, const uint32_t *cells, char *to)
         to = put_syllables(to, cells[NAME], 2);
         *to++ = ' ';
         return put_syllables(to, cells[FAMILY], 3);
-    case ZIP: return kn_put_digits(to, cells[ZIP], 5);
-    case BIRTH: return kn_put_date(to, (int32_t)cells[BIRTH]);
-    case SEX: return kn_put_text(to, sexes[cells[SEX]]);
-    case COUNTRY: return kn_put_text(to, countries[cells[COUNTRY]]);
-    default: return kn_put_text(to, diagnoses[cells[DIAGNOSIS]]);
+    case ZIP: return kn_synthetic_digits(to, cells[ZIP], 5);
+    case BIRTH: return kn_synthetic_date(to, (int32_t)cells[BIRTH]);
+    case SEX: return kn_synthetic_text(to, sexes[cells[SEX]]);
+    case COUNTRY: return kn_synthetic_text(to, countries[cells[COUNTRY]]);
+    default: return kn_synthetic_text(to, diagnoses[cells[DIAGNOSIS]]);
     }
 }
 

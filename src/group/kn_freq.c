@@ -11,10 +11,7 @@
 #include "kn_error.h"
 #include "kn_group.h"
 
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "grouping");
-}
+#define WHAT "grouping"
 
 static int bits_for(uint32_t cardinality)
 {
@@ -28,7 +25,7 @@ kn_status kn_layout_make(kn_layout *out, kn_context *ctx, const uint32_t *cardin
 {
     *out = (kn_layout){.columns = columns, .words = 1};
     out->fields = kn_alloc_array_zero(ctx, (size_t)columns + 1, sizeof *out->fields);
-    if (!out->fields) return no_memory(ctx, err);
+    if (!out->fields) return kn_fail_memory(err, ctx, WHAT);
     int used = 0, first = 0; /* bits used in the current word; its first column */
     for (int c = 0; c <= columns; c++) {
         int bits = c < columns ? bits_for(cardinalities[c]) : 0;
@@ -68,7 +65,7 @@ void kn_freq_free(kn_freq *freq)
 static kn_status freq_new(kn_freq **out, kn_context *ctx, const uint32_t *cardinalities, int columns, kn_error *err)
 {
     kn_freq *freq = kn_alloc_zero(ctx, sizeof *freq);
-    if (!freq) return no_memory(ctx, err);
+    if (!freq) return kn_fail_memory(err, ctx, WHAT);
     freq->ctx = ctx;
     kn_status st = kn_layout_make(&freq->layout, ctx, cardinalities, columns, err);
     if (st != KN_OK) {
@@ -138,7 +135,7 @@ kn_status kn_freq_of_table_with(kn_freq **out, kn_context *ctx, const kn_table *
 {
     *out = NULL;
     uint32_t *cardinalities = kn_alloc_array(ctx, (size_t)column_count + 1, sizeof *cardinalities);
-    if (!cardinalities) return no_memory(ctx, err);
+    if (!cardinalities) return kn_fail_memory(err, ctx, WHAT);
     for (int c = 0; c < column_count; c++) cardinalities[c] = kn_column_cardinality(&table->columns[columns[c]]);
     kn_freq  *freq = NULL;
     kn_status st = freq_new(&freq, ctx, cardinalities, column_count, err);
@@ -184,7 +181,7 @@ kn_status kn_freq_classify(const kn_freq *freq, const kn_table *table, const int
     table_keys from = {table, columns, &freq->layout};
     int        words = freq->layout.words;
     uint64_t  *keys = kn_alloc_array(freq->ctx, (size_t)(KN_GROUP_BLOCK * words), sizeof *keys);
-    if (!keys) return no_memory(freq->ctx, err);
+    if (!keys) return kn_fail_memory(err, freq->ctx, WHAT);
     for (int64_t done = 0; done < n; done += KN_GROUP_BLOCK) {
         int block = n - done < KN_GROUP_BLOCK ? (int)(n - done) : KN_GROUP_BLOCK;
         fill_from_table(&from, begin + done, block, keys);
@@ -227,7 +224,7 @@ static kn_status roll_up(kn_freq **out, const kn_freq *from, const kn_rollup *by
     *out = NULL;
     kn_context *ctx = from->ctx;
     uint32_t   *cardinalities = kn_alloc_array(ctx, (size_t)from->layout.columns + 1, sizeof *cardinalities);
-    if (!cardinalities) return no_memory(ctx, err);
+    if (!cardinalities) return kn_fail_memory(err, ctx, WHAT);
     int kept = 0;
     for (int c = 0; c < from->layout.columns; c++) {
         if (by[c].drop) continue;
@@ -302,7 +299,7 @@ static kn_status fold_classes(kn_freq *freq, int64_t **starts, const kn_freq *fi
     if (!freq->keys || !freq->counts || !*starts) {
         kn_free(*starts);
         *starts = NULL;
-        return no_memory(freq->ctx, err);
+        return kn_fail_memory(err, freq->ctx, WHAT);
     }
     int64_t at = -1;
     for (int64_t i = 0; i < fine->classes; i++) {
@@ -325,7 +322,7 @@ kn_status kn_freq_fold(kn_freq **out, int64_t **starts, const kn_freq *fine, int
     uint32_t   *cardinalities = kn_alloc_array(ctx, (size_t)columns + 1, sizeof *cardinalities);
     uint64_t   *masks = kn_alloc_array(ctx, (size_t)fine->layout.words, sizeof *masks);
     kn_freq    *freq = NULL;
-    kn_status   st = cardinalities && masks ? KN_OK : no_memory(ctx, err);
+    kn_status   st = cardinalities && masks ? KN_OK : kn_fail_memory(err, ctx, WHAT);
     for (int c = 0; c < columns && st == KN_OK; c++) {
         uint64_t possible = (uint64_t)1 << fine->layout.fields[c].bits;
         cardinalities[c] = possible > UINT32_MAX ? UINT32_MAX : (uint32_t)possible;

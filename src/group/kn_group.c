@@ -30,6 +30,8 @@
 #include "kn_parallel.h"
 #include "kn_sort.h"
 
+#define WHAT "grouping"
+
 enum {
     DENSE_BITS = 16,
     SINGLE_ITEMS = 1 << 16,
@@ -83,11 +85,6 @@ typedef struct grouping {
     uint64_t            *sorted;  /* single-word records gathered from the tables */
     uint64_t            *offsets; /* of each bucket in the result */
 } grouping;
-
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "grouping");
-}
 
 static inline uint64_t hash_key(const grouping *g, const uint64_t *key)
 {
@@ -215,7 +212,7 @@ static kn_status run_single(grouping *g, kn_error *err)
         fine = BY_FORM(add_block, g, keys, begin, n);
     }
     kn_free(keys);
-    return fine ? KN_OK : no_memory(g->ctx, err);
+    return fine ? KN_OK : kn_fail_memory(err, g->ctx, WHAT);
 }
 
 /* ---- Buckets ---- */
@@ -294,12 +291,12 @@ static kn_status count_range(void *arg, int64_t begin, int64_t end, int worker, 
 {
     grouping     *g = arg;
     worker_table *w = &g->workers[worker];
-    if (!worker_start(g, w)) return no_memory(g->ctx, err);
+    if (!worker_start(g, w)) return kn_fail_memory(err, g->ctx, WHAT);
     int64_t items = end - begin;
     for (; begin < end; begin += KN_GROUP_BLOCK) {
         int n = end - begin < KN_GROUP_BLOCK ? (int)(end - begin) : KN_GROUP_BLOCK;
         g->source->fill(g->source->arg, begin, n, w->keys);
-        if (!BY_FORM(count_block, g, w, begin, n)) return no_memory(g->ctx, err);
+        if (!BY_FORM(count_block, g, w, begin, n)) return kn_fail_memory(err, g->ctx, WHAT);
     }
     if (!g->quiet) kn_progress_add(g->ctx, (uint64_t)items);
     return KN_OK;
@@ -312,7 +309,8 @@ static kn_status empty_range(void *arg, int64_t begin, int64_t end, int worker, 
     grouping *g = arg;
     for (int64_t b = begin; b < end; b++)
         for (int w = 0; w < g->worker_count; w++)
-            if (g->workers[w].records && !empty_part(g, &g->workers[w], (int)b)) return no_memory(g->ctx, err);
+            if (g->workers[w].records && !empty_part(g, &g->workers[w], (int)b))
+                return kn_fail_memory(err, g->ctx, WHAT);
     return KN_OK;
 }
 
@@ -335,8 +333,8 @@ static kn_status run_buckets(grouping *g, kn_error *err)
     while (g->part_slots * 2 * g->stride * 8 <= PART_BYTES) g->part_slots *= 2;
     g->worker_count = kn_context_threads(g->ctx);
     g->workers = kn_alloc_array_zero(g->ctx, (size_t)g->worker_count, sizeof *g->workers);
-    if (!g->workers) return no_memory(g->ctx, err);
-    if (!g->quiet) kn_progress_begin(g->ctx, "grouping", "rows", (uint64_t)g->source->items);
+    if (!g->workers) return kn_fail_memory(err, g->ctx, WHAT);
+    if (!g->quiet) kn_progress_begin(g->ctx, WHAT, "rows", (uint64_t)g->source->items);
     kn_status st = kn_parallel_for(g->ctx, g->source->items, GRAIN, count_range, g, err);
     if (!g->quiet) kn_progress_end(g->ctx);
     if (st == KN_OK) st = kn_parallel_for(g->ctx, BUCKETS, 8, empty_range, g, err);
@@ -382,7 +380,7 @@ static kn_status sort_packed(grouping *g, kn_error *err)
     f->counts = kn_alloc_array(g->ctx, n, sizeof *f->counts);
     if ((!room && !g->unsorted) || !f->counts) {
         kn_free(room);
-        return no_memory(g->ctx, err);
+        return kn_fail_memory(err, g->ctx, WHAT);
     }
     for (int shift = 32; shift < 32 + g->source->bits && !g->unsorted; shift += DIGIT_BITS) {
         size_t next[1 << DIGIT_BITS] = {0}, at = 0;
@@ -416,11 +414,11 @@ static kn_status sort_narrow(grouping *g, kn_error *err)
     static_assert(sizeof *records == 2 * sizeof *g->sorted, "a record is a key and a count");
     if (!g->unsorted) KN_TRY(kn_sort_records(g->ctx, records, n, NULL, NULL, err));
     f->counts = kn_alloc_array(g->ctx, n, sizeof *f->counts);
-    if (!f->counts) return no_memory(g->ctx, err);
+    if (!f->counts) return kn_fail_memory(err, g->ctx, WHAT);
     for (size_t i = 0; i < n; i++) f->counts[i] = (int64_t)g->sorted[2 * i + 1];
     for (size_t i = 0; i < n; i++) g->sorted[i] = g->sorted[2 * i];
     f->keys = kn_realloc_array(g->ctx, g->sorted, n, sizeof *f->keys);
-    if (!f->keys) return no_memory(g->ctx, err);
+    if (!f->keys) return kn_fail_memory(err, g->ctx, WHAT);
     g->sorted = NULL;
     return KN_OK;
 }
@@ -440,7 +438,7 @@ static kn_status sort_wide(grouping *g, kn_error *err)
     kn_freq        *f = g->freq;
     size_t          n = (size_t)f->classes, words = (size_t)g->words;
     kn_sort_record *order = kn_alloc_array(g->ctx, n, sizeof *order);
-    kn_status       st = order ? KN_OK : no_memory(g->ctx, err);
+    kn_status       st = order ? KN_OK : kn_fail_memory(err, g->ctx, WHAT);
     if (st == KN_OK) {
         for (size_t i = 0; i < n; i++) order[i] = (kn_sort_record){g->sorted[i * (words + 1)], i};
         if (!g->unsorted) st = kn_sort_records(g->ctx, order, n, by_later_words, g, err);
@@ -448,7 +446,7 @@ static kn_status sort_wide(grouping *g, kn_error *err)
     if (st == KN_OK) {
         f->keys = kn_alloc_array(g->ctx, n * words, sizeof *f->keys);
         f->counts = kn_alloc_array(g->ctx, n, sizeof *f->counts);
-        if (!f->keys || !f->counts) st = no_memory(g->ctx, err);
+        if (!f->keys || !f->counts) st = kn_fail_memory(err, g->ctx, WHAT);
     }
     for (size_t i = 0; i < n && st == KN_OK; i++) {
         const uint64_t *record = g->sorted + order[i].id * (words + 1);
@@ -470,7 +468,7 @@ static kn_status gather(grouping *g, kn_error *err)
     g->offsets = offsets;
     g->freq->classes = (int64_t)total;
     g->sorted = kn_alloc_array(g->ctx, total * (uint64_t)g->stride, sizeof *g->sorted);
-    if (!g->sorted) return no_memory(g->ctx, err);
+    if (!g->sorted) return kn_fail_memory(err, g->ctx, WHAT);
     kn_status st = kn_parallel_for(g->ctx, g->bucket_count, 8, gather_range, g, err);
     g->offsets = NULL;
     if (st == KN_OK)
@@ -493,7 +491,7 @@ static kn_status run_hashed(grouping *g, bool single, kn_error *err)
 {
     g->bucket_count = single ? 1 : BUCKETS;
     g->buckets = kn_alloc_array_zero(g->ctx, (size_t)g->bucket_count, sizeof *g->buckets);
-    if (!g->buckets) return no_memory(g->ctx, err);
+    if (!g->buckets) return kn_fail_memory(err, g->ctx, WHAT);
     for (int b = 0; b < g->bucket_count; b++) pthread_mutex_init(&g->buckets[b].lock, NULL);
     kn_status st = single ? run_single(g, err) : run_buckets(g, err);
     if (st == KN_OK) st = gather(g, err);
@@ -509,7 +507,7 @@ static kn_status dense_range(void *arg, int64_t begin, int64_t end, int worker, 
     size_t    size = (size_t)1 << g->source->bits;
     if (!g->dense[worker]) g->dense[worker] = kn_alloc_array_zero(g->ctx, size, sizeof **g->dense);
     int64_t *counters = g->dense[worker];
-    if (!counters) return no_memory(g->ctx, err);
+    if (!counters) return kn_fail_memory(err, g->ctx, WHAT);
     const int64_t *counts = g->source->counts;
     uint64_t       keys[KN_GROUP_BLOCK];
     for (; begin < end; begin += KN_GROUP_BLOCK) {
@@ -539,7 +537,7 @@ static kn_status dense_result(grouping *g, kn_error *err)
     f->classes = classes;
     f->keys = kn_alloc_array(g->ctx, (size_t)classes, sizeof *f->keys);
     f->counts = kn_alloc_array(g->ctx, (size_t)classes, sizeof *f->counts);
-    if (!f->keys || !f->counts) return no_memory(g->ctx, err);
+    if (!f->keys || !f->counts) return kn_fail_memory(err, g->ctx, WHAT);
     int64_t at = 0;
     for (size_t i = 0; i < size && sum; i++) {
         if (sum[i] == 0) continue;
@@ -554,7 +552,7 @@ static kn_status run_dense(grouping *g, kn_error *err)
 {
     g->worker_count = kn_context_threads(g->ctx);
     g->dense = kn_alloc_array_zero(g->ctx, (size_t)g->worker_count, sizeof *g->dense);
-    if (!g->dense) return no_memory(g->ctx, err);
+    if (!g->dense) return kn_fail_memory(err, g->ctx, WHAT);
     kn_status st = kn_parallel_for(g->ctx, g->source->items, GRAIN, dense_range, g, err);
     if (st == KN_OK) st = dense_result(g, err);
     for (int w = 0; w < g->worker_count; w++) kn_free(g->dense[w]);

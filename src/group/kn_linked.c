@@ -14,10 +14,7 @@
 #include "kn_hash.h"
 #include "kn_sort.h"
 
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "comparing persons");
-}
+#define WHAT "comparing persons"
 
 typedef struct item {
     uint64_t class_index;
@@ -42,7 +39,7 @@ static kn_status fill_items(making *m, const kn_freq *pairs, const int64_t *star
     int64_t    entries = class_count > 0 ? starts[class_count] : 0;
     m->begin = kn_alloc_array_zero(l->ctx, (size_t)l->codes + 2, sizeof *m->begin);
     m->items = kn_alloc_array(l->ctx, (size_t)entries + 1, sizeof *m->items);
-    if (!m->begin || !m->items) return no_memory(l->ctx, err);
+    if (!m->begin || !m->items) return kn_fail_memory(err, l->ctx, WHAT);
     for (int64_t i = 0; i < entries; i++) m->begin[kn_freq_code(pairs, i, person) + 2]++;
     for (uint32_t p = 2; p <= l->codes; p++) m->begin[p] += m->begin[p - 1];
     for (int64_t c = 0; c < class_count; c++)
@@ -84,7 +81,7 @@ static kn_status find_signatures(making *m, kn_error *err)
     l->of_person = kn_alloc_array(l->ctx, (size_t)l->codes + 1, sizeof *l->of_person);
     l->persons = kn_alloc_array_zero(l->ctx, (size_t)l->codes + 1, sizeof *l->persons);
     l->rows = kn_alloc_array_zero(l->ctx, (size_t)l->codes + 1, sizeof *l->rows);
-    if (!m->slots || !m->model || !l->of_person || !l->persons || !l->rows) return no_memory(l->ctx, err);
+    if (!m->slots || !m->model || !l->of_person || !l->persons || !l->rows) return kn_fail_memory(err, l->ctx, WHAT);
     for (uint32_t p = 0; p < l->codes; p++) {
         l->of_person[p] = KN_LINKED_NOBODY;
         if (length_of(m, p) == 0) continue;
@@ -99,12 +96,12 @@ static kn_status fill_positions(making *m, kn_error *err)
 {
     kn_linked *l = m->out;
     l->starts = kn_alloc_array_zero(l->ctx, (size_t)l->signatures + 1, sizeof *l->starts);
-    if (!l->starts) return no_memory(l->ctx, err);
+    if (!l->starts) return kn_fail_memory(err, l->ctx, WHAT);
     for (int64_t s = 0; s < l->signatures; s++) l->starts[s + 1] = l->starts[s] + (int64_t)length_of(m, m->model[s]);
     size_t positions = (size_t)l->starts[l->signatures];
     l->classes = kn_alloc_array(l->ctx, positions + 1, sizeof *l->classes);
     l->each = kn_alloc_array(l->ctx, positions + 1, sizeof *l->each);
-    if (!l->classes || !l->each) return no_memory(l->ctx, err);
+    if (!l->classes || !l->each) return kn_fail_memory(err, l->ctx, WHAT);
     for (int64_t s = 0, at = 0; s < l->signatures; s++)
         for (int64_t i = m->begin[m->model[s]]; i < m->begin[m->model[s] + 1]; i++, at++) {
             l->classes[at] = (uint32_t)m->items[i].class_index;
@@ -161,7 +158,7 @@ static kn_status sort_entries(kn_sort_record **out, size_t *count, const kn_link
 {
     size_t          entries = class_count > 0 ? (size_t)starts[class_count] : 0;
     kn_sort_record *list = kn_alloc_array(l->ctx, entries + 1, sizeof *list);
-    if (!list) return no_memory(l->ctx, err);
+    if (!list) return kn_fail_memory(err, l->ctx, WHAT);
     for (int64_t c = 0; c < class_count; c++)
         for (int64_t i = starts[c]; i < starts[c + 1]; i++) {
             uint32_t signature = l->of_person[kn_freq_code(fine, i, class_columns + 1)];
@@ -188,7 +185,7 @@ static kn_status deal(kn_class_histograms *h, int64_t begin, int64_t *end, int64
     size_t          open = 0, values = (size_t)(*end - begin);
     kn_sort_record *order = kn_alloc_array(ctx, values + 1, sizeof *order);
     int64_t        *counts = h->counts + begin, left = persons;
-    if (!order) return no_memory(ctx, err);
+    if (!order) return kn_fail_memory(err, ctx, WHAT);
     for (size_t i = 0; i < values; i++) {
         if (counts[i] % each != 0) order[open++] = (kn_sort_record){0, i};
         counts[i] /= each;
@@ -216,7 +213,7 @@ static kn_status fill_histograms(kn_class_histograms *h, const kn_linked *l, con
     h->starts = kn_alloc_array_zero(l->ctx, (size_t)positions + 1, sizeof *h->starts);
     h->codes = kn_alloc_array(l->ctx, count + 1, sizeof *h->codes);
     h->counts = kn_alloc_array(l->ctx, count + 1, sizeof *h->counts);
-    if (!h->starts || !h->codes || !h->counts) return no_memory(l->ctx, err);
+    if (!h->starts || !h->codes || !h->counts) return kn_fail_memory(err, l->ctx, WHAT);
     for (int64_t s = 0, p = 0; s < l->signatures; s++)
         for (; p < l->starts[s + 1]; p++) {
             int64_t begin = at;

@@ -26,6 +26,8 @@
 #include "kn_hash.h"
 #include "kn_parallel.h"
 
+#define WHAT "reading an Arrow stream"
+
 enum {
     CHUNK_ROWS = 1 << 16,
     IDS_BYTES = 1 << 24, /* of all columns' ids of a chunk, as far as CHUNK_LEAST allows */
@@ -89,11 +91,6 @@ typedef struct import {
     struct ArrowSchema schema;
     struct ArrowArray  array;
 } import;
-
-static kn_status no_memory(const import *im, kn_error *err)
-{
-    return kn_fail_memory(err, im->ctx, "reading an Arrow stream");
-}
 
 /* A format string is the producer's: only its printable beginning goes into a message. */
 static kn_status fail_format(kn_error *err, const char *label, const char *format, const char *what)
@@ -162,7 +159,7 @@ static kn_status name_column(import *im, column *c, const struct ArrowSchema *sc
         int  n = snprintf(place, sizeof place, "c%" PRId64, c->child + 1);
         c->label = kn_strndup(im->ctx, place, (size_t)n);
     }
-    if (!c->label) return no_memory(im, err);
+    if (!c->label) return kn_fail_memory(err, im->ctx, WHAT);
     if (kn_arrow_text_reason(kn_string_of(c->label)))
         return kn_fail(err, KN_INPUT, "Arrow stream: the name of column %" PRId64 " is not valid UTF-8", c->child + 1);
     return KN_OK;
@@ -190,7 +187,7 @@ static int by_key(const void *key, const void *element)
 static kn_status check_names(const import *im, kn_error *err)
 {
     const char **labels = kn_alloc_array(im->ctx, (size_t)im->column_count + 1, sizeof *labels);
-    if (!labels) return no_memory(im, err);
+    if (!labels) return kn_fail_memory(err, im->ctx, WHAT);
     size_t count = (size_t)im->column_count;
     for (size_t i = 0; i < count; i++) labels[i] = im->columns[i].label;
     qsort(labels, count, sizeof *labels, by_label);
@@ -226,7 +223,7 @@ static kn_status read_schema(import *im, kn_error *err)
     KN_TRY(check_top(&im->schema, err));
     im->child_count = im->schema.n_children;
     im->columns = kn_alloc_array_zero(im->ctx, (size_t)im->child_count, sizeof *im->columns);
-    if (!im->columns) return no_memory(im, err);
+    if (!im->columns) return kn_fail_memory(err, im->ctx, WHAT);
     for (int64_t i = 0; i < im->child_count; i++) {
         const struct ArrowSchema *child = im->schema.children[i];
         if (!child || !child->release)
@@ -254,13 +251,13 @@ static kn_status prepare(import *im, kn_error *err)
     if (im->chunk_rows < CHUNK_LEAST) im->chunk_rows = CHUNK_LEAST;
     im->ids = kn_alloc_array(im->ctx, (size_t)im->column_count * (size_t)im->chunk_rows, sizeof *im->ids);
     kn_string *names = kn_alloc_array(im->ctx, (size_t)im->column_count, sizeof *names);
-    kn_status  st = im->ids && names ? KN_OK : no_memory(im, err);
+    kn_status  st = im->ids && names ? KN_OK : kn_fail_memory(err, im->ctx, WHAT);
     for (int i = 0; i < im->column_count && st == KN_OK; i++) {
         column *c = &im->columns[i];
         names[i] = kn_string_of(c->label);
         if (!has_cache(&c->value)) continue;
         c->cache = kn_alloc_array_zero(im->ctx, (size_t)1 << CACHE_BITS, sizeof *c->cache);
-        if (!c->cache) st = no_memory(im, err);
+        if (!c->cache) st = kn_fail_memory(err, im->ctx, WHAT);
     }
     if (st == KN_OK) st = kn_builder_create(&im->builder, im->ctx, names, im->column_count, 1, err);
     for (int i = 0; i < im->column_count && st == KN_OK; i++)
@@ -334,7 +331,7 @@ static kn_status open_column(import *im, column *c, kn_error *err)
     if (!c->use_known || c->dict.length == 0) return KN_OK;
     void *known = c->known;
     if (!kn_grow(im->ctx, &known, &c->known_capacity, (size_t)c->dict.length, sizeof *c->known))
-        return no_memory(im, err);
+        return kn_fail_memory(err, im->ctx, WHAT);
     c->known = known;
     memset(c->known, 0, (size_t)c->dict.length * sizeof *c->known);
     return KN_OK;
@@ -410,7 +407,7 @@ static bool is_na(const import *im, kn_string text)
 static kn_status intern(const import *im, column *c, kn_string text, uint32_t *id, kn_error *err)
 {
     *id = kn_intern(c->interner, text);
-    return *id == KN_ID_FAILED ? no_memory(im, err) : KN_OK;
+    return *id == KN_ID_FAILED ? kn_fail_memory(err, im->ctx, WHAT) : KN_OK;
 }
 
 static kn_status text_id(const import *im, column *c, const view *v, int64_t at, int64_t row, uint32_t *id,
@@ -588,7 +585,7 @@ static kn_builder_type column_type(const import *im, const column *c)
 static kn_status finish(import *im, kn_table **out, kn_error *err)
 {
     kn_builder_type *types = kn_alloc_array(im->ctx, (size_t)im->column_count, sizeof *types);
-    if (!types) return no_memory(im, err);
+    if (!types) return kn_fail_memory(err, im->ctx, WHAT);
     int64_t nan_count = 0;
     for (int i = 0; i < im->column_count; i++) {
         types[i] = column_type(im, &im->columns[i]);
@@ -617,7 +614,7 @@ static kn_status read_options(import *im, const kn_arrow_options *options, kn_er
     if (count < 0)
         for (count = 0; options->na[count];) count++;
     im->na = kn_alloc_array(im->ctx, (size_t)count, sizeof *im->na);
-    if (!im->na) return no_memory(im, err);
+    if (!im->na) return kn_fail_memory(err, im->ctx, WHAT);
     for (int i = 0; i < count; i++) im->na[i] = kn_string_of(options->na[i]);
     im->na_count = count;
     return KN_OK;

@@ -27,11 +27,6 @@ typedef struct reading {
     int                        count;
 } reading;
 
-static kn_status out_of_memory(const reading *r, kn_error *err)
-{
-    return kn_fail_memory(err, r->ctx, r->source->name);
-}
-
 /* ---- Over the catalog ---- */
 
 static bool named(const char *const *names, int count, const char *name)
@@ -90,10 +85,10 @@ static kn_status lay_parent(reading *r, int table, const kn_spec_table *said, kn
     t->link_count = kept;
     if (known) return KN_OK;
     int link = kn_catalog_add_link(&r->catalog, table, said->parent);
-    if (link < 0) return out_of_memory(r, err);
+    if (link < 0) return kn_fail_memory(err, r->ctx, r->source->name);
     for (int i = 0; i < said->parent_column_count; i++)
         if (kn_catalog_add_link_column(&r->catalog, table, link, said->parent_columns[i], NULL) < 0)
-            return out_of_memory(r, err);
+            return kn_fail_memory(err, r->ctx, r->source->name);
     return KN_OK;
 }
 
@@ -111,7 +106,8 @@ static kn_status lay_over(reading *r, const kn_spec_table *said, kn_error *err)
         t->key = NULL;
         t->key_count = 0;
         for (int i = 0; i < said->key_count; i++)
-            if (kn_catalog_add_key(&r->catalog, table, said->key[i]) < 0) return out_of_memory(r, err);
+            if (kn_catalog_add_key(&r->catalog, table, said->key[i]) < 0)
+                return kn_fail_memory(err, r->ctx, r->source->name);
     }
     return said->parent ? lay_parent(r, table, said, err) : KN_OK;
 }
@@ -151,7 +147,7 @@ static kn_status choose_tables(reading *r, kn_error *err)
     const kn_database_options *o = r->options;
     int                        most = o->table_count > 0 ? o->table_count : r->catalog.table_count;
     r->order = kn_alloc_array(r->ctx, (size_t)most + 1, sizeof *r->order);
-    if (!r->order) return out_of_memory(r, err);
+    if (!r->order) return kn_fail_memory(err, r->ctx, r->source->name);
     for (int i = 0; i < o->table_count; i++) {
         KN_TRY(lay_over(r, &o->tables[i], err));
         r->order[r->count++] = kn_catalog_find(&r->catalog, o->tables[i].name);
@@ -196,7 +192,7 @@ static kn_status read_table(reading *r, const kn_catalog_table *t, kn_error *err
         return kn_fail(err, KN_INPUT, "%s: table \"%s\" has no columns", r->source->name, t->name);
     kn_builder_type *types = kn_alloc_array(r->ctx, (size_t)t->column_count, sizeof *types);
     kn_table        *table = NULL;
-    if (!types) return out_of_memory(r, err);
+    if (!types) return kn_fail_memory(err, r->ctx, r->source->name);
     find_types(r, t, types);
     kn_status status = r->source->read(r->source->state, &table, t, types, r->options, err);
     kn_free(types);
@@ -210,7 +206,7 @@ static kn_status read_table(reading *r, const kn_catalog_table *t, kn_error *err
         to->columns[at].not_null = t->columns[c].not_null;
         if (!declared) continue;
         to->columns[at].declared = kn_strndup(r->ctx, declared, strlen(declared));
-        if (!to->columns[at].declared) return out_of_memory(r, err);
+        if (!to->columns[at].declared) return kn_fail_memory(err, r->ctx, r->source->name);
     }
     return kn_database_set_key(r->db, r->db->table_count - 1, t->key, t->key_count, err);
 }

@@ -22,6 +22,8 @@
 #include "kn_output.h"
 #include "kn_output_place.h"
 
+#define WHAT "writing a folder"
+
 typedef struct folder_sink {
     kn_context *ctx;
     char       *target; /* without a slash at its end */
@@ -38,11 +40,6 @@ bool kn_folder_is_file(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
-}
-
-static kn_status out_of_memory(const folder_sink *s, kn_error *err)
-{
-    return kn_fail_memory(err, s->ctx, "writing a folder");
 }
 
 /* Removes the files of a folder (it has no others) and the folder itself. */
@@ -87,7 +84,7 @@ static kn_status sink_table(void *state, const kn_sink_table *table, kn_error *e
     kn_buffer_init(&path, s->ctx);
     kn_buffer_format(&path, "%s/%s.csv", s->temporary, table->name);
     const char *text = kn_buffer_text(&path);
-    kn_status   status = text ? kn_output_open(&s->file, s->ctx, text, NULL, err) : out_of_memory(s, err);
+    kn_status   status = text ? kn_output_open(&s->file, s->ctx, text, NULL, err) : kn_fail_memory(err, s->ctx, WHAT);
     kn_buffer_free(&path);
     if (status != KN_OK) return status;
     s->columns = table->column_count;
@@ -106,7 +103,7 @@ static kn_status sink_table(void *state, const kn_sink_table *table, kn_error *e
 
 static kn_status flush_lines(folder_sink *s, kn_error *err)
 {
-    if (s->line.failed) return out_of_memory(s, err);
+    if (s->line.failed) return kn_fail_memory(err, s->ctx, WHAT);
     kn_output_write(s->file, s->line.data, s->line.size);
     kn_buffer_clear(&s->line);
     return KN_OK;
@@ -239,7 +236,7 @@ static kn_status make_temporary(folder_sink *s, kn_error *err)
     const char *slash = strrchr(s->target, '/'), *name = slash ? slash + 1 : s->target;
     size_t      folder = (size_t)(name - s->target), keep = strnlen(name, KEPT);
     s->temporary = kn_alloc(s->ctx, folder + keep + sizeof "...kanon-XXXXXX");
-    if (!s->temporary) return out_of_memory(s, err);
+    if (!s->temporary) return kn_fail_memory(err, s->ctx, WHAT);
     snprintf(s->temporary, folder + 2, "%.*s", folder ? (int)folder : 1, folder ? s->target : ".");
     kn_place_clean(s->temporary, name, keep);
     do { /* again where another run took it for a leftover before it was claimed */
@@ -261,13 +258,13 @@ kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *pat
 {
     size_t       size = strlen(path);
     folder_sink *s = kn_alloc_zero(ctx, sizeof *s);
-    if (!s) return kn_fail_memory(err, ctx, "writing a folder");
+    if (!s) return kn_fail_memory(err, ctx, WHAT);
     while (size > 1 && path[size - 1] == '/') size--;
     s->ctx = ctx;
     s->fd = -1;
     kn_buffer_init(&s->line, ctx);
     s->target = kn_strndup(ctx, path, size);
-    kn_status status = s->target ? kn_place_check_links(ctx, s->target, err) : out_of_memory(s, err);
+    kn_status status = s->target ? kn_place_check_links(ctx, s->target, err) : kn_fail_memory(err, s->ctx, WHAT);
     if (status == KN_OK) status = check_target(s, err);
     if (status == KN_OK) status = make_temporary(s, err);
     if (status != KN_OK) {

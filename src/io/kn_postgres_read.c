@@ -15,11 +15,6 @@
 
 /* ---- The catalog ---- */
 
-static kn_status out_of_memory(const kn_pg *pg, kn_error *err)
-{
-    return kn_fail_memory(err, pg->ctx, pg->name);
-}
-
 static bool flag(const PGresult *result, int row, int column)
 {
     return PQgetvalue(result, row, column)[0] == 't';
@@ -38,7 +33,7 @@ static kn_status list_columns(kn_pg *pg, kn_catalog *c, int table, const char *o
         ok = kn_catalog_add_column(c, table, PQgetvalue(result, i, 0), PQgetvalue(result, i, 1), flag(result, i, 2),
                                    flag(result, i, 3)) >= 0;
     PQclear(result);
-    return ok ? KN_OK : out_of_memory(pg, err);
+    return ok ? KN_OK : kn_fail_memory(err, pg->ctx, pg->name);
 }
 
 /* Rows of a constraint follow each other, in the order of its columns. A target in another schema gets its name in front,
@@ -72,7 +67,7 @@ static kn_status list_keys(kn_pg *pg, kn_catalog *c, int table, const char *oid,
         ok = link >= 0 && kn_catalog_add_link_column(c, table, link, column, PQgetvalue(result, i, 4)) >= 0;
     }
     PQclear(result);
-    return ok ? KN_OK : out_of_memory(pg, err);
+    return ok ? KN_OK : kn_fail_memory(err, pg->ctx, pg->name);
 }
 
 kn_status kn_pg_find_schema(kn_pg *pg, const char *said, kn_error *err)
@@ -88,7 +83,7 @@ kn_status kn_pg_find_schema(kn_pg *pg, const char *said, kn_error *err)
     if (there) found = kn_strndup(pg->ctx, PQgetvalue(result, 0, 0), strlen(PQgetvalue(result, 0, 0)));
     PQclear(result);
     if (!there) return kn_fail(err, KN_INPUT, "%s: there is no schema of that name", pg->name);
-    if (!found) return out_of_memory(pg, err);
+    if (!found) return kn_fail_memory(err, pg->ctx, pg->name);
     kn_free(pg->schema);
     pg->schema = found;
     return KN_OK;
@@ -110,7 +105,8 @@ static kn_status list(void *state, kn_catalog *c, const kn_database_options *opt
         const char *name = PQgetvalue(result, i, 1);
         if (!kn_catalog_wanted(options, name) || (!flag(result, i, 2) && options->table_count == 0)) continue;
         int table = kn_catalog_add_table(c, name);
-        status = table >= 0 ? list_columns(pg, c, table, PQgetvalue(result, i, 0), err) : out_of_memory(pg, err);
+        status = table >= 0 ? list_columns(pg, c, table, PQgetvalue(result, i, 0), err)
+                            : kn_fail_memory(err, pg->ctx, pg->name);
         if (status == KN_OK) status = list_keys(pg, c, table, PQgetvalue(result, i, 0), err);
     }
     PQclear(result);
@@ -211,7 +207,7 @@ static kn_status copy_begin(kn_pg *pg, const kn_catalog_table *t, kn_error *err)
     PGresult   *result = text ? PQexec(pg->conn, text) : NULL;
     kn_status   status = KN_OK;
     if (!text)
-        status = out_of_memory(pg, err);
+        status = kn_fail_memory(err, pg->ctx, pg->name);
     else if (!result || PQresultStatus(result) != PGRES_COPY_OUT)
         status = kn_pg_fail(pg, result, err);
     PQclear(result);

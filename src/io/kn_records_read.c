@@ -54,11 +54,6 @@ typedef struct reader {
     uint32_t                 *value_of; /* per text */
 } reader;
 
-static kn_status no_memory(const reader *r, kn_error *err)
-{
-    return kn_fail_memory(err, r->ctx, WHAT);
-}
-
 static kn_string text_of(const reader *r, uint32_t text, int *cls)
 {
     kn_string            s = r->texts.texts[text];
@@ -72,7 +67,8 @@ static kn_string text_of(const reader *r, uint32_t text, int *cls)
 static kn_status end_record(reader *r, kn_error *err)
 {
     size_t n = (size_t)r->count;
-    if (!kn_grow(r->ctx, (void **)&r->start, &r->start_capacity, n + 2, sizeof *r->start)) return no_memory(r, err);
+    if (!kn_grow(r->ctx, (void **)&r->start, &r->start_capacity, n + 2, sizeof *r->start))
+        return kn_fail_memory(err, r->ctx, WHAT);
     if (n > 0 && r->nodes - r->start[n - 1] > r->largest) r->largest = (uint32_t)(r->nodes - r->start[n - 1]);
     r->start[n] = r->nodes;
     return KN_OK;
@@ -82,9 +78,9 @@ static kn_status on_ignored(void *state, kn_string name, kn_error *err)
 {
     reader *r = state;
     if (!kn_grow(r->ctx, (void **)&r->ignored, &r->ignored_capacity, (size_t)r->ignored_count + 1, sizeof *r->ignored))
-        return no_memory(r, err);
+        return kn_fail_memory(err, r->ctx, WHAT);
     r->ignored[r->ignored_count] = kn_strndup(r->ctx, name.data, name.size);
-    if (!r->ignored[r->ignored_count]) return no_memory(r, err);
+    if (!r->ignored[r->ignored_count]) return kn_fail_memory(err, r->ctx, WHAT);
     r->ignored_count++;
     return KN_OK;
 }
@@ -94,12 +90,12 @@ static kn_status on_record(void *state, kn_string id, const kn_records_place *pl
     reader *r = state;
     KN_TRY(end_record(r, err));
     if (!kn_grow(r->ctx, (void **)&r->lines, &r->line_capacity, (size_t)r->count + 1, sizeof *r->lines))
-        return no_memory(r, err);
+        return kn_fail_memory(err, r->ctx, WHAT);
     r->lines[r->count++] = place->line;
     if (!id.data) return KN_OK;
     size_t known = r->ids.count;
     if (r->options->released && known == 0) KN_TRY(on_ignored(r, kn_string_of("id"), err));
-    if (kn_intern(&r->ids, id) == KN_ID_FAILED) return no_memory(r, err);
+    if (kn_intern(&r->ids, id) == KN_ID_FAILED) return kn_fail_memory(err, r->ctx, WHAT);
     if (r->ids.count > known) return KN_OK;
     return kn_fail_at(err, KN_INPUT, place->file, place->line, place->column,
                       "record %" PRId64 " has the id of an earlier one: a person has one record", r->count);
@@ -108,12 +104,13 @@ static kn_status on_record(void *state, kn_string id, const kn_records_place *pl
 /* The number of a text of a class. */
 static kn_status number_of(reader *r, int cls, kn_string value, uint32_t *out, kn_error *err)
 {
-    if (!kn_grow(r->ctx, (void **)&r->key, &r->key_capacity, value.size + 2, 1)) return no_memory(r, err);
+    if (!kn_grow(r->ctx, (void **)&r->key, &r->key_capacity, value.size + 2, 1))
+        return kn_fail_memory(err, r->ctx, WHAT);
     r->key[0] = (char)((cls + 1) & 0xff);
     r->key[1] = (char)((cls + 1) >> 8);
     memcpy(r->key + 2, value.data, value.size);
     uint32_t id = kn_intern(&r->texts, (kn_string){r->key, value.size + 2});
-    if (id == KN_ID_FAILED) return no_memory(r, err);
+    if (id == KN_ID_FAILED) return kn_fail_memory(err, r->ctx, WHAT);
     *out = id - 1;
     return KN_OK;
 }
@@ -145,12 +142,12 @@ static kn_status on_node(void *state, int64_t parent, int cls, kn_string value, 
     KN_TRY(number_of(r, cls, value, &text, err));
     if (r->texts.count > known) {
         if (!kn_grow(r->ctx, (void **)&r->places, &r->place_capacity, known + 1, sizeof *r->places))
-            return no_memory(r, err);
+            return kn_fail_memory(err, r->ctx, WHAT);
         r->places[text] = (first_place){r->count, place->line, place->column};
     }
     if (!kn_grow(r->ctx, (void **)&r->parent, &r->parent_capacity, (size_t)r->nodes + 1, sizeof *r->parent) ||
         !kn_grow(r->ctx, (void **)&r->value, &r->value_capacity, (size_t)r->nodes + 1, sizeof *r->value))
-        return no_memory(r, err);
+        return kn_fail_memory(err, r->ctx, WHAT);
     r->by_hierarchy = r->by_hierarchy || cls < 0;
     if (!r->options->released && cls >= 0 && parent >= 0)
         KN_TRY(check_nesting(r, r->value[first + (uint64_t)parent], cls, place, err));
@@ -210,7 +207,7 @@ static kn_status make_vocabulary(reader *r, kn_error *err)
     kn_vocabulary_leaves *leaves = kn_alloc_array_zero(r->ctx, count, sizeof *leaves);
     kn_spec_class        *classes = kn_alloc_array(r->ctx, count, sizeof *classes);
     kn_string            *texts = kn_alloc_array(r->ctx, r->texts.count + 1, sizeof *texts);
-    kn_status             st = leaves && classes && texts ? KN_OK : no_memory(r, err);
+    kn_status             st = leaves && classes && texts ? KN_OK : kn_fail_memory(err, r->ctx, WHAT);
     if (st == KN_OK) {
         list_values(r, leaves, texts);
         memcpy(classes, r->options->classes, count * sizeof *classes);
@@ -264,7 +261,7 @@ static kn_status find_value(const reader *r, uint32_t text, uint32_t *out, kn_er
 static kn_status find_values(reader *r, kn_error *err)
 {
     r->value_of = kn_alloc_array(r->ctx, r->texts.count + 1, sizeof *r->value_of);
-    if (!r->value_of) return no_memory(r, err);
+    if (!r->value_of) return kn_fail_memory(err, r->ctx, WHAT);
     for (uint32_t t = 0; t < r->texts.count; t++) KN_TRY(find_value(r, t, &r->value_of[t], err));
     return KN_OK;
 }
@@ -330,7 +327,7 @@ static kn_status order_records(reader *r, kn_records *out, kn_error *err)
     size_t   room = (size_t)r->largest + 1;
     o.nodes = kn_alloc_array(r->ctx, room, sizeof *o.nodes);
     o.scratch = kn_alloc_array(r->ctx, room, KN_RECORD_SCRATCH);
-    kn_status st = o.nodes && o.scratch ? KN_OK : no_memory(r, err);
+    kn_status st = o.nodes && o.scratch ? KN_OK : kn_fail_memory(err, r->ctx, WHAT);
     /* The arrays of the reader become those of the records: what is written lies before what is read. */
     if (st == KN_OK && r->nodes) {
         kn_free(out->parent);

@@ -15,12 +15,9 @@
 #include "kn_names.h"
 #include "kn_records_collect.h"
 
-/* ---- One record ---- */
+#define WHAT "reading tree records"
 
-static kn_status no_memory(const kn_collector *c, kn_error *err)
-{
-    return kn_fail_memory(err, c->ctx, "reading tree records");
-}
+/* ---- One record ---- */
 
 int kn_collector_class(const kn_collector *c, kn_string name)
 {
@@ -41,7 +38,7 @@ static kn_status note_name(kn_collector *c, const char *prefix, kn_string name, 
     if (size) memcpy(whole + before, name.data, size);
     kn_string text = {whole, before + size};
     size_t    known = c->names.count;
-    if (kn_intern(&c->names, text) == KN_ID_FAILED) return no_memory(c, err);
+    if (kn_intern(&c->names, text) == KN_ID_FAILED) return kn_fail_memory(err, c->ctx, WHAT);
     if (c->names.count == known) return KN_OK;
     if (c->names.count > KN_RECORDS_MAX_NAMES)
         return kn_fail(err, KN_INPUT, "%s: more than %d different names that no class has", c->file,
@@ -89,7 +86,7 @@ static kn_status keep(kn_collector *c, kn_string text, int64_t line, int64_t col
                           KN_RECORDS_MAX_RECORD);
     *at = c->bytes.size;
     kn_buffer_append(&c->bytes, text.data, text.size);
-    return c->bytes.failed ? no_memory(c, err) : KN_OK;
+    return c->bytes.failed ? kn_fail_memory(err, c->ctx, WHAT) : KN_OK;
 }
 
 kn_status kn_collector_id(kn_collector *c, kn_string id, int64_t line, int64_t column, kn_error *err)
@@ -108,7 +105,8 @@ kn_status kn_collector_node(kn_collector *c, int64_t parent, int cls, int64_t li
     if (c->count >= KN_RECORDS_MAX_RECORD)
         return kn_fail_at(err, KN_INPUT, c->file, line, column, "a record of more than %d nodes",
                           KN_RECORDS_MAX_RECORD);
-    if (!kn_grow(c->ctx, (void **)&c->nodes, &c->capacity, c->count + 1, sizeof *c->nodes)) return no_memory(c, err);
+    if (!kn_grow(c->ctx, (void **)&c->nodes, &c->capacity, c->count + 1, sizeof *c->nodes))
+        return kn_fail_memory(err, c->ctx, WHAT);
     *index = (int64_t)c->count;
     c->nodes[c->count++] = (kn_collected){.line = line, .column = column, .cls = cls, .parent = parent};
     return KN_OK;

@@ -13,6 +13,8 @@
 #include "kn_error.h"
 #include "kn_hash.h"
 
+#define WHAT "grouping rows"
+
 typedef struct slot {
     uint64_t key;
     uint32_t group; /* UINT32_MAX: empty */
@@ -24,11 +26,6 @@ typedef struct table {
     size_t      mask;
     size_t      used;
 } table;
-
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "grouping rows");
-}
 
 static bool table_make(table *t, kn_context *ctx, size_t size)
 {
@@ -64,7 +61,7 @@ kn_status kn_grouping_make(kn_grouping *out, kn_context *ctx, uint32_t rows, kn_
     out->sizes = kn_alloc_array(ctx, 1, sizeof *out->sizes);
     if (!out->group_of || !out->sizes) {
         kn_grouping_free(out);
-        return no_memory(ctx, err);
+        return kn_fail_memory(err, ctx, WHAT);
     }
     out->sizes[0] = rows;
     return KN_OK;
@@ -90,11 +87,11 @@ static kn_status number_rows(kn_grouping *out, table *t, const kn_grouping *from
         if (s->group == UINT32_MAX) {
             void *sizes = out->sizes;
             if (3 * (t->used + 1) > 2 * t->mask) {
-                if (!grow(t)) return no_memory(from->ctx, err);
+                if (!grow(t)) return kn_fail_memory(err, from->ctx, WHAT);
                 s = find(t, key);
             }
             if (!kn_grow(from->ctx, &sizes, &capacity, (size_t)out->groups + 1, sizeof *out->sizes))
-                return no_memory(from->ctx, err);
+                return kn_fail_memory(err, from->ctx, WHAT);
             out->sizes = sizes;
             *s = (slot){key, out->groups};
             t->used++;
@@ -114,7 +111,7 @@ kn_status kn_grouping_refine(kn_grouping *out, const kn_grouping *from, const ui
     out->group_of = kn_alloc_array(from->ctx, (size_t)from->rows + 1, sizeof *out->group_of);
     if (!out->group_of || !table_make(&t, from->ctx, 1024)) {
         kn_grouping_free(out);
-        return no_memory(from->ctx, err);
+        return kn_fail_memory(err, from->ctx, WHAT);
     }
     kn_status status = number_rows(out, &t, from, nodes, h, err);
     kn_free(t.slots);
@@ -127,7 +124,7 @@ kn_status kn_grouping_list(kn_grouping *g, kn_error *err)
     if (g->members) return KN_OK;
     g->starts = kn_alloc_array_zero(g->ctx, (size_t)g->groups + 2, sizeof *g->starts);
     g->members = kn_alloc_array(g->ctx, (size_t)g->rows + 1, sizeof *g->members);
-    if (!g->starts || !g->members) return no_memory(g->ctx, err);
+    if (!g->starts || !g->members) return kn_fail_memory(err, g->ctx, WHAT);
     /* starts[i + 1] first holds where the next row of group i goes, and where group i + 1 begins when all are placed. */
     for (uint32_t i = 0; i + 1 < g->groups; i++) g->starts[i + 2] = g->starts[i + 1] + g->sizes[i];
     for (uint32_t row = 0; row < g->rows; row++) g->members[g->starts[g->group_of[row] + 1]++] = row;

@@ -24,10 +24,7 @@
 #include "kn_mdg.h"
 #include "kn_parallel.h"
 
-static kn_status no_memory(const kn_kmsd_run *run, kn_error *err)
-{
-    return kn_fail_memory(err, run->ctx, "generalizing");
-}
+#define WHAT "generalizing"
 
 static uint64_t bit(int q)
 {
@@ -70,10 +67,10 @@ static kn_status generalize(kn_kmsd_run *run, kn_grouping *grouping, int attribu
     kn_status status = kn_grouping_list(grouping, err);
     job.workers = kn_alloc_array_zero(run->ctx, threads, sizeof *job.workers);
     job.steps = kn_alloc_array_zero(run->ctx, threads, sizeof *job.steps);
-    if (status == KN_OK && (!job.workers || !job.steps)) status = no_memory(run, err);
+    if (status == KN_OK && (!job.workers || !job.steps)) status = kn_fail_memory(err, run->ctx, WHAT);
     for (size_t i = 0; status == KN_OK && i < threads; i++)
         status = kn_mdg_make(&job.workers[i], run->ctx, run->problem->hierarchies[attribute], err);
-    kn_progress_begin(run->ctx, "generalizing", "rows", run->rows);
+    kn_progress_begin(run->ctx, WHAT, "rows", run->rows);
     if (status == KN_OK) status = kn_parallel_for(run->ctx, grouping->groups, 16, mdg_range, &job, err);
     kn_progress_end(run->ctx);
     for (size_t i = 0; i < threads; i++) {
@@ -224,11 +221,11 @@ static kn_status begin(kn_kmsd_run *run, kn_error *err)
     const kn_kmsd_problem *p = run->problem;
     run->nodes = kn_alloc_array_zero(run->ctx, (size_t)p->quasi_count, sizeof *run->nodes);
     run->suppressed = kn_alloc_array_zero(run->ctx, (size_t)run->rows + 1, sizeof *run->suppressed);
-    if (!run->nodes || !run->suppressed) return no_memory(run, err);
+    if (!run->nodes || !run->suppressed) return kn_fail_memory(err, run->ctx, WHAT);
     for (int q = 0; q < p->quasi_count; q++) {
         const kn_column *column = &p->table->columns[p->quasi[q]];
         run->nodes[q] = kn_alloc_array(run->ctx, (size_t)run->rows + 1, sizeof **run->nodes);
-        if (!run->nodes[q]) return no_memory(run, err);
+        if (!run->nodes[q]) return kn_fail_memory(err, run->ctx, WHAT);
         for (uint32_t row = 0; row < run->rows; row++)
             run->nodes[q][row] = p->hierarchies[q]->leaf_of_code[kn_column_code(column, row)];
     }

@@ -16,6 +16,8 @@
 #include "kn_kmsd_internal.h"
 #include "kn_row_judge.h"
 
+#define WHAT "merging classes"
+
 enum { ALWAYS_JUDGE = 16 /* members of a union; larger ones are judged when they have doubled */ };
 
 typedef struct merger {
@@ -28,11 +30,6 @@ typedef struct merger {
     uint32_t    *rows; /* of a union */
     uint32_t     row_count;
 } merger;
-
-static kn_status no_memory(const merger *m, kn_error *err)
-{
-    return kn_fail_memory(err, m->run->ctx, "merging classes");
-}
 
 static const uint32_t *members_of(const merger *m, uint32_t class_index)
 {
@@ -219,7 +216,7 @@ static kn_status make_round(merger *m, bool *done, bool *possible, int64_t *budg
     kn_free(m->good);
     m->failing = kn_alloc_array(m->run->ctx, (size_t)m->classes.groups + 1, sizeof *m->failing);
     m->good = kn_alloc_array(m->run->ctx, (size_t)m->classes.groups + 1, sizeof *m->good);
-    if (!m->failing || !m->good) return no_memory(m, err);
+    if (!m->failing || !m->good) return kn_fail_memory(err, m->run->ctx, WHAT);
     KN_TRY(judge_all(m, budget, err));
     *done = m->failing_count == 0;
     if (*done) return KN_OK;
@@ -250,7 +247,7 @@ kn_status kn_kmsd_merge(kn_kmsd_run *run, bool *found, kn_error *err)
     *found = false;
     if (status != KN_OK) return status;
     m.rows = kn_alloc_array(run->ctx, (size_t)run->rows + 1, sizeof *m.rows);
-    if (!m.rows) status = no_memory(&m, err);
+    if (!m.rows) status = kn_fail_memory(err, m.run->ctx, WHAT);
     done = kn_row_judge_size_says_all(&m.judge) && m.judge.smallest <= run->k;
     while (status == KN_OK && !done && possible) {
         status = make_round(&m, &done, &possible, &budget, err);

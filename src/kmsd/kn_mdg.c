@@ -23,6 +23,8 @@
 #include "kn_context.h"
 #include "kn_error.h"
 
+#define WHAT "generalizing"
+
 /* ---- Heaps: smallest key on top ---- */
 
 typedef struct entry {
@@ -112,14 +114,14 @@ static uint32_t rows_pop(row_heap *heap)
 kn_status kn_mdg_make(kn_mdg **out, kn_context *ctx, const kn_hierarchy *h, kn_error *err)
 {
     kn_mdg *m = kn_alloc_zero(ctx, sizeof *m);
-    if (!m) return kn_fail_memory(err, ctx, "generalizing");
+    if (!m) return kn_fail_memory(err, ctx, WHAT);
     m->ctx = ctx;
     m->h = h;
     m->nodes = kn_alloc_array_zero(ctx, h->nodes, sizeof *m->nodes);
     m->touched = kn_alloc_array(ctx, h->nodes, sizeof *m->touched);
     if (!m->nodes || !m->touched) {
         kn_mdg_free(m);
-        return kn_fail_memory(err, ctx, "generalizing");
+        return kn_fail_memory(err, ctx, WHAT);
     }
     *out = m;
     return KN_OK;
@@ -139,11 +141,6 @@ void kn_mdg_free(kn_mdg *m)
 }
 
 /* ---- Values ---- */
-
-static kn_status no_memory(const kn_mdg *m, kn_error *err)
-{
-    return kn_fail_memory(err, m->ctx, "generalizing");
-}
 
 /* Label changes on the way from a node up to one above it. */
 static uint32_t distance(const kn_mdg *m, uint32_t node, uint32_t up)
@@ -193,7 +190,7 @@ static void clear(kn_mdg *m)
 static kn_status take_in(kn_mdg *m, const uint32_t *rows, uint32_t count, const uint32_t *nodes, kn_error *err)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (!rows_push(&m->nodes[nodes[rows[i]]].own, m->ctx, rows[i])) return no_memory(m, err);
+        if (!rows_push(&m->nodes[nodes[rows[i]]].own, m->ctx, rows[i])) return kn_fail_memory(err, m->ctx, WHAT);
         for (uint32_t node = nodes[rows[i]]; node != KN_NODE_NONE; node = m->h->parent[node]) {
             if (!m->nodes[node].touched) m->touched[m->touched_count++] = node;
             m->nodes[node].touched = true;
@@ -209,10 +206,10 @@ static kn_status make_queues(kn_mdg *m, kn_error *err)
     for (uint32_t i = 0; i < count; i++) {
         uint32_t node = m->touched[i];
         if (m->nodes[node].own.count == 0) continue;
-        if (!announce(m, node)) return no_memory(m, err);
+        if (!announce(m, node)) return kn_fail_memory(err, m->ctx, WHAT);
         if (kind_of(m, node) == VIOLATING &&
             !queue_push(&m->next, m->ctx, (entry){key_of(m, node, target_of(m, node)), node}))
-            return no_memory(m, err);
+            return kn_fail_memory(err, m->ctx, WHAT);
     }
     return KN_OK;
 }
@@ -233,7 +230,7 @@ static kn_status raise(kn_mdg *m, uint32_t from, uint32_t s, size_t count, uint3
 {
     for (size_t i = 0; i < count; i++) {
         uint32_t row = rows_pop(&m->nodes[from].own);
-        if (!rows_push(&m->nodes[s].own, m->ctx, row)) return no_memory(m, err);
+        if (!rows_push(&m->nodes[s].own, m->ctx, row)) return kn_fail_memory(err, m->ctx, WHAT);
         nodes[row] = s;
     }
     for (uint32_t node = from; node != s; node = m->h->parent[node]) m->nodes[node].below -= (uint32_t)count;
@@ -252,11 +249,11 @@ static kn_status next_partner(uint32_t *out, kn_mdg *m, uint32_t s, value_kind k
             /* A value that lent its last spare row is one of the others now; nobody else tells them so. */
             if (kind == SPARE && kind_of(m, e.node) == OTHER &&
                 !queue_push(&m->nodes[s].queues[OTHER], m->ctx, (entry){key_of(m, e.node, s), e.node}))
-                return no_memory(m, err);
+                return kn_fail_memory(err, m->ctx, WHAT);
             continue;
         }
         if (e.key != key_of(m, e.node, s)) {
-            if (!queue_push(q, m->ctx, (entry){key_of(m, e.node, s), e.node})) return no_memory(m, err);
+            if (!queue_push(q, m->ctx, (entry){key_of(m, e.node, s), e.node})) return kn_fail_memory(err, m->ctx, WHAT);
             continue;
         }
         *out = e.node;
@@ -277,7 +274,7 @@ static kn_status find_partners(kn_mdg *m, uint32_t s, uint32_t *nodes, kn_error 
             KN_TRY(raise(m, partner, s, lent, nodes, err));
             if (kind == SPARE &&
                 !queue_push(&m->nodes[s].queues[kind_of(m, partner)], m->ctx, (entry){key_of(m, partner, s), partner}))
-                return no_memory(m, err);
+                return kn_fail_memory(err, m->ctx, WHAT);
         }
     return KN_OK;
 }
@@ -289,12 +286,13 @@ static kn_status raise_all(kn_mdg *m, uint32_t *nodes, int64_t *steps, kn_error 
         if (m->nodes[e.node].own.count == 0 || m->nodes[e.node].own.count >= m->k) continue;
         uint32_t s = target_of(m, e.node);
         if (e.key != key_of(m, e.node, s)) { /* its target has moved up since */
-            if (!queue_push(&m->next, m->ctx, (entry){key_of(m, e.node, s), e.node})) return no_memory(m, err);
+            if (!queue_push(&m->next, m->ctx, (entry){key_of(m, e.node, s), e.node}))
+                return kn_fail_memory(err, m->ctx, WHAT);
             continue;
         }
         if (e.node != s) KN_TRY(raise(m, e.node, s, m->nodes[e.node].own.count, nodes, err));
         KN_TRY(find_partners(m, s, nodes, err));
-        if (!announce(m, s)) return no_memory(m, err);
+        if (!announce(m, s)) return kn_fail_memory(err, m->ctx, WHAT);
         ++*steps;
         if ((*steps & 0xfff) == 0 && kn_cancelled(m->ctx)) return kn_fail_cancelled(err);
     }

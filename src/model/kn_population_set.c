@@ -15,12 +15,9 @@
 #include "kn_requirements.h"
 #include "kn_value.h"
 
-enum { MOST_DECIMALS = 6 };
+#define WHAT "counting the population"
 
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "counting the population");
-}
+enum { MOST_DECIMALS = 6 };
 
 void kn_population_set_free(kn_population_set *p)
 {
@@ -34,13 +31,13 @@ void kn_population_set_free(kn_population_set *p)
 static kn_status create(kn_population_set **out, kn_context *ctx, int quasi_count, int64_t count, kn_error *err)
 {
     kn_population_set *p = kn_alloc_zero(ctx, sizeof *p);
-    if (!p) return no_memory(ctx, err);
+    if (!p) return kn_fail_memory(err, ctx, WHAT);
     *p = (kn_population_set){.ctx = ctx, .quasi_count = quasi_count, .unit = 1, .count = count};
     p->leaves = kn_alloc_array(ctx, (size_t)count * (size_t)quasi_count, sizeof *p->leaves);
     p->counts = kn_alloc_array_zero(ctx, (size_t)count, sizeof *p->counts);
     if (!p->leaves || !p->counts) {
         kn_population_set_free(p);
-        return no_memory(ctx, err);
+        return kn_fail_memory(err, ctx, WHAT);
     }
     *out = p;
     return KN_OK;
@@ -61,7 +58,7 @@ static kn_status group(kn_freq **out, kn_context *ctx, const kn_table *table, co
     int       *all = kn_alloc_array(ctx, fields, sizeof *all);
     kn_rollup *by = kn_alloc_array_zero(ctx, fields, sizeof *by);
     kn_freq   *freq = NULL;
-    kn_status  st = all && by ? KN_OK : no_memory(ctx, err);
+    kn_status  st = all && by ? KN_OK : kn_fail_memory(err, ctx, WHAT);
     for (int q = 0; q < quasi_count && st == KN_OK; q++) {
         all[q] = columns[q];
         by[q] = (kn_rollup){.map = leaf_of_code[q], .distinct = hierarchies[q]->leaves + 1};
@@ -99,7 +96,7 @@ kn_status kn_population_set_of_table(kn_population_set **out, kn_context *ctx, c
 {
     *out = NULL;
     uint32_t **leaves = kn_alloc_array_zero(ctx, (size_t)quasi_count, sizeof *leaves);
-    kn_status  st = leaves ? KN_OK : no_memory(ctx, err);
+    kn_status  st = leaves ? KN_OK : kn_fail_memory(err, ctx, WHAT);
     for (int q = 0; q < quasi_count && st == KN_OK; q++)
         st = kn_hierarchy_match(&leaves[q], hierarchies[q], &population->columns[columns[q]], population->rows, decimal,
                                 false, err);
@@ -220,7 +217,7 @@ static kn_status add_weights(kn_population_set **out, const kn_freq *fine, const
 {
     kn_freq  *coarse = NULL;
     int64_t  *starts = NULL, *units = kn_alloc_array(fine->ctx, (size_t)fine->classes, sizeof *units), unit = 1;
-    kn_status st = units ? weigh_all(units, &unit, fine, column, err) : no_memory(fine->ctx, err);
+    kn_status st = units ? weigh_all(units, &unit, fine, column, err) : kn_fail_memory(err, fine->ctx, WHAT);
     if (st == KN_OK) st = kn_freq_fold(&coarse, &starts, fine, quasi_count, err);
     if (st == KN_OK) st = create(out, fine->ctx, quasi_count, coarse->classes, err);
     if (st == KN_OK) {
@@ -242,7 +239,7 @@ kn_status kn_population_set_of_weights(kn_population_set **out, kn_context *ctx,
     *out = NULL;
     KN_TRY(check_weights(table, weight, err));
     const uint32_t **leaves = kn_alloc_array(ctx, (size_t)quasi_count, sizeof *leaves);
-    if (!leaves) return no_memory(ctx, err);
+    if (!leaves) return kn_fail_memory(err, ctx, WHAT);
     for (int q = 0; q < quasi_count; q++) leaves[q] = hierarchies[q]->leaf_of_code;
     kn_freq  *fine = NULL;
     kn_status st = group(&fine, ctx, table, columns, hierarchies, leaves, quasi_count, weight, err);

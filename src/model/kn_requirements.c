@@ -13,10 +13,7 @@
 #include "kn_error.h"
 #include "kn_freq.h"
 
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "preparing the privacy models");
-}
+#define WHAT "preparing the privacy models"
 
 /* ---- Which models ---- */
 
@@ -134,7 +131,7 @@ static kn_status make_reference(kn_requirements *r, int s, const kn_table *table
     if (hierarchy && (!hierarchy->leaf_of_code || hierarchy->codes != column->dict.count))
         return kn_fail(err, KN_USAGE, "the hierarchy given for column \"%s\" is not bound to it", column->name);
     int64_t *counts = kn_alloc_array_zero(r->ctx, (size_t)column->dict.count + 1, sizeof *counts);
-    if (!counts) return no_memory(r->ctx, err);
+    if (!counts) return kn_fail_memory(err, r->ctx, WHAT);
     kn_status st = count_values(counts, r, table, r->sensitive[s], err);
     if (st != KN_OK) {
         kn_free(counts);
@@ -241,7 +238,7 @@ static kn_status find_distinct(kn_requirements *r, int s, kn_error *err)
 {
     const kn_reference *reference = &r->references[s];
     uint32_t           *codes = kn_alloc_array(r->ctx, (size_t)reference->occurring, sizeof *codes), count = 0;
-    if (!codes) return no_memory(r->ctx, err);
+    if (!codes) return kn_fail_memory(err, r->ctx, WHAT);
     for (uint32_t c = 0; c <= reference->values; c++)
         if (reference->counts[c] > 0) codes[count++] = c;
     sort_codes(codes, count, reference->counts);
@@ -278,7 +275,7 @@ static kn_status make(kn_requirements *r, const kn_table *table, const kn_requir
     r->distinct = kn_alloc_array(r->ctx, models, sizeof *r->distinct);
     r->references = kn_alloc_array_zero(r->ctx, models, sizeof *r->references);
     if (!r->models || !r->asked || !r->sensitive_of || !r->sensitive || !r->distinct || !r->references)
-        return no_memory(r->ctx, err);
+        return kn_fail_memory(err, r->ctx, WHAT);
     take_models(r, o);
     KN_TRY(find_sensitive(r, table, err));
     if (table->rows == 0) return kn_fail(err, KN_INPUT, "the table has no rows");
@@ -315,7 +312,7 @@ kn_status kn_requirements_make(kn_requirements **out, kn_context *ctx, const kn_
     if (options->entity >= table->column_count) return kn_fail(err, KN_USAGE, "there is no column %d", options->entity);
     for (int i = 0; i < options->model_count && options->linked; i++) KN_TRY(check_linked(&options->models[i], err));
     kn_requirements *r = kn_alloc_zero(ctx, sizeof *r);
-    if (!r) return no_memory(ctx, err);
+    if (!r) return kn_fail_memory(err, ctx, WHAT);
     r->ctx = ctx;
     r->entity = options->entity < 0 ? -1 : options->entity;
     r->linked = r->entity >= 0 && options->linked;
@@ -347,7 +344,7 @@ kn_status kn_requirements_scratch_make(kn_requirements_scratch *out, const kn_re
     *out = (kn_requirements_scratch){NULL, 0};
     if (r->sensitive_count == 0) return KN_OK;
     out->per_sensitive = kn_alloc_array_zero(r->ctx, (size_t)r->sensitive_count, sizeof *out->per_sensitive);
-    if (!out->per_sensitive) return no_memory(r->ctx, err);
+    if (!out->per_sensitive) return kn_fail_memory(err, r->ctx, WHAT);
     out->count = r->sensitive_count;
     for (int s = 0; s < out->count; s++) {
         kn_status st = kn_scratch_make(&out->per_sensitive[s], &r->references[s], err);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_error.h"
 
 static bool allocate(kn_row_judge *j, kn_context *ctx)
@@ -74,18 +75,6 @@ void kn_row_judge_free(kn_row_judge *j)
     *j = (kn_row_judge){0};
 }
 
-static int by_code(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int by_pair(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 typedef struct row_list {
     const unsigned char *at;
     size_t               stride;
@@ -133,7 +122,7 @@ static kn_status add_persons(kn_row_judge *j, row_list rows, int s, int64_t *val
         uint32_t row = row_at(rows, (uint32_t)i);
         j->pairs[i] = (uint64_t)kn_column_code(column, row) << 32 | kn_column_code(entity, row);
     }
-    qsort(j->pairs, n, sizeof *j->pairs, by_pair);
+    qsort(j->pairs, n, sizeof *j->pairs, kn_compare_u64);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || j->pairs[i] != j->pairs[i - 1]) add_value(j, s, (uint32_t)(j->pairs[i] >> 32), values);
     return KN_OK;
@@ -148,7 +137,7 @@ static kn_status make_histogram(kn_row_judge *j, row_list list, int s, kn_error 
         status = add_persons(j, list, s, &values, err);
     else
         for (uint32_t i = 0; i < list.count; i++) add_value(j, s, kn_column_code(column, row_at(list, i)), &values);
-    qsort(j->codes[s], (size_t)values, sizeof **j->codes, by_code);
+    qsort(j->codes[s], (size_t)values, sizeof **j->codes, kn_compare_u32);
     for (int64_t i = 0; i < values; i++) {
         int64_t *count = &j->rows_of[s][j->codes[s][i]];
         j->counts[s][i] = *count;

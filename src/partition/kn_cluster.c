@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_error.h"
 
 enum { MOVING_PASSES = 4 };
@@ -158,23 +159,17 @@ static void sort_records(kn_clusterer *c, uint32_t n)
     }
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void number_values(kn_clusterer *c, size_t q)
 {
     uint32_t *values = c->values + q * c->most, count = 0;
     for (uint32_t p = 0; p < c->points; p++) values[p] = position_at(c, q, c->order[c->starts[p]]);
-    qsort(values, c->points, sizeof *values, by_number);
+    qsort(values, c->points, sizeof *values, kn_compare_u32);
     for (uint32_t p = 0; p < c->points; p++)
         if (p == 0 || values[p] != values[count - 1]) values[count++] = values[p];
     c->value_count[q] = count;
     for (uint32_t p = 0; p < c->points; p++) {
         uint32_t  position = position_at(c, q, c->order[c->starts[p]]);
-        uint32_t *found = bsearch(&position, values, count, sizeof *values, by_number);
+        uint32_t *found = bsearch(&position, values, count, sizeof *values, kn_compare_u32);
         c->local[p * c->dimensions + q] = (uint16_t)(found - values);
     }
 }
@@ -217,7 +212,7 @@ double kn_cluster_loss(kn_clusterer *c, kn_region region)
         }
         if (!d->nodes && !d->ranges) {
             uint32_t n = region.end - region.begin;
-            qsort(c->fill, n, sizeof *c->fill, by_number);
+            qsort(c->fill, n, sizeof *c->fill, kn_compare_u32);
             for (uint32_t i = 0; i < n; i++) distinct += i == 0 || c->fill[i] != c->fill[i - 1];
         }
         sum += loss_of(c, q, low, high, distinct);

@@ -32,10 +32,13 @@
 
 #include "kn_alloc.h"
 #include "kn_cluster.h"
+#include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_mondrian_workload.h"
 #include "kn_parallel.h"
+
+#define WHAT "partitioning"
 
 enum {
     ROUNDS_UNTIL = 64, /* regions */
@@ -256,12 +259,6 @@ static kn_status cut_off_child(uint32_t *middle, const mondrian *m, worker_state
     return KN_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Moves the `wanted` records with the lowest row numbers to the front of a region. */
 static kn_status move_lowest_rows(const mondrian *m, worker_state *w, kn_region region, uint32_t wanted, kn_error *err)
 {
@@ -269,10 +266,10 @@ static kn_status move_lowest_rows(const mondrian *m, worker_state *w, kn_region 
     void           *rows = w->rows;
     if (wanted == 0 || wanted == size_of(region)) return KN_OK;
     if (!kn_grow(m->ctx, &rows, &w->row_capacity, size_of(region), sizeof *w->rows))
-        return kn_fail_memory(err, m->ctx, "partitioning");
+        return kn_fail_memory(err, m->ctx, WHAT);
     w->rows = rows;
     for (uint32_t i = 0; i < size_of(region); i++) w->rows[i] = kn_space_row(space, region.begin + i);
-    qsort(w->rows, size_of(region), sizeof *w->rows, by_number);
+    qsort(w->rows, size_of(region), sizeof *w->rows, kn_compare_u32);
     /* Row numbers are a field of the record like any other: cut by it. */
     kn_dimension by_row = {.offset = space->row_offset, .width = 4};
     kn_space     view = *space;
@@ -372,7 +369,7 @@ static kn_status finish_by_cuts(kn_regions *out, const mondrian *m, worker_state
                                 kn_error *err)
 {
     w->stack.count = 0;
-    if (!kn_regions_add(&w->stack, m->ctx, whole)) return kn_fail_memory(err, m->ctx, "partitioning");
+    if (!kn_regions_add(&w->stack, m->ctx, whole)) return kn_fail_memory(err, m->ctx, WHAT);
     while (w->stack.count > 0) {
         kn_region region = w->stack.items[--w->stack.count];
         uint32_t  middle = 0;
@@ -383,7 +380,7 @@ static kn_status finish_by_cuts(kn_regions *out, const mondrian *m, worker_state
                  kn_regions_add(&w->stack, m->ctx, (kn_region){region.begin, middle, region.depth + 1});
         else
             ok = kn_regions_add(out, m->ctx, region);
-        if (!ok) return kn_fail_memory(err, m->ctx, "partitioning");
+        if (!ok) return kn_fail_memory(err, m->ctx, WHAT);
     }
     return KN_OK;
 }
@@ -394,11 +391,6 @@ static kn_status all_hold(bool *out, const mondrian *m, worker_state *w, const k
     for (size_t i = 0; *out && i < regions->count && !kn_row_judge_size_says_all(&w->judge); i++)
         KN_TRY(kn_region_holds(out, m->space, &w->judge, regions->items[i], err));
     return KN_OK;
-}
-
-static kn_status no_memory(const mondrian *m, kn_error *err)
-{
-    return kn_fail_memory(err, m->ctx, "partitioning");
 }
 
 /* Finishes a region the better way: as classes grown in it, or as its two sides, each finished the better way. Appends the
@@ -418,12 +410,12 @@ static kn_status finish_best(kn_regions *out, double *loss, mondrian *m, worker_
         KN_TRY(finish_best(out, &sides[1], m, w, (kn_region){middle, region.end, region.depth + 1}, err));
         *loss = sides[0] + sides[1];
     } else {
-        if (!kn_regions_add(out, m->ctx, region)) return no_memory(m, err);
+        if (!kn_regions_add(out, m->ctx, region)) return kn_fail_memory(err, m->ctx, WHAT);
         *loss = kn_cluster_loss(w->clusterer, region);
     }
     if (size_of(region) < 2 * (uint64_t)w->judge.smallest || *loss == 0) return KN_OK;
     kept = kn_alloc(m->ctx, bytes);
-    if (!kept) return no_memory(m, err);
+    if (!kept) return kn_fail_memory(err, m->ctx, WHAT);
     memcpy(kept, records, bytes);
     w->grown.count = 0;
     kn_status status = kn_cluster_region(&w->grown, &grown, w->clusterer, region, (uint32_t)w->judge.smallest, err);
@@ -433,7 +425,7 @@ static kn_status finish_best(kn_regions *out, double *loss, mondrian *m, worker_
         out->count = before;
         w->counters.improvements++;
         for (size_t i = 0; status == KN_OK && i < w->grown.count; i++)
-            if (!kn_regions_add(out, m->ctx, w->grown.items[i])) status = no_memory(m, err);
+            if (!kn_regions_add(out, m->ctx, w->grown.items[i])) status = kn_fail_memory(err, m->ctx, WHAT);
     } else
         memcpy(records, kept, bytes);
     kn_free(kept);
@@ -454,13 +446,13 @@ static kn_status finish_bucket(kn_regions *out, mondrian *m, worker_state *w, kn
     memcpy(w->records, records, bytes);
     w->grown.count = 0;
     for (size_t i = 0; i < w->classes.count; i++)
-        if (!kn_regions_add(&w->grown, m->ctx, w->classes.items[i])) return no_memory(m, err);
+        if (!kn_regions_add(&w->grown, m->ctx, w->classes.items[i])) return kn_fail_memory(err, m->ctx, WHAT);
     KN_TRY(kn_cluster_improve(&w->grown, &loss, w->clusterer, bucket, (uint32_t)w->judge.smallest, err));
     KN_TRY(all_hold(&hold, m, w, &w->grown, err));
     if (!hold) memcpy(records, w->records, bytes);
     const kn_regions *kept = hold ? &w->grown : &w->classes;
     for (size_t i = 0; i < kept->count; i++)
-        if (!kn_regions_add(out, m->ctx, kept->items[i])) return no_memory(m, err);
+        if (!kn_regions_add(out, m->ctx, kept->items[i])) return kn_fail_memory(err, m->ctx, WHAT);
     return KN_OK;
 }
 
@@ -474,7 +466,7 @@ static kn_status finish_region(kn_regions *out, mondrian *m, worker_state *w, kn
         if (size_of(buckets.items[i]) <= m->bucket)
             status = finish_bucket(out, m, w, buckets.items[i], err);
         else if (!kn_regions_add(out, m->ctx, buckets.items[i]))
-            status = kn_fail_memory(err, m->ctx, "partitioning");
+            status = kn_fail_memory(err, m->ctx, WHAT);
         if (status == KN_OK && kn_cancelled(m->ctx)) status = kn_fail_cancelled(err);
     }
     kn_free(buckets.items);
@@ -513,7 +505,7 @@ static kn_status join(kn_regions *out, mondrian *m, int64_t count, kn_error *err
     size_t total = 0;
     for (int64_t i = 0; i < count; i++) total += m->finished[i].count;
     out->items = kn_alloc_array(m->ctx, total + 1, sizeof *out->items);
-    if (!out->items) return kn_fail_memory(err, m->ctx, "partitioning");
+    if (!out->items) return kn_fail_memory(err, m->ctx, WHAT);
     out->capacity = total + 1;
     for (int64_t i = 0; i < count; i++) {
         if (m->finished[i].count)
@@ -530,18 +522,18 @@ static kn_status make_workers(mondrian *m, kn_error *err)
     m->round = kn_alloc_array(m->ctx, 2 * ROUNDS_UNTIL, sizeof *m->round);
     m->next = kn_alloc_array(m->ctx, 2 * ROUNDS_UNTIL, sizeof *m->next);
     m->finished = kn_alloc_array_zero(m->ctx, 2 * ROUNDS_UNTIL, sizeof *m->finished);
-    if (!m->workers || !m->round || !m->next || !m->finished) return kn_fail_memory(err, m->ctx, "partitioning");
+    if (!m->workers || !m->round || !m->next || !m->finished) return kn_fail_memory(err, m->ctx, WHAT);
     for (int i = 0; i < m->worker_count; i++) {
         worker_state *w = &m->workers[i];
         w->spans = kn_alloc_array(m->ctx, dimensions, sizeof *w->spans);
         w->order = kn_alloc_array(m->ctx, dimensions, sizeof *w->order);
         w->counts = kn_alloc_array_zero(m->ctx, m->space->most_positions, sizeof *w->counts);
-        if (!w->spans || !w->order || !w->counts) return kn_fail_memory(err, m->ctx, "partitioning");
+        if (!w->spans || !w->order || !w->counts) return kn_fail_memory(err, m->ctx, WHAT);
         KN_TRY(kn_row_judge_make(&w->judge, m->ctx, m->problem->table, m->problem->requirements, err));
         if (m->workload) KN_TRY(kn_cut_chooser_make(&w->chooser, m->space, m->workload, err));
         if (m->bucket == 0) continue;
         w->records = kn_alloc_array(m->ctx, m->bucket, m->space->stride);
-        if (!w->records) return kn_fail_memory(err, m->ctx, "partitioning");
+        if (!w->records) return kn_fail_memory(err, m->ctx, WHAT);
         KN_TRY(kn_clusterer_make(&w->clusterer, m->space, m->problem->weights, m->bucket, err));
     }
     return KN_OK;
@@ -596,7 +588,7 @@ kn_status kn_mondrian_run(kn_regions *out, kn_partition_counters *counters, cons
     kn_status status;
     *out = (kn_regions){0};
     m.worker_count = kn_context_threads(space->ctx);
-    kn_progress_begin(space->ctx, "partitioning", "rows", space->rows);
+    kn_progress_begin(space->ctx, WHAT, "rows", space->rows);
     status = problem->query_count > 0 ? kn_region_workload_make(&m.workload, space, problem, err) : KN_OK;
     if (status == KN_OK) status = make_workers(&m, err);
     if (status == KN_OK) status = run_rounds(&m, &count, err);

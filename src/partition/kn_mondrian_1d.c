@@ -16,6 +16,8 @@
 #include "kn_error.h"
 #include "kn_mondrian.h"
 
+#define WHAT "partitioning"
+
 enum { PLACES_TRIED = 8 };
 
 typedef struct interval {
@@ -39,11 +41,6 @@ typedef struct single {
     uint64_t                   *bad;    /* places: cutting behind this position is not allowable */
     kn_partition_counters      *counters;
 } single;
-
-static kn_status no_memory(const single *s, kn_error *err)
-{
-    return kn_fail_memory(err, s->ctx, "partitioning");
-}
 
 static bool add_interval(single *s, interval item)
 {
@@ -88,7 +85,7 @@ static kn_status begin(single *s, kn_error *err)
         ok = ok && add_region(s, (kn_region){0, space->rows, 0}, SIZE_MAX);
     }
     kn_free(spans);
-    return ok ? KN_OK : no_memory(s, err);
+    return ok ? KN_OK : kn_fail_memory(err, s->ctx, WHAT);
 }
 
 static size_t widest(const single *s)
@@ -179,7 +176,8 @@ static kn_status divide(single *s, size_t which, uint32_t place, kn_error *err)
     while (s->all[low.high] == 0) low.high--;
     while (s->all[high.low] == 0) high.low++;
     s->intervals[which] = (interval){v.dimension, low, low.low == low.high};
-    if (!add_interval(s, (interval){v.dimension, high, high.low == high.high})) return no_memory(s, err);
+    if (!add_interval(s, (interval){v.dimension, high, high.low == high.high}))
+        return kn_fail_memory(err, s->ctx, WHAT);
     uint32_t new_interval = (uint32_t)s->interval_count - 1;
     size_t   count = s->regions.count, dimensions = (size_t)s->space->count;
     for (size_t r = 0; r < count; r++) {
@@ -190,7 +188,8 @@ static kn_status divide(single *s, size_t which, uint32_t place, kn_error *err)
         size_t second = r;
         if (at > region.begin) {
             s->regions.items[r] = (kn_region){region.begin, at, region.depth + 1};
-            if (!add_region(s, (kn_region){at, region.end, region.depth + 1}, r)) return no_memory(s, err);
+            if (!add_region(s, (kn_region){at, region.end, region.depth + 1}, r))
+                return kn_fail_memory(err, s->ctx, WHAT);
             second = s->regions.count - 1;
             if (region.depth + 1 > s->counters->depth) s->counters->depth = region.depth + 1;
         }
@@ -229,7 +228,7 @@ static kn_status hand_over(kn_regions *out, kn_span **spans, single *s, kn_error
 {
     size_t cells = s->regions.count * (size_t)s->space->count;
     *spans = kn_alloc_array(s->ctx, cells + 1, sizeof **spans);
-    if (!*spans) return no_memory(s, err);
+    if (!*spans) return kn_fail_memory(err, s->ctx, WHAT);
     for (size_t i = 0; i < cells; i++) (*spans)[i] = s->intervals[s->member[i]].span;
     *out = s->regions;
     s->regions = (kn_regions){0};
@@ -243,7 +242,7 @@ kn_status kn_mondrian_1d_run(kn_regions *out, kn_span **spans, kn_partition_coun
     *out = (kn_regions){0};
     *spans = NULL;
     KN_TRY(kn_row_judge_make(&s.judge, space->ctx, problem->table, problem->requirements, err));
-    kn_progress_begin(space->ctx, "partitioning", "cuts", 0);
+    kn_progress_begin(space->ctx, WHAT, "cuts", 0);
     kn_status status = begin(&s, err);
     while (status == KN_OK) {
         size_t which = widest(&s);

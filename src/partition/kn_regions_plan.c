@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_error.h"
 #include "kn_hash.h"
 #include "kn_mondrian.h"
@@ -51,12 +52,6 @@ static kn_cell cell_of(const kn_dimension *d, kn_span span)
     return (kn_cell){KN_CELL_SET, 0, 0};
 }
 
-static int by_code(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Goes through the values of a set: counts them, or writes them where `to` is given. */
 static uint32_t list_set(planner *p, size_t region, int q, kn_span span, int worker, uint32_t *to)
 {
@@ -70,7 +65,7 @@ static uint32_t list_set(planner *p, size_t region, int q, kn_span span, int wor
         if (to) to[found] = d->code_of[at];
         found++;
     }
-    if (to) qsort(to, found, sizeof *to, by_code);
+    if (to) qsort(to, found, sizeof *to, kn_compare_u32);
     return found;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_error.h"
 
 kn_status kn_public_create(kn_public **out, kn_context *ctx, kn_public_shape shape, const kn_spec *spec, kn_error *err)
@@ -56,16 +57,10 @@ int64_t kn_public_asked_k(const kn_spec *spec)
     return k;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 kn_status kn_public_sizes(kn_public *p, int64_t *sizes, int64_t count, kn_error *err)
 {
     int64_t different = 0;
-    qsort(sizes, (size_t)count, sizeof *sizes, by_size);
+    qsort(sizes, (size_t)count, sizeof *sizes, kn_compare_i64);
     for (int64_t i = 0; i < count; i++) different += i == 0 || sizes[i] != sizes[i - 1];
     kn_public_size *list = kn_public_room(p, (size_t)different, sizeof *list, err);
     if (!list) return KN_MEMORY;

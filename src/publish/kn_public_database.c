@@ -11,15 +11,13 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_database.h"
 #include "kn_error.h"
 #include "kn_interner.h"
 #include "kn_public.h"
 
-static kn_status no_memory(const kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "reading the release");
-}
+#define WHAT "reading the release"
 
 static const kn_attribute *attribute_of(const kn_spec *spec, const char *table, const char *column)
 {
@@ -40,7 +38,7 @@ static kn_status measure_column(kn_public *p, const kn_column *column, int64_t r
                                 kn_error *err)
 {
     int64_t *counts = kn_alloc_array_zero(p->ctx, (size_t)column->dict.count + 1, sizeof *counts);
-    if (!counts) return no_memory(p->ctx, err);
+    if (!counts) return kn_fail_memory(err, p->ctx, WHAT);
     for (int64_t r = 0; r < rows; r++) counts[kn_column_code(column, r)]++;
     kn_status st = kn_public_labels(out, p->ctx, column, counts, 0, p->spec->csv.decimal, err);
     kn_free(counts);
@@ -54,13 +52,13 @@ static kn_status describe_table(kn_public *p, const kn_database_table *t, kn_pub
     part->rows = t->table->rows;
     part->column_count = t->table->column_count;
     part->columns = kn_public_room(p, (size_t)part->column_count, sizeof *part->columns, err);
-    if (!part->name || !part->columns) return no_memory(p->ctx, err);
+    if (!part->name || !part->columns) return kn_fail_memory(err, p->ctx, WHAT);
     for (int c = 0; c < part->column_count; c++) {
         kn_public_column *column = &part->columns[c];
         const char       *name = t->table->columns[c].name;
         *column = (kn_public_column){.level = -1, .lm = NAN, .attribute = attribute_of(p->spec, t->name, name)};
         column->name = kn_arena_strndup(&p->arena, name, strlen(name));
-        if (!column->name) return no_memory(p->ctx, err);
+        if (!column->name) return kn_fail_memory(err, p->ctx, WHAT);
         if (is_quasi(column)) KN_TRY(measure_column(p, &t->table->columns[c], part->rows, column, err));
     }
     return KN_OK;
@@ -73,12 +71,6 @@ typedef struct kin {
     int64_t  *starts; /* rows + 1 */
     uint64_t *sights; /* table in the upper half */
 } kin;
-
-static int by_number(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
 
 static void kin_free(kin *k)
 {
@@ -107,17 +99,17 @@ static kn_status gather(kin *k, kn_context *ctx, const kn_database *db, int tabl
     const kn_database_table *t = &db->tables[table];
     int64_t                  rows = t->table->rows;
     k->starts = kn_alloc_array_zero(ctx, (size_t)rows + 2, sizeof *k->starts);
-    if (!k->starts) return no_memory(ctx, err);
+    if (!k->starts) return kn_fail_memory(err, ctx, WHAT);
     for (int c = 0; c < t->child_count; c++) KN_TRY(add_rows(k, db, t->children[c], NULL, true, err));
     for (int64_t r = 0; r < rows; r++) k->starts[r + 1] += k->starts[r];
     k->sights = kn_alloc_array(ctx, (size_t)k->starts[rows] + 1, sizeof *k->sights);
-    if (!k->sights) return no_memory(ctx, err);
+    if (!k->sights) return kn_fail_memory(err, ctx, WHAT);
     for (int c = 0; c < t->child_count; c++)
         KN_TRY(add_rows(k, db, t->children[c], sights[t->children[c]], false, err));
     for (int64_t r = rows; r > 0; r--) k->starts[r] = k->starts[r - 1]; /* filling moved each to its end */
     k->starts[0] = 0;
     for (int64_t r = 0; r < rows; r++)
-        qsort(k->sights + k->starts[r], (size_t)(k->starts[r + 1] - k->starts[r]), sizeof *k->sights, by_number);
+        qsort(k->sights + k->starts[r], (size_t)(k->starts[r + 1] - k->starts[r]), sizeof *k->sights, kn_compare_u64);
     return KN_OK;
 }
 
@@ -132,7 +124,7 @@ static kn_status see_table(kn_public *p, const kn_database *db, int table, uint3
     kn_interner_init(&seen, p->ctx);
     kn_buffer_init(&sight, p->ctx);
     sights[table] = kn_alloc_array(p->ctx, (size_t)t->rows + 1, sizeof **sights);
-    kn_status st = sights[table] ? gather(&k, p->ctx, db, table, sights, err) : no_memory(p->ctx, err);
+    kn_status st = sights[table] ? gather(&k, p->ctx, db, table, sights, err) : kn_fail_memory(err, p->ctx, WHAT);
     for (int64_t r = 0; r < t->rows && st == KN_OK; r++) {
         kn_buffer_clear(&sight);
         for (int c = 0; c < t->column_count; c++) {
@@ -142,7 +134,7 @@ static kn_status see_table(kn_public *p, const kn_database *db, int table, uint3
         kn_buffer_append(&sight, k.sights + k.starts[r], (size_t)(k.starts[r + 1] - k.starts[r]) * sizeof *k.sights);
         uint32_t id =
             sight.failed ? KN_ID_FAILED : kn_intern(&seen, (kn_string){sight.size ? sight.data : "", sight.size});
-        if (id == KN_ID_FAILED) st = no_memory(p->ctx, err);
+        if (id == KN_ID_FAILED) st = kn_fail_memory(err, p->ctx, WHAT);
         sights[table][r] = id - 1;
     }
     *different = (int64_t)seen.count;
@@ -157,12 +149,12 @@ static kn_status classes_of_persons(kn_public *p, kn_database *db, const char *p
     KN_TRY(kn_database_choose(db, persons, err));
     uint32_t **sights = kn_alloc_array_zero(p->ctx, (size_t)db->table_count, sizeof *sights);
     int64_t    different = 0, *sizes = NULL, rows = db->tables[db->entity].table->rows;
-    kn_status  st = sights ? KN_OK : no_memory(p->ctx, err);
+    kn_status  st = sights ? KN_OK : kn_fail_memory(err, p->ctx, WHAT);
     for (int i = db->table_count - 1; i >= 0 && st == KN_OK; i--)
         st = see_table(p, db, db->order[i], sights, &different, err);
     if (st == KN_OK) {
         sizes = kn_alloc_array_zero(p->ctx, (size_t)different + 1, sizeof *sizes);
-        if (!sizes) st = no_memory(p->ctx, err);
+        if (!sizes) st = kn_fail_memory(err, p->ctx, WHAT);
     }
     for (int64_t r = 0; r < rows && st == KN_OK; r++) sizes[sights[db->entity][r]]++;
     if (st == KN_OK) st = kn_public_sizes(p, sizes, different, err);

@@ -17,16 +17,19 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "kn_alloc.h"
 #include "kn_bitset.h"
+#include "kn_clock.h"
+#include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_hash.h"
 #include "kn_parallel.h"
 #include "kn_relational_internal.h"
 #include "kn_sort.h"
+
+#define WHAT "clustering rows of bits"
 
 enum { GROUP = 32, PIECE = 256 };
 
@@ -83,11 +86,6 @@ typedef struct search {
 } search;
 
 /* ---- Rows ---- */
-
-static kn_status no_memory(const search *s, kn_error *err)
-{
-    return kn_fail_memory(err, s->ctx, "clustering rows of bits");
-}
 
 static uint32_t common_words(const uint64_t *a, const uint64_t *b, size_t words)
 {
@@ -194,7 +192,7 @@ static kn_status begin_cluster(search *s, const bit_row *person, uint32_t entity
 {
     size_t       rows = s->problem->complete ? 2 : 1, quasi = (size_t)s->quasi;
     bit_cluster *c = kn_alloc_zero(s->ctx, sizeof *c + quasi * sizeof(uint32_t));
-    if (!c) return no_memory(s, err);
+    if (!c) return kn_fail_memory(err, s->ctx, WHAT);
     c->row = *person;
     c->row.list = NULL;
     c->row.values = (uint32_t *)(void *)(c + 1);
@@ -204,7 +202,7 @@ static kn_status begin_cluster(search *s, const bit_row *person, uint32_t entity
     c->slot = KN_FOREST_NONE;
     if (!c->row.ones || !add_members(s, c, &entity, 1) || !array_add(s, &s->open, c)) {
         cluster_free(c);
-        return no_memory(s, err);
+        return kn_fail_memory(err, s->ctx, WHAT);
     }
     for (size_t i = 0; i < rows; i++) memcpy(c->row.ones + i * s->words, person->ones, s->words * sizeof *person->ones);
     s->counters->clusters++;
@@ -222,7 +220,7 @@ static void join_values(const search *s, bit_cluster *c, const bit_row *row)
 static kn_status join(const search *s, bit_cluster *c, const bit_row *row, const uint32_t *members, uint32_t count,
                       kn_error *err)
 {
-    if (!add_members(s, c, members, count)) return no_memory(s, err);
+    if (!add_members(s, c, members, count)) return kn_fail_memory(err, s->ctx, WHAT);
     join_values(s, c, row);
     for (size_t i = 0; i < s->words; i++) c->row.ones[i] &= row->ones[i];
     for (size_t i = 0; c->row.any && i < s->words; i++) c->row.any[i] |= row->any[i];
@@ -253,14 +251,14 @@ static kn_status finish(search *s, bit_cluster *c, kn_error *err)
     c->row.ones = c->row.any = NULL;
     if (room && array_add(s, &s->done, c)) return KN_OK;
     cluster_free(c);
-    return no_memory(s, err);
+    return kn_fail_memory(err, s->ctx, WHAT);
 }
 
 /* A finished class takes a person in. Spoils the person's row. */
 static kn_status take_in(const search *s, bit_cluster *c, bit_row *person, uint32_t entity, kn_error *err)
 {
     uint32_t kept = 0;
-    if (!add_members(s, c, &entity, 1)) return no_memory(s, err);
+    if (!add_members(s, c, &entity, 1)) return kn_fail_memory(err, s->ctx, WHAT);
     join_values(s, c, person);
     for (uint32_t i = 0; i < c->row.one_count; i++)
         if (kn_bitset_test(person->ones, c->one_list[i])) c->one_list[kept++] = c->one_list[i];
@@ -268,7 +266,7 @@ static kn_status take_in(const search *s, bit_cluster *c, bit_row *person, uint3
     if (!s->problem->complete) return KN_OK;
     void *block = c->any_list;
     if (!kn_grow(s->ctx, &block, &c->any_capacity, (size_t)c->row.any_count + person->any_count, sizeof *c->any_list))
-        return no_memory(s, err);
+        return kn_fail_memory(err, s->ctx, WHAT);
     c->any_list = block;
     for (uint32_t i = 0; i < c->row.any_count; i++) kn_bitset_clear(person->ones, c->any_list[i]);
     for (uint32_t i = 0; i < person->one_count; i++)
@@ -318,7 +316,7 @@ static kn_status put_group(search *s, int count, kn_error *err)
     void *block = s->known;
     bool  room = kn_grow(s->ctx, &block, &s->known_capacity, GROUP * s->open.count + 1, sizeof *s->known);
     s->known = block;
-    if (!room) return no_memory(s, err);
+    if (!room) return kn_fail_memory(err, s->ctx, WHAT);
     s->slots = s->open.count;
     for (size_t at = 0; at < s->slots; at++) s->open.items[at]->slot = (uint32_t)at;
     s->counters->distances += count * (int64_t)s->slots;
@@ -355,7 +353,7 @@ static kn_status find_nearest(search *s, size_t *out, const bit_row *row, cluste
     void  *block = s->nearest;
     bool   room = kn_grow(s->ctx, &block, &s->nearest_capacity, pieces, sizeof *s->nearest);
     s->nearest = block;
-    if (!room) return no_memory(s, err);
+    if (!room) return kn_fail_memory(err, s->ctx, WHAT);
     if (kn_cancelled(s->ctx)) return kn_fail_cancelled(err);
     s->fixed = row;
     s->among = among;
@@ -403,7 +401,7 @@ static kn_status cluster_all(search *s, kn_error *err)
     int64_t entities = s->bitmap->forest->entities;
     size_t  bytes = s->words * sizeof(uint64_t) + ((size_t)s->quasi + 1) / 2 * sizeof(uint64_t);
     s->person_block = kn_alloc_array_zero(s->ctx, GROUP, bytes + sizeof(uint64_t));
-    if (!s->person_block) return no_memory(s, err);
+    if (!s->person_block) return kn_fail_memory(err, s->ctx, WHAT);
     for (size_t i = 0; i < GROUP; i++) {
         s->persons[i].ones = (uint64_t *)(void *)((char *)s->person_block + i * bytes);
         s->persons[i].values = (uint32_t *)(void *)(s->persons[i].ones + s->words);
@@ -425,7 +423,7 @@ static kn_status add_class(const search *s, kn_cluster_list *list, const bit_clu
     size_t           count = (size_t)c->row.one_count + 1;
     uint32_t        *nodes = kn_alloc_array(s->ctx, count * c->size, sizeof *nodes);
     kn_cluster      *tree = NULL;
-    if (!nodes) return no_memory(s, err);
+    if (!nodes) return kn_fail_memory(err, s->ctx, WHAT);
     for (uint32_t m = 0; m < c->size; m++) {
         uint64_t begin = f->start[c->members[m]], end = f->start[c->members[m] + 1];
         for (uint64_t n = begin + 1; n < end; n++) place[s->bitmap->bit[n]] = (uint32_t)(n - begin);
@@ -459,12 +457,6 @@ static int compare_classes(const void *arg, uint64_t a, uint64_t b)
     return order;
 }
 
-static int compare_bits(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static kn_status measure(search *s, kn_error *err)
 {
     kn_bitmap_counters *counters = s->counters;
@@ -472,14 +464,14 @@ static kn_status measure(search *s, kn_error *err)
     int64_t             persons = s->bitmap->forest->entities, kept = 0, alike = 0;
     kn_u128             sum = 0;
     kn_sort_record     *order = kn_alloc_array(s->ctx, n + 1, sizeof *order);
-    if (!order) return no_memory(s, err);
+    if (!order) return kn_fail_memory(err, s->ctx, WHAT);
     for (size_t i = 0; i < n; i++) {
         bit_cluster *c = s->done.items[i];
         uint64_t     lost = s->bitmap->bits - c->row.one_count, loss = 0;
         if (c->any_list) {
             lost -= s->bitmap->bits - c->row.any_count;
             counters->absent_kept += (int64_t)(s->bitmap->bits - c->row.any_count) * c->size;
-            qsort(c->any_list, c->row.any_count, sizeof *c->any_list, compare_bits);
+            qsort(c->any_list, c->row.any_count, sizeof *c->any_list, kn_compare_u32);
         }
         for (int q = 0; q < s->quasi; q++) loss += s->losses->lm[base + (size_t)q][c->row.values[q]];
         sum += (kn_u128)(loss + lost * s->losses->unit) * c->size;
@@ -505,7 +497,7 @@ static kn_status make_plan(search *s, kn_database_plan **out, kn_error *err)
 {
     kn_cluster_list list = {0};
     uint32_t       *place = kn_alloc_array(s->ctx, (size_t)s->bitmap->bits + 1, sizeof *place);
-    kn_status       st = place ? measure(s, err) : no_memory(s, err);
+    kn_status       st = place ? measure(s, err) : kn_fail_memory(err, s->ctx, WHAT);
     for (size_t i = 0; st == KN_OK && i < s->done.count; i++) {
         st = add_class(s, &list, s->done.items[i], place, err);
         cluster_free(s->done.items[i]);
@@ -519,13 +511,6 @@ static kn_status make_plan(search *s, kn_database_plan **out, kn_error *err)
 }
 
 /* ---- The whole ---- */
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static kn_status check(const kn_bitmap_problem *p, kn_error *err)
 {
@@ -560,13 +545,13 @@ kn_status kn_bitmap_search(kn_database_plan **out, bool *found, kn_bitmap_counte
     KN_TRY(check(problem, err));
     const kn_forest *forest = problem->forest;
     if (forest->entities < problem->k) return KN_OK;
-    double     begin = seconds();
+    double     begin = kn_clock_seconds();
     kn_bitmap *bitmap = NULL;
     kn_losses  losses = {0};
     uint32_t  *order = NULL;
     kn_status  st = kn_bitmap_make(&bitmap, ctx, forest, err);
     if (st == KN_OK) {
-        counters->conversion_seconds = seconds() - begin;
+        counters->conversion_seconds = kn_clock_seconds() - begin;
         counters->bits = bitmap->bits;
         counters->repeated = bitmap->repeated;
         counters->columns = counters->bits + forest->db->tables[forest->db->entity].quasi_count;

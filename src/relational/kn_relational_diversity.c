@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_error.h"
 #include "kn_model.h"
 #include "kn_relational_internal.h"
@@ -28,16 +29,10 @@ bool kn_codes_room(kn_codes *codes, kn_context *ctx, size_t need)
     return good;
 }
 
-static int compare_codes(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 kn_histogram kn_codes_histogram(kn_codes *room, uint32_t count)
 {
     uint32_t values = 0;
-    qsort(room->codes, count, sizeof *room->codes, compare_codes);
+    qsort(room->codes, count, sizeof *room->codes, kn_compare_u32);
     for (uint32_t m = 0; m < count; m++) {
         if (values > 0 && room->codes[m] == room->codes[values - 1]) {
             room->counts[values - 1]++;

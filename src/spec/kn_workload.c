@@ -19,6 +19,8 @@
 #include "kn_utf8.h"
 #include "kn_value.h"
 
+#define WHAT "reading a workload"
+
 enum { MOST_BYTES = 1 << 24, MOST_QUERIES = 100000, MOST_PREDICATES = 256 };
 
 /* The workload with what it points to. */
@@ -183,11 +185,6 @@ static bool is_sign(const kn_word *word, const char *sign)
 
 /* ---- Rules ---- */
 
-static kn_status no_memory(parser *p)
-{
-    return kn_fail_memory(p->err, p->ctx, "reading a workload");
-}
-
 static kn_status expected(parser *p, const char *what)
 {
     const char *found = p->word.kind == KN_WORD_END ? ", the file ends here" : "";
@@ -244,7 +241,7 @@ static kn_status take_name(parser *p, const char **out, const char *what)
     bool bare = p->word.kind == KN_WORD_NAME && !is_reserved(&p->word);
     if (!bare && p->word.kind != KN_WORD_QUOTED) return expected(p, what);
     *out = unquote(p, &p->word);
-    if (!*out) return no_memory(p);
+    if (!*out) return kn_fail_memory(p->err, p->ctx, WHAT);
     advance(p);
     return KN_OK;
 }
@@ -257,7 +254,7 @@ static kn_status take_value(parser *p)
         return expected(p, "a value: a number or 'text'");
     literal.text = unquote(p, &p->word);
     if (!literal.text || !kn_grow(p->ctx, &literals, &p->literal_capacity, p->literal_count + 1, sizeof *p->literals))
-        return no_memory(p);
+        return kn_fail_memory(p->err, p->ctx, WHAT);
     p->literals = literals;
     p->literals[p->literal_count++] = literal;
     advance(p);
@@ -327,7 +324,7 @@ static kn_status take_predicate(parser *p, kn_predicate *predicate)
     KN_TRY(take_condition(p, predicate));
     if (p->literal_count == 0) return KN_OK;
     kn_literal *values = kn_arena_alloc(&p->w->arena, p->literal_count * sizeof *values);
-    if (!values) return no_memory(p);
+    if (!values) return kn_fail_memory(p->err, p->ctx, WHAT);
     memcpy(values, p->literals, p->literal_count * sizeof *values);
     predicate->values = values;
     predicate->value_count = (int)p->literal_count;
@@ -346,7 +343,7 @@ static kn_status take_predicates(parser *p, kn_query *query)
         return kn_fail_at(p->err, KN_INPUT, p->name, p->word.line, p->word.column,
                           "OR is not understood: predicates are joined by AND; for one column use IN");
     kn_predicate *predicates = kn_arena_alloc(&p->w->arena, count * sizeof *predicates);
-    if (!predicates) return no_memory(p);
+    if (!predicates) return kn_fail_memory(p->err, p->ctx, WHAT);
     memcpy(predicates, p->predicates, count * sizeof *predicates);
     query->predicates = predicates;
     query->predicate_count = (int)count;
@@ -404,7 +401,7 @@ static kn_status take_query(parser *p)
     const char *line = kn_buffer_text(&p->line);
     query.text = line ? kn_arena_strndup(&p->w->arena, line, p->line.size) : NULL;
     if (!query.text || !kn_grow(p->ctx, &queries, &p->query_capacity, p->query_count + 1, sizeof *p->queries))
-        return no_memory(p);
+        return kn_fail_memory(p->err, p->ctx, WHAT);
     p->queries = queries;
     p->queries[p->query_count++] = query;
     while (is_sign(&p->word, ";")) p->word = next_word(&p->words);
@@ -423,12 +420,12 @@ static kn_status parse_all(parser *p)
     while (p->word.kind != KN_WORD_END) KN_TRY(take_query(p));
     if (p->query_count == 0) return kn_fail(p->err, KN_INPUT, "%s: there is no query in it", p->name);
     kn_query *queries = kn_arena_alloc(&p->w->arena, p->query_count * sizeof *queries);
-    if (!queries) return no_memory(p);
+    if (!queries) return kn_fail_memory(p->err, p->ctx, WHAT);
     memcpy(queries, p->queries, p->query_count * sizeof *queries);
     p->w->workload.queries = queries;
     p->w->workload.query_count = (int)p->query_count;
     p->w->workload.path = kn_arena_strndup(&p->w->arena, p->name, strlen(p->name));
-    return p->w->workload.path ? KN_OK : no_memory(p);
+    return p->w->workload.path ? KN_OK : kn_fail_memory(p->err, p->ctx, WHAT);
 }
 
 kn_status kn_workload_parse(kn_workload **out, kn_context *ctx, const char *name, const char *text, size_t size,
@@ -445,7 +442,7 @@ kn_status kn_workload_parse(kn_workload **out, kn_context *ctx, const char *name
     if (!w || !p) {
         kn_free(w);
         kn_free(p);
-        return kn_fail_memory(err, ctx, "reading a workload");
+        return kn_fail_memory(err, ctx, WHAT);
     }
     kn_arena_init(&w->arena, ctx);
     *p = (parser){.ctx = ctx, .w = w, .name = name, .words = {{text, size}, 0, 1, 1}, .err = err};
@@ -467,7 +464,7 @@ static kn_status read_all(kn_buffer *to, kn_source *source, kn_error *err)
     size_t got = 0;
     do {
         char *room = kn_buffer_reserve(to, 1 << 16);
-        if (!room) return kn_fail_memory(err, to->ctx, "reading a workload");
+        if (!room) return kn_fail_memory(err, to->ctx, WHAT);
         KN_TRY(kn_source_read(source, room, 1 << 16, &got, err));
         to->size += got;
     } while (got > 0 && to->size <= MOST_BYTES);

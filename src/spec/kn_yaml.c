@@ -94,11 +94,6 @@ static kn_status fail_byte(reader *r, size_t byte, const char *format, ...)
     return status;
 }
 
-static kn_status fail_memory(reader *r)
-{
-    return kn_fail_memory(r->err, r->arena->ctx, r->origin->name);
-}
-
 /* libfyaml's words → ours. Other words of its stay, unless they show a piece of the text longer than a character. */
 static const struct {
     const char *its, *ours;
@@ -173,7 +168,7 @@ static kn_status check_keys(reader *r, const kn_yaml *map)
 {
     if (map->count < 2) return KN_OK;
     const kn_yaml **keys = kn_arena_alloc(r->arena, map->count * sizeof *keys);
-    if (!keys) return fail_memory(r);
+    if (!keys) return kn_fail_memory(r->err, r->arena->ctx, r->origin->name);
     size_t n = 0;
     for (const kn_yaml *k = map->first; k; k = k->next) keys[n++] = k;
     qsort(keys, n, sizeof *keys, compare_keys);
@@ -246,7 +241,7 @@ static kn_status unquote(reader *r, kn_yaml *node)
     size_t end = quote ? kn_yaml_quoted_end(r->text, r->size, r->at) : 0;
     if (end == 0) return fail_words(r, r->at, NULL);
     char *out = kn_arena_bytes(r->arena, 2 * (end - r->at));
-    if (!out) return fail_memory(r);
+    if (!out) return kn_fail_memory(r->err, r->arena->ctx, r->origin->name);
     if (!kn_yaml_unquote(r->text + r->at, end - r->at, out, &node->size))
         return kn_yaml_fail(r->origin, node, r->err, "this text holds an escape that stands for no character");
     out[node->size] = '\0';
@@ -258,17 +253,17 @@ static kn_status copy_text(reader *r, struct fy_event *event, kn_yaml *node)
 {
     size_t      size = 0;
     const char *text = event->scalar.value ? fy_token_get_text(event->scalar.value, &size) : "";
-    if (!text) return fail_memory(r);
+    if (!text) return kn_fail_memory(r->err, r->arena->ctx, r->origin->name);
     if (kn_utf8_check(text, size) != size) return fail_words(r, r->at, NULL);
     node->text = kn_arena_strndup(r->arena, text, size);
     node->size = size;
-    return node->text ? KN_OK : fail_memory(r);
+    return node->text ? KN_OK : kn_fail_memory(r->err, r->arena->ctx, r->origin->name);
 }
 
 static kn_status add_text(reader *r, struct fy_event *event)
 {
     kn_yaml *node = new_node(r, event, KN_YAML_TEXT);
-    if (!node) return fail_memory(r);
+    if (!node) return kn_fail_memory(r->err, r->arena->ctx, r->origin->name);
     if (fy_event_get_node_style(event) == FYNS_FOLDED) /* libfyaml 0.7 gets some of them wrong, and nobody needs them */
         return kn_yaml_fail(r->origin, node, r->err, "folded texts (>) are not supported; write the text in quotes");
     KN_TRY(is_quoted(event) ? unquote(r, node) : copy_text(r, event, node));
@@ -278,7 +273,7 @@ static kn_status add_text(reader *r, struct fy_event *event)
 static kn_status open_node(reader *r, struct fy_event *event, kn_yaml_kind kind)
 {
     kn_yaml *node = new_node(r, event, kind);
-    if (!node) return fail_memory(r);
+    if (!node) return kn_fail_memory(r->err, r->arena->ctx, r->origin->name);
     if (r->depth == KN_YAML_DEEPEST)
         return fail_byte(r, r->at, "more than %d lists and mappings inside each other", KN_YAML_DEEPEST);
     KN_TRY(hang(r, node));
@@ -350,7 +345,7 @@ static kn_status parse(reader *r)
 {
     struct fy_diag_cfg diag = {.level = FYET_ERROR};
     r->diag = fy_diag_create(&diag);
-    if (!r->diag) return fail_memory(r);
+    if (!r->diag) return kn_fail_memory(r->err, r->arena->ctx, r->origin->name);
     fy_diag_set_collect_errors(r->diag, true);
     struct fy_parse_cfg cfg = {.search_path = "",
                                .flags = (enum fy_parse_cfg_flags)(FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_JSON_NONE |
@@ -359,7 +354,7 @@ static kn_status parse(reader *r)
     kn_status           status = KN_OK;
     r->parser = fy_parser_create(&cfg);
     if (!r->parser || fy_parser_set_string(r->parser, r->text, r->size) != 0)
-        status = fail_memory(r);
+        status = kn_fail_memory(r->err, r->arena->ctx, r->origin->name);
     else
         status = read_events(r);
     fy_parser_destroy(r->parser);

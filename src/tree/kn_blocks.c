@@ -15,11 +15,6 @@
 
 enum { BLOCK_BYTES = 1 << 19, FEWEST_WORDS = KN_BLOCK_LANES, MOST_WORDS = 128 };
 
-static kn_status no_memory(const kn_candidate *c, kn_error *err)
-{
-    return kn_fail_memory(err, c->ctx, WHAT);
-}
-
 void kn_blocks_free(kn_blocks *b)
 {
     kn_free(b->relation_of);
@@ -72,7 +67,7 @@ static kn_status relate(kn_blocks *b, const kn_blocks_ways *w, kn_error *err)
     if (!kn_grow(c->ctx, (void **)&b->relation_of, &b->relation_of_capacity, pairs + 1, sizeof *b->relation_of) ||
         !kn_grow(c->ctx, (void **)&b->of_node, &b->of_node_capacity, ((size_t)c->nodes + 1) * stride,
                  sizeof *b->of_node))
-        return no_memory(c, err);
+        return kn_fail_memory(err, c->ctx, WHAT);
     memset(b->relation_of, 0, pairs * sizeof *b->relation_of);
     for (uint32_t i = 0; i < c->nodes; i++) {
         uint32_t *out = b->of_node + i * stride, then = i;
@@ -82,7 +77,7 @@ static kn_status relate(kn_blocks *b, const kn_blocks_ways *w, kn_error *err)
         if (w->old_only && i >= c->old_nodes) then = c->was[i - c->old_nodes];
         if (!relate_node(b, w->now + i * c->stride, w->old_only, two ? NOW : SAME, out) ||
             (two && !relate_node(b, w->then + then * c->stride, w->old_only, THEN, out)))
-            return no_memory(c, err);
+            return kn_fail_memory(err, c->ctx, WHAT);
     }
     return KN_OK;
 }
@@ -146,7 +141,7 @@ kn_status kn_blocks_begin(kn_blocks *b, kn_candidate *c, const kn_blocks_ways *w
     if (!link_neighbours(b) ||
         !kn_grow(c->ctx, (void **)&b->differs, &b->differs_capacity, 2 * relations + 1, sizeof *b->differs) ||
         !kn_grow(c->ctx, (void **)&b->sets, &b->sets_capacity, sets * b->words, sizeof *b->sets))
-        return no_memory(c, err);
+        return kn_fail_memory(err, c->ctx, WHAT);
     b->present = b->differs + relations;
     b->values = b->sets;
     b->now = b->values + c->places * b->words;

@@ -10,7 +10,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
-#include "kn_fresh.h"
+#include "kn_new_support.h"
 
 #define WHAT "looking at a cut"
 
@@ -40,11 +40,6 @@ bool kn_cut_state_fits(kn_key_layout *out, const kn_tree_problem *p, const kn_sy
     return true;
 }
 
-static kn_status no_memory(const kn_candidate *c, kn_error *err)
-{
-    return kn_fail_memory(err, c->ctx, WHAT);
-}
-
 kn_status kn_candidate_make(kn_candidate **out, const kn_tree_problem *problem, const kn_synopsis *synopsis,
                             const kn_cost_domain *domain, kn_key_layout layout, kn_error *err)
 {
@@ -64,12 +59,13 @@ kn_status kn_candidate_make(kn_candidate **out, const kn_tree_problem *problem, 
     c->local = kn_alloc_array_zero(ctx, values + 1, sizeof *c->local);
     c->image = kn_alloc_array(ctx, (size_t)synopsis->nodes + 1, sizeof *c->image);
     c->has = kn_alloc_array(ctx, kn_bitset_words(synopsis->rows.count) + 1, sizeof *c->has);
-    c->fresh = kn_alloc_array_zero(ctx, n + 1, sizeof *c->fresh);
+    c->new_supports = kn_alloc_array_zero(ctx, n + 1, sizeof *c->new_supports);
     c->delta = kn_alloc_array_zero(ctx, n + 1, sizeof *c->delta);
     c->round_of = kn_alloc_array_zero(ctx, n + 1, sizeof *c->round_of);
-    if (!c->place_of || !c->cut_of || !c->local || !c->image || !c->has || !c->fresh || !c->delta || !c->round_of)
-        return no_memory(c, err);
-    for (size_t i = 0; i <= n; i++) c->fresh[i].ctx = c->delta[i].ctx = ctx;
+    if (!c->place_of || !c->cut_of || !c->local || !c->image || !c->has || !c->new_supports || !c->delta ||
+        !c->round_of)
+        return kn_fail_memory(err, c->ctx, WHAT);
+    for (size_t i = 0; i <= n; i++) c->new_supports[i].ctx = c->delta[i].ctx = ctx;
     KN_TRY(kn_node_table_make(&c->added, ctx, 0, err));
     return kn_node_table_make(&c->trie, ctx, 0, err);
 }
@@ -78,14 +74,14 @@ void kn_candidate_free(kn_candidate *c)
 {
     if (!c) return;
     for (int i = 0; i <= c->problem->n; i++) {
-        if (c->fresh) kn_counts_free(&c->fresh[i]);
+        if (c->new_supports) kn_counts_free(&c->new_supports[i]);
         if (c->delta) kn_counts_free(&c->delta[i]);
     }
     void *blocks[] = {c->cut_of,     c->image,        c->gone,      c->value,        c->paths,      c->previous_paths,
                       c->was,        c->differs,      c->moved,     c->row_source,   c->row_weight, c->differed,
                       c->node_marks, c->row_marks,    c->row_start, c->narrow_nodes, c->wide_nodes, c->row_hash,
                       c->row_slots,  c->changed_rows, c->new_row,   c->has,          c->node_stamp, c->old_has,
-                      c->local,      c->fresh,        c->delta,     c->round_of,     c->bad,        c->list,
+                      c->local,      c->new_supports, c->delta,     c->round_of,     c->bad,        c->list,
                       c->support,    c->trie_of,      c->trie_map,  c->place_of,     c->value_of,   c->cells[1],
                       c->cells[2]};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) kn_free(blocks[i]);
@@ -143,7 +139,7 @@ static kn_status number_values(kn_candidate *c, kn_error *err)
     c->places = c->new_count = 0;
     if (kn_is_whole(c)) return KN_OK;
     if (!kn_grow(c->ctx, (void **)&c->value_of, &c->value_of_capacity, v->nodes, sizeof *c->value_of))
-        return no_memory(c, err);
+        return kn_fail_memory(err, c->ctx, WHAT);
     memset(c->place_of, 0xff, v->nodes * sizeof *c->place_of);
     for (uint32_t child = u + 1; child < v->end[u]; child = v->end[child]) {
         c->place_of[child] = c->new_count;
@@ -172,16 +168,16 @@ static kn_status add_nodes(kn_candidate *c, kn_error *err)
     c->old_nodes = c->parent ? c->parent->nodes : 0;
     kn_node_table_clear(&c->added);
     if (!kn_grow(c->ctx, (void **)&c->gone, &c->gone_capacity, (size_t)c->old_nodes + 1, sizeof *c->gone))
-        return no_memory(c, err);
+        return kn_fail_memory(err, c->ctx, WHAT);
     memset(c->gone, 0, c->old_nodes * sizeof *c->gone);
     if (kn_is_whole(c)) {
         memset(c->gone, 1, c->old_nodes * sizeof *c->gone);
-        if (!add_range(c, 0, s->nodes)) return no_memory(c, err);
+        if (!add_range(c, 0, s->nodes)) return kn_fail_memory(err, c->ctx, WHAT);
     } else {
         memcpy(c->image, c->parent->image, s->nodes * sizeof *c->image);
         for (uint32_t v = c->specialized; v < c->last_new; v++)
             for (uint32_t i = s->side_start[v]; i < s->side_start[v + 1]; i++)
-                if (!add_range(c, s->side[i], s->end[s->side[i]])) return no_memory(c, err);
+                if (!add_range(c, s->side[i], s->end[s->side[i]])) return kn_fail_memory(err, c->ctx, WHAT);
     }
     c->nodes = c->old_nodes + c->added.count;
     return KN_OK;
@@ -200,7 +196,7 @@ static kn_status write_paths(kn_candidate *c, kn_error *err)
         !kn_grow(c->ctx, (void **)&c->differed, &c->differed_capacity, n, sizeof *c->differed) ||
         !kn_grow(c->ctx, (void **)&c->node_marks, &c->node_marks_capacity, n, sizeof *c->node_marks) ||
         !kn_grow(c->ctx, (void **)&c->node_stamp, &c->node_stamp_capacity, n, sizeof *c->node_stamp))
-        return no_memory(c, err);
+        return kn_fail_memory(err, c->ctx, WHAT);
     memset(c->node_stamp, 0, n * sizeof *c->node_stamp);
     memset(c->moved, 0, n * sizeof *c->moved);
     c->node_clock = 0;
@@ -226,7 +222,7 @@ static kn_status tell_rare(const kn_candidate *c, kn_outcome *out, kn_error *err
 {
     const kn_combinations *x = &c->combinations;
     out->rare = kn_alloc_array(c->ctx, (size_t)x->chosen_count, sizeof *out->rare);
-    if (!out->rare) return no_memory(c, err);
+    if (!out->rare) return kn_fail_memory(err, c->ctx, WHAT);
     memcpy(out->rare, x->chosen, (size_t)x->chosen_count * sizeof *out->rare);
     out->rare_count = x->chosen_count;
     return KN_OK;
@@ -274,7 +270,7 @@ kn_status kn_candidate_look(kn_candidate *c, const kn_cut_state *parent, uint32_
     c->specialized = specialized;
     c->no_memory = false;
     c->kept = kn_alloc_zero(c->ctx, sizeof *c->kept);
-    if (!c->kept) return no_memory(c, err);
+    if (!c->kept) return kn_fail_memory(err, c->ctx, WHAT);
     c->kept->ctx = c->ctx;
     c->kept->synopsis = c->synopsis;
     kn_status st = look(c, out, err);

@@ -76,9 +76,9 @@ struct kn_candidate {
     size_t    node_stamp_capacity;
     uint32_t  node_clock;
 
-    /* Supports, per number of relations: combinations with a new value, by key or in arrays (kn_fresh.h); of all others what
+    /* Supports, per number of relations: combinations with a new value, by key or in arrays (kn_new_support.h); of all others what
      * differs from the parent's. */
-    kn_counts *fresh;
+    kn_counts *new_supports;
     bool       dense;
     uint32_t   places, new_count;
     uint32_t  *place_of, *value_of; /* per value: its place, new ones first; and back */

@@ -11,11 +11,6 @@
 
 #define WHAT "the cost of a cut"
 
-static kn_status no_memory(const kn_candidate *c, kn_error *err)
-{
-    return kn_fail_memory(err, c->ctx, WHAT);
-}
-
 /* ---- The released trie ---- */
 
 static bool is_gone(const kn_candidate *c, uint32_t node)
@@ -27,7 +22,7 @@ static kn_status build_trie(kn_candidate *c, kn_error *err)
 {
     kn_node_table_clear(&c->trie);
     if (!kn_grow(c->ctx, (void **)&c->trie_of, &c->trie_of_capacity, (size_t)c->nodes + 1, sizeof *c->trie_of))
-        return no_memory(c, err);
+        return kn_fail_memory(err, c->ctx, WHAT);
     for (uint32_t i = 0; i < c->nodes; i++) {
         const uint32_t *path = kn_path_of(c, i) + 1;
         uint32_t        at = KN_NONE, last = path[-1] - 1;
@@ -35,12 +30,13 @@ static kn_status build_trie(kn_candidate *c, kn_error *err)
         if (is_gone(c, i)) continue;
         for (uint32_t j = 0; j <= last; j++) {
             at = kn_node_table_child(&c->trie, at, path[j]);
-            if (at == KN_NODE_TABLE_FULL) return no_memory(c, err);
+            if (at == KN_NODE_TABLE_FULL) return kn_fail_memory(err, c->ctx, WHAT);
         }
         c->trie_of[i] = at;
     }
     size_t n = (size_t)c->trie.count + 1;
-    if (!kn_grow(c->ctx, (void **)&c->support, &c->support_capacity, n, sizeof *c->support)) return no_memory(c, err);
+    if (!kn_grow(c->ctx, (void **)&c->support, &c->support_capacity, n, sizeof *c->support))
+        return kn_fail_memory(err, c->ctx, WHAT);
     memset(c->support, 0, n * sizeof *c->support);
     return KN_OK;
 }
@@ -50,7 +46,7 @@ static kn_status inherit_supports(kn_candidate *c, kn_error *err)
 {
     const kn_node_table *old = &c->parent->trie;
     if (!kn_grow(c->ctx, (void **)&c->trie_map, &c->trie_map_capacity, (size_t)old->count + 1, sizeof *c->trie_map))
-        return no_memory(c, err);
+        return kn_fail_memory(err, c->ctx, WHAT);
     for (uint32_t i = 0; i < old->count; i++) {
         uint32_t up = old->parent[i], above = up == KN_NONE ? KN_NONE : c->trie_map[up];
         bool     lost = old->value[i] == c->specialized || (up != KN_NONE && above == KN_NONE);
@@ -155,7 +151,7 @@ kn_status kn_candidate_cost(kn_candidate *c, kn_tree_cost *cost, kn_error *err)
     KN_TRY(build_trie(c, err));
     size_t need = (size_t)c->trie.count + 1;
     if (!kn_grow(c->ctx, (void **)&c->node_stamp, &c->node_stamp_capacity, need, sizeof *c->node_stamp))
-        return no_memory(c, err);
+        return kn_fail_memory(err, c->ctx, WHAT);
     memset(c->node_stamp, 0, need * sizeof *c->node_stamp);
     c->node_clock = 0;
     bool inherits = !kn_is_whole(c);

@@ -13,15 +13,10 @@
 #include "kn_context.h"
 #include "kn_emit.h"
 #include "kn_error.h"
-#include "kn_fresh.h"
+#include "kn_new_support.h"
 #include "kn_sort.h"
 
 #define WHAT "disassociating tree records"
-
-static kn_status no_memory(const kn_candidate *c, kn_error *err)
-{
-    return kn_fail_memory(err, c->ctx, WHAT);
-}
 
 static const kn_round *parent_round(const kn_candidate *c, int round)
 {
@@ -148,7 +143,7 @@ static bool without(kn_row_relations *out, const kn_row_relations *a, const kn_r
 typedef struct sweep {
     const kn_round *old;      /* the parent's round that rows are held against; NULL: they are not */
     int             from, to; /* numbers of relations for which differences are counted            */
-    bool            fresh;    /* combinations with new values, too                                 */
+    bool            with_new; /* combinations with new values, too                                 */
     bool            rebuild;  /* ... from nothing                                                  */
 } sweep;
 
@@ -180,7 +175,7 @@ static void count_changed_row(kn_candidate *c, uint32_t row, const sweep *w)
         moved |= c->moved[members[i]];
         differs |= c->differs[members[i]];
     }
-    moved = w->fresh && (moved || w->rebuild);
+    moved = w->with_new && (moved || w->rebuild);
     differs = differs && w->old;
     if (!moved && !differs) return;
     kn_row_view      v;
@@ -193,9 +188,9 @@ static void count_changed_row(kn_candidate *c, uint32_t row, const sweep *w)
     if (moved && !w->rebuild) moved = without(&lost, &h.before, &h.now, v.count, v.old_values | v.new_values);
     for (int j = 1; moved && j <= c->problem->n; j++) {
         if (w->rebuild)
-            kn_fresh_count(c, &v, &h.now, NULL, j, weight);
+            kn_new_support_count(c, &v, &h.now, NULL, j, weight);
         else
-            kn_fresh_count(c, &v, &h.before, &lost, j, -weight);
+            kn_new_support_count(c, &v, &h.before, &lost, j, -weight);
     }
     if (differs) count_difference(c, &v, &h.now, &h.theirs, w, weight);
 }
@@ -221,11 +216,11 @@ static kn_status look_at_rows(kn_candidate *c, const sweep *w, kn_error *err)
 {
     if (c->dense) {
         KN_TRY(kn_delta_begin(c, w->old, w->from, w->to, err));
-        if (w->fresh) KN_TRY(kn_fresh_sweep(c, w->rebuild, err));
+        if (w->with_new) KN_TRY(kn_new_support_sweep(c, w->rebuild, err));
         return kn_delta_sweep(c, w->old, err);
     }
     for (int j = w->from; j <= w->to; j++) kn_counts_clear(&c->delta[j]);
-    bool needed = w->fresh || (w->old && c->any_differs);
+    bool needed = w->with_new || (w->old && c->any_differs);
     for (uint32_t row = 0; needed && row < c->row_count && !c->no_memory; row++) {
         if ((row & 4095) == 0 && kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
         count_changed_row(c, row, w);
@@ -233,7 +228,7 @@ static kn_status look_at_rows(kn_candidate *c, const sweep *w, kn_error *err)
     if (!kn_is_whole(c) && c->any_old_differs)
         for (uint32_t row = 0; row < c->parent->rows && !c->no_memory; row++)
             if (!kn_bitset_test(c->old_has, row)) count_other_row(c, row, w);
-    return c->no_memory ? no_memory(c, err) : KN_OK;
+    return c->no_memory ? kn_fail_memory(err, c->ctx, WHAT) : KN_OK;
 }
 
 /* ---- A round ---- */
@@ -253,7 +248,7 @@ static int32_t support_of(const kn_candidate *c, int relations, uint64_t key)
 
 static int32_t relation_support(const kn_candidate *c, uint32_t above, uint32_t below)
 {
-    if (kn_is_new(c, above) || kn_is_new(c, below)) return kn_fresh_relation(c, above, below);
+    if (kn_is_new(c, above) || kn_is_new(c, below)) return kn_new_support_relation(c, above, below);
     return support_of(c, 1, kn_relation_key(c->layout, above, below));
 }
 
@@ -279,7 +274,7 @@ static bool collect_bad(kn_candidate *c, int relations)
     const kn_round  *old = parent_round(c, c->round_of[relations]);
     const kn_counts *delta = &c->delta[relations];
     c->bad_count = 0;
-    bool ok = kn_fresh_each(c, relations, add_rare, c);
+    bool ok = kn_new_support_each(c, relations, add_rare, c);
     for (size_t i = 0; ok && i < delta->slots; i++)
         if (delta->keys[i] && is_rare(c, support_of(c, relations, delta->keys[i]))) ok = add_bad(c, delta->keys[i]);
     if (!old || old->stage != relations) return ok;
@@ -299,7 +294,7 @@ static kn_status begin_round(kn_candidate *c, int round, kn_error *err)
     sweep w = {old, 1, old ? old->tables : c->problem->n, true, round == 0};
     for (int j = 1; j <= c->problem->n; j++) {
         c->round_of[j] = c->at;
-        if (round == 0) kn_fresh_clear(c, j);
+        if (round == 0) kn_new_support_clear(c, j);
     }
     return look_at_rows(c, &w, err);
 }
@@ -314,7 +309,7 @@ static kn_status count_stage(kn_candidate *c, int relations, kn_error *err)
         if (c->difference_round != from) find_differences(c, from);
         KN_TRY(look_at_rows(c, &w, err));
     }
-    return collect_bad(c, relations) ? KN_OK : no_memory(c, err);
+    return collect_bad(c, relations) ? KN_OK : kn_fail_memory(err, c->ctx, WHAT);
 }
 
 /* ---- Naming and disassociating ---- */
@@ -340,7 +335,8 @@ static kn_status name(kn_candidate *c, kn_error *err)
             victim = j;
             least = support;
         }
-        if (!kn_counts_add(&c->named, pack(relations[victim][0], relations[victim][1]), 1)) return no_memory(c, err);
+        if (!kn_counts_add(&c->named, pack(relations[victim][0], relations[victim][1]), 1))
+            return kn_fail_memory(err, c->ctx, WHAT);
     }
     return KN_OK;
 }
@@ -351,7 +347,7 @@ static kn_status append_named(kn_candidate *c, kn_error *err)
     kn_sort_record *order = kn_alloc_array(c->ctx, n + 1, sizeof *order);
     if (!order || !kn_grow(c->ctx, (void **)&c->list, &c->list_capacity, c->list_count + n + 1, sizeof *c->list)) {
         kn_free(order);
-        return no_memory(c, err);
+        return kn_fail_memory(err, c->ctx, WHAT);
     }
     for (size_t i = 0; i < c->named.slots; i++)
         if (c->named.keys[i]) order[at++] = (kn_sort_record){c->named.keys[i] - 1, i};
@@ -403,8 +399,8 @@ static void advance(kn_candidate *c, int stage)
 kn_status kn_candidate_fix(kn_candidate *c, bool *fixed, kn_tree_counters *counters, kn_error *err)
 {
     int64_t before = c->counted;
-    if (c->parent && !kn_candidate_find_old_rows(c)) return no_memory(c, err);
-    KN_TRY(kn_fresh_prepare(c, err));
+    if (c->parent && !kn_candidate_find_old_rows(c)) return kn_fail_memory(err, c->ctx, WHAT);
+    KN_TRY(kn_new_support_prepare(c, err));
     *fixed = true;
     c->at = 0;
     c->delta_valid = false;

@@ -13,11 +13,6 @@
 
 enum { FEWEST_SLOTS = 1 << 10 };
 
-static kn_status no_memory(const kn_candidate *c, kn_error *err)
-{
-    return kn_fail_memory(err, c->ctx, WHAT);
-}
-
 /* The rows of the synopsis that have the specialized value, ascending, so that they are read front to back. */
 kn_status kn_candidate_find_rows(kn_candidate *c, kn_error *err)
 {
@@ -32,7 +27,7 @@ kn_status kn_candidate_find_rows(kn_candidate *c, kn_error *err)
                 kn_bitset_set(c->has, list.row);
     size_t count = kn_bitset_count(c->has, words);
     if (!kn_grow(c->ctx, (void **)&c->changed_rows, &c->changed_capacity, count + 1, sizeof *c->changed_rows))
-        return no_memory(c, err);
+        return kn_fail_memory(err, c->ctx, WHAT);
     c->changed_count = 0;
     for (size_t i = 0; i < words; i++)
         for (uint64_t left = c->has[i]; left; left &= left - 1)
@@ -135,16 +130,17 @@ static kn_status merge_rows(kn_candidate *c, kn_error *err)
 {
     if (!kn_grow(c->ctx, (void **)&c->new_row, &c->new_row_capacity, c->changed_count + 1, sizeof *c->new_row) ||
         !make_room(c, 0, 0))
-        return no_memory(c, err);
+        return kn_fail_memory(err, c->ctx, WHAT);
     c->row_start[0] = 0;
     if (c->row_slot_count) memset(c->row_slots, 0, c->row_slot_count * sizeof *c->row_slots);
     for (size_t i = 0; i < c->changed_count; i++) {
         uint32_t source = c->changed_rows[i];
         size_t   size = (size_t)(c->synopsis->rows.start[source + 1] - c->synopsis->rows.start[source]);
-        if (!make_room(c, (size_t)c->row_count + 1, c->row_start[c->row_count] + size)) return no_memory(c, err);
+        if (!make_room(c, (size_t)c->row_count + 1, c->row_start[c->row_count] + size))
+            return kn_fail_memory(err, c->ctx, WHAT);
         write_nodes(c, source);
         uint32_t row = merge_row(c, source);
-        if (row == KN_NONE) return no_memory(c, err);
+        if (row == KN_NONE) return kn_fail_memory(err, c->ctx, WHAT);
         c->new_row[i] = row;
         c->row_weight[row] += (int32_t)c->synopsis->rows.weight[source];
     }
@@ -175,7 +171,7 @@ kn_status kn_candidate_rows(kn_candidate *c, kn_error *err)
     stop_merging(c);
     for (size_t i = 0; i < c->changed_count; i++)
         nodes += (size_t)(rows->start[c->changed_rows[i] + 1] - rows->start[c->changed_rows[i]]);
-    if (!make_room(c, c->changed_count, nodes)) return no_memory(c, err);
+    if (!make_room(c, c->changed_count, nodes)) return kn_fail_memory(err, c->ctx, WHAT);
     c->row_start[0] = 0;
     for (size_t i = 0; i < c->changed_count; i++) {
         write_nodes(c, c->changed_rows[i]);

@@ -23,11 +23,6 @@ typedef struct value_rows {
     size_t    start_capacity, item_capacity, weight_capacity;
 } value_rows;
 
-static kn_status no_memory(const kn_candidate *c, kn_error *err)
-{
-    return kn_fail_memory(err, c->ctx, WHAT);
-}
-
 static bool is_recent(const kn_candidate *c, uint32_t value)
 {
     return value > c->since && value < c->synopsis->vocabulary->end[c->since];
@@ -97,7 +92,7 @@ static kn_status rows_of_new(const kn_candidate *c, const value_rows *x, uint32_
             total += here;
         }
         *out = kn_alloc_array(c->ctx, (size_t)total + 1, sizeof **out);
-        if (!*out) return no_memory(c, err);
+        if (!*out) return kn_fail_memory(err, c->ctx, WHAT);
     }
     return KN_OK;
 }
@@ -121,7 +116,7 @@ static kn_status check_range(kn_candidate *c, value_rows *x, uint32_t first, uin
 {
     kn_row_entry *entries = NULL;
     uint64_t     *ends = kn_alloc_array(c->ctx, last - first + 1, sizeof *ends), from = 0;
-    kn_status     st = ends && take_rows(c, x, first, last, false) ? KN_OK : no_memory(c, err);
+    kn_status     st = ends && take_rows(c, x, first, last, false) ? KN_OK : kn_fail_memory(err, c->ctx, WHAT);
     c->combinations.weight = x->weight;
     if (st == KN_OK) st = rows_of_new(c, x, first, last, ends, &entries, err);
     for (uint32_t v = first; st == KN_OK && *found == KN_FOUND_NONE && v < last; v++) {
@@ -196,7 +191,8 @@ static kn_status check_pairs(kn_candidate *c, value_rows *x, kn_found *found, kn
     uint64_t       *ends = kn_alloc_array(c->ctx, pairs + 1, sizeof *ends), from = 0, at = 0;
     bool            ok = ends && take_rows(c, x, c->first_new, c->last_new, true);
     c->combinations.weight = x->weight;
-    kn_status st = ok && rows_of_pairs(c, x, ends, pairs, recents, &entries) ? KN_OK : no_memory(c, err);
+    kn_status st =
+        ok && rows_of_pairs(c, x, ends, pairs, recents, &entries) ? KN_OK : kn_fail_memory(err, c->ctx, WHAT);
     for (uint32_t a = c->specialized + 1; st == KN_OK && a < end[c->specialized]; a = end[a])
         for (uint32_t b = c->since + 1; *found == KN_FOUND_NONE && b < end[c->since]; b = end[b], at++) {
             uint32_t pair[2] = {a, b}; /* they may be added again, and are not meant */
@@ -236,13 +232,14 @@ kn_status kn_candidate_value_check(kn_candidate *c, bool *ok, kn_error *err)
     kn_status        st = KN_OK;
     *ok = true;
     if (pairs && c->problem->m < 2) return KN_OK;
-    if (!kn_combinations_prepare(y, c->synopsis->vocabulary->nodes, (size_t)c->problem->m + 1)) st = no_memory(c, err);
+    if (!kn_combinations_prepare(y, c->synopsis->vocabulary->nodes, (size_t)c->problem->m + 1))
+        st = kn_fail_memory(err, c->ctx, WHAT);
     y->cancelled = false;
     if (st == KN_OK) st = pairs ? check_pairs(c, &x, &found, err) : check_new(c, &x, &found, err);
     kn_free(x.start);
     kn_free(x.items);
     kn_free(x.weight);
     *ok = found == KN_FOUND_NONE;
-    if (st == KN_OK && found == KN_FOUND_NO_MEMORY) return no_memory(c, err);
+    if (st == KN_OK && found == KN_FOUND_NO_MEMORY) return kn_fail_memory(err, c->ctx, WHAT);
     return st == KN_OK && y->cancelled ? kn_fail_cancelled(err) : st;
 }

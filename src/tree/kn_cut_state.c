@@ -9,14 +9,9 @@
 #include "kn_alloc.h"
 #include "kn_emit.h"
 #include "kn_error.h"
-#include "kn_fresh.h"
+#include "kn_new_support.h"
 
 #define WHAT "keeping a cut"
-
-static kn_status no_memory(const kn_candidate *c, kn_error *err)
-{
-    return kn_fail_memory(err, c->ctx, WHAT);
-}
 
 static bool is_gone(const kn_candidate *c, uint32_t node)
 {
@@ -53,14 +48,14 @@ static kn_status keep_nodes(kn_candidate *c, kn_error *err)
     kn_cut_state *s = c->kept;
     for (uint32_t i = 0; i < c->nodes; i++) s->nodes += !is_gone(c, i);
     s->value = kn_alloc_array(c->ctx, (size_t)s->nodes + 1, sizeof *s->value);
-    if (!s->value) return no_memory(c, err);
+    if (!s->value) return kn_fail_memory(err, c->ctx, WHAT);
     uint32_t at = 0;
     for (uint32_t i = 0; i < c->nodes; i++)
         if (!is_gone(c, i)) s->value[at++] = c->value[i];
     return KN_OK;
 }
 
-static bool add_fresh(void *arg, uint64_t key, int32_t support)
+static bool add_new(void *arg, uint64_t key, int32_t support)
 {
     return kn_counts_add(arg, key, support);
 }
@@ -69,7 +64,7 @@ static bool add_fresh(void *arg, uint64_t key, int32_t support)
 static bool keep_table(const kn_candidate *c, kn_counts *to, int relations)
 {
     const kn_counts *delta = &c->delta[relations];
-    bool             ok = kn_fresh_each(c, relations, add_fresh, to) && kn_counts_reserve(to, to->used + delta->used);
+    bool ok = kn_new_support_each(c, relations, add_new, to) && kn_counts_reserve(to, to->used + delta->used);
     for (size_t i = 0; ok && i < delta->slots; i++)
         if (delta->keys[i] && delta->counts[i]) ok = kn_counts_add(to, delta->keys[i], delta->counts[i]);
     return ok && kn_counts_fit(to);
@@ -80,14 +75,14 @@ kn_status kn_candidate_keep_round(kn_candidate *c, int round, int stage, kn_erro
     kn_cut_state *s = c->kept;
     if (round == 0) KN_TRY(keep_nodes(c, err));
     kn_round *rounds = kn_realloc_array(c->ctx, s->rounds, (size_t)round + 1, sizeof *rounds);
-    if (!rounds) return no_memory(c, err);
+    if (!rounds) return kn_fail_memory(err, c->ctx, WHAT);
     s->rounds = rounds;
     kn_round *r = &s->rounds[s->round_count++];
     *r = (kn_round){.stage = stage, .tables = stage ? stage : c->problem->n};
     r->paths = kn_alloc_array(c->ctx, s->nodes * c->stride + 1, sizeof *r->paths);
     r->table = kn_alloc_array_zero(c->ctx, (size_t)r->tables + 1, sizeof *r->table);
     r->base = kn_alloc_array_zero(c->ctx, (size_t)r->tables + 1, sizeof *r->base);
-    if (!r->paths || !r->table || !r->base) return no_memory(c, err);
+    if (!r->paths || !r->table || !r->base) return kn_fail_memory(err, c->ctx, WHAT);
     uint32_t at = 0;
     for (uint32_t i = 0; i < c->nodes; i++) {
         if (is_gone(c, i)) continue;
@@ -96,11 +91,11 @@ kn_status kn_candidate_keep_round(kn_candidate *c, int round, int stage, kn_erro
     for (int j = 0; j < r->tables; j++) {
         r->table[j].ctx = c->ctx;
         r->base[j] = c->parent ? c->round_of[j + 1] : -1;
-        if (!keep_table(c, &r->table[j], j + 1)) return no_memory(c, err);
+        if (!keep_table(c, &r->table[j], j + 1)) return kn_fail_memory(err, c->ctx, WHAT);
     }
     if (stage == 0) return KN_OK;
     r->bad = kn_alloc_array(c->ctx, c->bad_count + 1, sizeof *r->bad);
-    if (!r->bad) return no_memory(c, err);
+    if (!r->bad) return kn_fail_memory(err, c->ctx, WHAT);
     memcpy(r->bad, c->bad, c->bad_count * sizeof *r->bad);
     r->bad_count = c->bad_count;
     return KN_OK;
@@ -129,7 +124,7 @@ static kn_status keep_rows(kn_candidate *c, kn_error *err)
     s->weight = kn_alloc_array(c->ctx, (size_t)s->rows + 1, sizeof *s->weight);
     if (!number || !s->row_of || !s->representative || !s->weight) {
         kn_free(number);
-        return no_memory(c, err);
+        return kn_fail_memory(err, c->ctx, WHAT);
     }
     for (uint32_t i = 0; i < old; i++) {
         number[i] = at;
@@ -158,7 +153,7 @@ static kn_status keep_image(kn_candidate *c, kn_error *err)
     s->cut_of = kn_alloc_array(c->ctx, values, sizeof *s->cut_of);
     if (!number || !s->image || !s->cut_of) {
         kn_free(number);
-        return no_memory(c, err);
+        return kn_fail_memory(err, c->ctx, WHAT);
     }
     for (uint32_t i = 0; i < c->nodes; i++) {
         number[i] = at;
@@ -176,7 +171,7 @@ kn_status kn_candidate_keep_rest(kn_candidate *c, kn_error *err)
     uint32_t      at = 0;
     s->trie_of = kn_alloc_array(c->ctx, (size_t)s->nodes + 1, sizeof *s->trie_of);
     s->support = kn_alloc_array(c->ctx, (size_t)c->trie.count + 1, sizeof *s->support);
-    if (!s->trie_of || !s->support) return no_memory(c, err);
+    if (!s->trie_of || !s->support) return kn_fail_memory(err, c->ctx, WHAT);
     for (uint32_t i = 0; i < c->nodes; i++)
         if (!is_gone(c, i)) s->trie_of[at++] = c->trie_of[i];
     memcpy(s->support, c->support, c->trie.count * sizeof *s->support);
@@ -217,7 +212,7 @@ kn_status kn_cut_state_settle(kn_cut_state *s, kn_candidate *c, const kn_cut_sta
     c->kept = s;
     kn_status st = kn_candidate_begin(c, err);
     if (st == KN_OK) st = kn_candidate_project(c, err);
-    if (st == KN_OK && parent && !kn_candidate_find_old_rows(c)) st = no_memory(c, err);
+    if (st == KN_OK && parent && !kn_candidate_find_old_rows(c)) st = kn_fail_memory(err, c->ctx, WHAT);
     if (st == KN_OK) st = keep_image(c, err);
     if (st == KN_OK) st = keep_rows(c, err);
     c->kept = NULL;

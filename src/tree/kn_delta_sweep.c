@@ -1,9 +1,9 @@
 /* kn_delta_sweep.c: what the supports of combinations without a new value differ from the parent's, many rows at a time
  * (kn_blocks.h).
  *
- * Interface: kn_fresh.h. Now: as the rows stand; then: as they stood for the parent in the round that is held against. Only rows
+ * Interface: kn_new_support.h. Now: as the rows stand; then: as they stood for the parent in the round that is held against. Only rows
  * with a node that differs are looked at. From one round to the next what they differed by is kept, but for rows in which
- * something moved, here or for the parent, unless these are most. Cost: as kn_fresh_sweep.c, and one step per combination whose
+ * something moved, here or for the parent, unless these are most. Cost: as kn_new_support_sweep.c, and one step per combination whose
  * support differs.
  */
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
-#include "kn_fresh.h"
+#include "kn_new_support.h"
 
 static void add(kn_candidate *c, int relations, uint64_t key, int32_t amount)
 {
@@ -24,10 +24,10 @@ static void count_singles(kn_blocks *b, uint32_t relation, size_t words)
     kn_candidate *c = b->c;
     uint32_t      above = b->ends[2 * relation], below = b->ends[2 * relation + 1];
     uint32_t      x = c->value_of[above], y = c->value_of[below];
-    add(c, 1, kn_fresh_key(c, x, y, KN_NONE, 1), kn_blocks_more_with(b, relation, above, words));
+    add(c, 1, kn_new_support_key(c, x, y, KN_NONE, 1), kn_blocks_more_with(b, relation, above, words));
     for (uint32_t z = c->new_count; c->problem->m > 2 && z < c->places; z++)
         if (z != above && z != below)
-            add(c, 1, kn_fresh_key(c, x, y, c->value_of[z], 1), kn_blocks_more_with(b, relation, z, words));
+            add(c, 1, kn_new_support_key(c, x, y, c->value_of[z], 1), kn_blocks_more_with(b, relation, z, words));
 }
 
 /* Two relations that share a value: the one at `centre`. */
@@ -41,7 +41,7 @@ static void count_doubles(kn_blocks *b, uint32_t centre, size_t words)
         for (uint32_t k = j + 1; k < start[centre + 1]; k++) {
             uint32_t second = list[2 * k + 1];
             if (!b->present[second] || !(b->differs[first] || b->differs[second])) continue;
-            uint64_t key = kn_fresh_key(c, c->value_of[centre], x, c->value_of[list[2 * k]], 3);
+            uint64_t key = kn_new_support_key(c, c->value_of[centre], x, c->value_of[list[2 * k]], 3);
             add(c, 2, key, kn_blocks_more(b, first, second, words));
         }
     }

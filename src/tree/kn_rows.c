@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_error.h"
 #include "kn_hash.h"
 
@@ -125,16 +126,10 @@ void kn_rows_finish(kn_rows *rows)
     fit(rows->ctx, (void **)&rows->weight, &rows->weight_capacity, (size_t)rows->count + 1, sizeof *rows->weight);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 void kn_rows_sort(uint32_t *numbers, uint64_t count)
 {
     if (count > 64) {
-        qsort(numbers, (size_t)count, sizeof *numbers, compare_numbers);
+        qsort(numbers, (size_t)count, sizeof *numbers, kn_compare_u32);
         return;
     }
     for (uint64_t i = 1; i < count; i++) {

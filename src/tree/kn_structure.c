@@ -15,11 +15,6 @@
 
 #define WHAT "the relations of tree records"
 
-static kn_status no_memory(const kn_structure *s, kn_error *err)
-{
-    return kn_fail_memory(err, s->ctx, WHAT);
-}
-
 kn_status kn_structure_make(kn_structure *s, const kn_tree_problem *problem, const kn_synopsis *synopsis,
                             const kn_projection *p, const bool *known, kn_error *err)
 {
@@ -32,7 +27,7 @@ kn_status kn_structure_make(kn_structure *s, const kn_tree_problem *problem, con
     s->chosen = kn_alloc_array(s->ctx, (size_t)problem->n + 1, sizeof *s->chosen);
     s->assigned = kn_alloc_array(s->ctx, 2 * (size_t)problem->n + 1, sizeof *s->assigned);
     if (!s->assigned || !s->path || !s->length || !s->of_node_start || !s->of_row_start || !s->chosen)
-        return no_memory(s, err);
+        return kn_fail_memory(err, s->ctx, WHAT);
     memcpy(s->path, p->path, (path - 1) * sizeof *s->path);
     for (uint32_t i = 0; i < p->nodes; i++) s->length[i] = (uint16_t)(p->path_start[i + 1] - p->path_start[i]);
     return kn_node_table_make(&s->relations, s->ctx, 0, err);
@@ -69,10 +64,10 @@ static kn_status number_relations(kn_structure *s, kn_error *err)
         uint32_t        last = s->length[i] - 1u;
         s->of_node_start[i] = at;
         if (!kn_grow(s->ctx, (void **)&s->of_node, &s->of_node_capacity, (size_t)at + last + 1, sizeof *s->of_node))
-            return no_memory(s, err);
+            return kn_fail_memory(err, s->ctx, WHAT);
         for (uint32_t j = 0; j < last; j++) {
             uint32_t relation = kn_node_table_child(&s->relations, path[j], path[last]);
-            if (relation == KN_NODE_TABLE_FULL) return no_memory(s, err);
+            if (relation == KN_NODE_TABLE_FULL) return kn_fail_memory(err, s->ctx, WHAT);
             s->of_node[at++] = relation;
         }
     }
@@ -82,7 +77,7 @@ static kn_status number_relations(kn_structure *s, kn_error *err)
         !kn_grow(s->ctx, (void **)&s->support, &s->support_capacity, n + 1, sizeof *s->support) ||
         !kn_grow(s->ctx, (void **)&s->rows_start, &s->rows_start_capacity, n + 2, sizeof *s->rows_start) ||
         !kn_grow(s->ctx, (void **)&s->named, &s->named_capacity, n + 1, sizeof *s->named))
-        return no_memory(s, err);
+        return kn_fail_memory(err, s->ctx, WHAT);
     memset(s->stamp, 0, n * sizeof *s->stamp);
     memset(s->support, 0, n * sizeof *s->support);
     memset(s->rows_start, 0, (n + 2) * sizeof *s->rows_start);
@@ -107,7 +102,7 @@ static kn_status list_relations(kn_structure *s, kn_error *err)
             uint64_t from = s->of_node_start[node], to = s->of_node_start[node + 1];
             if (!kn_grow(s->ctx, (void **)&s->of_row, &s->of_row_capacity, (size_t)(at + to - from) + 1,
                          sizeof *s->of_row))
-                return no_memory(s, err);
+                return kn_fail_memory(err, s->ctx, WHAT);
             for (; from < to; from++) {
                 uint32_t relation = s->of_node[from];
                 if (s->stamp[relation] == row + 1) continue;
@@ -132,7 +127,7 @@ kn_status kn_structure_count(kn_structure *s, kn_error *err)
     for (uint32_t i = 1; i < n; i++) s->rows_start[i + 1] += s->rows_start[i];
     size_t total = (size_t)s->of_row_start[rows];
     if (!kn_grow(s->ctx, (void **)&s->rows_of, &s->rows_of_capacity, total + 1, sizeof *s->rows_of))
-        return no_memory(s, err);
+        return kn_fail_memory(err, s->ctx, WHAT);
     for (uint32_t row = 0; row < rows; row++) {
         uint64_t from = s->of_row_start[row], to = s->of_row_start[row + 1];
         for (uint64_t i = from; i < to; i++)
@@ -257,7 +252,7 @@ kn_status kn_structure_check(kn_structure *s, kn_combinations *scratch, int rela
     c.ends = kn_alloc_array(s->ctx, 2 * (size_t)s->problem->n + 2, sizeof *c.ends);
     if (!c.ends || !kn_combinations_prepare(scratch, items, levels)) {
         kn_free(c.ends);
-        return no_memory(s, err);
+        return kn_fail_memory(err, s->ctx, WHAT);
     }
     const kn_projection *p = s->projection;
     kn_absences          absences = {{p->absent_start, p->absent}, p->absence};
@@ -276,6 +271,6 @@ kn_status kn_structure_check(kn_structure *s, kn_combinations *scratch, int rela
     scratch->absences = NULL;
     kn_free(c.ends);
     kn_free(c.rows);
-    if (found == KN_FOUND_NO_MEMORY) return no_memory(s, err);
+    if (found == KN_FOUND_NO_MEMORY) return kn_fail_memory(err, s->ctx, WHAT);
     return scratch->cancelled ? kn_fail_cancelled(err) : KN_OK;
 }

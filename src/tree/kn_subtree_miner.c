@@ -17,6 +17,7 @@
 
 #include "kn_alloc.h"
 #include "kn_bitset.h"
+#include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_hash.h"
@@ -83,11 +84,6 @@ typedef struct miner {
     int                      grower_count;
     kn_mining               *found; /* per item below the root */
 } miner;
-
-static kn_status no_memory(const miner *m, kn_error *err)
-{
-    return kn_fail_memory(err, m->ctx, WHAT);
-}
 
 /* ---- Pairs ---- */
 
@@ -209,7 +205,7 @@ static kn_status note_side(miner *m, int which, pair_fn note, kn_error *err)
     side *s = &m->sides[which];
     for (int64_t t = 0; t < s->records->count; t++) {
         if (t % 4096 == 0 && kn_cancelled(m->ctx)) return kn_fail_cancelled(err);
-        if (!note_record(m, s, t, note)) return no_memory(m, err);
+        if (!note_record(m, s, t, note)) return kn_fail_memory(err, m->ctx, WHAT);
     }
     return KN_OK;
 }
@@ -220,12 +216,6 @@ static int compare_items(const void *a, const void *b)
     /* Those below the root come first. */
     if (x->above != y->above) return x->above + 1 < y->above + 1 ? -1 : 1;
     return x->label < y->label ? -1 : x->label > y->label;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
 }
 
 /* The first label that is not below `value`. */
@@ -249,7 +239,7 @@ static kn_status list_items(miner *m, kn_error *err)
     m->items = kn_alloc_array(m->ctx, m->item_count + 1, sizeof *m->items);
     m->labels = kn_alloc_array(m->ctx, m->item_count + 1, sizeof *m->labels);
     m->item_of = kn_alloc_array(m->ctx, m->pairs.count + 1, sizeof *m->item_of);
-    if (m->items == NULL || m->labels == NULL || m->item_of == NULL) return no_memory(m, err);
+    if (m->items == NULL || m->labels == NULL || m->item_of == NULL) return kn_fail_memory(err, m->ctx, WHAT);
     size_t count = 0;
     for (uint32_t p = 0; p < m->pairs.count; p++) {
         m->item_of[p] = ROOT;
@@ -258,7 +248,7 @@ static kn_status list_items(miner *m, kn_error *err)
         m->items[count++] = (item){(uint32_t)(m->pairs.keys[p] >> 32), (uint32_t)m->pairs.keys[p], p, 0};
     }
     qsort(m->items, count, sizeof *m->items, compare_items);
-    qsort(m->labels, count, sizeof *m->labels, compare_numbers);
+    qsort(m->labels, count, sizeof *m->labels, kn_compare_u32);
     for (size_t i = 0; i < count; i++)
         if (i == 0 || m->labels[i] != m->labels[i - 1]) m->labels[m->label_count++] = m->labels[i];
     for (size_t i = 0; i < count; i++) {
@@ -277,14 +267,14 @@ static kn_status note_survivors(miner *m, kn_error *err)
     kn_status   status = KN_OK;
     m->survives =
         kn_alloc_array_zero(m->ctx, kn_bitset_words(m->label_count * m->label_count) + 1, sizeof *m->survives);
-    if (m->survives == NULL) status = no_memory(m, err);
+    if (m->survives == NULL) status = kn_fail_memory(err, m->ctx, WHAT);
     for (int64_t t = 0; status == KN_OK && t < s->records->count; t++) {
         const kn_record_node *nodes = s->nodes + s->records->start[t];
         for (uint32_t i = 0; i < s->size[t]; i++)
             for (uint32_t p = nodes[i].parent; p != KN_RECORDS_ROOT && status == KN_OK; p = nodes[p].parent) {
                 uint32_t a = nodes[p].value, b = nodes[i].value;
                 size_t   before = seen.count;
-                if (add_pair(m->ctx, &seen, a, b) == NOWHERE) status = no_memory(m, err);
+                if (add_pair(m->ctx, &seen, a, b) == NOWHERE) status = kn_fail_memory(err, m->ctx, WHAT);
                 if (seen.count == before) continue;
                 size_t a_end = label_from(m, m->vocabulary->end[a]), b_end = label_from(m, m->vocabulary->end[b]);
                 for (size_t x = label_from(m, a); x < a_end; x++)
@@ -425,7 +415,7 @@ static kn_status prepare_side(miner *m, int which, const kn_records *records, kn
         uint64_t size = records->start[t + 1] - records->start[t];
         if (size > m->widest) m->widest = (uint32_t)size;
     }
-    return s->nodes == NULL || s->size == NULL ? no_memory(m, err) : KN_OK;
+    return s->nodes == NULL || s->size == NULL ? kn_fail_memory(err, m->ctx, WHAT) : KN_OK;
 }
 
 static kn_status prepare_growers(miner *m, kn_error *err)
@@ -433,7 +423,7 @@ static kn_status prepare_growers(miner *m, kn_error *err)
     size_t largest = (size_t)m->problem->largest, room = m->widest > largest ? m->widest : largest;
     m->growers = kn_alloc_array_zero(m->ctx, (size_t)kn_context_threads(m->ctx), sizeof *m->growers);
     m->at = kn_alloc_array(m->ctx, (size_t)m->widest + 1, sizeof *m->at);
-    if (m->growers == NULL || m->at == NULL) return no_memory(m, err);
+    if (m->growers == NULL || m->at == NULL) return kn_fail_memory(err, m->ctx, WHAT);
     m->grower_count = kn_context_threads(m->ctx);
     for (int i = 0; i < m->grower_count; i++) {
         grower *g = &m->growers[i];
@@ -443,7 +433,7 @@ static kn_status prepare_growers(miner *m, kn_error *err)
         g->found = kn_alloc_array(m->ctx, room + 1, sizeof *g->found);
         g->scratch = kn_alloc_array(m->ctx, (size_t)m->widest + 1, KN_RECORD_SCRATCH);
         if (g->nodes == NULL || g->sets[0] == NULL || g->sets[1] == NULL || g->found == NULL || g->scratch == NULL)
-            return no_memory(m, err);
+            return kn_fail_memory(err, m->ctx, WHAT);
     }
     return KN_OK;
 }
@@ -462,11 +452,11 @@ static kn_status mine(miner *m, kn_mining *out, kn_error *err)
     KN_TRY(note_survivors(m, err));
     for (int which = 0; which < 2; which++) {
         m->sides[which].sets = kn_alloc_array_zero(m->ctx, m->item_count * m->words + 1, sizeof(uint64_t));
-        if (m->sides[which].sets == NULL) return no_memory(m, err);
+        if (m->sides[which].sets == NULL) return kn_fail_memory(err, m->ctx, WHAT);
         KN_TRY(note_side(m, which, mark_pair, err));
     }
     m->found = kn_alloc_array_zero(m->ctx, m->first_count + 1, sizeof *m->found);
-    if (m->found == NULL) return no_memory(m, err);
+    if (m->found == NULL) return kn_fail_memory(err, m->ctx, WHAT);
     KN_TRY(kn_parallel_for(m->ctx, (int64_t)m->first_count, 1, grow_range, m, err));
     for (size_t i = 0; i < m->first_count; i++) {
         out->frequent += m->found[i].frequent;

@@ -11,10 +11,11 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "kn_alloc.h"
 #include "kn_bitset.h"
+#include "kn_clock.h"
+#include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_hash.h"
@@ -22,13 +23,6 @@
 
 #define NONE KN_REFERENCE_NONE
 #define COST_PRIME ((UINT64_C(1) << 61) - 1)
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static bool sensitive(const kn_reference *r, uint32_t value)
 {
@@ -378,12 +372,6 @@ static kn_status add_first_cut(kn_reference *r, kn_error *err)
     return add_cut(r, (kn_reference_cut){size, values}, err);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Every cut in which one value that is no leaf made room for its children. */
 static kn_status add_specializations(kn_reference *r, uint32_t number, kn_error *err)
 {
@@ -400,7 +388,7 @@ static kn_status add_specializations(kn_reference *r, uint32_t number, kn_error 
             for (uint32_t c = value + 1; j == i && c < end[value]; c = end[c])
                 if (!sensitive(r, c)) values[size++] = c;
         }
-        qsort(values, size, sizeof *values, ascending); /* sensitive leaves stand between the tops of classes */
+        qsort(values, size, sizeof *values, kn_compare_u32); /* sensitive leaves stand between the tops of classes */
         KN_TRY(add_cut(r, (kn_reference_cut){size, values}, err));
     }
     return KN_OK;
@@ -594,7 +582,7 @@ kn_status kn_tree_reference_search(kn_tree_result *out, kn_context *ctx, const k
                       .records = problem->records,
                       .vocabulary = problem->records->vocabulary,
                       .counters = &out->counters,
-                      .deadline = problem->time_limit > 0 ? now() + problem->time_limit : 0};
+                      .deadline = problem->time_limit > 0 ? kn_clock_seconds() + problem->time_limit : 0};
     kn_status    status = prepare(&r, err);
     if (status == KN_OK && problem->records->count >= problem->k)
         status = problem->method == KN_METHOD_ACS ? all_cuts(&r, err) : greedy_cuts(&r, err);

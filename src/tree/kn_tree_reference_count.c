@@ -6,22 +6,15 @@
  */
 #define _GNU_SOURCE
 #include <string.h>
-#include <time.h>
 
 #include "kn_alloc.h"
 #include "kn_bitset.h"
+#include "kn_clock.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_tree_reference_internal.h"
 
 #define NONE KN_REFERENCE_NONE
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 kn_status kn_reference_no_memory(const kn_reference *r, kn_error *err)
 {
@@ -201,7 +194,7 @@ static void keep_paths(kn_reference *r, kn_id_list *out, const kn_id_list *list)
 bool kn_reference_gives_up(kn_reference *r)
 {
     if (kn_cancelled(r->ctx)) r->cancelled = true;
-    if (r->deadline > 0 && r->counters->cuts > 1 && now() > r->deadline) r->late = true;
+    if (r->deadline > 0 && r->counters->cuts > 1 && kn_clock_seconds() > r->deadline) r->late = true;
     return r->cancelled || r->late;
 }
 

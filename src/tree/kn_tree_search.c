@@ -9,9 +9,9 @@
  */
 #define _GNU_SOURCE
 #include <string.h>
-#include <time.h>
 
 #include "kn_alloc.h"
+#include "kn_clock.h"
 #include "kn_context.h"
 #include "kn_cut_state.h"
 #include "kn_error.h"
@@ -67,13 +67,6 @@ typedef struct search {
     size_t             best_count;
     kn_tree_result    *result;
 } search;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* ---- One cut ---- */
 
@@ -205,7 +198,7 @@ static kn_status look_at_range(void *arg, int64_t begin, int64_t end, int worker
     for (int64_t i = begin; i < end; i++) {
         kn_outcome *out = &s->outcomes[i];
         *out = (kn_outcome){0};
-        if (s->deadline > 0 && s->result->found && now() > s->deadline) {
+        if (s->deadline > 0 && s->result->found && kn_clock_seconds() > s->deadline) {
             out->late = true;
             continue;
         }
@@ -414,7 +407,7 @@ static kn_status search_cuts(search *s, kn_error *err)
     if (!s->domain || !s->scratch) return kn_fail_memory(err, s->ctx, "searching the cuts");
     for (int i = 0; i < s->workers; i++) s->scratch[i].ctx = s->ctx;
     count_domains(s);
-    if (s->problem->time_limit > 0) s->deadline = now() + s->problem->time_limit;
+    if (s->problem->time_limit > 0) s->deadline = kn_clock_seconds() + s->problem->time_limit;
     KN_TRY(kn_synopsis_make(&s->synopsis, s->ctx, s->problem->records, err));
     KN_TRY(kn_cuts_make(&s->cuts, s->ctx, s->vocabulary, err));
     kn_key_layout layout;

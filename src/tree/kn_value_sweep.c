@@ -27,11 +27,6 @@ typedef struct supports {
     uint32_t *set_of; /* per value at or below the cut: where its set begins */
 } supports;
 
-static kn_status no_memory(const kn_candidate *c, kn_error *err)
-{
-    return kn_fail_memory(err, c->ctx, WHAT);
-}
-
 bool kn_value_sweep_fits(const kn_candidate *c)
 {
     return !kn_is_whole(c) && c->problem->m <= 3 && (uint64_t)c->new_count * c->places * c->places <= MOST_CELLS;
@@ -179,7 +174,7 @@ kn_status kn_value_sweep(kn_candidate *c, bool *ok, kn_error *err)
     kn_status st = KN_OK;
     if (!make_supports(c, &x) ||
         !kn_combinations_prepare(&c->combinations, c->synopsis->vocabulary->nodes, (size_t)c->problem->m + 1))
-        st = no_memory(c, err);
+        st = kn_fail_memory(err, c->ctx, WHAT);
     if (st == KN_OK) st = count_rows(c, &x, err);
     if (st == KN_OK) *ok = !find_rare(c, &x);
     kn_free(x.one);

@@ -108,11 +108,6 @@ kn_status kn_workload_no_column(const kn_workload *workload, const char *name, c
 
 /* ---- Preparing a query ---- */
 
-static kn_status no_memory(const asked *a, kn_error *err)
-{
-    return kn_fail_memory(err, a->j->ctx, what);
-}
-
 static int column_of(const job *j, const char *name)
 {
     for (int c = 0; c < j->input->column_count; c++)
@@ -129,7 +124,7 @@ static kn_status join_predicates(asked *a, kn_error *err)
     a->columns = kn_arena_alloc(a->arena, (n + 1) * sizeof *a->columns);
     a->conditions = kn_arena_alloc(a->arena, (n + 1) * sizeof *a->conditions);
     a->match = kn_arena_alloc(a->arena, (n + 1) * sizeof *a->match);
-    if (!same || !a->columns || !a->conditions || !a->match) return no_memory(a, err);
+    if (!same || !a->columns || !a->conditions || !a->match) return kn_fail_memory(err, a->j->ctx, what);
     for (size_t p = 0; p < n; p++) {
         int  column = column_of(j, q->predicates[p].attribute), count = 0;
         bool seen = false;
@@ -166,7 +161,7 @@ static kn_status prepare(asked *a, kn_error *err)
         if (a->columns[i] == a->attribute) a->own = i;
         const kn_eval_domain *d = &j->domains[a->columns[i]];
         a->match[i] = kn_arena_alloc(a->arena, (size_t)d->column->original->dict.count + 1);
-        if (!a->match[i]) return no_memory(a, err);
+        if (!a->match[i]) return kn_fail_memory(err, a->j->ctx, what);
         kn_eval_match(a->match[i], d, &a->conditions[i]);
     }
     return KN_OK;
@@ -300,12 +295,12 @@ typedef struct views {
 static kn_status make_views(asked *a, views *v, kn_error *err)
 {
     v->views = kn_arena_alloc(a->arena, ((size_t)a->count + 1) * sizeof *v->views);
-    if (!v->views) return no_memory(a, err);
+    if (!v->views) return kn_fail_memory(err, a->j->ctx, what);
     for (int c = 0; c < a->count; c++) {
         const kn_eval_domain *d = &a->j->domains[a->columns[c]];
         v->views[c] = kn_arena_alloc(a->arena, ((size_t)d->released + 1) * sizeof **v->views);
         uint32_t *hits = kn_arena_alloc(a->arena, ((size_t)d->leaves + 1) * sizeof *hits);
-        if (!v->views[c] || !hits) return no_memory(a, err);
+        if (!v->views[c] || !hits) return kn_fail_memory(err, a->j->ctx, what);
         kn_eval_views(v->views[c], d, &a->conditions[c], a->match[c], hits);
     }
     v->spreads = NULL;
@@ -314,7 +309,7 @@ static kn_status make_views(asked *a, views *v, kn_error *err)
     uint32_t              values = d->column->original->dict.count;
     v->spreads = kn_arena_alloc(a->arena, ((size_t)d->released + 1) * sizeof *v->spreads);
     uint8_t *match = a->own >= 0 ? a->match[a->own] : kn_arena_alloc(a->arena, (size_t)values + 1);
-    if (!v->spreads || !match) return no_memory(a, err);
+    if (!v->spreads || !match) return kn_fail_memory(err, a->j->ctx, what);
     if (a->own < 0) kn_eval_match(match, d, NULL);
     kn_eval_spreads(v->spreads, d, a->own >= 0 ? &a->conditions[a->own] : NULL, match);
     return KN_OK;

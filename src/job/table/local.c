@@ -5,9 +5,9 @@
 
 #include "kn_error.h"
 #include "kn_job_anonymize.h"
-#include "kn_job_workload_regions.h"
 #include "kn_kmsd.h"
 #include "kn_partition.h"
+#include "kn_workload_regions.h"
 
 static kn_status set_counters(kn_run *run, const kn_release_counter *counters, size_t count, kn_error *err)
 {

@@ -10,10 +10,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "kn_alloc.h"
+#include "kn_clock.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_job_advise.h"
@@ -29,9 +29,7 @@ typedef struct owned_result {
 
 double kn_run_clock(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return kn_clock_seconds();
 }
 
 void *kn_run_room(kn_run *run, kn_arena *arena, size_t count, size_t size, kn_error *err)

@@ -18,6 +18,8 @@
 #include "kn_rng.h"
 #include "kn_sort.h"
 
+#define WHAT "making an anatomy"
+
 enum { NUMBER_TEXT = 12 }; /* room for a number as text */
 
 /* How one sensitive column's values lie in groups. */
@@ -38,11 +40,6 @@ struct kn_anatomy {
     kn_release_rows     *shapes;
     kn_database_rows     rows;
 };
-
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "making an anatomy");
-}
 
 /* ---- Cells ---- */
 
@@ -114,7 +111,7 @@ static kn_status make_room(kn_anatomy *a, kn_error *err)
     for (int t = 0; t < a->original->table_count; t++) {
         if (!a->schema.grouped[t]) continue;
         a->group[t] = kn_alloc_array(a->ctx, (size_t)rows->tables[t].rows + 1, sizeof **a->group);
-        if (!a->group[t]) return no_memory(a->ctx, err);
+        if (!a->group[t]) return kn_fail_memory(err, a->ctx, WHAT);
     }
     return KN_OK;
 }
@@ -143,7 +140,7 @@ static kn_status draw_numbers(kn_anatomy *a, int t, uint64_t seed, kn_error *err
     uint32_t  n = a->groups[t];
     uint32_t *drawn = kn_alloc_array(a->ctx, (size_t)n + 1, sizeof *drawn);
     kn_rng    rng;
-    if (!drawn) return no_memory(a->ctx, err);
+    if (!drawn) return kn_fail_memory(err, a->ctx, WHAT);
     kn_rng_init(&rng, seed, ((uint64_t)1 << 32) + (uint64_t)t); /* a stream that no table's keys are drawn from */
     for (uint32_t i = 0; i < n; i++) {
         uint32_t j = (uint32_t)kn_rng_below(&rng, (uint64_t)i + 1);
@@ -161,7 +158,7 @@ static kn_status make_groups(kn_anatomy *a, const kn_database_plan *p, uint64_t 
     for (uint32_t c = 0; c < p->classes; c++)
         if (kn_database_plan_nodes(p, c) > most) most = kn_database_plan_nodes(p, c);
     uint32_t *room = kn_alloc_array_zero(a->ctx, 2 * (size_t)most + (size_t)a->original->table_count, sizeof *room);
-    kn_status st = room ? make_room(a, err) : no_memory(a->ctx, err);
+    kn_status st = room ? make_room(a, err) : kn_fail_memory(err, a->ctx, WHAT);
     if (st == KN_OK) place_groups(a, p, room, room + most, room + 2 * most);
     kn_free(room);
     for (int t = 0; t < a->original->table_count; t++) {
@@ -192,7 +189,7 @@ static kn_status make_list(kn_anatomy *a, value_list *list, const kn_anatomy_lis
     const kn_column *column = &a->original->tables[of->table].table->columns[of->column];
     int64_t          rows = a->shapes[of->table].rows;
     kn_sort_record  *records = kn_alloc_array(a->ctx, (size_t)rows + 1, sizeof *records);
-    if (!records) return no_memory(a->ctx, err);
+    if (!records) return kn_fail_memory(err, a->ctx, WHAT);
     for (int64_t row = 0; row < rows; row++) {
         uint32_t code = kn_column_code(column, kn_anatomy_original(a, of->table, row));
         records[row] = (kn_sort_record){(uint64_t)a->group[of->table][row] << 32 | code, (uint64_t)row};
@@ -206,7 +203,7 @@ static kn_status make_list(kn_anatomy *a, value_list *list, const kn_anatomy_lis
             list->count = list->code + n;
             (void)count_runs(records, rows, list);
         } else {
-            st = no_memory(a->ctx, err);
+            st = kn_fail_memory(err, a->ctx, WHAT);
         }
     }
     kn_free(records);
@@ -222,7 +219,7 @@ static kn_status write_numbers(kn_anatomy *a, kn_error *err)
         for (int64_t row = 0; row < a->lists[i].rows; row++)
             if (a->lists[i].count[row] > most) most = a->lists[i].count[row];
     a->numbers = kn_alloc_array(a->ctx, (size_t)most + 1, NUMBER_TEXT);
-    if (!a->numbers) return no_memory(a->ctx, err);
+    if (!a->numbers) return kn_fail_memory(err, a->ctx, WHAT);
     for (uint64_t n = 0; n <= most; n++) (void)snprintf(a->numbers + n * NUMBER_TEXT, NUMBER_TEXT, "%u", (unsigned)n);
     return KN_OK;
 }
@@ -239,7 +236,7 @@ static kn_status fill(kn_anatomy *a, const kn_database_plan *plan, uint64_t seed
     a->groups = kn_alloc_array_zero(a->ctx, tables, sizeof *a->groups);
     a->lists = kn_alloc_array_zero(a->ctx, lists + 1, sizeof *a->lists);
     a->shapes = kn_alloc_array_zero(a->ctx, tables + lists, sizeof *a->shapes);
-    if (!a->group || !a->groups || !a->lists || !a->shapes) return no_memory(a->ctx, err);
+    if (!a->group || !a->groups || !a->lists || !a->shapes) return kn_fail_memory(err, a->ctx, WHAT);
     memcpy(a->shapes, kn_database_release_rows(a->release)->tables, tables * sizeof *a->shapes);
     KN_TRY(make_groups(a, plan, seed, err));
     for (int i = 0; i < a->schema.list_count; i++) {
@@ -256,7 +253,7 @@ kn_status kn_anatomy_make(kn_anatomy **out, kn_context *ctx, const kn_forest *fo
 {
     *out = NULL;
     kn_anatomy *a = kn_alloc_zero(ctx, sizeof *a);
-    if (!a) return no_memory(ctx, err);
+    if (!a) return kn_fail_memory(err, ctx, WHAT);
     a->ctx = ctx;
     a->original = forest->db;
     kn_status st = fill(a, plan, seed, err);

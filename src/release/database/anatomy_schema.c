@@ -10,10 +10,7 @@
 #include "kn_buffer.h"
 #include "kn_error.h"
 
-static kn_status no_memory(const kn_anatomy_schema *s, kn_error *err)
-{
-    return kn_fail_memory(err, s->ctx, "making an anatomy");
-}
+#define WHAT "making an anatomy"
 
 static bool is_sensitive(const kn_database_column *c)
 {
@@ -111,12 +108,12 @@ static kn_status add_table(kn_anatomy_schema *s, const kn_database_table *t, int
         from[count++] = -1;
     }
     kn_table *table = empty_table(s->ctx, names, count);
-    if (!table) return no_memory(s, err);
+    if (!table) return kn_fail_memory(err, s->ctx, WHAT);
     KN_TRY(kn_database_add(s->db, t->name, table, err));
     kn_database_column *columns = s->db->tables[number].columns;
     for (int c = 0; c < count; c++) {
         const kn_database_column *old = from[c] < 0 ? NULL : &t->columns[from[c]];
-        if (!set_column(s->ctx, &columns[c], old ? old->declared : "bigint")) return no_memory(s, err);
+        if (!set_column(s->ctx, &columns[c], old ? old->declared : "bigint")) return kn_fail_memory(err, s->ctx, WHAT);
         if (!old) continue;
         columns[c].not_null = old->not_null;
         columns[c].has_role = old->has_role;
@@ -153,7 +150,7 @@ static kn_status add_list(kn_anatomy_schema *s, const kn_database *original, int
     char       *name = text ? free_name(s->ctx, text, s->db, is_table) : NULL;
     const char *names[3] = {s->group_name, column, s->count_name};
     kn_table   *content = name ? empty_table(s->ctx, names, 3) : NULL;
-    kn_status   st = content ? kn_database_add(s->db, name, content, err) : no_memory(s, err);
+    kn_status   st = content ? kn_database_add(s->db, name, content, err) : kn_fail_memory(err, s->ctx, WHAT);
     kn_buffer_free(&base);
     kn_free(name);
     KN_TRY(st);
@@ -162,7 +159,7 @@ static kn_status add_list(kn_anatomy_schema *s, const kn_database *original, int
     if (!set_column(s->ctx, &list->columns[0], "bigint") ||
         !set_column(s->ctx, &list->columns[1], table->columns[c].declared) ||
         !set_column(s->ctx, &list->columns[2], "bigint"))
-        return no_memory(s, err);
+        return kn_fail_memory(err, s->ctx, WHAT);
     s->lists[s->list_count++] = (kn_anatomy_list_of){t, c};
     return KN_OK;
 }
@@ -176,7 +173,7 @@ static kn_status make_room(kn_anatomy_schema *s, const kn_database *original, kn
     s->grouped = kn_alloc_array_zero(s->ctx, (size_t)s->tables, sizeof *s->grouped);
     s->group_name = free_name(s->ctx, "group", original, is_column);
     s->count_name = free_name(s->ctx, "count", original, is_column);
-    if (!s->column || !s->grouped || !s->group_name || !s->count_name) return no_memory(s, err);
+    if (!s->column || !s->grouped || !s->group_name || !s->count_name) return kn_fail_memory(err, s->ctx, WHAT);
     for (int t = 0; t < s->tables; t++) {
         const kn_database_table *table = &original->tables[t];
         for (int c = 0; c < table->table->column_count; c++) {
@@ -184,10 +181,10 @@ static kn_status make_room(kn_anatomy_schema *s, const kn_database *original, kn
             lists += is_sensitive(&table->columns[c]);
         }
         s->column[t] = kn_alloc_array_zero(s->ctx, (size_t)table->table->column_count + 1, sizeof **s->column);
-        if (!s->column[t]) return no_memory(s, err);
+        if (!s->column[t]) return kn_fail_memory(err, s->ctx, WHAT);
     }
     s->lists = kn_alloc_array_zero(s->ctx, lists + 1, sizeof *s->lists);
-    return s->lists ? KN_OK : no_memory(s, err);
+    return s->lists ? KN_OK : kn_fail_memory(err, s->ctx, WHAT);
 }
 
 static kn_status add_all(kn_anatomy_schema *s, const kn_database *original, const char **names, kn_error *err)
@@ -199,7 +196,7 @@ static kn_status add_all(kn_anatomy_schema *s, const kn_database *original, cons
         for (int c = 0; c < original->tables[t].table->column_count; c++)
             if (is_sensitive(&original->tables[t].columns[c])) KN_TRY(add_list(s, original, t, c, err));
     int *order = kn_realloc_array(s->ctx, s->db->order, (size_t)s->db->table_count, sizeof *order);
-    if (!order) return no_memory(s, err);
+    if (!order) return kn_fail_memory(err, s->ctx, WHAT);
     s->db->order = order;
     for (int t = s->tables; t < s->db->table_count; t++) order[t] = t;
     return KN_OK;
@@ -214,7 +211,7 @@ kn_status kn_anatomy_schema_make(kn_anatomy_schema *s, kn_context *ctx, const kn
     for (int t = 0; t < s->tables; t++)
         if (original->tables[t].table->column_count > columns) columns = original->tables[t].table->column_count;
     const char **names = kn_alloc_array_zero(ctx, 2 * (size_t)columns + 2, sizeof *names);
-    kn_status    st = names ? add_all(s, original, names, err) : no_memory(s, err);
+    kn_status    st = names ? add_all(s, original, names, err) : kn_fail_memory(err, s->ctx, WHAT);
     kn_free(names);
     return st;
 }

@@ -12,6 +12,8 @@
 #include "kn_error.h"
 #include "kn_value.h"
 
+#define WHAT "making released rows"
+
 typedef struct table_rows {
     uint32_t *slot; /* of the plan's rows */
     uint32_t *class_of;
@@ -25,11 +27,6 @@ struct kn_database_release {
     kn_release_rows        *shapes;
     kn_database_rows        rows;
 };
-
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "making released rows");
-}
 
 /* ---- Cells ---- */
 
@@ -105,7 +102,7 @@ static kn_status check_column(kn_context *ctx, const kn_database_table *t, int q
     const kn_hierarchy *h = t->columns[t->quasi[q]].hierarchy;
     const kn_column    *c = &t->table->columns[t->quasi[q]];
     uint32_t           *first = kn_alloc_array(ctx, (size_t)h->label_count + 1, sizeof *first);
-    if (!first) return no_memory(ctx, err);
+    if (!first) return kn_fail_memory(err, ctx, WHAT);
     memset(first, 0xff, ((size_t)h->label_count + 1) * sizeof *first);
     kn_status st = KN_OK;
     for (uint32_t node = 0; st == KN_OK && node < h->nodes; node++) {
@@ -132,7 +129,7 @@ static kn_status check_labels(const kn_database_release *r, kn_error *err)
             const kn_hierarchy *h = table->columns[table->quasi[q]].hierarchy;
             if (!h) continue;
             bool *used = kn_alloc_array_zero(r->ctx, (size_t)h->nodes + 1, sizeof *used);
-            if (!used) return no_memory(r->ctx, err);
+            if (!used) return kn_fail_memory(err, r->ctx, WHAT);
             for (uint64_t v = 0; v < plan->node_start[plan->classes]; v++)
                 if (plan->table[v] == t) used[plan->values[v * (uint64_t)plan->width + (uint64_t)q]] = true;
             st = check_column(r->ctx, table, q, used, err);
@@ -159,10 +156,10 @@ static kn_status make_room(kn_database_release *r, kn_error *err)
         size_t n = (size_t)r->shapes[t].rows + 1;
         r->tables[t].slot = kn_alloc_array(r->ctx, n, sizeof(uint32_t));
         r->tables[t].class_of = kn_alloc_array(r->ctx, n, sizeof(uint32_t));
-        if (!r->tables[t].slot || !r->tables[t].class_of) return no_memory(r->ctx, err);
+        if (!r->tables[t].slot || !r->tables[t].class_of) return kn_fail_memory(err, r->ctx, WHAT);
         if (t == db->entity) continue;
         r->tables[t].parent = kn_alloc_array(r->ctx, n, sizeof(uint32_t));
-        if (!r->tables[t].parent) return no_memory(r->ctx, err);
+        if (!r->tables[t].parent) return kn_fail_memory(err, r->ctx, WHAT);
         r->shapes[t].parent = r->tables[t].parent;
     }
     return KN_OK;
@@ -200,7 +197,7 @@ static kn_status place(kn_database_release *r, kn_error *err)
     if (ok) place_rows(r, numbers, next);
     kn_free(numbers);
     kn_free(next);
-    return ok ? KN_OK : no_memory(r->ctx, err);
+    return ok ? KN_OK : kn_fail_memory(err, r->ctx, WHAT);
 }
 
 kn_status kn_database_release_make(kn_database_release **out, kn_context *ctx, const kn_database *db,
@@ -210,13 +207,13 @@ kn_status kn_database_release_make(kn_database_release **out, kn_context *ctx, c
     if (plan->row_start[plan->classes] > UINT32_MAX)
         return kn_fail(err, KN_INPUT, "the release would have more than 4,294,967,295 rows");
     kn_database_release *r = kn_alloc_zero(ctx, sizeof *r);
-    if (!r) return no_memory(ctx, err);
+    if (!r) return kn_fail_memory(err, ctx, WHAT);
     r->ctx = ctx;
     r->plan = plan;
     r->tables = kn_alloc_array_zero(ctx, (size_t)db->table_count, sizeof *r->tables);
     r->shapes = kn_alloc_array_zero(ctx, (size_t)db->table_count, sizeof *r->shapes);
     r->rows = (kn_database_rows){.db = db, .tables = r->shapes, .cell = cell, .arg = r, .seed = seed};
-    kn_status st = r->tables && r->shapes ? KN_OK : no_memory(ctx, err);
+    kn_status st = r->tables && r->shapes ? KN_OK : kn_fail_memory(err, ctx, WHAT);
     if (st == KN_OK) {
         count_rows(r);
         st = make_room(r, err);

@@ -1,6 +1,6 @@
-/* kn_job_demo.h: what the two files of kn_attack_demo share: the two ways to anonymize a database that fail. */
-#ifndef KN_JOB_DEMO_H
-#define KN_JOB_DEMO_H
+/* kn_demo_release.h: what the two files of kn_attack_demo share: the two ways to anonymize a database that fail. */
+#ifndef KN_DEMO_RELEASE_H
+#define KN_DEMO_RELEASE_H
 
 #include "kn_database_plan.h"
 

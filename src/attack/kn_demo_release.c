@@ -1,4 +1,4 @@
-/* demo_release.c: a database made k-anonymous the wrong way, in memory: as joins of its tables (kn_job_demo.h).
+/* kn_demo_release.c: a database made k-anonymous the wrong way, in memory: as joins of its tables (kn_demo_release.h).
  *
  * A join is an outer one, so that nobody vanishes: a row without children in the next table is one row of it, with all that
  * comes behind missing. It is made k-anonymous by strict Mondrian cuts through the hierarchies, keys are kept (AT1 of
@@ -7,7 +7,7 @@
  *
  * Cost: one partitioning per join. Memory: 8 bytes per row and table of a join, 4 per cell, and the plan.
  */
-#include "kn_job_demo.h"
+#include "kn_demo_release.h"
 
 #include <string.h>
 

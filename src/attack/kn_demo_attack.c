@@ -1,4 +1,4 @@
-/* demo.c: kn_attack_demo of kanon/attack.h: a database anonymized in three ways, in memory, and attacked in each.
+/* kn_demo_attack.c: kn_attack_demo of kanon/attack.h: a database anonymized in three ways, in memory, and attacked in each.
  *
  * Universal (section 3.1) is one join for each path from the table of persons to a table without children; local (section
  * 3.2) one join for each table. Both are made and attacked one after the other, then what miracle-x would release.
@@ -14,8 +14,8 @@
 #include "kn_arena.h"
 #include "kn_database_roles.h"
 #include "kn_demo.h"
+#include "kn_demo_release.h"
 #include "kn_error.h"
-#include "kn_job_demo.h"
 #include "kn_relational.h"
 #include "kn_rng.h"
 
@@ -57,11 +57,6 @@ void kn_attack_demo_report_free(kn_attack_demo_report *public_part)
     kn_free(r);
 }
 
-static kn_status no_memory(const job *j, kn_error *err)
-{
-    return kn_fail_memory(err, j->ctx, what);
-}
-
 /* ---- Reading ---- */
 
 static kn_status open_database(job *j, kn_error *err)
@@ -99,7 +94,7 @@ static kn_status choose_targets(job *j, kn_error *err)
     kn_rng  rng;
     if (most > all) most = all;
     j->targets = kn_alloc_array(j->ctx, (size_t)most + 1, sizeof *j->targets);
-    if (!j->targets) return no_memory(j, err);
+    if (!j->targets) return kn_fail_memory(err, j->ctx, what);
     kn_rng_init(&rng, j->options->seed, 0);
     for (int64_t e = 0; e < all && count < most; e++)
         if (most == all || (int64_t)kn_rng_below(&rng, (uint64_t)(all - e)) < most - count) j->targets[count++] = e;
@@ -134,14 +129,14 @@ static kn_status find_sensitive(job *j, kn_error *err)
         for (int c = 0; c < j->db->tables[t].table->column_count; c++) n += is_sensitive(&j->db->tables[t].columns[c]);
     kn_demo_column *columns = kn_arena_alloc(&j->to->arena, n * sizeof *columns);
     j->sensitive = kn_alloc_array(j->ctx, n, sizeof *j->sensitive);
-    if (!columns || !j->sensitive) return no_memory(j, err);
+    if (!columns || !j->sensitive) return kn_fail_memory(err, j->ctx, what);
     for (int t = 0; t < j->db->table_count; t++)
         for (int c = 0; c < j->db->tables[t].table->column_count; c++) {
             if (!is_sensitive(&j->db->tables[t].columns[c])) continue;
             j->sensitive[count] = (kn_demo_sensitive){t, c};
             columns[count] = (kn_demo_column){r->tables[t].name, keep(j, j->db->tables[t].table->columns[c].name), 0};
             for (int64_t i = 0; i < r->targets; i++) columns[count].targets += has_row(j->forest, j->targets[i], t);
-            if (!columns[count++].column) return no_memory(j, err);
+            if (!columns[count++].column) return kn_fail_memory(err, j->ctx, what);
         }
     r->sensitive = columns;
     r->sensitive_count = count;
@@ -155,7 +150,7 @@ static kn_status make_join(job *j, kn_demo_join *to, int table, bool alone, kn_e
     const kn_database *db = j->db;
     int                depth = alone ? 0 : db->tables[table].depth;
     to->tables = kn_arena_alloc(&j->to->arena, ((size_t)depth + 1) * sizeof *to->tables);
-    if (!to->tables) return no_memory(j, err);
+    if (!to->tables) return kn_fail_memory(err, j->ctx, what);
     to->table_count = depth + 1;
     for (int at = depth; at >= 0; at--) {
         to->tables[at] = table;
@@ -169,7 +164,7 @@ static kn_status find_joins(job *j, kn_error *err)
     size_t n = (size_t)j->db->table_count + 1;
     j->paths = kn_arena_alloc(&j->to->arena, n * sizeof *j->paths);
     j->alone = kn_arena_alloc(&j->to->arena, n * sizeof *j->alone);
-    if (!j->paths || !j->alone) return no_memory(j, err);
+    if (!j->paths || !j->alone) return kn_fail_memory(err, j->ctx, what);
     for (int t = 0; t < j->db->table_count; t++) {
         KN_TRY(make_join(j, &j->alone[t], t, true, err));
         if (j->db->tables[t].child_count == 0) KN_TRY(make_join(j, &j->paths[j->path_count++], t, false, err));
@@ -181,13 +176,13 @@ static kn_status tell_tables(job *j, kn_error *err)
 {
     kn_attack_demo_report *r = &j->to->report;
     kn_demo_table         *tables = kn_arena_alloc(&j->to->arena, (size_t)j->db->table_count * sizeof *tables);
-    if (!tables) return no_memory(j, err);
+    if (!tables) return kn_fail_memory(err, j->ctx, what);
     r->tables = tables;
     r->table_count = j->db->table_count;
     r->person = j->db->entity;
     for (int t = 0; t < r->table_count; t++) {
         tables[t] = (kn_demo_table){keep(j, j->db->tables[t].name), 0, j->db->tables[t].quasi_count, false};
-        if (!tables[t].name) return no_memory(j, err);
+        if (!tables[t].name) return kn_fail_memory(err, j->ctx, what);
     }
     for (uint64_t v = 0; v < j->forest->nodes; v++) tables[j->forest->table[v]].rows++;
     for (int t = 0; t < r->table_count; t++) tables[t].small = tables[t].quasi > 0 && tables[t].rows < r->k;
@@ -197,7 +192,7 @@ static kn_status tell_tables(job *j, kn_error *err)
 static kn_status tell_paths(job *j, kn_error *err)
 {
     kn_demo_path *paths = kn_arena_alloc(&j->to->arena, ((size_t)j->path_count + 1) * sizeof *paths);
-    if (!paths) return no_memory(j, err);
+    if (!paths) return kn_fail_memory(err, j->ctx, what);
     for (int i = 0; i < j->path_count; i++)
         paths[i] = (kn_demo_path){j->paths[i].table_count, j->paths[i].tables, j->paths[i].rows};
     j->to->report.paths = paths;
@@ -239,7 +234,7 @@ static kn_status tell_way(job *j, kn_demo_way way, kn_error *err)
     const kn_demo_found   *found = &j->found[way];
     int64_t               *certain = kn_arena_alloc(&j->to->arena, ((size_t)r->sensitive_count + 1) * sizeof *certain);
     double                 sum = 0;
-    if (!certain) return no_memory(j, err);
+    if (!certain) return kn_fail_memory(err, j->ctx, what);
     memset(certain, 0, (size_t)r->sensitive_count * sizeof *certain);
     a->certain = certain;
     for (int64_t i = 0; i < r->targets; i++) {
@@ -291,7 +286,7 @@ static kn_status tell_example(job *j, kn_error *err)
     kn_attack_demo_report *r = &j->to->report;
     const kn_forest       *f = j->forest;
     int64_t               *rows = kn_arena_alloc(&j->to->arena, (size_t)r->table_count * sizeof *rows), best = 0;
-    if (!rows) return no_memory(j, err);
+    if (!rows) return kn_fail_memory(err, j->ctx, what);
     memset(rows, 0, (size_t)r->table_count * sizeof *rows);
     for (int64_t i = 1; i < r->targets; i++)
         if (better_example(j, i, best)) best = i;
@@ -348,7 +343,7 @@ kn_status kn_attack_demo(kn_attack_demo_report **out, kn_context *ctx, const kn_
     if (k < 2) return kn_fail(err, KN_USAGE, "k must be at least 2: everybody is hidden among 1");
     if (options->targets < 0) return kn_fail(err, KN_USAGE, "the number of targets must be at least 0");
     job j = {.ctx = ctx, .spec = spec, .options = options, .to = kn_alloc_zero(ctx, sizeof(report))};
-    if (!j.to) return no_memory(&j, err);
+    if (!j.to) return kn_fail_memory(err, j.ctx, what);
     kn_arena_init(&j.to->arena, ctx);
     j.to->report.k = k;
     kn_status st = run(&j, err);

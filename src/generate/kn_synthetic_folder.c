@@ -1,6 +1,6 @@
-/* made.c: folders of made-up data that appear whole or not at all. Interface: kn_job_made.h. Memory is the largest
+/* kn_synthetic_folder.c: folders of made-up data that appear whole or not at all. Interface: kn_synthetic_folder.h. Memory is the largest
  * file. */
-#include "kn_job_made.h"
+#include "kn_synthetic_folder.h"
 
 #include <string.h>
 
@@ -28,15 +28,15 @@ static kn_status write_file(kn_context *ctx, const char *folder, const char *nam
     return status;
 }
 
-bool kn_made_folder_named(const char *name)
+bool kn_synthetic_folder_named(const char *name)
 {
     const char *slash = strrchr(name, '/');
     const char *last = slash ? slash + 1 : name;
     return *name != '\0' && (!strchr(last, '.') || strspn(last, ".") == strlen(last));
 }
 
-kn_status kn_made_folder(kn_context *ctx, const char *folder, const char *(*name)(int file), kn_made_file_fn text,
-                         const void *arg, kn_error *err)
+kn_status kn_synthetic_folder(kn_context *ctx, const char *folder, const char *(*name)(int file),
+                              kn_synthetic_file_fn text, const void *arg, kn_error *err)
 {
     kn_database_sink sink;
     kn_status        status = KN_OK;

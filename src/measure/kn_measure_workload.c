@@ -1,4 +1,4 @@
-/* workload.c: the public function kn_measure_workload: a workload's answers from two files.
+/* kn_measure_workload.c: the public function kn_measure_workload: a workload's answers from two files.
  *
  * Both tables are read as kn_measure reads them, with the columns that the queries name beside the quasi-identifiers. Rows
  * are grouped by those columns: the original's by their values, the release's by their cells; from there on only distinct
@@ -16,7 +16,7 @@
 #include "kn_csv_read.h"
 #include "kn_error.h"
 #include "kn_freq.h"
-#include "kn_job_measure.h"
+#include "kn_measuring.h"
 #include "kn_summary.h"
 #include "kn_workload_eval.h"
 
@@ -62,11 +62,6 @@ void kn_workload_report_free(kn_workload_report *public_part)
     kn_free(r);
 }
 
-static kn_status no_memory(const job *j, kn_error *err)
-{
-    return kn_fail_memory(err, j->ctx, what);
-}
-
 /* ---- Which columns ---- */
 
 static bool is_quasi(const kn_spec *spec, const char *name)
@@ -107,7 +102,7 @@ static kn_status find_columns(job *j, kn_error *err)
     csv.delimiter = spec->csv.delimiter;
     KN_TRY(check_names(j, release, &csv, "the release", err));
     j->extra = kn_alloc_array(j->ctx, (size_t)j->name_count + 1, sizeof *j->extra);
-    if (!j->extra) return no_memory(j, err);
+    if (!j->extra) return kn_fail_memory(err, j->ctx, what);
     for (int i = 0; i < j->name_count; i++)
         if (!is_quasi(spec, j->names[i])) j->extra[j->extra_count++] = j->names[i];
     j->m.extra = j->extra;
@@ -121,13 +116,13 @@ static kn_status find_columns(job *j, kn_error *err)
 static kn_status find_statistics(bool *found, job *j, const kn_table *table, kn_error *err)
 {
     const char **names = kn_alloc_array(j->ctx, (size_t)j->m.quasi_count + 1, sizeof *names);
-    kn_status    st = names ? KN_OK : no_memory(j, err);
+    kn_status    st = names ? KN_OK : kn_fail_memory(err, j->ctx, what);
     *found = false;
     for (int q = 0; st == KN_OK && q < j->m.quasi_count; q++) names[q] = j->m.quasi[q].attribute->name;
     for (int i = 0; st == KN_OK && i < j->m.quasi_count * KN_STATISTICS; i++) {
         char *name = kn_summary_name(j->ctx, names, j->m.quasi_count, names[i / KN_STATISTICS],
                                      (kn_statistic)(i % KN_STATISTICS));
-        if (!name) st = no_memory(j, err);
+        if (!name) st = kn_fail_memory(err, j->ctx, what);
         j->statistics[i] = name && kn_spec_find(j->m.spec, name) < 0 ? kn_table_find(table, name) : -1;
         *found = *found || j->statistics[i] >= 0;
         kn_free(name);
@@ -140,7 +135,7 @@ static kn_status read_side_file(job *j, kn_error *err)
 {
     kn_csv_options  csv = KN_CSV_OPTIONS_INIT;
     kn_column_type *types = kn_alloc_array(j->ctx, (size_t)j->m.quasi_count + 1, sizeof *types);
-    if (!types) return no_memory(j, err);
+    if (!types) return kn_fail_memory(err, j->ctx, what);
     for (int q = 0; q < j->m.quasi_count; q++)
         types[q] = (kn_column_type){j->m.quasi[q].attribute->name, KN_TYPE_TEXT, NULL};
     csv.types = types;
@@ -158,7 +153,7 @@ static kn_status find_summary(job *j, kn_error *err)
 {
     bool found = false;
     j->statistics = kn_alloc_array(j->ctx, (size_t)j->m.quasi_count * KN_STATISTICS + 1, sizeof *j->statistics);
-    if (!j->statistics) return no_memory(j, err);
+    if (!j->statistics) return kn_fail_memory(err, j->ctx, what);
     if (j->summary_path) {
         KN_TRY(read_side_file(j, err));
         KN_TRY(find_statistics(&found, j, j->summary, err));
@@ -185,7 +180,7 @@ static kn_status list_columns(job *j, kn_error *err)
     size_t most = (size_t)j->m.quasi_count + (size_t)j->extra_count + 1;
     j->columns = kn_alloc_array_zero(j->ctx, most, sizeof *j->columns);
     j->quasi = kn_alloc_array_zero(j->ctx, most, sizeof *j->quasi);
-    if (!j->columns || !j->quasi) return no_memory(j, err);
+    if (!j->columns || !j->quasi) return kn_fail_memory(err, j->ctx, what);
     for (int q = 0; q < j->m.quasi_count; q++) {
         const kn_measuring_quasi *from = &j->m.quasi[q];
         bool                      last_chance = j->quasi_count == 0 && q + 1 == j->m.quasi_count && j->extra_count == 0;
@@ -214,10 +209,10 @@ static kn_status list_columns(job *j, kn_error *err)
 static kn_status unpack(side *s, job *j, kn_error *err)
 {
     s->codes = kn_alloc_array_zero(j->ctx, (size_t)j->column_count + 1, sizeof *s->codes);
-    if (!s->codes) return no_memory(j, err);
+    if (!s->codes) return kn_fail_memory(err, j->ctx, what);
     for (int c = 0; c < j->column_count; c++) {
         s->codes[c] = kn_alloc_array(j->ctx, (size_t)s->freq->classes + 1, sizeof **s->codes);
-        if (!s->codes[c]) return no_memory(j, err);
+        if (!s->codes[c]) return kn_fail_memory(err, j->ctx, what);
         for (int64_t i = 0; i < s->freq->classes; i++) s->codes[c][i] = kn_freq_code(s->freq, i, c);
     }
     return KN_OK;
@@ -227,7 +222,7 @@ static kn_status unpack(side *s, job *j, kn_error *err)
 static kn_status roll_up(kn_freq **out, job *j, const kn_freq *texts, kn_error *err)
 {
     kn_rollup *by = kn_alloc_array_zero(j->ctx, (size_t)j->column_count + 1, sizeof *by);
-    if (!by) return no_memory(j, err);
+    if (!by) return kn_fail_memory(err, j->ctx, what);
     for (int c = 0; c < j->quasi_count; c++) {
         by[c].map = j->m.quasi[j->quasi[c]].map;
         by[c].distinct = j->m.quasi[j->quasi[c]].cell_count;
@@ -271,7 +266,7 @@ static kn_status group_rows(job *j, kn_error *err)
 {
     int     *columns = kn_alloc_array(j->ctx, (size_t)j->column_count + 1, sizeof *columns);
     kn_freq *texts = NULL;
-    if (!columns) return no_memory(j, err);
+    if (!columns) return kn_fail_memory(err, j->ctx, what);
     for (int c = 0; c < j->column_count; c++) columns[c] = (int)(j->columns[c].original - j->m.original->columns);
     kn_status st = kn_freq_of_table(&j->original.freq, j->ctx, j->m.original, columns, j->column_count, err);
     for (int c = 0; c < j->column_count; c++)
@@ -337,7 +332,7 @@ static kn_status match_classes(job *j, const kn_freq *classes, uint32_t *const *
 {
     const kn_table *t = j->summary;
     uint64_t       *key = kn_alloc_array(j->ctx, (size_t)classes->layout.words, sizeof *key);
-    kn_status       st = key ? KN_OK : no_memory(j, err);
+    kn_status       st = key ? KN_OK : kn_fail_memory(err, j->ctx, what);
     for (int64_t row = 0; st == KN_OK && row < t->rows; row++) {
         bool shown = true;
         memset(key, 0, (size_t)classes->layout.words * sizeof *key);
@@ -365,11 +360,12 @@ static kn_status take_statistics(job *j, const kn_freq *classes, kn_error *err)
     uint32_t **maps = kn_alloc_array_zero(j->ctx, (size_t)j->quasi_count + 1, sizeof *maps);
     size_t     cells = (size_t)classes->classes * (size_t)j->column_count;
     j->published = kn_alloc_array(j->ctx, cells + 1, sizeof *j->published);
-    kn_status st = maps && j->published ? KN_OK : no_memory(j, err);
+    kn_status st = maps && j->published ? KN_OK : kn_fail_memory(err, j->ctx, what);
     for (size_t i = 0; st == KN_OK && i < cells; i++) j->published[i] = (kn_published){NAN, NAN, NAN};
     for (int c = 0; st == KN_OK && c < j->quasi_count; c++) {
         int column = kn_table_find(j->summary, j->columns[c].name);
-        if (!(maps[c] = map_texts(j, &j->m.quasi[j->quasi[c]], &j->summary->columns[column]))) st = no_memory(j, err);
+        if (!(maps[c] = map_texts(j, &j->m.quasi[j->quasi[c]], &j->summary->columns[column])))
+            st = kn_fail_memory(err, j->ctx, what);
     }
     if (st == KN_OK) st = match_classes(j, classes, maps, err);
     for (int c = 0; maps && c < j->quasi_count; c++) kn_free(maps[c]);
@@ -384,7 +380,7 @@ static kn_status read_published(job *j, kn_error *err)
     if (!j->summary) return KN_OK;
     KN_TRY(kn_freq_fold(&classes, &starts, j->release.freq, j->quasi_count, err));
     j->class_of = kn_alloc_array(j->ctx, (size_t)count + 1, sizeof *j->class_of);
-    kn_status st = j->class_of ? take_statistics(j, classes, err) : no_memory(j, err);
+    kn_status st = j->class_of ? take_statistics(j, classes, err) : kn_fail_memory(err, j->ctx, what);
     for (int64_t c = 0; st == KN_OK && c < classes->classes; c++)
         for (int64_t i = starts[c]; i < starts[c + 1]; i++) j->class_of[i] = (uint32_t)c;
     kn_freq_free(classes);
@@ -397,7 +393,7 @@ static kn_status read_published(job *j, kn_error *err)
 static kn_status write_report(kn_workload_report **out, job *j, kn_error *err)
 {
     report *r = kn_alloc_zero(j->ctx, sizeof *r);
-    if (!r) return no_memory(j, err);
+    if (!r) return kn_fail_memory(err, j->ctx, what);
     kn_workload_report *p = &r->report;
     p->query_count = j->workload->query_count;
     p->rows = j->m.original->rows;
@@ -423,7 +419,7 @@ static kn_status answer(kn_workload_report **out, job *j, kn_error *err)
     KN_TRY(group_rows(j, err));
     KN_TRY(read_published(j, err));
     j->answers = kn_alloc_array_zero(j->ctx, (size_t)j->workload->query_count, sizeof *j->answers);
-    if (!j->answers) return no_memory(j, err);
+    if (!j->answers) return kn_fail_memory(err, j->ctx, what);
     kn_eval_input input = {
         .workload = j->workload,
         .columns = j->columns,

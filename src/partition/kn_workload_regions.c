@@ -1,4 +1,4 @@
-/* workload_regions.c: predicates → intervals of a dimension's line (kn_job_workload_regions.h).
+/* kn_workload_regions.c: predicates → intervals of a dimension's line (kn_workload_regions.h).
  *
  * Of a quasi-identifier with numbers or dates and no hierarchy the line is its values; of any other its positions: the
  * leaves of its hierarchy, or its values in their order. How many rows satisfy a query is counted over the distinct
@@ -6,7 +6,7 @@
  *
  * Cost: one grouping of the table, then per query O(values of its columns + combinations).
  */
-#include "kn_job_workload_regions.h"
+#include "kn_workload_regions.h"
 
 #include <math.h>
 
@@ -40,11 +40,6 @@ typedef struct job {
     kn_freq                    *freq;
 } job;
 
-static kn_status no_memory(const job *j, kn_error *err)
-{
-    return kn_fail_memory(err, j->ctx, what);
-}
-
 static void *room(kn_arena *arena, size_t count, size_t size)
 {
     return kn_arena_alloc(arena, (count + 1) * size);
@@ -62,7 +57,7 @@ static kn_status no_column(const job *j, const char *name, kn_error *err)
 {
     const kn_table *t = j->problem->table;
     const char    **known = kn_alloc_array(j->ctx, (size_t)t->column_count + 1, sizeof *known);
-    if (!known) return no_memory(j, err);
+    if (!known) return kn_fail_memory(err, j->ctx, what);
     for (int c = 0; c < t->column_count; c++) known[c] = t->columns[c].name;
     kn_status st = kn_workload_no_column(j->workload, name, "what is read of the input", known, t->column_count, err);
     kn_free(known);
@@ -74,7 +69,7 @@ static kn_status find_columns(job *j, kn_error *err)
     const kn_partition_problem *p = j->problem;
     KN_TRY(kn_workload_columns(&j->names, &j->count, j->ctx, j->workload, err));
     j->columns = room(&j->out->arena, (size_t)j->count, sizeof *j->columns);
-    if (!j->columns) return no_memory(j, err);
+    if (!j->columns) return kn_fail_memory(err, j->ctx, what);
     for (int i = 0; i < j->count; i++) {
         named *n = &j->columns[i];
         *n = (named){.column = kn_table_find(p->table, j->names[i]), .quasi = -1};
@@ -95,7 +90,7 @@ static kn_status find_columns(job *j, kn_error *err)
         KN_TRY(kn_eval_domain_make(&n->domain, &j->out->arena, &input, 0, err));
         size_t most = n->domain.leaves > column->dict.count ? n->domain.leaves : column->dict.count;
         n->match = room(&j->out->arena, most + 1, 1);
-        if (!n->match) return no_memory(j, err);
+        if (!n->match) return kn_fail_memory(err, j->ctx, what);
     }
     return KN_OK;
 }
@@ -106,7 +101,7 @@ static kn_status intervals_of_values(kn_region_predicate *to, job *j, const name
                                      kn_error *err)
 {
     kn_region_interval *intervals = room(&j->out->arena, (size_t)condition->interval_count, sizeof *intervals);
-    if (!intervals) return no_memory(j, err);
+    if (!intervals) return kn_fail_memory(err, j->ctx, what);
     for (int i = 0; i < condition->interval_count; i++) {
         const kn_interval *in = &condition->intervals[i];
         intervals[i] =
@@ -128,7 +123,7 @@ static kn_status intervals_of_positions(kn_region_predicate *to, job *j, const n
         kn_eval_match(n->match, &n->domain, condition);
     for (uint32_t p = 0; p < positions; p++) count += n->match[p] && (p == 0 || !n->match[p - 1]);
     kn_region_interval *intervals = room(&j->out->arena, count, sizeof *intervals);
-    if (!intervals) return no_memory(j, err);
+    if (!intervals) return kn_fail_memory(err, j->ctx, what);
     to->interval_count = 0;
     to->intervals = intervals;
     for (uint32_t p = 0; p < positions; p++) {
@@ -153,7 +148,7 @@ static kn_status condition_on(const kn_condition **out, job *j, const kn_query *
     const kn_predicate **same = room(&j->scratch, (size_t)query->predicate_count, sizeof *same);
     kn_condition        *condition = room(&j->scratch, 1, sizeof *condition);
     int                  count = 0;
-    if (!same || !condition) return no_memory(j, err);
+    if (!same || !condition) return kn_fail_memory(err, j->ctx, what);
     *out = NULL;
     for (int p = 0; p < query->predicate_count; p++)
         if (strcmp(query->predicates[p].attribute, j->names[column]) == 0) same[count++] = &query->predicates[p];
@@ -170,11 +165,11 @@ static kn_status condition_on(const kn_condition **out, job *j, const kn_query *
 static kn_status count_rows(double *all, double *others, job *j, const kn_condition *const *conditions, kn_error *err)
 {
     uint8_t **match = room(&j->scratch, (size_t)j->count, sizeof *match);
-    if (!match) return no_memory(j, err);
+    if (!match) return kn_fail_memory(err, j->ctx, what);
     for (int c = 0; c < j->count; c++) {
         match[c] = conditions[c] ? room(&j->scratch, (size_t)j->columns[c].eval.original->dict.count + 1, 1) : NULL;
         if (!conditions[c]) continue;
-        if (!match[c]) return no_memory(j, err);
+        if (!match[c]) return kn_fail_memory(err, j->ctx, what);
         kn_eval_match(match[c], &j->columns[c].domain, conditions[c]);
     }
     *all = *others = 0;
@@ -197,7 +192,7 @@ static kn_status add_query(job *j, const kn_query *query, kn_error *err)
     const kn_condition **conditions = room(&j->scratch, (size_t)j->count, sizeof *conditions);
     double               all = 0, others = 0, rows = (double)j->problem->table->rows;
     kn_region_predicate *predicates = room(&j->out->arena, (size_t)j->count, sizeof *predicates);
-    if (!conditions || !predicates) return no_memory(j, err);
+    if (!conditions || !predicates) return kn_fail_memory(err, j->ctx, what);
     *to = (kn_region_query){.predicates = predicates};
     for (int c = 0; c < j->count; c++) {
         KN_TRY(condition_on(&conditions[c], j, query, c, err));
@@ -216,7 +211,7 @@ static kn_status make(job *j, kn_error *err)
     KN_TRY(find_columns(j, err));
     j->out->queries = room(&j->out->arena, (size_t)j->workload->query_count, sizeof *j->out->queries);
     int *columns = room(&j->out->arena, (size_t)j->count, sizeof *columns);
-    if (!j->out->queries || !columns) return no_memory(j, err);
+    if (!j->out->queries || !columns) return kn_fail_memory(err, j->ctx, what);
     if (j->count == 0) return KN_OK;
     for (int c = 0; c < j->count; c++) columns[c] = j->columns[c].column;
     KN_TRY(kn_freq_of_table(&j->freq, j->ctx, j->problem->table, columns, j->count, err));

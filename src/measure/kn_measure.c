@@ -1,4 +1,4 @@
-/* measure.c: the public functions of kanon/measure.h: every metric of a release from two files.
+/* kn_measure.c: the public functions of kanon/measure.h: every metric of a release from two files.
  *
  * The original is read with the spec's types (its quasi-identifiers only), the release as text; each distinct text of a
  * quasi-identifier becomes a cell (kn_cell_parse), rows with the same cells are a class, and the classes are a plan
@@ -18,7 +18,7 @@
 #include "kn_error.h"
 #include "kn_freq.h"
 #include "kn_hierarchy_make.h"
-#include "kn_job_measure.h"
+#include "kn_measuring.h"
 #include "kn_metrics.h"
 #include "kn_sort.h"
 #include "kn_table_select.h"

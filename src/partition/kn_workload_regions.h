@@ -1,6 +1,6 @@
-/* kn_job_workload_regions.h: a workload as partitioning needs it (method mondrian-workload). */
-#ifndef KN_JOB_WORKLOAD_REGIONS_H
-#define KN_JOB_WORKLOAD_REGIONS_H
+/* kn_workload_regions.h: a workload as partitioning needs it (method mondrian-workload). */
+#ifndef KN_WORKLOAD_REGIONS_H
+#define KN_WORKLOAD_REGIONS_H
 
 #include <kanon/workload.h>
 

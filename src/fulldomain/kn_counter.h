@@ -1,4 +1,4 @@
-/* kn_bare.h: counting nodes of the lattice where class sizes say it all: the fast engine of the optimal search.
+/* kn_counter.h: counting nodes of the lattice where class sizes say it all: the fast engine of the optimal search.
  *
  * The quasi-identifiers are put into a few groups of a few thousand occurring combinations each. The base is the
  * table's distinct combinations: one small code per group and a number of rows. For each group and each choice of
@@ -10,65 +10,65 @@
  * is suppressed anyway. Sets are immutable and may be read by any thread; all other calls come from one thread at a
  * time.
  */
-#ifndef KN_BARE_H
-#define KN_BARE_H
+#ifndef KN_COUNTER_H
+#define KN_COUNTER_H
 
 #include "kn_fulldomain.h"
 
-typedef struct kn_bare     kn_bare;
-typedef struct kn_bare_set kn_bare_set;
+typedef struct kn_counter     kn_counter;
+typedef struct kn_counter_set kn_counter_set;
 
-typedef enum kn_bare_path {
-    KN_BARE_AUTO,
-    KN_BARE_DENSE, /* one counter per possible key, wherever that is possible at all */
-    KN_BARE_HASH
-} kn_bare_path;
+typedef enum kn_counter_path {
+    KN_COUNTER_AUTO,
+    KN_COUNTER_DENSE, /* one counter per possible key, wherever that is possible at all */
+    KN_COUNTER_HASH
+} kn_counter_path;
 
 /* For tests, except the last; zeros are the defaults. */
-typedef struct kn_bare_options {
-    kn_bare_path path;
+typedef struct kn_counter_options {
+    kn_counter_path path;
     uint32_t     group_codes; /* possible combinations of a group of more than one attribute     */
     uint64_t     key_space;   /* keys counted in one pass: more groups than that take more passes */
     bool         generic;     /* no fused loops for few groups                                   */
     const double *features;   /* kn_optimal_model.c: levels of all quasi-identifiers, one after the other; borrowed.
                                  NULL: every node is counted from the base                       */
-} kn_bare_options;
+} kn_counter_options;
 
 /* Can the engine count this problem at all (fewer than 2^32 - 1 rows, at most 64 quasi-identifiers)? */
-bool kn_bare_possible(const kn_fulldomain_problem *problem);
+bool kn_counter_possible(const kn_fulldomain_problem *problem);
 
 /* Counts the table once. Borrows the problem. */
-KN_CHECK kn_status kn_bare_make(kn_bare **out, kn_context *ctx, const kn_fulldomain_problem *problem,
-                                const kn_bare_options *options, kn_error *err);
-void               kn_bare_free(kn_bare *bare);
+KN_CHECK kn_status kn_counter_make(kn_counter **out, kn_context *ctx, const kn_fulldomain_problem *problem,
+                                const kn_counter_options *options, kn_error *err);
+void               kn_counter_free(kn_counter *counter);
 
-int                kn_bare_groups(const kn_bare *bare);
+int                kn_counter_groups(const kn_counter *counter);
 /* The group that holds a quasi-identifier. */
-int                kn_bare_group_of(const kn_bare *bare, int quasi);
-const kn_bare_set *kn_bare_base(const kn_bare *bare); /* all groups at level 0 */
+int                kn_counter_group_of(const kn_counter *counter, int quasi);
+const kn_counter_set *kn_counter_base(const kn_counter *counter); /* all groups at level 0 */
 
 /* The base with the groups of the bits of `groups` only (at most 64 groups can be chosen from). */
-KN_CHECK kn_status kn_bare_project(kn_bare_set **out, kn_bare *bare, uint64_t groups, kn_error *err);
-void               kn_bare_set_free(kn_bare_set *set);
-int64_t            kn_bare_set_classes(const kn_bare_set *set);
+KN_CHECK kn_status kn_counter_project(kn_counter_set **out, kn_counter *counter, uint64_t groups, kn_error *err);
+void               kn_counter_set_free(kn_counter_set *set);
+int64_t            kn_counter_set_classes(const kn_counter_set *set);
 
 /* One node to be counted. */
-typedef struct kn_bare_job {
+typedef struct kn_counter_job {
     const int         *levels; /* of all quasi-identifiers                                                         */
-    const kn_bare_set *from;   /* of these or finer levels                                                         */
+    const kn_counter_set *from;   /* of these or finer levels                                                         */
     bool               keep;   /* make the set                                                                     */
-    kn_bare_set       *set;    /* the caller frees it; NULL without keep                                           */
+    kn_counter_set       *set;    /* the caller frees it; NULL without keep                                           */
     kn_node_sums       sums;   /* `cells` over the groups of the set, and only within the budget                   */
     kn_u128            excess; /* cells, the same: what suppressed rows cost more than if they were released       */
     int64_t            classes; /* suppressed ones too                                                             */
-} kn_bare_job;
+} kn_counter_job;
 
 /* Counts several nodes, side by side. The answers do not depend on the number of threads. */
-KN_CHECK kn_status kn_bare_run(kn_bare *bare, kn_bare_job *jobs, int64_t count, kn_error *err);
+KN_CHECK kn_status kn_counter_run(kn_counter *counter, kn_counter_job *jobs, int64_t count, kn_error *err);
 
 /* The same, with sets to count from (`from`) chosen and made by the engine. *rollups and *keys (classes gone through)
  * are added to. */
-KN_CHECK kn_status kn_bare_run_from_best(kn_bare *bare, kn_bare_job *jobs, int64_t count, int64_t *rollups,
+KN_CHECK kn_status kn_counter_run_from_best(kn_counter *counter, kn_counter_job *jobs, int64_t count, int64_t *rollups,
                                          int64_t *keys, kn_error *err);
 
 #endif

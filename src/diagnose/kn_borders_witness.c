@@ -1,4 +1,4 @@
-/* kn_witness.c: the minimal violating sets, row by row (budget 0).
+/* kn_borders_witness.c: the minimal violating sets, row by row (budget 0).
  *
  * S violates k when some row has fewer than k rows, itself included, that agree with it on S. Such a row, a witness,
  * has fewer than k copies over all columns: every other row has its k companions whatever S is. So only those rows are
@@ -29,6 +29,8 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
+
+#define WHAT "searching attribute sets"
 
 enum { MOST_WORDS = 256, BATCH = 256 };
 
@@ -63,11 +65,6 @@ typedef struct visit {
     int64_t      evaluations;
     bool         full;
 } visit;
-
-static kn_status no_memory(const engine *e, kn_error *err)
-{
-    return kn_fail_memory(err, e->search->ctx, "searching attribute sets");
-}
 
 /* ---- Difference sets ---- */
 
@@ -169,7 +166,7 @@ static kn_status collect_rows(const engine *e, worker *w, int64_t witness, int64
         uint64_t        flags[MOST_WORDS];
         for (int j = 0; j < words; j++) flags[j] = differing(key[j], mine[j], e->high[j], e->low[j]);
         if (outdone(w, flags, words, need, &last)) continue;
-        if (!keep(e, w, flags, freq->counts[row])) return no_memory(e, err);
+        if (!keep(e, w, flags, freq->counts[row])) return kn_fail_memory(err, e->search->ctx, WHAT);
     }
     return KN_OK;
 }
@@ -251,7 +248,7 @@ static kn_status leaf(void *arg, const uint64_t *set, const uint16_t *chosen, in
     }
     if (v->found->count >= v->e->search->max_sets) v->full = w->hitting.stop = true;
     if (v->full) return KN_OK;
-    return kn_set_list_add(v->found, set) ? KN_OK : no_memory(v->e, err);
+    return kn_set_list_add(v->found, set) ? KN_OK : kn_fail_memory(err, v->e->search->ctx, WHAT);
 }
 
 static kn_status search_witness(engine *e, worker *w, int64_t i, kn_error *err)
@@ -289,7 +286,8 @@ static kn_status merge(engine *e, int64_t count, kn_error *err)
         for (int64_t j = 0; j < found->count; j++) {
             const uint64_t *set = kn_set_list_get(found, j);
             if (kn_set_trie_has_subset(&e->known, set)) continue;
-            if (!kn_set_list_add(&s->minimal, set) || !kn_set_trie_add(&e->known, set)) return no_memory(e, err);
+            if (!kn_set_list_add(&s->minimal, set) || !kn_set_trie_add(&e->known, set))
+                return kn_fail_memory(err, e->search->ctx, WHAT);
         }
         kn_set_list_free(found);
     }
@@ -325,7 +323,7 @@ static kn_status prepare(engine *e, kn_error *err)
     size_t            n = (size_t)s->freq->classes + 1;
     e->threads = kn_context_threads(s->ctx);
     e->workers = kn_alloc_array_zero(s->ctx, (size_t)e->threads, sizeof *e->workers);
-    if (!e->workers) return no_memory(e, err);
+    if (!e->workers) return kn_fail_memory(err, e->search->ctx, WHAT);
     for (int i = 0; i < e->threads; i++) {
         worker *w = &e->workers[i];
         kn_set_list_init(&w->kept, s->ctx, s->words);
@@ -334,16 +332,16 @@ static kn_status prepare(engine *e, kn_error *err)
         w->hitting.deadline = &s->deadline;
         w->order = kn_alloc_array(s->ctx, n, sizeof *w->order);
         w->distance = kn_alloc_array(s->ctx, n, sizeof *w->distance);
-        if (!w->order || !w->distance) return no_memory(e, err);
+        if (!w->order || !w->distance) return kn_fail_memory(err, e->search->ctx, WHAT);
     }
     make_masks(e);
     return KN_OK;
 }
 
-kn_status kn_witness_search(kn_border_search *search, kn_error *err)
+kn_status kn_borders_by_witnesses(kn_border_search *search, kn_error *err)
 {
     engine *e = kn_alloc_zero(search->ctx, sizeof *e);
-    if (!e) return kn_fail_memory(err, search->ctx, "searching attribute sets");
+    if (!e) return kn_fail_memory(err, search->ctx, WHAT);
     e->search = search;
     kn_set_trie_init(&e->known, search->ctx, search->words);
     for (int i = 0; i < BATCH; i++) kn_set_list_init(&e->found[i], search->ctx, search->words);

@@ -1,4 +1,4 @@
-/* attack.c: the public functions of kanon/attack.h: reads the tables, makes the hierarchies over the external table's
+/* kn_attack_tables.c: the public functions of kanon/attack.h: reads the tables, makes the hierarchies over the external table's
  * values and attacks the release and, where it is there, the original.
  *
  * The external table is read with the spec's types, so that values compare as they should; the table attacked is read as

@@ -1,6 +1,6 @@
-/* kn_bare_count.c: counting the classes of a node: the inner loop of the fast engine.
+/* kn_counter_pass.c: counting the classes of a node: the inner loop of the fast engine.
  *
- * Interface: kn_bare.h; groups, base and tables: kn_bare.c. The key of an entry is the mixed-radix number of its
+ * Interface: kn_counter.h; groups, base and tables: kn_counter.c. The key of an entry is the mixed-radix number of its
  * groups' numbers at the node. Where the key space is not much larger than the set, a counter per possible key is used,
  * otherwise a hash table with open addressing. In both, the entry that shows a new class is noted without a branch; so
  * the classes are gone through without looking at empty counters, counters are set back one by one, and the noted
@@ -14,10 +14,12 @@
 #include <string.h>
 
 #include "kn_alloc.h"
-#include "kn_bare_internal.h"
 #include "kn_context.h"
+#include "kn_counter_internal.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
+
+#define WHAT "searching the lattice"
 
 /* Within DENSE_NEAR the counters are near enough not to be fetched ahead. */
 enum {
@@ -30,23 +32,18 @@ enum {
 };
 #define KEY_SPACE ((uint64_t)1 << 62)
 
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "searching the lattice");
-}
-
-void kn_bare_scratch_free(kn_bare_scratch *s)
+void kn_counter_scratch_free(kn_counter_scratch *s)
 {
     kn_free(s->dense);
     kn_free(s->hash);
     kn_free(s->found);
     kn_free(s->ids);
-    *s = (kn_bare_scratch){0};
+    *s = (kn_counter_scratch){0};
 }
 
 /* ---- Room ---- */
 
-static bool need_entries(kn_context *ctx, kn_bare_scratch *s, size_t entries)
+static bool need_entries(kn_context *ctx, kn_counter_scratch *s, size_t entries)
 {
     if (entries <= s->entries) return true;
     kn_free(s->found);
@@ -57,13 +54,13 @@ static bool need_entries(kn_context *ctx, kn_bare_scratch *s, size_t entries)
     return s->found != NULL;
 }
 
-static bool need_ids(kn_context *ctx, kn_bare_scratch *s)
+static bool need_ids(kn_context *ctx, kn_counter_scratch *s)
 {
     if (!s->ids) s->ids = kn_alloc_array(ctx, s->entries, sizeof *s->ids);
     return s->ids != NULL;
 }
 
-static bool need_dense(kn_context *ctx, kn_bare_scratch *s, size_t size)
+static bool need_dense(kn_context *ctx, kn_counter_scratch *s, size_t size)
 {
     if (size <= s->dense_size) return true;
     kn_free(s->dense);
@@ -79,13 +76,13 @@ static inline size_t hash_slot(uint64_t key, size_t mask)
 }
 
 /* A larger hash table with the classes found so far; their slots change. */
-static bool hash_grow(kn_context *ctx, kn_bare_scratch *s, size_t size, uint32_t classes)
+static bool hash_grow(kn_context *ctx, kn_counter_scratch *s, size_t size, uint32_t classes)
 {
-    kn_bare_slot *hash = kn_alloc_array_zero(ctx, size, sizeof *hash);
+    kn_counter_slot *hash = kn_alloc_array_zero(ctx, size, sizeof *hash);
     if (!hash) return false;
     for (uint32_t c = 0; c < classes; c++) {
-        kn_bare_slot from = s->hash[(uint32_t)s->found[c]];
-        size_t       to = hash_slot(from.key, size - 1);
+        kn_counter_slot from = s->hash[(uint32_t)s->found[c]];
+        size_t          to = hash_slot(from.key, size - 1);
         while (hash[to].count != 0) to = (to + 1) & (size - 1);
         hash[to] = from;
         s->found[c] = (s->found[c] >> 32 << 32) | to;
@@ -99,16 +96,16 @@ static bool hash_grow(kn_context *ctx, kn_bare_scratch *s, size_t size, uint32_t
 /* ---- One pass ---- */
 
 typedef struct pass {
-    const kn_bare_set   *from;
-    int                  groups;
-    const kn_bare_group *group[64];
-    const kn_bare_table *table[64];
-    const void          *codes[64];
-    bool                 has_ids; /* the numbers of the pass before are part of the key */
-    bool                 last;
-    uint64_t             space;
-    kn_bare_scratch     *scratch;
-    uint32_t             classes; /* found */
+    const kn_counter_set   *from;
+    int                     groups;
+    const kn_counter_group *group[64];
+    const kn_counter_table *table[64];
+    const void             *codes[64];
+    bool                    has_ids; /* the numbers of the pass before are part of the key */
+    bool                    last;
+    uint64_t                space;
+    kn_counter_scratch     *scratch;
+    uint32_t                classes; /* found */
 } pass;
 
 static void block_keys(const pass *p, int64_t begin, int n, uint64_t *keys)
@@ -148,7 +145,7 @@ static void dense_block(pass *p, const uint64_t *keys, int64_t begin, int n, con
 
 static bool hash_block(pass *p, kn_context *ctx, const uint64_t *keys, int64_t begin, int n, const uint32_t *add)
 {
-    kn_bare_scratch *s = p->scratch;
+    kn_counter_scratch *s = p->scratch;
     if (((size_t)p->classes + (size_t)n) * 2 > s->hash_size) {
         size_t size = s->hash_size ? s->hash_size * 4 : HASH_LEAST;
         while (((size_t)p->classes + (size_t)n) * 2 > size) size *= 4;
@@ -210,12 +207,12 @@ static bool run_fused(pass *p)
     }
 }
 
-static bool is_dense(const kn_bare *bare, const pass *p)
+static bool is_dense(const kn_counter *counter, const pass *p)
 {
-    if (bare->options.path == KN_BARE_HASH) return false;
+    if (counter->options.path == KN_COUNTER_HASH) return false;
     if (p->space <= DENSE_LEAST) return true;
     if (p->space > DENSE_MOST) return false;
-    return bare->options.path == KN_BARE_DENSE || p->space / DENSE_PER_ENTRY <= (uint64_t)p->from->classes;
+    return counter->options.path == KN_COUNTER_DENSE || p->space / DENSE_PER_ENTRY <= (uint64_t)p->from->classes;
 }
 
 /* Where the counters are: every `step`-th number. */
@@ -224,29 +221,29 @@ typedef struct counters {
     size_t    step;
 } counters;
 
-static inline uint32_t *counter_of(counters c, uint64_t found)
+static inline uint32_t *cell_of(counters c, uint64_t found)
 {
     return c.first + (size_t)(uint32_t)found * c.step;
 }
 
 /* Counts (or numbers) the classes. */
-static kn_status run_pass(const kn_bare *bare, pass *p, counters *out, kn_error *err)
+static kn_status run_pass(const kn_counter *counter, pass *p, counters *out, kn_error *err)
 {
-    kn_bare_scratch *s = p->scratch;
-    bool             dense = is_dense(bare, p);
-    int64_t          n = p->from->classes;
-    uint64_t         keys[BLOCK];
-    if (dense && !need_dense(bare->ctx, s, (size_t)p->space)) return no_memory(bare->ctx, err);
-    if (!p->last && !need_ids(bare->ctx, s)) return no_memory(bare->ctx, err);
-    bool done = dense && p->space <= DENSE_NEAR && !bare->options.generic && run_fused(p);
+    kn_counter_scratch *s = p->scratch;
+    bool                dense = is_dense(counter, p);
+    int64_t             n = p->from->classes;
+    uint64_t            keys[BLOCK];
+    if (dense && !need_dense(counter->ctx, s, (size_t)p->space)) return kn_fail_memory(err, counter->ctx, WHAT);
+    if (!p->last && !need_ids(counter->ctx, s)) return kn_fail_memory(err, counter->ctx, WHAT);
+    bool done = dense && p->space <= DENSE_NEAR && !counter->options.generic && run_fused(p);
     for (int64_t begin = 0; !done && begin < n; begin += BLOCK) {
         int             size = n - begin < BLOCK ? (int)(n - begin) : BLOCK;
         const uint32_t *add = p->last ? p->from->counts + begin : NULL;
         block_keys(p, begin, size, keys);
         if (dense)
             dense_block(p, keys, begin, size, add);
-        else if (!hash_block(p, bare->ctx, keys, begin, size, add))
-            return no_memory(bare->ctx, err);
+        else if (!hash_block(p, counter->ctx, keys, begin, size, add))
+            return kn_fail_memory(err, counter->ctx, WHAT);
     }
     *out = dense ? (counters){s->dense, 1} : (counters){s->hash ? &s->hash->count : NULL, sizeof *s->hash / 4};
     return KN_OK;
@@ -255,19 +252,20 @@ static kn_status run_pass(const kn_bare *bare, pass *p, counters *out, kn_error 
 /* ---- One node ---- */
 
 /* Goes through the classes of the last pass: sums, and the set if it is wanted. Counters become 0 again. */
-static void sum_classes(const kn_bare *bare, const pass *all, kn_bare_job *job, counters counts, uint32_t classes)
+static void sum_classes(const kn_counter *counter, const pass *all, kn_counter_job *job, counters counts,
+                        uint32_t classes)
 {
     const uint64_t *found = all->scratch->found;
-    bool            cells = bare->cells;
-    uint64_t        k = (uint64_t)bare->k, budget = (uint64_t)bare->problem->budget, star = 0;
+    bool            cells = counter->cells;
+    uint64_t        k = (uint64_t)counter->k, budget = (uint64_t)counter->problem->budget, star = 0;
     uint64_t        rows = 0, released = 0, squares = 0, suppressed = 0, lost_squares = 0; /* rows < 2^32 */
     kn_u128         cost = 0;
     for (int g = 0; g < all->groups; g++) star += all->group[g]->star;
     for (uint32_t c = 0; c < classes; c++) {
-        uint32_t *counter = counter_of(counts, found[c]);
-        uint64_t  count = *counter;
+        uint32_t *cell = cell_of(counts, found[c]);
+        uint64_t  count = *cell;
         if (job->set) job->set->counts[c] = (uint32_t)count;
-        *counter = 0;
+        *cell = 0;
         if (count >= k) {
             released++;
             rows += count;
@@ -279,8 +277,8 @@ static void sum_classes(const kn_bare *bare, const pass *all, kn_bare_job *job, 
         if (!cells || suppressed > budget) continue; /* nobody asks what a bad node costs */
         uint64_t row = 0;
         for (int g = 0; g < all->groups; g++)
-            row +=
-                all->table[g]->costs[kn_bare_code(all->from, all->group[g], all->codes[g], (int64_t)(found[c] >> 32))];
+            row += all->table[g]
+                       ->costs[kn_counter_code(all->from, all->group[g], all->codes[g], (int64_t)(found[c] >> 32))];
         cost += (kn_u128)row * count;
     }
     job->classes = classes;
@@ -291,15 +289,15 @@ static void sum_classes(const kn_bare *bare, const pass *all, kn_bare_job *job, 
     job->sums.cells = cost; /* of the suppressed rows; the caller turns it round */
 }
 
-static void copy_codes(const pass *all, kn_bare_set *set, const kn_bare *bare)
+static void copy_codes(const pass *all, kn_counter_set *set, const kn_counter *counter)
 {
     const uint64_t *found = all->scratch->found;
     for (int64_t c = 0; c < set->classes; c++) {
         int64_t at = (int64_t)(found[c] >> 32);
-        for (int g = 0; g < bare->group_count; g++) {
+        for (int g = 0; g < counter->group_count; g++) {
             if (!set->codes[g]) continue;
-            uint32_t code = kn_bare_code(all->from, &bare->groups[g], all->from->codes[g], at);
-            if (bare->groups[g].wide)
+            uint32_t code = kn_counter_code(all->from, &counter->groups[g], all->from->codes[g], at);
+            if (counter->groups[g].wide)
                 ((uint32_t *)set->codes[g])[c * set->wide] = code;
             else
                 ((uint16_t *)set->codes[g])[c * set->narrow] = (uint16_t)code;
@@ -308,37 +306,38 @@ static void copy_codes(const pass *all, kn_bare_set *set, const kn_bare *bare)
 }
 
 /* All groups of the set with their tables at the node. */
-static void gather(const kn_bare *bare, const kn_bare_job *job, pass *all)
+static void gather(const kn_counter *counter, const kn_counter_job *job, pass *all)
 {
-    for (int g = 0; g < bare->group_count; g++) {
+    for (int g = 0; g < counter->group_count; g++) {
         if (!job->from->codes[g]) continue;
-        const kn_bare_group *group = &bare->groups[g];
+        const kn_counter_group *group = &counter->groups[g];
         all->group[all->groups] = group;
-        all->table[all->groups] = group->tables[kn_bare_table_number(group, job->levels)];
+        all->table[all->groups] = group->tables[kn_counter_table_number(group, job->levels)];
         all->codes[all->groups++] = job->from->codes[g];
     }
 }
 
-static kn_u128 cells_of(const kn_bare *bare, const kn_bare_job *job)
+static kn_u128 cells_of(const kn_counter *counter, const kn_counter_job *job)
 {
     kn_u128 sum = 0;
-    for (int q = 0; q < bare->problem->quasi_count; q++)
-        if (job->from->codes[bare->group_of[q]]) sum += bare->problem->objective->totals[q][job->levels[q]];
+    for (int q = 0; q < counter->problem->quasi_count; q++)
+        if (job->from->codes[counter->group_of[q]]) sum += counter->problem->objective->totals[q][job->levels[q]];
     return sum;
 }
 
-static void undo(kn_bare_scratch *s, counters counts, uint32_t classes)
+static void undo(kn_counter_scratch *s, counters counts, uint32_t classes)
 {
-    for (uint32_t c = 0; c < classes; c++) *counter_of(counts, s->found[c]) = 0;
+    for (uint32_t c = 0; c < classes; c++) *cell_of(counts, s->found[c]) = 0;
 }
 
 /* Runs all passes. What a failure in the middle leaves in the tables is forgotten with them. */
-static kn_status count_node(const kn_bare *bare, kn_bare_job *job, kn_bare_scratch *scratch, kn_error *err)
+static kn_status count_node(const kn_counter *counter, kn_counter_job *job, kn_counter_scratch *scratch, kn_error *err)
 {
     pass all = {.from = job->from, .scratch = scratch};
-    gather(bare, job, &all);
-    if (!need_entries(bare->ctx, scratch, (size_t)job->from->classes + 1)) return no_memory(bare->ctx, err);
-    uint64_t most = bare->options.key_space > 0 ? bare->options.key_space : KEY_SPACE;
+    gather(counter, job, &all);
+    if (!need_entries(counter->ctx, scratch, (size_t)job->from->classes + 1))
+        return kn_fail_memory(err, counter->ctx, WHAT);
+    uint64_t most = counter->options.key_space > 0 ? counter->options.key_space : KEY_SPACE;
     counters counts = {NULL, 0};
     uint32_t before = 0;
     for (int g = 0; g < all.groups;) {
@@ -350,79 +349,80 @@ static kn_status count_node(const kn_bare *bare, kn_bare_job *job, kn_bare_scrat
             p.codes[p.groups++] = all.codes[g++];
         } while (g < all.groups && (kn_u128)p.space * all.table[g]->distinct <= most);
         p.last = g == all.groups;
-        kn_status st = run_pass(bare, &p, &counts, err);
+        kn_status st = run_pass(counter, &p, &counts, err);
         if (st != KN_OK) {
-            kn_bare_scratch_free(scratch);
+            kn_counter_scratch_free(scratch);
             return st;
         }
         before = p.classes;
         if (!p.last) undo(scratch, counts, p.classes);
     }
     if (job->keep) {
-        job->set = kn_bare_set_new(bare, job->from, before);
+        job->set = kn_counter_set_new(counter, job->from, before);
         if (!job->set) {
-            kn_bare_scratch_free(scratch);
-            return no_memory(bare->ctx, err);
+            kn_counter_scratch_free(scratch);
+            return kn_fail_memory(err, counter->ctx, WHAT);
         }
-        copy_codes(&all, job->set, bare);
+        copy_codes(&all, job->set, counter);
     }
-    sum_classes(bare, &all, job, counts, before);
-    if (bare->problem->objective->cells) job->sums.cells = cells_of(bare, job) - job->sums.cells;
+    sum_classes(counter, &all, job, counts, before);
+    if (counter->problem->objective->cells) job->sums.cells = cells_of(counter, job) - job->sums.cells;
     return KN_OK;
 }
 
 typedef struct run {
-    kn_bare     *bare;
-    kn_bare_job *jobs;
+    kn_counter     *counter;
+    kn_counter_job *jobs;
 } run;
 
 static kn_status run_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     run *r = arg;
-    for (int64_t i = begin; i < end; i++) KN_TRY(count_node(r->bare, &r->jobs[i], &r->bare->scratch[worker], err));
+    for (int64_t i = begin; i < end; i++)
+        KN_TRY(count_node(r->counter, &r->jobs[i], &r->counter->scratch[worker], err));
     return KN_OK;
 }
 
-kn_status kn_bare_run(kn_bare *bare, kn_bare_job *jobs, int64_t count, kn_error *err)
+kn_status kn_counter_run(kn_counter *counter, kn_counter_job *jobs, int64_t count, kn_error *err)
 {
     for (int64_t i = 0; i < count; i++) jobs[i].set = NULL;
-    KN_TRY(kn_bare_tables_need(bare, jobs, count, err));
-    run       r = {bare, jobs};
-    kn_status st = kn_parallel_for(bare->ctx, count, 1, run_range, &r, err);
+    KN_TRY(kn_counter_tables_need(counter, jobs, count, err));
+    run       r = {counter, jobs};
+    kn_status st = kn_parallel_for(counter->ctx, count, 1, run_range, &r, err);
     for (int64_t i = 0; st != KN_OK && i < count; i++) {
-        kn_bare_set_free(jobs[i].set);
+        kn_counter_set_free(jobs[i].set);
         jobs[i].set = NULL;
     }
     return st;
 }
 
-kn_status kn_bare_run_from_best(kn_bare *bare, kn_bare_job *jobs, int64_t count, int64_t *rollups, int64_t *keys,
-                                kn_error *err)
+kn_status kn_counter_run_from_best(kn_counter *counter, kn_counter_job *jobs, int64_t count, int64_t *rollups,
+                                   int64_t *keys, kn_error *err)
 {
     for (int64_t i = 0; i < count; i++)
-        jobs[i].from = bare->hubs ? kn_bare_hubs_source(bare->hubs, jobs[i].levels) : bare->base;
-    KN_TRY(kn_bare_run(bare, jobs, count, err));
+        jobs[i].from = counter->hubs ? kn_counter_hubs_source(counter->hubs, jobs[i].levels) : counter->base;
+    KN_TRY(kn_counter_run(counter, jobs, count, err));
     *rollups += count;
     for (int64_t i = 0; i < count; i++) *keys += jobs[i].from->classes;
-    return bare->hubs ? kn_bare_hubs_plan(bare->hubs, bare, keys, err) : KN_OK;
+    return counter->hubs ? kn_counter_hubs_plan(counter->hubs, counter, keys, err) : KN_OK;
 }
 
-kn_status kn_bare_project(kn_bare_set **out, kn_bare *bare, uint64_t groups, kn_error *err)
+kn_status kn_counter_project(kn_counter_set **out, kn_counter *counter, uint64_t groups, kn_error *err)
 {
     *out = NULL;
-    void **codes = kn_alloc_array_zero(bare->ctx, (size_t)bare->group_count + 1, sizeof *codes);
-    int   *levels = kn_alloc_array_zero(bare->ctx, (size_t)bare->problem->quasi_count + 1, sizeof *levels);
+    void **codes = kn_alloc_array_zero(counter->ctx, (size_t)counter->group_count + 1, sizeof *codes);
+    int   *levels = kn_alloc_array_zero(counter->ctx, (size_t)counter->problem->quasi_count + 1, sizeof *levels);
     if (!codes || !levels) {
         kn_free(codes);
         kn_free(levels);
-        return no_memory(bare->ctx, err);
+        return kn_fail_memory(err, counter->ctx, WHAT);
     }
-    kn_bare_set view = *bare->base;
+    kn_counter_set view = *counter->base;
     view.codes = codes;
-    for (int g = 0; g < bare->group_count && g < 64; g++)
-        if (groups >> g & 1) codes[g] = bare->base->codes[g];
-    kn_bare_job job = {.levels = levels, .from = &view, .keep = true};
-    kn_status   st = kn_bare_run(bare, &job, 1, err);
+    for (int g = 0; g < counter->group_count && g < 64; g++)
+        if (groups >> g & 1) codes[g] = counter->base->codes[g];
+    kn_counter_job job = {.levels = levels, .from = &view, .keep = true};
+    kn_status      st = kn_counter_run(counter, &job, 1, err);
     *out = job.set;
     kn_free(codes);
     kn_free(levels);

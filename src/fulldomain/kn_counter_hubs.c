@@ -1,4 +1,4 @@
-/* kn_bare_hubs.c: which set a node is counted from: the base, or a smaller one made on the way.
+/* kn_counter_hubs.c: which set a node is counted from: the base, or a smaller one made on the way.
  *
  * Nodes that a search asks for lie together in some parts of the lattice. The nodes counted from a set are remembered;
  * when a coarser set that lies below some of them would have saved more than making it costs, it is made, and later
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "kn_alloc.h"
-#include "kn_bare_internal.h"
+#include "kn_counter_internal.h"
 #include "kn_error.h"
 #include "kn_lattice.h"
 
@@ -21,13 +21,13 @@ enum { HUBS = 48, HISTORY = 24, PLAN_AFTER = 4 };
 
 /* A set and the nodes that were counted from it lately. */
 typedef struct hub {
-    kn_bare_set *set; /* the base is borrowed */
-    int         *levels;
-    int         *history; /* HISTORY nodes */
-    int          known, next, fresh;
+    kn_counter_set *set; /* the base is borrowed */
+    int            *levels;
+    int            *history; /* HISTORY nodes */
+    int             known, next, fresh;
 } hub;
 
-struct kn_bare_hubs {
+struct kn_counter_hubs {
     kn_context *ctx;
     int         quasi_count;
     int64_t     entries; /* of all but the base */
@@ -35,18 +35,18 @@ struct kn_bare_hubs {
     hub         hubs[HUBS];
 };
 
-void kn_bare_hubs_free(kn_bare_hubs *h)
+void kn_counter_hubs_free(kn_counter_hubs *h)
 {
     if (!h) return;
     for (int i = 0; i < h->count; i++) {
-        if (i > 0) kn_bare_set_free(h->hubs[i].set);
+        if (i > 0) kn_counter_set_free(h->hubs[i].set);
         kn_free(h->hubs[i].levels);
     }
     kn_free(h);
 }
 
 /* Takes the set over where it succeeds. */
-static bool add_hub(kn_bare_hubs *h, kn_bare_set *set, const int *levels)
+static bool add_hub(kn_counter_hubs *h, kn_counter_set *set, const int *levels)
 {
     size_t size = (size_t)h->quasi_count;
     int   *block = kn_alloc_array(h->ctx, size * (HISTORY + 1) + 1, sizeof *block);
@@ -56,27 +56,27 @@ static bool add_hub(kn_bare_hubs *h, kn_bare_set *set, const int *levels)
     return true;
 }
 
-kn_status kn_bare_hubs_make(kn_bare_hubs **out, kn_bare *bare, kn_error *err)
+kn_status kn_counter_hubs_make(kn_counter_hubs **out, kn_counter *counter, kn_error *err)
 {
     *out = NULL;
-    kn_bare_hubs *h = kn_alloc_zero(bare->ctx, sizeof *h);
-    int          *zero = kn_alloc_array_zero(bare->ctx, (size_t)bare->problem->quasi_count + 1, sizeof *zero);
-    bool          ok = h && zero;
+    kn_counter_hubs *h = kn_alloc_zero(counter->ctx, sizeof *h);
+    int             *zero = kn_alloc_array_zero(counter->ctx, (size_t)counter->problem->quasi_count + 1, sizeof *zero);
+    bool             ok = h && zero;
     if (ok) {
-        h->ctx = bare->ctx;
-        h->quasi_count = bare->problem->quasi_count;
-        ok = add_hub(h, bare->base, zero);
+        h->ctx = counter->ctx;
+        h->quasi_count = counter->problem->quasi_count;
+        ok = add_hub(h, counter->base, zero);
     }
     kn_free(zero);
     if (!ok) {
-        kn_bare_hubs_free(h);
-        return kn_fail_memory(err, bare->ctx, "searching the lattice");
+        kn_counter_hubs_free(h);
+        return kn_fail_memory(err, counter->ctx, "searching the lattice");
     }
     *out = h;
     return KN_OK;
 }
 
-const kn_bare_set *kn_bare_hubs_source(kn_bare_hubs *h, const int *levels)
+const kn_counter_set *kn_counter_hubs_source(kn_counter_hubs *h, const int *levels)
 {
     int best = 0;
     for (int i = 1; i < h->count; i++)
@@ -95,16 +95,16 @@ const kn_bare_set *kn_bare_hubs_source(kn_bare_hubs *h, const int *levels)
 
 /* How many classes are left when an attribute goes from one level to another. Combinations that are nearly all
  * different hardly merge. */
-static double shrunk(const kn_bare *bare, double classes, int q, int from, int to)
+static double shrunk(const kn_counter *counter, double classes, int q, int from, int to)
 {
-    double rows = (double)bare->problem->table->rows, dense = 1 - 0.96 * classes / (rows > 0 ? rows : 1);
+    double rows = (double)counter->problem->table->rows, dense = 1 - 0.96 * classes / (rows > 0 ? rows : 1);
     int    offset = 0;
-    for (int i = 0; i < q; i++) offset += (int)bare->problem->hierarchies[i]->height + 1;
-    double bits = 0.5 * (bare->options.features[offset + from] - bare->options.features[offset + to]);
+    for (int i = 0; i < q; i++) offset += (int)counter->problem->hierarchies[i]->height + 1;
+    double bits = 0.5 * (counter->options.features[offset + from] - counter->options.features[offset + to]);
     return classes * exp2(-bits * (dense < 0.2 ? 0.2 : dense));
 }
 
-static int users(const kn_bare_hubs *h, const hub *from, const int *levels)
+static int users(const kn_counter_hubs *h, const hub *from, const int *levels)
 {
     int n = 0;
     for (int i = 0; i < from->known; i++)
@@ -113,7 +113,8 @@ static int users(const kn_bare_hubs *h, const hub *from, const int *levels)
 }
 
 /* Raises `levels` from the hub's as long as that saves more; what it saves in all. *classes: guessed. */
-static double plan_hub(const kn_bare *bare, const kn_bare_hubs *h, const hub *from, int *levels, double *classes)
+static double plan_hub(const kn_counter *counter, const kn_counter_hubs *h, const hub *from, int *levels,
+                       double *classes)
 {
     double all = (double)from->set->classes, saved = 0;
     memcpy(levels, from->levels, (size_t)h->quasi_count * sizeof *levels);
@@ -122,12 +123,12 @@ static double plan_hub(const kn_bare *bare, const kn_bare_hubs *h, const hub *fr
         int    chosen = -1, to = 0;
         double most = saved, least = 0;
         for (int q = 0; q < h->quasi_count; q++) {
-            int before = levels[q], height = (int)bare->problem->hierarchies[q]->height;
+            int before = levels[q], height = (int)counter->problem->hierarchies[q]->height;
             for (int level = before + 1; level <= height; level++) {
                 levels[q] = level;
                 int n = users(h, from, levels);
                 if (n == 0) break;
-                double left = shrunk(bare, *classes, q, before, level), saves = n * (all - left);
+                double left = shrunk(counter, *classes, q, before, level), saves = n * (all - left);
                 if (saves <= most) continue;
                 most = saves;
                 least = left;
@@ -144,7 +145,7 @@ static double plan_hub(const kn_bare *bare, const kn_bare_hubs *h, const hub *fr
     /* What none of them minds is free. */
     int n = users(h, from, levels);
     for (int q = 0; saved > 0 && q < h->quasi_count; q++)
-        while (levels[q] < (int)bare->problem->hierarchies[q]->height) {
+        while (levels[q] < (int)counter->problem->hierarchies[q]->height) {
             levels[q]++;
             if (users(h, from, levels) == n) continue;
             levels[q]--;
@@ -154,7 +155,7 @@ static double plan_hub(const kn_bare *bare, const kn_bare_hubs *h, const hub *fr
 }
 
 /* Forgets the nodes that lie above the new set: they would have been counted from there. */
-static void forget(kn_bare_hubs *h, hub *from, const int *levels)
+static void forget(kn_counter_hubs *h, hub *from, const int *levels)
 {
     int kept = 0, size = h->quasi_count;
     for (int i = 0; i < from->known; i++) {
@@ -166,37 +167,37 @@ static void forget(kn_bare_hubs *h, hub *from, const int *levels)
     from->next = kept % HISTORY;
 }
 
-kn_status kn_bare_hubs_plan(kn_bare_hubs *h, kn_bare *bare, int64_t *keys, kn_error *err)
+kn_status kn_counter_hubs_plan(kn_counter_hubs *h, kn_counter *counter, int64_t *keys, kn_error *err)
 {
-    kn_bare_job jobs[HUBS];
-    int         sources[HUBS], count = 0, size = h->quasi_count;
-    int        *levels = kn_alloc_array(bare->ctx, (size_t)size * HUBS + 1, sizeof *levels);
-    if (!levels) return kn_fail_memory(err, bare->ctx, "searching the lattice");
+    kn_counter_job jobs[HUBS];
+    int            sources[HUBS], count = 0, size = h->quasi_count;
+    int           *levels = kn_alloc_array(counter->ctx, (size_t)size * HUBS + 1, sizeof *levels);
+    if (!levels) return kn_fail_memory(err, counter->ctx, "searching the lattice");
     for (int i = 0; i < h->count && h->count + count < HUBS; i++) {
         hub   *from = &h->hubs[i];
         double classes = 0;
         if (from->fresh < PLAN_AFTER) continue;
         from->fresh = 0;
         int   *own = levels + count * size;
-        double saved = plan_hub(bare, h, from, own, &classes), all = (double)from->set->classes;
-        if (saved < 1.5 * all || classes > 0.75 * all || h->entries + (int64_t)classes > 2 * bare->base->classes)
+        double saved = plan_hub(counter, h, from, own, &classes), all = (double)from->set->classes;
+        if (saved < 1.5 * all || classes > 0.75 * all || h->entries + (int64_t)classes > 2 * counter->base->classes)
             continue;
-        jobs[count] = (kn_bare_job){.levels = own, .from = from->set, .keep = true};
+        jobs[count] = (kn_counter_job){.levels = own, .from = from->set, .keep = true};
         sources[count++] = i;
         forget(h, from, own);
     }
-    kn_status st = count > 0 ? kn_bare_run(bare, jobs, count, err) : KN_OK;
+    kn_status st = count > 0 ? kn_counter_run(counter, jobs, count, err) : KN_OK;
     for (int i = 0; i < count && st == KN_OK; i++) {
         int64_t all = h->hubs[sources[i]].set->classes;
         *keys += all;
         if (jobs[i].set->classes > all - all / 4) { /* a wrong guess */
-            kn_bare_set_free(jobs[i].set);
+            kn_counter_set_free(jobs[i].set);
             continue;
         }
         h->entries += jobs[i].set->classes;
         if (!add_hub(h, jobs[i].set, jobs[i].levels)) {
-            st = kn_fail_memory(err, bare->ctx, "searching the lattice");
-            for (int j = i; j < count; j++) kn_bare_set_free(jobs[j].set);
+            st = kn_fail_memory(err, counter->ctx, "searching the lattice");
+            for (int j = i; j < count; j++) kn_counter_set_free(jobs[j].set);
         }
     }
     kn_free(levels);

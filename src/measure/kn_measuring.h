@@ -1,6 +1,6 @@
-/* kn_job_measure.h: an original and a release as kn_measure reads them, shared with workload.c. */
-#ifndef KN_JOB_MEASURE_H
-#define KN_JOB_MEASURE_H
+/* kn_measuring.h: an original and a release as kn_measure reads them, shared with kn_measure_workload.c. */
+#ifndef KN_MEASURING_H
+#define KN_MEASURING_H
 
 #include <kanon/measure.h>
 

@@ -1,29 +1,29 @@
-/* kn_bare_internal.h: what kn_bare.c (groups, base, tables) and kn_bare_count.c (counting) share. */
-#ifndef KN_BARE_INTERNAL_H
-#define KN_BARE_INTERNAL_H
+/* kn_counter_internal.h: what kn_counter.c (groups, base, tables) and kn_counter_pass.c (counting) share. */
+#ifndef KN_COUNTER_INTERNAL_H
+#define KN_COUNTER_INTERNAL_H
 
-#include "kn_bare.h"
+#include "kn_counter.h"
 
 /* A group at some levels of its attributes: base code → what it becomes. */
-typedef struct kn_bare_table {
+typedef struct kn_counter_table {
     uint32_t  distinct;
     void     *ids;   /* codes of the group, of its width: number of the generalized combination */
     uint64_t *costs; /* cells: of one row, over the group's attributes; else NULL              */
-} kn_bare_table;
+} kn_counter_table;
 
-typedef struct kn_bare_group {
+typedef struct kn_counter_group {
     int             count;
     int            *attributes; /* quasi-identifiers, ascending                      */
     int64_t        *strides;    /* per attribute: table number = Σ level × stride    */
     int64_t         table_count;
-    kn_bare_table **tables;     /* made when first asked for                         */
+    kn_counter_table **tables;     /* made when first asked for                         */
     uint32_t        codes;      /* occurring combinations                            */
     bool            wide;       /* codes take 4 bytes instead of 2                   */
     uint32_t       *parts;      /* codes × count: the column codes of a combination  */
     uint64_t        star;       /* cells: of a suppressed row                        */
-} kn_bare_group;
+} kn_counter_group;
 
-struct kn_bare_set {
+struct kn_counter_set {
     kn_context *ctx;
     int64_t     classes;
     uint32_t   *counts;
@@ -33,57 +33,57 @@ struct kn_bare_set {
 };
 
 /* One place of the hash table. */
-typedef struct kn_bare_slot {
+typedef struct kn_counter_slot {
     uint64_t key;
     uint32_t count; /* 0: free */
     uint32_t unused;
-} kn_bare_slot;
+} kn_counter_slot;
 
 /* Room for one worker to count in. Tables are all zero between jobs. */
-typedef struct kn_bare_scratch {
+typedef struct kn_counter_scratch {
     uint32_t *dense;
     size_t    dense_size;
-    kn_bare_slot *hash;
+    kn_counter_slot *hash;
     size_t        hash_size; /* a power of two */
     uint64_t *found;     /* classes in order: the slot in the table, and above it the entry that showed it first */
     uint32_t *ids;       /* per entry, between passes      */
     size_t    entries;   /* room in both                   */
-} kn_bare_scratch;
+} kn_counter_scratch;
 
 /* A table that has to be made: for which job. */
-typedef struct kn_bare_missing {
+typedef struct kn_counter_missing {
     int     group;
     int64_t number;
     int64_t job;
-} kn_bare_missing;
+} kn_counter_missing;
 
-struct kn_bare {
+struct kn_counter {
     kn_context                  *ctx;
     const kn_fulldomain_problem *problem;
-    kn_bare_options              options;
+    kn_counter_options              options;
     int64_t                      k;
     bool                         cells; /* suppressed rows have a cost that somebody asks for */
     int                          group_count;
-    kn_bare_group               *groups;
+    kn_counter_group               *groups;
     int                         *group_of; /* per quasi-identifier */
-    kn_bare_set                 *base;
+    kn_counter_set                 *base;
     int                          workers;
-    kn_bare_scratch             *scratch;
-    struct kn_bare_hubs         *hubs;    /* NULL: none */
-    kn_bare_missing             *missing; /* scratch */
+    kn_counter_scratch             *scratch;
+    struct kn_counter_hubs         *hubs;    /* NULL: none */
+    kn_counter_missing             *missing; /* scratch */
     size_t                       missing_room;
 };
 
 /* Room for a set with the groups that `like` has; NULL: out of memory. */
-kn_bare_set *kn_bare_set_new(const kn_bare *bare, const kn_bare_set *like, int64_t classes);
+kn_counter_set *kn_counter_set_new(const kn_counter *counter, const kn_counter_set *like, int64_t classes);
 
-static inline uint32_t kn_bare_code(const kn_bare_set *set, const kn_bare_group *group, const void *codes, int64_t at)
+static inline uint32_t kn_counter_code(const kn_counter_set *set, const kn_counter_group *group, const void *codes, int64_t at)
 {
     return group->wide ? ((const uint32_t *)codes)[at * set->wide] : ((const uint16_t *)codes)[at * set->narrow];
 }
 
 /* The table of a group at some levels (of all quasi-identifiers). */
-static inline int64_t kn_bare_table_number(const kn_bare_group *group, const int *levels)
+static inline int64_t kn_counter_table_number(const kn_counter_group *group, const int *levels)
 {
     int64_t number = 0;
     for (int i = 0; i < group->count; i++) number += levels[group->attributes[i]] * group->strides[i];
@@ -91,21 +91,21 @@ static inline int64_t kn_bare_table_number(const kn_bare_group *group, const int
 }
 
 /* Makes the tables that the jobs need and that are not there yet. */
-KN_CHECK kn_status kn_bare_tables_need(kn_bare *bare, kn_bare_job *jobs, int64_t count, kn_error *err);
+KN_CHECK kn_status kn_counter_tables_need(kn_counter *counter, kn_counter_job *jobs, int64_t count, kn_error *err);
 
-/* ---- kn_bare_hubs.c ---- */
+/* ---- kn_counter_hubs.c ---- */
 
-typedef struct kn_bare_hubs kn_bare_hubs;
+typedef struct kn_counter_hubs kn_counter_hubs;
 
-KN_CHECK kn_status kn_bare_hubs_make(kn_bare_hubs **out, kn_bare *bare, kn_error *err);
-void               kn_bare_hubs_free(kn_bare_hubs *hubs);
+KN_CHECK kn_status kn_counter_hubs_make(kn_counter_hubs **out, kn_counter *counter, kn_error *err);
+void               kn_counter_hubs_free(kn_counter_hubs *hubs);
 
 /* The smallest set to count a node from; remembers the node. */
-const kn_bare_set *kn_bare_hubs_source(kn_bare_hubs *hubs, const int *levels);
+const kn_counter_set *kn_counter_hubs_source(kn_counter_hubs *hubs, const int *levels);
 
 /* Makes the sets that would have paid. Adds to *keys what that goes through. */
-KN_CHECK kn_status kn_bare_hubs_plan(kn_bare_hubs *hubs, kn_bare *bare, int64_t *keys, kn_error *err);
+KN_CHECK kn_status kn_counter_hubs_plan(kn_counter_hubs *hubs, kn_counter *counter, int64_t *keys, kn_error *err);
 
-void kn_bare_scratch_free(kn_bare_scratch *scratch);
+void kn_counter_scratch_free(kn_counter_scratch *scratch);
 
 #endif

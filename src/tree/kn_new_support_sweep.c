@@ -1,11 +1,11 @@
-/* kn_fresh_sweep.c: supports of the combinations with a new value, many rows at a time (kn_blocks.h).
+/* kn_new_support_sweep.c: supports of the combinations with a new value, many rows at a time (kn_blocks.h).
  *
- * Interface: kn_fresh.h. In later rounds only rows in which something moved are looked at, unless these are many: then it is
+ * Interface: kn_new_support.h. In later rounds only rows in which something moved are looked at, unless these are many: then it is
  * less work to count all anew. Cost: one step per row and relation, and one per combination that occurs and 512 rows.
  */
 #include "kn_context.h"
 #include "kn_error.h"
-#include "kn_fresh.h"
+#include "kn_new_support.h"
 
 /* One relation: alone and with a third value. */
 static void count_singles(kn_blocks *b, uint32_t relation, size_t words)
@@ -15,7 +15,7 @@ static void count_singles(kn_blocks *b, uint32_t relation, size_t words)
     bool          upper = above<c->new_count, three = c->problem->m> 2;
     if (upper || below < c->new_count) {
         uint32_t mine = upper ? above : below, other = upper ? below : above;
-        int32_t *cells = kn_fresh_cells(c, 1, mine, false) + (size_t)other * n;
+        int32_t *cells = kn_new_support_cells(c, 1, mine, false) + (size_t)other * n;
         uint32_t first = three ? 0 : other, end = three ? n : other + 1;
         for (uint32_t z = first; z < end; z++)
             if (z != mine) cells[z] += kn_blocks_more_with(b, relation, z, words);
@@ -23,7 +23,7 @@ static void count_singles(kn_blocks *b, uint32_t relation, size_t words)
         return;
     }
     for (uint32_t z = 0; three && z < c->new_count; z++)
-        kn_fresh_cells(c, 1, z, true)[(size_t)above * n + below] += kn_blocks_more_with(b, relation, z, words);
+        kn_new_support_cells(c, 1, z, true)[(size_t)above * n + below] += kn_blocks_more_with(b, relation, z, words);
     c->counted += c->new_count;
 }
 
@@ -33,7 +33,7 @@ static void count_doubles(kn_blocks *b, uint32_t i, size_t words)
     kn_candidate   *c = b->c;
     size_t          n = c->places;
     const uint32_t *start = b->neighbours, *list = start + n + 2;
-    int32_t        *both = kn_fresh_cells(c, 2, i, false), *chain = kn_fresh_cells(c, 2, i, true);
+    int32_t        *both = kn_new_support_cells(c, 2, i, false), *chain = kn_new_support_cells(c, 2, i, true);
     for (uint32_t j = start[i]; j < start[i + 1]; j++) {
         uint32_t x = list[2 * j], first = list[2 * j + 1];
         if (!b->present[first]) continue;
@@ -69,12 +69,12 @@ static bool most_moved(const kn_candidate *c)
     return moved > c->row_count / 3;
 }
 
-kn_status kn_fresh_sweep(kn_candidate *c, bool rebuild, kn_error *err)
+kn_status kn_new_support_sweep(kn_candidate *c, bool rebuild, kn_error *err)
 {
     kn_blocks *b = &c->blocks;
     if (!rebuild && most_moved(c)) {
         rebuild = true;
-        for (int j = 1; j <= c->problem->n; j++) kn_fresh_clear(c, j);
+        for (int j = 1; j <= c->problem->n; j++) kn_new_support_clear(c, j);
     }
     kn_blocks_ways ways = {c->paths, rebuild ? NULL : c->previous_paths, c->moved, false};
     KN_TRY(kn_blocks_begin(b, c, &ways, c->row_count, count_block, err));

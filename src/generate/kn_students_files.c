@@ -1,4 +1,4 @@
-/* students.c: the synthetic database of students as a folder or a SQLite file, which appears whole or not at all.
+/* kn_students_files.c: the synthetic database of students as a folder or a SQLite file, which appears whole or not at all.
  * See kanon/generate.h.
  *
  * The SQLite file is made of the same lines as the folder's tables: no cell holds a comma or needs quotes.
@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "kn_error.h"
-#include "kn_job_made.h"
 #include "kn_names.h"
 #include "kn_sqlite.h"
 #include "kn_students.h"
+#include "kn_synthetic_folder.h"
 
 enum { TABLES = 3, MOST_COLUMNS = 4 };
 
@@ -103,8 +103,8 @@ kn_status kn_generate_students(kn_context *ctx, const char *target, int64_t stud
     const made_students made = {students, seed};
     if (students < 0 || students > 100000000) return kn_fail(err, KN_USAGE, "from 0 to 100 million students");
     if (kn_name_sqlite(target)) return write_sqlite(ctx, kn_name_sqlite(target), &made, err);
-    if (kn_name_server(target) || !kn_made_folder_named(target))
+    if (kn_name_server(target) || !kn_synthetic_folder_named(target))
         return kn_fail(err, KN_USAGE, "%s: students are written to a folder, FOLDER/, or a SQLite file, sqlite:FILE",
                        target);
-    return kn_made_folder(ctx, target, kn_students_file_name, students_text, &made, err);
+    return kn_synthetic_folder(ctx, target, kn_students_file_name, students_text, &made, err);
 }

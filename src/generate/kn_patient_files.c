@@ -1,4 +1,4 @@
-/* patient_records.c: synthetic patients as tree records: a file of them, or a folder with hierarchies and a release
+/* kn_patient_files.c: synthetic patients as tree records: a file of them, or a folder with hierarchies and a release
  * file. See kanon/generate.h.
  *
  * Records are made in chunks, in parallel, and written in order: memory is a few chunks per thread.
@@ -8,9 +8,9 @@
 
 #include "kn_context.h"
 #include "kn_error.h"
-#include "kn_job_made.h"
 #include "kn_output.h"
 #include "kn_patient_records.h"
+#include "kn_synthetic_folder.h"
 
 enum { CHUNK_RECORDS = 1024 };
 
@@ -98,7 +98,7 @@ kn_status kn_generate_patient_records(kn_context *ctx, const char *target, int64
     if (ends_with(target, ".jsonl") || ends_with(target, ".ndjson")) made.form = KN_PATIENT_JSON_LINES;
     if (made.form == KN_PATIENT_JSON_LINES || ends_with(target, ".xml") || strcmp(target, "-") == 0)
         return write_file(target, &made, err);
-    if (!kn_made_folder_named(target))
+    if (!kn_synthetic_folder_named(target))
         return kn_fail(err, KN_USAGE, "%s: records are written to FILE.xml, FILE.jsonl or a folder, FOLDER/", target);
-    return kn_made_folder(ctx, target, file_name, file_text, &made, err);
+    return kn_synthetic_folder(ctx, target, file_name, file_text, &made, err);
 }

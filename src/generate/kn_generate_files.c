@@ -1,4 +1,4 @@
-/* generate.c: the public functions of kanon/generate.h: the generator's chunks go to a file or into a table.
+/* kn_generate_files.c: the public functions of kanon/generate.h: the generator's chunks go to a file or into a table.
  *
  * The file: chunks are made in parallel and written in order; memory is a few chunks per thread. The table: each worker
  * interns its chunks' cells, batch by batch, and the builder joins the dictionaries at the end.

@@ -1,4 +1,4 @@
-/* kn_advance.c: both borders by dualize and advance, for any budget.
+/* kn_borders_advance.c: both borders by dualize and advance, for any budget.
  *
  * A set violates exactly when it hits the complement of every maximal set that holds. So with some maximal sets known,
  * the minimal hitting sets of their complements are the candidates for minimal violating sets (Gunopulos, Khardon,
@@ -15,7 +15,7 @@
  *
  * Cost: an evaluation for each minimal violating set, up to one per column for each maximal set, and a few searches.
  * Memory: the borders, and one refiner per worker. Limits: where the maximal sets are too many to list, the minimal
- * sets cannot all be found this way (kn_witness.c can).
+ * sets cannot all be found this way (kn_borders_witness.c can).
  */
 #include <string.h>
 
@@ -25,6 +25,8 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
+
+#define WHAT "searching attribute sets"
 
 enum { PARTS = 256, SHARE = 64 };
 
@@ -57,11 +59,6 @@ typedef struct visit {
     worker *w;
     part   *p;
 } visit;
-
-static kn_status no_memory(const engine *e, kn_error *err)
-{
-    return kn_fail_memory(err, e->search->ctx, "searching attribute sets");
-}
 
 /* Puts the columns of `chosen` on the refiner's stack, using what is there already. */
 static kn_status evaluate(worker *w, const uint16_t *chosen, int size, bool *holds, kn_error *err)
@@ -119,10 +116,10 @@ static kn_status leaf(void *arg, const uint64_t *set, const uint16_t *chosen, in
     if (kn_set_trie_has_subset(&v->e->known, set)) return KN_OK; /* itself: anything smaller would hit all edges too */
     KN_TRY(evaluate(v->w, chosen, size, &holds, err));
     kn_progress_add(s->ctx, 1);
-    if (!holds) return kn_set_list_add(&v->p->minimal, set) ? KN_OK : no_memory(v->e, err);
+    if (!holds) return kn_set_list_add(&v->p->minimal, set) ? KN_OK : kn_fail_memory(err, v->e->search->ctx, WHAT);
     KN_TRY(extend(v->e, v->w, set, edge, err));
     *more = true;
-    if (!kn_set_list_add(&v->p->edges, edge)) return no_memory(v->e, err);
+    if (!kn_set_list_add(&v->p->edges, edge)) return kn_fail_memory(err, v->e->search->ctx, WHAT);
     if (v->p->edges.count >= v->e->share) v->w->hitting.stop = true;
     return KN_OK;
 }
@@ -165,7 +162,7 @@ static kn_status cut(engine *e, kn_error *err)
     e->part_count = e->cuts.count / 2;
     e->share = s->edges.count / 8 > SHARE ? s->edges.count / 8 : SHARE;
     e->parts = kn_alloc_array_zero(s->ctx, (size_t)e->part_count + 1, sizeof *e->parts);
-    if (!e->parts) return no_memory(e, err);
+    if (!e->parts) return kn_fail_memory(err, e->search->ctx, WHAT);
     for (int64_t i = 0; i < e->part_count; i++) {
         kn_set_list_init(&e->parts[i].minimal, s->ctx, s->words);
         kn_set_list_init(&e->parts[i].edges, s->ctx, s->words);
@@ -178,7 +175,7 @@ static kn_status add_edges(engine *e, kn_set_list *fresh, kn_error *err)
 {
     kn_border_search *s = e->search;
     KN_TRY(kn_set_list_sort(fresh, err));
-    if (!kn_set_list_add_all(&s->edges, fresh, fresh->count)) return no_memory(e, err);
+    if (!kn_set_list_add_all(&s->edges, fresh, fresh->count)) return kn_fail_memory(err, e->search->ctx, WHAT);
     for (int t = 0; t < e->threads; t++) {
         kn_hitting *h = &e->workers[t].hitting;
         kn_hitting_truncate(h, s->edges.count - fresh->count);
@@ -205,7 +202,7 @@ static kn_status merge(engine *e, bool *done, kn_error *err)
             if (kn_set_trie_has_subset(&e->known, set)) continue;
             ok = kn_set_list_add(&s->minimal, set) && kn_set_trie_add(&e->known, set);
         }
-        if (!ok) st = no_memory(e, err);
+        if (!ok) st = kn_fail_memory(err, e->search->ctx, WHAT);
     }
     if (st == KN_OK) st = add_edges(e, &fresh, err);
     kn_set_list_free(&fresh);
@@ -238,7 +235,7 @@ static kn_status order_columns(engine *e, kn_error *err)
 {
     kn_border_search *s = e->search;
     e->order = kn_alloc_array(s->ctx, (size_t)s->columns + 1, sizeof *e->order);
-    if (!e->order) return no_memory(e, err);
+    if (!e->order) return kn_fail_memory(err, e->search->ctx, WHAT);
     int n = 0;
     for (int bits = 0; bits <= 32; bits++)
         for (int c = 0; c < s->columns; c++)
@@ -252,7 +249,7 @@ static kn_status prepare(engine *e, kn_error *err)
     KN_TRY(order_columns(e, err));
     e->threads = kn_context_threads(s->ctx);
     e->workers = kn_alloc_array_zero(s->ctx, (size_t)e->threads, sizeof *e->workers);
-    if (!e->workers) return no_memory(e, err);
+    if (!e->workers) return kn_fail_memory(err, e->search->ctx, WHAT);
     for (int i = 0; i < e->threads; i++) {
         worker *w = &e->workers[i];
         KN_TRY(kn_hitting_init(&w->hitting, s->ctx, s->columns, err));
@@ -261,12 +258,12 @@ static kn_status prepare(engine *e, kn_error *err)
         KN_TRY(kn_refiner_init(&w->refiner, s->ctx, s->freq, s->k, s->allowed, err));
         w->path = kn_alloc_array(s->ctx, (size_t)s->columns + 1, sizeof *w->path);
         w->extended = kn_alloc_array(s->ctx, (size_t)s->words, sizeof *w->extended);
-        if (!w->path || !w->extended) return no_memory(e, err);
+        if (!w->path || !w->extended) return kn_fail_memory(err, e->search->ctx, WHAT);
     }
     return KN_OK;
 }
 
-kn_status kn_advance_search(kn_border_search *search, kn_error *err)
+kn_status kn_borders_by_advance(kn_border_search *search, kn_error *err)
 {
     engine e = {.search = search};
     kn_set_trie_init(&e.known, search->ctx, search->words);

@@ -1,0 +1,468 @@
+/* kn_counter.c: groups of quasi-identifiers, the base set and the tables of the fast counting engine.
+ *
+ * Interface: kn_counter.h; the counting itself: kn_counter_pass.c. Attributes are put into groups by first fit, the largest
+ * first, so that a group has at most GROUP_CODES possible combinations and GROUP_TABLES choices of levels (an attribute
+ * that alone has more is a group by itself). Only combinations that occur get codes, and only those numbers occur that
+ * some combination has, so key spaces are small.
+ *
+ * Cost: one grouping of the table, then O(distinct combinations × quasi-identifiers); a table costs O(codes of its
+ * group) when first asked for. Memory: 2 bytes per group (4 where a column has more than 65,536 values) and 4 for the
+ * count per distinct combination, and the tables.
+ *
+ * Limits: fewer than 2^32 - 1 rows, at most 64 quasi-identifiers.
+ */
+#include "kn_counter.h"
+
+#include "kn_alloc.h"
+#include "kn_counter_internal.h"
+#include "kn_error.h"
+#include "kn_freq.h"
+#include "kn_parallel.h"
+
+#define WHAT "searching the lattice"
+
+enum { GROUP_CODES = 8192, GROUP_TABLES = 256, NARROW_CODES = 65536, LANES = 8 };
+
+bool kn_counter_possible(const kn_fulldomain_problem *problem)
+{
+    return problem->table->rows < UINT32_MAX && problem->quasi_count <= 64;
+}
+
+int kn_counter_groups(const kn_counter *counter)
+{
+    return counter->group_count;
+}
+
+int kn_counter_group_of(const kn_counter *counter, int quasi)
+{
+    return counter->group_of[quasi];
+}
+
+const kn_counter_set *kn_counter_base(const kn_counter *counter)
+{
+    return counter->base;
+}
+
+int64_t kn_counter_set_classes(const kn_counter_set *set)
+{
+    return set->classes;
+}
+
+/* ---- Sets ---- */
+
+void kn_counter_set_free(kn_counter_set *set)
+{
+    kn_free(set); /* one block */
+}
+
+kn_counter_set *kn_counter_set_new(const kn_counter *counter, const kn_counter_set *like, int64_t classes)
+{
+    size_t n = (size_t)classes, pointers = sizeof(void *) * (size_t)counter->group_count;
+    size_t narrow = 0, wide = 0;
+    for (int g = 0; g < counter->group_count; g++) {
+        if (like && !like->codes[g]) continue;
+        if (counter->groups[g].wide)
+            wide++;
+        else
+            narrow++;
+    }
+    char *block = kn_alloc(counter->ctx, sizeof(kn_counter_set) + pointers + n * (4 + 4 * wide + 2 * narrow) + 1);
+    if (!block) return NULL;
+    kn_counter_set *set = (kn_counter_set *)(void *)block;
+    *set = (kn_counter_set){.ctx = counter->ctx, .classes = classes, .narrow = (int)narrow, .wide = (int)wide};
+    set->codes = (void **)(void *)(block + sizeof *set);
+    set->counts = (uint32_t *)(void *)(block + sizeof *set + pointers);
+    uint32_t *wide_at = set->counts + n;
+    uint16_t *narrow_at = (uint16_t *)(void *)(wide_at + n * wide);
+    for (int g = 0; g < counter->group_count; g++) {
+        if (like && !like->codes[g])
+            set->codes[g] = NULL;
+        else
+            set->codes[g] = counter->groups[g].wide ? (void *)wide_at++ : (void *)narrow_at++;
+    }
+    return set;
+}
+
+/* ---- Groups ---- */
+
+static void group_free(kn_counter_group *group)
+{
+    for (int64_t t = 0; group->tables && t < group->table_count; t++) {
+        if (!group->tables[t]) continue;
+        kn_free(group->tables[t]->ids);
+        kn_free(group->tables[t]->costs);
+        kn_free(group->tables[t]);
+    }
+    kn_free(group->tables);
+    kn_free(group->attributes);
+    kn_free(group->strides);
+    kn_free(group->parts);
+}
+
+void kn_counter_free(kn_counter *counter)
+{
+    if (!counter) return;
+    for (int g = 0; counter->groups && g < counter->group_count; g++) group_free(&counter->groups[g]);
+    for (int w = 0; counter->scratch && w < counter->workers; w++) kn_counter_scratch_free(&counter->scratch[w]);
+    kn_counter_hubs_free(counter->hubs);
+    kn_counter_set_free(counter->base);
+    kn_free(counter->groups);
+    kn_free(counter->group_of);
+    kn_free(counter->scratch);
+    kn_free(counter->missing);
+    kn_free(counter);
+}
+
+static uint32_t cardinality_of(const kn_counter *counter, int quasi)
+{
+    uint32_t codes = kn_column_cardinality(&counter->problem->table->columns[counter->problem->quasi[quasi]]);
+    return codes > 0 ? codes : 1; /* a table without rows */
+}
+
+static int levels_of(const kn_counter *counter, int quasi)
+{
+    return (int)counter->problem->hierarchies[quasi]->height + 1;
+}
+
+/* Puts each attribute into the first group with room; the attributes with most values choose first. Returns the number
+ * of groups, or -1: out of memory. */
+static int choose_groups(kn_counter *counter)
+{
+    int       count = counter->problem->quasi_count, groups = 0;
+    uint64_t  most = counter->options.group_codes > 0 ? counter->options.group_codes : GROUP_CODES;
+    uint64_t *codes = kn_alloc_array_zero(counter->ctx, (size_t)count + 1, sizeof *codes);
+    uint64_t *tables = kn_alloc_array_zero(counter->ctx, (size_t)count + 1, sizeof *tables);
+    if (codes && tables) {
+        for (int q = 0; q < count; q++) counter->group_of[q] = -1;
+        for (int done = 0; done < count; done++) {
+            int largest = -1;
+            for (int q = 0; q < count; q++)
+                if (counter->group_of[q] < 0 &&
+                    (largest < 0 || cardinality_of(counter, q) > cardinality_of(counter, largest)))
+                    largest = q;
+            uint64_t own = cardinality_of(counter, largest), levels = (uint64_t)levels_of(counter, largest);
+            int      g = 0;
+            while (g < groups && (codes[g] * own > most || tables[g] * levels > GROUP_TABLES)) g++;
+            if (g == groups) codes[groups] = tables[groups] = 1, groups++;
+            codes[g] *= own;
+            tables[g] *= levels;
+            counter->group_of[largest] = g;
+        }
+    }
+    bool ok = codes && tables;
+    kn_free(codes);
+    kn_free(tables);
+    return ok ? groups : -1;
+}
+
+static kn_status fill_group(kn_counter *counter, int g, kn_error *err)
+{
+    kn_counter_group *group = &counter->groups[g];
+    int               count = counter->problem->quasi_count;
+    group->attributes = kn_alloc_array(counter->ctx, (size_t)count, sizeof *group->attributes);
+    group->strides = kn_alloc_array(counter->ctx, (size_t)count, sizeof *group->strides);
+    if (!group->attributes || !group->strides) return kn_fail_memory(err, counter->ctx, WHAT);
+    group->table_count = 1;
+    for (int q = 0; q < count; q++) {
+        if (counter->group_of[q] != g) continue;
+        group->attributes[group->count] = q;
+        group->strides[group->count++] = group->table_count;
+        group->table_count *= levels_of(counter, q);
+        if (counter->problem->objective->cells) group->star += counter->problem->objective->star[q];
+    }
+    group->tables = kn_alloc_array_zero(counter->ctx, (size_t)group->table_count, sizeof(kn_counter_table *));
+    return group->tables ? KN_OK : kn_fail_memory(err, counter->ctx, WHAT);
+}
+
+static kn_status make_groups(kn_counter *counter, kn_error *err)
+{
+    size_t count = (size_t)counter->problem->quasi_count + 1;
+    counter->group_of = kn_alloc_array_zero(counter->ctx, count, sizeof *counter->group_of);
+    counter->groups = kn_alloc_array_zero(counter->ctx, count, sizeof *counter->groups);
+    if (!counter->group_of || !counter->groups) return kn_fail_memory(err, counter->ctx, WHAT);
+    int groups = choose_groups(counter);
+    if (groups < 0) return kn_fail_memory(err, counter->ctx, WHAT);
+    counter->group_count = groups;
+    for (int g = 0; g < groups; g++) KN_TRY(fill_group(counter, g, err));
+    return KN_OK;
+}
+
+/* ---- The base ---- */
+
+typedef struct encode_job {
+    kn_counter    *counter;
+    const kn_freq *freq;
+    uint32_t     **codes; /* per group: of each class, before the width is known; NULL: one attribute, its own code */
+} encode_job;
+
+/* The possible combination that a class has in a group. */
+static inline uint64_t possible_code(const kn_counter *counter, const kn_counter_group *group, const kn_freq *freq,
+                                     int64_t i)
+{
+    uint64_t code = 0;
+    for (int a = 0; a < group->count; a++) {
+        int q = group->attributes[a];
+        code = code * cardinality_of(counter, q) + kn_freq_code(freq, i, q);
+    }
+    return code;
+}
+
+static kn_status note_parts(kn_counter *counter, kn_counter_group *group, const uint32_t *numbers, uint64_t possible,
+                            kn_error *err)
+{
+    size_t size = (size_t)group->codes * (size_t)group->count;
+    group->parts = kn_alloc_array(counter->ctx, size + 1, sizeof *group->parts);
+    if (!group->parts) return kn_fail_memory(err, counter->ctx, WHAT);
+    for (uint64_t p = 0; p < possible; p++) {
+        if (numbers[p] == 0) continue;
+        uint64_t  rest = p;
+        uint32_t *parts = group->parts + (size_t)(numbers[p] - 1) * (size_t)group->count;
+        for (int a = group->count - 1; a >= 0; a--) {
+            uint32_t own = cardinality_of(counter, group->attributes[a]);
+            parts[a] = (uint32_t)(rest % own);
+            rest /= own;
+        }
+    }
+    return KN_OK;
+}
+
+/* Numbers the combinations of one group that occur, in order of first appearance. */
+static kn_status encode_group(encode_job *job, int g, kn_error *err)
+{
+    kn_counter       *counter = job->counter;
+    kn_counter_group *group = &counter->groups[g];
+    const kn_freq    *freq = job->freq;
+    uint64_t          possible = 1;
+    for (int a = 0; a < group->count; a++) possible *= cardinality_of(counter, group->attributes[a]);
+    uint32_t *numbers = kn_alloc_array_zero(counter->ctx, (size_t)possible, sizeof *numbers);
+    uint32_t *codes = kn_alloc_array(counter->ctx, (size_t)freq->classes + 1, sizeof *codes);
+    job->codes[g] = codes;
+    if (!numbers || !codes) {
+        kn_free(numbers);
+        return kn_fail_memory(err, counter->ctx, WHAT);
+    }
+    for (int64_t i = 0; i < freq->classes; i++) {
+        uint64_t p = possible_code(counter, group, freq, i);
+        if (numbers[p] == 0) numbers[p] = ++group->codes;
+        codes[i] = numbers[p] - 1;
+    }
+    group->wide = group->codes > NARROW_CODES;
+    kn_status st = note_parts(counter, group, numbers, possible, err);
+    kn_free(numbers);
+    return st;
+}
+
+static kn_status encode_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    for (int64_t g = begin; g < end; g++) KN_TRY(encode_group(arg, (int)g, err));
+    return KN_OK;
+}
+
+/* Neighbours in key order fall into the same class at most nodes, and adding twice to one counter in a row is slow:
+ * entries are dealt from LANES parts of the order in turn. */
+static inline int64_t dealt(int64_t i, int64_t classes)
+{
+    int64_t part = classes / LANES, rest = part * LANES;
+    return i < rest ? i % LANES * part + i / LANES : i;
+}
+
+static kn_status copy_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    encode_job     *job = arg;
+    kn_counter     *counter = job->counter;
+    kn_counter_set *base = counter->base;
+    (void)worker;
+    (void)err;
+    for (int64_t g = begin; g < end; g++) {
+        const uint32_t *from = job->codes[g];
+        uint32_t       *wide = base->codes[g];
+        uint16_t       *narrow = base->codes[g];
+        if (counter->groups[g].wide)
+            for (int64_t i = 0; i < base->classes; i++) wide[i * base->wide] = from[dealt(i, base->classes)];
+        else
+            for (int64_t i = 0; i < base->classes; i++)
+                narrow[i * base->narrow] = (uint16_t)from[dealt(i, base->classes)];
+    }
+    return KN_OK;
+}
+
+static kn_status encode_base(kn_counter *counter, const kn_freq *freq, kn_error *err)
+{
+    encode_job job = {counter, freq, NULL};
+    job.codes = kn_alloc_array_zero(counter->ctx, (size_t)counter->group_count + 1, sizeof *job.codes);
+    kn_status st = job.codes ? KN_OK : kn_fail_memory(err, counter->ctx, WHAT);
+    if (st == KN_OK) st = kn_parallel_for(counter->ctx, counter->group_count, 1, encode_range, &job, err);
+    if (st == KN_OK) {
+        counter->base = kn_counter_set_new(counter, NULL, freq->classes);
+        if (!counter->base) st = kn_fail_memory(err, counter->ctx, WHAT);
+    }
+    if (st == KN_OK) {
+        for (int64_t i = 0; i < freq->classes; i++)
+            counter->base->counts[i] = (uint32_t)freq->counts[dealt(i, freq->classes)];
+        st = kn_parallel_for(counter->ctx, counter->group_count, 1, copy_range, &job, err);
+    }
+    for (int g = 0; job.codes && g < counter->group_count; g++) kn_free(job.codes[g]);
+    kn_free(job.codes);
+    return st;
+}
+
+static kn_status make(kn_counter *counter, kn_error *err)
+{
+    const kn_fulldomain_problem *p = counter->problem;
+    counter->workers = kn_context_threads(counter->ctx);
+    counter->scratch = kn_alloc_array_zero(counter->ctx, (size_t)counter->workers, sizeof *counter->scratch);
+    if (!counter->scratch) return kn_fail_memory(err, counter->ctx, WHAT);
+    KN_TRY(make_groups(counter, err));
+    kn_freq *freq = NULL;
+    KN_TRY(kn_freq_of_table(&freq, counter->ctx, p->table, p->quasi, p->quasi_count, err));
+    kn_status st = encode_base(counter, freq, err);
+    kn_freq_free(freq);
+    if (st == KN_OK && counter->options.features) st = kn_counter_hubs_make(&counter->hubs, counter, err);
+    return st;
+}
+
+kn_status kn_counter_make(kn_counter **out, kn_context *ctx, const kn_fulldomain_problem *problem,
+                          const kn_counter_options *options, kn_error *err)
+{
+    *out = NULL;
+    kn_counter *counter = kn_alloc_zero(ctx, sizeof *counter);
+    if (!counter) return kn_fail_memory(err, ctx, WHAT);
+    counter->ctx = ctx;
+    counter->problem = problem;
+    if (options) counter->options = *options;
+    counter->k = problem->requirements->k;
+    counter->cells = problem->objective->cells && problem->budget > 0;
+    kn_status st = make(counter, err);
+    if (st != KN_OK) {
+        kn_counter_free(counter);
+        return st;
+    }
+    *out = counter;
+    return KN_OK;
+}
+
+/* ---- Tables ---- */
+
+/* The number of each code's combination at the levels; *distinct of them. */
+static kn_status number_codes(const kn_counter *counter, const kn_counter_group *group, const int *levels,
+                              uint32_t *numbers, uint32_t *distinct, kn_error *err)
+{
+    uint64_t possible = 1;
+    for (uint32_t c = 0; c < group->codes; c++) numbers[c] = 0;
+    for (int a = 0; a < group->count; a++) {
+        const kn_hierarchy *h = counter->problem->hierarchies[group->attributes[a]];
+        uint32_t           *map = kn_alloc_array(counter->ctx, (size_t)h->codes + 1, sizeof *map);
+        uint32_t            own = 0;
+        if (!map) return kn_fail_memory(err, counter->ctx, WHAT);
+        kn_hierarchy_level_map(h, (uint32_t)levels[group->attributes[a]], map, &own, NULL);
+        if (own == 0) own = 1;
+        for (uint32_t c = 0; c < group->codes; c++)
+            numbers[c] = numbers[c] * own + map[group->parts[(size_t)c * (size_t)group->count + (size_t)a]];
+        possible *= own;
+        kn_free(map);
+    }
+    *distinct = (uint32_t)possible;
+    if (group->count == 1) return KN_OK; /* every number occurs already */
+    uint32_t *seen = kn_alloc_array_zero(counter->ctx, (size_t)possible, sizeof *seen);
+    if (!seen) return kn_fail_memory(err, counter->ctx, WHAT);
+    *distinct = 0;
+    for (uint32_t c = 0; c < group->codes; c++) {
+        if (seen[numbers[c]] == 0) seen[numbers[c]] = ++*distinct;
+        numbers[c] = seen[numbers[c]] - 1;
+    }
+    kn_free(seen);
+    if (*distinct == 0) *distinct = 1;
+    return KN_OK;
+}
+
+static void fill_costs(const kn_counter *counter, const kn_counter_group *group, const int *levels, uint64_t *costs)
+{
+    const kn_objective *o = counter->problem->objective;
+    for (uint32_t c = 0; c < group->codes; c++) {
+        costs[c] = 0;
+        for (int a = 0; a < group->count; a++) {
+            int    q = group->attributes[a];
+            size_t at = (size_t)levels[q] * ((size_t)o->codes[q] + 1);
+            costs[c] += o->costs[q][at + group->parts[(size_t)c * (size_t)group->count + (size_t)a]];
+        }
+    }
+}
+
+static kn_status fill_table(kn_counter *counter, const kn_counter_group *group, const int *levels,
+                            kn_counter_table *table, kn_error *err)
+{
+    size_t    codes = (size_t)group->codes + 1;
+    uint32_t *numbers = kn_alloc_array(counter->ctx, codes, sizeof *numbers);
+    if (!numbers) return kn_fail_memory(err, counter->ctx, WHAT);
+    kn_status st = number_codes(counter, group, levels, numbers, &table->distinct, err);
+    if (st == KN_OK && group->wide) {
+        table->ids = numbers;
+        numbers = NULL;
+    } else if (st == KN_OK) {
+        uint16_t *narrow = table->ids = kn_alloc_array(counter->ctx, codes, sizeof *narrow);
+        for (uint32_t c = 0; narrow && c < group->codes; c++) narrow[c] = (uint16_t)numbers[c];
+    }
+    kn_free(numbers);
+    bool cells = counter->cells;
+    if (st == KN_OK && cells) table->costs = kn_alloc_array(counter->ctx, codes, sizeof *table->costs);
+    if (st == KN_OK && (!table->ids || (cells && !table->costs))) st = kn_fail_memory(err, counter->ctx, WHAT);
+    if (st == KN_OK && cells) fill_costs(counter, group, levels, table->costs);
+    return st;
+}
+
+static kn_status make_table(kn_counter *counter, int g, const int *levels, kn_error *err)
+{
+    kn_counter_group *group = &counter->groups[g];
+    int64_t           number = kn_counter_table_number(group, levels);
+    kn_counter_table *table = kn_alloc_zero(counter->ctx, sizeof *table);
+    if (!table) return kn_fail_memory(err, counter->ctx, WHAT);
+    kn_status st = fill_table(counter, group, levels, table, err);
+    if (st != KN_OK) {
+        kn_free(table->ids);
+        kn_free(table->costs);
+        kn_free(table);
+        return st;
+    }
+    group->tables[number] = table;
+    return KN_OK;
+}
+
+typedef struct table_job {
+    kn_counter     *counter;
+    kn_counter_job *jobs;
+} table_job;
+
+/* One group at all the levels that the jobs have: no two workers make the same table. */
+static kn_status table_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const table_job *t = arg;
+    (void)worker;
+    for (int64_t at = begin; at < end; at++) {
+        const kn_counter_missing *m = &t->counter->missing[at];
+        KN_TRY(make_table(t->counter, m->group, t->jobs[m->job].levels, err));
+    }
+    return KN_OK;
+}
+
+kn_status kn_counter_tables_need(kn_counter *counter, kn_counter_job *jobs, int64_t count, kn_error *err)
+{
+    int64_t missing = 0;
+    for (int64_t i = 0; i < count; i++) {
+        for (int g = 0; g < counter->group_count; g++) {
+            kn_counter_group *group = &counter->groups[g];
+            int64_t           number = kn_counter_table_number(group, jobs[i].levels);
+            if (!jobs[i].from->codes[g] || group->tables[number]) continue;
+            bool listed = false;
+            for (int64_t m = missing - 1; !listed && m >= 0; m--)
+                listed = counter->missing[m].group == g && counter->missing[m].number == number;
+            if (listed) continue;
+            if (!kn_grow(counter->ctx, (void **)&counter->missing, &counter->missing_room, (size_t)missing + 1,
+                         sizeof *counter->missing))
+                return kn_fail_memory(err, counter->ctx, WHAT);
+            counter->missing[missing++] = (kn_counter_missing){g, number, i};
+        }
+    }
+    table_job job = {counter, jobs};
+    return missing > 0 ? kn_parallel_for(counter->ctx, missing, 4, table_range, &job, err) : KN_OK;
+}
