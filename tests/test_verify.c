@@ -812,11 +812,20 @@ static void test_undecided(void **state)
     const char       *original = "h,i,s\na,1,0\nb,2,0\nc,3,0\n", *release = "h,i,s\n*,[1-2],0\n*,[2-3],0\n*,[1-3],0\n";
     assert_ok(try_verify(&r, ctx, tiny_yaml, original, release, NULL, 3, &err), err);
     assert_int_equal(r->assignment, KN_ASSIGNMENT_UNDECIDED);
+    assert_int_equal(r->outcome, KN_OUTCOME_UNDECIDED);
     assert_false(r->ok);
-    assert_true(tells(r, "give the row map"));
+    assert_int_equal(r->problem_count, 0);
+    assert_int_equal(r->open_count, 1);
+    assert_non_null(strstr(r->open[0], "give the row map"));
     kn_verify_report_free(r);
     assert_ok(try_verify(&r, ctx, tiny_yaml, original, release, NULL, 0, &err), err);
     assert_true(r->ok);
+    assert_int_equal(r->outcome, KN_OUTCOME_HOLDS);
+    assert_int_equal(r->open_count, 0);
+    kn_verify_report_free(r);
+    /* What is wrong is wrong, whatever else was not decided. */
+    assert_ok(try_verify(&r, ctx, tiny_yaml, original, "h,i,s\n*,[1-2],0\n*,[2-3],0\n*,[1-3],9\n", NULL, 3, &err), err);
+    assert_int_equal(r->outcome, KN_OUTCOME_FAILS);
     kn_verify_report_free(r);
     testing_context_free(ctx);
 }

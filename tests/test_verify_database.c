@@ -309,14 +309,16 @@ static void test_options(void **state)
     kn_database_verify_report *r = NULL;
     kn_database_verify_options options = KN_DATABASE_VERIFY_OPTIONS_INIT;
     options.release = w.out;
-    options.search_limit = w.original.grid[0].rows - 1; /* too many persons */
+    options.work_limit = 1;
     assert_ok(kn_verify_database(&r, ctx, w.spec, &options, &err), err);
     assert_int_equal(r->assignment, KN_ASSIGNMENT_UNDECIDED);
     assert_false(r->ok);
+    assert_int_equal(r->outcome, KN_OUTCOME_UNDECIDED);
     assert_int_equal(r->problem_count, 0);
+    assert_int_equal(r->open_count, 1);
     assert_true(fabs(r->lm - w.metrics->lm) < 1e-9);
     kn_database_verify_report_free(r);
-    options.search_limit++;
+    options.work_limit = 0;
     assert_ok(kn_verify_database(&r, ctx, w.spec, &options, &err), err);
     assert_true(r->ok);
     kn_database_verify_report_free(r);

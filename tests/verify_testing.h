@@ -69,6 +69,8 @@ static inline bool tells(const kn_verify_report *r, const char *text)
 {
     for (int i = 0; i < r->problem_count; i++)
         if (strstr(r->problems[i], text)) return true;
+    for (int i = 0; i < r->open_count; i++)
+        if (strstr(r->open[i], text)) return true;
     return false;
 }
 

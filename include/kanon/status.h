@@ -32,7 +32,8 @@ typedef enum kn_status {
     KN_IO = 4,        /* reading, writing or a server failed                                    */
     KN_MEMORY = 5,    /* out of memory, or the context's memory limit would be passed           */
     KN_CANCELLED = 6, /* kn_context_cancel was called                                           */
-    KN_INTERNAL = 7   /* a bug in kanon: an invariant did not hold                              */
+    KN_INTERNAL = 7,  /* a bug in kanon: an invariant did not hold                              */
+    KN_UNDECIDED = 8  /* the question was not answered: deciding it takes more work than allowed */
 } kn_status;
 
 /* Caller-owned. `line` and `column` are 1-based and 0 where unknown; `message` already names them. */
@@ -45,7 +46,8 @@ typedef struct kn_error {
 
 #define KN_ERROR_INIT {KN_OK, 0, 0, {0}}
 
-/* The exit code of the command line for a status: 0 holds, 1 does not hold, 2 usage or input, 3 the system failed. */
+/* The exit code of the command line for a status: 0 holds, 1 does not hold, 2 usage or input, 3 the system failed, 4 it could
+ * not be decided. */
 KN_API int kn_status_exit_code(kn_status status);
 
 /* Takes the passwords out of the connection strings ("postgresql://user:password@host/db", in any letter case) that stand in a

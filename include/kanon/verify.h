@@ -22,8 +22,20 @@ typedef enum kn_assignment {
     KN_ASSIGNMENT_UNDECIDED   /* too large to decide without a row map         */
 } kn_assignment;
 
+/* May the release be published? */
+typedef enum kn_outcome {
+    KN_OUTCOME_UNDECIDED = 0, /* nothing was found wrong, but something was not found out: it must not be published yet */
+    KN_OUTCOME_FAILS,         /* something does not hold                                                             */
+    KN_OUTCOME_HOLDS          /* everything was derived anew and holds                                               */
+} kn_outcome;
+
+/* "holds", "does not hold", "undecided". Static. */
+KN_API const char *kn_outcome_name(kn_outcome outcome);
+
 /* "proved", ... Static. */
 KN_API const char *kn_assignment_name(kn_assignment assignment);
+
+enum { KN_VERIFY_OPEN = 8 };
 
 typedef struct kn_verified_model {
     kn_model model;
@@ -34,7 +46,8 @@ typedef struct kn_verified_model {
 
 /* What was found. Reasons say where (row of the release, column), never a value. */
 typedef struct kn_verify_report {
-    bool          ok; /* all holds and the assignment is proved */
+    bool          ok; /* outcome is KN_OUTCOME_HOLDS */
+    kn_outcome    outcome;
     int64_t       rows;
     int64_t       suppressed; /* rows of the original that are shown as suppressed or left out */
     int64_t       classes;    /* of rows, without the suppressed ones */
@@ -47,6 +60,8 @@ typedef struct kn_verify_report {
     int           problem_count;       /* at most 100 are kept                          */
     const char *const *problems;
     bool          more_problems;
+    int           open_count; /* what could not be decided, at most KN_VERIFY_OPEN sentences */
+    const char *const *open;
     char          sha256[65]; /* of the release */
     bool          linked;     /* the release shows which rows are one person's: a pseudonym, columns of the person */
 } kn_verify_report;
@@ -59,7 +74,8 @@ typedef struct kn_verify_options {
     const char        *map_path; /* OUTPUT.rowmap; NULL: none                                                      */
     const int64_t     *map;      /* the same in memory: the original row (0-based) of each released row; NULL: none */
     int64_t            map_count;
-    int64_t            work_limit; /* steps of max-flow before the answer is "undecided"; 0: 10^9                  */
+    int64_t            work_limit; /* steps of looking for originals before that is "undecided"; 0: 10^10          */
+    double             time_limit; /* seconds; then the call ends with KN_UNDECIDED; 0: none                       */
     const int         *levels; /* the level that each quasi-identifier is claimed to be generalized to, in the order they
                                   were declared; checked, and used where a label stands on several levels; NULL: none */
     int                level_count;
@@ -68,7 +84,7 @@ typedef struct kn_verify_options {
     const char        *summary; /* file of published statistics; NULL: none. Needs a row map                       */
 } kn_verify_options;
 
-#define KN_VERIFY_OPTIONS_INIT {sizeof(kn_verify_options), NULL, 0, NULL, NULL, NULL, 0, 0, NULL, 0, -1, NULL}
+#define KN_VERIFY_OPTIONS_INIT {sizeof(kn_verify_options), NULL, 0, NULL, NULL, NULL, 0, 0, 0, NULL, 0, -1, NULL}
 
 /* Verifies. A release that fails is not a failure of the call: see ok. KN_INPUT: a file cannot be read as a table. */
 KN_API KN_CHECK kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec,
@@ -87,7 +103,8 @@ typedef struct kn_verified_table {
 
 /* What was found. Reasons say where (table, row of the release, column), never a value. */
 typedef struct kn_database_verify_report {
-    bool                     ok;      /* all holds and the assignment is proved                      */
+    bool                     ok;      /* outcome is KN_OUTCOME_HOLDS                                 */
+    kn_outcome               outcome;
     int64_t                  persons; /* of the release                                              */
     int64_t                  dropped; /* persons of the original that are not released               */
     int64_t                  classes; /* of persons whose trees of quasi-identifiers are equal       */
@@ -102,6 +119,8 @@ typedef struct kn_database_verify_report {
     int                      problem_count; /* at most 100 are kept                                  */
     const char *const       *problems;
     bool                     more_problems;
+    int                      open_count; /* what could not be decided, at most KN_VERIFY_OPEN sentences */
+    const char *const       *open;
 } kn_database_verify_report;
 
 typedef struct kn_database_verify_options {
@@ -112,10 +131,11 @@ typedef struct kn_database_verify_options {
     const int64_t *map;      /* the same in memory: the original's row of the table of persons for each row of the
                                 release's, in the order it was read; NULL: none                                        */
     int64_t        map_count;
-    int64_t        search_limit; /* without a map: persons up to which an assignment is searched; 0: 10,000            */
+    int64_t        work_limit; /* pairs of rows that are held against each other before the answer is "undecided"; 0: 10^10 */
+    double         time_limit; /* seconds; then the call ends with KN_UNDECIDED; 0: none                               */
 } kn_database_verify_options;
 
-#define KN_DATABASE_VERIFY_OPTIONS_INIT {sizeof(kn_database_verify_options), NULL, NULL, NULL, NULL, 0, 0}
+#define KN_DATABASE_VERIFY_OPTIONS_INIT {sizeof(kn_database_verify_options), NULL, NULL, NULL, NULL, 0, 0, 0}
 
 /* Verifies a release of a database (multi-relational k-anonymity: Definitions 9 and 10). From the release alone: every
  * person's tree of quasi-identifiers equals that of at least k - 1 others, every promise about sensitive values, keys
@@ -139,7 +159,8 @@ KN_API void               kn_database_verify_report_free(kn_database_verify_repo
 
 /* What was found. Reasons say where (record and node of a file, both counted from 1), never a value. */
 typedef struct kn_records_verify_report {
-    bool                     ok;      /* all holds and the assignment is proved                                        */
+    bool                     ok;      /* outcome is KN_OUTCOME_HOLDS                                                   */
+    kn_outcome               outcome;
     int64_t                  records; /* of the release                                                                */
     kn_kmn                   kmn;     /* the promise that was checked                                                  */
     kn_semantics             semantics;
@@ -161,6 +182,8 @@ typedef struct kn_records_verify_report {
     int                      problem_count; /* at most 100 are kept                                                    */
     const char *const       *problems;
     bool                     more_problems;
+    int                      open_count; /* what could not be decided, at most KN_VERIFY_OPEN sentences                */
+    const char *const       *open;
     char                     sha256[65]; /* of the release; empty where it was not read from one file                  */
 } kn_records_verify_report;
 
@@ -172,9 +195,9 @@ typedef struct kn_records_verify_options {
                                 counted from 1; NULL: none                                                             */
     const int64_t *map;      /* the same in memory, counted from 0; NULL: none                                         */
     int64_t        map_count;
-    int64_t        search_limit; /* without a map: records up to which an assignment is searched; 0: 10,000            */
     int64_t        work_limit;   /* sets of values that are counted, and steps of the search; 0: 2 * 10^10, and
                                     5 * 10^7 sets of one record                                                        */
+    double         time_limit;   /* seconds; then the call ends with KN_UNDECIDED; 0: none                             */
 } kn_records_verify_options;
 
 #define KN_RECORDS_VERIFY_OPTIONS_INIT {sizeof(kn_records_verify_options), NULL, NULL, NULL, NULL, 0, 0, 0}

@@ -20,6 +20,7 @@ int kn_status_exit_code(kn_status status)
     case KN_UNMET: return 1;
     case KN_USAGE:
     case KN_INPUT: return 2;
+    case KN_UNDECIDED: return 4;
     case KN_IO:
     case KN_MEMORY:
     case KN_CANCELLED:
@@ -39,6 +40,7 @@ const char *kn_status_name(kn_status status)
     case KN_MEMORY: return "out of memory";
     case KN_CANCELLED: return "cancelled";
     case KN_INTERNAL: return "internal error";
+    case KN_UNDECIDED: return "not decided";
     }
     return "unknown status";
 }

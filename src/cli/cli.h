@@ -111,7 +111,8 @@ const char *cli_nearest(const char *word, const char *const *names);
 
 #define CLI_EXIT_HELP                                                                                                  \
     "Exit codes: 0 it holds or is done, 1 it does not hold, 2 bad usage or bad input,\n"                               \
-    "3 the system failed (input or output, memory) or the run was stopped.\n"
+    "3 the system failed (input or output, memory) or the run was stopped, 4 it could not be\n"                          \
+    "decided.\n"
 
 /* ---- Reading tables ----
  * The same options for every command that reads a table: start from {0}, put CLI_TABLE_OPTIONS(table) into the options,

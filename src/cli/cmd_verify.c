@@ -24,10 +24,10 @@ static const char help[] =
     "    another one, and its sensitive and kept cells are that row's\n"
     "\n"
     "The last is proved with the private row map, or without it by looking for a way to give\n"
-    "every released row an original. Where that takes too long the answer is 'undecided', and\n"
-    "the exit code 1. Without files the release file's input and output are taken. All options\n"
-    "of 'kanon anonymize' are taken, so that a command line can be repeated; those that say how\n"
-    "the release was looked for make no difference.\n"
+    "every released row an original. Where that takes too many steps the answer is 'undecided':\n"
+    "nothing wrong was found, and the exit code is 4. Without files the release file's input\n"
+    "and output are taken. All options of 'kanon anonymize' are taken, so that a command line\n"
+    "can be repeated; those that say how the release was looked for make no difference.\n"
     "\n"
     "Of a database every person with all rows in all tables is looked at, and keys must join\n"
     "and say nothing else. Of records that are trees everything that somebody within the promise\n"
@@ -42,10 +42,10 @@ static const char help[] =
     "      --map FILE           the row map that belongs to the release (RELEASE.rowmap)\n"
     "      --summary FILE       the published means and ranges, to be checked with the row map\n"
     "      --spreadsheet-safe   cells that a spreadsheet would execute have an apostrophe\n"
-    "      --work-limit N       steps of looking for originals (default: 1000000000)\n"
-    "      --search-limit N     databases, trees: persons up to which originals are looked for\n"
-    "                           (default: 10000)\n" CLI_LIST_MODELS_HELP "\n" CLI_COLUMNS_HELP "\n" CLI_PROMISES_HELP
-    "\n" CLI_TREES_PROMISE_HELP "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
+    "      --work-limit N       steps of looking for originals, the same on every machine\n"
+    "                           (default: about a minute's)\n"
+    "      --time-limit SECONDS stop then, undecided (default: never)\n" CLI_LIST_MODELS_HELP "\n" CLI_COLUMNS_HELP
+    "\n" CLI_PROMISES_HELP "\n" CLI_TREES_PROMISE_HELP "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
     "  $ kanon anonymize people.csv --qi sex,age --hierarchy age:ranges=5,10,20 -k 5 \\\n"
     "    --suppression 5% --output release.csv --keep-rowmap\n"
@@ -108,22 +108,43 @@ void cli_verified_print(const kn_verified_model *models, int count, const char *
     cli_text_table_free(t);
 }
 
-void cli_verdict_print(bool ok)
+void cli_verdict_print(kn_outcome outcome)
 {
-    printf("%s%s%s\n\n", cli_style_on(stdout, ok ? CLI_GREEN : CLI_RED),
-           ok ? "The release keeps its promises." : "The release must not be published: it does not keep its promises.",
+    static const char *const sentences[] = {
+        [KN_OUTCOME_UNDECIDED] = "Nothing wrong was found, but not everything could be decided: do not publish it yet.",
+        [KN_OUTCOME_FAILS] = "The release must not be published: it does not keep its promises.",
+        [KN_OUTCOME_HOLDS] = "The release keeps its promises.",
+    };
+    printf("%s%s%s\n\n", cli_style_on(stdout, outcome == KN_OUTCOME_HOLDS ? CLI_GREEN : CLI_RED), sentences[outcome],
            cli_style_on(stdout, CLI_PLAIN));
 }
 
-void cli_problems_print(const char *const *problems, int count, bool more)
+int cli_outcome_code(kn_outcome outcome)
 {
-    if (count > 0) printf("\nWhat is wrong (rows are counted from 1, without the header):\n");
+    if (outcome == KN_OUTCOME_HOLDS) return 0;
+    return kn_status_exit_code(outcome == KN_OUTCOME_FAILS ? KN_UNMET : KN_UNDECIDED);
+}
+
+static void print_list(const char *const *list, int count)
+{
     for (int i = 0; i < count; i++) {
-        char *text = cli_escape(problems[i], strlen(problems[i]));
+        char *text = cli_escape(list[i], strlen(list[i]));
         printf("  - %s\n", text);
         free(text);
     }
+}
+
+void cli_problems_print(const char *const *problems, int count, bool more, const char *counted)
+{
+    if (count > 0) printf("\nWhat is wrong (%s):\n", counted);
+    print_list(problems, count);
     if (more) printf("  - and more\n");
+}
+
+void cli_open_print(const char *const *open, int count)
+{
+    if (count > 0) printf("\nWhat was not decided:\n");
+    print_list(open, count);
 }
 
 static void print_verdict(const kn_verify_report *r)
@@ -133,7 +154,7 @@ static void print_verdict(const kn_verify_report *r)
         "Not every released row can come from the original.",
         "It was not decided whether every released row comes from the original.",
     };
-    cli_verdict_print(r->ok);
+    cli_verdict_print(r->outcome);
     printf("%s, ", cli_rows_of(r->rows).text);
     if (r->linked)
         printf("%s", cli_count_of(r->classes, "group of rows that look alike", "groups of rows that look alike").text);
@@ -153,7 +174,8 @@ static void print_verdict(const kn_verify_report *r)
 static void print_words(const kn_verify_report *r)
 {
     print_verdict(r);
-    cli_problems_print(r->problems, r->problem_count, r->more_problems);
+    cli_problems_print(r->problems, r->problem_count, r->more_problems, "rows are counted from 1, without the header");
+    cli_open_print(r->open, r->open_count);
     printf("\n");
     cli_verified_print(r->models, r->model_count, "worst class");
 }
@@ -194,6 +216,7 @@ static void print_json(const kn_verify_report *r)
     for (kn_metric m = KN_METRIC_LM; m < KN_METRICS; m++)
         cli_json_set(metrics, kn_metric_name(m), cli_json_number(r->metrics[m]));
     cli_json_set(o, "verified", json_boolean(r->ok));
+    cli_json_set(o, "outcome", json_string(kn_outcome_name(r->outcome)));
     cli_json_set(o, "assignment", json_string(kn_assignment_name(r->assignment)));
     cli_json_set(o, "rows", json_integer(r->rows));
     cli_json_set(o, "suppressed", json_integer(r->suppressed));
@@ -204,6 +227,7 @@ static void print_json(const kn_verify_report *r)
     cli_json_set(o, "metrics", metrics);
     cli_json_set(o, "problems", cli_problems_json(r->problems, r->problem_count));
     cli_json_set(o, "more_problems", json_boolean(r->more_problems));
+    cli_json_set(o, "undecided", cli_problems_json(r->open, r->open_count));
     cli_json_set(o, "sha256", json_string(r->sha256));
     cli_json_print(o);
 }
@@ -223,7 +247,7 @@ static void take_files(cli_anonymizing *a, int argc, char **argv)
     a->report = NULL;
 }
 
-static int check(const cli_anonymizing *a, bool one, int64_t work_limit, int64_t search_limit)
+static int check(const cli_anonymizing *a, bool one, int64_t work_limit)
 {
     if (one || (!a->spec_path && (a->file_count == 0 || !a->output)))
         return cli_usage(&cli_verify, "two files are needed: the original and the release, in this order");
@@ -234,42 +258,43 @@ static int check(const cli_anonymizing *a, bool one, int64_t work_limit, int64_t
         return cli_usage(&cli_verify, "--spec or --qi is needed, to say what was promised");
     if (a->k != INT64_MIN && a->k < 1) return cli_usage(&cli_verify, "-k: k must be at least 1");
     if (work_limit < 0) return cli_usage(&cli_verify, "--work-limit: not less than 0");
-    if (search_limit < 0) return cli_usage(&cli_verify, "--search-limit: not less than 0");
     return 0;
 }
 
 static int verify_database(const cli_anonymizing *a, kn_context *ctx, const kn_spec *spec,
-                           const kn_verify_options *options, int64_t search_limit)
+                           const kn_verify_options *options)
 {
     kn_database_verify_options database = KN_DATABASE_VERIFY_OPTIONS_INIT;
     if (options->summary) return cli_usage(&cli_verify, "--summary: there is none of a database");
-    if (options->work_limit > 0) return cli_usage(&cli_verify, "--work-limit: for databases it is --search-limit");
     database.map_path = options->map_path;
-    database.search_limit = search_limit;
+    database.work_limit = options->work_limit;
+    database.time_limit = options->time_limit;
     return cli_verify_database(a, ctx, spec, &database);
 }
 
 static int verify_records(const cli_anonymizing *a, kn_context *ctx, const kn_spec *spec,
-                          const kn_verify_options *options, int64_t search_limit)
+                          const kn_verify_options *options)
 {
     kn_records_verify_options records = KN_RECORDS_VERIFY_OPTIONS_INIT;
     if (options->summary) return cli_usage(&cli_verify, "--summary: there is none of records that are trees");
     records.map_path = options->map_path;
-    records.search_limit = search_limit;
     records.work_limit = options->work_limit;
+    records.time_limit = options->time_limit;
     return cli_verify_records(a, ctx, spec, &records);
 }
 
-static int verify(cli_anonymizing *a, kn_context *ctx, kn_verify_options *options, int64_t search_limit)
+static int verify(cli_anonymizing *a, kn_context *ctx, kn_verify_options *options)
 {
     kn_spec          *spec = NULL;
     kn_verify_report *report = NULL;
     kn_error          err = KN_ERROR_INIT;
     int               code = cli_anonymize_spec(&spec, ctx, a);
     if (code == 0 && kn_spec_check(spec, &err) != KN_OK) code = cli_fail(&err);
+    if (code == 0 && a->time_limit)
+        options->time_limit = spec->time_limit; /* a release file's is of making the release */
     if (code == 0 && kn_spec_shape(spec) != KN_SHAPE_TABLE) {
-        code = kn_spec_shape(spec) == KN_SHAPE_DATABASE ? verify_database(a, ctx, spec, options, search_limit)
-                                                        : verify_records(a, ctx, spec, options, search_limit);
+        code = kn_spec_shape(spec) == KN_SHAPE_DATABASE ? verify_database(a, ctx, spec, options)
+                                                        : verify_records(a, ctx, spec, options);
         kn_spec_free(spec);
         return code;
     }
@@ -280,7 +305,7 @@ static int verify(cli_anonymizing *a, kn_context *ctx, kn_verify_options *option
             print_json(report);
         else
             print_words(report);
-        code = report->ok ? 0 : 1;
+        code = cli_outcome_code(report->outcome);
     }
     kn_verify_report_free(report);
     kn_spec_free(spec);
@@ -291,7 +316,6 @@ static int run(int argc, char **argv)
 {
     cli_anonymizing   a = {.command = &cli_verify, .k = INT64_MIN};
     kn_verify_options verifying = KN_VERIFY_OPTIONS_INIT;
-    int64_t           search_limit = 0;
     char             *summary = NULL, *rowmap = NULL;
     const cli_option  options[] = {CLI_REQUIREMENT_OPTIONS(a),
                                    {"--method", CLI_TEXT, &a.method},
@@ -304,7 +328,6 @@ static int run(int argc, char **argv)
                                    {"--summary", CLI_TEXT, &verifying.summary},
                                    {"--spreadsheet-safe", CLI_FLAG, &a.spreadsheet_safe},
                                    {"--work-limit", CLI_INTEGER, &verifying.work_limit},
-                                   {"--search-limit", CLI_INTEGER, &search_limit},
                                    CLI_LIST_MODELS(a.common),
                                    CLI_TABLE_OPTIONS(a.input),
                                    {0}};
@@ -316,9 +339,9 @@ static int run(int argc, char **argv)
         verifying.summary = summary = cli_beside(a.output, ".summary.csv");
     if (verifying.summary && strcmp(verifying.summary, "none") == 0) verifying.summary = NULL;
     if (a.keep_rowmap && !verifying.map_path && a.output) verifying.map_path = rowmap = cli_beside(a.output, ".rowmap");
-    int         code = check(&a, !named && argc == 1, verifying.work_limit, search_limit);
+    int         code = check(&a, !named && argc == 1, verifying.work_limit);
     kn_context *ctx = code == 0 ? cli_context(&a.common) : NULL;
-    if (code == 0) code = ctx ? verify(&a, ctx, &verifying, search_limit) : 3;
+    if (code == 0) code = ctx ? verify(&a, ctx, &verifying) : 3;
     cli_context_free(ctx);
     cli_anonymizing_free(&a);
     free(summary);

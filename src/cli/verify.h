@@ -22,10 +22,14 @@ void    cli_verified_print(const kn_verified_model *models, int count, const cha
 json_t *cli_verified_json(const kn_verified_model *models, int count);
 
 /* The sentence that opens: may it be published? */
-void cli_verdict_print(bool ok);
+void cli_verdict_print(kn_outcome outcome);
 
-/* What is wrong, as a list; nothing where nothing is. */
-void    cli_problems_print(const char *const *problems, int count, bool more);
+/* What is wrong and what was not decided, as lists; nothing where nothing is. `counted` says how places are counted. */
+void    cli_problems_print(const char *const *problems, int count, bool more, const char *counted);
+void    cli_open_print(const char *const *open, int count);
 json_t *cli_problems_json(const char *const *problems, int count);
+
+/* 0 it holds, 1 it does not, 4 it was not decided. */
+int cli_outcome_code(kn_outcome outcome);
 
 #endif

@@ -24,14 +24,14 @@ static void print_tables(const kn_database_verify_report *r)
     cli_text_table_free(t);
 }
 
-static void print_words(const kn_database_verify_report *r, const kn_spec *spec, bool mapped)
+static void print_words(const kn_database_verify_report *r, const kn_spec *spec)
 {
     static const char *const assignments[] = {
         "Every released person is one of the original, each another one, with nothing changed but what may be.",
         "Not every released person can come from the original.",
         "It was not decided whether every released person comes from the original.",
     };
-    cli_verdict_print(r->ok);
+    cli_verdict_print(r->outcome);
     printf("%s, ", cli_count_of(r->persons, "person", "persons").text);
     if (spec->anatomy)
         printf("%s of rows", cli_count_of(r->classes, "group", "groups").text);
@@ -42,11 +42,9 @@ static void print_words(const kn_database_verify_report *r, const kn_spec *spec,
     if (r->largest_share > 0)
         printf("A sensitive value belongs to at most %.1f %% of those who %s.\n", 100 * r->largest_share,
                spec->anatomy ? "share a group" : "look alike");
-    printf("%s", assignments[r->assignment]);
-    if (r->assignment == KN_ASSIGNMENT_UNDECIDED && r->problem_count == 0 && !mapped)
-        printf(" The row map (--map) would tell.");
-    putchar('\n');
-    cli_problems_print(r->problems, r->problem_count, r->more_problems);
+    printf("%s\n", assignments[r->assignment]);
+    cli_problems_print(r->problems, r->problem_count, r->more_problems, "rows are counted from 1, without the header");
+    cli_open_print(r->open, r->open_count);
     putchar('\n');
     cli_verified_print(r->models, r->model_count, "worst");
     print_tables(r);
@@ -69,6 +67,7 @@ static void print_json(const kn_database_verify_report *r)
     cli_json_set(metrics, "lm", cli_json_number(r->lm));
     cli_json_set(metrics, "dm", cli_json_number(r->dm));
     cli_json_set(o, "verified", json_boolean(r->ok));
+    cli_json_set(o, "outcome", json_string(kn_outcome_name(r->outcome)));
     cli_json_set(o, "assignment", json_string(kn_assignment_name(r->assignment)));
     cli_json_set(o, "persons", json_integer(r->persons));
     cli_json_set(o, "dropped", json_integer(r->dropped));
@@ -80,6 +79,7 @@ static void print_json(const kn_database_verify_report *r)
     cli_json_set(o, "tables", tables);
     cli_json_set(o, "problems", cli_problems_json(r->problems, r->problem_count));
     cli_json_set(o, "more_problems", json_boolean(r->more_problems));
+    cli_json_set(o, "undecided", cli_problems_json(r->open, r->open_count));
     cli_json_print(o);
 }
 
@@ -92,8 +92,8 @@ int cli_verify_database(const cli_anonymizing *a, kn_context *ctx, const kn_spec
     if (a->common.json)
         print_json(report);
     else
-        print_words(report, spec, options->map_path != NULL);
-    int code = report->ok ? 0 : 1;
+        print_words(report, spec);
+    int code = cli_outcome_code(report->outcome);
     kn_database_verify_report_free(report);
     return code;
 }

@@ -1,7 +1,6 @@
 /* verify_records.c: `kanon verify` of records that are trees: tells what the verifier found, in words or as JSON. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "diagnose.h"
@@ -26,29 +25,19 @@ static void print_promise(const kn_records_verify_report *r)
         printf("Of those found, at most %.1f %% have one sensitive value in common.\n", 100 * r->largest_share);
 }
 
-static void print_problems(const kn_records_verify_report *r)
-{
-    if (r->problem_count > 0) printf("\nWhat is wrong (records and their nodes are counted from 1):\n");
-    for (int i = 0; i < r->problem_count; i++) {
-        char *text = cli_escape(r->problems[i], strlen(r->problems[i]));
-        printf("  - %s\n", text);
-        free(text);
-    }
-    if (r->more_problems) printf("  - and more\n");
-}
-
 static void print_words(const kn_records_verify_report *r)
 {
     static const char *const assignments[] = {
         ("Every released record is one of the original, each another one: values became broader, the same in every\n"
          "record, relations vanished, nothing else."),
         "Not every released record can come from the original.",
-        "It was not decided whether every released record comes from the original: give the row map with --map.",
+        "It was not decided whether every released record comes from the original.",
     };
-    cli_verdict_print(r->ok);
+    cli_verdict_print(r->outcome);
     print_promise(r);
     printf("%s\n", assignments[r->assignment]);
-    print_problems(r);
+    cli_problems_print(r->problems, r->problem_count, r->more_problems, "records and their nodes are counted from 1");
+    cli_open_print(r->open, r->open_count);
     if (r->model_count > 0) {
         putchar('\n');
         cli_verified_print(r->models, r->model_count, "worst");
@@ -75,6 +64,7 @@ static void print_json(const kn_records_verify_report *r)
     cli_json_set(metrics, "relations", json_integer(r->relations));
     cli_json_set(metrics, "relations_original", json_integer(r->relations_original));
     cli_json_set(o, "verified", json_boolean(r->ok));
+    cli_json_set(o, "outcome", json_string(kn_outcome_name(r->outcome)));
     cli_json_set(o, "assignment", json_string(kn_assignment_name(r->assignment)));
     cli_json_set(o, "records", json_integer(r->records));
     cli_json_set(o, "k_mn", asked);
@@ -89,6 +79,7 @@ static void print_json(const kn_records_verify_report *r)
     cli_json_set(o, "metrics", metrics);
     cli_json_set(o, "problems", cli_problems_json(r->problems, r->problem_count));
     cli_json_set(o, "more_problems", json_boolean(r->more_problems));
+    cli_json_set(o, "undecided", cli_problems_json(r->open, r->open_count));
     cli_json_set(o, "sha256", r->sha256[0] ? json_string(r->sha256) : json_null());
     cli_json_print(o);
 }
@@ -103,7 +94,7 @@ int cli_verify_records(const cli_anonymizing *a, kn_context *ctx, const kn_spec 
         print_json(report);
     else
         print_words(report);
-    int code = report->ok ? 0 : 1;
+    int code = cli_outcome_code(report->outcome);
     kn_records_verify_report_free(report);
     return code;
 }

@@ -15,6 +15,11 @@ KN_CHECK kn_status kn_job_add_text(kn_context *ctx, kn_arena *arena, const char 
 KN_CHECK kn_status kn_job_add_note(kn_context *ctx, kn_arena *arena, const char *const **list, int *count, kn_error *err,
                                    const char *format, va_list args) KN_PRINTF(6, 0);
 
+/* Of a release in which a verifier must look for originals one by one, and may give up. */
+#define KN_JOB_MAP_NEEDED                                                                                              \
+    "without its row map a release of this size may stay undecided when it is verified later; --keep-rowmap keeps the "  \
+    "map, for its owner alone"
+
 /* What is to be said of a column with cells that a spreadsheet would execute. */
 typedef struct kn_formulas_note {
     char text[900];

@@ -269,6 +269,7 @@ typedef struct kn_vreport {
     kn_context        *ctx;
     kn_arena           arena;
     const char        *list[KN_VERIFY_PROBLEMS];
+    const char        *open[KN_VERIFY_OPEN];
     kn_verified_model *models;
     bool               failed; /* something was wrong */
 } kn_vreport;
@@ -317,6 +318,9 @@ typedef struct kn_verifier {
 
 /* Notes what is wrong. The first 100 are kept; the report is not ok any more. */
 void kn_vproblem(kn_verifier *v, const char *format, ...) KN_PRINTF(2, 3);
+
+/* Notes what could not be decided: nothing is wrong for it. */
+void kn_vopen(kn_verifier *v, const char *format, ...) KN_PRINTF(2, 3);
 
 /* Are the cells of a copied column spelled as a release spells them, or each as in the original (_form.c)? */
 KN_CHECK kn_status kn_verify_spelling(kn_verifier *v, kn_vcopy *c, kn_error *err);

@@ -8,6 +8,9 @@
 #include "kn_bitmap.h"
 #include "kn_error.h"
 #include "kn_job_database.h"
+#include "kn_job_texts.h"
+
+enum { MANY_PERSONS = 500000 }; /* that a verifier may not be able to match to originals without a map */
 
 static kn_status no_release(kn_dbrun *run, const char *why, kn_error *err)
 {
@@ -249,5 +252,7 @@ kn_status kn_dbrun_search(kn_dbrun *run, kn_error *err)
     if (run->result->suppressed > 0)
         KN_TRY(kn_dbrun_note(run, err, "%lld %s not released", (long long)run->result->suppressed,
                              run->result->suppressed == 1 ? "person is" : "persons are"));
+    if (run->result->persons > MANY_PERSONS && !run->spec->keep_rowmap)
+        KN_TRY(kn_dbrun_note(run, err, KN_JOB_MAP_NEEDED));
     return KN_OK;
 }

@@ -248,9 +248,9 @@ static kn_status verify(writing *w, kn_error *err)
         snprintf(why, sizeof why, "the verifier says: %.500s", err ? err->message : "");
         st = mistake(err, why);
     }
-    if (st == KN_OK && !report->ok && report->problem_count == 0 && report->assignment == KN_ASSIGNMENT_UNDECIDED)
+    if (st == KN_OK && report->outcome == KN_OUTCOME_UNDECIDED)
         st = kn_fail(
-            err, KN_INTERNAL,
+            err, KN_UNDECIDED,
             "nothing was written: the verifier could not decide which of many rows that look alike are released");
     if (st == KN_OK && !report->ok) {
         char why[600];

@@ -15,10 +15,12 @@
 #include "kn_error.h"
 #include "kn_freq.h"
 #include "kn_job_anonymize.h"
+#include "kn_job_texts.h"
 
 enum {
-    WORTH_LEVELS = 5, /* values of a column from which on a hierarchy may help */
-    FEW_VALUES = 10   /* cells below which nothing looks like free text        */
+    WORTH_LEVELS = 5,   /* values of a column from which on a hierarchy may help */
+    FEW_VALUES = 10,    /* cells below which nothing looks like free text        */
+    MANY_ROWS = 1000000 /* that a verifier may not be able to match to originals without a map */
 };
 
 static const char warning[] = "looking for what a release gives away";
@@ -230,5 +232,7 @@ kn_status kn_run_warn_of_classes(kn_run *run, kn_error *err)
     kn_free(first);
     kn_free(mixed);
     if (st == KN_OK) st = warn_of_kept(run, err);
+    if (st == KN_OK && !kn_run_full_domain(run) && run->plan->rows > MANY_ROWS && !run->spec->keep_rowmap)
+        st = kn_run_note(run, err, KN_JOB_MAP_NEEDED);
     return st == KN_OK ? warn_of_levels(run, err) : st;
 }

@@ -1,12 +1,12 @@
 /* database/assign.c: every released person is a person of the original, each another one.
  *
  * With a row map each released person is held against its original, in parallel. Without one persons are looked for, up to
- * a limit: a bipartite matching by shortest alternating paths whose edges are "is inside" (contain.c). Who
+ * a limit of work: a bipartite matching by shortest alternating paths whose edges are "is inside" (contain.c). Who
  * may come into question is told by the rarest of a released person's rows: an original person must have a row of that table
  * with the same copied cells.
  *
  * Cost: with a map one question per person; without one at most persons² questions, each remembered in 2 bits where these
- * are not more than 2^32.
+ * are not more than 2^31.
  */
 #include <inttypes.h>
 
@@ -18,10 +18,15 @@
 #include "kn_sort.h"
 #include "kn_verify_database.h"
 
-#define MOST_REMEMBERED (UINT64_C(1) << 32)
-#define MOST_WORK UINT64_C(20000000000) /* pairs of rows for one person, or for the whole search */
+#define MOST_REMEMBERED (UINT64_C(1) << 31)
+#define MOST_WORK UINT64_C(10000000000) /* pairs of rows for one person, or for the whole search: about a minute */
 
-enum { DEFAULT_LIMIT = 10000, GRAIN = 64 };
+enum { GRAIN = 64 };
+
+static uint64_t most_work(const kn_vdb *v)
+{
+    return v->options->work_limit > 0 ? (uint64_t)v->options->work_limit : MOST_WORK;
+}
 
 /* ---- The map ---- */
 
@@ -163,7 +168,7 @@ static kn_status check_range(void *arg, int64_t begin, int64_t end, int worker, 
     kn_vdb_matcher *m = &c->matchers[worker];
     m->v = c->v;
     for (int64_t p = begin; p < end; p++) {
-        m->limit = MOST_WORK;
+        m->limit = most_work(c->v);
         m->work = 0;
         m->tired = false;
         bool yes = kn_vdb_contains(m, c->v->person, (uint32_t)c->v->map[p], (uint32_t)p);
@@ -297,6 +302,7 @@ static bool inside(search *s, uint32_t p, uint32_t o)
     uint64_t pair = (uint64_t)p * s->o + o, bit = pair % 32 * 2;
     if (s->known) {
         uint64_t known = s->known[pair / 32] >> bit & 3;
+        if (known && ++s->m.work > s->m.limit) s->m.tired = true;
         if (known) return known == 2;
     }
     bool yes = kn_vdb_contains(&s->m, s->v->person, o, p);
@@ -379,7 +385,7 @@ static kn_status place_all(search *s, kn_error *err)
     KN_TRY(make_room(s, err));
     KN_TRY(make_index(s, err));
     KN_TRY(find_rarest(s, err));
-    s->m = (kn_vdb_matcher){.v = v, .limit = MOST_WORK};
+    s->m = (kn_vdb_matcher){.v = v, .limit = most_work(v)};
     for (uint32_t p = 0; p < s->n && wrong < KN_VDB_SHOWN; p++) {
         bool any = false, placed = place(s, p, &any);
         if (s->m.failed) return kn_vdb_no_memory(v, err);
@@ -402,14 +408,12 @@ static kn_status place_all(search *s, kn_error *err)
 static kn_status without_map(kn_vdb *v, kn_error *err)
 {
     const kn_vdb_table *t = &v->tables[v->person];
-    int64_t             limit = v->options->search_limit > 0 ? v->options->search_limit : DEFAULT_LIMIT;
     search              s = {.v = v, .n = (uint32_t)t->release.rows, .o = (uint32_t)t->original.rows};
     if (t->release.rows > t->original.rows) {
         kn_vdb_problem(v, "table \"%s\": the release has more persons than the original", t->name);
         v->report->base.assignment = KN_ASSIGNMENT_REFUTED;
         return KN_OK;
     }
-    if (t->original.rows > limit) return KN_OK; /* undecided */
     kn_status status = place_all(&s, err);
     kn_vdb_matcher_free(&s.m);
     kn_free(s.index);

@@ -87,6 +87,7 @@ typedef struct kn_vdb_report {
     kn_context               *ctx;
     kn_arena                  arena;
     const char               *list[KN_VERIFY_PROBLEMS];
+    const char               *open[KN_VERIFY_OPEN];
     kn_verified_model        *models;
     kn_verified_table        *tables;
     bool                      failed;

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_names.h"
 
@@ -24,7 +25,7 @@ void kn_vdb_problem(kn_vdb *v, const char *format, ...)
 {
     kn_vdb_report *r = v->report;
     va_list        args;
-    r->base.ok = false;
+    r->base.outcome = KN_OUTCOME_FAILS;
     r->failed = true;
     va_start(args, format);
     kn_verify_problem_add(r->list, &r->base.problem_count, &r->base.more_problems, &r->arena, format, args);
@@ -83,6 +84,7 @@ static kn_status make_report(kn_vdb *v, kn_error *err)
     r->base.tables = r->tables;
     r->base.table_count = tables;
     r->base.problems = r->list;
+    r->base.open = r->open;
     r->base.assignment = KN_ASSIGNMENT_UNDECIDED;
     r->base.lm = r->base.dm = NAN;
     return KN_OK;
@@ -130,8 +132,14 @@ static kn_status check(kn_vdb *v, kn_error *err)
     else
         KN_TRY(check_trees(v, err));
     KN_TRY(kn_vdb_form(v, err));
-    r->ok = !v->report->failed && r->assignment == KN_ASSIGNMENT_PROVED;
-    for (int i = 0; i < r->model_count; i++) r->ok = r->ok && r->models[i].holds;
+    r->outcome = kn_verify_outcome(v->report->failed, r->assignment, true, r->models, r->model_count);
+    r->ok = r->outcome == KN_OUTCOME_HOLDS;
+    if (r->outcome == KN_OUTCOME_UNDECIDED)
+        kn_verify_open_add(
+            v->report->open, &r->open_count, &v->report->arena,
+            v->map
+                ? "which of many rows that look alike are released"
+                : "whether every released person is one of the original, each another one; give the row map (--map)");
     return KN_OK;
 }
 
@@ -189,7 +197,9 @@ kn_status kn_verify_databases(kn_database_verify_report **out, kn_context *ctx, 
     v.plain.csv.na_count = 0;
     kn_arena_init(&v.arena, ctx);
     kn_status status = make_report(&v, err);
+    if (v.options->time_limit > 0) kn_deadline_set(ctx, v.options->time_limit);
     if (status == KN_OK) status = check(&v, err);
+    status = kn_verify_in_time(ctx, v.options->time_limit, status, err);
     free_all(&v);
     if (status == KN_OK)
         *out = &v.report->base;

@@ -554,8 +554,7 @@ static kn_status seek(absence *a, kn_error *err)
     }
     if (kn_cancelled(v->ctx)) return kn_fail_cancelled(err);
     if (atomic_load(&a->too_much)) {
-        kn_vrecords_problem(v, "there are too many combinations with absent values to count: it was not decided "
-                               "whether the promise holds");
+        kn_vrecords_open(v, "whether the promise holds: there are too many combinations with absent values to count");
         v->report->base.decided = false;
         v->report->base.k = 0;
         return KN_OK;

@@ -668,8 +668,7 @@ static kn_status count(counting *a, double *work, kn_error *err)
     kn_records_verifier *v = a->v;
     double               most = 0, total = estimate(a, work, &most);
     if (a->m > MOST_M || total > (double)v->work_limit || most > (double)v->record_limit) {
-        kn_vrecords_problem(v,
-                            "there are too many combinations to count: it was not decided whether the promise holds");
+        kn_vrecords_open(v, "whether the promise holds: there are too many combinations to count");
         return KN_OK;
     }
     KN_TRY(cut_shards(a, work, total, err));

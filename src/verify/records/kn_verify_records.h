@@ -39,6 +39,7 @@ typedef struct kn_vrecords_report {
     kn_context              *ctx;
     kn_arena                 arena;
     const char              *list[KN_VERIFY_PROBLEMS];
+    const char              *open[KN_VERIFY_OPEN];
     kn_verified_model       *models;
     bool                     failed;
 } kn_vrecords_report;
@@ -75,6 +76,9 @@ static inline bool kn_vlabel_sensitive(const kn_records_verifier *v, uint32_t la
     const kn_spec_class *c = v->classes[v->class_of[label]].spec;
     return c && c->sensitive;
 }
+
+/* Notes what could not be decided: nothing is wrong for it. */
+void kn_vrecords_open(kn_records_verifier *v, const char *sentence);
 
 /* Notes what is wrong. The first 100 are kept; the report is not ok any more. */
 void      kn_vrecords_problem(kn_records_verifier *v, const char *format, ...) KN_PRINTF(2, 3);

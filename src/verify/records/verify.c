@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_extras.h"
 
@@ -25,10 +26,16 @@ void kn_vrecords_problem(kn_records_verifier *v, const char *format, ...)
 {
     kn_vrecords_report *r = v->report;
     va_list             args;
+    r->base.outcome = KN_OUTCOME_FAILS;
     r->failed = true;
     va_start(args, format);
     kn_verify_problem_add(r->list, &r->base.problem_count, &r->base.more_problems, &r->arena, format, args);
     va_end(args);
+}
+
+void kn_vrecords_open(kn_records_verifier *v, const char *sentence)
+{
+    kn_verify_open_add(v->report->open, &v->report->base.open_count, &v->report->arena, sentence);
 }
 
 kn_status kn_vrecords_no_memory(const kn_records_verifier *v, kn_error *err)
@@ -58,6 +65,7 @@ static kn_status make_report(kn_records_verifier *v, kn_error *err)
     for (int c = 0; c < v->spec->class_count; c++) r->base.absent = r->base.absent || v->spec->classes[c].negative;
     r->base.assignment = KN_ASSIGNMENT_UNDECIDED;
     r->base.problems = r->list;
+    r->base.open = r->open;
     r->base.rpd = r->base.rpd_original = NAN;
     r->base.model_count = v->spec->model_count;
     r->models = kn_alloc_array_zero(v->ctx, (size_t)v->spec->model_count + 1, sizeof *r->models);
@@ -278,8 +286,11 @@ static kn_status check(kn_records_verifier *v, kn_error *err)
     KN_TRY(kn_vrecords_match(v, err));
     if (v->whole && r->decided) KN_TRY(kn_vrecords_absent(v, err));
     KN_TRY(kn_vrecords_measure(v, err));
-    r->ok = !v->report->failed && r->decided && r->assignment == KN_ASSIGNMENT_PROVED;
-    for (int i = 0; i < r->model_count; i++) r->ok = r->ok && r->models[i].holds;
+    r->outcome = kn_verify_outcome(v->report->failed, r->assignment, r->decided, r->models, r->model_count);
+    r->ok = r->outcome == KN_OUTCOME_HOLDS;
+    if (r->assignment == KN_ASSIGNMENT_UNDECIDED)
+        kn_vrecords_open(
+            v, "whether every released record is one of the original, each another one; give the row map (--map)");
     return KN_OK;
 }
 
@@ -319,11 +330,13 @@ kn_status kn_verify_records_pair(kn_records_verify_report **out, kn_context *ctx
     v.work_limit = v.options->work_limit > 0 ? v.options->work_limit : WORK_LIMIT;
     v.record_limit = v.options->work_limit > 0 ? v.options->work_limit : RECORD_LIMIT;
     kn_status st = make_report(&v, err);
+    if (v.options->time_limit > 0) kn_deadline_set(ctx, v.options->time_limit);
     if (st == KN_OK) st = make_classes(&v, err);
     if (st == KN_OK) st = load(&v, original, release, err);
     if (st == KN_OK) check_nothing_else(&v, original, release);
     if (st == KN_OK) st = check_form(&v, original, release, err);
     if (st == KN_OK) st = check(&v, err);
+    st = kn_verify_in_time(ctx, v.options->time_limit, st, err);
     verifier_free(&v);
     if (st != KN_OK)
         kn_records_verify_report_free(v.report ? &v.report->base : NULL);

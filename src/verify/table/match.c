@@ -20,7 +20,7 @@
 #include "kn_verify_flow.h"
 
 enum { KEY_BYTES = 32, PSEUDONYM_BYTES = 16 };
-#define WORK_LIMIT INT64_C(1000000000)
+#define WORK_LIMIT INT64_C(10000000000) /* about a minute, or a few */
 
 typedef struct matching {
     kn_verifier    *v;
@@ -111,8 +111,8 @@ static kn_status use_pseudonym(matching *m, kn_vcopy *c, bool *compare, kn_error
     if (all_different(c->original, m->v->original->rows) && all_different(c->release, m->v->release->rows))
         return KN_OK;
     m->undecided = true;
-    kn_vproblem(m->v, "column \"%s\": whether the pseudonyms fit cannot be told without the row map or the key",
-                c->attribute->name);
+    kn_vopen(m->v, "column \"%s\": whether the pseudonyms fit cannot be told without the row map or the key",
+             c->attribute->name);
     return KN_OK;
 }
 
@@ -386,10 +386,11 @@ static void tell(matching *m)
                     m->missing, m->missing == 1 ? "" : "s", m->missing == 1 ? "it" : "them", m->missing_row + 1);
     } else if (m->undecided) {
         v->report->base.assignment = KN_ASSIGNMENT_UNDECIDED;
-        kn_vproblem(v,
-                    "whether every released row has an original of its own was not decided within %" PRId64
-                    " steps; give the row map",
-                    m->work_limit);
+        if (m->work > m->work_limit)
+            kn_vopen(v,
+                     "whether every released row has an original of its own: %" PRId64
+                     " steps were not enough; give the row map (--map)",
+                     m->work_limit);
     } else {
         v->report->base.assignment = KN_ASSIGNMENT_PROVED;
     }

@@ -19,20 +19,11 @@
 
 #include "kn_alloc.h"
 #include "kn_buffer.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_nearest.h"
 #include "kn_parallel.h"
 #include "kn_verify_internal.h"
-
-const char *kn_assignment_name(kn_assignment assignment)
-{
-    switch (assignment) {
-    case KN_ASSIGNMENT_PROVED: return "proved";
-    case KN_ASSIGNMENT_REFUTED: return "refuted";
-    case KN_ASSIGNMENT_UNDECIDED: return "undecided";
-    }
-    return "";
-}
 
 /* ---- The report ---- */
 
@@ -40,11 +31,21 @@ void kn_vproblem(kn_verifier *v, const char *format, ...)
 {
     kn_vreport *r = v->report;
     va_list     args;
-    r->base.ok = false;
+    r->base.outcome = KN_OUTCOME_FAILS;
     r->failed = true;
     va_start(args, format);
     kn_verify_problem_add(r->list, &r->base.problem_count, &r->base.more_problems, &r->arena, format, args);
     va_end(args);
+}
+
+void kn_vopen(kn_verifier *v, const char *format, ...)
+{
+    char    text[1000];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    kn_verify_open_add(v->report->open, &v->report->base.open_count, &v->report->arena, text);
 }
 
 void kn_verify_report_free(kn_verify_report *report)
@@ -81,6 +82,7 @@ static kn_status make_report(kn_verifier *v, kn_error *err)
     r->base.models = r->models;
     r->base.model_count = v->spec->model_count;
     r->base.problems = r->list;
+    r->base.open = r->open;
     r->base.assignment = KN_ASSIGNMENT_UNDECIDED;
     return KN_OK;
 }
@@ -401,8 +403,8 @@ static kn_status check(kn_verifier *v, kn_error *err)
     KN_TRY(kn_verify_dependencies(v, err));
     KN_TRY(kn_verify_metrics(v, err));
     KN_TRY(kn_verify_summary(v, err));
-    r->ok = !v->report->failed && r->assignment == KN_ASSIGNMENT_PROVED;
-    for (int i = 0; i < r->model_count; i++) r->ok = r->ok && r->models[i].holds;
+    r->outcome = kn_verify_outcome(v->report->failed, r->assignment, true, r->models, r->model_count);
+    r->ok = r->outcome == KN_OUTCOME_HOLDS;
     return KN_OK;
 }
 
@@ -446,7 +448,9 @@ kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec
     KN_TRY(kn_spec_check_one_table(spec, NULL, err));
     kn_verifier v = {.ctx = ctx, .spec = spec, .options = options ? options : &plain};
     kn_status   st = make_report(&v, err);
+    if (v.options->time_limit > 0) kn_deadline_set(ctx, v.options->time_limit);
     if (st == KN_OK) st = check(&v, err);
+    st = kn_verify_in_time(ctx, v.options->time_limit, st, err);
     verifier_free(&v);
     if (st != KN_OK)
         kn_verify_report_free(v.report ? &v.report->base : NULL);

@@ -1,0 +1,59 @@
+/* outcome.c: what the verifier answers: it holds, it does not hold, or it could not be decided (kn_verify_problems.h).
+ *
+ * "Undecided" is no failure of the release: nothing was found wrong, and something was not found out. Limits count steps of
+ * work, so that the answer is the same on every machine; only a time limit that the caller asked for looks at a clock.
+ */
+#include <kanon/verify.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_verify_problems.h"
+
+const char *kn_assignment_name(kn_assignment assignment)
+{
+    switch (assignment) {
+    case KN_ASSIGNMENT_PROVED: return "proved";
+    case KN_ASSIGNMENT_REFUTED: return "refuted";
+    case KN_ASSIGNMENT_UNDECIDED: return "undecided";
+    }
+    return "";
+}
+
+const char *kn_outcome_name(kn_outcome outcome)
+{
+    switch (outcome) {
+    case KN_OUTCOME_HOLDS: return "holds";
+    case KN_OUTCOME_FAILS: return "does not hold";
+    case KN_OUTCOME_UNDECIDED: return "undecided";
+    }
+    return "";
+}
+
+kn_outcome kn_verify_outcome(bool failed, kn_assignment assignment, bool counted, const kn_verified_model *models,
+                             int count)
+{
+    if (failed || assignment == KN_ASSIGNMENT_REFUTED) return KN_OUTCOME_FAILS;
+    for (int i = 0; i < count; i++)
+        if (!models[i].holds && (counted || !isnan(models[i].reached))) return KN_OUTCOME_FAILS;
+    return counted && assignment == KN_ASSIGNMENT_PROVED ? KN_OUTCOME_HOLDS : KN_OUTCOME_UNDECIDED;
+}
+
+void kn_verify_open_add(const char **list, int *count, kn_arena *arena, const char *sentence)
+{
+    const char *copy = *count < KN_VERIFY_OPEN ? kn_arena_strndup(arena, sentence, strlen(sentence)) : NULL;
+    if (copy) list[(*count)++] = copy;
+}
+
+kn_status kn_verify_in_time(kn_context *ctx, double seconds, kn_status status, kn_error *err)
+{
+    if (seconds <= 0) return status;
+    kn_deadline_set(ctx, 0);
+    if (status != KN_CANCELLED || kn_cancel_requested(ctx)) return status;
+    return kn_fail(err, KN_UNDECIDED,
+                   "it was not decided within %g seconds whether the release keeps its promises; allow more time "
+                   "(--time-limit), or none",
+                   seconds);
+}
