@@ -13,10 +13,7 @@
 #include "kn_sort.h"
 #include "kn_verify_internal.h"
 
-static kn_status no_memory(const kn_vdomain *d, kn_error *err)
-{
-    return kn_fail_memory(err, d->ctx, "verifying");
-}
+#define WHAT "verifying"
 
 bool kn_v_is_missing(const kn_spec *spec, kn_string text)
 {
@@ -87,7 +84,7 @@ static kn_status infer_population(kn_vdomain *d, const kn_vcolumn *population, k
 {
     bool       ambiguous;
     kn_string *texts = kn_alloc_array(d->ctx, (size_t)population->count + 1, sizeof *texts);
-    if (!texts) return no_memory(d, err);
+    if (!texts) return kn_fail_memory(err, d->ctx, WHAT);
     *count = 0;
     for (uint32_t i = 0; i < population->count; i++)
         if (!kn_v_is_missing(d->spec, population->texts[i])) texts[(*count)++] = population->texts[i];
@@ -129,7 +126,7 @@ static kn_status read_values(kn_vdomain *d, const char *name, const char *other_
         v->decimals = kn_alloc_array(d->ctx, v->count + 1, sizeof *v->decimals);
     else
         v->integers = kn_alloc_array(d->ctx, v->count + 1, sizeof *v->integers);
-    if (!v->decimals && !v->integers) return no_memory(d, err);
+    if (!v->decimals && !v->integers) return kn_fail_memory(err, d->ctx, WHAT);
     size_t    bad = 0, own = v->own;
     kn_error  inner = KN_ERROR_INIT;
     kn_status st =
@@ -153,7 +150,7 @@ static kn_status order_values(kn_vdomain *d, values *v, kn_error *err)
     if (v->integers) d->integers = kn_alloc_array(d->ctx, v->count + 1, sizeof *d->integers);
     if (v->decimals) d->decimals = kn_alloc_array(d->ctx, v->count + 1, sizeof *d->decimals);
     if (!v->order || !d->spelling || (v->integers && !d->integers) || (v->decimals && !d->decimals))
-        return no_memory(d, err);
+        return kn_fail_memory(err, d->ctx, WHAT);
     size_t n = 0;
     for (size_t i = 0; i < v->count; i++) {
         d->value_of_text[v->index[i]] = KN_V_NONE;
@@ -180,7 +177,7 @@ static kn_status mark_used(kn_vdomain *d, const kn_vrows *rows, const kn_vcolumn
 {
     if (!rows->dropped) return KN_OK;
     v->used = kn_alloc_array_zero(d->ctx, (size_t)original->count + 1, sizeof *v->used);
-    if (!v->used) return no_memory(d, err);
+    if (!v->used) return kn_fail_memory(err, d->ctx, WHAT);
     for (int64_t row = 0; row < rows->count; row++)
         if (!rows->dropped[row]) v->used[kn_vcode(original, row)] = true;
     for (uint32_t i = 0; population && i < population->count; i++)
@@ -191,10 +188,10 @@ static kn_status mark_used(kn_vdomain *d, const kn_vrows *rows, const kn_vcolumn
 static kn_status add_texts(kn_vdomain *d, const kn_vcolumn *column, uint32_t **out, kn_error *err)
 {
     *out = kn_alloc_array(d->ctx, (size_t)column->count + 1, sizeof **out);
-    if (!*out) return no_memory(d, err);
+    if (!*out) return kn_fail_memory(err, d->ctx, WHAT);
     for (uint32_t i = 0; i < column->count; i++) {
         (*out)[i] = kn_texts_add(&d->texts, column->texts[i], false);
-        if ((*out)[i] == KN_V_NONE) return no_memory(d, err);
+        if ((*out)[i] == KN_V_NONE) return kn_fail_memory(err, d->ctx, WHAT);
     }
     return KN_OK;
 }
@@ -205,7 +202,7 @@ static kn_status collect(kn_vdomain *d, uint32_t own, values *v, kn_error *err)
     d->value_of_text = kn_alloc_array(d->ctx, n + 1, sizeof *d->value_of_text);
     v->texts = kn_alloc_array(d->ctx, n + 1, sizeof *v->texts);
     v->index = kn_alloc_array(d->ctx, n + 1, sizeof *v->index);
-    if (!d->value_of_text || !v->texts || !v->index) return no_memory(d, err);
+    if (!d->value_of_text || !v->texts || !v->index) return kn_fail_memory(err, d->ctx, WHAT);
     for (uint32_t i = 0; i < n; i++) {
         d->value_of_text[i] = KN_V_MISSING;
         if (kn_v_is_missing(d->spec, d->texts.texts[i])) continue;

@@ -10,6 +10,8 @@
 #include "kn_error.h"
 #include "kn_verify_internal.h"
 
+#define WHAT "verifying"
+
 /* Paths as they come: label numbers one after the other. */
 struct kn_vtree_maker {
     kn_context *ctx;
@@ -26,11 +28,6 @@ struct kn_vtree_maker {
     size_t    mask, node_capacity;
 };
 
-static kn_status no_memory(const kn_vtree_maker *m, kn_error *err)
-{
-    return kn_fail_memory(err, m->ctx, "verifying");
-}
-
 kn_status kn_vtree_add(kn_vtree_maker *m, const kn_string *path, uint32_t count, int64_t line, kn_error *err)
 {
     kn_vtree *t = m->tree;
@@ -38,13 +35,14 @@ kn_status kn_vtree_add(kn_vtree_maker *m, const kn_string *path, uint32_t count,
         return kn_fail_at(err, KN_INPUT, m->name, line, 0, "a path has 2 to %d labels", KN_HIERARCHY_MAX_LEVELS);
     void *labels = m->labels, *ends = m->ends;
     if (!kn_grow(m->ctx, &labels, &m->label_capacity, m->label_count + count, sizeof *m->labels))
-        return no_memory(m, err);
+        return kn_fail_memory(err, m->ctx, WHAT);
     m->labels = labels;
-    if (!kn_grow(m->ctx, &ends, &m->end_capacity, (size_t)t->leaves + 1, sizeof *m->ends)) return no_memory(m, err);
+    if (!kn_grow(m->ctx, &ends, &m->end_capacity, (size_t)t->leaves + 1, sizeof *m->ends))
+        return kn_fail_memory(err, m->ctx, WHAT);
     m->ends = ends;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t label = kn_texts_add(&t->labels, path[i], true);
-        if (label == KN_V_NONE) return no_memory(m, err);
+        if (label == KN_V_NONE) return kn_fail_memory(err, m->ctx, WHAT);
         m->labels[m->label_count++] = label;
     }
     m->ends[t->leaves++] = m->label_count;
@@ -130,7 +128,7 @@ static kn_status place(kn_vtree_maker *m, uint32_t leaf, kn_error *err)
     for (uint32_t i = 1; i < count; i++) {
         bool     added = false;
         uint32_t level = short_by + i, node = node_of(m, level, labels[i], &added);
-        if (node == KN_V_NONE) return no_memory(m, err);
+        if (node == KN_V_NONE) return kn_fail_memory(err, m->ctx, WHAT);
         if (t->parent[below] == KN_V_NONE)
             t->parent[below] = node;
         else if (t->parent[below] != node)
@@ -149,10 +147,11 @@ static kn_status finish(kn_vtree_maker *m, kn_error *err)
     if (t->leaves == 0) m->longest = 2;
     t->height = m->longest - 1;
     t->paths = kn_alloc_array(m->ctx, (size_t)t->leaves * (t->height + 1) + 1, sizeof *t->paths);
-    if (!t->paths) return no_memory(m, err);
+    if (!t->paths) return kn_fail_memory(err, m->ctx, WHAT);
     for (uint32_t leaf = 0; leaf < t->leaves; leaf++) {
         bool added = false;
-        if (node_of(m, 0, m->labels[leaf ? m->ends[leaf - 1] : 0], &added) == KN_V_NONE) return no_memory(m, err);
+        if (node_of(m, 0, m->labels[leaf ? m->ends[leaf - 1] : 0], &added) == KN_V_NONE)
+            return kn_fail_memory(err, m->ctx, WHAT);
         if (!added) return not_a_tree(m, "the same leaf stands there twice", err);
     }
     for (uint32_t leaf = 0; leaf < t->leaves; leaf++) KN_TRY(place(m, leaf, err));
@@ -187,7 +186,7 @@ static kn_status bind(kn_vtree_maker *m, const kn_vdomain *domain, kn_error *err
     t->leaf_of_value = kn_alloc_array(m->ctx, (size_t)domain->count + 1, sizeof *t->leaf_of_value);
     if (!leaf_of_label || !t->leaf_of_value) {
         kn_free(leaf_of_label);
-        return no_memory(m, err);
+        return kn_fail_memory(err, m->ctx, WHAT);
     }
     memset(leaf_of_label, 0xff, ((size_t)t->labels.count + 1) * sizeof *leaf_of_label);
     for (uint32_t leaf = 0; leaf < t->leaves; leaf++) leaf_of_label[t->label[leaf]] = leaf;
@@ -209,7 +208,7 @@ kn_status kn_vtree_make(kn_vtree **out, kn_context *ctx, const kn_attribute *att
     kn_vtree_maker           m = {.ctx = ctx, .name = file ? spec->path : attribute->name};
     *out = NULL;
     m.tree = kn_alloc_zero(ctx, sizeof *m.tree);
-    if (!m.tree) return no_memory(&m, err);
+    if (!m.tree) return kn_fail_memory(err, m.ctx, WHAT);
     m.tree->ctx = ctx;
     kn_texts_init(&m.tree->labels, ctx);
     kn_status st = file ? kn_vtree_read_file(&m, ctx, spec, err) : kn_vtree_build(&m, ctx, attribute, domain, err);

@@ -9,12 +9,9 @@
 #include "kn_source.h"
 #include "kn_string.h"
 
-enum { CHUNK = 1 << 16 };
+#define WHAT "verifying"
 
-static kn_status no_memory(kn_context *ctx, kn_error *err)
-{
-    return kn_fail_memory(err, ctx, "verifying");
-}
+enum { CHUNK = 1 << 16 };
 
 /* One line without its end; false at the end of the text. */
 static bool next_line(const kn_buffer *text, size_t *at, kn_string *line)
@@ -48,7 +45,7 @@ static kn_status parse(int64_t **out, int64_t *count, kn_context *ctx, const kn_
         return kn_fail_at(err, KN_INPUT, path, 1, 0, "this is not a row map: the first line is not \"kanon-rowmap 1\"");
     for (*count = 0; next_line(text, &at, &line); ++*count) {
         void *map = *out;
-        if (!kn_grow(ctx, &map, &capacity, (size_t)*count + 1, sizeof **out)) return no_memory(ctx, err);
+        if (!kn_grow(ctx, &map, &capacity, (size_t)*count + 1, sizeof **out)) return kn_fail_memory(err, ctx, WHAT);
         *out = map;
         if (!read_number(line, &(*out)[*count]))
             return kn_fail_at(err, KN_INPUT, path, *count + 2, 0, "not the number of a %s", what);
@@ -67,7 +64,7 @@ static kn_status read_file(int64_t **out, int64_t *count, kn_context *ctx, const
     kn_status st = KN_OK;
     for (size_t got = 1; st == KN_OK && got > 0; text.size += got) {
         char *room = kn_buffer_reserve(&text, CHUNK);
-        st = room ? kn_source_read(source, room, CHUNK, &got, err) : no_memory(ctx, err);
+        st = room ? kn_source_read(source, room, CHUNK, &got, err) : kn_fail_memory(err, ctx, WHAT);
         if (st != KN_OK) got = 0;
     }
     if (st == KN_OK) st = parse(out, count, ctx, &text, path, what, err);
@@ -82,7 +79,7 @@ kn_status kn_vrowmap_take(int64_t **map, int64_t *count, kn_context *ctx, const 
     if (!given) return read_file(map, count, ctx, path, what, err);
     *count = given_count;
     *map = kn_alloc_array(ctx, (size_t)given_count + 1, sizeof **map);
-    if (!*map) return no_memory(ctx, err);
+    if (!*map) return kn_fail_memory(err, ctx, WHAT);
     if (given_count > 0) memcpy(*map, given, (size_t)given_count * sizeof **map);
     return KN_OK;
 }

@@ -29,6 +29,8 @@
 #include "kn_job_texts.h"
 #include "kn_private.h"
 
+#define WHAT "writing a database"
+
 typedef struct writing {
     kn_dbrun            *run;
     kn_database_release *release; /* one of these two */
@@ -43,11 +45,6 @@ typedef struct writing {
     kn_public           *facts;
     kn_public_seal       seal;
 } writing;
-
-static kn_status no_memory(const writing *w, kn_error *err)
-{
-    return kn_fail_memory(err, w->run->ctx, "writing a database");
-}
 
 /* ---- Released rows ---- */
 
@@ -177,7 +174,7 @@ static kn_status make_map(writing *w, kn_error *err)
         w->map[r] = number > 0 && number <= rows ? (int64_t)original_of(w, entity, row_of_key[number]) : -1;
     }
     kn_free(row_of_key);
-    return ok ? KN_OK : no_memory(w, err);
+    return ok ? KN_OK : kn_fail_memory(err, w->run->ctx, WHAT);
 }
 
 /* ---- Verifying ---- */
@@ -328,7 +325,7 @@ static kn_status write_rowmap(writing *w, kn_output *to, kn_error *err)
         if (!failed) kn_output_write(to, line.data, line.size);
     }
     kn_buffer_free(&line);
-    return failed ? no_memory(w, err) : KN_OK;
+    return failed ? kn_fail_memory(err, w->run->ctx, WHAT) : KN_OK;
 }
 
 enum { ROWMAP, PRIVATE, CERTIFICATE, REPORT, PAGE, BESIDE };

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_verify_database.h"
@@ -88,12 +89,6 @@ static uint32_t sequence_number(sequences *s, const uint32_t *words, size_t coun
 
 /* ---- Subtrees ---- */
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 typedef struct scratch {
     uint32_t *words;
     size_t    capacity;
@@ -125,7 +120,7 @@ static size_t spell_row(kn_vdb *v, const kn_vdb_table *t, int number, int64_t ro
         for (uint32_t c = child->release.start[row]; c < child->release.start[row + 1]; c++)
             s->words[at++] = child->subtree[child->release.list[c]];
     }
-    qsort(s->words + count, children, sizeof *s->words, by_number);
+    qsort(s->words + count, children, sizeof *s->words, kn_compare_u32);
     return at;
 }
 

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
@@ -310,12 +311,6 @@ static bool relate(seeker *s, const uint32_t *records, size_t count, int first)
     return true;
 }
 
-static int compare_ranks(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The sets that begin with those chosen, as long as something can be paid for beside them. */
 static bool choose(seeker *s, const uint32_t *records, size_t count)
 {
@@ -336,7 +331,7 @@ static bool choose(seeker *s, const uint32_t *records, size_t count)
             next.list[next.count++] = rank;
         }
     for (size_t i = 0; i < next.count; i++) s->count[next.list[i]] = 0;
-    if (next.count) qsort(next.list, next.count, sizeof *next.list, compare_ranks);
+    if (next.count) qsort(next.list, next.count, sizeof *next.list, kn_compare_u32);
     bool ok = true;
     count_work(s, count * (next.count + 1));
     numbers *with = &s->having[s->size];

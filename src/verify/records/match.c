@@ -13,6 +13,7 @@
 
 #include "kn_alloc.h"
 #include "kn_bitset.h"
+#include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
@@ -179,12 +180,6 @@ typedef struct item {
     int64_t         record;
 } item;
 
-static int compare_numbers(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static int compare_lists(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count)
 {
     if (a_count != b_count) return a_count < b_count ? -1 : 1;
@@ -227,7 +222,7 @@ static void side_free(side *s)
 static uint32_t unique(uint32_t *list, uint32_t count)
 {
     uint32_t kept = 0;
-    qsort(list, count, sizeof *list, compare_numbers);
+    qsort(list, count, sizeof *list, kn_compare_u32);
     for (uint32_t i = 0; i < count; i++)
         if (i == 0 || list[i] != list[kept - 1]) list[kept++] = list[i];
     return kept;

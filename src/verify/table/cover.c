@@ -12,10 +12,7 @@
 #include "kn_sort.h"
 #include "kn_verify_internal.h"
 
-static kn_status no_memory(const kn_vcover *c, kn_error *err)
-{
-    return kn_fail_memory(err, c->v->ctx, "verifying");
-}
+#define WHAT "verifying"
 
 /* The value whose list is `i`. */
 static uint32_t value_of(const kn_vquasi *q, uint32_t i)
@@ -111,7 +108,7 @@ static kn_status list_quasi(kn_vcover *c, int i, kn_error *err)
     kn_free(b.first);
     kn_free(b.next);
     kn_free(b.others);
-    return ok ? KN_OK : no_memory(c, err);
+    return ok ? KN_OK : kn_fail_memory(err, c->v->ctx, WHAT);
 }
 
 static int compare_classes(const void *arg, uint64_t a, uint64_t b)
@@ -128,7 +125,7 @@ static kn_status sort_classes(kn_vcover *c, kn_error *err)
     kn_verifier    *v = c->v;
     uint32_t        n = v->classes.count;
     kn_sort_record *records = kn_alloc_array(v->ctx, (size_t)n + 1, sizeof *records);
-    if (!records) return no_memory(c, err);
+    if (!records) return kn_fail_memory(err, c->v->ctx, WHAT);
     for (uint32_t k = 0; k < n; k++) {
         for (int i = 0; i < c->depth; i++)
             c->codes[(size_t)k * (size_t)c->depth + (size_t)i] = kn_vcode(v->quasi[i].release, v->classes.first[k]);
@@ -148,7 +145,7 @@ kn_status kn_vcover_make(kn_vcover *c, kn_verifier *v, bool by_level, kn_error *
     c->codes = kn_alloc_array(v->ctx, n * depth + 1, sizeof *c->codes);
     c->lists = kn_alloc_array_zero(v->ctx, depth + 1, sizeof *c->lists);
     c->starts = kn_alloc_array_zero(v->ctx, depth + 1, sizeof *c->starts);
-    if (!c->order || !c->codes || !c->lists || !c->starts) return no_memory(c, err);
+    if (!c->order || !c->codes || !c->lists || !c->starts) return kn_fail_memory(err, c->v->ctx, WHAT);
     for (int i = 0; i < c->depth; i++) KN_TRY(list_quasi(c, i, err));
     return sort_classes(c, err);
 }

@@ -9,6 +9,8 @@
 #include "kn_error.h"
 #include "kn_verify_internal.h"
 
+#define WHAT "verifying"
+
 /* Columns that a side names, as parts of a key. */
 typedef struct side {
     kn_vkey *keys;
@@ -21,11 +23,6 @@ typedef struct checker {
     uint32_t            *present; /* per row: 0, or KN_V_NONE where it is suppressed */
     side                 left, right, rest;
 } checker;
-
-static kn_status no_memory(const checker *c, kn_error *err)
-{
-    return kn_fail_memory(err, c->v->ctx, "verifying");
-}
 
 static bool named(const char *const *names, int count, const char *name)
 {
@@ -62,7 +59,7 @@ static kn_status group(checker *c, kn_vgroups *out, const side *a, const side *b
     size_t      most = 1;
     for (int i = 0; i < 3; i++) most += sides[i] ? (size_t)sides[i]->count : 0;
     kn_vkey *keys = kn_alloc_array(c->v->ctx, most, sizeof *keys);
-    if (!keys) return no_memory(c, err);
+    if (!keys) return kn_fail_memory(err, c->v->ctx, WHAT);
     int n = 0;
     keys[n++] = (kn_vkey){.direct = c->present};
     for (int i = 0; i < 3; i++)
@@ -87,7 +84,7 @@ static kn_status check_pairs(checker *c, int64_t *violating, kn_error *err)
     kn_status  status = group(c, &left, &c->left, NULL, NULL, err);
     if (status == KN_OK) status = group(c, &both, &c->left, &c->right, NULL, err);
     int64_t *inside = status == KN_OK ? count_inside(c, &left, &both) : NULL;
-    if (status == KN_OK && !inside) status = no_memory(c, err);
+    if (status == KN_OK && !inside) status = kn_fail_memory(err, c->v->ctx, WHAT);
     if (status == KN_OK && c->dependency->kind == KN_DEPENDENCY_FUNCTIONAL)
         for (uint32_t g = 0; g < left.count; g++) *violating += inside[g] > 1;
     if (status == KN_OK && c->dependency->kind == KN_DEPENDENCY_MULTISET)
@@ -107,7 +104,8 @@ static kn_status check_product(checker *c, int64_t *violating, kn_error *err)
     kn_status   status = group(c, &left, &c->left, NULL, NULL, err);
     for (int i = 0; status == KN_OK && i < 3; i++) {
         status = group(c, &parts[i], &c->left, of_parts[i][0], of_parts[i][1], err);
-        if (status == KN_OK && !(inside[i] = count_inside(c, &left, &parts[i]))) status = no_memory(c, err);
+        if (status == KN_OK && !(inside[i] = count_inside(c, &left, &parts[i])))
+            status = kn_fail_memory(err, c->v->ctx, WHAT);
     }
     for (uint32_t g = 0; status == KN_OK && g < left.count; g++)
         *violating += inside[0][g] * inside[1][g] != inside[2][g];
@@ -149,7 +147,7 @@ kn_status kn_verify_dependencies(kn_verifier *v, kn_error *err)
     c.left.keys = kn_alloc_array(v->ctx, columns, sizeof *c.left.keys);
     c.right.keys = kn_alloc_array(v->ctx, columns, sizeof *c.right.keys);
     c.rest.keys = kn_alloc_array(v->ctx, columns, sizeof *c.rest.keys);
-    if (!c.present || !c.left.keys || !c.right.keys || !c.rest.keys) status = no_memory(&c, err);
+    if (!c.present || !c.left.keys || !c.right.keys || !c.rest.keys) status = kn_fail_memory(err, c.v->ctx, WHAT);
     for (int64_t row = 0; status == KN_OK && row < v->release->rows; row++)
         c.present[row] = v->starred[row] ? KN_V_NONE : 0;
     for (int i = 0; status == KN_OK && i < v->spec->dependency_count; i++) {

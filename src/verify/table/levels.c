@@ -11,10 +11,7 @@
 #include "kn_parallel.h"
 #include "kn_verify_internal.h"
 
-static kn_status no_memory(const kn_verifier *v, kn_error *err)
-{
-    return kn_fail_memory(err, v->ctx, "verifying");
-}
+#define WHAT "verifying"
 
 /* The levels at which all texts of the column stand, where no map says more. */
 static kn_status levels_of_texts(const kn_verifier *v, const kn_vquasi *q, const int64_t *text_rows, uint64_t levels[4],
@@ -23,7 +20,7 @@ static kn_status levels_of_texts(const kn_verifier *v, const kn_vquasi *q, const
     const kn_vtree *t = q->tree;
     size_t          width = (size_t)t->height + 1;
     uint64_t       *of_label = kn_alloc_array_zero(v->ctx, (size_t)t->labels.count + 1, 4 * sizeof *of_label);
-    if (!of_label) return no_memory(v, err);
+    if (!of_label) return kn_fail_memory(err, v->ctx, WHAT);
     for (size_t i = 0; i < (size_t)t->leaves * width; i++)
         of_label[4 * (size_t)t->label[t->paths[i]] + i % width / 64] |= (uint64_t)1 << i % width % 64;
     memset(levels, 0xff, 4 * sizeof *levels);
@@ -57,7 +54,7 @@ static kn_status find_level(const kn_verifier *v, kn_vquasi *q, int claimed, kn_
 {
     if (!q->levels_known) {
         int64_t *text_rows = kn_alloc_array_zero(v->ctx, (size_t)q->release->count + 1, sizeof *text_rows);
-        if (!text_rows) return no_memory(v, err);
+        if (!text_rows) return kn_fail_memory(err, v->ctx, WHAT);
         for (int64_t row = 0; row < v->release->rows; row++)
             if (!v->starred[row]) text_rows[kn_vcode(q->release, row)]++;
         kn_status st = levels_of_texts(v, q, text_rows, q->levels, err);

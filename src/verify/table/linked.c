@@ -20,10 +20,7 @@
 #include "kn_sort.h"
 #include "kn_verify_internal.h"
 
-static kn_status no_memory(const kn_verifier *v, kn_error *err)
-{
-    return kn_fail_memory(err, v->ctx, "verifying");
-}
+#define WHAT "verifying"
 
 /* ---- Which column links ---- */
 
@@ -141,7 +138,7 @@ kn_status kn_verify_find_links(kn_verifier *v, kn_error *err)
 {
     if (!v->entity) return KN_OK;
     uint32_t *taken = kn_alloc_array_zero(v->ctx, (size_t)v->original->rows + 1, sizeof *taken);
-    if (!taken) return no_memory(v, err);
+    if (!taken) return kn_fail_memory(err, v->ctx, WHAT);
     for (int64_t row = 0; v->dropped && row < v->original->rows; row++)
         if (v->dropped[row]) taken[row] = KN_V_NONE;
     kn_status st = find_with(v, taken, err);
@@ -168,7 +165,7 @@ static kn_status group_released(linking *l, const kn_vkey *person, kn_error *err
     kn_verifier *v = l->v;
     int64_t      rows = v->release->rows;
     uint32_t    *shown = kn_alloc_array_zero(v->ctx, (size_t)rows + 1, sizeof *shown);
-    if (!shown) return no_memory(v, err);
+    if (!shown) return kn_fail_memory(err, v->ctx, WHAT);
     for (int64_t row = 0; row < rows; row++)
         if (v->starred[row]) shown[row] = KN_V_NONE;
     kn_vkey   keys[3] = {{.direct = shown}, *person, {.direct = v->classes.of_row}};
@@ -186,7 +183,7 @@ static kn_status sort_pairs(linking *l, kn_error *err)
     l->place = kn_alloc_array(ctx, pairs + 1, sizeof *l->place);
     l->bytes = kn_alloc_array(ctx, 2 * (pairs + 1), sizeof *l->bytes);
     l->signature = kn_alloc_array(ctx, (size_t)l->persons.count + 1, sizeof *l->signature);
-    if (!l->order || !l->place || !l->bytes || !l->signature) return no_memory(l->v, err);
+    if (!l->order || !l->place || !l->bytes || !l->signature) return kn_fail_memory(err, l->v->ctx, WHAT);
     for (uint32_t i = 0; i < l->pairs.count; i++) {
         int64_t row = l->pairs.first[i];
         l->order[i] = (kn_sort_record){(uint64_t)l->persons.of_row[row] << 32 | l->v->classes.of_row[row], i};
@@ -201,7 +198,7 @@ static kn_status number_signatures(linking *l, kn_error *err)
     size_t      persons = (size_t)l->persons.count;
     out->persons = kn_alloc_array_zero(l->v->ctx, persons + 1, sizeof *out->persons);
     out->starts = kn_alloc_array_zero(l->v->ctx, persons + 2, sizeof *out->starts);
-    if (!out->persons || !out->starts) return no_memory(l->v, err);
+    if (!out->persons || !out->starts) return kn_fail_memory(err, l->v->ctx, WHAT);
     for (size_t at = 0, end; at < l->pairs.count; at = end) {
         uint64_t person = l->order[at].key >> 32;
         size_t   n = 0;
@@ -212,7 +209,7 @@ static kn_status number_signatures(linking *l, kn_error *err)
         }
         uint32_t before = l->known.count;
         uint32_t number = kn_texts_add(&l->known, (kn_string){(const char *)l->bytes, n * sizeof *l->bytes}, true);
-        if (number == KN_V_NONE) return no_memory(l->v, err);
+        if (number == KN_V_NONE) return kn_fail_memory(err, l->v->ctx, WHAT);
         l->signature[person] = number;
         out->persons[number]++;
         if (l->known.count > before) out->starts[number + 1] = out->starts[number] + (int64_t)(end - at);
@@ -232,7 +229,7 @@ static kn_status fill_positions(linking *l, kn_error *err)
     p->rows = kn_alloc_array_zero(l->v->ctx, (size_t)count + 1, sizeof *p->rows);
     p->first = kn_alloc_array_zero(l->v->ctx, (size_t)count + 1, sizeof *p->first);
     out->signature_of = kn_alloc_array(l->v->ctx, (size_t)count + 1, sizeof *out->signature_of);
-    if (!p->of_row || !p->rows || !p->first || !out->signature_of) return no_memory(l->v, err);
+    if (!p->of_row || !p->rows || !p->first || !out->signature_of) return kn_fail_memory(err, l->v->ctx, WHAT);
     for (int64_t s = 0; s < out->signatures; s++)
         for (int64_t at = out->starts[s]; at < out->starts[s + 1]; at++) out->signature_of[at] = (uint32_t)s;
     for (int64_t row = 0; row < rows; row++) {
@@ -342,5 +339,5 @@ kn_status kn_vlinked_whole(kn_verifier *v, kn_error *err)
     kn_free(there);
     kn_free(shown);
     kn_free(first);
-    return ok ? KN_OK : no_memory(v, err);
+    return ok ? KN_OK : kn_fail_memory(err, v->ctx, WHAT);
 }

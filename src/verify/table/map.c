@@ -16,12 +16,9 @@
 #include "kn_verify_internal.h"
 #include "kn_verify_rowmap.h"
 
-enum { SHOWN = 5, DENSE_PAIRS = 1 << 22 };
+#define WHAT "verifying"
 
-static kn_status no_memory(const kn_verifier *v, kn_error *err)
-{
-    return kn_fail_memory(err, v->ctx, "verifying");
-}
+enum { SHOWN = 5, DENSE_PAIRS = 1 << 22 };
 
 /* Injective, and into the originals that may be released. */
 static kn_status check_map(kn_verifier *v, int64_t count, kn_error *err)
@@ -30,7 +27,7 @@ static kn_status check_map(kn_verifier *v, int64_t count, kn_error *err)
     if (!v->map_ok)
         kn_vproblem(v, "the row map has %" PRId64 " entries for %" PRId64 " released rows", count, v->release->rows);
     uint64_t *used = kn_alloc_array_zero(v->ctx, kn_bitset_words((size_t)v->original->rows) + 1, sizeof *used);
-    if (!used) return no_memory(v, err);
+    if (!used) return kn_fail_memory(err, v->ctx, WHAT);
     int64_t wrong = 0, twice = 0, left_out = 0;
     for (int64_t row = 0; row < count; row++) {
         int64_t  o = v->map[row];
@@ -140,12 +137,12 @@ static kn_status check_quasi(kn_verifier *v, kn_vquasi *q, finding *f, kn_error 
     size_t    all = (size_t)q->original->count * releases;
     if (all <= DENSE_PAIRS) {
         p.dense = kn_alloc_zero(v->ctx, all + 1);
-        if (!p.dense) return no_memory(v, err);
+        if (!p.dense) return kn_fail_memory(err, v->ctx, WHAT);
     }
     q->text_levels = kn_alloc_array(v->ctx, (size_t)releases + 1, 4 * sizeof *q->text_levels);
     if (!q->text_levels) {
         kn_free(p.dense);
-        return no_memory(v, err);
+        return kn_fail_memory(err, v->ctx, WHAT);
     }
     memset(q->levels, 0xff, sizeof q->levels);
     memset(q->text_levels, 0xff, ((size_t)releases + 1) * 4 * sizeof *q->text_levels);
@@ -154,7 +151,7 @@ static kn_status check_quasi(kn_verifier *v, kn_vquasi *q, finding *f, kn_error 
         uint32_t o = kn_vcode(q->original, v->map[row]), r = kn_vcode(q->release, row);
         uint8_t *state = pairs_at(&p, o, r, releases);
         if (!state) {
-            st = no_memory(v, err);
+            st = kn_fail_memory(err, v->ctx, WHAT);
             break;
         }
         if (*state == 0) *state = judge(q, o, r);
@@ -192,7 +189,7 @@ static kn_status check_pseudonym(kn_verifier *v, const kn_vcopy *c, finding *f, 
     if (!of_value || !of_text) {
         kn_free(of_value);
         kn_free(of_text);
-        return no_memory(v, err);
+        return kn_fail_memory(err, v->ctx, WHAT);
     }
     memset(of_value, 0xff, ((size_t)c->domain.count + 1) * sizeof *of_value);
     memset(of_text, 0xff, ((size_t)c->release->count + 1) * sizeof *of_text);
@@ -258,7 +255,7 @@ kn_status kn_verify_map(kn_verifier *v, kn_error *err)
     if (!v->map_ok) return KN_OK;
     int      all = v->quasi_count + v->copy_count;
     finding *findings = kn_alloc_array_zero(v->ctx, (size_t)all + 1, sizeof *findings);
-    if (!findings) return no_memory(v, err);
+    if (!findings) return kn_fail_memory(err, v->ctx, WHAT);
     columns   c = {v, findings};
     kn_status st = kn_parallel_for(v->ctx, all, 1, check_range, &c, err);
     bool      good = v->release->rows <= v->originals;

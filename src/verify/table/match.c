@@ -19,6 +19,8 @@
 #include "kn_sort.h"
 #include "kn_verify_flow.h"
 
+#define WHAT "verifying"
+
 enum { KEY_BYTES = 32, PSEUDONYM_BYTES = 16 };
 #define WORK_LIMIT INT64_C(10000000000) /* about a minute, or a few */
 
@@ -42,11 +44,6 @@ typedef struct matching {
     int64_t missing, missing_row;
     bool    undecided;
 } matching;
-
-static kn_status no_memory(const matching *m, kn_error *err)
-{
-    return kn_fail_memory(err, m->v->ctx, "verifying");
-}
 
 /* ---- Pseudonyms ---- */
 
@@ -91,7 +88,7 @@ static kn_status undo_pseudonyms(matching *m, kn_vcopy *c, const unsigned char k
         if (text != KN_V_NONE) c->of_release[text] = value;
     }
     kn_texts_free(&texts);
-    return ok ? KN_OK : no_memory(m, err);
+    return ok ? KN_OK : kn_fail_memory(err, m->v->ctx, WHAT);
 }
 
 /* Is every row's cell in this column different? */
@@ -147,7 +144,7 @@ static kn_status make_parts(matching *m, kn_error *err)
     m->rows = v->original->rows + v->release->rows;
     m->part = kn_alloc_array_zero(v->ctx, (size_t)m->rows + 1, sizeof *m->part);
     uint32_t *column = kn_alloc_array(v->ctx, (size_t)m->rows + 1, sizeof *column);
-    kn_status st = m->part && column ? KN_OK : no_memory(m, err);
+    kn_status st = m->part && column ? KN_OK : kn_fail_memory(err, m->v->ctx, WHAT);
     for (int64_t row = 0; st == KN_OK && v->dropped && row < v->original->rows; row++)
         if (v->dropped[row]) m->part[row] = KN_V_NONE;
     for (int64_t row = 0; st == KN_OK && row < v->release->rows; row++)
@@ -175,7 +172,7 @@ static kn_status group_both(matching *m, kn_error *err)
 {
     kn_verifier *v = m->v;
     kn_vkey     *keys = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 2, sizeof *keys);
-    if (!keys) return no_memory(m, err);
+    if (!keys) return kn_fail_memory(err, m->v->ctx, WHAT);
     keys[0].direct = m->part;
     for (int i = 0; i < v->quasi_count; i++)
         keys[i + 1] = (kn_vkey){.column = v->quasi[i].original, .translate = v->quasi[i].domain.of_original};
@@ -192,7 +189,7 @@ static kn_status sort_both(matching *m, kn_error *err)
     kn_verifier *v = m->v;
     m->by_part = kn_alloc_array(v->ctx, (size_t)m->originals.count + 1, sizeof *m->by_part);
     m->wanted = kn_alloc_array(v->ctx, (size_t)m->released.count + 1, sizeof *m->wanted);
-    if (!m->by_part || !m->wanted) return no_memory(m, err);
+    if (!m->by_part || !m->wanted) return kn_fail_memory(err, m->v->ctx, WHAT);
     for (uint32_t g = 0; g < m->originals.count; g++)
         m->by_part[g] = (kn_sort_record){m->part[m->originals.first[g]], g};
     for (uint32_t g = 0; g < m->released.count; g++) {
@@ -246,7 +243,7 @@ static kn_status find_edges(matching *m, size_t begin, size_t end, uint32_t *val
         m->cover.work = 0;
         bool all = kn_vcover_each(&m->cover, values, add_edge, m);
         m->work += m->cover.work;
-        if (m->memory) return no_memory(m, err);
+        if (m->memory) return kn_fail_memory(err, m->v->ctx, WHAT);
         if (!all || m->work > m->work_limit) {
             m->undecided = true;
             return KN_OK;
@@ -304,7 +301,8 @@ static kn_status match_part(matching *m, size_t begin, size_t end, uint32_t *val
     int64_t *left = kn_alloc_array(m->v->ctx, originals + 1, sizeof *left);
     bool     before = m->undecided;
     m->undecided = false;
-    kn_status st = wanted && left ? find_edges(m, begin, end, values, &single, err) : no_memory(m, err);
+    kn_status st =
+        wanted && left ? find_edges(m, begin, end, values, &single, err) : kn_fail_memory(err, m->v->ctx, WHAT);
     for (size_t i = m->first; st == KN_OK && i < m->last; i++) wanted[i - m->first] = m->released.rows[m->wanted[i].id];
     for (size_t i = begin; st == KN_OK && i < end; i++) left[i - begin] = m->originals.rows[m->by_part[i].id];
     if (st == KN_OK && !m->undecided) {
@@ -322,7 +320,7 @@ static kn_status match_part(matching *m, size_t begin, size_t end, uint32_t *val
 static kn_status match_all(matching *m, kn_error *err)
 {
     uint32_t *values = kn_alloc_array(m->v->ctx, (size_t)m->v->quasi_count + 1, sizeof *values);
-    if (!values) return no_memory(m, err);
+    if (!values) return kn_fail_memory(err, m->v->ctx, WHAT);
     kn_status st = KN_OK;
     size_t    at = 0, end = m->released.count, originals = m->originals.count;
     for (size_t begin = 0; st == KN_OK && begin < end && m->work <= m->work_limit; begin = m->last) {
@@ -350,7 +348,7 @@ static kn_status match_sensitive(matching *m, kn_error *err)
     uint32_t    *column = kn_alloc_array(v->ctx, (size_t)m->rows + 1, sizeof *column);
     kn_free(m->part);
     m->part = kn_alloc_array_zero(v->ctx, (size_t)m->rows + 1, sizeof *m->part);
-    kn_status st = column && m->part ? KN_OK : no_memory(m, err);
+    kn_status st = column && m->part ? KN_OK : kn_fail_memory(err, m->v->ctx, WHAT);
     for (int64_t row = 0; st == KN_OK && v->dropped && row < n; row++)
         if (v->dropped[row]) m->part[row] = KN_V_NONE;
     for (int i = 0; st == KN_OK && i < v->copy_count; i++)
@@ -360,7 +358,7 @@ static kn_status match_sensitive(matching *m, kn_error *err)
     for (int64_t row = 0; st == KN_OK && row < m->rows; row++)
         if (m->part[row] != KN_V_NONE && m->part[row] >= parts) parts = m->part[row] + 1;
     int64_t *balance = kn_alloc_array_zero(v->ctx, (size_t)parts + 1, sizeof *balance);
-    if (st == KN_OK && !balance) st = no_memory(m, err);
+    if (st == KN_OK && !balance) st = kn_fail_memory(err, m->v->ctx, WHAT);
     for (int64_t row = 0; st == KN_OK && row < n; row++)
         if (m->part[row] != KN_V_NONE) balance[m->part[row]]++;
     for (int64_t row = 0; st == KN_OK && row < v->release->rows; row++) {

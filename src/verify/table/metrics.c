@@ -15,6 +15,8 @@
 #include "kn_parallel.h"
 #include "kn_verify_internal.h"
 
+#define WHAT "verifying"
+
 #define LOG_UNIT 0x1p52L
 
 /* One quasi-identifier. */
@@ -31,11 +33,6 @@ typedef struct column {
     bool             unreadable;
     bool             unclear_cover, unclear_level; /* a label may be read in more than one way */
 } column;
-
-static kn_status no_memory(const kn_verifier *v, kn_error *err)
-{
-    return kn_fail_memory(err, v->ctx, "verifying");
-}
 
 static kn_i128 log_units(int64_t rows)
 {
@@ -217,7 +214,7 @@ static kn_status measure_column(const kn_verifier *v, column *c, kn_error *err)
     c->first_node = kn_alloc_array(ctx, (size_t)q->tree->labels.count + 1, sizeof *c->first_node);
     c->next_node = kn_alloc_array(ctx, (size_t)q->tree->nodes + 1, sizeof *c->next_node);
     if (!c->value_rows || !c->node_rows || !c->node_of_label || !c->text_rows || !c->first_node || !c->next_node)
-        return no_memory(v, err);
+        return kn_fail_memory(err, v->ctx, WHAT);
     count_rows(v, c);
     place_labels(c);
     if (q->level < 0) list_nodes(c);
@@ -292,7 +289,7 @@ static kn_status star_metric(const kn_verifier *v, double *out, kn_error *err)
     kn_vkey   *keys = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 1, sizeof *keys);
     uint32_t **parts = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 1, sizeof *parts);
     uint32_t  *skip = kn_alloc_array_zero(v->ctx, (size_t)v->original->rows + 1, sizeof *skip);
-    if (!keys || !parts || !skip) st = no_memory(v, err);
+    if (!keys || !parts || !skip) st = kn_fail_memory(err, v->ctx, WHAT);
     for (int64_t row = 0; st == KN_OK && v->dropped && row < v->original->rows; row++)
         if (v->dropped[row]) skip[row] = KN_V_NONE;
     if (st == KN_OK && !node) st = mark_shown(v, skip, err);
@@ -301,7 +298,7 @@ static kn_status star_metric(const kn_verifier *v, double *out, kn_error *err)
         const kn_vquasi *q = &v->quasi[i];
         parts[i] = kn_alloc_array(v->ctx, (size_t)q->original->count + 1, sizeof **parts);
         if (!parts[i]) {
-            st = no_memory(v, err);
+            st = kn_fail_memory(err, v->ctx, WHAT);
             break;
         }
         for (uint32_t text = 0; text < q->original->count; text++) {
@@ -375,7 +372,8 @@ kn_status kn_verify_metrics(kn_verifier *v, kn_error *err)
     double   *metrics = v->report->base.metrics;
     column   *columns = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 1, sizeof *columns);
     measuring m = {v, columns};
-    kn_status st = columns ? kn_parallel_for(v->ctx, v->quasi_count, 1, measure_range, &m, err) : no_memory(v, err);
+    kn_status st = columns ? kn_parallel_for(v->ctx, v->quasi_count, 1, measure_range, &m, err)
+                           : kn_fail_memory(err, v->ctx, WHAT);
     if (st == KN_OK) {
         add_up(v, columns, metrics);
         class_metrics(v, metrics);

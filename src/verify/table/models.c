@@ -17,6 +17,8 @@
 #include "kn_sort.h"
 #include "kn_verify_internal.h"
 
+#define WHAT "verifying"
+
 /* The histograms of all classes for one sensitive column: class c has entries starts[c] .. starts[c + 1] - 1. */
 typedef struct histograms {
     const kn_vcopy *copy;
@@ -42,11 +44,6 @@ typedef struct asking {
     uint32_t         *node_values; /* linked: room for one histogram */
     int64_t          *node_counts;
 } asking;
-
-static kn_status no_memory(const asking *a, kn_error *err)
-{
-    return kn_fail_memory(err, a->v->ctx, "verifying");
-}
 
 /* ---- Sizes ---- */
 
@@ -75,7 +72,7 @@ static kn_status count_sizes(asking *a, kn_error *err)
         a->classes = &a->linked.positions;
     }
     a->sizes = kn_alloc_array_zero(v->ctx, (size_t)a->classes->count + 1, sizeof *a->sizes);
-    if (!a->sizes) return no_memory(a, err);
+    if (!a->sizes) return kn_fail_memory(err, a->v->ctx, WHAT);
     for (uint32_t c = 0; c < a->classes->count; c++) {
         if (v->linked) a->sizes[c] = a->linked.persons[a->linked.signature_of[c]];
         if (!a->persons) a->sizes[c] = a->classes->rows[c];
@@ -120,7 +117,7 @@ static kn_status arrange(asking *a, histograms *h, const uint32_t *values, const
     h->starts = kn_alloc_array_zero(v->ctx, (size_t)a->classes->count + 2, sizeof *h->starts);
     h->values = kn_alloc_array(v->ctx, (size_t)g->count + 1, sizeof *h->values);
     h->counts = kn_alloc_array(v->ctx, (size_t)g->count + 1, sizeof *h->counts);
-    kn_status st = order && h->starts && h->values && h->counts ? KN_OK : no_memory(a, err);
+    kn_status st = order && h->starts && h->values && h->counts ? KN_OK : kn_fail_memory(err, a->v->ctx, WHAT);
     for (uint32_t i = 0; st == KN_OK && i < g->count; i++) {
         uint32_t c = a->classes->of_row[g->first[i]], value = values[kn_vcode(h->copy->release, g->first[i])];
         order[i] = (kn_sort_record){(uint64_t)c << 32 | value, i};
@@ -140,7 +137,7 @@ static kn_status make_histograms(asking *a, histograms *h, kn_error *err)
 {
     const kn_vcopy *c = h->copy;
     uint32_t       *values = kn_alloc_array(a->v->ctx, (size_t)c->release->count + 1, sizeof *values);
-    if (!values) return no_memory(a, err);
+    if (!values) return kn_fail_memory(err, a->v->ctx, WHAT);
     for (uint32_t t = 0; t < c->release->count; t++) values[t] = value_of(c, t);
     kn_vgroups g = {0};
     kn_status  st = group_values(a, c, values, &g, err);
@@ -157,7 +154,7 @@ static kn_status count_reference(asking *a, histograms *h, kn_error *err)
     kn_verifier      *v = a->v;
     const kn_vdomain *d = &h->copy->domain;
     h->reference = kn_alloc_array_zero(v->ctx, (size_t)d->count + 1, sizeof *h->reference);
-    if (!h->reference) return no_memory(a, err);
+    if (!h->reference) return kn_fail_memory(err, a->v->ctx, WHAT);
     kn_vkey    keys[2] = {{.column = h->copy->original, .translate = d->of_original}, a->original_person};
     kn_vgroups g = {0};
     uint32_t  *whose = NULL;
@@ -168,7 +165,7 @@ static kn_status count_reference(asking *a, histograms *h, kn_error *err)
     }
     /* With persons only the first row of each (value, person) that takes part counts. */
     uint8_t *seen = st == KN_OK && whose ? kn_alloc_zero(v->ctx, (size_t)g.count + 1) : NULL;
-    if (st == KN_OK && whose && !seen) st = no_memory(a, err);
+    if (st == KN_OK && whose && !seen) st = kn_fail_memory(err, a->v->ctx, WHAT);
     for (int64_t row = 0; st == KN_OK && row < v->original->rows; row++) {
         if (v->dropped && v->dropped[row]) continue;
         if (whose && (whose[row] == KN_V_NONE || seen[whose[row]])) continue;
@@ -189,7 +186,7 @@ static kn_status prepare_tree(asking *a, histograms *h, kn_error *err)
     h->node_counts = kn_alloc_array_zero(a->v->ctx, (size_t)t->nodes + 1, sizeof *h->node_counts);
     r->node_scratch = kn_alloc_array_zero(a->v->ctx, (size_t)t->nodes + 1, sizeof *r->node_scratch);
     r->touched = kn_alloc_array(a->v->ctx, (size_t)t->nodes + 1, sizeof *r->touched);
-    if (!h->node_counts || !r->node_scratch || !r->touched) return no_memory(a, err);
+    if (!h->node_counts || !r->node_scratch || !r->touched) return kn_fail_memory(err, a->v->ctx, WHAT);
     for (uint32_t value = 0; value < h->copy->domain.count; value++)
         for (uint32_t node = t->leaf_of_value[value]; node != KN_V_NONE; node = t->parent[node])
             h->node_counts[node] += h->reference[value];
@@ -210,7 +207,7 @@ static kn_status prepare_sensitive(asking *a, histograms *h, kn_error *err)
     r->counts = h->reference;
     for (uint32_t value = 0; value <= r->values; value++) r->total += h->reference[value];
     r->breaks = kn_alloc_array(a->v->ctx, 2 * (2 * (size_t)r->values + 2), sizeof *r->breaks);
-    if (!r->breaks) return no_memory(a, err);
+    if (!r->breaks) return kn_fail_memory(err, a->v->ctx, WHAT);
     return prepare_tree(a, h, err);
 }
 
@@ -318,7 +315,7 @@ static kn_status prepare(asking *a, kn_error *err)
     kn_verifier *v = a->v;
     bool         people = false;
     a->h = kn_alloc_array_zero(v->ctx, (size_t)v->copy_count + 1, sizeof *a->h);
-    if (!a->h) return no_memory(a, err);
+    if (!a->h) return kn_fail_memory(err, a->v->ctx, WHAT);
     for (int i = 0; i < v->spec->model_count; i++) {
         const kn_model *m = &v->spec->models[i];
         histograms     *h = sensitive_of(a, m);
@@ -330,11 +327,11 @@ static kn_status prepare(asking *a, kn_error *err)
     if (v->linked) {
         a->node_values = kn_alloc_array(v->ctx, (size_t)v->release->rows + 1, sizeof *a->node_values);
         a->node_counts = kn_alloc_array(v->ctx, (size_t)v->release->rows + 1, sizeof *a->node_counts);
-        if (!a->node_values || !a->node_counts) return no_memory(a, err);
+        if (!a->node_values || !a->node_counts) return kn_fail_memory(err, a->v->ctx, WHAT);
     }
     if (!people || v->linked) return KN_OK;
     a->people = kn_alloc_array_zero(v->ctx, (size_t)v->classes.count + 1, sizeof *a->people);
-    if (!a->people) return no_memory(a, err);
+    if (!a->people) return kn_fail_memory(err, a->v->ctx, WHAT);
     return kn_verify_population(v, a->people, &a->unit, &a->absent, err);
 }
 

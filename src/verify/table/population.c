@@ -12,6 +12,8 @@
 #include "kn_error.h"
 #include "kn_verify_internal.h"
 
+#define WHAT "verifying"
+
 enum { MOST_DECIMALS = 6 };
 
 typedef struct crowd {
@@ -21,23 +23,18 @@ typedef struct crowd {
     int64_t     *people; /* per group */
 } crowd;
 
-static kn_status no_memory(const kn_verifier *v, kn_error *err)
-{
-    return kn_fail_memory(err, v->ctx, "verifying");
-}
-
 static kn_status group_people(crowd *c, kn_error *err)
 {
     kn_verifier *v = c->v;
     int          n = 0;
     uint32_t    *out = NULL;
     kn_vkey     *keys = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 1, sizeof *keys);
-    if (!keys) return no_memory(v, err);
+    if (!keys) return kn_fail_memory(err, v->ctx, WHAT);
     if (c->weights && v->dropped) {
         out = kn_alloc_array_zero(v->ctx, (size_t)v->original->rows + 1, sizeof *out);
         if (!out) {
             kn_free(keys);
-            return no_memory(v, err);
+            return kn_fail_memory(err, v->ctx, WHAT);
         }
         for (int64_t row = 0; row < v->original->rows; row++)
             if (v->dropped[row]) out[row] = KN_V_NONE;
@@ -150,7 +147,7 @@ static kn_status add_all(crowd *c, int64_t *people, bool *absent, kn_error *err)
     kn_verifier *v = c->v;
     kn_vcover    cover;
     uint32_t    *values = kn_alloc_array(v->ctx, (size_t)v->quasi_count + 1, sizeof *values);
-    kn_status    st = values ? kn_vcover_make(&cover, v, true, err) : no_memory(v, err);
+    kn_status    st = values ? kn_vcover_make(&cover, v, true, err) : kn_fail_memory(err, v->ctx, WHAT);
     if (!values) return st;
     for (uint32_t g = 0; st == KN_OK && g < c->groups.count; g++) {
         for (int i = 0; i < v->quasi_count; i++) {
@@ -179,7 +176,7 @@ kn_status kn_verify_population(kn_verifier *v, int64_t *people, int64_t *unit, b
     kn_status st = group_people(&c, err);
     if (st == KN_OK && c.weights) {
         c.people = kn_alloc_array(v->ctx, (size_t)c.groups.count + 1, sizeof *c.people);
-        st = c.people ? weigh_people(&c, unit, err) : no_memory(v, err);
+        st = c.people ? weigh_people(&c, unit, err) : kn_fail_memory(err, v->ctx, WHAT);
     }
     if (st == KN_OK) st = add_all(&c, people, absent, err);
     kn_vgroups_free(&c.groups);

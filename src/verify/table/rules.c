@@ -13,21 +13,18 @@
 #include "kn_error.h"
 #include "kn_verify_internal.h"
 
-static kn_status no_memory(const kn_verifier *v, kn_error *err)
-{
-    return kn_fail_memory(err, v->ctx, "verifying");
-}
+#define WHAT "verifying"
 
 kn_status kn_verify_dropped(kn_verifier *v, kn_error *err)
 {
     v->originals = v->original->rows;
     if (v->spec->missing != KN_MISSING_DROP) return KN_OK;
     v->dropped = kn_alloc_array_zero(v->ctx, (size_t)v->original->rows + 1, sizeof *v->dropped);
-    if (!v->dropped) return no_memory(v, err);
+    if (!v->dropped) return kn_fail_memory(err, v->ctx, WHAT);
     for (int i = 0; i < v->quasi_count; i++) {
         const kn_vcolumn *column = v->quasi[i].original;
         bool             *missing = kn_alloc_array(v->ctx, (size_t)column->count + 1, sizeof *missing);
-        if (!missing) return no_memory(v, err);
+        if (!missing) return kn_fail_memory(err, v->ctx, WHAT);
         for (uint32_t t = 0; t < column->count; t++) missing[t] = kn_v_is_missing(v->spec, column->texts[t]);
         for (int64_t row = 0; row < v->original->rows; row++)
             if (missing[kn_vcode(column, row)]) v->dropped[row] = true;
@@ -75,7 +72,7 @@ static kn_status find_starred(kn_verifier *v, kn_error *err)
 {
     int64_t rows = v->release->rows;
     v->starred = kn_alloc_array_zero(v->ctx, (size_t)rows + 1, sizeof *v->starred);
-    if (!v->starred) return no_memory(v, err);
+    if (!v->starred) return kn_fail_memory(err, v->ctx, WHAT);
     if (v->spec->suppressed == KN_SUPPRESSED_DROP) return KN_OK;
     bool telling = false; /* some column tells a suppressed row from one that was generalized to the top */
     memset(v->starred, 1, (size_t)rows);
@@ -168,7 +165,7 @@ static void check_cells(kn_verifier *v)
 static kn_status count_shown(kn_verifier *v, kn_error *err)
 {
     v->shown = kn_alloc_array_zero(v->ctx, (size_t)v->classes.count + 1, sizeof *v->shown);
-    if (!v->shown) return no_memory(v, err);
+    if (!v->shown) return kn_fail_memory(err, v->ctx, WHAT);
     for (int64_t row = 0; row < v->release->rows; row++)
         if (!v->starred[row]) v->shown[v->classes.of_row[row]]++;
     for (uint32_t c = 0; c < v->classes.count; c++) v->class_count += v->shown[c] > 0;
@@ -181,12 +178,12 @@ static kn_status group_classes(kn_verifier *v, kn_error *err)
     int       n = 0;
     uint32_t *out = NULL;
     kn_vkey  *keys = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 1, sizeof *keys);
-    if (!keys) return no_memory(v, err);
+    if (!keys) return kn_fail_memory(err, v->ctx, WHAT);
     if (v->star_rows > 0 && v->spec->suppressed == KN_SUPPRESSED_STAR) {
         out = kn_alloc_array_zero(v->ctx, (size_t)rows + 1, sizeof *out);
         if (!out) {
             kn_free(keys);
-            return no_memory(v, err);
+            return kn_fail_memory(err, v->ctx, WHAT);
         }
         for (int64_t row = 0; row < rows; row++)
             if (v->starred[row]) out[row] = KN_V_NONE;

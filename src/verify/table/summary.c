@@ -13,6 +13,8 @@
 #include "kn_error.h"
 #include "kn_verify_internal.h"
 
+#define WHAT "verifying the summary"
+
 enum { MINIMUM, MAXIMUM, MEAN, STATISTICS };
 
 static const char *const endings[STATISTICS] = {"_min", "_max", "_mean"};
@@ -31,11 +33,6 @@ typedef struct checker {
     figures     *figures;  /* per class, of one quasi-identifier             */
     kn_arena     arena;
 } checker;
-
-static kn_status no_memory(const checker *c, kn_error *err)
-{
-    return kn_fail_memory(err, c->v->ctx, "verifying the summary");
-}
 
 /* ---- Names ---- */
 
@@ -70,19 +67,19 @@ static kn_status read_file(checker *c, kn_error *err)
     const char      **names = kn_arena_alloc(&c->arena, most * sizeof *names);
     kn_vread_options  options = {.csv = &csv, .columns = names, .guarded = v->spec->spreadsheet_safe};
     const char *const path = v->options->summary;
-    if (!names) return no_memory(c, err);
+    if (!names) return kn_fail_memory(err, c->v->ctx, WHAT);
     csv.delimiter = v->release->delimiter;
     for (int q = 0; q < v->quasi_count; q++) {
         names[options.column_count++] = v->quasi[q].attribute->name;
         for (int s = 0; s < STATISTICS && v->quasi[q].domain.type != KN_TYPE_TEXT; s++) {
             if (s == MEAN && !is_number(&v->quasi[q])) continue;
             const char *name = name_of(c, v->quasi[q].attribute->name, endings[s]);
-            if (!name) return no_memory(c, err);
+            if (!name) return kn_fail_memory(err, c->v->ctx, WHAT);
             names[options.column_count++] = name;
         }
     }
     const char *rows = name_of(c, "rows", "");
-    if (!rows) return no_memory(c, err);
+    if (!rows) return kn_fail_memory(err, c->v->ctx, WHAT);
     names[options.column_count++] = rows;
     KN_TRY(kn_vtable_read(&c->file, v->ctx, &path, 1, &options, err));
     for (int i = 0; i < options.column_count; i++)
@@ -105,7 +102,8 @@ static kn_status number_classes(checker *c, uint32_t *codes, kn_error *err)
     for (uint32_t g = 0; g < v->classes.count; g++) {
         for (int q = 0; q < v->quasi_count; q++) codes[q] = kn_vcode(v->quasi[q].release, v->classes.first[g]);
         /* Different classes have different texts: the number is the class's. */
-        if (kn_texts_add(&c->keys, key_of(codes, v->quasi_count), true) != g) return no_memory(c, err);
+        if (kn_texts_add(&c->keys, key_of(codes, v->quasi_count), true) != g)
+            return kn_fail_memory(err, c->v->ctx, WHAT);
     }
     return KN_OK;
 }
@@ -115,13 +113,13 @@ static kn_status translate(checker *c, const kn_vcolumn *from, const kn_vcolumn 
 {
     kn_texts texts;
     *out = kn_arena_alloc(&c->arena, ((size_t)from->count + 1) * sizeof **out);
-    if (!*out) return no_memory(c, err);
+    if (!*out) return kn_fail_memory(err, c->v->ctx, WHAT);
     kn_texts_init(&texts, c->v->ctx);
     bool made = true;
     for (uint32_t t = 0; made && t < release->count; t++) made = kn_texts_add(&texts, release->texts[t], false) == t;
     for (uint32_t t = 0; made && t < from->count; t++) (*out)[t] = kn_texts_find(&texts, from->texts[t]);
     kn_texts_free(&texts);
-    return made ? KN_OK : no_memory(c, err);
+    return made ? KN_OK : kn_fail_memory(err, c->v->ctx, WHAT);
 }
 
 static kn_status match_rows(checker *c, kn_error *err)
@@ -132,7 +130,7 @@ static kn_status match_rows(checker *c, kn_error *err)
     uint32_t    *codes = kn_arena_alloc(&c->arena, quasi * sizeof *codes);
     bool        *seen = kn_arena_alloc(&c->arena, (size_t)v->classes.count + 1);
     c->class_of = kn_arena_alloc(&c->arena, (rows + 1) * sizeof *c->class_of);
-    if (!maps || !codes || !seen || !c->class_of) return no_memory(c, err);
+    if (!maps || !codes || !seen || !c->class_of) return kn_fail_memory(err, c->v->ctx, WHAT);
     memset(seen, 0, (size_t)v->classes.count + 1);
     KN_TRY(number_classes(c, codes, err));
     for (int q = 0; q < v->quasi_count; q++)
@@ -198,7 +196,7 @@ static kn_status check_quasi(checker *c, const kn_vquasi *q, kn_error *err)
     for (int s = 0; s < STATISTICS; s++) {
         if (s == MEAN && !is_number(q)) continue;
         const char *name = name_of(c, q->attribute->name, endings[s]);
-        if (!name) return no_memory(c, err);
+        if (!name) return kn_fail_memory(err, c->v->ctx, WHAT);
         const kn_vcolumn *column = kn_vtable_column(c->file, name);
         for (int64_t row = 0; row < c->file->rows; row++) {
             uint32_t g = c->class_of[row];
@@ -216,7 +214,7 @@ static kn_status check_quasi(checker *c, const kn_vquasi *q, kn_error *err)
 static kn_status check_rows(checker *c, kn_error *err)
 {
     const char *name = name_of(c, "rows", "");
-    if (!name) return no_memory(c, err);
+    if (!name) return kn_fail_memory(err, c->v->ctx, WHAT);
     const kn_vcolumn *column = kn_vtable_column(c->file, name);
     for (int64_t row = 0; row < c->file->rows; row++) {
         int64_t said = -1;
@@ -234,7 +232,7 @@ static kn_status check(checker *c, kn_error *err)
     KN_TRY(match_rows(c, err));
     KN_TRY(check_rows(c, err));
     c->figures = kn_arena_alloc(&c->arena, ((size_t)c->v->classes.count + 1) * sizeof *c->figures);
-    if (!c->figures) return no_memory(c, err);
+    if (!c->figures) return kn_fail_memory(err, c->v->ctx, WHAT);
     for (int q = 0; q < c->v->quasi_count; q++) KN_TRY(check_quasi(c, &c->v->quasi[q], err));
     return KN_OK;
 }
