@@ -48,16 +48,6 @@ void *kn_public_room(kn_public *p, size_t count, size_t size, kn_error *err)
     return room;
 }
 
-int64_t kn_public_asked_k(const kn_spec *spec)
-{
-    int64_t k = spec->kmn.k;
-    for (int i = 0; i < spec->model_count; i++) {
-        const kn_model *m = &spec->models[i];
-        if ((m->kind == KN_MODEL_K || m->kind == KN_MODEL_ALPHA_K) && m->k > k) k = m->k;
-    }
-    return k;
-}
-
 kn_status kn_public_sizes(kn_public *p, int64_t *sizes, int64_t count, kn_error *err)
 {
     int64_t different = 0;
