@@ -87,8 +87,9 @@ static kn_status look_at_rows(const forcing *f, kn_error *err)
     return kn_release_note(
         &f->run->all, err,
         "%lld %s suppressed because of a promise beyond k: k alone would show %s, and whoever knows the "
-        "method and misses them may conclude that they would have been given away",
-        (long long)forced, forced == 1 ? "row is" : "rows are", forced == 1 ? "it" : "them");
+        "method and misses %s may conclude that %s would have been given away",
+        (long long)forced, forced == 1 ? "row is" : "rows are", forced == 1 ? "it" : "them",
+        forced == 1 ? "it" : "them", forced == 1 ? "it" : "they");
 }
 
 kn_status kn_table_run_warn_of_force(kn_table_run *run, kn_error *err)
