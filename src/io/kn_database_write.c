@@ -322,7 +322,8 @@ static kn_status check_rows(const kn_database_rows *rows, kn_error *err)
             return kn_fail(err, KN_USAGE, "table \"%s\": rows without parents", db->tables[t].name);
         for (int64_t i = 0; hangs && i < r->rows; i++)
             if (r->parent[i] >= (uint64_t)rows->tables[db->tables[t].parent].rows)
-                return kn_fail(err, KN_USAGE, "table \"%s\": a row hangs from none", db->tables[t].name);
+                return kn_fail(err, KN_USAGE, "table \"%s\": a row refers to no row of its parent table",
+                               db->tables[t].name);
     }
     return KN_OK;
 }

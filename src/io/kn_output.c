@@ -161,7 +161,7 @@ static kn_status open_path(kn_output *o, kn_error *err)
     struct stat info;
     KN_TRY(kn_place_check_links(o->ctx, o->path, err));
     if (stat(o->path, &info) != 0) {
-        if (errno == ENOTDIR) return kn_fail(err, KN_IO, "%s: its folder is not a folder", o->path);
+        if (errno == ENOTDIR) return kn_fail(err, KN_IO, "%s: a part of this path is a file, not a directory", o->path);
         if (errno != ENOENT) return kn_fail(err, KN_IO, "%s: cannot be written: %s", o->path, strerror(errno));
         return open_file(o, NULL, err);
     }

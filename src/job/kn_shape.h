@@ -134,9 +134,10 @@ KN_CHECK kn_status kn_release_set_models(kn_release_run *run, const double *orig
 void *kn_release_room(kn_release_run *run, kn_arena *arena, size_t count, size_t size, kn_error *err);
 char *kn_release_text(kn_release_run *run, const char *text, kn_error *err);
 
-/* What a verifier found: KN_OK where all holds, KN_UNDECIDED, or KN_INTERNAL with the first problem. One that fails because it
+/* What a verifier found: KN_OK where all holds, KN_UNDECIDED with what is open, or KN_INTERNAL with the first problem. One that fails because it
  * cannot read what was just written or already read has found a mistake, too. */
-KN_CHECK kn_status kn_release_verdict(kn_outcome outcome, const char *const *problems, int count, kn_error *err);
+KN_CHECK kn_status kn_release_verdict(kn_outcome outcome, const char *const *problems, int count, const char *open,
+                                      kn_error *err);
 KN_CHECK kn_status kn_release_unread(kn_status status, kn_error *err);
 
 /* A figure by the plan and by the verifier; NAN as a finding: what is shown leaves it open. */

@@ -129,13 +129,13 @@ kn_status kn_release_unread(kn_status status, kn_error *err)
                    said.message);
 }
 
-kn_status kn_release_verdict(kn_outcome outcome, const char *const *problems, int count, kn_error *err)
+kn_status kn_release_verdict(kn_outcome outcome, const char *const *problems, int count, const char *open,
+                             kn_error *err)
 {
     if (outcome == KN_OUTCOME_HOLDS) return KN_OK;
     if (outcome == KN_OUTCOME_UNDECIDED)
-        return kn_fail(
-            err, KN_UNDECIDED,
-            "nothing was written: the verifier could not decide which of many rows that look alike are released");
+        return kn_fail(err, KN_UNDECIDED, "nothing was written: the verifier could not decide %s",
+                       open ? open : "whether the release keeps its promises");
     return kn_fail(err, KN_INTERNAL, "a mistake in kanon, and nothing was written: the verifier says: %s",
                    count > 0 ? problems[0] : "the release does not hold");
 }

@@ -69,7 +69,7 @@ static void *run(void *arg)
 kn_status kn_digest_start(kn_digest_job **out, kn_context *ctx, const char *const *paths, int count, kn_error *err)
 {
     *out = NULL;
-    if (sodium_init() < 0) return kn_fail(err, KN_INTERNAL, "the library of ciphers does not start");
+    if (sodium_init() < 0) return kn_fail(err, KN_INTERNAL, "libsodium could not be initialized");
     kn_digest_job *job = kn_alloc_zero(ctx, sizeof *job);
     if (!job) return kn_fail_memory(err, ctx, "digests of the inputs");
     job->ctx = ctx;

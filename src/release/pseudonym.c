@@ -45,7 +45,7 @@ kn_status kn_pseudonym_key(unsigned char key[KN_PSEUDONYM_KEY], bool *open_to_ot
                            kn_error *err)
 {
     (void)ctx;
-    if (sodium_init() < 0) return kn_fail(err, KN_INTERNAL, "the library of ciphers does not start");
+    if (sodium_init() < 0) return kn_fail(err, KN_INTERNAL, "libsodium could not be initialized");
     struct stat info;
     int         fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) return kn_fail(err, KN_IO, "%s: the key cannot be read: %s", path, strerror(errno));

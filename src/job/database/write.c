@@ -211,7 +211,8 @@ kn_status kn_database_run_verify(kn_release_run *all, kn_error *err)
         run->back->tables[kn_database_find(run->back, run->db->tables[run->db->entity].name)].table->rows;
     kn_status st = kn_verify_database(&report, all->ctx, all->spec, &options, err);
     kn_cells_close(cells);
-    st = report ? kn_release_verdict(report->outcome, report->problems, report->problem_count, err)
+    st = report ? kn_release_verdict(report->outcome, report->problems, report->problem_count,
+                                     report->open_count > 0 ? report->open[0] : NULL, err)
                 : kn_release_unread(st, err);
     if (st == KN_OK) st = compare(run, report, err);
     kn_database_verify_report_free(report);
@@ -300,7 +301,7 @@ kn_status kn_database_run_map(kn_release_run *all, kn_output *to, kn_error *err)
 static kn_status draw_seed(kn_database_run *run, kn_error *err)
 {
     if (run->all.spec->seeded) return KN_OK;
-    if (sodium_init() < 0) return kn_fail(err, KN_INTERNAL, "the library of ciphers does not start");
+    if (sodium_init() < 0) return kn_fail(err, KN_INTERNAL, "libsodium could not be initialized");
     randombytes_buf(&run->all.seed, sizeof run->all.seed);
     return KN_OK;
 }

@@ -70,7 +70,8 @@ kn_status kn_records_run_verify(kn_release_run *all, kn_error *err)
     options.form_state = run;
     kn_status st = read_back(run, err);
     if (st == KN_OK) st = kn_verify_records_files(&report, all->ctx, all->spec, &options, err);
-    st = report ? kn_release_verdict(report->outcome, report->problems, report->problem_count, err)
+    st = report ? kn_release_verdict(report->outcome, report->problems, report->problem_count,
+                                     report->open_count > 0 ? report->open[0] : NULL, err)
                 : kn_release_unread(st, err);
     if (st == KN_OK) st = compare(run, report, err);
     kn_records_verify_report_free(report);

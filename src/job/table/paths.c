@@ -127,7 +127,7 @@ static kn_status open_nameless(kn_table_run *run, kn_error *err)
 {
     const char *folder = getenv("TMPDIR");
     char        path[1000];
-    if (sodium_init() < 0) return kn_fail(err, KN_INTERNAL, "the library of ciphers does not start");
+    if (sodium_init() < 0) return kn_fail(err, KN_INTERNAL, "libsodium could not be initialized");
     snprintf(path, sizeof path, "%.900s/kanon-%08x%08x", folder && *folder ? folder : "/tmp",
              (unsigned)randombytes_random(), (unsigned)randombytes_random());
     KN_TRY(kn_output_open(&run->all.output, run->all.ctx, path, &(kn_output_options){.mode = 0600}, err));

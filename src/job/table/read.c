@@ -226,7 +226,7 @@ static kn_status find_budget(kn_table_run *run, kn_error *err)
     const kn_spec *spec = run->all.spec;
     run->budget =
         spec->suppression_is_count ? spec->suppression_rows : kn_fraction_of(spec->suppression, run->table->rows);
-    if (run->budget < 0) return kn_fail(err, KN_USAGE, "less than no row cannot be suppressed");
+    if (run->budget < 0) return kn_fail(err, KN_USAGE, "the suppression budget must not be negative");
     if (run->budget > run->table->rows) run->budget = run->table->rows;
     return KN_OK;
 }

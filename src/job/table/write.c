@@ -159,7 +159,8 @@ kn_status kn_table_run_verify(kn_release_run *all, kn_error *err)
     run->effective.method_given = true;
     run->effective.method_auto = false;
     kn_status st = kn_verify(&report, all->ctx, &run->effective, &options, err);
-    st = report ? kn_release_verdict(report->outcome, report->problems, report->problem_count, err)
+    st = report ? kn_release_verdict(report->outcome, report->problems, report->problem_count,
+                                     report->open_count > 0 ? report->open[0] : NULL, err)
                 : kn_release_unread(st, err);
     if (st == KN_OK) st = compare(run, report, err);
     if (report) memcpy(run->result->head.sha256, report->sha256, sizeof report->sha256);
