@@ -203,7 +203,7 @@ static void leave_journal(const char *release, kn_set_steps *s)
 
 static kn_status settle(const char *name, char *note)
 {
-    return kn_set_settle(ctx, path_of(name), note, 600, NULL);
+    return kn_set_settle(ctx, path_of(name), true, note, 600, NULL);
 }
 
 static void a_journal_is_completed(void **state)
@@ -308,7 +308,7 @@ static void a_journal_of_somebody_else_is_not_obeyed(void **state)
         if (how == 2 && geteuid() == 0) assert_int_equal(chown(journal, SOMEBODY, SOMEBODY), 0);
         if (how == 2 && geteuid() != 0) assert_int_equal(link(journal, path_of("elsewhere")), 0);
         kn_set_steps_free(&s);
-        assert_int_equal(kn_set_settle(ctx, path_of("r.csv"), note, sizeof note, &err), KN_IO);
+        assert_int_equal(kn_set_settle(ctx, path_of("r.csv"), true, note, sizeof note, &err), KN_IO);
         assert_non_null(strstr(err.message, "not a journal of yours"));
         assert_int_equal(kn_set_open(&set, ctx, path_of("r.csv"), NULL), KN_IO);
         assert_true(old_stands());

@@ -124,10 +124,11 @@ KN_API void               kn_release_result_free(kn_release_result *result);
 /* A run that is killed while the files of its release get their names leaves a journal. This completes or undoes what it
  * began; kn_anonymize and its like do so silently, whoever else reads or replaces a release calls it first. `release` is
  * named as for the output of a spec; where there is no journal beside it nothing happens, at the cost of a look. `note`, of
- * KN_SETTLE_NOTE bytes, gets a sentence for the user, or an empty text. KN_IO: another run is just giving the release its
- * names, the journal is not the user's own, or it cannot be settled. */
+ * KN_SETTLE_NOTE bytes, gets a sentence for the user, or an empty text. `wait`: some seconds for another run that is just
+ * giving the release its names, as a reader should. KN_IO: there is such a run, the journal is not the user's own, or it cannot
+ * be settled. */
 enum { KN_SETTLE_NOTE = 600 };
-KN_API KN_CHECK kn_status kn_release_settle(kn_context *ctx, const char *release, char *note, kn_error *err);
+KN_API KN_CHECK kn_status kn_release_settle(kn_context *ctx, const char *release, bool wait, char *note, kn_error *err);
 
 /* ---- Databases ---- */
 

@@ -302,8 +302,9 @@ int cli_anonymize_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *w)
     if (a.code) return a.code;
     take(&a, path ? kn_spec_read(&a.spec, ctx, path, &err) : kn_spec_create(&a.spec, ctx, &err), &err);
     apply(&a, w, w->file_count > first ? w->files + first : NULL, w->file_count - first);
-    for (int i = 0; !a.code && i < a.spec->input_count; i++) a.code = cli_settle(ctx, a.spec->inputs[i]);
-    if (!a.code) a.code = cli_settle(ctx, a.spec->output);
+    for (int i = 0; !a.code && i < a.spec->input_count; i++) a.code = cli_settle(ctx, a.spec->inputs[i], true);
+    /* Whoever makes a release is refused at once where another run is making it. */
+    if (!a.code) a.code = cli_settle(ctx, a.spec->output, w->command == &cli_verify);
     if (a.code) {
         kn_spec_free(a.spec);
         return a.code;

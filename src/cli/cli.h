@@ -206,8 +206,8 @@ const cli_list *cli_notes(void);
 void cli_done(const cli_common *common, const char *format, ...) KN_PRINTF(2, 3);
 
 /* Completes or undoes what a killed run left at a file that is going to be read or replaced, and says so, --quiet or not.
- * Returns 0, or an exit code after saying what failed. */
-int cli_settle(kn_context *ctx, const char *path);
+ * `wait`: for another run that is just giving it its name. Returns 0, or an exit code after saying what failed. */
+int cli_settle(kn_context *ctx, const char *path, bool wait);
 
 /* Flushes standard output and checks that all of it arrived; returns `code`, or 3 after saying why. main does it at the
  * end of every command. */

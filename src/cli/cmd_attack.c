@@ -239,7 +239,7 @@ static int attack(attacking *w, kn_context *ctx, const char *release)
     /* With a release file, how tables are written is said of the external one alone. */
     if (words.spec_path) words.input = (cli_table_options){.types = w->a.input.types};
     int code = cli_usable_spec(&spec, ctx, &words);
-    if (code == 0) code = cli_settle(ctx, release);
+    if (code == 0) code = cli_settle(ctx, release, true);
     w->options.release = release;
     w->options.csv = said_how(&w->a.input) ? &csv : NULL;
     if (code == 0) {

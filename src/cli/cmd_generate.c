@@ -117,7 +117,7 @@ static int run_other(const other_kind *kind, arguments *a, const kn_generate_opt
     kn_error    err = KN_ERROR_INIT;
     kn_context *ctx = cli_context(&a->common);
     if (!ctx) return 3;
-    int settled = cli_settle(ctx, a->output);
+    int settled = cli_settle(ctx, a->output, false);
     if (settled) {
         cli_context_free(ctx);
         return settled;
@@ -165,7 +165,7 @@ static int run(int argc, char **argv)
     kn_context *ctx = cli_context(&a.common);
     if (!ctx) return 3;
     kn_error err = KN_ERROR_INIT;
-    code = cli_settle(ctx, a.output);
+    code = cli_settle(ctx, a.output, false);
     kn_status status = code ? KN_OK : kn_generate_csv(ctx, a.output, &o, &err);
     cli_context_free(ctx);
     if (code) return code;

@@ -178,7 +178,7 @@ static int measure(const measuring *asked, kn_context *ctx, char **files, int co
     kn_measure_options     options = KN_MEASURE_OPTIONS_INIT;
     kn_error               err = KN_ERROR_INIT;
     int                    code = cli_usable_spec(&spec, ctx, a);
-    for (int i = 0; code == 0 && i < count; i++) code = cli_settle(ctx, files[i]);
+    for (int i = 0; code == 0 && i < count; i++) code = cli_settle(ctx, files[i], true);
     if (code == 0) {
         if (count > 1) {
             options.originals = (const char *const *)files;

@@ -168,11 +168,11 @@ void cli_table_options_free(cli_table_options *options)
     cli_list_free(&options->types);
 }
 
-int cli_settle(kn_context *ctx, const char *path)
+int cli_settle(kn_context *ctx, const char *path, bool wait)
 {
     char     note[KN_SETTLE_NOTE];
     kn_error err = KN_ERROR_INIT;
-    if (kn_release_settle(ctx, path, note, &err) != KN_OK) return cli_fail(&err);
+    if (kn_release_settle(ctx, path, wait, note, &err) != KN_OK) return cli_fail(&err);
     if (note[0]) cli_note("%s", note);
     return 0;
 }
@@ -182,7 +182,7 @@ static bool read_files(kn_table **out, kn_context *ctx, char *const *paths, int 
 {
     kn_error err = KN_ERROR_INIT;
     for (int i = 0; i < path_count; i++) {
-        *exit_code = cli_settle(ctx, paths[i]);
+        *exit_code = cli_settle(ctx, paths[i], true);
         if (*exit_code) return false;
     }
     if (kn_table_read_csv_files(out, ctx, (const char *const *)paths, path_count, csv, &err) == KN_OK) return true;

@@ -216,7 +216,7 @@ static kn_status look(kn_context *ctx, const kn_csv_options *csv, const cli_prof
         reading.table_count = spec->table_count;
         if (!entity) entity = spec->entity_table;
     }
-    if (status == KN_OK) status = kn_release_settle(ctx, name, note, err);
+    if (status == KN_OK) status = kn_release_settle(ctx, name, true, note, err);
     if (status == KN_OK && note[0]) cli_note("%s", note);
     if (status == KN_OK) status = kn_database_read(&db, ctx, name, &reading, err);
     if (status == KN_OK) status = kn_schema_look(out, ctx, db, entity, err);

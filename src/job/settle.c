@@ -4,7 +4,7 @@
 
 #include "kn_set.h"
 
-kn_status kn_release_settle(kn_context *ctx, const char *release, char *note, kn_error *err)
+kn_status kn_release_settle(kn_context *ctx, const char *release, bool wait, char *note, kn_error *err)
 {
-    return kn_set_settle(ctx, release, note, KN_SETTLE_NOTE, err);
+    return kn_set_settle(ctx, release, wait, note, KN_SETTLE_NOTE, err);
 }

@@ -60,9 +60,10 @@ KN_CHECK kn_status kn_set_commit(kn_set *set, kn_error *err);
 /* Ends the set; what was not committed is removed. NULL is fine. */
 void kn_set_end(kn_set *set);
 
-/* For whoever reads or writes a release without making one: settles what a killed run left, after waiting some seconds for a
- * run that is just committing. `note` gets a sentence, or nothing where there was nothing to settle. */
-KN_CHECK kn_status kn_set_settle(kn_context *ctx, const char *output, char *note, size_t note_size, kn_error *err);
+/* For whoever reads or writes a release without making one: settles what a killed run left; `wait`: some seconds for a run
+ * that is just committing. `note` gets a sentence, or nothing where there was nothing to settle. */
+KN_CHECK kn_status kn_set_settle(kn_context *ctx, const char *output, bool wait, char *note, size_t note_size,
+                                 kn_error *err);
 
 /* The path with which the files beside a release begin: a file's own, a folder's without its slashes, of a server the name of
  * the new schema. Freed with kn_free. */

@@ -245,7 +245,7 @@ kn_status kn_set_open(kn_set **out, kn_context *ctx, const char *output, kn_erro
     return st;
 }
 
-kn_status kn_set_settle(kn_context *ctx, const char *output, char *note, size_t note_size, kn_error *err)
+kn_status kn_set_settle(kn_context *ctx, const char *output, bool wait, char *note, size_t note_size, kn_error *err)
 {
     struct stat info;
     note[0] = '\0';
@@ -256,7 +256,7 @@ kn_status kn_set_settle(kn_context *ctx, const char *output, char *note, size_t 
     if (st == KN_USAGE) st = KN_OK; /* no name of a release: whoever reads it says so */
     if (st == KN_OK && s->journal && lstat(s->journal, &info) == 0) {
         st = kn_place_check_links(ctx, s->base, err);
-        if (st == KN_OK) st = take_lock(s, true, err);
+        if (st == KN_OK) st = take_lock(s, wait, err);
         if (st == KN_OK) st = settle(s, err);
         snprintf(note, note_size, "%s", s->note);
     }

@@ -159,7 +159,8 @@ class Case:
         self.model = tally.least("model", [m for m in MODELS if by_level or not m.startswith(("k-map", "delta-presence"))])
         self.suppressed = tally.least("suppressed rows", SUPPRESSED)
         self.extra = tally.least("with", [e for e in EXTRAS if (e not in ("weight", "entity of two columns") or self.model != "k-map, weights") and
-                                          (e != "cuts by order" or self.method in LOCAL)])
+                                          (e != "cuts by order" or self.method in LOCAL) and
+                                          (e not in ("utility", "time limit") or by_level)])
         self.k = 2 if self.model == "max-risk" else rng.choice([2, 2, 3])
         self.choose_columns(rng, tally)
         self.people = 0

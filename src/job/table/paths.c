@@ -125,12 +125,16 @@ kn_status kn_table_run_spool(kn_table_run *run, kn_error *err)
 /* For a stream: a name that nobody can foresee, since a file planted under it would be followed. */
 static kn_status open_nameless(kn_table_run *run, kn_error *err)
 {
-    const char *folder = getenv("TMPDIR");
+    const char *said = getenv("TMPDIR"), *folder = said && *said ? said : "/tmp";
     char        path[1000];
     if (sodium_init() < 0) return kn_fail(err, KN_INTERNAL, "libsodium could not be initialized");
-    snprintf(path, sizeof path, "%.900s/kanon-%08x%08x", folder && *folder ? folder : "/tmp",
-             (unsigned)randombytes_random(), (unsigned)randombytes_random());
-    KN_TRY(kn_output_open(&run->all.output, run->all.ctx, path, &(kn_output_options){.mode = 0600}, err));
+    snprintf(path, sizeof path, "%.900s/kanon-%08x%08x", folder, (unsigned)randombytes_random(),
+             (unsigned)randombytes_random());
+    kn_status st = kn_output_open(&run->all.output, run->all.ctx, path, &(kn_output_options){.mode = 0600}, err);
+    if (st == KN_IO) /* the name of that file says nothing to anybody */
+        return kn_fail(err, KN_IO, "%s: the copy that the verifier reads cannot be created in %.900s",
+                       strcmp(run->all.spec->output, "-") == 0 ? "(standard output)" : run->all.spec->output, folder);
+    if (st != KN_OK) return st;
     unlink(kn_output_temporary(run->all.output));
     snprintf(run->release_path, sizeof run->release_path, "/proc/self/fd/%d", kn_output_fd(run->all.output));
     return KN_OK;
