@@ -26,6 +26,7 @@ typedef struct text {
     size_t size;
 } text;
 
+KN_PRINTF(2, 3)
 static void add(text *t, const char *format, ...)
 {
     va_list list;
