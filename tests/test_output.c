@@ -210,7 +210,7 @@ static void paths_that_cannot_be_written_are_refused(void **state)
     expect_refused(ctx, in_folder(folder, "new/"), KN_USAGE, "name of a folder");
     expect_refused(ctx, in_folder(folder, "none/x"), KN_IO, "its folder does not exist");
     put(in_folder(folder, "file"), "");
-    expect_refused(ctx, in_folder(folder, "file/x"), KN_IO, "not a folder");
+    expect_refused(ctx, in_folder(folder, "file/x"), KN_IO, "not a directory");
     assert_int_equal(symlink("nowhere", in_folder(folder, "dangling")), 0);
     expect_refused(ctx, in_folder(folder, "dangling"), KN_IO, "leads nowhere");
     assert_int_equal(entries(folder), 2);

@@ -130,8 +130,9 @@ bool kn_grow(kn_context *ctx, void **block, size_t *capacity, size_t need, size_
     if (wanted < 16) wanted = 16;
     if (wanted < need) wanted = need;
     void *grown = kn_realloc_array(ctx, *block, wanted, element_size);
-    if (!grown && wanted > need) { /* near the limit: exactly what is needed may still fit */
-        wanted = need;
+    if (!grown &&
+        wanted > need + need / 32) { /* near the limit less may still fit; not so little that all is copied each time */
+        wanted = need + need / 32;
         grown = kn_realloc_array(ctx, *block, wanted, element_size);
     }
     if (!grown) return false;
