@@ -74,10 +74,10 @@ static double expect(const char *yaml, const char *problem, int times)
 
 static void empty_folders(void)
 {
-    static const char *const names[] = {"person", "visit", "visit_sensitive"};
+    static const char *const names[] = {"person", "visit", "visit_sensitive", "exam", "exam_sensitive"};
     mkdir(path_of("in"), 0700);
     mkdir(path_of("out"), 0700);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 5; i++) {
         char name[40];
         snprintf(name, sizeof name, "in/%s.csv", names[i]);
         remove(path_of(name));
@@ -392,6 +392,55 @@ static void rows_to_exchange(void **state)
     }
 }
 
+/* Four persons with two visits alike and two exams alike in each: of the 4,096 ways in which rows could be their originals two
+ * give the first lists, and none the second. */
+static void exams_of_visits_alike(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *ills, *groups, *list;
+    } cases[] = {
+        {"ababcbbdacbdcbda", "2143432132141423",
+         "1,b,1\n1,c,2\n1,d,1\n2,a,1\n2,b,2\n2,c,1\n3,a,1\n3,b,2\n3,d,1\n4,a,2\n4,b,1\n4,d,1\n"},
+        {"dccaadbddbbbaccb", "3214214323412134",
+         "1,b,2\n1,d,2\n2,a,2\n2,b,1\n2,d,1\n3,b,1\n3,c,2\n3,d,1\n4,a,1\n4,b,1\n4,c,2\n"},
+    };
+    empty_folders();
+    put("in/person.csv", "id,city\np1,Nice\np2,Nice\np3,Nice\np4,Nice\n");
+    put("out/person.csv", "id,city\n1,Nice\n2,Nice\n3,Nice\n4,Nice\n");
+    put("out.rowmap", "released id,original id\n1,p1\n2,p2\n3,p3\n4,p4\n");
+    with_map = true;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        text visits[2] = {{.size = 0}}, exams[2] = {{.size = 0}}, list = {.size = 0};
+        for (int released = 0; released < 2; released++) {
+            const char *old = released ? "" : "o";
+            add(&visits[released], "vid,id,ward\n");
+            for (int v = 0; v < 8; v++)
+                add(&visits[released], "%s%d,%s%d,A\n", old, v + 1, released ? "" : "p", v / 2 + 1);
+            add(&exams[released], "eid,vid,kind,%s\n", released ? "group" : "ill");
+            for (int e = 0; e < 16; e++)
+                add(&exams[released], "%s%d,%s%d,K,%c\n", old, e + 1, old, e / 2 + 1,
+                    released ? cases[i].groups[e] : cases[i].ills[e]);
+        }
+        add(&list, "group,ill,count\n%s", cases[i].list);
+        put("in/visit.csv", visits[0].data);
+        put("out/visit.csv", visits[1].data);
+        put("in/exam.csv", exams[0].data);
+        put("out/exam.csv", exams[1].data);
+        put("out/exam_sensitive.csv", list.data);
+        expect(
+            "kanon: 1\ninput: in/\noutput: out/\nentity: {table: person}\ntables:\n"
+            "  person: {key: [id], attributes: {city: {role: quasi}}}\n"
+            "  visit: {key: [vid], parent: {table: person, columns: [id]}, attributes: {ward: {role: quasi}}}\n"
+            "  exam: {key: [eid], parent: {table: visit, columns: [vid]}, attributes: {kind: {role: quasi}, ill: "
+            "{role: "
+            "sensitive}}}\nprivacy: [{k: 2}, {l-diversity: {attribute: exam.ill, l: 2}}]\noptions: {anatomy: true}\n",
+            i == 0 ? NULL : "", -1);
+    }
+    with_map = false;
+    empty_folders();
+}
+
 /* ---- Tree records ---- */
 
 static kn_status verify_records(kn_records_verify_report **r, kn_context *ctx, const char *original,
@@ -515,6 +564,7 @@ int main(void)
         cmocka_unit_test(digits_of_counts),
         cmocka_unit_test(rows_alike),
         cmocka_unit_test(rows_to_exchange),
+        cmocka_unit_test(exams_of_visits_alike),
         cmocka_unit_test(records),
         cmocka_unit_test(relations_of_long_records),
         cmocka_unit_test(absences_told),
