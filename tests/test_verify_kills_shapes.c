@@ -2,6 +2,7 @@
  * of a count or one row of a value decides, on small folders of files.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/verify.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +19,11 @@
     "sensitive}}}\n"
 #define PERSONS DATABASE("", "", "")
 #define RECURSIVE(c) DATABASE(VISIT, ", {l-diversity: {attribute: visit.ill, kind: recursive, l: 2, c: " c "}}", "")
-#define ENTROPY DATABASE(VISIT, ", {l-diversity: {attribute: visit.ill, kind: entropy, l: 1.2}}", "")
+#define ENTROPY(l) DATABASE(VISIT, ", {l-diversity: {attribute: visit.ill, kind: entropy, l: " l "}}", "")
 #define ANATOMY DATABASE(VISIT, ", {l-diversity: {attribute: visit.ill, l: 2}}", "options: {anatomy: true}\n")
 
 typedef struct text {
-    char   data[4000];
+    char   data[8000];
     size_t size;
 } text;
 
@@ -46,6 +47,8 @@ static int count_problems(const char *const *problems, int count, const char *pr
     return found;
 }
 
+static bool with_map; /* out.rowmap */
+
 /* What is in the folders in/ and out/. `problem` NULL: it holds; else it is told so many `times`, -1:
  * not asked. Returns what the last promise reached. */
 static double expect(const char *yaml, const char *problem, int times)
@@ -57,7 +60,9 @@ static double expect(const char *yaml, const char *problem, int times)
     put("spec.yaml", yaml);
     assert_ok(kn_spec_read(&spec, ctx, path_of("spec.yaml"), &err), err);
     assert_ok(kn_spec_check(spec, &err), err);
-    assert_ok(kn_verify_database(&r, ctx, spec, NULL, &err), err);
+    kn_database_verify_options options = KN_DATABASE_VERIFY_OPTIONS_INIT;
+    options.map_path = with_map ? path_of("out.rowmap") : NULL;
+    assert_ok(kn_verify_database(&r, ctx, spec, &options, &err), err);
     int found = count_problems(r->problems, r->problem_count, problem ? problem : "");
     if (r->ok != !problem || (times >= 0 && found != times))
         fail_msg("%s; wanted: %s", r->ok ? "it holds" : "it does not hold", problem ? problem : "that it holds");
@@ -70,10 +75,10 @@ static double expect(const char *yaml, const char *problem, int times)
 
 static void empty_folders(void)
 {
-    static const char *const names[] = {"person", "visit", "visit_sensitive"};
+    static const char *const names[] = {"person", "visit", "visit_sensitive", "exam", "exam_sensitive"};
     mkdir(path_of("in"), 0700);
     mkdir(path_of("out"), 0700);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 5; i++) {
         char name[40];
         snprintf(name, sizeof name, "in/%s.csv", names[i]);
         remove(path_of(name));
@@ -148,6 +153,122 @@ static void many_wrong_keys(void **state)
     }
     put("out/person.csv", "id,city\n1,Nice\n2,Nice\n9f9f9f9f-9999-4999-8999-af09af09af03,Nice\n3,Nice\n");
     expect(PERSONS, "key column \"id\" has keys of different kinds: that can mark a row", 1);
+    put("out/person.csv", "id,city\n1,Nice\n2,Nice\n00000000-0000-4000-8000-000000000003,Nice\n4,Nice\n");
+    expect(PERSONS, "key column \"id\" has keys of different kinds: that can mark a row", 1);
+}
+
+/* ---- Cells ---- */
+
+/* Numbers may be spelled as numbers usually are, if all of a column are. */
+static void numbers_spelled_otherwise(void **state)
+{
+    (void)state;
+#define AGES                                                                                                           \
+    "kanon: 1\ninput: in/\noutput: out/\nentity: {table: person}\ntables:\n"                                           \
+    "  person: {key: [id], attributes: {city: {role: quasi}, n: {role: sensitive, type: decimal}}}\nprivacy: [{k: "    \
+    "2}]\n"
+    static const struct {
+        const char *in[2], *out[2];
+        bool        good;
+    } cases[] = {
+        {{"-5.0", "7.0"}, {"-5", "7"}, true},     {{"-5.0", "7.0"}, {"-5.0", "7.0"}, true},
+        {{"-5.0", "7.0"}, {"-5.0", "7"}, false},  {{"5", "7"}, {"05", "07"}, false},
+        {{"15", "17"}, {"015", "17"}, false},     {{"15.0", "17.0"}, {"15", "17"}, true},
+        {{"-15.0", "17.0"}, {"-15", "17"}, true}, {{"-15", "17"}, {"-015", "17"}, false},
+    };
+    empty_folders();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        text in = {.size = 0}, out = {.size = 0};
+        add(&in, "id,city,n\nh1,Nice,%s\nh2,Nice,%s\n", cases[i].in[0], cases[i].in[1]);
+        add(&out, "id,city,n\n1,Nice,%s\n2,Nice,%s\n", cases[i].out[0], cases[i].out[1]);
+        put("in/person.csv", in.data);
+        put("out/person.csv", out.data);
+        print_message("case %zu\n", i);
+        expect(AGES, cases[i].good ? NULL : "", -1);
+    }
+}
+
+/* Noon where clocks are two hours ahead is ten o'clock. */
+static void moments_of_a_zone(void **state)
+{
+    (void)state;
+#define ZONE(zone)                                                                                                     \
+    "kanon: 1\ninput: in/\noutput: out/\ntimezone: \"" zone "\"\nentity: {table: person}\ntables:\n"                   \
+    "  person: {key: [id], attributes: {city: {role: quasi}, t: {role: sensitive, type: datetime}}}\n"                 \
+    "privacy: [{k: 2}]\n"
+    empty_folders();
+    put("in/person.csv", "id,city,t\n1,Nice,2021-07-01 12:00:00\n2,Nice,2021-07-01 10:00:00Z\n");
+    put("out/person.csv", "id,city,t\n1,Nice,2021-07-01 12:00:00\n2,Nice,2021-07-01 12:00:00\n");
+    expect(ZONE("+02:00"), NULL, 0);
+    expect(ZONE("+00:00"), "", -1);
+}
+
+/* ---- What is told ---- */
+
+/* Of a person's row that does not fit, what hangs from it is not told too. */
+static void problems_told_once(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *city, *visits, *problem;
+    } cases[] = {
+        {"Nice", "1,1,A,flu\n2,1,A,cold\n3,2,A,flu\n4,2,A,cold\n", NULL},
+        {"Rome", "1,1,B,flu\n2,1,B,cold\n3,2,B,flu\n4,2,B,cold\n", "column \"city\": neither the original's value"},
+        {"Nice", "1,1,B,flu\n2,1,A,flu\n3,2,B,flu\n4,2,A,flu\n", "it is in none of the original person's rows"},
+        {"Nice", "1,1,A,flu\n2,1,A,flu\n3,2,A,flu\n4,2,A,flu\n", "cannot each be given a row"},
+    };
+    empty_folders();
+    put("in/person.csv", "id,city\np1,Nice\np2,Nice\np3,Rome\np4,Rome\n");
+    with_map = true;
+    put("in/visit.csv", "vid,id,ward,ill\nv1,p1,A,flu\nv2,p1,A,cold\nv3,p2,A,flu\nv4,p2,A,cold\nv5,p3,B,flu\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        text people = {.size = 0}, visits = {.size = 0};
+        add(&people, "id,city\n1,%s\n2,%s\n", cases[i].city, cases[i].city);
+        add(&visits, "vid,id,ward,ill\n%s", cases[i].visits);
+        put("out/person.csv", people.data);
+        put("out/visit.csv", visits.data);
+        put("out.rowmap", "released id,original id\n1,p1\n2,p2\n");
+        expect(DATABASE(VISIT, "", ""), cases[i].problem, cases[i].problem ? 2 : 0);
+        if (cases[i].problem) expect(DATABASE(VISIT, "", ""), "", 3); /* and that there are two */
+    }
+    with_map = false;
+}
+
+static void which_sensitive_column(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *attributes, *asked, *message;
+    } cases[] = {
+        {"a: {role: sensitive}, b: {role: sensitive}", NULL,
+         "l-diversity: there are several sensitive columns: say which as table.column"},
+        {"a: {role: sensitive}, b: {role: keep}", "c", "l-diversity: there is no sensitive column \"c\""},
+        {"a: {role: keep}, b: {role: keep}", NULL, "l-diversity: there is no sensitive column"},
+    };
+    empty_folders();
+    put("in/person.csv", "id,city,a,b\np1,Nice,u,x\np2,Nice,v,y\n");
+    put("out/person.csv", "id,city,a,b\n1,Nice,u,x\n2,Nice,v,y\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_context                *ctx = testing_context(1);
+        kn_error                   err = KN_ERROR_INIT;
+        kn_spec                   *spec = NULL;
+        kn_database_verify_report *r = NULL;
+        text                       yaml = {.size = 0};
+        add(&yaml,
+            "kanon: 1\ninput: in/\noutput: out/\nentity: {table: person}\ntables:\n  person: {key: [id], attributes: "
+            "{city: {role: quasi}, %s}}\nprivacy: [{k: 2}, {l-diversity: {attribute: person.a, l: 2}}]\n",
+            cases[i].attributes);
+        put("spec.yaml", yaml.data);
+        assert_ok(kn_spec_read(&spec, ctx, path_of("spec.yaml"), &err), err);
+        kn_model models[2] = {spec->models[0], spec->models[1]};
+        models[1].attribute = cases[i].asked;
+        spec->models = models;
+        assert_int_equal(kn_verify_database(&r, ctx, spec, NULL, &err), KN_USAGE);
+        assert_string_equal(err.message, cases[i].message);
+        assert_null(r);
+        kn_spec_free(spec);
+        testing_context_free(ctx);
+    }
 }
 
 /* ---- Promises about several rows of a person ---- */
@@ -176,15 +297,32 @@ static void rows_dealt_to_nodes(void **state)
     (void)state;
     static const char *const two[] = {"flu", "cold", "flu", "gout"}, *const common[] = {"flu", "cold", "flu", "flu"},
                              *const five[] = {"flu",  "cold", "flu",  "cold", "flu",
-                                              "cold", "flu",  "gout", "gout", "gout"};
+                                              "cold", "flu",  "gout", "gout", "gout"},
+                             *const rare[] = {"flu", "cold", "flu", "gout", "flu", "pox"};
     put_visits(2, two); /* a node may have one flu and one other: 1 < c 1 */
     expect(RECURSIVE("1.01"), NULL, 0);
     assert_close(expect(RECURSIVE("1"), "recursive", 1), 1);
     put_visits(5, five); /* 4, 3, 3: a node may have 2, 2, 1, and 2 < c 3 */
     expect(RECURSIVE("0.67"), NULL, 0);
     assert_close(expect(RECURSIVE("0.66"), "table \"visit\", row 1, column \"ill\": recursive", 1), 2.0 / 3);
+    put_visits(3, rare); /* 3, 1, 1, 1: a node may have 2, 1, though all of them together have 3 < c 3 */
+    expect(RECURSIVE("2.01"), NULL, 0);
+    assert_close(expect(RECURSIVE("1.5"), "table \"visit\", row 1, column \"ill\": recursive", 1), 2);
     put_visits(2, common); /* 3, 1: a node may have two flus and nothing else */
-    assert_close(expect(ENTROPY, "table \"visit\", row 1, column \"ill\": entropy", 1), 1);
+    assert_close(expect(ENTROPY("1.2"), "table \"visit\", row 1, column \"ill\": entropy", 1), 1);
+}
+
+/* 6, 6, 2, 2: a node has 3, 3, 1, 1 if all is dealt evenly. Less even it is worse: one with 3 of the most common would do
+ * with 3, 2, 2, 1. */
+static void rows_dealt_evenly(void **state)
+{
+    (void)state;
+    static const char *const ills[] = {"flu", "cold", "flu", "cold", "flu",  "cold", "flu",  "cold",
+                                       "flu", "cold", "flu", "cold", "gout", "pox",  "gout", "pox"};
+    put_visits(8, ills);
+    double reached = 8 / pow(3, 6.0 / 8);
+    assert_close(expect(ENTROPY("3.5"), NULL, 0), reached);
+    assert_close(expect(ENTROPY("3.6"), "table \"visit\", row 1, column \"ill\": entropy", 1), reached);
 }
 
 /* ---- Anatomies ---- */
@@ -234,6 +372,76 @@ static void rows_alike(void **state)
     }
 }
 
+/* Person 1 could have either row in either group; if it is the wrong one, what another hides is in neither. */
+static void rows_to_exchange(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        text visits = {.size = 0};
+        bool turned = i & 1, good = i < 2;
+        add(&visits, "vid,id,ward,ill\nv1,p1,A,%s\nv2,p1,A,%s\n", turned ? "cold" : "flu", turned ? "flu" : "cold");
+        add(&visits, "v3,p2,A,cold\nv4,p2,A,pox\nv5,p3,A,flu\nv6,p3,A,gout\n");
+        empty_folders();
+        put("in/person.csv", "id,city\np1,Nice\np2,Nice\np3,Nice\n");
+        put("out/person.csv", "id,city\n1,Nice\n2,Nice\n3,Nice\n");
+        put("in/visit.csv", visits.data);
+        put("out/visit.csv", "vid,id,ward,group\n1,1,A,1\n2,1,A,2\n3,2,A,1\n4,2,A,2\n5,3,A,1\n6,3,A,2\n");
+        put("out/visit_sensitive.csv",
+            good ? "group,ill,count\n1,cold,1\n1,flu,1\n1,gout,1\n2,cold,1\n2,flu,1\n2,pox,1\n"
+                 : "group,ill,count\n1,cold,2\n1,gout,1\n2,cold,1\n2,flu,1\n2,pox,1\n");
+        expect(ANATOMY, good ? NULL : "", -1);
+    }
+}
+
+/* Four persons with two visits alike and two exams alike in each: of the 4,096 ways in which rows could be their originals two
+ * give the first lists, and none the second. */
+static void exams_of_visits_alike(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *ills, *groups, *list;
+    } cases[] = {
+        {"ababcbbdacbdcbda", "2143432132141423",
+         "1,b,1\n1,c,2\n1,d,1\n2,a,1\n2,b,2\n2,c,1\n3,a,1\n3,b,2\n3,d,1\n4,a,2\n4,b,1\n4,d,1\n"},
+        {"dccaadbddbbbaccb", "3214214323412134",
+         "1,b,2\n1,d,2\n2,a,2\n2,b,1\n2,d,1\n3,b,1\n3,c,2\n3,d,1\n4,a,1\n4,b,1\n4,c,2\n"},
+    };
+    empty_folders();
+    put("in/person.csv", "id,city\np1,Nice\np2,Nice\np3,Nice\np4,Nice\n");
+    put("out/person.csv", "id,city\n1,Nice\n2,Nice\n3,Nice\n4,Nice\n");
+    put("out.rowmap", "released id,original id\n1,p1\n2,p2\n3,p3\n4,p4\n");
+    with_map = true;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        text visits[2] = {{.size = 0}}, exams[2] = {{.size = 0}}, list = {.size = 0};
+        for (int released = 0; released < 2; released++) {
+            const char *old = released ? "" : "o";
+            add(&visits[released], "vid,id,ward\n");
+            for (int v = 0; v < 8; v++)
+                add(&visits[released], "%s%d,%s%d,A\n", old, v + 1, released ? "" : "p", v / 2 + 1);
+            add(&exams[released], "eid,vid,kind,%s\n", released ? "group" : "ill");
+            for (int e = 0; e < 16; e++)
+                add(&exams[released], "%s%d,%s%d,K,%c\n", old, e + 1, old, e / 2 + 1,
+                    released ? cases[i].groups[e] : cases[i].ills[e]);
+        }
+        add(&list, "group,ill,count\n%s", cases[i].list);
+        put("in/visit.csv", visits[0].data);
+        put("out/visit.csv", visits[1].data);
+        put("in/exam.csv", exams[0].data);
+        put("out/exam.csv", exams[1].data);
+        put("out/exam_sensitive.csv", list.data);
+        expect(
+            "kanon: 1\ninput: in/\noutput: out/\nentity: {table: person}\ntables:\n"
+            "  person: {key: [id], attributes: {city: {role: quasi}}}\n"
+            "  visit: {key: [vid], parent: {table: person, columns: [id]}, attributes: {ward: {role: quasi}}}\n"
+            "  exam: {key: [eid], parent: {table: visit, columns: [vid]}, attributes: {kind: {role: quasi}, ill: "
+            "{role: "
+            "sensitive}}}\nprivacy: [{k: 2}, {l-diversity: {attribute: exam.ill, l: 2}}]\noptions: {anatomy: true}\n",
+            i == 0 ? NULL : "", -1);
+    }
+    with_map = false;
+    empty_folders();
+}
+
 /* ---- Tree records ---- */
 
 static kn_status verify_records(kn_records_verify_report **r, kn_context *ctx, const char *original,
@@ -273,6 +481,75 @@ static void records(void **state)
     testing_context_free(ctx);
 }
 
+/* Seventy values below a head, or one of them beside it in the second record: who knows where it is finds one record. */
+static void relations_of_long_records(void **state)
+{
+    (void)state;
+    enum { VALUES = 70 };
+    kn_context *ctx = testing_context(2);
+    text        tree = {.size = 0};
+    for (int i = 0; i < VALUES; i++) add(&tree, "i%d;*\n", i);
+    put("many.csv", tree.data);
+    put("head.csv", "h;*\n");
+    put("spec.yaml",
+        "kanon: 1\ninput: in.json\noutput: out.json\nclasses: {Head: {value: v, hierarchy: head.csv}, Item: "
+        "{value: v, hierarchy: many.csv}}\nprivacy: [{k-mn: {k: 2, m: 2, n: 1}}]\n");
+    for (int beside = 0; beside <= VALUES; beside++) {
+        kn_error                  err = KN_ERROR_INIT;
+        kn_spec                  *spec = NULL;
+        kn_records_verify_report *r = NULL;
+        text                      trees = {.size = 0};
+        for (int record = 0; record < 2; record++) {
+            add(&trees, record == 0 ? "[{\"children\": [" : ", {\"children\": [");
+            bool whole = record == 0 || beside == VALUES;
+            if (!whole) add(&trees, "{\"v\": \"i%d\"}, ", beside);
+            add(&trees, "{\"v\": \"h\", \"children\": [");
+            for (int i = 0, n = 0; i < VALUES; i++)
+                if (whole || i != beside) add(&trees, "%s{\"v\": \"i%d\"}", n++ > 0 ? ", " : "", i);
+            add(&trees, "]}]}");
+        }
+        add(&trees, ", {\"children\": [{\"v\": \"h\"}]}]\n"); /* more records have the head than any of the values */
+        put("in.json", trees.data);
+        put("out.json", trees.data);
+        assert_ok(kn_spec_read(&spec, ctx, path_of("spec.yaml"), &err), err);
+        assert_ok(kn_verify_records(&r, ctx, spec, NULL, &err), err);
+        if (r->k != (beside < VALUES ? 1 : 2)) fail_msg("i%d: %d", beside, (int)r->k);
+        kn_records_verify_report_free(r);
+        kn_spec_free(spec);
+    }
+    testing_context_free(ctx);
+}
+
+/* Of 25 records each lacks another of 25 values: twenty of those who are found are told. */
+static void absences_told(void **state)
+{
+    (void)state;
+    enum { VALUES = 25 };
+    kn_context               *ctx = testing_context(2);
+    kn_error                  err = KN_ERROR_INIT;
+    kn_spec                  *spec = NULL;
+    kn_records_verify_report *r = NULL;
+    text                      tree = {.size = 0}, baskets = {.size = 0};
+    for (int i = 0; i < VALUES; i++) {
+        add(&tree, "%c;*\n", 'a' + i);
+        for (int j = 0, n = 0; j < VALUES; j++)
+            if (j != i) add(&baskets, n++ > 0 ? ",%c" : "%c", 'a' + j);
+        add(&baskets, "\n");
+    }
+    put("letters.csv", tree.data);
+    put("in.txt", baskets.data);
+    put("out.txt", baskets.data);
+    put("spec.yaml", "kanon: 1\ninput: in.txt\noutput: out.txt\nclasses: {Item: {hierarchy: letters.csv, negative: "
+                     "true}}\nprivacy: [{k-mn: {k: 2, m: 2, n: 0}}]\n");
+    assert_ok(kn_spec_read(&spec, ctx, path_of("spec.yaml"), &err), err);
+    assert_ok(kn_verify_records(&r, ctx, spec, NULL, &err), err);
+    assert_false(r->ok);
+    assert_int_equal(count_problems(r->problems, r->problem_count, ": whoever knows "), 20);
+    kn_records_verify_report_free(r);
+    kn_spec_free(spec);
+    testing_context_free(ctx);
+}
+
 int main(void)
 {
     folder_set_up();
@@ -280,9 +557,18 @@ int main(void)
         cmocka_unit_test(uuids),
         cmocka_unit_test(many_wrong_keys),
         cmocka_unit_test(rows_dealt_to_nodes),
+        cmocka_unit_test(rows_dealt_evenly),
+        cmocka_unit_test(numbers_spelled_otherwise),
+        cmocka_unit_test(moments_of_a_zone),
+        cmocka_unit_test(problems_told_once),
+        cmocka_unit_test(which_sensitive_column),
         cmocka_unit_test(digits_of_counts),
         cmocka_unit_test(rows_alike),
+        cmocka_unit_test(rows_to_exchange),
+        cmocka_unit_test(exams_of_visits_alike),
         cmocka_unit_test(records),
+        cmocka_unit_test(relations_of_long_records),
+        cmocka_unit_test(absences_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

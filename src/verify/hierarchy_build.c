@@ -373,7 +373,6 @@ static kn_status prepare(builder *b, kn_error *err)
     switch (b->spec->kind) {
     case KN_HIERARCHY_MASK: measure_lengths(b); return KN_OK;
     case KN_HIERARCHY_PREFIX:
-        b->parts = 1;
         for (uint32_t v = 0; v < b->domain->count; v++) {
             uint32_t found;
             (void)first_parts(b->domain->spelling[v], b->spec->separator, UINT32_MAX, &found);

@@ -264,6 +264,7 @@ typedef struct kn_vkey {
     const int64_t    *rows;      /* look at row rows[i] of the column; NULL: at row i     */
 } kn_vkey;
 
+/* By one key or more. */
 KN_CHECK kn_status kn_vgroup(kn_vgroups *out, kn_context *ctx, int64_t rows, const kn_vkey *keys, int key_count,
                              kn_error *err);
 void               kn_vgroups_free(kn_vgroups *groups);

@@ -235,7 +235,7 @@ static kn_status order_tables(kn_vdb *v, kn_error *err)
         int          *children = kn_vdb_take(v, (size_t)v->table_count, sizeof *children);
         if (!children) return kn_vdb_no_memory(v, err);
         for (int c = 0; c < v->table_count; c++) {
-            if (c == v->person || v->tables[c].parent != v->order[i]) continue;
+            if (v->tables[c].parent != v->order[i]) continue;
             v->tables[c].depth = t->depth + 1;
             children[t->child_count++] = c;
             v->order[n++] = c;

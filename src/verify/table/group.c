@@ -149,7 +149,6 @@ kn_status kn_vgroup(kn_vgroups *g, kn_context *ctx, int64_t rows, const kn_vkey 
         for (to = from; to < key_count && sum + packed[to].bits <= 32; to++) sum += packed[to].bits;
         st = pass(g, ctx, rows, keys, packed, from, to, err);
     }
-    if (key_count == 0) g->count = rows > 0; /* all rows are equal */
     kn_free(packed);
     return st == KN_OK ? count_rows(g, ctx, rows, err) : st;
 }

@@ -259,7 +259,6 @@ static kn_status find_columns(kn_verifier *v, kn_error *err)
         if (!is_released(a)) continue;
         const kn_vcolumn *original = kn_vtable_column(v->original, a->name);
         const kn_vcolumn *release = kn_vtable_column(v->release, a->name);
-        if (!original) return kn_fail(err, KN_INPUT, "the original has no column \"%s\"", a->name);
         if (a->role == KN_ROLE_WEIGHT) v->weight = original;
         if (a->role == KN_ROLE_QUASI)
             v->quasi[v->quasi_count++] = (kn_vquasi){.attribute = a, .original = original, .release = release};
