@@ -15,6 +15,7 @@
 
 #include "kn_clock.h"
 #include "kn_error.h"
+#include "kn_memory.h"
 #include "kn_parallel.h"
 
 enum { PROGRESS_INTERVAL_NS = 100000000, MAX_THREADS = 1024 };
@@ -85,6 +86,7 @@ void kn_context_free(kn_context *ctx)
 {
     if (!ctx) return;
     kn_pool_stop(ctx);
+    kn_memory_end(ctx);
     kn_allocator allocator = ctx->allocator;
     allocator.release(allocator.user, ctx, sizeof *ctx);
 }

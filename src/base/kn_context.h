@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 struct kn_pool;
+struct kn_memory;
 
 /* What messages call a path that the user never gave: the copy of a stream. */
 typedef struct kn_alias {
@@ -24,6 +25,7 @@ struct kn_context {
     int              threads;
     struct kn_pool  *pool; /* started on first use, forgotten after fork */
     kn_alias        *aliases;
+    struct kn_memory *memory; /* what it holds by name; NULL: such names mean files */
 
     kn_progress_fn   progress;
     void            *progress_user;
