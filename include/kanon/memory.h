@@ -56,6 +56,9 @@ KN_API const char *kn_memory_next(kn_context *ctx, const char *prefix, const cha
 /* Ends a name and what it holds; one that is not there is fine. */
 KN_API void kn_memory_remove(kn_context *ctx, const char *name);
 
+/* Ends all names; the context is then as one that never had any. kn_context_free does it by itself. */
+KN_API void kn_memory_clear(kn_context *ctx);
+
 #ifdef __cplusplus
 }
 #endif

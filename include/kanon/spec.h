@@ -248,6 +248,11 @@ KN_API KN_CHECK kn_status kn_spec_create(kn_spec **out, kn_context *ctx, kn_erro
  * that makes no sense; or there is no such file. KN_IO: it cannot be read. */
 KN_API KN_CHECK kn_status kn_spec_read(kn_spec **out, kn_context *ctx, const char *path, kn_error *err);
 
+/* The same of a text; `name` stands for the file in messages (NULL: "the release file"). Paths in it are relative to the working
+ * folder. */
+KN_API KN_CHECK kn_status kn_spec_read_text(kn_spec **out, kn_context *ctx, const char *text, size_t size, const char *name,
+                                            kn_error *err);
+
 KN_API void kn_spec_free(kn_spec *spec);
 
 /* Sets one top-level field from text in the release file's own notation, as if the file had said so: ("method",

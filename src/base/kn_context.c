@@ -86,7 +86,7 @@ void kn_context_free(kn_context *ctx)
 {
     if (!ctx) return;
     kn_pool_stop(ctx);
-    kn_memory_end(ctx);
+    kn_memory_clear(ctx);
     kn_allocator allocator = ctx->allocator;
     allocator.release(allocator.user, ctx, sizeof *ctx);
 }

@@ -150,7 +150,7 @@ kn_status kn_memory_enable(kn_context *ctx, kn_error *err)
     return KN_OK;
 }
 
-void kn_memory_end(kn_context *ctx)
+void kn_memory_clear(kn_context *ctx)
 {
     struct kn_memory *m = ctx->memory;
     if (!m) return;

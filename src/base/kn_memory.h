@@ -36,7 +36,4 @@ void              *kn_memory_object(const kn_context *ctx, const char *name, con
 /* Gives all names that begin with `from` the beginning `to` instead, which must not begin with `from`; what had those names ends. */
 KN_CHECK kn_status kn_memory_rename(kn_context *ctx, const char *from, const char *to, kn_error *err);
 
-/* With the context. */
-void kn_memory_end(kn_context *ctx);
-
 #endif

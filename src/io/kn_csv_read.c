@@ -507,6 +507,7 @@ kn_status kn_csv_read_names(kn_csv_names *out, kn_context *ctx, const char *path
                             kn_error *err)
 {
     *out = (kn_csv_names){0};
+    if (kn_memory_batches(ctx, path)) return kn_memory_read_names(out, ctx, path, options, err);
     kn_csv_reader r = {.ctx = ctx, .opt = options, .piece_size = PIECE_SIZE};
     KN_TRY(check_options(r.opt, err));
     kn_arena_init(&r.arena, ctx);

@@ -150,3 +150,50 @@ kn_status kn_memory_read_table(kn_table **out, kn_context *ctx, const char *cons
     struct ArrowArrayStream stream = {lend_schema, lend_next, NULL, end_lending, &l};
     return kn_arrow_import_as_csv(out, ctx, &stream, options, err);
 }
+
+static kn_status copy_names(kn_csv_names *out, kn_context *ctx, const struct ArrowSchema *schema, kn_error *err)
+{
+    size_t count = (size_t)schema->n_children;
+    out->delimiter = ',';
+    out->names = kn_alloc_array_zero(ctx, count + 1, sizeof *out->names);
+    out->unnamed = kn_alloc_array_zero(ctx, count + 1, sizeof *out->unnamed);
+    if (!out->names || !out->unnamed) return kn_fail_memory(err, ctx, WHAT);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = schema->children[i] ? schema->children[i]->name : NULL;
+        char        by_place[32];
+        snprintf(by_place, sizeof by_place, "c%zu", i + 1);
+        out->unnamed[i] = !name || !*name;
+        if (out->unnamed[i]) name = by_place;
+        out->names[i] = kn_strndup(ctx, name, strlen(name));
+        if (!out->names[i]) return kn_fail_memory(err, ctx, WHAT);
+        out->count++;
+    }
+    return KN_OK;
+}
+
+kn_status kn_memory_read_names(kn_csv_names *out, kn_context *ctx, const char *name, const kn_csv_options *options,
+                               kn_error *err)
+{
+    const struct ArrowSchema *schema = &kn_memory_batches(ctx, name)->schema;
+    const char               *useless = kn_memory_useless(options);
+    *out = (kn_csv_names){0};
+    if (useless) return kn_fail(err, KN_USAGE, "%s: %s", name, useless);
+    if (!schema->format || strcmp(schema->format, "+s") != 0 || schema->n_children < 1 || !schema->children)
+        return kn_fail(err, KN_INPUT, "%s: not a stream of tables (a struct of columns)", name);
+    kn_status st = copy_names(out, ctx, schema, err);
+    if (st != KN_OK) kn_csv_names_free(out);
+    return st;
+}
+
+kn_status kn_memory_get_arrow(struct ArrowArrayStream *out, kn_context *ctx, const char *name,
+                              const kn_arrow_export_options *options, kn_error *err)
+{
+    kn_table *table = NULL;
+    out->release = NULL;
+    if (!kn_memory_there(ctx, name))
+        return kn_fail(err, KN_INPUT, "%.200s: there is nothing of this name in memory", name);
+    KN_TRY(kn_table_read_csv(&table, ctx, name, NULL, err));
+    kn_status st = kn_table_export_arrow(out, table, ctx, options, err);
+    kn_table_free(table); /* the stream keeps it as long as it needs it */
+    return st;
+}
