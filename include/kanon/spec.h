@@ -240,8 +240,7 @@ typedef struct kn_spec {
     bool        force;       /* publish although a kept column is nearly unique, or nothing is left      */
 } kn_spec;
 
-/* An empty spec: no input, no attribute, no model, suppression 0, method optimal, metric lm. The context must outlive
- * it. */
+/* An empty spec: no input, no attribute, no model, suppression 0, method optimal, metric lm. */
 KN_API KN_CHECK kn_status kn_spec_create(kn_spec **out, kn_context *ctx, kn_error *err);
 
 /* Reads a release file ("-": standard input). KN_INPUT with line and column: not YAML or JSON, an unknown key, a value
