@@ -302,6 +302,100 @@ static void test_records(void **state)
     testing_context_free(ctx);
 }
 
+/* ---- Refused memory, streams that fail ---- */
+
+static const char small[] = "age,town,zip,job,pay,name\n31,Ulm,1,a,1,x\n32,Ulm,1,b,2,y\n51,Bonn,1,a,3,z\n52,Kiel,1,b,4,w\n";
+static const char small_form[] = "kanon: 1\nforce: true\ninput: memory:in\noutput: memory:out.csv\nprivacy: [{k: 2}]\n"
+                                 "keep-rowmap: true\nreport: memory:owner.html\nattributes: {age: {role: quasi, "
+                                 "hierarchy: {ranges: [5, 10]}}, town: {role: quasi}, job: {role: sensitive}}\n";
+
+static kn_status small_release(bool *made, kn_context *ctx, kn_error *err)
+{
+    struct ArrowArrayStream stream = {.release = NULL}, out = {.release = NULL};
+    kn_table               *table = NULL;
+    kn_spec                *spec = NULL;
+    kn_release_head        *head = NULL;
+    kn_status               st = kn_memory_put(ctx, "memory:small.csv", small, sizeof small - 1, err);
+    if (st == KN_OK) st = kn_table_read_csv(&table, ctx, "memory:small.csv", NULL, err);
+    if (st == KN_OK) st = kn_table_export_arrow(&stream, table, ctx, NULL, err);
+    kn_table_free(table);
+    if (st == KN_OK) st = kn_memory_put_arrow(ctx, "memory:in", &stream, err);
+    if (st == KN_OK) st = kn_spec_read_text(&spec, ctx, small_form, sizeof small_form - 1, "a text", err);
+    if (st == KN_OK) st = kn_spec_check(spec, err);
+    if (st == KN_OK) st = kn_anonymize_any(&head, ctx, spec, NULL, err);
+    *made = st == KN_OK;
+    if (*made) assert_true(head->found);
+    if (st == KN_OK) st = kn_memory_get_arrow(&out, ctx, "memory:out.csv", NULL, err);
+    if (out.release) out.release(&out);
+    kn_release_head_free(head);
+    kn_spec_free(spec);
+    return st;
+}
+
+/* Whatever request is the first to be refused: an error, no release half-made, nothing leaks. */
+static void test_refused_memory(void **state)
+{
+    (void)state;
+    kn_status st = KN_MEMORY;
+    for (int64_t at = 0; st != KN_OK; at += testing_step()) {
+        kn_context       *ctx = NULL;
+        kn_error          err = KN_ERROR_INIT;
+        testing_allocator memory = {.refuse_at = at};
+        st = testing_refusing_context(&ctx, &memory, 1, &err);
+        bool made = false;
+        if (st == KN_OK) st = small_release(&made, ctx, &err);
+        if (st != KN_OK) assert_int_equal(st, KN_MEMORY);
+        if (ctx && !made) assert_null(kn_memory_next(ctx, "memory:out.csv.certificate", NULL));
+        kn_context_free(ctx);
+        assert_int_equal(memory.live, 0);
+    }
+}
+
+static int failing_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
+{
+    struct ArrowArrayStream *inner = stream->private_data;
+    return inner->get_schema(inner, out);
+}
+
+/* One batch, then an error of the producer's. */
+static int failing_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
+{
+    struct ArrowArrayStream *inner = stream->private_data;
+    if (!inner->get_next) return 5;
+    int code = inner->get_next(inner, out);
+    inner->get_next = NULL; /* it was asked once */
+    return code;
+}
+
+static void failing_release(struct ArrowArrayStream *stream)
+{
+    struct ArrowArrayStream *inner = stream->private_data;
+    inner->release(inner);
+    stream->release = NULL;
+}
+
+static void test_failing_stream(void **state)
+{
+    (void)state;
+    kn_context             *ctx = testing_context(1);
+    kn_error                err = KN_ERROR_INIT;
+    kn_table               *table = NULL;
+    struct ArrowArrayStream inner;
+    kn_arrow_export_options options = KN_ARROW_EXPORT_OPTIONS_INIT;
+    options.batch_rows = 1;
+    assert_ok(kn_memory_put(ctx, "memory:small.csv", small, sizeof small - 1, &err), err);
+    assert_ok(kn_table_read_csv(&table, ctx, "memory:small.csv", NULL, &err), err);
+    assert_ok(kn_table_export_arrow(&inner, table, ctx, &options, &err), err);
+    struct ArrowArrayStream stream = {failing_schema, failing_next, NULL, failing_release, &inner};
+    assert_int_equal(kn_memory_put_arrow(ctx, "memory:in", &stream, &err), KN_IO);
+    assert_null(stream.release);
+    assert_null(kn_memory_next(ctx, "memory:in", NULL));
+    assert_int_equal(kn_memory_put_arrow(ctx, "memory:in", &stream, &err), KN_USAGE);
+    kn_table_free(table);
+    kn_memory_clear(ctx);
+    testing_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +404,8 @@ int main(void)
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_database),
         cmocka_unit_test(test_records),
+        cmocka_unit_test(test_refused_memory),
+        cmocka_unit_test(test_failing_stream),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -37,9 +37,10 @@ const kn_batches *kn_memory_batches(const kn_context *ctx, const char *name)
 
 /* ---- In ---- */
 
-static kn_status fail_producer(int code, const char *doing, kn_error *err)
+static kn_status fail_producer(kn_context *ctx, int code, const char *doing, kn_error *err)
 {
     char system[128];
+    if (code == ENOMEM) return kn_fail_memory(err, ctx, WHAT);
     if (strerror_r(code, system, sizeof system) != 0) snprintf(system, sizeof system, "error %d", code);
     return kn_fail(err, KN_IO, "Arrow stream: the producer failed %s: %s", doing, system);
 }
@@ -50,7 +51,7 @@ static kn_status take_batches(kn_batches *b, struct ArrowArrayStream *stream, kn
     int code = stream->get_schema(stream, &b->schema);
     if (code != 0) {
         b->schema.release = NULL; /* what a failed call left behind is not ours */
-        return fail_producer(code, "giving its schema", err);
+        return fail_producer(b->ctx, code, "giving its schema", err);
     }
     for (;;) {
         if (kn_cancelled(b->ctx)) return kn_fail_cancelled(err);
@@ -60,7 +61,7 @@ static kn_status take_batches(kn_batches *b, struct ArrowArrayStream *stream, kn
         b->arrays = arrays;
         b->arrays[b->count] = (struct ArrowArray){.length = 0};
         code = stream->get_next(stream, &b->arrays[b->count]);
-        if (code != 0) return fail_producer(code, "giving its next batch", err);
+        if (code != 0) return fail_producer(b->ctx, code, "giving its next batch", err);
         if (!b->arrays[b->count].release) return KN_OK;
         b->count++;
     }
