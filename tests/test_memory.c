@@ -105,7 +105,8 @@ static void assert_same_bytes(kn_context *ctx, const char *name)
     assert_ok(kn_memory_get(&bytes, &size, ctx, memory, &err), err);
     char *file = testing_contents(path_of(name), &there);
     if (size != there || memcmp(bytes, file, size) != 0)
-        fail_msg("%s differs: in memory\n%.*s\nin the file\n%.*s", name, (int)size, (const char *)bytes, (int)there, file);
+        fail_msg("%s differs: in memory\n%.*s\nin the file\n%.*s", name, (int)size, (const char *)bytes, (int)there,
+                 file);
     free(file);
 }
 
@@ -203,7 +204,8 @@ static const char *const table_outputs[] = {"out.csv", "out.csv.certificate.json
 
 static char *random_table(kn_rng *rng, int rows)
 {
-    static const char *const towns[] = {"Ulm", "Bonn", "Kiel", "Jena", "Trier"}, *const jobs[] = {"nurse", "cook", "NA"};
+    static const char *const towns[] = {"Ulm", "Bonn", "Kiel", "Jena", "Trier"}, *const jobs[] = {"nurse", "cook",
+                                                                                                  "NA"};
     char *text = malloc((size_t)rows * 80 + 100);
     int   n = sprintf(text, "name,age,town,day,zip,job,pay\n");
     for (int i = 0; i < rows; i++)
@@ -228,13 +230,13 @@ static const char towns_text[] = "Ulm;south;*\nBonn;west;*\nKiel;north;*\nJena;e
 static void test_tables(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"optimal", "samarati", "incognito", "bottom-up", "mondrian", "mondrian-relaxed",
-                                          "mondrian-best", "kmsd", "auto"};
+    static const char *const methods[] = {"optimal",          "samarati",      "incognito", "bottom-up", "mondrian",
+                                          "mondrian-relaxed", "mondrian-best", "kmsd",      "auto"};
     static const char *const privacy[] = {"[{k: 3}]", "[{k: 2}, {l-diversity: {attribute: job, kind: distinct, l: 2}}]",
                                           "[{k: 3}, {t-closeness: {attribute: job, distance: equal, t: 0.6}}]"};
     static const char *const options[] = {"", "suppressed: drop\n", "keep-rowmap: true\nsummary: side\n",
                                           "keep-order: true\n", "spreadsheet-safe: true\n"};
-    kn_rng rng;
+    kn_rng                   rng;
     kn_rng_init(&rng, testing_seed(), 0);
     int found = 0;
     for (int round = 0; round < testing_rounds(30); round++) {
@@ -244,14 +246,15 @@ static void test_tables(void **state)
         put_both(ctx, "in.csv", table);
         put_both(ctx, "town.csv", towns_text);
         snprintf(form, sizeof form,
-                 "kanon: 1\nforce: true\ninput: @in.csv\noutput: @out.csv\npublic-report: @public.html\nreport: @owner.html\n"
+                 "kanon: 1\nforce: true\ninput: @in.csv\noutput: @out.csv\npublic-report: @public.html\nreport: "
+                 "@owner.html\n"
                  "suppression: 0.2\nprivacy: %s\nmethod: %s\n%s" ATTRIBUTES,
                  privacy[kn_rng_below(&rng, 3)], methods[round % 9], options[round / 9 % 5]);
         if (round % 2) put_as_arrow(ctx, "in.csv");
         found += compare(ctx, form, table_outputs);
         free(table);
         kn_memory_clear(ctx);
-    testing_context_free(ctx);
+        testing_context_free(ctx);
     }
     assert_true(found >= testing_least(20));
 }
@@ -271,13 +274,14 @@ static void test_database(void **state)
         put_both(ctx, "in/visit.csv",
                  "vid,id,ward,cost\n1,1,w,10\n2,1,v,20\n3,2,w,30\n4,3,v,10\n5,4,v,40\n6,5,w,20\n7,9,w,1\n");
         if (m == 1) put_as_arrow(ctx, "in/visit.csv");
-        snprintf(form, sizeof form,
-                 "kanon: 1\nforce: true\ninput: @in/\noutput: @out/\nprivacy: [{k: 2}]\nmethod: %s\n"
-                 "entity: {table: person, key: id}\ntables:\n"
-                 "  person: {key: id, attributes: {zip: {role: quasi}, job: {role: sensitive}, name: {role: identifier}}}\n"
-                 "  visit: {key: vid, parent: {table: person, column: id}, attributes: {ward: {role: quasi}, "
-                 "cost: {role: sensitive}}}\noptions: {seed: 3}\n",
-                 methods[m]);
+        snprintf(
+            form, sizeof form,
+            "kanon: 1\nforce: true\ninput: @in/\noutput: @out/\nprivacy: [{k: 2}]\nmethod: %s\n"
+            "entity: {table: person, key: id}\ntables:\n"
+            "  person: {key: id, attributes: {zip: {role: quasi}, job: {role: sensitive}, name: {role: identifier}}}\n"
+            "  visit: {key: vid, parent: {table: person, column: id}, attributes: {ward: {role: quasi}, "
+            "cost: {role: sensitive}}}\noptions: {seed: 3}\n",
+            methods[m]);
         assert_true(compare(ctx, form, outputs));
         assert_int_equal(system("rm -rf ../out ../out.*"), 0);
         kn_memory_clear(ctx);
@@ -294,17 +298,19 @@ static void test_records(void **state)
              "[{\"A\":[{\"v\":\"a\",\"B\":[{\"v\":\"x\"}]}]},{\"A\":[{\"v\":\"b\",\"B\":[{\"v\":\"x\"}]}]},"
              "{\"A\":[{\"v\":\"a\",\"B\":[{\"v\":\"y\"}]}]},{\"A\":[{\"v\":\"a\"}]}]");
     put_both(ctx, "d.csv", "a;A1;*\nb;A1;*\n");
-    assert_true(compare(ctx,
-                        "kanon: 1\nforce: true\ninput: @in.json\noutput: @out.json\npublic-report: @public.html\n"
-                        "classes: {A: {value: v, hierarchy: @d.csv}, B: {value: v}}\nprivacy: [{k-mn: {k: 2, m: 2, n: 1}}]\n",
-                        outputs));
+    assert_true(
+        compare(ctx,
+                "kanon: 1\nforce: true\ninput: @in.json\noutput: @out.json\npublic-report: @public.html\n"
+                "classes: {A: {value: v, hierarchy: @d.csv}, B: {value: v}}\nprivacy: [{k-mn: {k: 2, m: 2, n: 1}}]\n",
+                outputs));
     kn_memory_clear(ctx);
     testing_context_free(ctx);
 }
 
 /* ---- Refused memory, streams that fail ---- */
 
-static const char small[] = "age,town,zip,job,pay,name\n31,Ulm,1,a,1,x\n32,Ulm,1,b,2,y\n51,Bonn,1,a,3,z\n52,Kiel,1,b,4,w\n";
+static const char small[] =
+    "age,town,zip,job,pay,name\n31,Ulm,1,a,1,x\n32,Ulm,1,b,2,y\n51,Bonn,1,a,3,z\n52,Kiel,1,b,4,w\n";
 static const char small_form[] = "kanon: 1\nforce: true\ninput: memory:in\noutput: memory:out.csv\nprivacy: [{k: 2}]\n"
                                  "keep-rowmap: true\nreport: memory:owner.html\nattributes: {age: {role: quasi, "
                                  "hierarchy: {ranges: [5, 10]}}, town: {role: quasi}, job: {role: sensitive}}\n";
@@ -399,12 +405,8 @@ static void test_failing_stream(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_database),
-        cmocka_unit_test(test_records),
-        cmocka_unit_test(test_refused_memory),
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_limit),   cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_database),       cmocka_unit_test(test_records), cmocka_unit_test(test_refused_memory),
         cmocka_unit_test(test_failing_stream),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -185,7 +185,8 @@ const char *kn_memory_next(kn_context *ctx, const char *prefix, const char *afte
     if (!m) return NULL;
     pthread_mutex_lock(&m->lock);
     for (size_t i = after ? place_of(m, after) : 0; i < m->count && !name; i++)
-        if ((!after || strcmp(m->entries[i]->name, after) > 0) && strncmp(m->entries[i]->name, prefix ? prefix : "", size) == 0)
+        if ((!after || strcmp(m->entries[i]->name, after) > 0) &&
+            strncmp(m->entries[i]->name, prefix ? prefix : "", size) == 0)
             name = m->entries[i]->name;
     pthread_mutex_unlock(&m->lock);
     return name;
@@ -229,7 +230,8 @@ int kn_memory_file(void)
 {
     int fd = memfd_create("kanon", MFD_CLOEXEC);
     if (fd < 0 || fd > 2) return fd;
-    int moved = fcntl(fd, F_DUPFD_CLOEXEC, 3), error = errno; /* 0, 1 and 2 are the program's, also where it closed them */
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, 3),
+        error = errno; /* 0, 1 and 2 are the program's, also where it closed them */
     close(fd);
     errno = error;
     return moved;

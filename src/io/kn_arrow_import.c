@@ -61,22 +61,22 @@ typedef struct column {
 } column;
 
 typedef struct import {
-    kn_context        *ctx;
-    kn_arrow_options   options;
-    kn_string         *na;
-    int                na_count;
-    column            *columns;
-    int                column_count;
-    int64_t            child_count; /* of the stream */
-    uint32_t          *ids;         /* chunk_rows for each column */
-    int64_t            chunk_rows;
-    int64_t            chunk_first, chunk_size; /* the rows of the batch at hand */
-    int64_t            batch;                   /* from 1 */
-    kn_builder        *builder;
-    kn_timezone       *zone;
+    kn_context           *ctx;
+    kn_arrow_options      options;
+    kn_string            *na;
+    int                   na_count;
+    column               *columns;
+    int                   column_count;
+    int64_t               child_count; /* of the stream */
+    uint32_t             *ids;         /* chunk_rows for each column */
+    int64_t               chunk_rows;
+    int64_t               chunk_first, chunk_size; /* the rows of the batch at hand */
+    int64_t               batch;                   /* from 1 */
+    kn_builder           *builder;
+    kn_timezone          *zone;
     const kn_csv_options *csv; /* a table in the place of a CSV file; NULL: a stream alone */
-    struct ArrowSchema schema;
-    struct ArrowArray  array;
+    struct ArrowSchema    schema;
+    struct ArrowArray     array;
 } import;
 
 /* A format string is the producer's: only its printable beginning goes into a message. */
@@ -258,7 +258,8 @@ static kn_status prepare(import *im, kn_error *err)
 static kn_status open_column(import *im, column *c, kn_error *err)
 {
     const struct ArrowArray *a = im->array.children[c->child];
-    const char *reason = kn_arrow_open(&c->rows, a, c->encoded ? &c->index : &c->value, im->array.offset, im->array.length);
+    const char              *reason =
+        kn_arrow_open(&c->rows, a, c->encoded ? &c->index : &c->value, im->array.offset, im->array.length);
     if (reason) return fail_column(im, c, reason, err);
     if (!c->encoded) {
         if (a->dictionary) return fail_column(im, c, "a dictionary that the schema does not have", err);
@@ -344,8 +345,9 @@ static kn_status value_id(const import *im, column *c, const kn_arrow_view *v, i
     if (c->value.kind == KN_ARROW_UTF8 || c->value.kind == KN_ARROW_VIEW) return text_id(im, c, v, at, row, id, err);
     const uint8_t *from = v->data + at * c->value.width;
     if (!c->cache) return fixed_id(im, c, from, row, id, err);
-    uint64_t key = c->value.kind == KN_ARROW_BOOL ? kn_arrow_bit(v->data, at) : kn_arrow_load_unsigned(from, c->value.width);
-    cached  *place = &c->cache[kn_hash_word(key) >> (64 - CACHE_BITS)];
+    uint64_t key =
+        c->value.kind == KN_ARROW_BOOL ? kn_arrow_bit(v->data, at) : kn_arrow_load_unsigned(from, c->value.width);
+    cached *place = &c->cache[kn_hash_word(key) >> (64 - CACHE_BITS)];
     if (place->id != KN_ID_MISSING && place->key == key) {
         *id = place->id;
         return KN_OK;
@@ -541,7 +543,7 @@ static kn_status import_stream(kn_table **out, kn_context *ctx, struct ArrowArra
 {
     *out = NULL;
     if (!stream || !stream->release) return kn_fail(err, KN_USAGE, "Arrow stream: it was already released");
-import im = {.ctx = ctx, .csv = csv};
+import im = {.ctx = ctx, .csv = csv };
     kn_status st = read_options(&im, options, err);
     kn_progress_begin(ctx, "reading", "rows", 0);
     if (st == KN_OK) st = read_stream(&im, stream, err);

@@ -41,7 +41,7 @@ static const char *open_buffers(kn_arrow_view *v, const struct ArrowArray *a, co
 }
 
 const char *kn_arrow_open(kn_arrow_view *v, const struct ArrowArray *a, const kn_arrow_format *format, int64_t skip,
-                             int64_t rows)
+                          int64_t rows)
 {
     *v = (kn_arrow_view){.length = rows};
     const char *reason = kn_arrow_check(a, skip + rows);

@@ -35,7 +35,7 @@ typedef struct folder_sink {
     kn_output  *file; /* of the table under way */
     int         columns;
     bool        guarded; /* kn_database_writer_guard */
-    bool        memory; /* the folder is one of names in memory (kn_memory.h) */
+    bool        memory;  /* the folder is one of names in memory (kn_memory.h) */
     kn_buffer   line;
 } folder_sink;
 

@@ -50,7 +50,7 @@ struct kn_output {
     mode_t      mode;
     bool        memory; /* the target is a name in memory (kn_memory.h)                 */
     kn_alias    alias;  /* of the temporary path of one, for messages                   */
-    int         error; /* errno of the first failed write; ECANCELED: cancelled; 0: none */
+    int         error;  /* errno of the first failed write; ECANCELED: cancelled; 0: none */
     uint64_t    size;
     size_t      used; /* bytes in the buffer */
     char        buffer[BUFFER_SIZE];
@@ -356,7 +356,8 @@ unsigned kn_output_mode(const kn_output *o)
 kn_status kn_output_sync(kn_output *o, kn_error *err)
 {
     KN_TRY(kn_output_flush(o, err));
-    if (o->target && !o->memory && fsync(o->fd) != 0) return kn_fail(err, KN_IO, "%s: writing failed: %s", o->path, strerror(errno));
+    if (o->target && !o->memory && fsync(o->fd) != 0)
+        return kn_fail(err, KN_IO, "%s: writing failed: %s", o->path, strerror(errno));
     return KN_OK;
 }
 

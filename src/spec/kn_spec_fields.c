@@ -486,9 +486,9 @@ static kn_status find_folder(kn_reader *r, const char *path)
 
 static kn_status read_file(kn_reader *r, const char *path, const char *text, size_t size)
 {
-    kn_spec *spec = &r->inner->state.spec;
-    kn_arena scratch;
-    kn_yaml *root = NULL;
+    kn_spec    *spec = &r->inner->state.spec;
+    kn_arena    scratch;
+    kn_yaml    *root = NULL;
     const char *called = path ? path : r->origin.name; /* a text has no path, but a place in messages */
     spec->path = kn_arena_strndup(&r->inner->arena, called, strlen(called));
     if (!spec->path) return kn_field_memory(r);
@@ -532,7 +532,8 @@ kn_status kn_spec_read(kn_spec **out, kn_context *ctx, const char *path, kn_erro
     return status;
 }
 
-kn_status kn_spec_read_text(kn_spec **out, kn_context *ctx, const char *text, size_t size, const char *name, kn_error *err)
+kn_status kn_spec_read_text(kn_spec **out, kn_context *ctx, const char *text, size_t size, const char *name,
+                            kn_error *err)
 {
     if (!name) name = "the release file";
     return kn_spec_parse(out, ctx, NULL, name, size > 0 ? text : "", size, err);
