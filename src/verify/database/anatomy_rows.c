@@ -12,8 +12,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_rng.h"
@@ -29,6 +31,7 @@ typedef struct doubtful {
 
 typedef struct pairing {
     kn_vdb        *v;
+    kn_arena       room;
     kn_vdb_matcher m;
     uint32_t     **rows;      /* per table and released row: its original                    */
     uint32_t     **owner;     /* per table and original row: its released row; KN_V_NONE: none */
@@ -44,16 +47,9 @@ typedef struct pairing {
 
 static int64_t *entry_of(const kn_vlist *list, uint32_t group, uint32_t value)
 {
-    uint64_t key = (uint64_t)group << 32 | value;
-    size_t   low = 0, high = list->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (list->keys[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < list->count && list->keys[low] == key ? &list->left[low] : NULL;
+    uint64_t        key = (uint64_t)group << 32 | value;
+    const uint64_t *found = bsearch(&key, list->keys, list->count, sizeof key, kn_compare_u64);
+    return found ? &list->left[found - list->keys] : NULL;
 }
 
 /* The list's entry for what a released row would hide if this were its original; NULL: there is none. */
@@ -279,8 +275,8 @@ static void tell(pairing *p)
             for (int c = 0; c < v->tables[t].hidden_count; c++) {
                 const int64_t *entry = hidden_entry(&v->tables[t], c, p->rows[t][row], (uint32_t)row);
                 if ((entry && *entry >= 0) || shown++ >= KN_VDB_SHOWN) continue;
-                kn_vdb_problem(v, "table \"%s\", row %" PRId64 ": table \"%s\" lacks what the original hides here",
-                               v->tables[t].name, row + 1, v->tables[t].lists[c].name);
+                kn_vproblem(v->notes, "table \"%s\", row %" PRId64 ": table \"%s\" lacks what the original hides here",
+                            v->tables[t].name, row + 1, v->tables[t].lists[c].name);
             }
 }
 
@@ -288,18 +284,14 @@ static kn_status make_room(pairing *p, kn_error *err)
 {
     kn_vdb *v = p->v;
     size_t  tables = (size_t)v->table_count;
-    p->rows = kn_alloc_array_zero(v->ctx, tables + 1, sizeof *p->rows);
-    p->owner = kn_alloc_array_zero(v->ctx, tables + 1, sizeof *p->owner);
-    p->ambiguous = kn_alloc_array_zero(v->ctx, (size_t)v->tables[v->person].original.rows + 1, sizeof *p->ambiguous);
-    if (!p->rows || !p->owner || !p->ambiguous) return kn_vdb_no_memory(v, err);
-    for (size_t t = 0; t < tables; t++) {
-        size_t released = (size_t)v->tables[t].release.rows + 1, originals = (size_t)v->tables[t].original.rows + 1;
-        p->rows[t] = kn_alloc_array_zero(v->ctx, released, sizeof *p->rows[t]);
-        p->owner[t] = kn_alloc_array(v->ctx, originals, sizeof *p->owner[t]);
-        if (!p->rows[t] || !p->owner[t]) return kn_vdb_no_memory(v, err);
-        memset(p->owner[t], 0xff, originals * sizeof *p->owner[t]);
+    p->rows = kn_arena_array(&p->room, tables + 1, sizeof *p->rows);
+    p->owner = kn_arena_array(&p->room, tables + 1, sizeof *p->owner);
+    p->ambiguous = kn_arena_array_zero(&p->room, (size_t)v->tables[v->person].original.rows + 1, sizeof *p->ambiguous);
+    for (size_t t = 0; t < tables && !p->room.failed; t++) {
+        p->rows[t] = kn_arena_array_zero(&p->room, (size_t)v->tables[t].release.rows + 1, sizeof *p->rows[t]);
+        p->owner[t] = kn_varray_none(&p->room, (size_t)v->tables[t].original.rows + 1);
     }
-    return KN_OK;
+    return p->room.failed ? kn_vdb_no_memory(v, err) : KN_OK;
 }
 
 static kn_status find_choice(pairing *p, kn_error *err)
@@ -314,22 +306,16 @@ static kn_status find_choice(pairing *p, kn_error *err)
     KN_TRY(repair(p, err));
     if (p->cost == 0) return KN_OK;
     bool choice = p->doubt_count > 0 || !given;
-    v->report->base.assignment = choice ? KN_ASSIGNMENT_UNDECIDED : KN_ASSIGNMENT_REFUTED;
+    v->report->assignment = choice ? KN_ASSIGNMENT_UNDECIDED : KN_ASSIGNMENT_REFUTED;
     if (!choice) tell(p);
     return KN_OK;
 }
 
 kn_status kn_vdb_anatomy_rows(kn_vdb *v, kn_error *err)
 {
-    pairing   p = {.v = v, .m = {.v = v}};
+    pairing   p = {.v = v, .room = {.ctx = v->ctx}, .m = {.v = v}};
     kn_status status = find_choice(&p, err);
-    for (int t = 0; t < v->table_count; t++) {
-        if (p.rows) kn_free(p.rows[t]);
-        if (p.owner) kn_free(p.owner[t]);
-    }
-    kn_free(p.rows);
-    kn_free(p.owner);
-    kn_free(p.ambiguous);
+    kn_arena_free(&p.room);
     kn_free(p.doubts);
     kn_free(p.saved);
     kn_vdb_matcher_free(&p.m);

@@ -19,9 +19,9 @@ static void tell(void *arg, const char *sentence)
 {
     const telling *t = arg;
     if (t->table)
-        kn_vdb_problem(t->v, "table \"%s\": %s", t->table, sentence);
+        kn_vproblem(t->v->notes, "table \"%s\": %s", t->table, sentence);
     else
-        kn_vdb_problem(t->v, "%s", sentence);
+        kn_vproblem(t->v->notes, "%s", sentence);
 }
 
 /* A cell of blanks is taken for a missing one. */
@@ -46,13 +46,13 @@ static void check_spelling(kn_vdb *v, const kn_vdb_table *t, const kn_vdb_column
 {
     int64_t row = 0;
     if (t->release.table->columns[c->release].respelled > 0)
-        kn_vdb_problem(v, "table \"%s\", column \"%s\": the release shows one number in two spellings", t->name,
-                       c->attribute->name);
+        kn_vproblem(v->notes, "table \"%s\", column \"%s\": the release shows one number in two spellings", t->name,
+                    c->attribute->name);
     if (!c->of_release || c->odd == KN_V_NONE) return;
     while (kn_vsheet_code(t->release.table, c->release, row) != c->odd) row++;
-    kn_vdb_problem(v,
-                   "table \"%s\", row %" PRId64 ", column \"%s\": the value is spelled otherwise than in the original",
-                   t->name, row + 1, c->attribute->name);
+    kn_vproblem(v->notes,
+                "table \"%s\", row %" PRId64 ", column \"%s\": the value is spelled otherwise than in the original",
+                t->name, row + 1, c->attribute->name);
 }
 
 kn_status kn_vdb_form(kn_vdb *v, kn_error *err)

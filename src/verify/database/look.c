@@ -181,13 +181,11 @@ static kn_status check_shape(const kn_vdb *v, const keys *all, kn_error *err)
 static kn_status check_key(kn_vdb *v, int t, kn_error *err)
 {
     const kn_vdb_table *table = &v->tables[t];
-    uint32_t           *found = NULL;
     int64_t             twice = -1;
     const kn_vsheet    *sheet = table->original.table;
     kn_vdb_lookup       l = {sheet, sheet, table->key_columns, table->key_columns, table->key_count};
     if (table->key_count == 0) return KN_OK;
-    KN_TRY(kn_vdb_look_up(&found, &twice, v, &l, err));
-    kn_free(found);
+    KN_TRY(kn_vdb_look_up(NULL, &twice, v, &l, err));
     return twice < 0 ? KN_OK
                      : no_snowflake(v, t, "has a key that is missing in some rows, or the same in several", err);
 }

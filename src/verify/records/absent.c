@@ -423,7 +423,7 @@ static kn_status make_tasks(absence *a, kn_error *err)
     a->tasks = kn_alloc_array_zero(ctx, tasks, sizeof *a->tasks);
     a->shares = kn_alloc_array_zero(ctx, tasks * classes + 1, sizeof *a->shares);
     if (!a->seekers || !a->tasks || !a->shares) return kn_vrecords_no_memory(a->v, err);
-    int64_t found = a->v->report->base.k;
+    int64_t found = a->v->report->k;
     for (size_t i = 0; i < tasks; i++)
         a->tasks[i] =
             (task){.least = found > 0 ? (uint64_t)found : UINT64_MAX, .record = -1, .shares = a->shares + i * classes};
@@ -461,7 +461,7 @@ static void absence_free(absence *a)
 static void tell(const absence *a)
 {
     kn_records_verifier      *v = a->v;
-    kn_records_verify_report *r = &v->report->base;
+    kn_records_verify_report *r = v->report;
     uint64_t                  least = UINT64_MAX;
     int64_t                   violations = 0;
     int                       shown = 0;
@@ -472,11 +472,10 @@ static void tell(const absence *a)
     if (least != UINT64_MAX) r->k = (int64_t)least;
     r->violations += violations;
     if (violations > 0)
-        kn_vrecords_problem(v,
-                            "%" PRId64 " combination%s with absent values %s found in fewer than %" PRId64
-                            " records; the rarest in %" PRId64,
-                            violations, violations == 1 ? "" : "s", violations == 1 ? "is" : "are", v->spec->kmn.k,
-                            r->k);
+        kn_vproblem(v->notes,
+                    "%" PRId64 " combination%s with absent values %s found in fewer than %" PRId64
+                    " records; the rarest in %" PRId64,
+                    violations, violations == 1 ? "" : "s", violations == 1 ? "is" : "are", v->spec->kmn.k, r->k);
     for (uint32_t i = 0; i <= a->view.known && shown < SHOWN; i++) {
         const task *t = &a->tasks[i];
         if (t->record < 0) continue;
@@ -488,11 +487,11 @@ static void tell(const absence *a)
             snprintf(known + used, sizeof known - (size_t)used, "%d relation%s and ", t->relations,
                      t->relations == 1 ? "" : "s");
         shown++;
-        kn_vrecords_problem(v,
-                            "record %" PRId64 ": whoever knows %sthat %d of the values shown %s absent finds %" PRId64
-                            " record%s, fewer than %" PRId64,
-                            t->record + 1, known, t->lacking, t->lacking == 1 ? "is" : "are", t->support,
-                            t->support == 1 ? "" : "s", v->spec->kmn.k);
+        kn_vproblem(v->notes,
+                    "record %" PRId64 ": whoever knows %sthat %d of the values shown %s absent finds %" PRId64
+                    " record%s, fewer than %" PRId64,
+                    t->record + 1, known, t->lacking, t->lacking == 1 ? "is" : "are", t->support,
+                    t->support == 1 ? "" : "s", v->spec->kmn.k);
     }
 }
 
@@ -501,7 +500,7 @@ static void tell_shares(const absence *a)
 {
     kn_records_verifier *v = a->v;
     for (int i = 0; i < v->spec->model_count; i++) {
-        kn_verified_model *m = &v->report->models[i];
+        kn_verified_model *m = &v->notes->models[i];
         int                c = 0;
         while (c < v->class_count && !(m->model.attribute && strcmp(v->classes[c].spec->name, m->model.attribute) == 0))
             c++;
@@ -520,13 +519,13 @@ static void tell_shares(const absence *a)
         if (!holds) {
             m->classes += worst.violations;
             m->holds = false;
-            kn_vrecords_problem(v,
-                                "whoever knows what is absent finds %" PRIu64 " records, of which %" PRIu64
-                                " have the same value of class \"%s\"",
-                                worst.of, worst.with, v->classes[c].spec->name);
+            kn_vproblem(v->notes,
+                        "whoever knows what is absent finds %" PRIu64 " records, of which %" PRIu64
+                        " have the same value of class \"%s\"",
+                        worst.of, worst.with, v->classes[c].spec->name);
         }
         if ((double)worst.of / (double)worst.with < m->reached) m->reached = (double)worst.of / (double)worst.with;
-        if (largest > v->report->base.largest_share) v->report->base.largest_share = largest;
+        if (largest > v->report->largest_share) v->report->largest_share = largest;
     }
 }
 
@@ -550,9 +549,9 @@ static kn_status seek(absence *a, kn_error *err)
     }
     if (kn_cancelled(v->ctx)) return kn_fail_cancelled(err);
     if (atomic_load(&a->too_much)) {
-        kn_vrecords_open(v, "whether the promise holds: there are too many combinations with absent values to count");
-        v->report->base.decided = false;
-        v->report->base.k = 0;
+        kn_vopen(v->notes, "whether the promise holds: there are too many combinations with absent values to count");
+        v->report->decided = false;
+        v->report->k = 0;
         return KN_OK;
     }
     tell(a);

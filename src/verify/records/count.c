@@ -608,19 +608,19 @@ static void tell_findings(const counting *a, bool uniform)
         after = f->record;
         describe(f, who, sizeof who);
         if (uniform)
-            kn_vrecords_problem(
-                v, "%s finds %" PRIu64 " records, of which %" PRIu64 " have the same value of class \"%s\"", who,
-                f->support, f->with, v->classes[f->cls].spec->name);
+            kn_vproblem(v->notes,
+                        "%s finds %" PRIu64 " records, of which %" PRIu64 " have the same value of class \"%s\"", who,
+                        f->support, f->with, v->classes[f->cls].spec->name);
         else
-            kn_vrecords_problem(v, "%s finds %" PRIu64 " record%s, fewer than %" PRId64, who, f->support,
-                                f->support == 1 ? "" : "s", v->spec->kmn.k);
+            kn_vproblem(v->notes, "%s finds %" PRIu64 " record%s, fewer than %" PRId64, who, f->support,
+                        f->support == 1 ? "" : "s", v->spec->kmn.k);
     }
 }
 
 static void sum_up(const counting *a)
 {
     kn_records_verifier      *v = a->v;
-    kn_records_verify_report *r = &v->report->base;
+    kn_records_verify_report *r = v->report;
     uint64_t                  least = UINT64_MAX;
     for (size_t s = 0; s < a->shard_count; s++) {
         if (a->shards[s].least < least) least = a->shards[s].least;
@@ -630,9 +630,9 @@ static void sum_up(const counting *a)
     r->k = least == UINT64_MAX ? 0 : (int64_t)least;
     r->decided = true;
     if (r->violations > 0)
-        kn_vrecords_problem(v,
-                            "%" PRId64 " combination%s found in fewer than %" PRId64 " records; the rarest in %" PRId64,
-                            r->violations, r->violations == 1 ? " is" : "s are", v->spec->kmn.k, r->k);
+        kn_vproblem(v->notes,
+                    "%" PRId64 " combination%s found in fewer than %" PRId64 " records; the rarest in %" PRId64,
+                    r->violations, r->violations == 1 ? " is" : "s are", v->spec->kmn.k, r->k);
     tell_findings(a, false);
 }
 
@@ -641,7 +641,7 @@ static void sum_up_shares(const counting *a)
 {
     kn_records_verifier *v = a->v;
     for (int i = 0; i < v->spec->model_count; i++) {
-        kn_verified_model *m = &v->report->models[i];
+        kn_verified_model *m = &v->notes->models[i];
         int                c = 0;
         while (c < v->class_count && !(m->model.attribute && strcmp(v->classes[c].spec->name, m->model.attribute) == 0))
             c++;
@@ -659,7 +659,7 @@ static void sum_up_shares(const counting *a)
         m->classes = m->holds ? 0 : worst.violations;
         m->reached = worst.of == 0 ? INFINITY : (double)worst.of / (double)worst.with;
         double largest = worst.of == 0 ? 0 : (double)worst.with / (double)worst.of;
-        if (largest > v->report->base.largest_share) v->report->base.largest_share = largest;
+        if (largest > v->report->largest_share) v->report->largest_share = largest;
     }
     tell_findings(a, true);
 }
@@ -669,7 +669,7 @@ static kn_status count(counting *a, double *work, kn_error *err)
     kn_records_verifier *v = a->v;
     double               most = 0, total = estimate(a, work, &most);
     if (a->m > MOST_M || total > (double)v->work_limit || most > (double)v->record_limit) {
-        kn_vrecords_open(v, "whether the promise holds: there are too many combinations to count");
+        kn_vopen(v->notes, "whether the promise holds: there are too many combinations to count");
         return KN_OK;
     }
     KN_TRY(cut_shards(a, work, total, err));

@@ -21,6 +21,15 @@ typedef struct kn_vforest {
     uint32_t *label;
 } kn_vforest;
 
+/* The most nodes of a record. */
+static inline uint64_t kn_vforest_largest(const kn_vforest *f)
+{
+    uint64_t largest = 0;
+    for (int64_t r = 0; r < f->count; r++)
+        if (f->start[r + 1] - f->start[r] > largest) largest = f->start[r + 1] - f->start[r];
+    return largest;
+}
+
 /* A class: where its labels begin, and its hierarchy. Class `class_count` is that of labels without one: "*". */
 typedef struct kn_vclass {
     const kn_spec_class *spec;  /* NULL: no class                                                                */
@@ -36,21 +45,13 @@ typedef struct kn_vclass {
     int                  model;         /* of the spec that asks for it; -1: none                                 */
 } kn_vclass;
 
-typedef struct kn_vrecords_report {
-    kn_records_verify_report base;
-    kn_context              *ctx;
-    kn_arena                 arena;
-    const char              *list[KN_VERIFY_PROBLEMS];
-    const char              *open[KN_VERIFY_OPEN];
-    kn_verified_model       *models;
-    bool                     failed;
-} kn_vrecords_report;
-
 typedef struct kn_records_verifier {
     kn_context                      *ctx;
     const kn_spec                   *spec;
     const kn_records_verify_options *options;
-    kn_vrecords_report              *report;
+    kn_records_verify_report        *report;
+    kn_vnotes                       *notes;
+    kn_arena                         arena; /* what lasts as long as the verification */
     int                              class_count;
     kn_vclass                       *classes;  /* class_count + 1                         */
     uint32_t                         labels;   /* of both files                           */
@@ -79,11 +80,6 @@ static inline bool kn_vlabel_sensitive(const kn_records_verifier *v, uint32_t la
     return c && c->sensitive;
 }
 
-/* Notes what could not be decided: nothing is wrong for it. */
-void kn_vrecords_open(kn_records_verifier *v, const char *sentence);
-
-/* Notes what is wrong. The first 100 are kept; the report is not ok any more. */
-void      kn_vrecords_problem(kn_records_verifier *v, const char *format, ...) KN_PRINTF(2, 3);
 kn_status kn_vrecords_no_memory(const kn_records_verifier *v, kn_error *err);
 KN_CHECK kn_status kn_vrecords_check_options(const kn_spec *spec, const kn_records_verify_options *options, kn_error *err);
 

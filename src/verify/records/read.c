@@ -46,7 +46,7 @@ static kn_status hear_ignored(void *state, kn_string name, kn_error *err)
     (void)err;
     t->ignored++;
     if (t->release)
-        kn_vrecords_problem(t->v, "the release holds \"%.*s\", which is nothing of a class", (int)name.size, name.data);
+        kn_vproblem(t->v->notes, "the release holds \"%.*s\", which is nothing of a class", (int)name.size, name.data);
     return KN_OK;
 }
 
@@ -208,7 +208,7 @@ static kn_status number_labels(kn_records_verifier *v, const told *original, con
     const kn_vclass *none = &v->classes[v->class_count];
     uint32_t         star = kn_texts_find(&none->texts, kn_string_of("*"));
     v->star = star == KN_V_NONE ? KN_V_NONE : none->first + star;
-    v->class_of = kn_alloc_array(v->ctx, total + 1, sizeof *v->class_of);
+    v->class_of = kn_arena_array(&v->arena, total + 1, sizeof *v->class_of);
     if (!v->class_of) return kn_vrecords_no_memory(v, err);
     for (int c = 0; c <= v->class_count; c++)
         for (uint32_t i = 0; i < v->classes[c].texts.count; i++) v->class_of[v->classes[c].first + i] = (uint16_t)c;
@@ -332,10 +332,10 @@ static void check_nothing_else(kn_records_verifier *v, const told *original, con
     const char *namespaces = release->layout.namespaces ? release->layout.namespaces : "";
     const char *known = original->layout.namespaces ? original->layout.namespaces : "";
     if (namespaces[0] && strcmp(namespaces, known) != 0)
-        kn_vrecords_problem(v, "the release declares XML namespaces other than those around the original's records");
+        kn_vproblem(v->notes, "the release declares XML namespaces other than those around the original's records");
     if (release->merged > 0)
-        kn_vrecords_problem(v, "the release says how often: %" PRId64 " %s the value of a sibling", release->merged,
-                            release->merged == 1 ? "node has" : "nodes have");
+        kn_vproblem(v->notes, "the release says how often: %" PRId64 " %s the value of a sibling", release->merged,
+                    release->merged == 1 ? "node has" : "nodes have");
 }
 
 static kn_status read_both(kn_records_verifier *v, told *original, told *release, const kn_vteller *from,

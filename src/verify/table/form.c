@@ -191,30 +191,18 @@ kn_status kn_verify_spelling(kn_verifier *v, kn_vcopy *c, kn_error *err)
     return KN_OK;
 }
 
-static int64_t first_row(const kn_vcolumn *column, uint32_t text)
-{
-    int64_t row = 0;
-    while (kn_vcode(column, row) != text) row++;
-    return row + 1;
-}
-
 static void tell_spelling(kn_verifier *v, const kn_vcopy *c)
 {
     int shown = 0;
     for (uint32_t t = 0; c->exact && t < c->release->count; t++) {
         if (c->exact[t] != KN_V_NONE || c->of_release[t] == KN_V_NONE || shown++ >= SHOWN) continue;
-        kn_vproblem(v, "row %" PRId64 ", column \"%s\": the value is spelled otherwise than in the original",
-                    first_row(c->release, t), c->attribute->name);
+        kn_vproblem(v->notes, "row %" PRId64 ", column \"%s\": the value is spelled otherwise than in the original",
+                    kn_vcolumn_first(c->release, t) + 1, c->attribute->name);
     }
-}
-
-static void tell_form(void *arg, const char *sentence)
-{
-    kn_vproblem(arg, "%s", sentence);
 }
 
 void kn_verify_form(kn_verifier *v)
 {
     for (int i = 0; i < v->copy_count; i++) tell_spelling(v, &v->copies[i]);
-    kn_vform_judge(v->release, tell_form, v);
+    kn_vform_judge(v->release, kn_vproblem_sentence, v->notes);
 }

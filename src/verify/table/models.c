@@ -272,7 +272,7 @@ static void ask_average(asking *a, const kn_model *m, kn_verified_model *out)
     out->reached = classes ? (double)((long double)classes / (long double)persons) : 0;
     out->holds = classes == 0 || kn_v_compare((kn_u128)classes, persons, m->bound.numerator, m->bound.denominator) <= 0;
     if (!out->holds)
-        kn_vproblem(a->v, "average-risk: it is %.6g over the release, more than was promised", out->reached);
+        kn_vproblem(a->v->notes, "average-risk: it is %.6g over the release, more than was promised", out->reached);
 }
 
 static void ask(asking *a, const kn_model *m, kn_verified_model *out)
@@ -300,14 +300,14 @@ static void ask(asking *a, const kn_model *m, kn_verified_model *out)
     }
     name_model(m, name, sizeof name);
     if (out->classes > 0)
-        kn_vproblem(a->v,
+        kn_vproblem(a->v->notes,
                     "%s: %" PRId64 " class%s of %" PRId64 " fail%s, the first in row %" PRId64
                     "%s; the worst reaches %.6g",
                     name, out->classes, out->classes == 1 ? "" : "es", all, out->classes == 1 ? "s" : "", first + 1,
                     a->v->linked ? " (a class: persons who show the same with all their rows)" : "", out->reached);
     if (m->kind == KN_MODEL_PRESENCE && a->absent && m->low.numerator > 0) {
         out->holds = false;
-        kn_vproblem(a->v, "%s: somebody of the population is in no class and thereby known to be absent", name);
+        kn_vproblem(a->v->notes, "%s: somebody of the population is in no class and thereby known to be absent", name);
     }
 }
 
@@ -354,15 +354,16 @@ static void asking_free(asking *a)
     kn_free(a->people);
     kn_free(a->node_values);
     kn_free(a->node_counts);
-    kn_vlinked_free(&a->linked);
+    kn_arena_free(&a->linked.room);
 }
 
 kn_status kn_verify_models(kn_verifier *v, kn_error *err)
 {
     asking            a = {.v = v, .classes = &v->classes, .unit = 1};
-    kn_verify_report *report = &v->report->base;
+    kn_verify_report *report = v->report;
     if (!find_person(&a)) {
-        kn_vproblem(v, "persons cannot be counted: the release does not say whose row is whose; give the row map");
+        kn_vproblem(v->notes,
+                    "persons cannot be counted: the release does not say whose row is whose; give the row map");
         return KN_OK;
     }
     kn_status st = count_sizes(&a, err);
@@ -371,7 +372,7 @@ kn_status kn_verify_models(kn_verifier *v, kn_error *err)
         if (c == 0 || a.sizes[c] < report->k) report->k = a.sizes[c];
     for (int i = 0; st == KN_OK && i < v->spec->model_count; i++) {
         const kn_model *m = &v->spec->models[i];
-        if (!v->linked || !needs_people(m)) ask(&a, m, &v->report->models[i]); /* refused: kn_verify_find_links */
+        if (!v->linked || !needs_people(m)) ask(&a, m, &v->notes->models[i]); /* refused: kn_verify_find_links */
     }
     asking_free(&a);
     return st;

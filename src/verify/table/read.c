@@ -292,14 +292,9 @@ static bool widen(reader *r, kn_vcolumn *c, int width, int64_t done)
     if (!codes) return false;
     c->codes = codes;
     kn_vcolumn old = *c;
-    for (int64_t i = done; width > old.width && i-- > 0;) { /* from the end: wider codes never overtake */
-        uint32_t code = kn_vcode(&old, i);
-        if (width == 2)
-            ((uint16_t *)codes)[i] = (uint16_t)code;
-        else
-            ((uint32_t *)codes)[i] = code;
-    }
     c->width = width;
+    for (int64_t i = done; width > old.width && i-- > 0;) /* from the end: wider codes never overtake */
+        kn_vcode_set(c, i, kn_vcode(&old, i));
     return true;
 }
 
@@ -347,13 +342,8 @@ static kn_status write_range(void *arg, int64_t begin, int64_t end, int number, 
         for (size_t c = 0; p->records > 0 && c < columns; c++) {
             kn_vcolumn     *column = &r->t->columns[c];
             const uint32_t *common = r->common[(size_t)p->worker * columns + c], *id = p->ids + c;
-            for (int64_t row = p->first_row; row < p->first_row + p->records; row++, id += columns) {
-                switch (column->width) {
-                case 1: ((uint8_t *)column->codes)[row] = (uint8_t)common[*id]; break;
-                case 2: ((uint16_t *)column->codes)[row] = (uint16_t)common[*id]; break;
-                default: ((uint32_t *)column->codes)[row] = common[*id]; break;
-                }
-            }
+            for (int64_t row = p->first_row; row < p->first_row + p->records; row++, id += columns)
+                kn_vcode_set(column, row, common[*id]);
         }
     }
     return KN_OK;
@@ -655,11 +645,7 @@ static kn_status renumber_range(void *arg, int64_t begin, int64_t end, int numbe
                 texts[seen] = all->texts[code];
                 to[code] = seen++;
             }
-            switch (column->width) {
-            case 1: ((uint8_t *)column->codes)[row] = (uint8_t)to[code]; break;
-            case 2: ((uint16_t *)column->codes)[row] = (uint16_t)to[code]; break;
-            default: ((uint32_t *)column->codes)[row] = to[code]; break;
-            }
+            kn_vcode_set(column, row, to[code]);
         }
         kn_free(to);
         kn_free(all->texts);
