@@ -6,8 +6,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_error.h"
 #include "kn_verify_internal.h"
 
@@ -75,17 +77,6 @@ static size_t part_end(kn_string inner, size_t from)
 {
     while (from < inner.size && inner.data[from] != ';') from++;
     return from;
-}
-
-static void sort_members(uint32_t *m, size_t n)
-{
-    for (size_t gap = n / 2; gap > 0; gap /= 2)
-        for (size_t i = gap; i < n; i++) {
-            uint32_t x = m[i];
-            size_t   j = i;
-            for (; j >= gap && m[j - gap] > x; j -= gap) m[j] = m[j - gap];
-            m[j] = x;
-        }
 }
 
 /* A member that the original does not have, but might: a leaf of the hierarchy, or a number or date. */
@@ -188,7 +179,7 @@ static kn_status read_set(kn_vquasi *q, kn_context *ctx, kn_string text, kn_vcel
         q->member_count = begin;
         return KN_OK;
     }
-    if (q->member_count > begin) sort_members(q->members + begin, q->member_count - begin);
+    if (q->member_count > begin) qsort(q->members + begin, q->member_count - begin, sizeof *q->members, kn_compare_u32);
     size_t unique = begin;
     for (size_t i = begin; i < q->member_count; i++)
         if (i == begin || q->members[i] != q->members[i - 1]) q->members[unique++] = q->members[i];
@@ -236,19 +227,6 @@ kn_status kn_vcells_make(kn_vquasi *q, kn_context *ctx, kn_error *err)
 
 /* ---- Questions ---- */
 
-static bool among(const uint32_t *sorted, size_t count, uint32_t wanted)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (sorted[middle] < wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && sorted[low] == wanted;
-}
-
 static uint32_t root_label(const kn_vtree *t)
 {
     return t->leaves ? t->label[t->paths[t->height]] : KN_V_NONE;
@@ -264,7 +242,8 @@ bool kn_vcell_covers(const kn_vquasi *q, const kn_vcell *cell, uint32_t value)
     case KN_VCELL_RANGE: return !missing && value >= cell->first && value < cell->last;
     case KN_VCELL_SET:
         if (missing || cell->first == cell->last) return missing && cell->missing;
-        return among(q->members + cell->first, cell->last - cell->first, value);
+        return bsearch(&value, q->members + cell->first, cell->last - cell->first, sizeof value, kn_compare_u32) !=
+               NULL;
     case KN_VCELL_NAMED: break;
     case KN_VCELL_UNKNOWN: return false;
     }

@@ -201,6 +201,7 @@ static inline int64_t kn_vcolumn_first(const kn_vcolumn *c, uint32_t code)
 /* The values of a column of the original (and of the population, where there is one), in their own order. */
 typedef struct kn_vdomain {
     kn_context     *ctx;
+    kn_arena        arena; /* of all arrays */
     kn_type         type;
     const char     *format; /* of dates; NULL: unknown or none */
     kn_value_rules  rules;

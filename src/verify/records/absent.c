@@ -35,19 +35,13 @@ typedef struct numbers {
     size_t    count, capacity;
 } numbers;
 
-/* Of the sensitive values of one class: the largest share, and how many combinations have too large a one. */
-typedef struct share {
-    uint64_t with, of;
-    int64_t  violations;
-} share;
-
 /* What one task found. */
 typedef struct task {
-    uint64_t least; /* fewest records of a combination */
-    int64_t  violations;
-    int64_t  record, support; /* the first rare one: a record that it finds, -1: none; how many it finds */
-    int      labels, relations, lacking;
-    share   *shares; /* per class */
+    uint64_t   least; /* fewest records of a combination */
+    int64_t    violations;
+    int64_t    record, support; /* the first rare one: a record that it finds, -1: none; how many it finds */
+    int        labels, relations, lacking;
+    kn_vshare *shares; /* per class */
 } task;
 
 typedef struct relation {
@@ -77,7 +71,6 @@ typedef struct absence {
     uint32_t            *records; /* ... and behind them all of them                              */
     seeker              *seekers; /* per worker                                                   */
     task                *tasks;   /* the empty set, then one per known rank                       */
-    share               *shares;
     atomic_llong         work;
     atomic_bool          too_much;
 } absence;
@@ -173,13 +166,9 @@ static void judge_shares(seeker *s, const uint32_t *records, size_t count, uint6
                 if (pass == 0) s->count[rank] += (uint64_t)w->weight[records[x]];
                 int cls = v->class_of[w->label_of[rank]];
                 if (pass == 0 || s->count[rank] == 0 || v->classes[cls].model < 0) continue;
-                share   *sh = &s->task->shares[cls];
-                kn_ratio l = v->classes[cls].l;
-                if (sh->of == 0 || (kn_u128)s->count[rank] * sh->of > (kn_u128)sh->with * support) {
-                    sh->with = s->count[rank];
-                    sh->of = support;
-                }
-                sh->violations += (kn_u128)s->count[rank] * l.numerator > (kn_u128)support * l.denominator;
+                kn_vshare *share = &s->task->shares[cls];
+                kn_vshare_add(share, s->count[rank], support);
+                share->violations += !kn_vshare_holds(v->classes[cls].l, s->count[rank], support);
                 s->count[rank] = 0;
             }
     for (size_t x = 0; x < count; x++) /* of classes without a promise */
@@ -376,7 +365,7 @@ static kn_status find_prices(absence *a, bool *any, kn_error *err)
     const kn_records_verifier *v = a->v;
     bool                      *other = kn_alloc_array_zero(v->ctx, (size_t)v->labels + 1, sizeof *other);
     bool                      *seen = kn_alloc_array_zero(v->ctx, (size_t)v->labels + 1, sizeof *seen);
-    a->price = kn_alloc_array_zero(v->ctx, (size_t)a->view.labels + 1, sizeof *a->price);
+    a->price = kn_arena_array_zero(&a->view.room, (size_t)a->view.labels + 1, sizeof *a->price);
     kn_status st = other && seen && a->price ? KN_OK : kn_vrecords_no_memory(v, err);
     for (uint64_t i = 0; st == KN_OK && i < v->original.start[v->original.count]; i++) {
         uint32_t label = v->original.label[i], rank = a->view.rank_of[v->image[label]];
@@ -400,9 +389,9 @@ static kn_status list_records(absence *a, kn_error *err)
 {
     const kn_vview *w = &a->view;
     size_t          total = (size_t)(w->start[w->count] + (uint64_t)w->count);
-    a->start = kn_alloc_array_zero(a->v->ctx, (size_t)w->known + 3, sizeof *a->start);
-    a->records = kn_alloc_array(a->v->ctx, total + 1, sizeof *a->records);
-    if (!a->start || !a->records) return kn_vrecords_no_memory(a->v, err);
+    a->start = kn_arena_array_zero(&a->view.room, (size_t)w->known + 3, sizeof *a->start);
+    a->records = kn_arena_array(&a->view.room, total + 1, sizeof *a->records);
+    if (a->view.room.failed) return kn_vrecords_no_memory(a->v, err);
     for (uint64_t i = 0; i < w->start[w->count]; i++)
         if (w->ranks[i] < w->known) a->start[w->ranks[i] + 2]++;
     for (uint32_t r = 1; r <= w->known; r++) a->start[r + 1] += a->start[r];
@@ -416,30 +405,28 @@ static kn_status list_records(absence *a, kn_error *err)
 
 static kn_status make_tasks(absence *a, kn_error *err)
 {
-    kn_context *ctx = a->v->ctx;
-    int         threads = kn_context_threads(ctx);
-    size_t      tasks = (size_t)a->view.known + 1, classes = (size_t)a->v->class_count;
-    a->seekers = kn_alloc_array_zero(ctx, (size_t)threads, sizeof *a->seekers);
-    a->tasks = kn_alloc_array_zero(ctx, tasks, sizeof *a->tasks);
-    a->shares = kn_alloc_array_zero(ctx, tasks * classes + 1, sizeof *a->shares);
-    if (!a->seekers || !a->tasks || !a->shares) return kn_vrecords_no_memory(a->v, err);
+    kn_arena  *room = &a->view.room;
+    int        threads = kn_context_threads(a->v->ctx);
+    size_t     tasks = (size_t)a->view.known + 1, classes = (size_t)a->v->class_count;
+    kn_vshare *shares = kn_arena_array_zero(room, tasks * classes + 1, sizeof *shares);
+    a->seekers = kn_arena_array_zero(room, (size_t)threads, sizeof *a->seekers);
+    a->tasks = kn_arena_array_zero(room, tasks, sizeof *a->tasks);
+    if (room->failed) return kn_vrecords_no_memory(a->v, err);
     int64_t found = a->v->report->k;
     for (size_t i = 0; i < tasks; i++)
         a->tasks[i] =
-            (task){.least = found > 0 ? (uint64_t)found : UINT64_MAX, .record = -1, .shares = a->shares + i * classes};
+            (task){.least = found > 0 ? (uint64_t)found : UINT64_MAX, .record = -1, .shares = shares + i * classes};
     for (int i = 0; i < threads; i++) {
         a->seekers[i].a = a;
-        a->seekers[i].count = kn_alloc_array_zero(ctx, (size_t)a->view.labels + 1, sizeof *a->seekers[i].count);
-        if (!a->seekers[i].count) return kn_vrecords_no_memory(a->v, err);
+        a->seekers[i].count = kn_arena_array_zero(room, (size_t)a->view.labels + 1, sizeof *a->seekers[i].count);
     }
-    return KN_OK;
+    return room->failed ? kn_vrecords_no_memory(a->v, err) : KN_OK;
 }
 
 static void absence_free(absence *a)
 {
     for (int i = 0; a->seekers && i < kn_context_threads(a->v->ctx); i++) {
         seeker *s = &a->seekers[i];
-        kn_free(s->count);
         for (size_t j = 0; j < sizeof s->related / sizeof *s->related; j++) kn_free(s->related[j].list);
         for (int j = 0; j <= MOST_M; j++) {
             kn_free(s->having[j].list);
@@ -447,13 +434,7 @@ static void absence_free(absence *a)
             kn_free(s->seen[j].list);
         }
     }
-    kn_free(a->seekers);
-    kn_free(a->tasks);
-    kn_free(a->shares);
-    kn_free(a->price);
-    kn_free(a->start);
-    kn_free(a->records);
-    kn_vview_free(&a->view);
+    kn_arena_free(&a->view.room);
 }
 
 /* ---- What came out ---- */
@@ -501,22 +482,15 @@ static void tell_shares(const absence *a)
     kn_records_verifier *v = a->v;
     for (int i = 0; i < v->spec->model_count; i++) {
         kn_verified_model *m = &v->notes->models[i];
-        int                c = 0;
-        while (c < v->class_count && !(m->model.attribute && strcmp(v->classes[c].spec->name, m->model.attribute) == 0))
-            c++;
-        if (c == v->class_count || v->classes[c].model < 0 || m->model.kind != KN_MODEL_DISTINCT) continue;
-        share worst = {0, 0, 0};
-        for (uint32_t t = 0; t <= a->view.known; t++) {
-            const share *x = &a->tasks[t].shares[c];
-            worst.violations += x->violations;
-            if (x->of == 0 || (worst.of > 0 && (kn_u128)x->with * worst.of <= (kn_u128)worst.with * x->of)) continue;
-            worst.with = x->with;
-            worst.of = x->of;
+        int                c = kn_vrecords_class_of_model(v, &m->model);
+        kn_vshare          worst = {0, 0, 0};
+        for (uint32_t t = 0; c >= 0 && t <= a->view.known; t++) {
+            worst.violations += a->tasks[t].shares[c].violations;
+            kn_vshare_add(&worst, a->tasks[t].shares[c].with, a->tasks[t].shares[c].of);
         }
         if (worst.of == 0) continue;
-        bool   holds = (kn_u128)worst.with * m->model.l.numerator <= (kn_u128)worst.of * m->model.l.denominator;
         double largest = (double)worst.with / (double)worst.of;
-        if (!holds) {
+        if (!kn_vshare_holds(m->model.l, worst.with, worst.of)) {
             m->classes += worst.violations;
             m->holds = false;
             kn_vproblem(v->notes,

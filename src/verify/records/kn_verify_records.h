@@ -150,10 +150,9 @@ KN_CHECK kn_status kn_vrecords_cut(kn_records_verifier *v, kn_error *err);
 KN_CHECK kn_status kn_vrecords_absent(kn_records_verifier *v, kn_error *err);
 
 /* Can the raised record have become the released one? Steps are counted in *work; *decided turns false where there are too
- * many (_embed.c). Scratch for records of at most `largest` nodes. One thread at a time. */
+ * many (embed.c). Scratch for records of at most `largest` nodes, which ends with the arena. One thread at a time. */
 typedef struct kn_vembed kn_vembed;
-KN_CHECK kn_status kn_vembed_create(kn_vembed **out, kn_records_verifier *v, uint32_t largest, kn_error *err);
-void               kn_vembed_free(kn_vembed *e);
+KN_CHECK kn_vembed *kn_vembed_create(kn_arena *room, kn_records_verifier *v, uint32_t largest);
 bool kn_vembed_holds(kn_vembed *e, int64_t original, int64_t released, int64_t *work, bool *decided);
 
 /* Every released record has an original of its own: with a map or by a search (_match.c). */

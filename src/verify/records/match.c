@@ -52,20 +52,13 @@ static kn_status check_map(kn_records_verifier *v, int64_t count, bool *good, kn
 
 /* ---- Scratch per worker ---- */
 
-static kn_status make_embeds(kn_records_verifier *v, int count, kn_vembed ***out, kn_error *err)
+static kn_status make_embeds(kn_arena *room, kn_records_verifier *v, int count, kn_vembed ***out, kn_error *err)
 {
     uint64_t raised = kn_vforest_largest(&v->raised), released = kn_vforest_largest(&v->release);
     uint64_t largest = raised > released ? raised : released;
-    *out = kn_alloc_array_zero(v->ctx, (size_t)count, sizeof **out);
-    if (!*out) return kn_vrecords_no_memory(v, err);
-    for (int i = 0; i < count; i++) KN_TRY(kn_vembed_create(&(*out)[i], v, (uint32_t)largest, err));
-    return KN_OK;
-}
-
-static void free_embeds(kn_vembed **embeds, int count)
-{
-    for (int i = 0; embeds && i < count; i++) kn_vembed_free(embeds[i]);
-    kn_free(embeds);
+    *out = kn_arena_array(room, (size_t)count, sizeof **out);
+    for (int i = 0; *out && i < count; i++) (*out)[i] = kn_vembed_create(room, v, (uint32_t)largest);
+    return room->failed ? kn_vrecords_no_memory(v, err) : KN_OK;
 }
 
 /* ---- With a map ---- */
@@ -107,15 +100,14 @@ static void tell(kn_records_verifier *v, const uint8_t *verdicts)
 
 static kn_status match_by_map(kn_records_verifier *v, kn_error *err)
 {
-    int       threads = kn_context_threads(v->ctx);
+    kn_arena  room = {.ctx = v->ctx};
     by_map    m = {.v = v};
-    kn_status st = make_embeds(v, threads, &m.embeds, err);
-    m.verdicts = kn_alloc_array(v->ctx, (size_t)v->release.count + 1, 1);
+    kn_status st = make_embeds(&room, v, kn_context_threads(v->ctx), &m.embeds, err);
+    m.verdicts = kn_arena_array(&room, (size_t)v->release.count + 1, 1);
     if (st == KN_OK && !m.verdicts) st = kn_vrecords_no_memory(v, err);
     if (st == KN_OK) st = kn_parallel_for(v->ctx, v->release.count, GRAIN, hold_range, &m, err);
     if (st == KN_OK) tell(v, m.verdicts);
-    kn_free(m.verdicts);
-    free_embeds(m.embeds, threads);
+    kn_arena_free(&room);
     return st;
 }
 
@@ -333,9 +325,8 @@ static kn_status match_by_search(kn_records_verifier *v, kn_error *err)
     by_search   b = {.v = v, .released = {.forest = &v->release}, .originals = {.forest = &v->raised}};
     kn_status   st = make_side(&room, v, &b.released, &paths, err);
     if (st == KN_OK) st = make_side(&room, v, &b.originals, &paths, err);
-    if (st == KN_OK) st = make_embeds(v, 1, &b.embed, err);
+    if (st == KN_OK) st = make_embeds(&room, v, 1, &b.embed, err);
     if (st == KN_OK) st = assign(&b, err);
-    free_embeds(b.embed, 1);
     kn_vnumbers_free(&paths);
     kn_arena_free(&room);
     kn_free(b.flow.edge_released);

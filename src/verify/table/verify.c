@@ -93,7 +93,7 @@ void kn_vdigest_file(const char *path, char out[65])
     crypto_hash_sha256_init(&state);
     for (size_t got; (got = fread(buffer, 1, sizeof buffer, file)) > 0;) crypto_hash_sha256_update(&state, buffer, got);
     crypto_hash_sha256_final(&state, bytes);
-    sodium_bin2hex(out, 65, bytes, sizeof bytes);
+    if (!ferror(file)) sodium_bin2hex(out, 65, bytes, sizeof bytes);
     fclose(file);
 }
 
