@@ -12,6 +12,10 @@
 KN_CHECK kn_status kn_job_put(kn_set *set, kn_set_role role, const char *path, kn_buffer *text, kn_status made,
                               kn_error *err);
 
+/* The same as a file by itself, which appears whole or not at all; `mode` 0: as any other file. */
+KN_CHECK kn_status kn_job_write_file(kn_context *ctx, const char *path, unsigned mode, kn_buffer *text, kn_status made,
+                                     kn_error *err);
+
 KN_CHECK kn_status kn_job_put_certificate(kn_set *set, const kn_public *facts, const kn_public_seal *seal, kn_error *err);
 
 /* `path` NULL: no page was asked for. */

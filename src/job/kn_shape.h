@@ -130,6 +130,10 @@ KN_CHECK kn_status kn_release_set_counters(kn_release_run *run, const kn_release
                                        kn_error *err);
 KN_CHECK kn_status kn_release_set_models(kn_release_run *run, const double *original, const double *reached, kn_error *err);
 
+/* How many classes have each size, in the result; `rows` per class: the same array where a class's size is its rows. */
+KN_CHECK kn_status kn_release_sizes_of(kn_release_run *run, const int64_t *sizes, const int64_t *rows, int64_t count,
+                                       const kn_size_count **out, int *out_count, kn_error *err);
+
 /* Zeroed memory of the run or the result; NULL after KN_MEMORY was told. A copy of a text in the result. */
 void *kn_release_room(kn_release_run *run, kn_arena *arena, size_t count, size_t size, kn_error *err);
 char *kn_release_text(kn_release_run *run, const char *text, kn_error *err);

@@ -18,6 +18,7 @@
 #include "kn_alloc.h"
 #include "kn_clock.h"
 #include "kn_error.h"
+#include "kn_freq.h"
 #include "kn_job_texts.h"
 #include "kn_shape.h"
 #include "kn_targets.h"
@@ -96,6 +97,19 @@ kn_status kn_release_set_models(kn_release_run *run, const double *original, con
     run->head->models = models;
     run->head->model_count = spec->model_count;
     return KN_OK;
+}
+
+kn_status kn_release_sizes_of(kn_release_run *run, const int64_t *sizes, const int64_t *rows, int64_t count,
+                              const kn_size_count **out, int *out_count, kn_error *err)
+{
+    kn_size_histogram h = {0};
+    KN_TRY(kn_size_histogram_make(&h, run->ctx, sizes, rows, count, err));
+    kn_size_count *counts = kn_release_room(run, run->arena, (size_t)h.count, sizeof *counts, err);
+    for (int64_t i = 0; counts && i < h.count; i++) counts[i] = (kn_size_count){h.sizes[i], h.classes[i], h.rows[i]};
+    *out = counts;
+    *out_count = (int)h.count;
+    kn_size_histogram_free(&h);
+    return counts ? KN_OK : KN_MEMORY;
 }
 
 /* ---- The originals ---- */

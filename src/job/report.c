@@ -4,29 +4,19 @@
 #include <kanon/report.h>
 
 #include "kn_database_report.h"
-#include "kn_output.h"
+#include "kn_job_publish.h"
 #include "kn_records_report.h"
 #include "kn_release_report.h"
 #include "kn_report.h"
 
-/* Writes and frees a page that was rendered, if it was. They tell how it stood before: only their owner may read them. */
-static kn_status write_page(kn_context *ctx, const char *path, kn_buffer *page, kn_status st, kn_error *err)
-{
-    kn_output *output = NULL;
-    if (st == KN_OK) st = kn_output_open(&output, ctx, path, &(kn_output_options){.mode = 0600}, err);
-    if (st == KN_OK) {
-        kn_output_write(output, page->data, page->size);
-        st = kn_output_commit(output, err);
-    }
-    kn_buffer_free(page);
-    return st;
-}
+/* The pages show how things stood before: only their owner may read them. */
+enum { MODE = 0600 };
 
 kn_status kn_report_write(kn_context *ctx, const char *path, const kn_report_input *input, kn_error *err)
 {
     kn_buffer page;
     kn_buffer_init(&page, ctx);
-    return write_page(ctx, path, &page, kn_report_render(&page, input, err), err);
+    return kn_job_write_file(ctx, path, MODE, &page, kn_report_render(&page, input, err), err);
 }
 
 kn_status kn_release_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
@@ -34,7 +24,7 @@ kn_status kn_release_report_write(kn_context *ctx, const char *path, const kn_sp
 {
     kn_buffer page;
     kn_buffer_init(&page, ctx);
-    return write_page(ctx, path, &page, kn_release_report_render(&page, spec, result, version, err), err);
+    return kn_job_write_file(ctx, path, MODE, &page, kn_release_report_render(&page, spec, result, version, err), err);
 }
 
 kn_status kn_database_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
@@ -42,7 +32,7 @@ kn_status kn_database_report_write(kn_context *ctx, const char *path, const kn_s
 {
     kn_buffer page;
     kn_buffer_init(&page, ctx);
-    return write_page(ctx, path, &page, kn_database_report_render(&page, spec, result, version, err), err);
+    return kn_job_write_file(ctx, path, MODE, &page, kn_database_report_render(&page, spec, result, version, err), err);
 }
 
 kn_status kn_records_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
@@ -50,5 +40,5 @@ kn_status kn_records_report_write(kn_context *ctx, const char *path, const kn_sp
 {
     kn_buffer page;
     kn_buffer_init(&page, ctx);
-    return write_page(ctx, path, &page, kn_records_report_render(&page, spec, result, version, err), err);
+    return kn_job_write_file(ctx, path, MODE, &page, kn_records_report_render(&page, spec, result, version, err), err);
 }

@@ -14,6 +14,7 @@ typedef struct kn_row_judge {
     const kn_table         *table;
     const kn_requirements  *requirements;
     kn_requirements_scratch scratch;
+    kn_arena                arena;
     kn_histogram           *histograms; /* per sensitive column                                       */
     uint32_t              **codes;      /* per sensitive column: the values met                       */
     int64_t               **counts;

@@ -9,7 +9,7 @@
 
 #include "kn_error.h"
 #include "kn_extras.h"
-#include "kn_records.h"
+#include "kn_records_run.h"
 
 typedef struct form {
     kn_context    *ctx;
@@ -21,14 +21,10 @@ static kn_status look(void *state, void (*tell)(void *arg, const char *sentence)
 {
     const form        *f = state;
     const kn_spec     *spec = f->spec;
-    kn_records_options read = KN_RECORDS_OPTIONS_INIT;
+    kn_records_options read = kn_records_reading(spec);
     kn_records        *before = NULL, *after = NULL;
-    read.record = spec->record;
-    read.classes = spec->classes;
-    read.class_count = spec->class_count;
-    read.delimiter = spec->csv.delimiter;
-    kn_status st = spec->table_count > 0 ? kn_records_read_database(&before, f->ctx, f->original, spec, err)
-                                         : kn_records_read(&before, f->ctx, f->original, &read, err);
+    kn_status          st = spec->table_count > 0 ? kn_records_read_database(&before, f->ctx, f->original, spec, err)
+                                                  : kn_records_read(&before, f->ctx, f->original, &read, err);
     read.released = true;
     if (st == KN_OK) st = kn_records_read(&after, f->ctx, f->release, &read, err);
     if (st == KN_OK)

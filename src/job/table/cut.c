@@ -214,25 +214,13 @@ static kn_status reach(const classes *c, kn_cut_figures *out, kn_error *err)
     return st;
 }
 
-kn_status kn_cut_sizes(kn_table_run *run, const int64_t *sizes, const int64_t *rows, int64_t count, kn_cut_figures *out,
-                       kn_error *err)
-{
-    kn_size_histogram h = {0};
-    KN_TRY(kn_size_histogram_make(&h, run->all.ctx, sizes, rows, count, err));
-    kn_size_count *counts = kn_release_room(&run->all, run->all.arena, (size_t)h.count, sizeof *counts, err);
-    for (int64_t i = 0; counts && i < h.count; i++) counts[i] = (kn_size_count){h.sizes[i], h.classes[i], h.rows[i]};
-    out->sizes = counts;
-    out->size_count = (int)h.count;
-    kn_size_histogram_free(&h);
-    return counts ? KN_OK : KN_MEMORY;
-}
-
 static kn_status count_sizes(const classes *c, kn_cut_figures *out, kn_error *err)
 {
     int64_t n = c->freq->classes;
     /* Rows outside every class have the highest code: they are the last. */
     if (n > 0 && (int64_t)kn_freq_code(c->freq, n - 1, 0) == c->cut->leave_out) n--;
-    return kn_cut_sizes(c->run, c->persons ? c->persons : c->freq->counts, c->freq->counts, n, out, err);
+    return kn_release_sizes_of(&c->run->all, c->persons ? c->persons : c->freq->counts, c->freq->counts, n, &out->sizes,
+                               &out->size_count, err);
 }
 
 kn_status kn_cut_measure(kn_table_run *run, const kn_cut *cut, kn_cut_figures *out, kn_error *err)

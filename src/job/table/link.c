@@ -272,7 +272,9 @@ kn_status kn_cut_measure_linked(kn_table_run *run, const kn_cut *cut, kn_cut_fig
     persons   p = {.run = run, .cut = cut};
     kn_status st = group(&p, err);
     if (st == KN_OK) st = reach(&p, out, err);
-    if (st == KN_OK) st = kn_cut_sizes(run, p.linked.persons, p.linked.rows, p.linked.signatures, out, err);
+    if (st == KN_OK)
+        st = kn_release_sizes_of(&run->all, p.linked.persons, p.linked.rows, p.linked.signatures, &out->sizes,
+                                 &out->size_count, err);
     for (int s = 0; p.histograms && s < run->requirements->sensitive_count; s++)
         kn_class_histograms_free(&p.histograms[s]);
     kn_free(p.histograms);
