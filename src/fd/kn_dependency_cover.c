@@ -65,14 +65,7 @@ static bool allocate(rules *r, size_t names, size_t left, size_t rule_count)
 
 static void rules_free(rules *r)
 {
-    kn_free(r->names);
-    kn_free(r->numbers);
-    kn_free(r->rule);
-    kn_free(r->starts);
-    kn_free(r->uses);
-    kn_free(r->missing);
-    kn_free(r->queue);
-    kn_free(r->set);
+    KN_FREE_ALL(r->names, r->numbers, r->rule, r->starts, r->uses, r->missing, r->queue, r->set);
 }
 
 /* The rules that use each column, from the rules that are left. */
@@ -302,8 +295,7 @@ static kn_status list_rules(kn_dependency_list **out, rules *r, kn_error *err)
         st = join(&list->items[list->count], r, i, left, right, err);
         if (st == KN_OK) list->count++;
     }
-    kn_free(left);
-    kn_free(right);
+    KN_FREE_ALL(left, right);
     if (st != KN_OK)
         kn_dependency_list_free(list);
     else

@@ -172,8 +172,7 @@ static kn_status cluster_column(kn_fd_data *d, int c, uint32_t codes, kn_error *
         }
         d->constant_error[c] = d->freq->rows - most;
     }
-    kn_free(weights);
-    kn_free(at);
+    KN_FREE_ALL(weights, at);
     return st;
 }
 
@@ -224,10 +223,8 @@ void kn_fd_data_free(kn_fd_data *data)
 {
     if (!data) return;
     for (int c = 0; c < KN_FD_COLUMNS; c++) {
-        kn_free(data->clusters[c].starts);
-        kn_free(data->clusters[c].members);
+        KN_FREE_ALL(data->clusters[c].starts, data->clusters[c].members);
     }
     kn_freq_free(data->freq);
-    kn_free(data->codes);
-    kn_free(data);
+    KN_FREE_ALL(data->codes, data);
 }

@@ -108,13 +108,7 @@ typedef struct trie {
 
 static void trie_free(trie *t)
 {
-    kn_free(t->column);
-    kn_free(t->end);
-    kn_free(t->parent);
-    kn_free(t->live);
-    kn_free(t->right);
-    kn_free(t->candidate);
-    kn_free(t->pair);
+    KN_FREE_ALL(t->column, t->end, t->parent, t->live, t->right, t->candidate, t->pair);
 }
 
 static bool trie_allocate(trie *t, kn_context *ctx, size_t nodes)
@@ -245,12 +239,10 @@ static const uint32_t *row_of(const walker *w, uint32_t i)
 
 static bool push_range(walker *w, uint32_t first, uint32_t last)
 {
-    void *ranges = w->ranges;
-    if (!kn_grow(w->job->data->ctx, &ranges, &w->range_capacity, w->range_count + 1, sizeof *w->ranges)) {
+    if (!KN_GROW(w->job->data->ctx, w->ranges, w->range_capacity, w->range_count + 1)) {
         w->failed = true;
         return false;
     }
-    w->ranges = ranges;
     w->ranges[w->range_count][0] = first;
     w->ranges[w->range_count++][1] = last;
     return true;
@@ -561,19 +553,8 @@ static bool walker_make(walker *w, job *j, size_t rows)
 
 static void walker_free(walker *w)
 {
-    kn_free(w->alive);
-    kn_free(w->live);
-    kn_free(w->own);
-    kn_free(w->near_codes);
-    kn_free(w->near_weights);
-    kn_free(w->rows);
-    kn_free(w->moved);
-    kn_free(w->group);
-    kn_free(w->size);
-    kn_free(w->code);
-    kn_free(w->slot);
-    kn_free(w->sums);
-    kn_free(w->ranges);
+    KN_FREE_ALL(w->alive, w->live, w->own, w->near_codes, w->near_weights, w->rows, w->moved, w->group, w->size,
+                w->code, w->slot, w->sums, w->ranges);
 }
 
 /* Which clusters are looked at, and how many exceptions these may have: their share of the budget. */
@@ -687,9 +668,7 @@ kn_status kn_fd_validate(bool *done, const kn_fd_data *data, kn_fd_clock *clock,
         kn_fd_list_free(&j.tasks[i].agree);
     }
     for (int i = 0; i < workers && j.walkers; i++) walker_free(&j.walkers[i]);
-    kn_free(j.walkers);
-    kn_free(j.tasks);
-    kn_free(j.removed);
+    KN_FREE_ALL(j.walkers, j.tasks, j.removed);
     trie_free(&t);
     return st;
 }

@@ -173,8 +173,7 @@ static kn_status take_fates(kn_linked_fates *out, judging *j, kn_error *err)
 
 void kn_linked_fates_free(kn_linked_fates *fates)
 {
-    kn_free(fates->persons);
-    kn_free(fates->released);
+    KN_FREE_ALL(fates->persons, fates->released);
     *fates = (kn_linked_fates){0};
 }
 
@@ -190,10 +189,7 @@ kn_status kn_classes_decide_linked(kn_verdict *out, kn_linked_fates *fates, kn_f
     }
     for (int s = 0; s < e->problem->requirements->sensitive_count && j.histograms; s++)
         kn_class_histograms_free(&j.histograms[s]);
-    kn_free(j.histograms);
-    kn_free(j.fates);
-    kn_free(j.released);
-    kn_free(j.starts);
+    KN_FREE_ALL(j.histograms, j.fates, j.released, j.starts);
     kn_freq_free(j.classes);
     kn_linked_free(&j.linked);
     return st;

@@ -90,14 +90,9 @@ static void group_free(kn_counter_group *group)
 {
     for (int64_t t = 0; group->tables && t < group->table_count; t++) {
         if (!group->tables[t]) continue;
-        kn_free(group->tables[t]->ids);
-        kn_free(group->tables[t]->costs);
-        kn_free(group->tables[t]);
+        KN_FREE_ALL(group->tables[t]->ids, group->tables[t]->costs, group->tables[t]);
     }
-    kn_free(group->tables);
-    kn_free(group->attributes);
-    kn_free(group->strides);
-    kn_free(group->parts);
+    KN_FREE_ALL(group->tables, group->attributes, group->strides, group->parts);
 }
 
 void kn_counter_free(kn_counter *counter)
@@ -107,11 +102,7 @@ void kn_counter_free(kn_counter *counter)
     for (int w = 0; counter->scratch && w < counter->workers; w++) kn_counter_scratch_free(&counter->scratch[w]);
     kn_counter_hubs_free(counter->hubs);
     kn_counter_set_free(counter->base);
-    kn_free(counter->groups);
-    kn_free(counter->group_of);
-    kn_free(counter->scratch);
-    kn_free(counter->missing);
-    kn_free(counter);
+    KN_FREE_ALL(counter->groups, counter->group_of, counter->scratch, counter->missing, counter);
 }
 
 static uint32_t cardinality_of(const kn_counter *counter, int quasi)
@@ -151,8 +142,7 @@ static int choose_groups(kn_counter *counter)
         }
     }
     bool ok = codes && tables;
-    kn_free(codes);
-    kn_free(tables);
+    KN_FREE_ALL(codes, tables);
     return ok ? groups : -1;
 }
 
@@ -420,9 +410,7 @@ static kn_status make_table(kn_counter *counter, int g, const int *levels, kn_er
     if (!table) return kn_fail_memory(err, counter->ctx, WHAT);
     kn_status st = fill_table(counter, group, levels, table, err);
     if (st != KN_OK) {
-        kn_free(table->ids);
-        kn_free(table->costs);
-        kn_free(table);
+        KN_FREE_ALL(table->ids, table->costs, table);
         return st;
     }
     group->tables[number] = table;
@@ -458,8 +446,7 @@ kn_status kn_counter_tables_need(kn_counter *counter, kn_counter_job *jobs, int6
             for (int64_t m = missing - 1; !listed && m >= 0; m--)
                 listed = counter->missing[m].group == g && counter->missing[m].number == number;
             if (listed) continue;
-            if (!kn_grow(counter->ctx, (void **)&counter->missing, &counter->missing_room, (size_t)missing + 1,
-                         sizeof *counter->missing))
+            if (!KN_GROW(counter->ctx, counter->missing, counter->missing_room, (size_t)missing + 1))
                 return kn_fail_memory(err, counter->ctx, WHAT);
             counter->missing[missing++] = (kn_counter_missing){g, number, i};
         }

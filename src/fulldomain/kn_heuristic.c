@@ -229,8 +229,7 @@ static kn_status climb(kn_heuristic *h, stand *at, int patience, kn_error *err)
         for (int tries = 0; st == KN_OK && tries < patience && next < n && !better && !over(h); tries++)
             st = step(h, at, moves, n, &next, levels, &better, err);
     }
-    kn_free(moves);
-    kn_free(levels);
+    KN_FREE_ALL(moves, levels);
     return st;
 }
 
@@ -313,9 +312,7 @@ static kn_status run_chain(kn_heuristic *h, double noise, kn_error *err)
         if (noise == 0) st = count_chain(h, chain, n, true, batch, err);
         if (st == KN_OK && !over(h)) st = count_chain(h, chain, n, false, batch, err);
     }
-    kn_free(chain);
-    kn_free(batch);
-    kn_free(weights);
+    KN_FREE_ALL(chain, batch, weights);
     return st;
 }
 
@@ -396,9 +393,7 @@ static kn_status restart(kn_heuristic *h, kn_error *err)
         descend_guess(h, at.levels, shift, moves);
         st = settle(h, &at, moves, batch, err);
     }
-    kn_free(at.levels);
-    kn_free(moves);
-    kn_free(batch);
+    KN_FREE_ALL(at.levels, moves, batch);
     return st;
 }
 
@@ -534,8 +529,7 @@ kn_status kn_heuristic_search_within(kn_fulldomain_result *result, kn_context *c
     if (st == KN_OK) st = report(h, err);
     kn_oracle_free(&h->oracle);
     kn_known_free(h);
-    kn_free(h->heights_owned);
-    kn_free(h);
+    KN_FREE_ALL(h->heights_owned, h);
     return st;
 }
 

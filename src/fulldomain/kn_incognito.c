@@ -281,9 +281,7 @@ static kn_status search_family(incognito *g, family *f, kn_error *err)
         g->now[rank_of(g, f->attributes, f->count, -1)] = w.good;
         w.good = NULL;
     }
-    kn_free(candidates);
-    kn_free(w.good);
-    kn_free(w.marked);
+    KN_FREE_ALL(candidates, w.good, w.marked);
     return st;
 }
 

@@ -35,8 +35,7 @@ kn_status kn_lattice_make(kn_lattice *out, kn_context *ctx, const int *heights, 
 
 void kn_lattice_free(kn_lattice *lattice)
 {
-    kn_free(lattice->heights);
-    kn_free(lattice->strides);
+    KN_FREE_ALL(lattice->heights, lattice->strides);
     lattice->heights = NULL;
     lattice->strides = NULL;
 }
@@ -79,9 +78,7 @@ kn_status kn_lattice_by_height(const kn_lattice *lattice, int64_t **starts, uint
     *starts = kn_alloc_array_zero(ctx, heights + 1, sizeof **starts);
     *nodes = kn_alloc_array(ctx, (size_t)lattice->count, sizeof **nodes);
     if (!levels || !*starts || !*nodes) {
-        kn_free(levels);
-        kn_free(*starts);
-        kn_free(*nodes);
+        KN_FREE_ALL(levels, *starts, *nodes);
         *starts = NULL;
         *nodes = NULL;
         return kn_fail_memory(err, ctx, "the lattice");

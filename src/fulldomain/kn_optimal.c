@@ -38,13 +38,7 @@ static void search_free(kn_optimal *s)
 {
     kn_lattice_free(&s->lattice);
     kn_oracle_free(&s->oracle);
-    kn_free(s->shifts);
-    kn_free(s->items);
-    kn_free(s->taken);
-    kn_free(s->counted);
-    kn_free(s->levels);
-    kn_free(s->states);
-    kn_free(s->noted);
+    KN_FREE_ALL(s->shifts, s->items, s->taken, s->counted, s->levels, s->states, s->noted);
 }
 
 static int bits_for(int most)

@@ -27,8 +27,7 @@ kn_status kn_optimal_note(kn_optimal *s, const kn_outcome *outcomes, int count, 
 {
     for (int i = 0; i < count; i++) {
         if (!outcomes[i].judged) continue;
-        if (!kn_grow(s->ctx, (void **)&s->noted, &s->noted_room, s->noted_count + 1, sizeof *s->noted))
-            return kn_fail_memory(err, s->ctx, WHAT);
+        if (!KN_GROW(s->ctx, s->noted, s->noted_room, s->noted_count + 1)) return kn_fail_memory(err, s->ctx, WHAT);
         s->noted[s->noted_count++] = outcomes[i];
     }
     return KN_OK;
@@ -218,8 +217,7 @@ static kn_status list(kn_optimal *s, kn_error *err)
         to->classes = sums->classes;
         to->loss = kn_objective_loss(s->problem->objective, sums);
     }
-    kn_free(above);
-    kn_free(noted);
+    KN_FREE_ALL(above, noted);
     return st;
 }
 
@@ -258,8 +256,6 @@ kn_status kn_optimal_all(kn_optimal *s, kn_error *err)
     f.nodes = kn_alloc_array(s->ctx, count, sizeof *f.nodes);
     bool      ok = s->states && f.stack && f.open && f.nodes;
     kn_status st = ok ? settle_all(&f, err) : kn_fail_memory(err, s->ctx, WHAT);
-    kn_free(f.stack);
-    kn_free(f.open);
-    kn_free(f.nodes);
+    KN_FREE_ALL(f.stack, f.open, f.nodes);
     return st;
 }

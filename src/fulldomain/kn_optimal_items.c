@@ -85,11 +85,7 @@ static kn_status marginal_count(kn_optimal *s, marginal *m, int group, kn_error 
 
 static void marginal_free(marginal *m)
 {
-    kn_free(m->high);
-    kn_free(m->heights);
-    kn_free(m->jobs);
-    kn_free(m->choices);
-    kn_free(m->levels);
+    KN_FREE_ALL(m->high, m->heights, m->jobs, m->choices, m->levels);
 }
 
 /* Raises the bounds of all items by the marginals of one group. */

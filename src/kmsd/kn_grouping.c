@@ -70,10 +70,7 @@ kn_status kn_grouping_make(kn_grouping *out, kn_context *ctx, uint32_t rows, kn_
 
 void kn_grouping_free(kn_grouping *grouping)
 {
-    kn_free(grouping->group_of);
-    kn_free(grouping->sizes);
-    kn_free(grouping->starts);
-    kn_free(grouping->members);
+    KN_FREE_ALL(grouping->group_of, grouping->sizes, grouping->starts, grouping->members);
     *grouping = (kn_grouping){0};
 }
 
@@ -86,14 +83,12 @@ static kn_status number_rows(kn_grouping *out, table *t, const kn_grouping *from
         slot    *s = find(t, key);
         if ((row & 0xffff) == 0 && kn_cancelled(from->ctx)) return kn_fail_cancelled(err);
         if (s->group == UINT32_MAX) {
-            void *sizes = out->sizes;
             if (3 * (t->used + 1) > 2 * t->mask) {
                 if (!grow(t)) return kn_fail_memory(err, from->ctx, WHAT);
                 s = find(t, key);
             }
-            if (!kn_grow(from->ctx, &sizes, &capacity, (size_t)out->groups + 1, sizeof *out->sizes))
+            if (!KN_GROW(from->ctx, out->sizes, capacity, (size_t)out->groups + 1))
                 return kn_fail_memory(err, from->ctx, WHAT);
-            out->sizes = sizes;
             *s = (slot){key, out->groups};
             t->used++;
             out->sizes[out->groups++] = 0;

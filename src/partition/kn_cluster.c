@@ -362,15 +362,13 @@ static uint16_t *use_at(const kn_clusterer *c, uint32_t g, size_t q, uint32_t v)
 /* Counts, for every class, the points with each value: what a class shows after a point left. */
 static kn_status count_uses(kn_clusterer *c, kn_error *err)
 {
-    void *uses = c->uses;
     c->use_width = 0;
     for (size_t q = 0; q < c->dimensions; q++) {
         c->use_offset[q] = c->use_width;
         c->use_width += c->value_count[q];
     }
-    if (!kn_grow(c->space->ctx, &uses, &c->use_capacity, c->group_count * c->use_width, sizeof *c->uses))
+    if (!KN_GROW(c->space->ctx, c->uses, c->use_capacity, c->group_count * c->use_width))
         return kn_fail_memory(err, c->space->ctx, "partitioning");
-    c->uses = uses;
     memset(c->uses, 0, c->group_count * c->use_width * sizeof *c->uses);
     for (uint32_t p = 0; p < c->points; p++)
         for (size_t q = 0; q < c->dimensions && c->group_of[p] != UINT32_MAX; q++)

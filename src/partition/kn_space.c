@@ -133,11 +133,9 @@ memory:
 void kn_space_free(kn_space *space)
 {
     for (int q = 0; space->dimensions && q < space->count; q++) {
-        kn_free(space->dimensions[q].code_of);
-        kn_free(space->dimensions[q].values);
+        KN_FREE_ALL(space->dimensions[q].code_of, space->dimensions[q].values);
     }
-    kn_free(space->dimensions);
-    kn_free(space->records);
+    KN_FREE_ALL(space->dimensions, space->records);
     *space = (kn_space){0};
 }
 

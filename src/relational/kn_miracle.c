@@ -270,11 +270,9 @@ static kn_status nearest_allowed(fast *f, int i, candidate *best, kn_error *err)
     candidate                    first = *best;
     bool                         apart = true;
     kn_status                    st = KN_OK;
-    void                        *block = f->barred;
     size_t                       before = f->barred_capacity;
-    if (!kn_grow(ctx, &block, &f->barred_capacity, f->open.count + 1, sizeof *f->barred))
+    if (!KN_GROW(ctx, f->barred, f->barred_capacity, f->open.count + 1))
         return kn_fail_memory(err, ctx, "looking for clusters");
-    f->barred = block;
     if (f->barred_capacity > before) memset(f->barred + before, 0, f->barred_capacity - before);
     kn_pair *pairs = kn_alloc_array(ctx, person->nodes, sizeof *pairs);
     if (!pairs) return kn_fail_memory(err, ctx, "pairing rows");
@@ -330,12 +328,10 @@ static kn_status load_and_look(void *arg, int64_t begin, int64_t end, int worker
 static kn_status number_open(fast *f, kn_error *err)
 {
     kn_context *ctx = f->work->ctx;
-    void       *block = f->known;
     bool        forgot = f->store.count > f->store_limit;
     f->slots = f->open.count;
-    bool room = kn_grow(ctx, &block, &f->known_capacity, LANES * f->slots + 1, sizeof *f->known);
-    f->known = block;
-    if (!room) return kn_fail_memory(err, ctx, "holding persons against clusters");
+    if (!KN_GROW(ctx, f->known, f->known_capacity, LANES * f->slots + 1))
+        return kn_fail_memory(err, ctx, "comparing persons with clusters");
     if (forgot) forget(f);
     for (size_t s = 0; s < f->slots; s++) {
         f->open.items[s]->slot = (uint32_t)s;
@@ -589,8 +585,7 @@ static void clean_up(fast *f, kn_cluster_list *bad)
     drop_persons(f);
     kn_cluster_list_free(&f->open);
     kn_cluster_list_free(bad);
-    kn_free(f->known);
-    kn_free(f->barred);
+    KN_FREE_ALL(f->known, f->barred);
     kn_codes_free(&f->codes);
     kn_tree_bounds_free(&f->bounds);
     kn_tables_free(&f->tables);

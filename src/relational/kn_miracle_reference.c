@@ -380,8 +380,7 @@ static kn_status nearest_allowed(reference *r, const kn_cluster_list *open, cons
                                   err);
         kn_free(pairs);
     }
-    kn_free(barred);
-    kn_free(losses);
+    KN_FREE_ALL(barred, losses);
     return st;
 }
 

@@ -25,22 +25,11 @@ void kn_cut_state_free(kn_cut_state *s)
     for (int i = 0; i < s->round_count; i++) {
         kn_round *r = &s->rounds[i];
         for (int j = 0; j < r->tables && r->table; j++) kn_counts_free(&r->table[j]);
-        kn_free(r->table);
-        kn_free(r->base);
-        kn_free(r->paths);
-        kn_free(r->bad);
+        KN_FREE_ALL(r->table, r->base, r->paths, r->bad);
     }
-    kn_free(s->rounds);
-    kn_free(s->value);
-    kn_free(s->image);
-    kn_free(s->cut_of);
-    kn_free(s->representative);
-    kn_free(s->weight);
-    kn_free(s->row_of);
+    KN_FREE_ALL(s->rounds, s->value, s->image, s->cut_of, s->representative, s->weight, s->row_of);
     kn_node_table_free(&s->trie);
-    kn_free(s->support);
-    kn_free(s->trie_of);
-    kn_free(s);
+    KN_FREE_ALL(s->support, s->trie_of, s);
 }
 
 /* The nodes that are not gone, in their order. */

@@ -17,18 +17,9 @@
 void kn_projection_free(kn_projection *p)
 {
     if (!p) return;
-    kn_free(p->parent);
-    kn_free(p->place);
-    kn_free(p->path_start);
-    kn_free(p->path);
-    kn_free(p->image);
+    KN_FREE_ALL(p->parent, p->place, p->path_start, p->path, p->image);
     kn_rows_free(&p->rows);
-    kn_free(p->known_start);
-    kn_free(p->known);
-    kn_free(p->absence);
-    kn_free(p->absent_start);
-    kn_free(p->absent);
-    kn_free(p);
+    KN_FREE_ALL(p->known_start, p->known, p->absence, p->absent_start, p->absent, p);
 }
 
 /* Nodes and where those of the synopsis go. */

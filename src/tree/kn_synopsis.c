@@ -18,20 +18,10 @@
 void kn_synopsis_free(kn_synopsis *s)
 {
     if (!s) return;
-    kn_free(s->parent);
-    kn_free(s->value);
-    kn_free(s->end);
+    KN_FREE_ALL(s->parent, s->value, s->end);
     kn_rows_free(&s->rows);
-    kn_free(s->value_start);
-    kn_free(s->values);
-    kn_free(s->narrow_values);
-    kn_free(s->list_start);
-    kn_free(s->lists);
-    kn_free(s->side_start);
-    kn_free(s->side);
-    kn_free(s->absence);
-    kn_free(s->class_pairs);
-    kn_free(s);
+    KN_FREE_ALL(s->value_start, s->values, s->narrow_values, s->list_start, s->lists, s->side_start, s->side,
+                s->absence, s->class_pairs, s);
 }
 
 /* Numbers the nodes anew in preorder, children by value; `order` gets the new number of each. */

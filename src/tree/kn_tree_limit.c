@@ -116,9 +116,6 @@ kn_status kn_tree_check_size(kn_context *ctx, const kn_tree_problem *problem, kn
         st = look(&r, err);
     else
         st = kn_fail_memory(err, ctx, "searching the cuts");
-    kn_free(r.support);
-    kn_free(r.seen);
-    kn_free(r.shows);
-    kn_free(r.touched);
+    KN_FREE_ALL(r.support, r.seen, r.shows, r.touched);
     return st;
 }

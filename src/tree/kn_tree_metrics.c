@@ -210,9 +210,7 @@ static kn_status mine_levels(kn_tree_metrics *out, measuring *m, const kn_tree_m
         all.kept += level.kept;
         all.distance += level.distance;
     }
-    kn_free(image);
-    kn_free(steps);
-    kn_free(nodes);
+    KN_FREE_ALL(image, steps, nodes);
     /* Nothing frequent: nothing lost. */
     out->ml2 = all.frequent == 0 ? 0 : 1 - (double)all.kept / (double)all.frequent;
     out->dml2 = all.frequent == 0 ? 0 : all.distance / (double)all.frequent;
@@ -256,12 +254,9 @@ static kn_status prepare(measuring *m, kn_error *err)
 static void release(measuring *m)
 {
     for (int w = 0; w < m->worker_count; w++) {
-        kn_free(m->nodes[w]);
-        kn_free(m->inner[w]);
-        kn_free(m->shown[w]);
+        KN_FREE_ALL(m->nodes[w], m->inner[w], m->shown[w]);
     }
-    void *blocks[] = {m->domain, m->pieces, m->nodes, m->inner, m->shown};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) kn_free(blocks[i]);
+    KN_FREE_ALL(m->domain, m->pieces, m->nodes, m->inner, m->shown);
 }
 
 static void add_up(kn_tree_metrics *out, measuring *m)
