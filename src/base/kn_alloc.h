@@ -17,6 +17,10 @@ KN_CHECK void *kn_alloc_zero(kn_context *ctx, size_t size);
 KN_CHECK void *kn_alloc_array(kn_context *ctx, size_t count, size_t size);
 KN_CHECK void *kn_alloc_array_zero(kn_context *ctx, size_t count, size_t size);
 
+/* Allocates the elements of an array that is named; NULL, also in `array`: out of memory. */
+#define KN_ALLOC(ctx, array, count) ((array) = kn_alloc_array(ctx, count, sizeof *(array)))
+#define KN_ALLOC_ZERO(ctx, array, count) ((array) = kn_alloc_array_zero(ctx, count, sizeof *(array)))
+
 /* Resizes a block (NULL: allocates). On failure the old block is untouched. Large blocks move without copying where the
  * system can remap pages, so growing a big array does not hold it twice. */
 KN_CHECK void *kn_realloc(kn_context *ctx, void *block, size_t new_size);

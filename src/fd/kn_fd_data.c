@@ -196,8 +196,7 @@ static kn_status make(kn_fd_data *d, const kn_table *table, const int *columns, 
         return kn_fail(err, KN_USAGE, "more than 2^32 different rows: too many to search");
     d->rows = (uint32_t)d->freq->classes;
     KN_TRY(choose_columns(&c, d, table, sorted, count, err));
-    d->codes = kn_alloc_array(d->ctx, (size_t)d->rows * (size_t)d->columns + 1, sizeof *d->codes);
-    if (!d->codes) return kn_fail_memory(err, d->ctx, WHAT);
+    if (!KN_ALLOC(d->ctx, d->codes, (size_t)d->rows * (size_t)d->columns + 1)) return kn_fail_memory(err, d->ctx, WHAT);
     KN_TRY(kn_parallel_for(d->ctx, d->rows, 1 << 14, fill_codes, &f, err));
     kn_free(d->freq->keys);
     d->freq->keys = NULL;

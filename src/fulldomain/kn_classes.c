@@ -41,10 +41,9 @@ static kn_status classes_new(kn_classes **out, const kn_evaluator *e, uint64_t a
     kn_classes *c = kn_alloc_zero(e->ctx, sizeof *c);
     if (!c) return kn_fail_memory(err, e->ctx, WHAT);
     c->ctx = e->ctx;
-    c->attributes = kn_alloc_array_zero(e->ctx, (size_t)quasi + 1, sizeof *c->attributes);
-    c->levels = kn_alloc_array_zero(e->ctx, (size_t)quasi + 1, sizeof *c->levels);
-    c->parts = kn_alloc_array_zero(e->ctx, (size_t)e->part_count, sizeof *c->parts);
-    if (!c->attributes || !c->levels || !c->parts) {
+    if (!KN_ALLOC_ZERO(e->ctx, c->attributes, (size_t)quasi + 1) ||
+        !KN_ALLOC_ZERO(e->ctx, c->levels, (size_t)quasi + 1) ||
+        !KN_ALLOC_ZERO(e->ctx, c->parts, (size_t)e->part_count)) {
         kn_classes_free(c);
         return kn_fail_memory(err, e->ctx, WHAT);
     }
@@ -317,9 +316,8 @@ static kn_status coarsening_make(coarsening *k, const kn_evaluator *e, const kn_
                                  int count, const int *levels, kn_error *err)
 {
     *k = (coarsening){.columns = count};
-    k->stays = kn_alloc_array_zero(e->ctx, (size_t)count + 1, sizeof *k->stays);
-    k->maps = kn_alloc_array_zero(e->ctx, (size_t)count + 1, sizeof *k->maps);
-    if (!k->stays || !k->maps) return kn_fail_memory(err, e->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(e->ctx, k->stays, (size_t)count + 1) || !KN_ALLOC_ZERO(e->ctx, k->maps, (size_t)count + 1))
+        return kn_fail_memory(err, e->ctx, WHAT);
     for (int i = 0, at = 0; i < count; i++) {
         int q = attributes[i];
         while (at < to->attribute_count && to->attributes[at] < q) at++;
@@ -334,8 +332,7 @@ static kn_status coarsening_make(coarsening *k, const kn_evaluator *e, const kn_
 static kn_status coarsen(kn_freq *to, const kn_freq *from, const coarsening *k, bool sorted, kn_error *err)
 {
     finer_keys keys = {.from = from, .words = to->layout.words};
-    keys.moves = kn_alloc_array(from->ctx, (size_t)from->layout.columns + 1, sizeof *keys.moves);
-    if (!keys.moves) return kn_fail_memory(err, from->ctx, WHAT);
+    if (!KN_ALLOC(from->ctx, keys.moves, (size_t)from->layout.columns + 1)) return kn_fail_memory(err, from->ctx, WHAT);
     for (int i = 0, at = 0; i < from->layout.columns; i++) {
         if (i < k->columns && !k->stays[i]) continue;
         add_move(&keys, from->layout.fields[i], to->layout.fields[at++], i < k->columns ? k->maps[i] : NULL);

@@ -112,9 +112,8 @@ kn_status kn_classes_unpack(kn_freq *out, const kn_classes *set, int i, kn_error
 {
     *out = *freq_of(set, i); /* its layout is borrowed */
     if (!set->packed) return KN_OK;
-    out->keys = kn_alloc_array(set->ctx, (size_t)(out->classes * out->layout.words), sizeof *out->keys);
-    out->counts = kn_alloc_array(set->ctx, (size_t)out->classes, sizeof *out->counts);
-    if (!out->keys || !out->counts) {
+    if (!KN_ALLOC(set->ctx, out->keys, (size_t)(out->classes * out->layout.words)) ||
+        !KN_ALLOC(set->ctx, out->counts, (size_t)out->classes)) {
         kn_classes_unpacked_free(out, set);
         return kn_fail_memory(err, set->ctx, WHAT);
     }

@@ -150,9 +150,9 @@ static kn_status fill_group(kn_counter *counter, int g, kn_error *err)
 {
     kn_counter_group *group = &counter->groups[g];
     int               count = counter->problem->quasi_count;
-    group->attributes = kn_alloc_array(counter->ctx, (size_t)count, sizeof *group->attributes);
-    group->strides = kn_alloc_array(counter->ctx, (size_t)count, sizeof *group->strides);
-    if (!group->attributes || !group->strides) return kn_fail_memory(err, counter->ctx, WHAT);
+    if (!KN_ALLOC(counter->ctx, group->attributes, (size_t)count) ||
+        !KN_ALLOC(counter->ctx, group->strides, (size_t)count))
+        return kn_fail_memory(err, counter->ctx, WHAT);
     group->table_count = 1;
     for (int q = 0; q < count; q++) {
         if (counter->group_of[q] != g) continue;
@@ -168,9 +168,8 @@ static kn_status fill_group(kn_counter *counter, int g, kn_error *err)
 static kn_status make_groups(kn_counter *counter, kn_error *err)
 {
     size_t count = (size_t)counter->problem->quasi_count + 1;
-    counter->group_of = kn_alloc_array_zero(counter->ctx, count, sizeof *counter->group_of);
-    counter->groups = kn_alloc_array_zero(counter->ctx, count, sizeof *counter->groups);
-    if (!counter->group_of || !counter->groups) return kn_fail_memory(err, counter->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(counter->ctx, counter->group_of, count) || !KN_ALLOC_ZERO(counter->ctx, counter->groups, count))
+        return kn_fail_memory(err, counter->ctx, WHAT);
     int groups = choose_groups(counter);
     if (groups < 0) return kn_fail_memory(err, counter->ctx, WHAT);
     counter->group_count = groups;
@@ -202,8 +201,7 @@ static kn_status note_parts(kn_counter *counter, kn_counter_group *group, const 
                             kn_error *err)
 {
     size_t size = (size_t)group->codes * (size_t)group->count;
-    group->parts = kn_alloc_array(counter->ctx, size + 1, sizeof *group->parts);
-    if (!group->parts) return kn_fail_memory(err, counter->ctx, WHAT);
+    if (!KN_ALLOC(counter->ctx, group->parts, size + 1)) return kn_fail_memory(err, counter->ctx, WHAT);
     for (uint64_t p = 0; p < possible; p++) {
         if (numbers[p] == 0) continue;
         uint64_t  rest = p;
@@ -302,8 +300,8 @@ static kn_status make(kn_counter *counter, kn_error *err)
 {
     const kn_fulldomain_problem *p = counter->problem;
     counter->workers = kn_context_threads(counter->ctx);
-    counter->scratch = kn_alloc_array_zero(counter->ctx, (size_t)counter->workers, sizeof *counter->scratch);
-    if (!counter->scratch) return kn_fail_memory(err, counter->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(counter->ctx, counter->scratch, (size_t)counter->workers))
+        return kn_fail_memory(err, counter->ctx, WHAT);
     KN_TRY(make_groups(counter, err));
     kn_freq *freq = NULL;
     KN_TRY(kn_freq_of_table(&freq, counter->ctx, p->table, p->quasi, p->quasi_count, err));

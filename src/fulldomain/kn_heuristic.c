@@ -487,8 +487,7 @@ static kn_status report(kn_heuristic *h, kn_error *err)
     r->found = h->elite_count > 0;
     r->counters.candidates = h->seen_count;
     if (!r->found) return KN_OK;
-    r->best.levels = kn_alloc_array(h->ctx, size + 1, sizeof *r->best.levels);
-    if (!r->best.levels) return kn_fail_memory(err, h->ctx, WHAT);
+    if (!KN_ALLOC(h->ctx, r->best.levels, size + 1)) return kn_fail_memory(err, h->ctx, WHAT);
     memcpy(r->best.levels, h->elite_levels, size * sizeof *r->best.levels);
     r->best.suppressed = h->best_sums.suppressed;
     r->best.classes = h->best_sums.classes;
@@ -501,8 +500,7 @@ static kn_status set_up(kn_heuristic *h, kn_error *err)
     const kn_fulldomain_problem *p = h->problem;
     double                       seconds = p->time_limit > 0 ? p->time_limit : h->options.without_limit;
     if (seconds > 0) h->deadline = kn_clock_seconds() + seconds;
-    h->heights_owned = kn_alloc_array(h->ctx, (size_t)h->quasi_count + 1, sizeof *h->heights_owned);
-    if (!h->heights_owned) return kn_fail_memory(err, h->ctx, WHAT);
+    if (!KN_ALLOC(h->ctx, h->heights_owned, (size_t)h->quasi_count + 1)) return kn_fail_memory(err, h->ctx, WHAT);
     for (int q = 0; q < h->quasi_count; q++) h->heights_owned[q] = (int)p->hierarchies[q]->height;
     h->heights = h->heights_owned;
     kn_rng_init(&h->rng, p->seed, 0);

@@ -15,9 +15,7 @@ kn_status kn_lattice_make(kn_lattice *out, kn_context *ctx, const int *heights, 
 {
     size_t n = (size_t)quasi_count + 1; /* never an empty block */
     *out = (kn_lattice){.ctx = ctx, .quasi_count = quasi_count, .nodes = 1, .count = 1};
-    out->heights = kn_alloc_array_zero(ctx, n, sizeof *out->heights);
-    out->strides = kn_alloc_array_zero(ctx, n, sizeof *out->strides);
-    if (!out->heights || !out->strides) {
+    if (!KN_ALLOC_ZERO(ctx, out->heights, n) || !KN_ALLOC_ZERO(ctx, out->strides, n)) {
         kn_lattice_free(out);
         return kn_fail_memory(err, ctx, "the lattice");
     }

@@ -206,8 +206,7 @@ static kn_status list(kn_optimal *s, kn_error *err)
         }
         const kn_node_sums *sums = &s->noted[noted[v] - 1].sums;
         kn_solution        *to = &r->solutions[r->solution_count];
-        to->levels = kn_alloc_array(s->ctx, (size_t)s->quasi_count, sizeof *to->levels);
-        if (!to->levels) {
+        if (!KN_ALLOC(s->ctx, to->levels, (size_t)s->quasi_count)) {
             st = kn_fail_memory(err, s->ctx, WHAT);
             break;
         }
@@ -250,11 +249,8 @@ kn_status kn_optimal_all(kn_optimal *s, kn_error *err)
 {
     size_t   count = (size_t)s->lattice.count;
     settling f = {.s = s};
-    s->states = kn_alloc_array_zero(s->ctx, count, sizeof *s->states);
-    f.stack = kn_alloc_array(s->ctx, count, sizeof *f.stack);
-    f.open = kn_alloc_array(s->ctx, count, sizeof *f.open);
-    f.nodes = kn_alloc_array(s->ctx, count, sizeof *f.nodes);
-    bool      ok = s->states && f.stack && f.open && f.nodes;
+    bool     ok = KN_ALLOC_ZERO(s->ctx, s->states, count) && KN_ALLOC(s->ctx, f.stack, count) &&
+              KN_ALLOC(s->ctx, f.open, count) && KN_ALLOC(s->ctx, f.nodes, count);
     kn_status st = ok ? settle_all(&f, err) : kn_fail_memory(err, s->ctx, WHAT);
     KN_FREE_ALL(f.stack, f.open, f.nodes);
     return st;

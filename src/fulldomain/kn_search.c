@@ -198,10 +198,7 @@ kn_status kn_search_test(kn_search *s, kn_verdict *out, const kn_classes *classe
 static kn_status fill_solution(kn_search *s, kn_solution *to, const int *levels, const kn_verdict *v, kn_error *err)
 {
     size_t quasi = (size_t)s->problem->quasi_count;
-    if (!to->levels) {
-        to->levels = kn_alloc_array_zero(s->ctx, quasi + 1, sizeof *to->levels);
-        if (!to->levels) return kn_fail_memory(err, s->ctx, WHAT);
-    }
+    if (!to->levels && !KN_ALLOC_ZERO(s->ctx, to->levels, quasi + 1)) return kn_fail_memory(err, s->ctx, WHAT);
     memcpy(to->levels, levels, quasi * sizeof *levels);
     to->suppressed = v->sums.suppressed;
     to->classes = v->sums.classes;

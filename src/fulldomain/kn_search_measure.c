@@ -78,8 +78,8 @@ static kn_status make_queue(measuring *m, const uint64_t *nodes, kn_error *err)
 {
     kn_search *s = m->search;
     size_t     words = kn_bitset_words((size_t)s->lattice.count);
-    m->queue = kn_alloc_array(s->ctx, kn_bitset_count(nodes, words) + 1, sizeof *m->queue);
-    if (!m->queue) return kn_fail_memory(err, s->ctx, "measuring good nodes");
+    if (!KN_ALLOC(s->ctx, m->queue, kn_bitset_count(nodes, words) + 1))
+        return kn_fail_memory(err, s->ctx, "measuring good nodes");
     for (int64_t node = 0; node < s->lattice.count; node++) {
         if (!kn_bitset_test(nodes, (size_t)node)) continue;
         kn_lattice_levels(&s->lattice, node, m->levels);

@@ -114,9 +114,7 @@ kn_status kn_mdg_make(kn_mdg **out, kn_context *ctx, const kn_hierarchy *h, kn_e
     if (!m) return kn_fail_memory(err, ctx, WHAT);
     m->ctx = ctx;
     m->h = h;
-    m->nodes = kn_alloc_array_zero(ctx, h->nodes, sizeof *m->nodes);
-    m->touched = kn_alloc_array(ctx, h->nodes, sizeof *m->touched);
-    if (!m->nodes || !m->touched) {
+    if (!KN_ALLOC_ZERO(ctx, m->nodes, h->nodes) || !KN_ALLOC(ctx, m->touched, h->nodes)) {
         kn_mdg_free(m);
         return kn_fail_memory(err, ctx, WHAT);
     }

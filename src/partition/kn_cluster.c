@@ -77,25 +77,12 @@ kn_status kn_clusterer_make(kn_clusterer **out, const kn_space *space, const kn_
     c->space = space;
     c->dimensions = d;
     c->most = most;
-    c->weights = kn_alloc_array(ctx, d, sizeof *c->weights);
-    c->order = kn_alloc_array(ctx, n, sizeof *c->order);
-    c->starts = kn_alloc_array(ctx, n + 1, sizeof *c->starts);
-    c->local = kn_alloc_array(ctx, n, d * sizeof *c->local);
-    c->values = kn_alloc_array(ctx, n, d * sizeof *c->values);
-    c->value_count = kn_alloc_array(ctx, d, sizeof *c->value_count);
-    c->remaining = kn_alloc_array(ctx, n, sizeof *c->remaining);
-    c->group_of = kn_alloc_array(ctx, n, sizeof *c->group_of);
-    c->join = kn_alloc_array(ctx, n, d * sizeof *c->join);
-    c->member = kn_alloc_array(ctx, n, d * sizeof *c->member);
-    c->now = kn_alloc_array(ctx, d, sizeof *c->now);
-    c->groups = kn_alloc_array(ctx, n, sizeof *c->groups);
-    c->cells = kn_alloc_array(ctx, n, d * sizeof *c->cells);
-    c->use_offset = kn_alloc_array(ctx, d, sizeof *c->use_offset);
-    c->moved = kn_alloc_array(ctx, n, space->stride);
-    c->fill = kn_alloc_array(ctx, n, sizeof *c->fill);
-    if (!c->weights || !c->order || !c->starts || !c->local || !c->values || !c->value_count || !c->remaining ||
-        !c->group_of || !c->join || !c->member || !c->now || !c->groups || !c->cells || !c->use_offset || !c->moved ||
-        !c->fill) {
+    if (!KN_ALLOC(ctx, c->weights, d) || !KN_ALLOC(ctx, c->order, n) || !KN_ALLOC(ctx, c->starts, n + 1) ||
+        !KN_ALLOC(ctx, c->local, n * d) || !KN_ALLOC(ctx, c->values, n * d) || !KN_ALLOC(ctx, c->value_count, d) ||
+        !KN_ALLOC(ctx, c->remaining, n) || !KN_ALLOC(ctx, c->group_of, n) || !KN_ALLOC(ctx, c->join, n * d) ||
+        !KN_ALLOC(ctx, c->member, n * d) || !KN_ALLOC(ctx, c->now, d) || !KN_ALLOC(ctx, c->groups, n) ||
+        !KN_ALLOC(ctx, c->cells, n * d) || !KN_ALLOC(ctx, c->use_offset, d) || !KN_ALLOC(ctx, c->fill, n) ||
+        !(c->moved = kn_alloc_array(ctx, n, space->stride))) {
         kn_clusterer_free(c);
         return kn_fail_memory(err, ctx, "partitioning");
     }

@@ -503,8 +503,7 @@ static kn_status join(kn_regions *out, mondrian *m, int64_t count, kn_error *err
 {
     size_t total = 0;
     for (int64_t i = 0; i < count; i++) total += m->finished[i].count;
-    out->items = kn_alloc_array(m->ctx, total + 1, sizeof *out->items);
-    if (!out->items) return kn_fail_memory(err, m->ctx, WHAT);
+    if (!KN_ALLOC(m->ctx, out->items, total + 1)) return kn_fail_memory(err, m->ctx, WHAT);
     out->capacity = total + 1;
     for (int64_t i = 0; i < count; i++) {
         if (m->finished[i].count)
@@ -517,17 +516,14 @@ static kn_status join(kn_regions *out, mondrian *m, int64_t count, kn_error *err
 static kn_status make_workers(mondrian *m, kn_error *err)
 {
     size_t dimensions = (size_t)m->space->count;
-    m->workers = kn_alloc_array_zero(m->ctx, (size_t)m->worker_count, sizeof *m->workers);
-    m->round = kn_alloc_array(m->ctx, 2 * ROUNDS_UNTIL, sizeof *m->round);
-    m->next = kn_alloc_array(m->ctx, 2 * ROUNDS_UNTIL, sizeof *m->next);
-    m->finished = kn_alloc_array_zero(m->ctx, 2 * ROUNDS_UNTIL, sizeof *m->finished);
-    if (!m->workers || !m->round || !m->next || !m->finished) return kn_fail_memory(err, m->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(m->ctx, m->workers, (size_t)m->worker_count) || !KN_ALLOC(m->ctx, m->round, 2 * ROUNDS_UNTIL) ||
+        !KN_ALLOC(m->ctx, m->next, 2 * ROUNDS_UNTIL) || !KN_ALLOC_ZERO(m->ctx, m->finished, 2 * ROUNDS_UNTIL))
+        return kn_fail_memory(err, m->ctx, WHAT);
     for (int i = 0; i < m->worker_count; i++) {
         worker_state *w = &m->workers[i];
-        w->spans = kn_alloc_array(m->ctx, dimensions, sizeof *w->spans);
-        w->order = kn_alloc_array(m->ctx, dimensions, sizeof *w->order);
-        w->counts = kn_alloc_array_zero(m->ctx, m->space->most_positions, sizeof *w->counts);
-        if (!w->spans || !w->order || !w->counts) return kn_fail_memory(err, m->ctx, WHAT);
+        if (!KN_ALLOC(m->ctx, w->spans, dimensions) || !KN_ALLOC(m->ctx, w->order, dimensions) ||
+            !KN_ALLOC_ZERO(m->ctx, w->counts, m->space->most_positions))
+            return kn_fail_memory(err, m->ctx, WHAT);
         KN_TRY(kn_row_judge_make(&w->judge, m->ctx, m->problem->table, m->problem->requirements, err));
         if (m->workload) KN_TRY(kn_cut_chooser_make(&w->chooser, m->space, m->workload, err));
         if (m->bucket == 0) continue;

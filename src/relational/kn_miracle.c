@@ -567,9 +567,9 @@ static kn_status prepare(fast *f, kn_error *err)
     for (int i = 0; i < LANES; i++) {
         KN_TRY(kn_lane_make(&f->lanes[i], work, &f->store, &f->tables, f->flat ? 0 : places, err));
         KN_TRY(kn_signature_create(&f->lanes[i].signature, &f->bounds, 0, 0, err));
-        f->lanes[i].counts = kn_alloc_array_zero(work->ctx, f->bounds.nodes + 1, sizeof *f->lanes[i].counts);
-        f->lanes[i].touched = kn_alloc_array(work->ctx, f->bounds.nodes + 1, sizeof *f->lanes[i].touched);
-        if (!f->lanes[i].counts || !f->lanes[i].touched) return kn_fail_memory(err, work->ctx, "preparing bounds");
+        if (!KN_ALLOC_ZERO(work->ctx, f->lanes[i].counts, f->bounds.nodes + 1) ||
+            !KN_ALLOC(work->ctx, f->lanes[i].touched, f->bounds.nodes + 1))
+            return kn_fail_memory(err, work->ctx, "preparing bounds");
     }
     return KN_OK;
 }

@@ -59,8 +59,7 @@ static void sort_siblings(const draft *d, uint32_t *items, uint32_t count, uint3
 static kn_status draft_order(draft *d, kn_context *ctx, kn_error *err)
 {
     size_t n = d->nodes;
-    d->begin = kn_alloc_array_zero(ctx, n * 4 + 1, sizeof *d->begin);
-    if (!d->begin) return kn_fail_memory(err, ctx, "making a representative");
+    if (!KN_ALLOC_ZERO(ctx, d->begin, n * 4 + 1)) return kn_fail_memory(err, ctx, "making a representative");
     d->children = d->begin + n + 1;
     d->spare = d->children + n;
     d->order = d->spare + n;

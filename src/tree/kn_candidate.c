@@ -55,16 +55,11 @@ kn_status kn_candidate_make(kn_candidate **out, const kn_tree_problem *problem, 
     c->layout = layout;
     c->stride = layout.stride;
     c->blocks.common = kn_bitset_common();
-    c->cut_of = kn_alloc_array(ctx, values + 1, sizeof *c->cut_of);
-    c->place_of = kn_alloc_array(ctx, values + 1, sizeof *c->place_of);
-    c->local = kn_alloc_array_zero(ctx, values + 1, sizeof *c->local);
-    c->image = kn_alloc_array(ctx, (size_t)synopsis->nodes + 1, sizeof *c->image);
-    c->has = kn_alloc_array(ctx, kn_bitset_words(synopsis->rows.count) + 1, sizeof *c->has);
-    c->new_supports = kn_alloc_array_zero(ctx, n + 1, sizeof *c->new_supports);
-    c->delta = kn_alloc_array_zero(ctx, n + 1, sizeof *c->delta);
-    c->round_of = kn_alloc_array_zero(ctx, n + 1, sizeof *c->round_of);
-    if (!c->place_of || !c->cut_of || !c->local || !c->image || !c->has || !c->new_supports || !c->delta ||
-        !c->round_of)
+    if (!KN_ALLOC(ctx, c->cut_of, values + 1) || !KN_ALLOC(ctx, c->place_of, values + 1) ||
+        !KN_ALLOC_ZERO(ctx, c->local, values + 1) || !KN_ALLOC(ctx, c->image, (size_t)synopsis->nodes + 1) ||
+        !KN_ALLOC(ctx, c->has, kn_bitset_words(synopsis->rows.count) + 1) ||
+        !KN_ALLOC_ZERO(ctx, c->new_supports, n + 1) || !KN_ALLOC_ZERO(ctx, c->delta, n + 1) ||
+        !KN_ALLOC_ZERO(ctx, c->round_of, n + 1))
         return kn_fail_memory(err, c->ctx, WHAT);
     for (size_t i = 0; i <= n; i++) c->new_supports[i].ctx = c->delta[i].ctx = ctx;
     KN_TRY(kn_node_table_make(&c->added, ctx, 0, err));
@@ -214,8 +209,7 @@ static kn_status write_paths(kn_candidate *c, kn_error *err)
 static kn_status tell_rare(const kn_candidate *c, kn_outcome *out, kn_error *err)
 {
     const kn_combinations *x = &c->combinations;
-    out->rare = kn_alloc_array(c->ctx, (size_t)x->chosen_count, sizeof *out->rare);
-    if (!out->rare) return kn_fail_memory(err, c->ctx, WHAT);
+    if (!KN_ALLOC(c->ctx, out->rare, (size_t)x->chosen_count)) return kn_fail_memory(err, c->ctx, WHAT);
     memcpy(out->rare, x->chosen, (size_t)x->chosen_count * sizeof *out->rare);
     out->rare_count = x->chosen_count;
     return KN_OK;

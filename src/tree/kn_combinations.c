@@ -18,10 +18,10 @@ bool kn_combinations_prepare(kn_combinations *c, size_t items, size_t levels)
     if (items + 1 > c->item_capacity) {
         size_t room = items + items / 2 + 16;
         KN_FREE_ALL(c->count, c->frequency);
+        c->count = NULL;
+        c->frequency = NULL;
         c->item_capacity = 0;
-        c->count = kn_alloc_array_zero(c->ctx, room, sizeof *c->count);
-        c->frequency = kn_alloc_array_zero(c->ctx, room, sizeof *c->frequency);
-        if (!c->count || !c->frequency) return false;
+        if (!KN_ALLOC_ZERO(c->ctx, c->count, room) || !KN_ALLOC_ZERO(c->ctx, c->frequency, room)) return false;
         c->item_capacity = room;
     }
     if (!KN_GROW(c->ctx, c->levels, c->level_capacity, levels)) return false;

@@ -21,13 +21,11 @@ kn_status kn_structure_make(kn_structure *s, const kn_tree_problem *problem, con
 {
     *s = (kn_structure){.ctx = p->ctx, .problem = problem, .synopsis = synopsis, .projection = p, .known = known};
     size_t path = (size_t)p->path_start[p->nodes] + 1;
-    s->path = kn_alloc_array(s->ctx, path, sizeof *s->path);
-    s->length = kn_alloc_array(s->ctx, (size_t)p->nodes + 1, sizeof *s->length);
-    s->of_node_start = kn_alloc_array(s->ctx, (size_t)p->nodes + 1, sizeof *s->of_node_start);
-    s->of_row_start = kn_alloc_array(s->ctx, (size_t)p->rows.count + 1, sizeof *s->of_row_start);
-    s->chosen = kn_alloc_array(s->ctx, (size_t)problem->n + 1, sizeof *s->chosen);
-    s->assigned = kn_alloc_array(s->ctx, 2 * (size_t)problem->n + 1, sizeof *s->assigned);
-    if (!s->assigned || !s->path || !s->length || !s->of_node_start || !s->of_row_start || !s->chosen)
+    if (!KN_ALLOC(s->ctx, s->path, path) || !KN_ALLOC(s->ctx, s->length, (size_t)p->nodes + 1) ||
+        !KN_ALLOC(s->ctx, s->of_node_start, (size_t)p->nodes + 1) ||
+        !KN_ALLOC(s->ctx, s->of_row_start, (size_t)p->rows.count + 1) ||
+        !KN_ALLOC(s->ctx, s->chosen, (size_t)problem->n + 1) ||
+        !KN_ALLOC(s->ctx, s->assigned, 2 * (size_t)problem->n + 1))
         return kn_fail_memory(err, s->ctx, WHAT);
     memcpy(s->path, p->path, (path - 1) * sizeof *s->path);
     for (uint32_t i = 0; i < p->nodes; i++) s->length[i] = (uint16_t)(p->path_start[i + 1] - p->path_start[i]);

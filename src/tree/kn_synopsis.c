@@ -82,8 +82,7 @@ static kn_status superimpose(kn_synopsis *s, const kn_records *r, kn_node_table 
 
 static kn_status find_ends(kn_synopsis *s, kn_error *err)
 {
-    s->end = kn_alloc_array(s->ctx, (size_t)s->nodes + 1, sizeof *s->end);
-    if (!s->end) return kn_fail_memory(err, s->ctx, WHAT);
+    if (!KN_ALLOC(s->ctx, s->end, (size_t)s->nodes + 1)) return kn_fail_memory(err, s->ctx, WHAT);
     for (uint32_t i = 0; i < s->nodes; i++) s->end[i] = i + 1;
     for (uint32_t i = s->nodes; i-- > 0;)
         if (s->parent[i] != ROOT && s->end[s->parent[i]] < s->end[i]) s->end[s->parent[i]] = s->end[i];
@@ -206,8 +205,7 @@ static kn_status weigh_absences(kn_synopsis *s, kn_error *err)
     bool                 some = false, all = true;
     for (uint32_t i = 0; i < s->nodes; i++) some = some || v->negative[v->cls[s->value[i]]];
     if (!some) return KN_OK;
-    s->absence = kn_alloc_array_zero(s->ctx, v->nodes, sizeof *s->absence);
-    if (!s->absence) return kn_fail_memory(err, s->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(s->ctx, s->absence, v->nodes)) return kn_fail_memory(err, s->ctx, WHAT);
     for (uint32_t u = v->nodes; u-- > 1;) {
         bool occurs = s->side_start[u + 1] > s->side_start[u];
         all = all && (!occurs || v->negative[v->cls[u]] || v->sensitive[v->cls[u]]); /* which it never stands for */
@@ -223,8 +221,7 @@ static kn_status make(kn_synopsis *s, const kn_records *records, kn_node_table *
 {
     kn_context *ctx = s->ctx;
     size_t      classes = (size_t)s->vocabulary->class_count + 1;
-    s->class_pairs = kn_alloc_array_zero(ctx, classes * classes, sizeof *s->class_pairs);
-    if (!s->class_pairs) return kn_fail_memory(err, ctx, WHAT);
+    if (!KN_ALLOC_ZERO(ctx, s->class_pairs, classes * classes)) return kn_fail_memory(err, ctx, WHAT);
     KN_TRY(kn_node_table_make(table, ctx, 0, err));
     KN_TRY(superimpose(s, records, table, err));
     kn_rows_finish(&s->rows);

@@ -504,15 +504,10 @@ static uint32_t widest_record(const kn_records *records)
 static kn_status prepare_stacks(kn_reference *r, kn_error *err)
 {
     size_t m = (size_t)r->problem->m, n = (size_t)r->problem->n, records = (size_t)r->records->count;
-    r->value_stack = kn_alloc_array(r->ctx, m + 1, sizeof *r->value_stack);
-    r->relation_stack = kn_alloc_array(r->ctx, n + 3, sizeof *r->relation_stack);
-    r->stack_ids = kn_alloc_array(r->ctx, (m + n + 3) * records + 1, sizeof *r->stack_ids);
-    r->chosen = kn_alloc_array(r->ctx, m + 1, sizeof *r->chosen);
-    r->node_of = kn_alloc_array(r->ctx, m + 1, sizeof *r->node_of);
-    r->among = kn_alloc_array(r->ctx, m * m + 1, sizeof *r->among);
-    r->known = kn_alloc_array(r->ctx, n + 1, sizeof *r->known);
-    if (r->value_stack == NULL || r->relation_stack == NULL || r->stack_ids == NULL || r->chosen == NULL ||
-        r->node_of == NULL || r->among == NULL || r->known == NULL)
+    if (!KN_ALLOC(r->ctx, r->value_stack, m + 1) || !KN_ALLOC(r->ctx, r->relation_stack, n + 3) ||
+        !KN_ALLOC(r->ctx, r->stack_ids, (m + n + 3) * records + 1) || !KN_ALLOC(r->ctx, r->chosen, m + 1) ||
+        !KN_ALLOC(r->ctx, r->node_of, m + 1) || !KN_ALLOC(r->ctx, r->among, m * m + 1) ||
+        !KN_ALLOC(r->ctx, r->known, n + 1))
         return kn_reference_no_memory(r, err);
     for (size_t i = 0; i <= m; i++) r->value_stack[i] = (kn_id_list){r->stack_ids + i * records, 0};
     for (size_t i = 1; i < n + 3; i++) r->relation_stack[i] = (kn_id_list){r->stack_ids + (m + i) * records, 0};
@@ -525,23 +520,14 @@ static kn_status prepare(kn_reference *r, kn_error *err)
     size_t            values = r->vocabulary->nodes, classes = (size_t)r->vocabulary->class_count;
     size_t            widest = widest_record(records), nodes = (size_t)records->nodes;
     r->trie_capacity = 1;
-    r->domain = kn_alloc_array(r->ctx, values, sizeof *r->domain);
-    r->image = kn_alloc_array(r->ctx, values, sizeof *r->image);
-    r->place = kn_alloc_array(r->ctx, values, sizeof *r->place);
-    r->plain = kn_alloc_array(r->ctx, values, sizeof *r->plain);
-    r->absence = kn_alloc_array(r->ctx, values, sizeof *r->absence);
-    r->occurs = kn_alloc_array_zero(r->ctx, kn_bitset_words(values) + 1, sizeof *r->occurs);
-    r->with_value = kn_alloc_array(r->ctx, values, sizeof *r->with_value);
-    r->value_ids = kn_alloc_array(r->ctx, nodes + 1, sizeof *r->value_ids);
-    r->size = kn_alloc_array(r->ctx, (size_t)records->count + 1, sizeof *r->size);
-    r->nodes = kn_alloc_array(r->ctx, nodes + 1, sizeof *r->nodes);
-    r->scratch = kn_alloc_array(r->ctx, widest + 1, KN_RECORD_SCRATCH);
-    r->trie_of = kn_alloc_array(r->ctx, widest + 1, sizeof *r->trie_of);
-    r->trie = kn_alloc_array(r->ctx, r->trie_capacity, sizeof *r->trie);
-    r->class_pairs = kn_alloc_array_zero(r->ctx, kn_bitset_words(classes * (classes + 1)) + 1, sizeof *r->class_pairs);
-    if (r->domain == NULL || r->image == NULL || r->place == NULL || r->plain == NULL || r->with_value == NULL ||
-        r->value_ids == NULL || r->size == NULL || r->nodes == NULL || r->scratch == NULL || r->trie_of == NULL ||
-        r->trie == NULL || r->class_pairs == NULL || r->absence == NULL || r->occurs == NULL)
+    if (!KN_ALLOC(r->ctx, r->domain, values) || !KN_ALLOC(r->ctx, r->image, values) ||
+        !KN_ALLOC(r->ctx, r->place, values) || !KN_ALLOC(r->ctx, r->plain, values) ||
+        !KN_ALLOC(r->ctx, r->absence, values) || !KN_ALLOC_ZERO(r->ctx, r->occurs, kn_bitset_words(values) + 1) ||
+        !KN_ALLOC(r->ctx, r->with_value, values) || !KN_ALLOC(r->ctx, r->value_ids, nodes + 1) ||
+        !KN_ALLOC(r->ctx, r->size, (size_t)records->count + 1) || !KN_ALLOC(r->ctx, r->nodes, nodes + 1) ||
+        !(r->scratch = kn_alloc_array(r->ctx, widest + 1, KN_RECORD_SCRATCH)) ||
+        !KN_ALLOC(r->ctx, r->trie_of, widest + 1) || !KN_ALLOC(r->ctx, r->trie, r->trie_capacity) ||
+        !KN_ALLOC_ZERO(r->ctx, r->class_pairs, kn_bitset_words(classes * (classes + 1)) + 1))
         return kn_reference_no_memory(r, err);
     KN_TRY(prepare_stacks(r, err));
     count_domains(r);
