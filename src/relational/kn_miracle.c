@@ -167,7 +167,7 @@ static kn_status merge_into(fast *f, kn_lane *lane, kn_cluster_list *list, size_
 /* A class is finished: its signature is needed again only where classes are merged. */
 static kn_status finish(fast *f, kn_cluster *c, kn_error *err)
 {
-    if (f->work->problem->method != KN_RELATIONAL_DMIRACLE) drop_signature(c);
+    if (f->work->problem->method != KN_METHOD_DMIRACLE) drop_signature(c);
     return kn_cluster_list_add(&f->work->done, f->work->ctx, c, err);
 }
 
@@ -601,7 +601,7 @@ kn_status kn_miracle_fast(kn_relational_work *work, kn_error *err)
     kn_status st = prepare(f, err);
     kn_progress_begin(work->ctx, "clustering", "persons", (uint64_t)work->problem->forest->entities);
     if (st == KN_OK) st = miracle(f, err);
-    if (st == KN_OK && work->problem->method == KN_RELATIONAL_DMIRACLE) st = diversify(f, &bad, err);
+    if (st == KN_OK && work->problem->method == KN_METHOD_DMIRACLE) st = diversify(f, &bad, err);
     kn_progress_end(work->ctx);
     clean_up(f, &bad);
     kn_free(f);

@@ -51,7 +51,7 @@ kn_status kn_lane_room(kn_lane *lane, uint32_t nodes, kn_error *err)
 
 bool kn_matches_values(const kn_relational_problem *problem)
 {
-    return problem->method == KN_RELATIONAL_MIRACLE_X || problem->method == KN_RELATIONAL_MIRACLE_X_LEVEL;
+    return problem->method == KN_METHOD_MIRACLE_X || problem->method == KN_METHOD_MIRACLE_X_LEVEL;
 }
 
 /* ---- Greedily ---- */
@@ -275,7 +275,7 @@ void kn_match_values(kn_lane *lane, uint32_t table, const uint32_t *xs, uint32_t
     for (uint32_t i = 0; i < m; i++) pick[i] = KN_FOREST_NONE;
     if (m == 1 && n == 1)
         pick[0] = 0;
-    else if (lane->work->problem->method == KN_RELATIONAL_MIRACLE_X_LEVEL)
+    else if (lane->work->problem->method == KN_METHOD_MIRACLE_X_LEVEL)
         pick_by_level(lane, table, xs, m, ys, n, pick);
     else if (lane->work->problem->matching == KN_MATCHING_EXACT)
         pick_exactly(lane, table, xs, m, ys, n, pick);
