@@ -216,7 +216,7 @@ typedef struct kn_records_verify_options {
 KN_API KN_CHECK kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                             const kn_records_verify_options *options, kn_error *err);
 
-/* The same without a look at how the release's file is written, unless options->look_at_form takes it. */
+/* The same without its digest, and without a look at how the release's file is written unless options->look_at_form takes it. */
 KN_API KN_CHECK kn_status kn_verify_records_files(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                                   const kn_records_verify_options *options, kn_error *err);
 KN_API void               kn_records_verify_report_free(kn_records_verify_report *report);

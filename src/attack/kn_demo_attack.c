@@ -209,7 +209,7 @@ static kn_status cluster(kn_database_plan **out, job *j, kn_error *err)
     kn_relational_counters counters;
     bool                   found = false;
     problem.forest = j->forest;
-    problem.method = KN_RELATIONAL_MIRACLE_X;
+    problem.method = KN_METHOD_MIRACLE_X;
     problem.k = j->to->report.k;
     problem.threshold = j->spec->threshold;
     problem.climit = j->spec->climit;

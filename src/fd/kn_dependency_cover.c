@@ -52,27 +52,15 @@ static int number_of(rules *r, const char *name)
 static bool allocate(rules *r, size_t names, size_t left, size_t rule_count)
 {
     kn_context *ctx = r->ctx;
-    r->names = kn_alloc_array(ctx, names + 1, sizeof *r->names);
-    r->numbers = kn_alloc_array(ctx, left + 1, sizeof *r->numbers);
-    r->rule = kn_alloc_array_zero(ctx, rule_count + 1, sizeof *r->rule);
-    r->starts = kn_alloc_array(ctx, names + 2, sizeof *r->starts);
-    r->uses = kn_alloc_array(ctx, left + 1, sizeof *r->uses);
-    r->missing = kn_alloc_array(ctx, rule_count + 1, sizeof *r->missing);
-    r->queue = kn_alloc_array(ctx, names + 1, sizeof *r->queue);
-    r->set = kn_alloc_array(ctx, kn_bitset_words(names) + 1, sizeof *r->set);
-    return r->names && r->numbers && r->rule && r->starts && r->uses && r->missing && r->queue && r->set;
+    return KN_ALLOC(ctx, r->names, names + 1) && KN_ALLOC(ctx, r->numbers, left + 1) &&
+           KN_ALLOC_ZERO(ctx, r->rule, rule_count + 1) && KN_ALLOC(ctx, r->starts, names + 2) &&
+           KN_ALLOC(ctx, r->uses, left + 1) && KN_ALLOC(ctx, r->missing, rule_count + 1) &&
+           KN_ALLOC(ctx, r->queue, names + 1) && KN_ALLOC(ctx, r->set, kn_bitset_words(names) + 1);
 }
 
 static void rules_free(rules *r)
 {
-    kn_free(r->names);
-    kn_free(r->numbers);
-    kn_free(r->rule);
-    kn_free(r->starts);
-    kn_free(r->uses);
-    kn_free(r->missing);
-    kn_free(r->queue);
-    kn_free(r->set);
+    KN_FREE_ALL(r->names, r->numbers, r->rule, r->starts, r->uses, r->missing, r->queue, r->set);
 }
 
 /* The rules that use each column, from the rules that are left. */
@@ -302,8 +290,7 @@ static kn_status list_rules(kn_dependency_list **out, rules *r, kn_error *err)
         st = join(&list->items[list->count], r, i, left, right, err);
         if (st == KN_OK) list->count++;
     }
-    kn_free(left);
-    kn_free(right);
+    KN_FREE_ALL(left, right);
     if (st != KN_OK)
         kn_dependency_list_free(list);
     else

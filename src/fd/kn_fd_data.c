@@ -172,8 +172,7 @@ static kn_status cluster_column(kn_fd_data *d, int c, uint32_t codes, kn_error *
         }
         d->constant_error[c] = d->freq->rows - most;
     }
-    kn_free(weights);
-    kn_free(at);
+    KN_FREE_ALL(weights, at);
     return st;
 }
 
@@ -197,8 +196,7 @@ static kn_status make(kn_fd_data *d, const kn_table *table, const int *columns, 
         return kn_fail(err, KN_USAGE, "more than 2^32 different rows: too many to search");
     d->rows = (uint32_t)d->freq->classes;
     KN_TRY(choose_columns(&c, d, table, sorted, count, err));
-    d->codes = kn_alloc_array(d->ctx, (size_t)d->rows * (size_t)d->columns + 1, sizeof *d->codes);
-    if (!d->codes) return kn_fail_memory(err, d->ctx, WHAT);
+    if (!KN_ALLOC(d->ctx, d->codes, (size_t)d->rows * (size_t)d->columns + 1)) return kn_fail_memory(err, d->ctx, WHAT);
     KN_TRY(kn_parallel_for(d->ctx, d->rows, 1 << 14, fill_codes, &f, err));
     kn_free(d->freq->keys);
     d->freq->keys = NULL;
@@ -224,10 +222,8 @@ void kn_fd_data_free(kn_fd_data *data)
 {
     if (!data) return;
     for (int c = 0; c < KN_FD_COLUMNS; c++) {
-        kn_free(data->clusters[c].starts);
-        kn_free(data->clusters[c].members);
+        KN_FREE_ALL(data->clusters[c].starts, data->clusters[c].members);
     }
     kn_freq_free(data->freq);
-    kn_free(data->codes);
-    kn_free(data);
+    KN_FREE_ALL(data->codes, data);
 }

@@ -51,13 +51,9 @@ static void views_free(class_views *v)
 {
     int sensitive = v->evaluator->problem->requirements->sensitive_count;
     for (int s = 0; s < sensitive && v->histograms; s++) {
-        kn_free(v->histograms[s].starts);
-        kn_free(v->histograms[s].codes);
-        kn_free(v->histograms[s].owned);
+        KN_FREE_ALL(v->histograms[s].starts, v->histograms[s].codes, v->histograms[s].owned);
     }
-    kn_free(v->histograms);
-    kn_free(v->population);
-    kn_free(v->starts);
+    KN_FREE_ALL(v->histograms, v->population, v->starts);
     kn_freq_free(v->folded);
 }
 
@@ -99,8 +95,8 @@ static kn_status merge_population(class_views *v, kn_error *err)
     const kn_requirements *r = v->evaluator->problem->requirements;
     kn_class_view          nobody = {.population_unit = v->evaluator->problem->population->unit};
     int                    words = classes->layout.words;
-    v->population = kn_alloc_array_zero(v->set->ctx, (size_t)classes->classes + 1, sizeof *v->population);
-    if (!v->population) return kn_fail_memory(err, v->set->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(v->set->ctx, v->population, (size_t)classes->classes + 1))
+        return kn_fail_memory(err, v->set->ctx, WHAT);
     v->everybody = people->rows;
     for (int64_t i = 0, p = 0; p < people->classes; p++) {
         const uint64_t *key = people->keys + p * words;
@@ -121,8 +117,8 @@ static kn_status views_make(class_views *v, const kn_evaluator *e, const kn_clas
     const kn_requirements *r = e->problem->requirements;
     bool                   entity = r->entity >= 0;
     *v = (class_views){.evaluator = e, .set = set, .classes = set->parts[0]};
-    v->histograms = kn_alloc_array_zero(set->ctx, (size_t)r->sensitive_count + 1, sizeof *v->histograms);
-    if (!v->histograms) return kn_fail_memory(err, set->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(set->ctx, v->histograms, (size_t)r->sensitive_count + 1))
+        return kn_fail_memory(err, set->ctx, WHAT);
     if (e->parts[0].extra_count > 0) {
         KN_TRY(kn_freq_fold(&v->folded, &v->starts, set->parts[0], set->attribute_count, err));
         v->classes = v->folded;
@@ -374,9 +370,7 @@ static kn_status suppressed_extras(kn_freq **out, const class_views *v, const kn
             }
         st = group_extras(*out, part, first, entries, counts, count, err);
     }
-    kn_free(entries);
-    kn_free(counts);
-    kn_free(starts);
+    KN_FREE_ALL(entries, counts, starts);
     kn_freq_free(folded);
     if (st == KN_OK) return KN_OK;
     kn_freq_free(*out);

@@ -229,8 +229,7 @@ static kn_status climb(kn_heuristic *h, stand *at, int patience, kn_error *err)
         for (int tries = 0; st == KN_OK && tries < patience && next < n && !better && !over(h); tries++)
             st = step(h, at, moves, n, &next, levels, &better, err);
     }
-    kn_free(moves);
-    kn_free(levels);
+    KN_FREE_ALL(moves, levels);
     return st;
 }
 
@@ -313,9 +312,7 @@ static kn_status run_chain(kn_heuristic *h, double noise, kn_error *err)
         if (noise == 0) st = count_chain(h, chain, n, true, batch, err);
         if (st == KN_OK && !over(h)) st = count_chain(h, chain, n, false, batch, err);
     }
-    kn_free(chain);
-    kn_free(batch);
-    kn_free(weights);
+    KN_FREE_ALL(chain, batch, weights);
     return st;
 }
 
@@ -396,9 +393,7 @@ static kn_status restart(kn_heuristic *h, kn_error *err)
         descend_guess(h, at.levels, shift, moves);
         st = settle(h, &at, moves, batch, err);
     }
-    kn_free(at.levels);
-    kn_free(moves);
-    kn_free(batch);
+    KN_FREE_ALL(at.levels, moves, batch);
     return st;
 }
 
@@ -492,8 +487,7 @@ static kn_status report(kn_heuristic *h, kn_error *err)
     r->found = h->elite_count > 0;
     r->counters.candidates = h->seen_count;
     if (!r->found) return KN_OK;
-    r->best.levels = kn_alloc_array(h->ctx, size + 1, sizeof *r->best.levels);
-    if (!r->best.levels) return kn_fail_memory(err, h->ctx, WHAT);
+    if (!KN_ALLOC(h->ctx, r->best.levels, size + 1)) return kn_fail_memory(err, h->ctx, WHAT);
     memcpy(r->best.levels, h->elite_levels, size * sizeof *r->best.levels);
     r->best.suppressed = h->best_sums.suppressed;
     r->best.classes = h->best_sums.classes;
@@ -506,8 +500,7 @@ static kn_status set_up(kn_heuristic *h, kn_error *err)
     const kn_fulldomain_problem *p = h->problem;
     double                       seconds = p->time_limit > 0 ? p->time_limit : h->options.without_limit;
     if (seconds > 0) h->deadline = kn_clock_seconds() + seconds;
-    h->heights_owned = kn_alloc_array(h->ctx, (size_t)h->quasi_count + 1, sizeof *h->heights_owned);
-    if (!h->heights_owned) return kn_fail_memory(err, h->ctx, WHAT);
+    if (!KN_ALLOC(h->ctx, h->heights_owned, (size_t)h->quasi_count + 1)) return kn_fail_memory(err, h->ctx, WHAT);
     for (int q = 0; q < h->quasi_count; q++) h->heights_owned[q] = (int)p->hierarchies[q]->height;
     h->heights = h->heights_owned;
     kn_rng_init(&h->rng, p->seed, 0);
@@ -534,8 +527,7 @@ kn_status kn_heuristic_search_within(kn_fulldomain_result *result, kn_context *c
     if (st == KN_OK) st = report(h, err);
     kn_oracle_free(&h->oracle);
     kn_known_free(h);
-    kn_free(h->heights_owned);
-    kn_free(h);
+    KN_FREE_ALL(h->heights_owned, h);
     return st;
 }
 

@@ -281,9 +281,7 @@ static kn_status search_family(incognito *g, family *f, kn_error *err)
         g->now[rank_of(g, f->attributes, f->count, -1)] = w.good;
         w.good = NULL;
     }
-    kn_free(candidates);
-    kn_free(w.good);
-    kn_free(w.marked);
+    KN_FREE_ALL(candidates, w.good, w.marked);
     return st;
 }
 
@@ -320,9 +318,9 @@ static kn_status search(incognito *g, kn_error *err)
 {
     kn_search            *s = g->search;
     kn_fulldomain_result *r = s->result;
-    r->counters.sizes = kn_alloc_array_zero(s->ctx, (size_t)g->quasi + 1, sizeof *r->counters.sizes);
-    g->zero = kn_alloc_array_zero(s->ctx, (size_t)g->quasi + 1, sizeof *g->zero);
-    if (!r->counters.sizes || !g->zero) return kn_fail_memory(err, s->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(s->ctx, r->counters.sizes, (size_t)g->quasi + 1) ||
+        !KN_ALLOC_ZERO(s->ctx, g->zero, (size_t)g->quasi + 1))
+        return kn_fail_memory(err, s->ctx, WHAT);
     r->counters.size_count = g->quasi;
     make_binomials(g);
     KN_TRY(kn_search_rank(s, err));

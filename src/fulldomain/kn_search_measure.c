@@ -78,8 +78,8 @@ static kn_status make_queue(measuring *m, const uint64_t *nodes, kn_error *err)
 {
     kn_search *s = m->search;
     size_t     words = kn_bitset_words((size_t)s->lattice.count);
-    m->queue = kn_alloc_array(s->ctx, kn_bitset_count(nodes, words) + 1, sizeof *m->queue);
-    if (!m->queue) return kn_fail_memory(err, s->ctx, "measuring good nodes");
+    if (!KN_ALLOC(s->ctx, m->queue, kn_bitset_count(nodes, words) + 1))
+        return kn_fail_memory(err, s->ctx, "measuring good nodes");
     for (int64_t node = 0; node < s->lattice.count; node++) {
         if (!kn_bitset_test(nodes, (size_t)node)) continue;
         kn_lattice_levels(&s->lattice, node, m->levels);
@@ -241,9 +241,7 @@ static kn_status measure_by_cells(kn_search *s, const uint64_t *nodes, kn_error 
     if (st == KN_OK) st = measure_queue(m, err);
     for (int i = 0; i < m->batch_count; i++) kn_classes_free(m->batch[i].set);
     for (int i = 0; i < m->pool_count; i++) kn_classes_free(m->pool[i].set);
-    kn_free(m->queue);
-    kn_free(m->levels);
-    kn_free(m);
+    KN_FREE_ALL(m->queue, m->levels, m);
     return st;
 }
 

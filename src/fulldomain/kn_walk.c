@@ -392,8 +392,8 @@ static kn_status run(walk_state *s, kn_error *err)
     kn_context *ctx = s->search->ctx;
     for (int h = 0; h <= s->walk->lattice->height && !s->search->late; h++) {
         s->now_count = s->starts[h + 1] - s->starts[h];
-        s->now = kn_alloc_array_zero(ctx, (size_t)s->now_count + 1, sizeof *s->now);
-        if (!s->now) return kn_fail_memory(err, ctx, "searching the lattice");
+        if (!KN_ALLOC_ZERO(ctx, s->now, (size_t)s->now_count + 1))
+            return kn_fail_memory(err, ctx, "searching the lattice");
         KN_TRY(walk_height(s, h, err));
         free_kept(s, &s->before, s->before_count);
         s->before = s->now;
@@ -415,9 +415,6 @@ kn_status kn_search_walk(kn_search *search, kn_walk *walk, kn_error *err)
     if (st == KN_OK) st = run(&s, err);
     free_kept(&s, &s.before, s.before_count);
     free_kept(&s, &s.now, s.now_count);
-    kn_free(s.starts);
-    kn_free(s.nodes);
-    kn_free(s.items);
-    kn_free(s.levels);
+    KN_FREE_ALL(s.starts, s.nodes, s.items, s.levels);
     return st;
 }

@@ -209,12 +209,10 @@ static kn_status join_failing(merger *m, bool *possible, kn_error *err)
 
 static kn_status make_round(merger *m, bool *done, bool *possible, int64_t *budget, kn_error *err)
 {
-    uint64_t all = m->run->problem->quasi_count == 64 ? UINT64_MAX : ((uint64_t)1 << m->run->problem->quasi_count) - 1;
     kn_grouping_free(&m->classes);
-    KN_TRY(kn_kmsd_group(&m->classes, m->run, all, err));
+    KN_TRY(kn_kmsd_group(&m->classes, m->run, kn_kmsd_all(m->run), err));
     KN_TRY(kn_grouping_list(&m->classes, err));
-    kn_free(m->failing);
-    kn_free(m->good);
+    KN_FREE_ALL(m->failing, m->good);
     m->failing = kn_alloc_array(m->run->ctx, (size_t)m->classes.groups + 1, sizeof *m->failing);
     m->good = kn_alloc_array(m->run->ctx, (size_t)m->classes.groups + 1, sizeof *m->good);
     if (!m->failing || !m->good) return kn_fail_memory(err, m->run->ctx, WHAT);
@@ -257,8 +255,6 @@ kn_status kn_kmsd_merge(kn_kmsd_run *run, bool *found, kn_error *err)
     *found = status == KN_OK && done;
     kn_row_judge_free(&m.judge);
     kn_grouping_free(&m.classes);
-    kn_free(m.failing);
-    kn_free(m.good);
-    kn_free(m.rows);
+    KN_FREE_ALL(m.failing, m.good, m.rows);
     return status;
 }

@@ -64,9 +64,7 @@ struct kn_mdg {
 
 static bool queue_push(queue *q, kn_context *ctx, entry e)
 {
-    void *items = q->items;
-    if (!kn_grow(ctx, &items, &q->capacity, q->count + 1, sizeof e)) return false;
-    q->items = items;
+    if (!KN_GROW(ctx, q->items, q->capacity, q->count + 1)) return false;
     size_t at = q->count++;
     for (; at > 0 && q->items[(at - 1) / 2].key > e.key; at = (at - 1) / 2) q->items[at] = q->items[(at - 1) / 2];
     q->items[at] = e;
@@ -88,9 +86,7 @@ static entry queue_pop(queue *q)
 
 static bool rows_push(row_heap *heap, kn_context *ctx, uint32_t row)
 {
-    void *rows = heap->rows;
-    if (!kn_grow(ctx, &rows, &heap->capacity, heap->count + 1, sizeof row)) return false;
-    heap->rows = rows;
+    if (!KN_GROW(ctx, heap->rows, heap->capacity, heap->count + 1)) return false;
     size_t at = heap->count++;
     for (; at > 0 && heap->rows[(at - 1) / 2] > row; at = (at - 1) / 2) heap->rows[at] = heap->rows[(at - 1) / 2];
     heap->rows[at] = row;
@@ -118,9 +114,7 @@ kn_status kn_mdg_make(kn_mdg **out, kn_context *ctx, const kn_hierarchy *h, kn_e
     if (!m) return kn_fail_memory(err, ctx, WHAT);
     m->ctx = ctx;
     m->h = h;
-    m->nodes = kn_alloc_array_zero(ctx, h->nodes, sizeof *m->nodes);
-    m->touched = kn_alloc_array(ctx, h->nodes, sizeof *m->touched);
-    if (!m->nodes || !m->touched) {
+    if (!KN_ALLOC_ZERO(ctx, m->nodes, h->nodes) || !KN_ALLOC(ctx, m->touched, h->nodes)) {
         kn_mdg_free(m);
         return kn_fail_memory(err, ctx, WHAT);
     }
@@ -135,10 +129,7 @@ void kn_mdg_free(kn_mdg *m)
         kn_free(m->nodes[i].own.rows);
         for (int kind = 0; kind < KINDS; kind++) kn_free(m->nodes[i].queues[kind].items);
     }
-    kn_free(m->nodes);
-    kn_free(m->touched);
-    kn_free(m->next.items);
-    kn_free(m);
+    KN_FREE_ALL(m->nodes, m->touched, m->next.items, m);
 }
 
 /* ---- Values ---- */

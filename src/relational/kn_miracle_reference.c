@@ -79,7 +79,7 @@ static kn_loss anonymize(reference *r, uint32_t x, uint32_t y);
 /* What a matching goes by: the whole subtrees (Algorithm 4) or the nodes themselves (Algorithm 5). */
 static kn_loss pair_loss(reference *r, uint32_t x, uint32_t y)
 {
-    if (r->work->problem->method != KN_RELATIONAL_MIRACLE_X) return anonymize(r, x, y);
+    if (r->work->problem->method != KN_METHOD_MIRACLE_X) return anonymize(r, x, y);
     r->work->counters->pair_evaluations++;
     return (kn_loss){own_loss(r, x, y), (uint64_t)r->losses->quasi[r->a->table[x]]};
 }
@@ -192,7 +192,7 @@ static int64_t least_total(assignment *p)
 /* M16: the least sum of losses, what stays unmatched included; of equal ones the lexicographically first. */
 static void match_exact(reference *r, siblings in_a, siblings in_b, uint32_t *pick)
 {
-    bool       swapped = in_a.count > in_b.count, own = r->work->problem->method == KN_RELATIONAL_MIRACLE_X;
+    bool       swapped = in_a.count > in_b.count, own = r->work->problem->method == KN_METHOD_MIRACLE_X;
     siblings   outer = swapped ? in_b : in_a, inner = swapped ? in_a : in_b;
     assignment p = {.rows = outer.count, .columns = inner.count};
     p.cost = push(r, sizeof *p.cost * p.rows * p.columns);
@@ -226,14 +226,14 @@ static uint32_t *match(reference *r, siblings in_a, siblings in_b, kn_loss **fou
     uint32_t *pick = push(r, sizeof *pick * in_a.count);
     *found = NULL;
     for (uint32_t i = 0; i < in_a.count; i++) pick[i] = KN_FOREST_NONE;
-    if (r->work->problem->method == KN_RELATIONAL_MIRACLE_X_LEVEL)
+    if (r->work->problem->method == KN_METHOD_MIRACLE_X_LEVEL)
         match_levels(r, in_a, in_b, pick);
     else if (r->work->problem->matching == KN_MATCHING_EXACT)
         match_exact(r, in_a, in_b, pick);
     else {
         kn_loss *losses = push(r, sizeof *losses * in_a.count);
         match_greedy(r, in_a, in_b, pick, losses);
-        if (r->work->problem->method != KN_RELATIONAL_MIRACLE_X) *found = losses;
+        if (r->work->problem->method != KN_METHOD_MIRACLE_X) *found = losses;
     }
     return pick;
 }
@@ -380,8 +380,7 @@ static kn_status nearest_allowed(reference *r, const kn_cluster_list *open, cons
                                   err);
         kn_free(pairs);
     }
-    kn_free(barred);
-    kn_free(losses);
+    KN_FREE_ALL(barred, losses);
     return st;
 }
 
@@ -552,7 +551,7 @@ kn_status kn_miracle_reference(kn_relational_work *work, kn_error *err)
     if (!r.stack) return kn_fail_memory(err, work->ctx, "pairing rows");
     kn_progress_begin(work->ctx, "clustering", "persons", (uint64_t)work->problem->forest->entities);
     kn_status st = miracle(&r, &open, err);
-    if (st == KN_OK && work->problem->method == KN_RELATIONAL_DMIRACLE) st = diversify(&r, &bad, err);
+    if (st == KN_OK && work->problem->method == KN_METHOD_DMIRACLE) st = diversify(&r, &bad, err);
     kn_progress_end(work->ctx);
     kn_cluster_list_free(&open);
     kn_cluster_list_free(&bad);

@@ -13,8 +13,7 @@
 void kn_relational_metrics_free(kn_relational_metrics *metrics)
 {
     if (!metrics) return;
-    kn_free(metrics->tables);
-    kn_free(metrics);
+    KN_FREE_ALL(metrics->tables, metrics);
 }
 
 /* Counts rows of persons per table into `cells`, then what the plan's nodes lose into `lost`. */

@@ -110,7 +110,7 @@ static uint32_t add_pair(kn_context *ctx, pair_map *map, uint32_t above, uint32_
 {
     uint32_t old = find_pair(map, above, label);
     if (old != NOWHERE) return old;
-    if (!kn_grow(ctx, (void **)&map->keys, &map->capacity, map->count + 1, sizeof *map->keys)) return NOWHERE;
+    if (!KN_GROW(ctx, map->keys, map->capacity, map->count + 1)) return NOWHERE;
     if (2 * (map->count + 1) > map->slot_count) {
         size_t    slot_count = map->slot_count == 0 ? 1024 : 2 * map->slot_count;
         uint32_t *slots = kn_alloc_array_zero(ctx, slot_count, sizeof *slots);
@@ -127,8 +127,7 @@ static uint32_t add_pair(kn_context *ctx, pair_map *map, uint32_t above, uint32_
 
 static void free_pairs(pair_map *map)
 {
-    kn_free(map->keys);
-    kn_free(map->slots);
+    KN_FREE_ALL(map->keys, map->slots);
 }
 
 /* ---- The records at this level ---- */
@@ -164,8 +163,8 @@ static bool count_pair(miner *m, side *s, int64_t record, uint32_t above, uint32
     *number = add_pair(m->ctx, &m->pairs, above, label);
     if (*number == NOWHERE) return false;
     if (m->pairs.count > before) {
-        if (!kn_grow(m->ctx, (void **)&m->support, &m->support_capacity, m->pairs.count, sizeof *m->support) ||
-            !kn_grow(m->ctx, (void **)&m->last, &m->last_capacity, m->pairs.count, sizeof *m->last))
+        if (!KN_GROW(m->ctx, m->support, m->support_capacity, m->pairs.count) ||
+            !KN_GROW(m->ctx, m->last, m->last_capacity, m->pairs.count))
             return false;
         m->support[*number] = 0;
         m->last[*number] = -1;
@@ -237,10 +236,9 @@ static size_t label_from(const miner *m, uint32_t value)
 static kn_status list_items(miner *m, kn_error *err)
 {
     for (uint32_t p = 0; p < m->pairs.count; p++) m->item_count += m->support[p] >= m->problem->threshold;
-    m->items = kn_alloc_array(m->ctx, m->item_count + 1, sizeof *m->items);
-    m->labels = kn_alloc_array(m->ctx, m->item_count + 1, sizeof *m->labels);
-    m->item_of = kn_alloc_array(m->ctx, m->pairs.count + 1, sizeof *m->item_of);
-    if (m->items == NULL || m->labels == NULL || m->item_of == NULL) return kn_fail_memory(err, m->ctx, WHAT);
+    if (!KN_ALLOC(m->ctx, m->items, m->item_count + 1) || !KN_ALLOC(m->ctx, m->labels, m->item_count + 1) ||
+        !KN_ALLOC(m->ctx, m->item_of, m->pairs.count + 1))
+        return kn_fail_memory(err, m->ctx, WHAT);
     size_t count = 0;
     for (uint32_t p = 0; p < m->pairs.count; p++) {
         m->item_of[p] = ROOT;
@@ -422,18 +420,15 @@ static kn_status prepare_side(miner *m, int which, const kn_records *records, kn
 static kn_status prepare_growers(miner *m, kn_error *err)
 {
     size_t largest = (size_t)m->problem->largest, room = m->widest > largest ? m->widest : largest;
-    m->growers = kn_alloc_array_zero(m->ctx, (size_t)kn_context_threads(m->ctx), sizeof *m->growers);
-    m->at = kn_alloc_array(m->ctx, (size_t)m->widest + 1, sizeof *m->at);
-    if (m->growers == NULL || m->at == NULL) return kn_fail_memory(err, m->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(m->ctx, m->growers, (size_t)kn_context_threads(m->ctx)) ||
+        !KN_ALLOC(m->ctx, m->at, (size_t)m->widest + 1))
+        return kn_fail_memory(err, m->ctx, WHAT);
     m->grower_count = kn_context_threads(m->ctx);
     for (int i = 0; i < m->grower_count; i++) {
         grower *g = &m->growers[i];
-        g->nodes = kn_alloc_array(m->ctx, largest + 1, sizeof *g->nodes);
-        g->sets[0] = kn_alloc_array(m->ctx, (largest + 1) * m->words, sizeof *g->sets[0]);
-        g->sets[1] = kn_alloc_array(m->ctx, (largest + 1) * m->words, sizeof *g->sets[1]);
-        g->found = kn_alloc_array(m->ctx, room + 1, sizeof *g->found);
-        g->scratch = kn_alloc_array(m->ctx, (size_t)m->widest + 1, KN_RECORD_SCRATCH);
-        if (g->nodes == NULL || g->sets[0] == NULL || g->sets[1] == NULL || g->found == NULL || g->scratch == NULL)
+        if (!KN_ALLOC(m->ctx, g->nodes, largest + 1) || !KN_ALLOC(m->ctx, g->sets[0], (largest + 1) * m->words) ||
+            !KN_ALLOC(m->ctx, g->sets[1], (largest + 1) * m->words) || !KN_ALLOC(m->ctx, g->found, room + 1) ||
+            !(g->scratch = kn_alloc_array(m->ctx, (size_t)m->widest + 1, KN_RECORD_SCRATCH)))
             return kn_fail_memory(err, m->ctx, WHAT);
     }
     return KN_OK;
@@ -452,12 +447,11 @@ static kn_status mine(miner *m, kn_mining *out, kn_error *err)
     KN_TRY(list_items(m, err));
     KN_TRY(note_survivors(m, err));
     for (int which = 0; which < 2; which++) {
-        m->sides[which].sets = kn_alloc_array_zero(m->ctx, m->item_count * m->words + 1, sizeof(uint64_t));
-        if (m->sides[which].sets == NULL) return kn_fail_memory(err, m->ctx, WHAT);
+        if (!(m->sides[which].sets = kn_alloc_array_zero(m->ctx, m->item_count * m->words + 1, sizeof(uint64_t))))
+            return kn_fail_memory(err, m->ctx, WHAT);
         KN_TRY(note_side(m, which, mark_pair, err));
     }
-    m->found = kn_alloc_array_zero(m->ctx, m->first_count + 1, sizeof *m->found);
-    if (m->found == NULL) return kn_fail_memory(err, m->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(m->ctx, m->found, m->first_count + 1)) return kn_fail_memory(err, m->ctx, WHAT);
     KN_TRY(kn_parallel_for(m->ctx, (int64_t)m->first_count, 1, grow_range, m, err));
     for (size_t i = 0; i < m->first_count; i++) {
         out->frequent += m->found[i].frequent;
@@ -473,19 +467,13 @@ kn_status kn_subtree_mine(kn_mining *out, kn_context *ctx, const kn_mining_probl
     miner     m = {.ctx = ctx, .problem = problem, .vocabulary = problem->original->vocabulary};
     kn_status status = mine(&m, out, err);
     for (int which = 0; which < 2; which++) {
-        kn_free(m.sides[which].nodes);
-        kn_free(m.sides[which].size);
-        kn_free(m.sides[which].sets);
+        KN_FREE_ALL(m.sides[which].nodes, m.sides[which].size, m.sides[which].sets);
     }
     for (int i = 0; i < m.grower_count; i++) {
-        kn_free(m.growers[i].nodes);
-        kn_free(m.growers[i].sets[0]);
-        kn_free(m.growers[i].sets[1]);
-        kn_free(m.growers[i].found);
-        kn_free(m.growers[i].scratch);
+        KN_FREE_ALL(m.growers[i].nodes, m.growers[i].sets[0], m.growers[i].sets[1], m.growers[i].found,
+                    m.growers[i].scratch);
     }
     free_pairs(&m.pairs);
-    void *blocks[] = {m.growers, m.support, m.last, m.at, m.items, m.item_of, m.labels, m.survives, m.found};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) kn_free(blocks[i]);
+    KN_FREE_ALL(m.growers, m.support, m.last, m.at, m.items, m.item_of, m.labels, m.survives, m.found);
     return status;
 }

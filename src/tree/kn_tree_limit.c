@@ -108,17 +108,11 @@ kn_status kn_tree_check_size(kn_context *ctx, const kn_tree_problem *problem, kn
     size_t    nodes = x->vocabulary->nodes;
     reach     r = {.problem = problem};
     kn_status st = KN_OK;
-    r.support = kn_alloc_array_zero(ctx, nodes, sizeof *r.support);
-    r.seen = kn_alloc_array_zero(ctx, nodes, sizeof *r.seen);
-    r.shows = kn_alloc_array(ctx, nodes, sizeof *r.shows);
-    r.touched = kn_alloc_array(ctx, nodes, sizeof *r.touched);
-    if (r.support && r.seen && r.shows && r.touched)
+    if (KN_ALLOC_ZERO(ctx, r.support, nodes) && KN_ALLOC_ZERO(ctx, r.seen, nodes) && KN_ALLOC(ctx, r.shows, nodes) &&
+        KN_ALLOC(ctx, r.touched, nodes))
         st = look(&r, err);
     else
         st = kn_fail_memory(err, ctx, "searching the cuts");
-    kn_free(r.support);
-    kn_free(r.seen);
-    kn_free(r.shows);
-    kn_free(r.touched);
+    KN_FREE_ALL(r.support, r.seen, r.shows, r.touched);
     return st;
 }

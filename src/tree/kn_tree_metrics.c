@@ -210,9 +210,7 @@ static kn_status mine_levels(kn_tree_metrics *out, measuring *m, const kn_tree_m
         all.kept += level.kept;
         all.distance += level.distance;
     }
-    kn_free(image);
-    kn_free(steps);
-    kn_free(nodes);
+    KN_FREE_ALL(image, steps, nodes);
     /* Nothing frequent: nothing lost. */
     out->ml2 = all.frequent == 0 ? 0 : 1 - (double)all.kept / (double)all.frequent;
     out->dml2 = all.frequent == 0 ? 0 : all.distance / (double)all.frequent;
@@ -236,19 +234,15 @@ static kn_status prepare(measuring *m, kn_error *err)
     m->depths = (uint32_t)m->vocabulary->height[0] + 1;
     m->widest = widest_record(m->original, widest_record(m->released, 1));
     m->piece_count = (m->original->count + GRAIN - 1) / GRAIN;
-    m->domain = kn_alloc_array_zero(ctx, values, sizeof *m->domain);
-    m->pieces = kn_alloc_array_zero(ctx, (size_t)m->piece_count + 1, sizeof *m->pieces);
-    m->nodes = kn_alloc_array_zero(ctx, workers, sizeof *m->nodes);
-    m->inner = kn_alloc_array_zero(ctx, workers, sizeof *m->inner);
-    m->shown = kn_alloc_array_zero(ctx, workers, sizeof *m->shown);
-    if (m->domain == NULL || m->pieces == NULL || m->nodes == NULL || m->inner == NULL || m->shown == NULL)
+    if (!KN_ALLOC_ZERO(ctx, m->domain, values) || !KN_ALLOC_ZERO(ctx, m->pieces, (size_t)m->piece_count + 1) ||
+        !KN_ALLOC_ZERO(ctx, m->nodes, workers) || !KN_ALLOC_ZERO(ctx, m->inner, workers) ||
+        !KN_ALLOC_ZERO(ctx, m->shown, workers))
         return kn_fail_memory(err, ctx, WHAT);
     m->worker_count = (int)workers;
     for (size_t w = 0; w < workers; w++) {
-        m->nodes[w] = kn_alloc_array(ctx, 2 * (size_t)m->widest, sizeof **m->nodes);
-        m->inner[w] = kn_alloc_array(ctx, m->widest, sizeof **m->inner);
-        m->shown[w] = kn_alloc_array_zero(ctx, values * m->depths, sizeof **m->shown);
-        if (m->nodes[w] == NULL || m->inner[w] == NULL || m->shown[w] == NULL) return kn_fail_memory(err, ctx, WHAT);
+        if (!KN_ALLOC(ctx, m->nodes[w], 2 * (size_t)m->widest) || !KN_ALLOC(ctx, m->inner[w], m->widest) ||
+            !KN_ALLOC_ZERO(ctx, m->shown[w], values * m->depths))
+            return kn_fail_memory(err, ctx, WHAT);
     }
     return KN_OK;
 }
@@ -256,12 +250,9 @@ static kn_status prepare(measuring *m, kn_error *err)
 static void release(measuring *m)
 {
     for (int w = 0; w < m->worker_count; w++) {
-        kn_free(m->nodes[w]);
-        kn_free(m->inner[w]);
-        kn_free(m->shown[w]);
+        KN_FREE_ALL(m->nodes[w], m->inner[w], m->shown[w]);
     }
-    void *blocks[] = {m->domain, m->pieces, m->nodes, m->inner, m->shown};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) kn_free(blocks[i]);
+    KN_FREE_ALL(m->domain, m->pieces, m->nodes, m->inner, m->shown);
 }
 
 static void add_up(kn_tree_metrics *out, measuring *m)

@@ -38,23 +38,13 @@ static kn_status find_promises(kn_database_run *run, kn_error *err)
 
 /* ---- Methods ---- */
 
-static kn_relational_method method_of(kn_method method)
-{
-    switch (method) {
-    case KN_METHOD_MIRACLE_X: return KN_RELATIONAL_MIRACLE_X;
-    case KN_METHOD_MIRACLE_X_LEVEL: return KN_RELATIONAL_MIRACLE_X_LEVEL;
-    case KN_METHOD_DMIRACLE: return KN_RELATIONAL_DMIRACLE;
-    default: return KN_RELATIONAL_MIRACLE;
-    }
-}
-
 static kn_status cluster(kn_database_run *run, bool *found, kn_error *err)
 {
     const kn_spec         *spec = run->all.spec;
     kn_relational_problem  problem = KN_RELATIONAL_PROBLEM_INIT;
     kn_relational_counters c = {0};
     problem.forest = run->forest;
-    problem.method = method_of(spec->method);
+    problem.method = spec->method;
     problem.k = run->k;
     problem.threshold = spec->threshold;
     problem.climit = spec->climit;

@@ -7,6 +7,7 @@
 #include <kanon/verify.h>
 #include <string.h>
 
+#include "kn_digest.h"
 #include "kn_error.h"
 #include "kn_extras.h"
 #include "kn_records_run.h"
@@ -34,6 +35,24 @@ static kn_status look(void *state, void (*tell)(void *arg, const char *sentence)
     return st;
 }
 
+/* The release's digest is made on a thread of its own meanwhile. */
+static kn_status verify_and_digest(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                                   const kn_records_verify_options *options, const char *release, kn_error *err)
+{
+    kn_digest_job     *digest = NULL;
+    const char *const *texts = NULL;
+    kn_status          st = release ? kn_digest_start(&digest, ctx, &release, 1, err) : KN_OK;
+    if (st == KN_OK) st = kn_verify_records_files(out, ctx, spec, options, err);
+    if (st == KN_OK && digest) st = kn_digest_wait(digest, &texts, err);
+    if (st == KN_OK && digest) memcpy((*out)->sha256, texts[0], sizeof(*out)->sha256);
+    kn_digest_free(digest);
+    if (st != KN_OK) {
+        kn_records_verify_report_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
 kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
                             const kn_records_verify_options *options, kn_error *err)
 {
@@ -51,5 +70,5 @@ kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, con
         return kn_fail(err, KN_USAGE, "the original of tree records is read twice: give a file, not standard input");
     if (!own.look_at_form) own.look_at_form = look;
     if (own.look_at_form == look) own.form_state = &f;
-    return kn_verify_records_files(out, ctx, spec, &own, err);
+    return verify_and_digest(out, ctx, spec, &own, f.release, err);
 }

@@ -43,7 +43,5 @@ kn_status kn_verify_records_files(kn_records_verify_report **out, kn_context *ct
     if (spec->table_count > 0) first = (kn_vteller){&persons, kn_vrecords_tell_persons};
     to.options.form = o->form;
     to.options.released = true;
-    kn_status st = kn_vrecords_verify(out, ctx, spec, &first, &second, o, err);
-    if (st == KN_OK) kn_vdigest_file(release, (*out)->sha256);
-    return st;
+    return kn_vrecords_verify(out, ctx, spec, &first, &second, o, err);
 }
