@@ -28,9 +28,11 @@ void kn_free(void *block);
 /* A NUL-terminated copy of `length` bytes. */
 KN_CHECK char *kn_strndup(kn_context *ctx, const char *text, size_t length);
 
-/* Makes room for at least `need` elements in a growing array: *block and *capacity are updated. false: out of memory,
- * nothing changed. */
-KN_CHECK bool kn_grow(kn_context *ctx, void **block, size_t *capacity, size_t need, size_t element_size);
+/* Lets a growing array hold at least `need` elements; `array` points to the pointer to its first one, which is updated
+ * with *capacity. false: out of memory, nothing changed. KN_GROW(ctx, &list->items, &list->capacity, n) knows the size of
+ * an element. */
+KN_CHECK bool kn_grow(kn_context *ctx, void *array, size_t *capacity, size_t need, size_t element_size);
+#define KN_GROW(ctx, array, capacity, need) kn_grow(ctx, array, capacity, need, sizeof **(array))
 
 /* Counts memory that a library holds by itself, until it is discharged. false: the memory limit would be passed. */
 KN_CHECK bool kn_memory_charge(kn_context *ctx, uint64_t bytes);

@@ -27,17 +27,10 @@ void kn_buffer_clear(kn_buffer *buffer)
 
 char *kn_buffer_reserve(kn_buffer *buffer, size_t size)
 {
-    if (buffer->failed || size > SIZE_MAX / 2 - buffer->size) {
+    if (buffer->failed || size > SIZE_MAX / 2 - buffer->size ||
+        !KN_GROW(buffer->ctx, &buffer->data, &buffer->capacity, buffer->size + size))
         buffer->failed = true;
-        return NULL;
-    }
-    void *data = buffer->data;
-    if (!kn_grow(buffer->ctx, &data, &buffer->capacity, buffer->size + size, 1)) {
-        buffer->failed = true;
-        return NULL;
-    }
-    buffer->data = data;
-    return buffer->data + buffer->size;
+    return buffer->failed ? NULL : buffer->data + buffer->size;
 }
 
 void kn_buffer_append(kn_buffer *buffer, const void *data, size_t size)

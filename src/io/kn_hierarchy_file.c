@@ -199,15 +199,9 @@ kn_status kn_hierarchy_parse(kn_hierarchy **out, kn_context *ctx, const char *na
 
 static kn_status read_all(kn_source *source, kn_buffer *text, kn_error *err)
 {
-    for (size_t chunk = 1 << 16, got = 1; got > 0;) {
-        char *room = kn_buffer_reserve(text, chunk);
-        if (!room) return kn_fail_memory(err, text->ctx, "reading a hierarchy");
-        KN_TRY(kn_source_read(source, room, chunk, &got, err));
-        text->size += got;
-        if (text->size > LARGEST_FILE)
-            return kn_fail_at(err, KN_INPUT, kn_source_name(source), 0, 0, "larger than 1 GiB");
-    }
-    return KN_OK;
+    KN_TRY(kn_source_read_all(source, text, LARGEST_FILE, err));
+    if (text->size <= LARGEST_FILE) return KN_OK;
+    return kn_fail_at(err, KN_INPUT, kn_source_name(source), 0, 0, "larger than 1 GiB");
 }
 
 kn_status kn_hierarchy_read_file(kn_hierarchy **out, kn_context *ctx, const kn_hierarchy_spec *spec, kn_error *err)

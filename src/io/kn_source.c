@@ -350,3 +350,14 @@ kn_status kn_source_read(kn_source *s, char *buffer, size_t size, size_t *got, k
     }
     return s->seekable ? read_file(s, buffer, size, got, err) : read_stream(s, buffer, size, got, err);
 }
+
+kn_status kn_source_read_all(kn_source *s, kn_buffer *to, size_t most, kn_error *err)
+{
+    for (size_t chunk = 1 << 16, got = 1; got > 0 && to->size <= most;) {
+        char *space = kn_buffer_reserve(to, chunk);
+        if (!space) return kn_fail_memory(err, s->ctx, s->name);
+        KN_TRY(kn_source_read(s, space, chunk, &got, err));
+        to->size += got;
+    }
+    return KN_OK;
+}
