@@ -50,10 +50,7 @@ static const kn_database_table *table_of(const joining *j, int place)
 static kn_status add_row(joining *j, kn_error *err)
 {
     size_t width = (size_t)j->join->table_count;
-    void  *nodes = j->nodes;
-    if (!kn_grow(j->ctx, &nodes, &j->capacity, (j->row_count + 1) * width, sizeof *j->nodes))
-        return kn_fail_memory(err, j->ctx, what);
-    j->nodes = nodes;
+    if (!KN_GROW(j->ctx, &j->nodes, &j->capacity, (j->row_count + 1) * width)) return kn_fail_memory(err, j->ctx, what);
     memcpy(j->nodes + j->row_count++ * width, j->row, width * sizeof *j->row);
     return KN_OK;
 }

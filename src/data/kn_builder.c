@@ -113,10 +113,8 @@ kn_status kn_builder_extend(kn_builder *b, int64_t rows, int slot, int64_t *firs
     if (last && last->slot == slot) {
         last->rows += rows;
     } else {
-        void *segments = b->segments;
-        if (!kn_grow(b->ctx, &segments, &b->segment_capacity, b->segment_count + 1, sizeof *b->segments))
+        if (!KN_GROW(b->ctx, &b->segments, &b->segment_capacity, b->segment_count + 1))
             return kn_fail_memory(err, b->ctx, WHAT);
-        b->segments = segments;
         b->segments[b->segment_count++] = (kn_segment){b->rows, rows, slot};
     }
     b->rows += rows;

@@ -94,13 +94,10 @@ typedef struct signatures {
 static bool signatures_init(signatures *s, kn_context *ctx)
 {
     *s = (signatures){.ctx = ctx, .mask = 1023};
-    void *offsets = NULL, *words = NULL; /* words are there from the start: signatures may be empty */
     s->slots = kn_alloc_array(ctx, s->mask + 1, sizeof *s->slots);
-    bool ok = kn_grow(ctx, &offsets, &s->capacity, 2, sizeof *s->offsets) &&
-              kn_grow(ctx, &words, &s->word_capacity, 16, sizeof *s->words) && s->slots;
-    s->offsets = offsets;
-    s->words = words;
-    if (!ok) return false;
+    if (!KN_GROW(ctx, &s->offsets, &s->capacity, 2)) return false;
+    if (!KN_GROW(ctx, &s->words, &s->word_capacity, 16)) return false; /* from the start: signatures may be empty */
+    if (!s->slots) return false;
     s->offsets[0] = 0;
     memset(s->slots, 0xff, (s->mask + 1) * sizeof *s->slots);
     return true;
@@ -115,10 +112,8 @@ static void signatures_free(signatures *s)
 
 static bool push(signatures *s, uint32_t word)
 {
-    void *words = s->words;
     if (s->word_count == s->word_capacity) {
-        if (!kn_grow(s->ctx, &words, &s->word_capacity, s->word_count + 1, sizeof *s->words)) return false;
-        s->words = words;
+        if (!KN_GROW(s->ctx, &s->words, &s->word_capacity, s->word_count + 1)) return false;
     }
     s->words[s->word_count++] = word;
     return true;
@@ -150,13 +145,11 @@ static bool rehash(signatures *s)
 static bool intern(signatures *s, uint32_t *out)
 {
     uint64_t begin = s->offsets[s->count], end = s->word_count;
-    void    *offsets = s->offsets;
     if (2 * s->count >= s->mask && !rehash(s)) return false;
     for (size_t at = (size_t)hash_signature(s, begin, end) & s->mask;; at = (at + 1) & s->mask) {
         uint32_t i = s->slots[at];
         if (i == UINT32_MAX) {
-            if (!kn_grow(s->ctx, &offsets, &s->capacity, s->count + 2, sizeof *s->offsets)) return false;
-            s->offsets = offsets;
+            if (!KN_GROW(s->ctx, &s->offsets, &s->capacity, s->count + 2)) return false;
             s->slots[at] = *out = (uint32_t)s->count++;
             s->offsets[s->count] = end;
             return true;

@@ -264,8 +264,8 @@ static kn_status add_record(work *w, int64_t entity, kn_error *err)
     uint32_t left = kn_record_canonical(w->nodes, count, w->scratch);
     out->merged += count - left;
     size_t need = (size_t)out->nodes + left + 1;
-    if (!kn_grow(w->ctx, (void **)&out->parent, &w->parent_capacity, need, sizeof *out->parent) ||
-        !kn_grow(w->ctx, (void **)&out->value, &w->value_capacity, need, sizeof *out->value))
+    if (!KN_GROW(w->ctx, &out->parent, &w->parent_capacity, need) ||
+        !KN_GROW(w->ctx, &out->value, &w->value_capacity, need))
         return kn_fail_memory(err, w->ctx, WHAT);
     for (uint32_t i = 0; i < left; i++, out->nodes++) {
         out->parent[out->nodes] = w->nodes[i].parent;

@@ -54,16 +54,14 @@ static void add_problem(void *arg, kn_schema_rule rule, int table, int other)
 {
     look     *l = arg;
     kn_buffer message, advice;
-    void     *problems = l->problems;
     size_t    count = (size_t)l->in->schema.problem_count;
     kn_buffer_init(&message, l->ctx);
     kn_buffer_init(&advice, l->ctx);
     kn_snowflake_words(&message, &advice, l->db, rule, table, other);
     const char *what = kn_buffer_text(&message), *todo = kn_buffer_text(&advice);
-    if (!what || !todo || !kn_grow(l->ctx, &problems, &l->problem_capacity, count + 1, sizeof *l->problems)) {
+    if (!what || !todo || !KN_GROW(l->ctx, &l->problems, &l->problem_capacity, count + 1)) {
         l->failed = true;
     } else {
-        l->problems = problems;
         l->problems[count] = (kn_schema_problem){rule, table, copy(l, what), copy(l, todo)};
         l->in->schema.problem_count++;
     }

@@ -55,9 +55,7 @@ static bool allocate(kn_refiner *r, kn_context *ctx)
 
 static bool add_range(kn_refiner *r, int64_t *count, uint32_t first, uint32_t last)
 {
-    void *ranges = r->ranges;
-    if (!kn_grow(r->freq->ctx, &ranges, &r->range_capacity, (size_t)*count + 1, sizeof *r->ranges)) return false;
-    r->ranges = ranges;
+    if (!KN_GROW(r->freq->ctx, &r->ranges, &r->range_capacity, (size_t)*count + 1)) return false;
     r->ranges[*count][0] = first;
     r->ranges[*count][1] = last;
     (*count)++;

@@ -187,13 +187,7 @@ static kn_status find_runs(search *s, kn_error *err)
 
 static bool partition_reserve(kn_context *ctx, partition *p, size_t items)
 {
-    void *block = p->items;
-    bool  ok = kn_grow(ctx, &block, &p->item_room, items, sizeof *p->items);
-    p->items = block;
-    block = p->starts;
-    ok = ok && kn_grow(ctx, &block, &p->start_room, items / 2 + 2, sizeof *p->starts);
-    p->starts = block;
-    return ok;
+    return KN_GROW(ctx, &p->items, &p->item_room, items) && KN_GROW(ctx, &p->starts, &p->start_room, items / 2 + 2);
 }
 
 /* Counts a group's codes of a column. */

@@ -46,9 +46,7 @@ static pattern *pattern_of(wildcard *w, uint64_t columns)
 {
     for (int p = 0; p < w->count; p++)
         if (w->patterns[p].columns == columns) return &w->patterns[p];
-    void *patterns = w->patterns;
-    if (!kn_grow(w->ctx, &patterns, &w->capacity, (size_t)w->count + 1, sizeof *w->patterns)) return NULL;
-    w->patterns = patterns;
+    if (!KN_GROW(w->ctx, &w->patterns, &w->capacity, (size_t)w->count + 1)) return NULL;
     w->patterns[w->count] = (pattern){.columns = columns};
     return &w->patterns[w->count++];
 }
