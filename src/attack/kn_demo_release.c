@@ -189,14 +189,7 @@ static kn_status partition(joining *j, kn_error *err)
 static void end_join(joining *j)
 {
     for (int c = 0; j->table.columns && c < j->quasi_count; c++) kn_free(j->table.columns[c].codes);
-    kn_free(j->table.columns);
-    kn_free(j->nodes);
-    kn_free(j->row);
-    kn_free(j->place);
-    kn_free(j->quasi);
-    kn_free(j->columns);
-    kn_free(j->hierarchies);
-    kn_free(j->bound);
+    KN_FREE(j->table.columns, j->nodes, j->row, j->place, j->quasi, j->columns, j->hierarchies, j->bound);
 }
 
 static kn_status anonymize(const joining *all, kn_demo_join *join, kn_error *err)

@@ -355,10 +355,7 @@ static void free_join(join *j)
         kn_free(j->workers[i].nodes);
         kn_free(j->workers[i].capacities);
     }
-    kn_free(j->levels);
-    kn_free(j->covers);
-    kn_free(j->workers);
-    kn_free(j->certain);
+    KN_FREE(j->levels, j->covers, j->workers, j->certain);
 }
 
 static kn_status prepare(join *j, int64_t ranges, kn_error *err)

@@ -114,6 +114,11 @@ void kn_free(void *block)
     give_back(ctx, size);
 }
 
+void kn_free_each(void *const *blocks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) kn_free(blocks[i]);
+}
+
 char *kn_strndup(kn_context *ctx, const char *text, size_t length)
 {
     char *copy = kn_alloc(ctx, length + 1);

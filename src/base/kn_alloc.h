@@ -22,8 +22,10 @@ KN_CHECK void *kn_alloc_array_zero(kn_context *ctx, size_t count, size_t size);
 KN_CHECK void *kn_realloc(kn_context *ctx, void *block, size_t new_size);
 KN_CHECK void *kn_realloc_array(kn_context *ctx, void *block, size_t count, size_t size);
 
-/* Frees a block; NULL is fine. */
+/* Frees a block; NULL is fine. KN_FREE(list->names, list->rows, list) frees several. */
 void kn_free(void *block);
+void kn_free_each(void *const *blocks, size_t count);
+#define KN_FREE(...) kn_free_each((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
 
 /* A NUL-terminated copy of `length` bytes. */
 KN_CHECK char *kn_strndup(kn_context *ctx, const char *text, size_t length);

@@ -51,9 +51,7 @@ void kn_builder_free(kn_builder *b)
             for (int s = 0; s < b->slots; s++) kn_interner_free(&column->interners[s]);
         kn_free(column->interners);
     }
-    kn_free(b->columns);
-    kn_free(b->segments);
-    kn_free(b);
+    KN_FREE(b->columns, b->segments, b);
 }
 
 kn_interner *kn_builder_interner(kn_builder *b, int column, int slot)

@@ -105,9 +105,7 @@ static bool signatures_init(signatures *s, kn_context *ctx)
 
 static void signatures_free(signatures *s)
 {
-    kn_free(s->words);
-    kn_free(s->offsets);
-    kn_free(s->slots);
+    KN_FREE(s->words, s->offsets, s->slots);
 }
 
 static bool push(signatures *s, uint32_t word)
@@ -530,10 +528,7 @@ kn_status kn_forest_build(kn_forest **out, kn_context *ctx, const kn_database *d
     for (int t = 0; b.layers && t < db->table_count; t++) {
         layer *l = &b.layers[t];
         drop_rank(l);
-        kn_free(l->parent);
-        kn_free(l->number);
-        kn_free(l->start);
-        kn_free(l->list);
+        KN_FREE(l->parent, l->number, l->start, l->list);
     }
     kn_free(b.layers);
     if (status == KN_OK)
@@ -546,19 +541,8 @@ kn_status kn_forest_build(kn_forest **out, kn_context *ctx, const kn_database *d
 void kn_forest_free(kn_forest *f)
 {
     if (!f) return;
-    kn_free(f->start);
-    kn_free(f->parent);
-    kn_free(f->first_child);
-    kn_free(f->child_count);
-    kn_free(f->table);
-    kn_free(f->row);
-    kn_free(f->subtree);
-    kn_free(f->example);
-    kn_free(f->missing);
-    kn_free(f->dangling);
-    kn_free(f->lost);
-    kn_free(f->entity_of_row);
-    kn_free(f);
+    KN_FREE(f->start, f->parent, f->first_child, f->child_count, f->table, f->row, f->subtree, f->example, f->missing,
+            f->dangling, f->lost, f->entity_of_row, f);
 }
 
 static const char *wrong_entity(const kn_forest *f, int64_t e)

@@ -115,12 +115,7 @@ static void maker_free(kn_hierarchy_maker *m)
     kn_free(m->name);
     kn_free(m->nodes);
     kn_buffer_free(&m->bytes);
-    kn_free(m->offsets);
-    kn_free(m->leaf_of_label);
-    kn_free(m->labels.slots);
-    kn_free(m->places.slots);
-    kn_free(m->order);
-    kn_free(m);
+    KN_FREE(m->offsets, m->leaf_of_label, m->labels.slots, m->places.slots, m->order, m);
 }
 
 kn_status kn_hierarchy_maker_create(kn_hierarchy_maker **out, kn_context *ctx, const char *name, bool once,

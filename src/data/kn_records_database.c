@@ -301,16 +301,9 @@ kn_status kn_records_of_database(kn_records **out, kn_context *ctx, const kn_for
     work      w = {.ctx = ctx, .forest = forest, .db = forest->db, .wanted = classes, .wanted_count = class_count};
     kn_status st = make(&w, err);
     for (int c = 0; w.classes && c < w.count; c++) {
-        kn_free(w.classes[c].name);
-        kn_free(w.classes[c].value_of_code);
-        kn_free(w.classes[c].texts);
+        KN_FREE(w.classes[c].name, w.classes[c].value_of_code, w.classes[c].texts);
     }
-    kn_free(w.classes);
-    kn_free(w.first_class);
-    kn_free(w.by_table);
-    kn_free(w.nodes);
-    kn_free(w.scratch);
-    kn_free(w.head);
+    KN_FREE(w.classes, w.first_class, w.by_table, w.nodes, w.scratch, w.head);
     if (st == KN_OK) {
         *out = w.out;
         return KN_OK;

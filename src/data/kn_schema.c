@@ -251,10 +251,7 @@ kn_status kn_schema_look(kn_schema **out, kn_context *ctx, const kn_database *db
     kn_arena_init(&l.in->arena, ctx);
     kn_status status = look_at_all(&l, person, err);
     for (int t = 0; l.joins && t < db->table_count; t++) kn_free(l.joins[t]);
-    kn_free(l.joins);
-    kn_free(l.parent);
-    kn_free(l.place);
-    kn_free(l.problems);
+    KN_FREE(l.joins, l.parent, l.place, l.problems);
     if (status == KN_OK)
         *out = &l.in->schema;
     else

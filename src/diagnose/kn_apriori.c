@@ -137,11 +137,7 @@ kn_status kn_apriori(kn_apriori_result *out, kn_context *ctx, int columns, int m
     *out = (kn_apriori_result){.complete = true};
     apriori   a = {.ctx = ctx, .out = out};
     kn_status st = search(&a, columns, max_size, test, arg, err);
-    kn_free(a.level.masks);
-    kn_free(a.next.masks);
-    kn_free(a.candidates.masks);
-    kn_free(a.holds);
-    kn_free(a.extended);
+    KN_FREE(a.level.masks, a.next.masks, a.candidates.masks, a.holds, a.extended);
     if (st != KN_OK) kn_apriori_free(out);
     return st;
 }

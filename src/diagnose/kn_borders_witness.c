@@ -353,10 +353,7 @@ kn_status kn_borders_by_witnesses(kn_border_search *search, kn_error *err)
         worker *w = &e->workers[i];
         kn_hitting_free(&w->hitting);
         kn_set_list_free(&w->kept);
-        kn_free(w->order);
-        kn_free(w->distance);
-        kn_free(w->flags);
-        kn_free(w->rows);
+        KN_FREE(w->order, w->distance, w->flags, w->rows);
     }
     kn_free(e->workers);
     kn_set_trie_free(&e->known);

@@ -132,9 +132,7 @@ kn_status kn_wildcard_sizes(int64_t **sizes, const kn_freq *freq, const uint32_t
     kn_status st = w.sizes ? split(&w, missing, err) : kn_fail_memory(err, w.ctx, WHAT);
     if (st == KN_OK) st = add_all(&w, err);
     for (int p = 0; p < w.count; p++) {
-        kn_free(w.patterns[p].index);
-        kn_free(w.patterns[p].part.keys);
-        kn_free(w.patterns[p].part.counts);
+        KN_FREE(w.patterns[p].index, w.patterns[p].part.keys, w.patterns[p].part.counts);
     }
     kn_free(w.patterns);
     if (st == KN_OK)

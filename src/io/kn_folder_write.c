@@ -50,9 +50,7 @@ static void sink_abort(void *state)
     if (s->temporary) (void)kn_place_remove(s->temporary);
     if (s->fd >= 0) close(s->fd);
     kn_buffer_free(&s->line);
-    kn_free(s->temporary);
-    kn_free(s->target);
-    kn_free(s);
+    KN_FREE(s->temporary, s->target, s);
 }
 
 static bool safe_name(const char *name)

@@ -373,10 +373,7 @@ void kn_output_detach(kn_output *o)
 {
     if (!o) return;
     if (o->owned && o->fd >= 0) close(o->fd);
-    kn_free(o->temporary);
-    kn_free(o->target);
-    kn_free(o->path);
-    kn_free(o);
+    KN_FREE(o->temporary, o->target, o->path, o);
 }
 
 void kn_output_abort(kn_output *o)

@@ -303,9 +303,7 @@ static kn_status reorder(kn_records **out, kn_context *ctx, const kn_records *re
         }
         made->start[r + 1] = made->start[r] + size;
     }
-    kn_free(value);
-    kn_free(nodes);
-    kn_free(scratch);
+    KN_FREE(value, nodes, scratch);
     if (status == KN_OK && known)
         *out = made;
     else

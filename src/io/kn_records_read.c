@@ -216,9 +216,7 @@ static kn_status make_vocabulary(reader *r, kn_error *err)
         for (size_t c = 0; c < count && r->options->released; c++) classes[c].has_hierarchy = in_file(&classes[c]);
         st = kn_vocabulary_make(&r->vocabulary, r->ctx, classes, r->options->class_count, leaves, err);
     }
-    kn_free(leaves);
-    kn_free(classes);
-    kn_free(texts);
+    KN_FREE(leaves, classes, texts);
     return st;
 }
 
@@ -376,16 +374,8 @@ static void reader_free(reader *r)
     kn_interner_free(&r->texts);
     kn_interner_free(&r->ids);
     for (int i = 0; i < r->ignored_count; i++) kn_free(r->ignored[i]);
-    kn_free(r->ignored);
-    kn_free(r->key);
-    kn_free(r->places);
-    kn_free(r->start);
-    kn_free(r->lines);
-    kn_free(r->parent);
-    kn_free(r->value);
-    kn_free(r->value_of);
-    kn_free(r->layout.path);
-    kn_free(r->layout.namespaces);
+    KN_FREE(r->ignored, r->key, r->places, r->start, r->lines, r->parent, r->value, r->value_of, r->layout.path,
+            r->layout.namespaces);
     kn_vocabulary_free(r->vocabulary);
 }
 

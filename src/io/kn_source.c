@@ -166,9 +166,7 @@ void kn_source_free(kn_source *s)
     if (s->gzip_open) inflateEnd(&s->gzip);
     if (s->zstd) kn_zstd_free(s->zstd);
     if (s->close_fd && s->fd >= 0) close(s->fd);
-    kn_free(s->raw);
-    kn_free(s->name);
-    kn_free(s);
+    KN_FREE(s->raw, s->name, s);
 }
 
 const char *kn_source_name(const kn_source *s)

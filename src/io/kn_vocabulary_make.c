@@ -36,12 +36,7 @@ static void maker_free(maker *m)
         if (m->tables) kn_table_free(m->tables[c]);
         if (m->texts) kn_free(m->texts[c]);
     }
-    kn_free(m->hierarchies);
-    kn_free(m->tables);
-    kn_free(m->same);
-    kn_free(m->sharers);
-    kn_free(m->domains);
-    kn_free(m->texts);
+    KN_FREE(m->hierarchies, m->tables, m->same, m->sharers, m->domains, m->texts);
 }
 
 /* ---- Reading and building ---- */

@@ -39,10 +39,7 @@ struct kn_cell_parser {
 void kn_cell_parser_free(kn_cell_parser *p)
 {
     if (!p) return;
-    kn_free(p->slots);
-    kn_free(p->first_node);
-    kn_free(p->next_node);
-    kn_free(p);
+    KN_FREE(p->slots, p->first_node, p->next_node, p);
 }
 
 void kn_cell_parser_foreign(kn_cell_parser *p)

@@ -35,10 +35,7 @@ kn_status kn_spec_create(kn_spec **out, kn_context *ctx, kn_error *err)
 
 static void free_lists(kn_spec_state *state)
 {
-    kn_free(state->attributes);
-    kn_free(state->types);
-    kn_free(state->models);
-    kn_free(state->model_places);
+    KN_FREE(state->attributes, state->types, state->models, state->model_places);
 }
 
 void kn_spec_free(kn_spec *spec)

@@ -446,9 +446,7 @@ kn_status kn_workload_parse(kn_workload **out, kn_context *ctx, const char *name
     kn_buffer_init(&p->line, ctx);
     kn_status st = parse_all(p);
     kn_buffer_free(&p->line);
-    kn_free(p->queries);
-    kn_free(p->literals);
-    kn_free(p);
+    KN_FREE(p->queries, p->literals, p);
     if (st == KN_OK)
         *out = &w->workload;
     else
