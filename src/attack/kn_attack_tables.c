@@ -288,10 +288,7 @@ static int64_t asked_k(const kn_spec *spec, int64_t k)
 static void free_job(job *j)
 {
     for (int i = 0; j->hierarchies && i < j->to->report.link_count; i++) kn_hierarchy_free(j->hierarchies[i]);
-    kn_free(j->attributes);
-    kn_free(j->hierarchies);
-    kn_free(j->links);
-    kn_free(j->sensitive);
+    KN_FREE(j->attributes, j->hierarchies, j->links, j->sensitive);
     kn_table_free(j->external);
     kn_timezone_free(j->zone);
 }

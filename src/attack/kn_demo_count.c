@@ -261,12 +261,7 @@ static void free_counting(counting *c)
         if (c->sums) kn_free(c->sums[i]);
         if (c->told) kn_free(c->told[i]);
     }
-    kn_free(c->matchers);
-    kn_free(c->sums);
-    kn_free(c->told);
-    kn_free(c->widest);
-    kn_free(c->classes);
-    kn_free(c->shown);
+    KN_FREE(c->matchers, c->sums, c->told, c->widest, c->classes, c->shown);
 }
 
 kn_status kn_demo_count(kn_demo_found *out, kn_context *ctx, const kn_demo_input *in, kn_error *err)

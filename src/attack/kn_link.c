@@ -214,7 +214,7 @@ static bool covers(const kn_link_attribute *a, uint32_t label, uint32_t value)
 
 static bool put(join *j, scratch *s, int depth, size_t *count, uint32_t node)
 {
-    if (!kn_grow(j->ctx, (void **)&s->nodes[depth], &s->capacities[depth], *count + 1, sizeof **s->nodes)) return false;
+    if (!KN_GROW(j->ctx, &s->nodes[depth], &s->capacities[depth], *count + 1)) return false;
     s->nodes[depth][(*count)++] = node;
     return true;
 }
@@ -355,10 +355,7 @@ static void free_join(join *j)
         kn_free(j->workers[i].nodes);
         kn_free(j->workers[i].capacities);
     }
-    kn_free(j->levels);
-    kn_free(j->covers);
-    kn_free(j->workers);
-    kn_free(j->certain);
+    KN_FREE(j->levels, j->covers, j->workers, j->certain);
 }
 
 static kn_status prepare(join *j, int64_t ranges, kn_error *err)

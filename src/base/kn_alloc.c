@@ -114,7 +114,7 @@ void kn_free(void *block)
     give_back(ctx, size);
 }
 
-void kn_free_blocks(void *const *blocks, size_t count)
+void kn_free_each(void *const *blocks, size_t count)
 {
     for (size_t i = 0; i < count; i++) kn_free(blocks[i]);
 }
@@ -131,14 +131,13 @@ char *kn_strndup(kn_context *ctx, const char *text, size_t length)
 bool kn_grow(kn_context *ctx, void *array, size_t *capacity, size_t need, size_t element_size)
 {
     if (need <= *capacity) return true;
-    void *block;
-    memcpy(&block, array, sizeof block); /* it may be a pointer to anything */
+    void *block; /* copied, not cast: the pointer is of any type */
+    memcpy(&block, array, sizeof block);
     size_t wanted = *capacity + *capacity / 2;
     if (wanted < 16) wanted = 16;
     if (wanted < need) wanted = need;
     void *grown = kn_realloc_array(ctx, block, wanted, element_size);
-    if (!grown &&
-        wanted > need + need / 32) { /* near the limit less may still fit; not so little that all is copied each time */
+    if (!grown && wanted > need + need / 32) { /* near the limit less may fit; not so little that each call copies */
         wanted = need + need / 32;
         grown = kn_realloc_array(ctx, block, wanted, element_size);
     }

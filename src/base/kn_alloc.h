@@ -26,20 +26,19 @@ KN_CHECK void *kn_alloc_array_zero(kn_context *ctx, size_t count, size_t size);
 KN_CHECK void *kn_realloc(kn_context *ctx, void *block, size_t new_size);
 KN_CHECK void *kn_realloc_array(kn_context *ctx, void *block, size_t count, size_t size);
 
-/* Frees a block; NULL is fine. */
+/* Frees a block; NULL is fine. KN_FREE(list->names, list->rows, list) frees several. */
 void kn_free(void *block);
-
-/* Frees all the blocks that are listed: KN_FREE_ALL(a, b, c). */
-void kn_free_blocks(void *const *blocks, size_t count);
-#define KN_FREE_ALL(...) kn_free_blocks((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+void kn_free_each(void *const *blocks, size_t count);
+#define KN_FREE(...) kn_free_each((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
 
 /* A NUL-terminated copy of `length` bytes. */
 KN_CHECK char *kn_strndup(kn_context *ctx, const char *text, size_t length);
 
-/* Lets a growing array hold at least `need` elements: the pointer at `array` and *capacity are updated. false: out of
- * memory, nothing changed. KN_GROW takes the array and its capacity by name. */
+/* Lets a growing array hold at least `need` elements; `array` points to the pointer to its first one, which is updated
+ * with *capacity. false: out of memory, nothing changed. KN_GROW(ctx, &list->items, &list->capacity, n) knows the size of
+ * an element. */
 KN_CHECK bool kn_grow(kn_context *ctx, void *array, size_t *capacity, size_t need, size_t element_size);
-#define KN_GROW(ctx, array, capacity, need) kn_grow(ctx, &(array), &(capacity), need, sizeof *(array))
+#define KN_GROW(ctx, array, capacity, need) kn_grow(ctx, array, capacity, need, sizeof **(array))
 
 /* Counts memory that a library holds by itself, until it is discharged. false: the memory limit would be passed. */
 KN_CHECK bool kn_memory_charge(kn_context *ctx, uint64_t bytes);

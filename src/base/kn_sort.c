@@ -268,3 +268,42 @@ kn_status kn_sort_records(kn_context *ctx, kn_sort_record *records, size_t count
     kn_free(job.to);
     return st;
 }
+
+/* ---- In place ---- */
+
+typedef struct heap {
+    char         *elements;
+    size_t        size;
+    kn_compare_fn compare;
+    const void   *arg;
+} heap;
+
+/* Moves `element` down from `at` to where nothing below it is greater. */
+static void sift(const heap *h, const void *element, size_t at, size_t count)
+{
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        char *c = h->elements + child * h->size;
+        if (child + 1 < count && h->compare(h->arg, c, c + h->size) < 0) {
+            child++;
+            c += h->size;
+        }
+        if (h->compare(h->arg, element, c) >= 0) break;
+        memcpy(h->elements + at * h->size, c, h->size);
+    }
+    memcpy(h->elements + at * h->size, element, h->size);
+}
+
+void kn_sort_in_place(void *elements, size_t count, size_t size, kn_compare_fn compare, const void *arg)
+{
+    heap h = {elements, size, compare, arg};
+    char moved[128];
+    for (size_t i = count / 2; i-- > 0;) {
+        memcpy(moved, h.elements + i * size, size);
+        sift(&h, moved, i, count);
+    }
+    for (size_t i = count; i-- > 1;) {
+        memcpy(moved, h.elements + i * size, size);
+        memcpy(h.elements + i * size, h.elements, size);
+        sift(&h, moved, 0, i);
+    }
+}

@@ -153,13 +153,8 @@ static kn_status make_dictionary(merging *m, kn_error *err)
 
 void kn_column_union_free(kn_column_union *both)
 {
-    kn_free(both->column.name);
-    kn_free(both->column.dict.offsets);
-    kn_free(both->column.dict.bytes);
-    kn_free(both->column.dict.integers);
-    kn_free(both->column.dict.decimals);
-    kn_free(both->first);
-    kn_free(both->second);
+    KN_FREE(both->column.name, both->column.dict.offsets, both->column.dict.bytes, both->column.dict.integers,
+            both->column.dict.decimals, both->first, both->second);
     memset(both, 0, sizeof *both);
 }
 

@@ -179,9 +179,7 @@ static kn_status fail_type(encoding *e, size_t count, kn_type type, const char *
     } else {
         st = no_memory(e, err);
     }
-    kn_free(seen);
-    kn_free(values);
-    kn_free(rows);
+    KN_FREE(seen, values, rows);
     return st;
 }
 
@@ -429,12 +427,7 @@ static void forget(encoding *e)
         if (e->remap) kn_free(e->remap[s]);
         kn_interner_free(&e->source->interners[s]);
     }
-    kn_free(e->merged);
-    kn_free(e->remap);
-    kn_free(e->code);
-    kn_free(e->integers);
-    kn_free(e->decimals);
-    kn_free(e->order);
+    KN_FREE(e->merged, e->remap, e->code, e->integers, e->decimals, e->order);
 }
 
 static kn_status encode_values(encoding *e, const kn_builder_type *type, const kn_value_rules *rules, kn_error *err)

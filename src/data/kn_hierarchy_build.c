@@ -65,12 +65,7 @@ static kn_status make(kn_hierarchy **out, const kn_label_builder *b, const char 
                        KN_HIERARCHY_MAX_LEVELS);
     kn_hierarchy_maker *maker = NULL;
     KN_TRY(kn_hierarchy_maker_create(&maker, b->ctx, name, false, err));
-    kn_status status = add_values(b, maker, err);
-    if (status != KN_OK) {
-        kn_hierarchy_maker_free(maker);
-        return status;
-    }
-    return kn_hierarchy_maker_finish(out, maker, b->column, err);
+    return kn_hierarchy_maker_finish(out, maker, b->column, add_values(b, maker, err), err);
 }
 
 /* ---- Masks ---- */

@@ -54,16 +54,14 @@ static void add_problem(void *arg, kn_schema_rule rule, int table, int other)
 {
     look     *l = arg;
     kn_buffer message, advice;
-    void     *problems = l->problems;
     size_t    count = (size_t)l->in->schema.problem_count;
     kn_buffer_init(&message, l->ctx);
     kn_buffer_init(&advice, l->ctx);
     kn_snowflake_words(&message, &advice, l->db, rule, table, other);
     const char *what = kn_buffer_text(&message), *todo = kn_buffer_text(&advice);
-    if (!what || !todo || !kn_grow(l->ctx, &problems, &l->problem_capacity, count + 1, sizeof *l->problems)) {
+    if (!what || !todo || !KN_GROW(l->ctx, &l->problems, &l->problem_capacity, count + 1)) {
         l->failed = true;
     } else {
-        l->problems = problems;
         l->problems[count] = (kn_schema_problem){rule, table, copy(l, what), copy(l, todo)};
         l->in->schema.problem_count++;
     }
@@ -253,10 +251,7 @@ kn_status kn_schema_look(kn_schema **out, kn_context *ctx, const kn_database *db
     kn_arena_init(&l.in->arena, ctx);
     kn_status status = look_at_all(&l, person, err);
     for (int t = 0; l.joins && t < db->table_count; t++) kn_free(l.joins[t]);
-    kn_free(l.joins);
-    kn_free(l.parent);
-    kn_free(l.place);
-    kn_free(l.problems);
+    KN_FREE(l.joins, l.parent, l.place, l.problems);
     if (status == KN_OK)
         *out = &l.in->schema;
     else

@@ -30,12 +30,8 @@ void kn_table_free(kn_table *table)
     if (!table) return;
     for (int c = 0; c < table->column_count; c++) {
         kn_column *column = &table->columns[c];
-        kn_free(column->name);
-        kn_free(column->codes);
-        kn_free(column->dict.offsets);
-        kn_free(column->dict.bytes);
-        kn_free(column->dict.integers);
-        kn_free(column->dict.decimals);
+        KN_FREE(column->name, column->codes, column->dict.offsets, column->dict.bytes, column->dict.integers,
+                column->dict.decimals);
     }
     kn_free(table->columns);
     kn_free(table);

@@ -61,9 +61,7 @@ int32_t kn_timezone_offset(const kn_timezone *zone, int64_t local)
 void kn_timezone_free(kn_timezone *zone)
 {
     if (!zone) return;
-    kn_free(zone->ends);
-    kn_free(zone->offsets);
-    kn_free(zone);
+    KN_FREE(zone->ends, zone->offsets, zone);
 }
 
 /* ---- The rule for later times: a POSIX TZ string ---- */

@@ -154,7 +154,5 @@ kn_status kn_diagnose_models(kn_model_report **out, kn_context *ctx, const kn_ta
 void kn_model_report_free(kn_model_report *report)
 {
     if (!report) return;
-    kn_free(report->sensitive);
-    kn_free(report->verdicts);
-    kn_free(report);
+    KN_FREE(report->sensitive, report->verdicts, report);
 }

@@ -125,11 +125,7 @@ void kn_inquiry_end(kn_inquiry *q)
     for (size_t i = 0; q->scratch && i < sensitive * (size_t)kn_context_threads(q->ctx); i++)
         kn_scratch_free(&q->scratch[i]);
     for (size_t s = 0; q->references && s < sensitive; s++) kn_reference_free(&q->references[s]);
-    kn_free(q->quasi);
-    kn_free(q->sensitive);
-    kn_free(q->references);
-    kn_free(q->scratch);
-    kn_free(q->subject);
+    KN_FREE(q->quasi, q->sensitive, q->references, q->scratch, q->subject);
 }
 
 /* ---- The classes ---- */

@@ -30,9 +30,7 @@ typedef struct rolled {
 
 static void rolled_free(rolled *r)
 {
-    kn_free(r->by);
-    kn_free(r->missing);
-    kn_free(r->list.histograms.starts);
+    KN_FREE(r->by, r->missing, r->list.histograms.starts);
     kn_free(r->list.histograms.codes); /* the counts are those of `fine` */
     kn_freq_free(r->classes);
     kn_freq_free(r->fine);

@@ -187,13 +187,7 @@ static kn_status find_runs(search *s, kn_error *err)
 
 static bool partition_reserve(kn_context *ctx, partition *p, size_t items)
 {
-    void *block = p->items;
-    bool  ok = kn_grow(ctx, &block, &p->item_room, items, sizeof *p->items);
-    p->items = block;
-    block = p->starts;
-    ok = ok && kn_grow(ctx, &block, &p->start_room, items / 2 + 2, sizeof *p->starts);
-    p->starts = block;
-    return ok;
+    return KN_GROW(ctx, &p->items, &p->item_room, items) && KN_GROW(ctx, &p->starts, &p->start_room, items / 2 + 2);
 }
 
 /* Counts a group's codes of a column. */
@@ -460,11 +454,7 @@ static void free_worker(const search *s, worker *w)
         kn_free(w->path[d].items);
         kn_free(w->path[d].starts);
     }
-    kn_free(w->path);
-    kn_free(w->prefix);
-    kn_free(w->slots);
-    kn_free(w->codes);
-    kn_free(w->column_msus);
+    KN_FREE(w->path, w->prefix, w->slots, w->codes, w->column_msus);
 }
 
 static kn_status prepare(search *s, bool row_columns, kn_error *err)
@@ -652,14 +642,7 @@ kn_status kn_suda_search_with(kn_suda **out, kn_context *ctx, const kn_table *ta
     if (!s.suda) return kn_fail_memory(err, s.ctx, WHAT);
     kn_status st = run(&s, options, err);
     for (int i = 0; i < s.worker_count && s.workers; i++) free_worker(&s, &s.workers[i]);
-    kn_free(s.workers);
-    kn_free(s.columns);
-    kn_free(s.asked);
-    kn_free(s.candidate);
-    kn_free(s.scores);
-    kn_free(s.counts);
-    kn_free(s.smallest);
-    kn_free(s.shares);
+    KN_FREE(s.workers, s.columns, s.asked, s.candidate, s.scores, s.counts, s.smallest, s.shares);
     kn_freq_free(s.freq);
     if (st != KN_OK)
         kn_suda_free(s.suda);
@@ -671,12 +654,6 @@ kn_status kn_suda_search_with(kn_suda **out, kn_context *ctx, const kn_table *ta
 void kn_suda_free(kn_suda *suda)
 {
     if (!suda) return;
-    kn_free(suda->msus_by_size);
-    kn_free(suda->points);
-    kn_free(suda->scores);
-    kn_free(suda->column_msus);
-    kn_free(suda->column_share);
-    kn_free(suda->special);
-    kn_free(suda->row_columns);
-    kn_free(suda);
+    KN_FREE(suda->msus_by_size, suda->points, suda->scores, suda->column_msus, suda->column_share, suda->special,
+            suda->row_columns, suda);
 }

@@ -111,7 +111,7 @@ static kn_status check_multivalued(kn_dependency_check *out, const kn_freq *fine
     out->removed = -1;
     kn_freq_free(xy);
     kn_freq_free(xz);
-    KN_FREE_ALL(by, starts, xy_of, xz_of, all);
+    KN_FREE(by, starts, xy_of, xz_of, all);
     return st;
 }
 

@@ -60,7 +60,7 @@ static bool allocate(rules *r, size_t names, size_t left, size_t rule_count)
 
 static void rules_free(rules *r)
 {
-    KN_FREE_ALL(r->names, r->numbers, r->rule, r->starts, r->uses, r->missing, r->queue, r->set);
+    KN_FREE(r->names, r->numbers, r->rule, r->starts, r->uses, r->missing, r->queue, r->set);
 }
 
 /* The rules that use each column, from the rules that are left. */
@@ -290,7 +290,7 @@ static kn_status list_rules(kn_dependency_list **out, rules *r, kn_error *err)
         st = join(&list->items[list->count], r, i, left, right, err);
         if (st == KN_OK) list->count++;
     }
-    KN_FREE_ALL(left, right);
+    KN_FREE(left, right);
     if (st != KN_OK)
         kn_dependency_list_free(list);
     else

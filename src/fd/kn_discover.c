@@ -38,7 +38,7 @@ static int position_of(const answer *a, int column)
 
 static bool answer_add(answer *a, uint64_t left, int right, int64_t removed)
 {
-    if (!KN_GROW(a->ctx, a->results, a->capacity, a->count + 1)) return false;
+    if (!KN_GROW(a->ctx, &a->results, &a->capacity, a->count + 1)) return false;
     a->results[a->count++] = (kn_fd_result){left, right, removed};
     return true;
 }
@@ -192,7 +192,7 @@ kn_status kn_discover_dependencies(kn_discovery **out, kn_context *ctx, const kn
 void kn_discovery_free(kn_discovery *discovery)
 {
     if (!discovery) return;
-    KN_FREE_ALL(discovery->found, discovery);
+    KN_FREE(discovery->found, discovery);
 }
 
 /* ---- As dependencies ---- */

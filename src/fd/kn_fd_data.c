@@ -172,7 +172,7 @@ static kn_status cluster_column(kn_fd_data *d, int c, uint32_t codes, kn_error *
         }
         d->constant_error[c] = d->freq->rows - most;
     }
-    KN_FREE_ALL(weights, at);
+    KN_FREE(weights, at);
     return st;
 }
 
@@ -222,8 +222,8 @@ void kn_fd_data_free(kn_fd_data *data)
 {
     if (!data) return;
     for (int c = 0; c < KN_FD_COLUMNS; c++) {
-        KN_FREE_ALL(data->clusters[c].starts, data->clusters[c].members);
+        KN_FREE(data->clusters[c].starts, data->clusters[c].members);
     }
     kn_freq_free(data->freq);
-    KN_FREE_ALL(data->codes, data);
+    KN_FREE(data->codes, data);
 }

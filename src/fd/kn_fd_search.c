@@ -43,7 +43,7 @@ bool kn_fd_search_failed(kn_fd_search *search, int right, uint64_t left)
 
 bool kn_fd_search_found(kn_fd_search *search, int right, uint64_t left, int64_t removed)
 {
-    if (!KN_GROW(search->ctx, search->results, search->capacity, search->count + 1)) return false;
+    if (!KN_GROW(search->ctx, &search->results, &search->capacity, search->count + 1)) return false;
     search->results[search->count++] = (kn_fd_result){left, right, removed};
     return kn_fd_list_add(&search->valid[right], search->ctx, left);
 }

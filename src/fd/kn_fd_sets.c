@@ -35,7 +35,7 @@ bool kn_fd_clock_passed(kn_fd_clock *clock)
 
 bool kn_fd_list_add(kn_fd_list *list, kn_context *ctx, uint64_t set)
 {
-    if (list->count == list->capacity && !KN_GROW(ctx, list->sets, list->capacity, list->count + 1)) return false;
+    if (list->count == list->capacity && !KN_GROW(ctx, &list->sets, &list->capacity, list->count + 1)) return false;
     list->sets[list->count++] = set;
     return true;
 }

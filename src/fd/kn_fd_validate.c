@@ -108,7 +108,7 @@ typedef struct trie {
 
 static void trie_free(trie *t)
 {
-    KN_FREE_ALL(t->column, t->end, t->parent, t->live, t->right, t->candidate, t->pair);
+    KN_FREE(t->column, t->end, t->parent, t->live, t->right, t->candidate, t->pair);
 }
 
 static bool trie_allocate(trie *t, kn_context *ctx, size_t nodes)
@@ -234,7 +234,7 @@ static const uint32_t *row_of(const walker *w, uint32_t i)
 
 static bool push_range(walker *w, uint32_t first, uint32_t last)
 {
-    if (!KN_GROW(w->job->data->ctx, w->ranges, w->range_capacity, w->range_count + 1)) {
+    if (!KN_GROW(w->job->data->ctx, &w->ranges, &w->range_capacity, w->range_count + 1)) {
         w->failed = true;
         return false;
     }
@@ -535,7 +535,7 @@ static bool walker_make(walker *w, job *j, size_t rows)
 
 static void walker_free(walker *w)
 {
-    KN_FREE_ALL(w->alive, w->live, w->own, w->near_codes, w->near_weights, w->rows, w->moved, w->group, w->size,
+    KN_FREE(w->alive, w->live, w->own, w->near_codes, w->near_weights, w->rows, w->moved, w->group, w->size,
                 w->code, w->slot, w->sums, w->ranges);
 }
 
@@ -650,7 +650,7 @@ kn_status kn_fd_validate(bool *done, const kn_fd_data *data, kn_fd_clock *clock,
         kn_fd_list_free(&j.tasks[i].agree);
     }
     for (int i = 0; i < workers && j.walkers; i++) walker_free(&j.walkers[i]);
-    KN_FREE_ALL(j.walkers, j.tasks, j.removed);
+    KN_FREE(j.walkers, j.tasks, j.removed);
     trie_free(&t);
     return st;
 }

@@ -26,7 +26,7 @@ void kn_classes_free(kn_classes *c)
     for (int i = 0; i < c->part_count; i++) kn_freq_free(c->parts[i]);
     kn_freq_free(c->population);
     for (int i = 0; c->packed && i <= c->part_count; i++) kn_free(c->packed[i]);
-    KN_FREE_ALL(c->packed, c->parts, c->attributes, c->levels, c);
+    KN_FREE(c->packed, c->parts, c->attributes, c->levels, c);
 }
 
 static bool takes_part(uint64_t attributes, int q)
@@ -299,7 +299,7 @@ typedef struct coarsening {
 static void coarsening_free(coarsening *k)
 {
     for (int i = 0; i < k->columns && k->maps; i++) kn_free(k->maps[i]);
-    KN_FREE_ALL(k->stays, k->maps);
+    KN_FREE(k->stays, k->maps);
 }
 
 static kn_status level_map(uint32_t **out, const kn_evaluator *e, int q, int from, int to, kn_error *err)

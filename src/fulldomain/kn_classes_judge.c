@@ -51,9 +51,9 @@ static void views_free(class_views *v)
 {
     int sensitive = v->evaluator->problem->requirements->sensitive_count;
     for (int s = 0; s < sensitive && v->histograms; s++) {
-        KN_FREE_ALL(v->histograms[s].starts, v->histograms[s].codes, v->histograms[s].owned);
+        KN_FREE(v->histograms[s].starts, v->histograms[s].codes, v->histograms[s].owned);
     }
-    KN_FREE_ALL(v->histograms, v->population, v->starts);
+    KN_FREE(v->histograms, v->population, v->starts);
     kn_freq_free(v->folded);
 }
 
@@ -370,7 +370,7 @@ static kn_status suppressed_extras(kn_freq **out, const class_views *v, const kn
             }
         st = group_extras(*out, part, first, entries, counts, count, err);
     }
-    KN_FREE_ALL(entries, counts, starts);
+    KN_FREE(entries, counts, starts);
     kn_freq_free(folded);
     if (st == KN_OK) return KN_OK;
     kn_freq_free(*out);

@@ -172,7 +172,7 @@ static kn_status take_fates(kn_linked_fates *out, judging *j, kn_error *err)
 
 void kn_linked_fates_free(kn_linked_fates *fates)
 {
-    KN_FREE_ALL(fates->persons, fates->released);
+    KN_FREE(fates->persons, fates->released);
     *fates = (kn_linked_fates){0};
 }
 
@@ -188,7 +188,7 @@ kn_status kn_classes_decide_linked(kn_verdict *out, kn_linked_fates *fates, kn_f
     }
     for (int s = 0; s < e->problem->requirements->sensitive_count && j.histograms; s++)
         kn_class_histograms_free(&j.histograms[s]);
-    KN_FREE_ALL(j.histograms, j.fates, j.released, j.starts);
+    KN_FREE(j.histograms, j.fates, j.released, j.starts);
     kn_freq_free(j.classes);
     kn_linked_free(&j.linked);
     return st;

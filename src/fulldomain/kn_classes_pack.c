@@ -92,7 +92,7 @@ kn_status kn_classes_pack(kn_classes *set, kn_error *err)
     for (int i = 0; i <= set->part_count && packed; i++) {
         kn_freq *freq = freq_of(set, i);
         if (fine && freq) {
-            KN_FREE_ALL(freq->keys, freq->counts);
+            KN_FREE(freq->keys, freq->counts);
             freq->keys = NULL;
             freq->counts = NULL;
         } else if (!fine) {
@@ -124,5 +124,5 @@ kn_status kn_classes_unpack(kn_freq *out, const kn_classes *set, int i, kn_error
 void kn_classes_unpacked_free(kn_freq *freq, const kn_classes *set)
 {
     if (!set->packed) return;
-    KN_FREE_ALL(freq->keys, freq->counts);
+    KN_FREE(freq->keys, freq->counts);
 }

@@ -90,9 +90,9 @@ static void group_free(kn_counter_group *group)
 {
     for (int64_t t = 0; group->tables && t < group->table_count; t++) {
         if (!group->tables[t]) continue;
-        KN_FREE_ALL(group->tables[t]->ids, group->tables[t]->costs, group->tables[t]);
+        KN_FREE(group->tables[t]->ids, group->tables[t]->costs, group->tables[t]);
     }
-    KN_FREE_ALL(group->tables, group->attributes, group->strides, group->parts);
+    KN_FREE(group->tables, group->attributes, group->strides, group->parts);
 }
 
 void kn_counter_free(kn_counter *counter)
@@ -102,7 +102,7 @@ void kn_counter_free(kn_counter *counter)
     for (int w = 0; counter->scratch && w < counter->workers; w++) kn_counter_scratch_free(&counter->scratch[w]);
     kn_counter_hubs_free(counter->hubs);
     kn_counter_set_free(counter->base);
-    KN_FREE_ALL(counter->groups, counter->group_of, counter->scratch, counter->missing, counter);
+    KN_FREE(counter->groups, counter->group_of, counter->scratch, counter->missing, counter);
 }
 
 static uint32_t cardinality_of(const kn_counter *counter, int quasi)
@@ -142,7 +142,7 @@ static int choose_groups(kn_counter *counter)
         }
     }
     bool ok = codes && tables;
-    KN_FREE_ALL(codes, tables);
+    KN_FREE(codes, tables);
     return ok ? groups : -1;
 }
 
@@ -408,7 +408,7 @@ static kn_status make_table(kn_counter *counter, int g, const int *levels, kn_er
     if (!table) return kn_fail_memory(err, counter->ctx, WHAT);
     kn_status st = fill_table(counter, group, levels, table, err);
     if (st != KN_OK) {
-        KN_FREE_ALL(table->ids, table->costs, table);
+        KN_FREE(table->ids, table->costs, table);
         return st;
     }
     group->tables[number] = table;
@@ -444,7 +444,7 @@ kn_status kn_counter_tables_need(kn_counter *counter, kn_counter_job *jobs, int6
             for (int64_t m = missing - 1; !listed && m >= 0; m--)
                 listed = counter->missing[m].group == g && counter->missing[m].number == number;
             if (listed) continue;
-            if (!KN_GROW(counter->ctx, counter->missing, counter->missing_room, (size_t)missing + 1))
+            if (!KN_GROW(counter->ctx, &counter->missing, &counter->missing_room, (size_t)missing + 1))
                 return kn_fail_memory(err, counter->ctx, WHAT);
             counter->missing[missing++] = (kn_counter_missing){g, number, i};
         }

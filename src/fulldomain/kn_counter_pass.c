@@ -35,7 +35,7 @@ enum {
 
 void kn_counter_scratch_free(kn_counter_scratch *s)
 {
-    KN_FREE_ALL(s->dense, s->hash, s->found, s->ids);
+    KN_FREE(s->dense, s->hash, s->found, s->ids);
     *s = (kn_counter_scratch){0};
 }
 
@@ -44,7 +44,7 @@ void kn_counter_scratch_free(kn_counter_scratch *s)
 static bool need_entries(kn_context *ctx, kn_counter_scratch *s, size_t entries)
 {
     if (entries <= s->entries) return true;
-    KN_FREE_ALL(s->found, s->ids);
+    KN_FREE(s->found, s->ids);
     s->ids = NULL;
     s->found = kn_alloc_array(ctx, entries, sizeof *s->found);
     s->entries = s->found ? entries : 0;
@@ -410,7 +410,7 @@ kn_status kn_counter_project(kn_counter_set **out, kn_counter *counter, uint64_t
     void **codes = kn_alloc_array_zero(counter->ctx, (size_t)counter->group_count + 1, sizeof *codes);
     int   *levels = kn_alloc_array_zero(counter->ctx, (size_t)counter->problem->quasi_count + 1, sizeof *levels);
     if (!codes || !levels) {
-        KN_FREE_ALL(codes, levels);
+        KN_FREE(codes, levels);
         return kn_fail_memory(err, counter->ctx, WHAT);
     }
     kn_counter_set view = *counter->base;
@@ -420,6 +420,6 @@ kn_status kn_counter_project(kn_counter_set **out, kn_counter *counter, uint64_t
     kn_counter_job job = {.levels = levels, .from = &view, .keep = true};
     kn_status      st = kn_counter_run(counter, &job, 1, err);
     *out = job.set;
-    KN_FREE_ALL(codes, levels);
+    KN_FREE(codes, levels);
     return st;
 }

@@ -188,7 +188,7 @@ static kn_status make_population(kn_evaluator *e, kn_error *err)
         for (int q = 0; q < set->quasi_count; q++) cardinalities[q] = e->attributes[q].levels[0].distinct;
         st = group_population(e, cardinalities, kept, counts, err);
     }
-    KN_FREE_ALL(cardinalities, kept, counts);
+    KN_FREE(cardinalities, kept, counts);
     return st;
 }
 
@@ -224,7 +224,7 @@ static void free_attribute(kn_evaluator_attribute *a)
     for (int i = 0; i < a->level_count; i++) {
         kn_evaluator_level *l = &a->levels[i];
         if (l->by_code != l->number) kn_free(l->by_code);
-        KN_FREE_ALL(l->number, l->item, l->cost);
+        KN_FREE(l->number, l->item, l->cost);
     }
     kn_free(a->levels);
 }
@@ -233,7 +233,7 @@ void kn_evaluator_free(kn_evaluator *e)
 {
     if (!e) return;
     for (int q = 0; q < e->problem->quasi_count && e->attributes; q++) free_attribute(&e->attributes[q]);
-    KN_FREE_ALL(e->attributes, e->parts);
+    KN_FREE(e->attributes, e->parts);
     kn_freq_free(e->population);
     kn_free(e);
 }

@@ -74,5 +74,5 @@ void kn_fulldomain_result_free(kn_fulldomain_result *r)
     for (int64_t i = 0; i < r->solution_count; i++) kn_free(r->solutions[i].levels);
     kn_free(r->solutions);
     for (int64_t i = 0; i < r->trace_count; i++) kn_free(r->trace[i].levels);
-    KN_FREE_ALL(r->trace, r->counters.sizes, r);
+    KN_FREE(r->trace, r->counters.sizes, r);
 }

@@ -211,6 +211,6 @@ kn_status kn_fulldomain_plan(kn_plan **out, kn_context *ctx, const kn_fulldomain
     kn_classes_free(p.set);
     kn_evaluator_free(p.evaluator);
     kn_linked_fates_free(&p.linked);
-    KN_FREE_ALL(p.fates, p.slots, p.numbers);
+    KN_FREE(p.fates, p.slots, p.numbers);
     return st;
 }

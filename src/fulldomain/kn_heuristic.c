@@ -229,7 +229,7 @@ static kn_status climb(kn_heuristic *h, stand *at, int patience, kn_error *err)
         for (int tries = 0; st == KN_OK && tries < patience && next < n && !better && !over(h); tries++)
             st = step(h, at, moves, n, &next, levels, &better, err);
     }
-    KN_FREE_ALL(moves, levels);
+    KN_FREE(moves, levels);
     return st;
 }
 
@@ -312,7 +312,7 @@ static kn_status run_chain(kn_heuristic *h, double noise, kn_error *err)
         if (noise == 0) st = count_chain(h, chain, n, true, batch, err);
         if (st == KN_OK && !over(h)) st = count_chain(h, chain, n, false, batch, err);
     }
-    KN_FREE_ALL(chain, batch, weights);
+    KN_FREE(chain, batch, weights);
     return st;
 }
 
@@ -393,7 +393,7 @@ static kn_status restart(kn_heuristic *h, kn_error *err)
         descend_guess(h, at.levels, shift, moves);
         st = settle(h, &at, moves, batch, err);
     }
-    KN_FREE_ALL(at.levels, moves, batch);
+    KN_FREE(at.levels, moves, batch);
     return st;
 }
 
@@ -527,7 +527,7 @@ kn_status kn_heuristic_search_within(kn_fulldomain_result *result, kn_context *c
     if (st == KN_OK) st = report(h, err);
     kn_oracle_free(&h->oracle);
     kn_known_free(h);
-    KN_FREE_ALL(h->heights_owned, h);
+    KN_FREE(h->heights_owned, h);
     return st;
 }
 

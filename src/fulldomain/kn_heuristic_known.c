@@ -30,7 +30,7 @@ kn_status kn_known_make(kn_heuristic *h, kn_error *err)
 
 void kn_known_free(kn_heuristic *h)
 {
-    KN_FREE_ALL(h->elite_levels, h->record_levels, h->slots, h->seen);
+    KN_FREE(h->elite_levels, h->record_levels, h->slots, h->seen);
 }
 
 /* ---- Nodes seen ---- */

@@ -281,7 +281,7 @@ static kn_status search_family(incognito *g, family *f, kn_error *err)
         g->now[rank_of(g, f->attributes, f->count, -1)] = w.good;
         w.good = NULL;
     }
-    KN_FREE_ALL(candidates, w.good, w.marked);
+    KN_FREE(candidates, w.good, w.marked);
     return st;
 }
 

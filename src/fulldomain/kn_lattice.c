@@ -33,7 +33,7 @@ kn_status kn_lattice_make(kn_lattice *out, kn_context *ctx, const int *heights, 
 
 void kn_lattice_free(kn_lattice *lattice)
 {
-    KN_FREE_ALL(lattice->heights, lattice->strides);
+    KN_FREE(lattice->heights, lattice->strides);
     lattice->heights = NULL;
     lattice->strides = NULL;
 }
@@ -76,7 +76,7 @@ kn_status kn_lattice_by_height(const kn_lattice *lattice, int64_t **starts, uint
     *starts = kn_alloc_array_zero(ctx, heights + 1, sizeof **starts);
     *nodes = kn_alloc_array(ctx, (size_t)lattice->count, sizeof **nodes);
     if (!levels || !*starts || !*nodes) {
-        KN_FREE_ALL(levels, *starts, *nodes);
+        KN_FREE(levels, *starts, *nodes);
         *starts = NULL;
         *nodes = NULL;
         return kn_fail_memory(err, ctx, "the lattice");

@@ -38,7 +38,7 @@ static void search_free(kn_optimal *s)
 {
     kn_lattice_free(&s->lattice);
     kn_oracle_free(&s->oracle);
-    KN_FREE_ALL(s->shifts, s->items, s->taken, s->counted, s->levels, s->states, s->noted);
+    KN_FREE(s->shifts, s->items, s->taken, s->counted, s->levels, s->states, s->noted);
 }
 
 static int bits_for(int most)

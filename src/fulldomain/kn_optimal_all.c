@@ -27,7 +27,7 @@ kn_status kn_optimal_note(kn_optimal *s, const kn_outcome *outcomes, int count, 
 {
     for (int i = 0; i < count; i++) {
         if (!outcomes[i].judged) continue;
-        if (!KN_GROW(s->ctx, s->noted, s->noted_room, s->noted_count + 1)) return kn_fail_memory(err, s->ctx, WHAT);
+        if (!KN_GROW(s->ctx, &s->noted, &s->noted_room, s->noted_count + 1)) return kn_fail_memory(err, s->ctx, WHAT);
         s->noted[s->noted_count++] = outcomes[i];
     }
     return KN_OK;
@@ -216,7 +216,7 @@ static kn_status list(kn_optimal *s, kn_error *err)
         to->classes = sums->classes;
         to->loss = kn_objective_loss(s->problem->objective, sums);
     }
-    KN_FREE_ALL(above, noted);
+    KN_FREE(above, noted);
     return st;
 }
 
@@ -252,6 +252,6 @@ kn_status kn_optimal_all(kn_optimal *s, kn_error *err)
     bool     ok = KN_ALLOC_ZERO(s->ctx, s->states, count) && KN_ALLOC(s->ctx, f.stack, count) &&
               KN_ALLOC(s->ctx, f.open, count) && KN_ALLOC(s->ctx, f.nodes, count);
     kn_status st = ok ? settle_all(&f, err) : kn_fail_memory(err, s->ctx, WHAT);
-    KN_FREE_ALL(f.stack, f.open, f.nodes);
+    KN_FREE(f.stack, f.open, f.nodes);
     return st;
 }

@@ -85,7 +85,7 @@ static kn_status marginal_count(kn_optimal *s, marginal *m, int group, kn_error 
 
 static void marginal_free(marginal *m)
 {
-    KN_FREE_ALL(m->high, m->heights, m->jobs, m->choices, m->levels);
+    KN_FREE(m->high, m->heights, m->jobs, m->choices, m->levels);
 }
 
 /* Raises the bounds of all items by the marginals of one group. */

@@ -20,7 +20,7 @@ void kn_oracle_free(kn_oracle *o)
     kn_counter_free(o->counter);
     kn_classes_free(o->finest);
     kn_evaluator_free(o->evaluator);
-    KN_FREE_ALL(o->offsets, o->features, o->lows, o->gaps);
+    KN_FREE(o->offsets, o->features, o->lows, o->gaps);
     *o = (kn_oracle){0};
 }
 

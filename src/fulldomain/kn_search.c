@@ -64,7 +64,7 @@ static kn_status sum_squares(kn_u128 *sums, const kn_search *s, int q, kn_error 
         for (uint32_t node = 0; node < h->nodes; node++) sums[level] += (kn_u128)rows[node] * (kn_u128)rows[node];
     }
     bool fine = counts && rows;
-    KN_FREE_ALL(counts, rows);
+    KN_FREE(counts, rows);
     return fine ? KN_OK : kn_fail_memory(err, s->ctx, WHAT);
 }
 
@@ -149,7 +149,7 @@ kn_status kn_search_trace(kn_search *s, kn_step_kind kind, uint64_t attributes, 
 {
     kn_fulldomain_result *r = s->result;
     if (!s->problem->trace) return KN_OK;
-    if (!KN_GROW(s->ctx, r->trace, s->trace_capacity, (size_t)r->trace_count + 1))
+    if (!KN_GROW(s->ctx, &r->trace, &s->trace_capacity, (size_t)r->trace_count + 1))
         return kn_fail_memory(err, s->ctx, WHAT);
     int *copy = kn_alloc_array_zero(s->ctx, (size_t)r->quasi_count + 1, sizeof *copy);
     if (!copy) return kn_fail_memory(err, s->ctx, WHAT);
@@ -234,7 +234,7 @@ kn_status kn_search_solution(kn_search *s, const int *levels, const kn_verdict *
 {
     kn_fulldomain_result *r = s->result;
     if (!s->problem->all_solutions) return KN_OK;
-    if (!KN_GROW(s->ctx, r->solutions, s->solution_capacity, (size_t)r->solution_count + 1))
+    if (!KN_GROW(s->ctx, &r->solutions, &s->solution_capacity, (size_t)r->solution_count + 1))
         return kn_fail_memory(err, s->ctx, WHAT);
     r->solutions[r->solution_count] = (kn_solution){.levels = NULL};
     KN_TRY(fill_solution(s, &r->solutions[r->solution_count], levels, v, err));

@@ -241,7 +241,7 @@ static kn_status measure_by_cells(kn_search *s, const uint64_t *nodes, kn_error 
     if (st == KN_OK) st = measure_queue(m, err);
     for (int i = 0; i < m->batch_count; i++) kn_classes_free(m->batch[i].set);
     for (int i = 0; i < m->pool_count; i++) kn_classes_free(m->pool[i].set);
-    KN_FREE_ALL(m->queue, m->levels, m);
+    KN_FREE(m->queue, m->levels, m);
     return st;
 }
 

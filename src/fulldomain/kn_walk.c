@@ -415,6 +415,6 @@ kn_status kn_search_walk(kn_search *search, kn_walk *walk, kn_error *err)
     if (st == KN_OK) st = run(&s, err);
     free_kept(&s, &s.before, s.before_count);
     free_kept(&s, &s.now, s.now_count);
-    KN_FREE_ALL(s.starts, s.nodes, s.items, s.levels);
+    KN_FREE(s.starts, s.nodes, s.items, s.levels);
     return st;
 }

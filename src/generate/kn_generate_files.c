@@ -138,9 +138,7 @@ static kn_status build_rows(table_job *job, int64_t total, kn_error *err)
         st = kn_fail_memory(err, job->ctx, "generating a table");
     }
     for (size_t i = 0; job->ids && i < count; i++) kn_free(job->ids[i]);
-    kn_free(job->ids);
-    kn_free(job->slots);
-    kn_free(job->rows);
+    KN_FREE(job->ids, job->slots, job->rows);
     return st;
 }
 

@@ -137,12 +137,8 @@ static bool keep(const engine *e, worker *w, const uint64_t *flags, int64_t rows
         kn_field f = layout->fields[c];
         if (f.bits && flags[f.word] >> (f.shift + f.bits - 1) & 1) kn_bitset_set(set, (size_t)c);
     }
-    void *grown = w->flags;
-    if (!kn_grow(e->search->ctx, &grown, &w->flag_capacity, (n + 1) * words, sizeof *w->flags)) return false;
-    w->flags = grown;
-    grown = w->rows;
-    if (!kn_grow(e->search->ctx, &grown, &w->row_capacity, n + 1, sizeof *w->rows)) return false;
-    w->rows = grown;
+    if (!KN_GROW(e->search->ctx, &w->flags, &w->flag_capacity, (n + 1) * words)) return false;
+    if (!KN_GROW(e->search->ctx, &w->rows, &w->row_capacity, n + 1)) return false;
     memcpy(w->flags + n * words, flags, words * sizeof *flags);
     w->rows[n] = rows;
     return kn_set_list_add(&w->kept, set);
@@ -357,10 +353,7 @@ kn_status kn_borders_by_witnesses(kn_border_search *search, kn_error *err)
         worker *w = &e->workers[i];
         kn_hitting_free(&w->hitting);
         kn_set_list_free(&w->kept);
-        kn_free(w->order);
-        kn_free(w->distance);
-        kn_free(w->flags);
-        kn_free(w->rows);
+        KN_FREE(w->order, w->distance, w->flags, w->rows);
     }
     kn_free(e->workers);
     kn_set_trie_free(&e->known);

@@ -50,13 +50,7 @@ kn_status kn_hitting_init(kn_hitting *h, kn_context *ctx, int columns, kn_error 
 void kn_hitting_free(kn_hitting *h)
 {
     kn_set_list_free(&h->edges);
-    kn_free(h->having);
-    kn_free(h->levels);
-    kn_free(h->set);
-    kn_free(h->candidates);
-    kn_free(h->edge);
-    kn_free(h->choices);
-    kn_free(h->chosen);
+    KN_FREE(h->having, h->levels, h->set, h->candidates, h->edge, h->choices, h->chosen);
     *h = (kn_hitting){0};
 }
 

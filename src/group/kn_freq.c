@@ -57,10 +57,7 @@ kn_status kn_layout_make(kn_layout *out, kn_context *ctx, const uint32_t *cardin
 void kn_freq_free(kn_freq *freq)
 {
     if (!freq) return;
-    kn_free(freq->layout.fields);
-    kn_free(freq->keys);
-    kn_free(freq->counts);
-    kn_free(freq);
+    KN_FREE(freq->layout.fields, freq->keys, freq->counts, freq);
 }
 
 static kn_status freq_new(kn_freq **out, kn_context *ctx, const uint32_t *cardinalities, int columns, kn_error *err)

@@ -318,9 +318,7 @@ static kn_status empty_range(void *arg, int64_t begin, int64_t end, int worker, 
 static void free_workers(grouping *g)
 {
     for (int w = 0; w < g->worker_count && g->workers; w++) {
-        kn_free(g->workers[w].records);
-        kn_free(g->workers[w].used);
-        kn_free(g->workers[w].keys);
+        KN_FREE(g->workers[w].records, g->workers[w].used, g->workers[w].keys);
     }
     kn_free(g->workers);
     g->workers = NULL;

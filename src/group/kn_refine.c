@@ -55,9 +55,7 @@ static bool allocate(kn_refiner *r, kn_context *ctx)
 
 static bool add_range(kn_refiner *r, int64_t *count, uint32_t first, uint32_t last)
 {
-    void *ranges = r->ranges;
-    if (!kn_grow(r->freq->ctx, &ranges, &r->range_capacity, (size_t)*count + 1, sizeof *r->ranges)) return false;
-    r->ranges = ranges;
+    if (!KN_GROW(r->freq->ctx, &r->ranges, &r->range_capacity, (size_t)*count + 1)) return false;
     r->ranges[*count][0] = first;
     r->ranges[*count][1] = last;
     (*count)++;
@@ -88,17 +86,8 @@ kn_status kn_refiner_init(kn_refiner *r, kn_context *ctx, const kn_freq *freq, i
 
 void kn_refiner_free(kn_refiner *r)
 {
-    kn_free(r->risk);
-    kn_free(r->begin);
-    kn_free(r->members);
-    kn_free(r->ranges);
-    kn_free(r->group);
-    kn_free(r->moved);
-    kn_free(r->slot);
-    kn_free(r->group_count);
-    kn_free(r->group_at);
-    kn_free(r->group_rows);
-    kn_free(r->group_light);
+    KN_FREE(r->risk, r->begin, r->members, r->ranges, r->group, r->moved, r->slot, r->group_count, r->group_at,
+            r->group_rows, r->group_light);
     *r = (kn_refiner){0};
 }
 

@@ -26,12 +26,7 @@ void kn_set_list_free(kn_set_list *list)
 
 static bool reserve(kn_set_list *list, int64_t more)
 {
-    void *sets = list->sets;
-    if (!kn_grow(list->ctx, &sets, &list->capacity, (size_t)(list->count + more) * (size_t)list->words,
-                 sizeof *list->sets))
-        return false;
-    list->sets = sets;
-    return true;
+    return KN_GROW(list->ctx, &list->sets, &list->capacity, (size_t)(list->count + more) * (size_t)list->words);
 }
 
 bool kn_set_list_add(kn_set_list *list, const uint64_t *set)
@@ -148,10 +143,8 @@ void kn_set_trie_free(kn_set_trie *trie)
 
 static int32_t new_node(kn_set_trie *trie, int column)
 {
-    void *nodes = trie->nodes;
     if (trie->count >= INT32_MAX) return -1;
-    if (!kn_grow(trie->ctx, &nodes, &trie->capacity, (size_t)trie->count + 1, sizeof *trie->nodes)) return -1;
-    trie->nodes = nodes;
+    if (!KN_GROW(trie->ctx, &trie->nodes, &trie->capacity, (size_t)trie->count + 1)) return -1;
     trie->nodes[trie->count] = (node){0, 0, (uint16_t)column, false};
     return (int32_t)trie->count++;
 }

@@ -413,9 +413,7 @@ static void close_reader(kn_csv_reader *r)
         kn_buffer_free(&r->workers[w].utf8);
     }
     for (int i = 0; i < r->piece_capacity; i++) kn_free(r->pieces[i].ids);
-    kn_free(r->workers);
-    kn_free(r->pieces);
-    kn_free(r->buffer);
+    KN_FREE(r->workers, r->pieces, r->buffer);
     kn_arena_free(&r->arena);
 }
 

@@ -41,14 +41,7 @@ static void quoted(kn_buffer *to, const char *before, kn_string text)
 {
     kn_buffer_char(to, '"');
     kn_buffer_add(to, before);
-    while (text.size > 0) {
-        const char *quote = memchr(text.data, '"', text.size);
-        size_t      n = quote ? (size_t)(quote - text.data) + 1 : text.size;
-        kn_buffer_append(to, text.data, n);
-        if (quote) kn_buffer_char(to, '"');
-        text.data += n;
-        text.size -= n;
-    }
+    kn_buffer_doubled(to, text.data, text.size);
     kn_buffer_char(to, '"');
 }
 

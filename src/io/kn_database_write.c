@@ -338,7 +338,7 @@ kn_status kn_database_writer_write_keys(kn_database_writer *w, const kn_database
     kn_progress_begin(w->ctx, "writing", "rows", total);
     for (int i = 0; i < rows->db->table_count && status == KN_OK; i++)
         status = write_table(w, rows, keys, rows->db->order[i], err);
-    if (status == KN_OK) status = w->sink.finish(w->sink.state, err);
+    if (status == KN_OK && w->sink.finish) status = w->sink.finish(w->sink.state, err);
     kn_progress_end(w->ctx);
     return status;
 }

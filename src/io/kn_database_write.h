@@ -146,7 +146,7 @@ typedef struct kn_database_sink {
     kn_status (*table)(void *state, const kn_sink_table *table, kn_error *err); /* begins a table         */
     kn_status (*row)(void *state, const kn_string *cells, kn_error *err);       /* data NULL: missing     */
     kn_status (*table_end)(void *state, kn_error *err);
-    kn_status (*finish)(void *state, kn_error *err); /* all tables are there: now it can be read           */
+    kn_status (*finish)(void *state, kn_error *err); /* makes all tables readable; NULL: they are          */
     kn_status (*cells)(void *state, kn_cells **out, kn_error *err);
     kn_status (*commit)(void *state, kn_error *err); /* ends the state, also on failure                    */
     void (*abort)(void *state);

@@ -25,6 +25,5 @@ KN_CHECK kn_status kn_records_extras(kn_context *ctx, const char *path, const kn
 /* Databases (kn_cells.h asks for them). `original`: whose declared types a release may have. KN_IO, KN_INPUT: it cannot be read. */
 KN_CHECK kn_status kn_sqlite_extras(kn_context *ctx, const char *path, const kn_catalog *original, kn_extras_fn tell,
                                     void *arg, kn_error *err);
-KN_CHECK kn_status kn_folder_extras(kn_context *ctx, const char *path, kn_extras_fn tell, void *arg, kn_error *err);
 
 #endif

@@ -39,20 +39,6 @@ bool kn_folder_is_table(const char *name)
     return table_of_file(name) > 0;
 }
 
-/* FOLDER/FILE; NULL: out of memory. */
-static char *path_of(const folder *f, const char *file)
-{
-    kn_buffer path;
-    kn_buffer_init(&path, f->ctx);
-    kn_buffer_add(&path, f->path);
-    if (path.size > 0 && f->path[strlen(f->path) - 1] != '/') kn_buffer_char(&path, '/');
-    kn_buffer_add(&path, file);
-    const char *text = kn_buffer_text(&path);
-    char       *out = text ? kn_strndup(f->ctx, text, strlen(text)) : NULL;
-    kn_buffer_free(&path);
-    return out;
-}
-
 static kn_status add_file(const folder *f, kn_catalog *catalog, const char *file, size_t name_size,
                           const kn_database_options *options, kn_error *err)
 {
@@ -85,43 +71,58 @@ static kn_status list(void *state, kn_catalog *catalog, const kn_database_option
 }
 
 /* The file of a table: the first ending that is there. */
-static char *file_of(const folder *f, const char *table, bool *there)
-{
-    kn_buffer name;
-    char     *path = NULL;
-    *there = false;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings && !*there; i++) {
-        kn_buffer_init(&name, f->ctx);
-        kn_buffer_add(&name, table);
-        kn_buffer_add(&name, endings[i]);
-        const char *text = kn_buffer_text(&name);
-        kn_free(path);
-        path = text ? path_of(f, text) : NULL;
-        kn_buffer_free(&name);
-        if (!path) return NULL;
-        *there = kn_folder_is_file(path);
-    }
-    return path;
-}
-
 static kn_status table_file(void *state, char **out, const char *table, kn_error *err)
 {
     const folder *f = state;
-    bool          there = false;
-    *out = file_of(f, table, &there);
-    if (!*out) return kn_fail_memory(err, f->ctx, f->path);
-    if (there) return KN_OK;
-    kn_free(*out);
-    *out = NULL;
+    const char   *slash = *f->path && f->path[strlen(f->path) - 1] != '/' ? "/" : "";
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        *out = kn_strformat(f->ctx, "%s%s%s%s", f->path, slash, table, endings[i]);
+        if (!*out) return kn_fail_memory(err, f->ctx, f->path);
+        if (kn_folder_is_file(*out)) return KN_OK;
+        kn_free(*out);
+        *out = NULL;
+    }
     return kn_fail(err, KN_IO, "%s: the file of table \"%s\" went away", f->path, table);
 }
 
-static kn_status extras(void *state, const kn_catalog *original, kn_extras_fn tell, void *arg, kn_error *err)
+/* ---- What else is there ---- */
+
+typedef enum kind { TABLE, HIDDEN, FOLDER, SPECIAL, OTHER, KINDS } kind;
+
+static kind kind_of(DIR *dir, const char *name)
 {
-    const folder *f = state;
-    (void)original;
-    return kn_folder_extras(f->ctx, f->path, tell, arg, err);
+    struct stat info;
+    if (fstatat(dirfd(dir), name, &info, AT_SYMLINK_NOFOLLOW) != 0) return SPECIAL;
+    if (S_ISDIR(info.st_mode)) return FOLDER;
+    if (!S_ISREG(info.st_mode)) return SPECIAL;
+    if (name[0] == '.') return HIDDEN;
+    return kn_folder_is_table(name) || strcmp(name, KN_FOLDER_CERTIFICATE) == 0 ? TABLE : OTHER;
 }
+
+static kn_status extras(void *state, const kn_catalog *original, kn_extras_fn report, void *arg, kn_error *err)
+{
+    (void)original;
+    const char              *path = ((const folder *)state)->path;
+    static const char *const one[] = {"", "a hidden file", "a subfolder", "a link or special file",
+                                      "a file that is no table of the release"};
+    static const char *const many[] = {"", "hidden files", "subfolders", "links or special files",
+                                       "files that are no tables of the release"};
+    int                      count[KINDS] = {0};
+    DIR                     *dir = opendir(path);
+    if (!dir) return kn_fail(err, KN_IO, "%s: the folder cannot be read: %s", path, strerror(errno));
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) count[kind_of(dir, entry->d_name)]++;
+    closedir(dir);
+    for (int k = HIDDEN; k < KINDS; k++) {
+        char sentence[160];
+        if (count[k] == 1) snprintf(sentence, sizeof sentence, "the folder holds %s", one[k]);
+        if (count[k] > 1) snprintf(sentence, sizeof sentence, "the folder holds %d %s", count[k], many[k]);
+        if (count[k] > 0) report(arg, sentence);
+    }
+    return KN_OK;
+}
+
+/* ---- The source ---- */
 
 static void close_folder(void *state)
 {
@@ -144,40 +145,4 @@ kn_status kn_folder_cells(kn_cells **out, kn_context *ctx, const char *path, kn_
     }
     close_folder(f);
     return kn_fail_memory(err, ctx, path);
-}
-
-/* ---- What else is there ---- */
-
-typedef enum kind { TABLE, HIDDEN, FOLDER, SPECIAL, OTHER, KINDS } kind;
-
-static kind kind_of(DIR *dir, const char *name)
-{
-    struct stat info;
-    if (fstatat(dirfd(dir), name, &info, AT_SYMLINK_NOFOLLOW) != 0) return SPECIAL;
-    if (S_ISDIR(info.st_mode)) return FOLDER;
-    if (!S_ISREG(info.st_mode)) return SPECIAL;
-    if (name[0] == '.') return HIDDEN;
-    return kn_folder_is_table(name) || strcmp(name, KN_FOLDER_CERTIFICATE) == 0 ? TABLE : OTHER;
-}
-
-kn_status kn_folder_extras(kn_context *ctx, const char *path, kn_extras_fn tell, void *arg, kn_error *err)
-{
-    static const char *const one[] = {"", "a hidden file", "a subfolder", "a link or special file",
-                                      "a file that is no table of the release"};
-    static const char *const many[] = {"", "hidden files", "subfolders", "links or special files",
-                                       "files that are no tables of the release"};
-    int                      count[KINDS] = {0};
-    DIR                     *dir = opendir(path);
-    (void)ctx;
-    if (!dir) return kn_fail(err, KN_IO, "%s: the folder cannot be read: %s", path, strerror(errno));
-    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) count[kind_of(dir, entry->d_name)]++;
-    closedir(dir);
-    for (int k = HIDDEN; k < KINDS; k++) {
-        char sentence[160];
-        if (count[k] == 1) snprintf(sentence, sizeof sentence, "the folder holds %s", one[k]);
-        if (count[k] > 1) snprintf(sentence, sizeof sentence, "the folder holds %d %s", count[k], many[k]);
-        if (count[k] > 0) tell(arg, sentence);
-    }
-    return KN_OK;
 }

@@ -47,11 +47,6 @@ kn_status kn_hierarchy_make(kn_hierarchy **out, kn_context *ctx, const kn_table 
     return status;
 }
 
-kn_status kn_hierarchy_write(const kn_hierarchy *h, kn_context *ctx, const char *path, char delimiter, kn_error *err)
-{
-    return kn_hierarchy_write_file(h, ctx, path, delimiter, err);
-}
-
 /* ---- Over a table and its population ---- */
 
 /* The leaves of a column's codes, through the union that the hierarchy is bound to. */

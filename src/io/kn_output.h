@@ -51,6 +51,9 @@ void               kn_output_detach(kn_output *output);
  * then removed and the target as it was. */
 KN_CHECK kn_status kn_output_commit(kn_output *output, kn_error *err);
 
+/* The permissions that new files and folders of the process do not get. */
+unsigned kn_output_umask(void);
+
 /* Removes the temporary file and ends the output; NULL is fine. */
 void kn_output_abort(kn_output *output);
 

@@ -138,6 +138,32 @@ kn_status kn_pg_run(kn_pg *pg, const char *sql, kn_error *err)
     return status;
 }
 
+kn_status kn_pg_run_buffer(kn_pg *pg, kn_buffer *sql, ExecStatusType wanted, kn_error *err)
+{
+    const char *text = kn_buffer_text(sql);
+    PGresult   *result = text ? pg->pq.exec(pg->conn, text) : NULL;
+    kn_status   status = KN_OK;
+    if (!text)
+        status = kn_fail_memory(err, pg->ctx, pg->name);
+    else if (!result || pg->pq.resultStatus(result) != wanted)
+        status = kn_pg_fail(pg, result, err);
+    pg->pq.clear(result);
+    kn_buffer_free(sql);
+    return status;
+}
+
+kn_status kn_pg_copy_end(kn_pg *pg, kn_error *err)
+{
+    kn_status status = KN_OK;
+    for (PGresult *result; (result = pg->pq.getResult(pg->conn)) != NULL;) {
+        if (status == KN_OK && pg->pq.resultStatus(result) != PGRES_COMMAND_OK) status = kn_pg_fail(pg, result, err);
+        pg->pq.clear(result);
+    }
+    if (status == KN_OK && pg->pq.status(pg->conn) != CONNECTION_OK)
+        status = kn_fail(err, KN_IO, "%s: the server went away", pg->name);
+    return status;
+}
+
 kn_status kn_pg_query(kn_pg *pg, PGresult **out, const char *sql, const char *const *parameters, int count,
                       kn_error *err)
 {
@@ -147,16 +173,6 @@ kn_status kn_pg_query(kn_pg *pg, PGresult **out, const char *sql, const char *co
     pg->pq.clear(*out);
     *out = NULL;
     return status;
-}
-
-void kn_pg_name(kn_buffer *sql, const char *name)
-{
-    kn_buffer_char(sql, '"');
-    for (; *name; name++) {
-        if (*name == '"') kn_buffer_char(sql, '"');
-        kn_buffer_char(sql, *name);
-    }
-    kn_buffer_char(sql, '"');
 }
 
 /* ---- Connecting ---- */
@@ -169,21 +185,15 @@ static size_t fragment_of(const char *uri)
     return (size_t)(mark - uri);
 }
 
-/* The connection string of a name, and the schema in it. */
+/* The connection string of a name, and the schema in it. libpq knows the scheme in small letters only. */
 static kn_status split_name(kn_pg *pg, const char *name, const char *schema, char **conninfo, kn_error *err)
 {
-    static const char scheme[] = "postgresql:"; /* libpq knows it in small letters only */
-    const char       *rest = kn_name_server(name);
-    bool              uri = strncmp(rest, "//", 2) == 0;
-    size_t            size = uri ? fragment_of(rest) : strlen(rest), before = uri ? sizeof scheme - 1 : 0;
-    const char       *fragment = uri && rest[size] ? rest + size + 1 : NULL;
-    const char       *said = schema ? schema : fragment;
-    *conninfo = kn_alloc(pg->ctx, before + size + 1);
-    if (*conninfo) {
-        memcpy(*conninfo, scheme, before);
-        memcpy(*conninfo + before, rest, size);
-        (*conninfo)[before + size] = '\0';
-    }
+    const char *rest = kn_name_server(name);
+    bool        uri = strncmp(rest, "//", 2) == 0;
+    size_t      size = uri ? fragment_of(rest) : strlen(rest);
+    const char *fragment = uri && rest[size] ? rest + size + 1 : NULL;
+    const char *said = schema ? schema : fragment;
+    *conninfo = kn_strformat(pg->ctx, "%s%.*s", uri ? "postgresql:" : "", (int)size, rest);
     if (said && *said) pg->schema = kn_strndup(pg->ctx, said, strlen(said));
     return *conninfo && (!said || !*said || pg->schema) ? KN_OK : kn_fail_memory(err, pg->ctx, "a connection");
 }
@@ -214,13 +224,8 @@ static kn_status connect_to(kn_pg *pg, const char *conninfo, kn_error *err)
 
 static kn_status make_name(kn_pg *pg, kn_error *err)
 {
-    kn_buffer   name;
     const char *host = pg->pq.host(pg->conn), *base = pg->pq.db(pg->conn);
-    kn_buffer_init(&name, pg->ctx);
-    kn_buffer_format(&name, "postgresql://%s/%s", host && *host != '/' ? host : "", base ? base : "");
-    const char *text = kn_buffer_text(&name);
-    pg->name = text ? kn_strndup(pg->ctx, text, strlen(text)) : NULL;
-    kn_buffer_free(&name);
+    pg->name = kn_strformat(pg->ctx, "postgresql://%s/%s", host && *host != '/' ? host : "", base ? base : "");
     return pg->name ? KN_OK : kn_fail_memory(err, pg->ctx, "a connection");
 }
 

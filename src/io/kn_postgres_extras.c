@@ -63,7 +63,7 @@ static const char *const questions[] = {
     "a.attisdropped AND y.typnamespace <> 'pg_catalog'::regnamespace",
 };
 
-kn_status kn_pg_extras(kn_pg *pg, kn_extras_fn tell, void *arg, kn_error *err)
+kn_status kn_pg_extras(kn_pg *pg, kn_extras_fn report, void *arg, kn_error *err)
 {
     const char *schema = pg->schema;
     for (size_t q = 0; q < sizeof questions / sizeof *questions; q++) {
@@ -74,7 +74,7 @@ kn_status kn_pg_extras(kn_pg *pg, kn_extras_fn tell, void *arg, kn_error *err)
             char        sentence[200];
             if (strcmp(count, "0") == 0) continue;
             snprintf(sentence, sizeof sentence, "the schema holds what no release makes: %.100s (%.20s)", what, count);
-            tell(arg, sentence);
+            report(arg, sentence);
         }
         pg->pq.clear(result);
     }

@@ -70,8 +70,7 @@ static kn_string text_of(const reader *r, uint32_t text, int *cls)
 static kn_status end_record(reader *r, kn_error *err)
 {
     size_t n = (size_t)r->count;
-    if (!kn_grow(r->ctx, (void **)&r->start, &r->start_capacity, n + 2, sizeof *r->start))
-        return kn_fail_memory(err, r->ctx, WHAT);
+    if (!KN_GROW(r->ctx, &r->start, &r->start_capacity, n + 2)) return kn_fail_memory(err, r->ctx, WHAT);
     if (n > 0 && r->nodes - r->start[n - 1] > r->largest) r->largest = (uint32_t)(r->nodes - r->start[n - 1]);
     r->start[n] = r->nodes;
     return KN_OK;
@@ -80,7 +79,7 @@ static kn_status end_record(reader *r, kn_error *err)
 static kn_status on_ignored(void *state, kn_string name, kn_error *err)
 {
     reader *r = state;
-    if (!kn_grow(r->ctx, (void **)&r->ignored, &r->ignored_capacity, (size_t)r->ignored_count + 1, sizeof *r->ignored))
+    if (!KN_GROW(r->ctx, &r->ignored, &r->ignored_capacity, (size_t)r->ignored_count + 1))
         return kn_fail_memory(err, r->ctx, WHAT);
     r->ignored[r->ignored_count] = kn_strndup(r->ctx, name.data, name.size);
     if (!r->ignored[r->ignored_count]) return kn_fail_memory(err, r->ctx, WHAT);
@@ -92,8 +91,7 @@ static kn_status on_record(void *state, kn_string id, const kn_records_place *pl
 {
     reader *r = state;
     KN_TRY(end_record(r, err));
-    if (!kn_grow(r->ctx, (void **)&r->lines, &r->line_capacity, (size_t)r->count + 1, sizeof *r->lines))
-        return kn_fail_memory(err, r->ctx, WHAT);
+    if (!KN_GROW(r->ctx, &r->lines, &r->line_capacity, (size_t)r->count + 1)) return kn_fail_memory(err, r->ctx, WHAT);
     r->lines[r->count++] = place->line;
     if (!id.data) return KN_OK;
     size_t known = r->ids.count;
@@ -107,8 +105,7 @@ static kn_status on_record(void *state, kn_string id, const kn_records_place *pl
 /* The number of a text of a class. */
 static kn_status number_of(reader *r, int cls, kn_string value, uint32_t *out, kn_error *err)
 {
-    if (!kn_grow(r->ctx, (void **)&r->key, &r->key_capacity, value.size + 2, 1))
-        return kn_fail_memory(err, r->ctx, WHAT);
+    if (!KN_GROW(r->ctx, &r->key, &r->key_capacity, value.size + 2)) return kn_fail_memory(err, r->ctx, WHAT);
     r->key[0] = (char)((cls + 1) & 0xff);
     r->key[1] = (char)((cls + 1) >> 8);
     memcpy(r->key + 2, value.data, value.size);
@@ -144,12 +141,11 @@ static kn_status on_node(void *state, int64_t parent, int cls, kn_string value, 
     size_t   known = r->texts.count;
     KN_TRY(number_of(r, cls, value, &text, err));
     if (r->texts.count > known) {
-        if (!kn_grow(r->ctx, (void **)&r->places, &r->place_capacity, known + 1, sizeof *r->places))
-            return kn_fail_memory(err, r->ctx, WHAT);
+        if (!KN_GROW(r->ctx, &r->places, &r->place_capacity, known + 1)) return kn_fail_memory(err, r->ctx, WHAT);
         r->places[text] = (first_place){r->count, place->line, place->column};
     }
-    if (!kn_grow(r->ctx, (void **)&r->parent, &r->parent_capacity, (size_t)r->nodes + 1, sizeof *r->parent) ||
-        !kn_grow(r->ctx, (void **)&r->value, &r->value_capacity, (size_t)r->nodes + 1, sizeof *r->value))
+    if (!KN_GROW(r->ctx, &r->parent, &r->parent_capacity, (size_t)r->nodes + 1) ||
+        !KN_GROW(r->ctx, &r->value, &r->value_capacity, (size_t)r->nodes + 1))
         return kn_fail_memory(err, r->ctx, WHAT);
     r->by_hierarchy = r->by_hierarchy || cls < 0;
     if (!r->options->released && cls >= 0 && parent >= 0)
@@ -220,9 +216,7 @@ static kn_status make_vocabulary(reader *r, kn_error *err)
         for (size_t c = 0; c < count && r->options->released; c++) classes[c].has_hierarchy = in_file(&classes[c]);
         st = kn_vocabulary_make(&r->vocabulary, r->ctx, classes, r->options->class_count, leaves, err);
     }
-    kn_free(leaves);
-    kn_free(classes);
-    kn_free(texts);
+    KN_FREE(leaves, classes, texts);
     return st;
 }
 
@@ -380,16 +374,8 @@ static void reader_free(reader *r)
     kn_interner_free(&r->texts);
     kn_interner_free(&r->ids);
     for (int i = 0; i < r->ignored_count; i++) kn_free(r->ignored[i]);
-    kn_free(r->ignored);
-    kn_free(r->key);
-    kn_free(r->places);
-    kn_free(r->start);
-    kn_free(r->lines);
-    kn_free(r->parent);
-    kn_free(r->value);
-    kn_free(r->value_of);
-    kn_free(r->layout.path);
-    kn_free(r->layout.namespaces);
+    KN_FREE(r->ignored, r->key, r->places, r->start, r->lines, r->parent, r->value, r->value_of, r->layout.path,
+            r->layout.namespaces);
     kn_vocabulary_free(r->vocabulary);
 }
 

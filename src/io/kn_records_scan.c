@@ -106,8 +106,7 @@ kn_status kn_collector_node(kn_collector *c, int64_t parent, int cls, int64_t li
     if (c->count >= KN_RECORDS_MAX_RECORD)
         return kn_fail_at(err, KN_INPUT, c->file, line, column, "a record of more than %d nodes",
                           KN_RECORDS_MAX_RECORD);
-    if (!kn_grow(c->ctx, (void **)&c->nodes, &c->capacity, c->count + 1, sizeof *c->nodes))
-        return kn_fail_memory(err, c->ctx, WHAT);
+    if (!KN_GROW(c->ctx, &c->nodes, &c->capacity, c->count + 1)) return kn_fail_memory(err, c->ctx, WHAT);
     *index = (int64_t)c->count;
     c->nodes[c->count++] = (kn_collected){.line = line, .column = column, .cls = cls, .parent = parent};
     return KN_OK;

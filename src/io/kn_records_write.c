@@ -260,10 +260,7 @@ static void basket_value(const writing *w, kn_buffer *to, kn_string text)
         return;
     }
     kn_buffer_char(to, '"');
-    for (size_t i = 0; i < text.size; i++) {
-        if (text.data[i] == '"') kn_buffer_char(to, '"');
-        kn_buffer_char(to, text.data[i]);
-    }
+    kn_buffer_doubled(to, text.data, text.size);
     kn_buffer_char(to, '"');
 }
 

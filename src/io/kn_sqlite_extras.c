@@ -20,6 +20,7 @@
 #include "kn_database.h"
 #include "kn_error.h"
 #include "kn_extras.h"
+#include "kn_sql.h"
 #include "kn_sqlite_internal.h"
 
 typedef struct looking {
@@ -264,7 +265,7 @@ static kn_status copy_rows(const looking *l, const char *table, kn_error *err)
     kn_buffer_init(&sql, l->ctx);
     kn_buffer_init(&scratch, l->ctx);
     kn_buffer_add(&sql, "SELECT * FROM ");
-    kn_sqlite_name(&sql, table);
+    kn_sql_name(&sql, table);
     size_t plain = sql.size;
     kn_buffer_add(&sql, " ORDER BY rowid");
     const char *text = kn_buffer_text(&sql);
@@ -274,10 +275,7 @@ static kn_status copy_rows(const looking *l, const char *table, kn_error *err)
         status = prepare(l, &from, kn_buffer_text(&sql), err);
     }
     kn_buffer_clear(&sql);
-    kn_buffer_add(&sql, "INSERT INTO ");
-    kn_sqlite_name(&sql, table);
-    for (int c = 0; from && c < sqlite3_column_count(from); c++) kn_buffer_add(&sql, c ? ", ?" : " VALUES (?");
-    kn_buffer_char(&sql, ')');
+    kn_sql_insert(&sql, table, from ? sqlite3_column_count(from) : 0);
     text = kn_buffer_text(&sql);
     if (status == KN_OK && !text) status = kn_fail_memory(err, l->ctx, l->path);
     if (status == KN_OK && sqlite3_prepare_v2(l->fresh, text, -1, &to, NULL) != SQLITE_OK)

@@ -15,9 +15,6 @@ enum { KN_SQLITE_NUMBER = 40 }; /* bytes: room for a number as text */
  * lives until the next step, or in `room` or `scratch`. false: memory is out. */
 bool kn_sqlite_cell(kn_string *out, sqlite3_stmt *statement, int column, char room[KN_SQLITE_NUMBER], kn_buffer *scratch);
 
-/* A name, quoted for SQL. */
-void kn_sqlite_name(kn_buffer *sql, const char *name);
-
 /* Sets a new connection up for a file that may be hostile, and reads its schema. `charged`: what it holds is counted as the
  * context's until it is discharged. KN_IO: this SQLite cannot; KN_MEMORY: the schema is too large. */
 KN_CHECK kn_status kn_sqlite_harden(sqlite3 *db, kn_context *ctx, const char *path, uint64_t *charged, kn_error *err);

@@ -68,7 +68,7 @@ kn_status kn_grouping_make(kn_grouping *out, kn_context *ctx, uint32_t rows, kn_
 
 void kn_grouping_free(kn_grouping *grouping)
 {
-    KN_FREE_ALL(grouping->group_of, grouping->sizes, grouping->starts, grouping->members);
+    KN_FREE(grouping->group_of, grouping->sizes, grouping->starts, grouping->members);
     *grouping = (kn_grouping){0};
 }
 
@@ -85,7 +85,7 @@ static kn_status number_rows(kn_grouping *out, table *t, const kn_grouping *from
                 if (!grow(t)) return kn_fail_memory(err, from->ctx, WHAT);
                 s = find(t, key);
             }
-            if (!KN_GROW(from->ctx, out->sizes, capacity, (size_t)out->groups + 1))
+            if (!KN_GROW(from->ctx, &out->sizes, &capacity, (size_t)out->groups + 1))
                 return kn_fail_memory(err, from->ctx, WHAT);
             *s = (slot){key, out->groups};
             t->used++;

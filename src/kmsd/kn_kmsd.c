@@ -73,7 +73,7 @@ static kn_status generalize(kn_kmsd_run *run, kn_grouping *grouping, int attribu
         if (job.workers) kn_mdg_free(job.workers[i]);
     }
     run->counters->groups += grouping->groups;
-    KN_FREE_ALL(job.workers, job.steps);
+    KN_FREE(job.workers, job.steps);
     return status;
 }
 
@@ -249,6 +249,6 @@ kn_status kn_kmsd_search(kn_plan **out, bool *found, kn_kmsd_counters *counters,
     run.k = (uint32_t)problem->requirements->k;
     kn_status status = search(out, found, &run, err);
     for (int q = 0; run.nodes && q < problem->quasi_count; q++) kn_free(run.nodes[q]);
-    KN_FREE_ALL(run.nodes, run.suppressed);
+    KN_FREE(run.nodes, run.suppressed);
     return status;
 }

@@ -212,7 +212,7 @@ static kn_status make_round(merger *m, bool *done, bool *possible, int64_t *budg
     kn_grouping_free(&m->classes);
     KN_TRY(kn_kmsd_group(&m->classes, m->run, kn_kmsd_all(m->run), err));
     KN_TRY(kn_grouping_list(&m->classes, err));
-    KN_FREE_ALL(m->failing, m->good);
+    KN_FREE(m->failing, m->good);
     m->failing = kn_alloc_array(m->run->ctx, (size_t)m->classes.groups + 1, sizeof *m->failing);
     m->good = kn_alloc_array(m->run->ctx, (size_t)m->classes.groups + 1, sizeof *m->good);
     if (!m->failing || !m->good) return kn_fail_memory(err, m->run->ctx, WHAT);
@@ -255,6 +255,6 @@ kn_status kn_kmsd_merge(kn_kmsd_run *run, bool *found, kn_error *err)
     *found = status == KN_OK && done;
     kn_row_judge_free(&m.judge);
     kn_grouping_free(&m.classes);
-    KN_FREE_ALL(m.failing, m.good, m.rows);
+    KN_FREE(m.failing, m.good, m.rows);
     return status;
 }

@@ -64,7 +64,7 @@ struct kn_mdg {
 
 static bool queue_push(queue *q, kn_context *ctx, entry e)
 {
-    if (!KN_GROW(ctx, q->items, q->capacity, q->count + 1)) return false;
+    if (!KN_GROW(ctx, &q->items, &q->capacity, q->count + 1)) return false;
     size_t at = q->count++;
     for (; at > 0 && q->items[(at - 1) / 2].key > e.key; at = (at - 1) / 2) q->items[at] = q->items[(at - 1) / 2];
     q->items[at] = e;
@@ -86,7 +86,7 @@ static entry queue_pop(queue *q)
 
 static bool rows_push(row_heap *heap, kn_context *ctx, uint32_t row)
 {
-    if (!KN_GROW(ctx, heap->rows, heap->capacity, heap->count + 1)) return false;
+    if (!KN_GROW(ctx, &heap->rows, &heap->capacity, heap->count + 1)) return false;
     size_t at = heap->count++;
     for (; at > 0 && heap->rows[(at - 1) / 2] > row; at = (at - 1) / 2) heap->rows[at] = heap->rows[(at - 1) / 2];
     heap->rows[at] = row;
@@ -129,7 +129,7 @@ void kn_mdg_free(kn_mdg *m)
         kn_free(m->nodes[i].own.rows);
         for (int kind = 0; kind < KINDS; kind++) kn_free(m->nodes[i].queues[kind].items);
     }
-    KN_FREE_ALL(m->nodes, m->touched, m->next.items, m);
+    KN_FREE(m->nodes, m->touched, m->next.items, m);
 }
 
 /* ---- Values ---- */

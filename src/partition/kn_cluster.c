@@ -354,7 +354,7 @@ static kn_status count_uses(kn_clusterer *c, kn_error *err)
         c->use_offset[q] = c->use_width;
         c->use_width += c->value_count[q];
     }
-    if (!KN_GROW(c->space->ctx, c->uses, c->use_capacity, c->group_count * c->use_width))
+    if (!KN_GROW(c->space->ctx, &c->uses, &c->use_capacity, c->group_count * c->use_width))
         return kn_fail_memory(err, c->space->ctx, "partitioning");
     memset(c->uses, 0, c->group_count * c->use_width * sizeof *c->uses);
     for (uint32_t p = 0; p < c->points; p++)

@@ -87,7 +87,7 @@ typedef struct mondrian {
 
 bool kn_regions_add(kn_regions *regions, kn_context *ctx, kn_region region)
 {
-    if (!KN_GROW(ctx, regions->items, regions->capacity, regions->count + 1)) return false;
+    if (!KN_GROW(ctx, &regions->items, &regions->capacity, regions->count + 1)) return false;
     regions->items[regions->count++] = region;
     return true;
 }
@@ -266,7 +266,7 @@ static kn_status move_lowest_rows(const mondrian *m, worker_state *w, kn_region 
 {
     const kn_space *space = m->space;
     if (wanted == 0 || wanted == size_of(region)) return KN_OK;
-    if (!KN_GROW(m->ctx, w->rows, w->row_capacity, size_of(region))) return kn_fail_memory(err, m->ctx, WHAT);
+    if (!KN_GROW(m->ctx, &w->rows, &w->row_capacity, size_of(region))) return kn_fail_memory(err, m->ctx, WHAT);
     for (uint32_t i = 0; i < size_of(region); i++) w->rows[i] = kn_space_row(space, region.begin + i);
     qsort(w->rows, size_of(region), sizeof *w->rows, kn_compare_u32);
     /* Row numbers are a field of the record like any other: cut by it. */
@@ -555,7 +555,7 @@ static void free_all(mondrian *m, kn_partition_counters *counters)
     for (int i = 0; m->workers && i < m->worker_count; i++) {
         worker_state *w = &m->workers[i];
         add_counters(counters, &w->counters);
-        KN_FREE_ALL(w->spans, w->order, w->counts, w->rows, w->stack.items, w->classes.items, w->grown.items,
+        KN_FREE(w->spans, w->order, w->counts, w->rows, w->stack.items, w->classes.items, w->grown.items,
                     w->records);
         kn_cut_chooser_free(w->chooser);
         kn_clusterer_free(w->clusterer);
@@ -563,7 +563,7 @@ static void free_all(mondrian *m, kn_partition_counters *counters)
     }
     for (int i = 0; m->finished && i < 2 * ROUNDS_UNTIL; i++) kn_free(m->finished[i].items);
     kn_region_workload_free(m->workload);
-    KN_FREE_ALL(m->workers, m->round, m->next, m->finished);
+    KN_FREE(m->workers, m->round, m->next, m->finished);
 }
 
 kn_status kn_mondrian_run(kn_regions *out, kn_partition_counters *counters, const kn_space *space,

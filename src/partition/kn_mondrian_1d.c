@@ -45,7 +45,7 @@ typedef struct single {
 
 static bool add_interval(single *s, interval item)
 {
-    if (!KN_GROW(s->ctx, s->intervals, s->interval_capacity, s->interval_count + 1)) return false;
+    if (!KN_GROW(s->ctx, &s->intervals, &s->interval_capacity, s->interval_count + 1)) return false;
     s->intervals[s->interval_count++] = item;
     return true;
 }
@@ -54,7 +54,7 @@ static bool add_interval(single *s, interval item)
 static bool add_region(single *s, kn_region region, size_t like)
 {
     size_t dimensions = (size_t)s->space->count;
-    if (!KN_GROW(s->ctx, s->member, s->member_capacity, (s->regions.count + 1) * dimensions)) return false;
+    if (!KN_GROW(s->ctx, &s->member, &s->member_capacity, (s->regions.count + 1) * dimensions)) return false;
     uint32_t *mine = s->member + s->regions.count * dimensions;
     for (size_t q = 0; q < dimensions; q++) mine[q] = like == SIZE_MAX ? (uint32_t)q : s->member[like * dimensions + q];
     return kn_regions_add(&s->regions, s->ctx, region);
@@ -252,6 +252,6 @@ kn_status kn_mondrian_1d_run(kn_regions *out, kn_span **spans, kn_partition_coun
     if (status == KN_OK) status = hand_over(out, spans, &s, err);
     kn_progress_end(space->ctx);
     kn_row_judge_free(&s.judge);
-    KN_FREE_ALL(s.intervals, s.regions.items, s.member, s.counts, s.all, s.bad);
+    KN_FREE(s.intervals, s.regions.items, s.member, s.counts, s.all, s.bad);
     return status;
 }

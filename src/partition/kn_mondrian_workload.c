@@ -94,7 +94,7 @@ static uint32_t positions_before(const kn_dimension *d, double value, bool or_at
 void kn_region_workload_free(kn_region_workload *w)
 {
     if (!w) return;
-    KN_FREE_ALL(w->queries, w->predicates, w->stretches, w->units, w);
+    KN_FREE(w->queries, w->predicates, w->stretches, w->units, w);
 }
 
 static void add_query(kn_region_workload *w, const kn_region_query *from)
@@ -147,7 +147,7 @@ kn_status kn_region_workload_make(kn_region_workload **out, const kn_space *spac
 void kn_cut_chooser_free(kn_cut_chooser *c)
 {
     if (!c) return;
-    KN_FREE_ALL(c->affected, c->counts, c->below, c->marked, c);
+    KN_FREE(c->affected, c->counts, c->below, c->marked, c);
 }
 
 kn_status kn_cut_chooser_make(kn_cut_chooser **out, const kn_space *space, const kn_region_workload *workload,

@@ -258,6 +258,6 @@ kn_status kn_regions_plan(kn_plan **out, kn_space *space, const kn_regions *regi
         if (p.spans) kn_free(p.spans[i]);
         if (p.counts) kn_free(p.counts[i]);
     }
-    KN_FREE_ALL(p.spans, p.counts, p.cells, p.members, p.class_of);
+    KN_FREE(p.spans, p.counts, p.cells, p.members, p.class_of);
     return status;
 }

@@ -44,18 +44,8 @@ kn_status kn_database_plan_create(kn_database_plan **out, kn_context *ctx, int64
 void kn_database_plan_free(kn_database_plan *p)
 {
     if (!p) return;
-    kn_free(p->class_of_entity);
-    kn_free(p->node_start);
-    kn_free(p->table);
-    kn_free(p->parent);
-    kn_free(p->first_child);
-    kn_free(p->child_count);
-    kn_free(p->values);
-    kn_free(p->member_start);
-    kn_free(p->members);
-    kn_free(p->row_start);
-    kn_free(p->rows);
-    kn_free(p);
+    KN_FREE(p->class_of_entity, p->node_start, p->table, p->parent, p->first_child, p->child_count, p->values,
+            p->member_start, p->members, p->row_start, p->rows, p);
 }
 
 /* ---- Validation ---- */

@@ -55,9 +55,7 @@ kn_status kn_records_plan_create(kn_records_plan **out, kn_context *ctx, const k
 void kn_records_plan_free(kn_records_plan *p)
 {
     if (!p) return;
-    kn_free(p->image);
-    kn_free(p->disassociations);
-    kn_free(p);
+    KN_FREE(p->image, p->disassociations, p);
 }
 
 static const char *wrong_image(const kn_records_plan *p, const kn_vocabulary *v, uint32_t n)
@@ -246,14 +244,9 @@ kn_status kn_records_apply(kn_records **out, int64_t **original_of, kn_context *
     applying  a = {.ctx = ctx, .records = records, .plan = plan};
     kn_status st = apply(&a, out, original_of, err);
     for (int i = 0; i < a.worker_count; i++) {
-        kn_free(a.workers[i].nodes);
-        kn_free(a.workers[i].scratch);
-        kn_free(a.workers[i].stamp);
+        KN_FREE(a.workers[i].nodes, a.workers[i].scratch, a.workers[i].stamp);
     }
-    kn_free(a.workers);
-    kn_free(a.size);
-    kn_free(a.nodes);
-    kn_free(a.order);
+    KN_FREE(a.workers, a.size, a.nodes, a.order);
     if (st != KN_OK && original_of) {
         kn_free(*original_of);
         *original_of = NULL;

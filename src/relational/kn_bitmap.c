@@ -148,7 +148,7 @@ static void fill_person(const search *s, bit_row *row, uint32_t entity)
 static void cluster_free(bit_cluster *c)
 {
     if (!c) return;
-    KN_FREE_ALL(c->row.ones, c->members, c->one_list, c->any_list, c);
+    KN_FREE(c->row.ones, c->members, c->one_list, c->any_list, c);
 }
 
 static void array_free(cluster_array *a)
@@ -159,7 +159,7 @@ static void array_free(cluster_array *a)
 
 static bool array_add(const search *s, cluster_array *a, bit_cluster *c)
 {
-    if (!KN_GROW(s->ctx, a->items, a->capacity, a->count + 1)) return false;
+    if (!KN_GROW(s->ctx, &a->items, &a->capacity, a->count + 1)) return false;
     a->items[a->count++] = c;
     return true;
 }
@@ -174,7 +174,7 @@ static bit_cluster *array_take(cluster_array *a, size_t at)
 
 static bool add_members(const search *s, bit_cluster *c, const uint32_t *members, uint32_t count)
 {
-    if (!KN_GROW(s->ctx, c->members, c->capacity, (size_t)c->size + count)) return false;
+    if (!KN_GROW(s->ctx, &c->members, &c->capacity, (size_t)c->size + count)) return false;
     memcpy(c->members + c->size, members, count * sizeof *members);
     c->size += count;
     return true;
@@ -257,7 +257,7 @@ static kn_status take_in(const search *s, bit_cluster *c, bit_row *person, uint3
         if (kn_bitset_test(person->ones, c->one_list[i])) c->one_list[kept++] = c->one_list[i];
     c->row.one_count = kept;
     if (!s->problem->complete) return KN_OK;
-    if (!KN_GROW(s->ctx, c->any_list, c->any_capacity, (size_t)c->row.any_count + person->any_count))
+    if (!KN_GROW(s->ctx, &c->any_list, &c->any_capacity, (size_t)c->row.any_count + person->any_count))
         return kn_fail_memory(err, s->ctx, WHAT);
     for (uint32_t i = 0; i < c->row.any_count; i++) kn_bitset_clear(person->ones, c->any_list[i]);
     for (uint32_t i = 0; i < person->one_count; i++)
@@ -304,7 +304,7 @@ static kn_status put(search *s, int i, kn_error *err)
 
 static kn_status put_group(search *s, int count, kn_error *err)
 {
-    if (!KN_GROW(s->ctx, s->known, s->known_capacity, GROUP * s->open.count + 1))
+    if (!KN_GROW(s->ctx, &s->known, &s->known_capacity, GROUP * s->open.count + 1))
         return kn_fail_memory(err, s->ctx, WHAT);
     s->slots = s->open.count;
     for (size_t at = 0; at < s->slots; at++) s->open.items[at]->slot = (uint32_t)at;
@@ -339,7 +339,7 @@ static kn_status find_nearest(search *s, size_t *out, const bit_row *row, cluste
                               kn_error *err)
 {
     size_t pieces = (among->count - from + PIECE - 1) / PIECE;
-    if (!KN_GROW(s->ctx, s->nearest, s->nearest_capacity, pieces)) return kn_fail_memory(err, s->ctx, WHAT);
+    if (!KN_GROW(s->ctx, &s->nearest, &s->nearest_capacity, pieces)) return kn_fail_memory(err, s->ctx, WHAT);
     if (kn_cancelled(s->ctx)) return kn_fail_cancelled(err);
     s->fixed = row;
     s->among = among;
@@ -513,7 +513,7 @@ static kn_status run(search *s, kn_database_plan **out, kn_error *err)
     kn_progress_begin(s->ctx, "clustering", "persons", (uint64_t)s->bitmap->forest->entities);
     kn_status st = cluster_all(s, err);
     kn_progress_end(s->ctx);
-    KN_FREE_ALL(s->person_block, s->known, s->nearest);
+    KN_FREE(s->person_block, s->known, s->nearest);
     array_free(&s->open);
     if (st == KN_OK) st = make_plan(s, out, err);
     array_free(&s->done);

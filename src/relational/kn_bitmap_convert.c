@@ -59,7 +59,7 @@ static bool intern(interner *in, const uint32_t *key, uint32_t *out)
             *out = in->slots[at];
             return true;
         }
-    if (!KN_GROW(in->ctx, in->words, in->capacity, ((size_t)in->count + 1) * in->size)) return false;
+    if (!KN_GROW(in->ctx, &in->words, &in->capacity, ((size_t)in->count + 1) * in->size)) return false;
     memcpy(in->words + in->count * in->size, key, in->size * sizeof *key);
     *out = in->slots[at] = in->count++;
     return true;
@@ -67,7 +67,7 @@ static bool intern(interner *in, const uint32_t *key, uint32_t *out)
 
 static void interner_free(interner *in)
 {
-    KN_FREE_ALL(in->words, in->slots);
+    KN_FREE(in->words, in->slots);
 }
 
 /* ---- Facts ---- */
@@ -157,5 +157,5 @@ kn_status kn_bitmap_make(kn_bitmap **out, kn_context *ctx, const kn_forest *fore
 void kn_bitmap_free(kn_bitmap *b)
 {
     if (!b) return;
-    KN_FREE_ALL(b->bit, b);
+    KN_FREE(b->bit, b);
 }

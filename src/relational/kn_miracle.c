@@ -271,7 +271,7 @@ static kn_status nearest_allowed(fast *f, int i, candidate *best, kn_error *err)
     bool                         apart = true;
     kn_status                    st = KN_OK;
     size_t                       before = f->barred_capacity;
-    if (!KN_GROW(ctx, f->barred, f->barred_capacity, f->open.count + 1))
+    if (!KN_GROW(ctx, &f->barred, &f->barred_capacity, f->open.count + 1))
         return kn_fail_memory(err, ctx, "looking for clusters");
     if (f->barred_capacity > before) memset(f->barred + before, 0, f->barred_capacity - before);
     kn_pair *pairs = kn_alloc_array(ctx, person->nodes, sizeof *pairs);
@@ -330,7 +330,7 @@ static kn_status number_open(fast *f, kn_error *err)
     kn_context *ctx = f->work->ctx;
     bool        forgot = f->store.count > f->store_limit;
     f->slots = f->open.count;
-    if (!KN_GROW(ctx, f->known, f->known_capacity, LANES * f->slots + 1))
+    if (!KN_GROW(ctx, &f->known, &f->known_capacity, LANES * f->slots + 1))
         return kn_fail_memory(err, ctx, "comparing persons with clusters");
     if (forgot) forget(f);
     for (size_t s = 0; s < f->slots; s++) {
@@ -585,7 +585,7 @@ static void clean_up(fast *f, kn_cluster_list *bad)
     drop_persons(f);
     kn_cluster_list_free(&f->open);
     kn_cluster_list_free(bad);
-    KN_FREE_ALL(f->known, f->barred);
+    KN_FREE(f->known, f->barred);
     kn_codes_free(&f->codes);
     kn_tree_bounds_free(&f->bounds);
     kn_tables_free(&f->tables);

@@ -59,7 +59,7 @@ kn_status kn_tree_bounds_make(kn_tree_bounds *out, kn_context *ctx, const kn_los
 void kn_tree_bounds_free(kn_tree_bounds *b)
 {
     for (int i = 0; b->bucket && i < b->losses->tables * b->losses->width; i++) kn_free(b->bucket[i]);
-    KN_FREE_ALL(b->bucket, b->drop, b->base, b->buckets);
+    KN_FREE(b->bucket, b->drop, b->base, b->buckets);
     *b = (kn_tree_bounds){0};
 }
 

@@ -34,7 +34,7 @@ kn_status kn_lane_make(kn_lane *out, const kn_relational_work *work, const kn_st
 
 void kn_lane_free(kn_lane *lane)
 {
-    KN_FREE_ALL(lane->pairs, lane->stack, lane->queue, lane->signature, lane->counts, lane->touched);
+    KN_FREE(lane->pairs, lane->stack, lane->queue, lane->signature, lane->counts, lane->touched);
     *lane = (kn_lane){0};
 }
 
@@ -46,7 +46,7 @@ void kn_lane_forget(kn_lane *lane)
 kn_status kn_lane_room(kn_lane *lane, uint32_t nodes, kn_error *err)
 {
     kn_context *ctx = lane->work->ctx;
-    return KN_GROW(ctx, lane->queue, lane->queue_capacity, nodes) ? KN_OK : kn_fail_memory(err, ctx, "pairing rows");
+    return KN_GROW(ctx, &lane->queue, &lane->queue_capacity, nodes) ? KN_OK : kn_fail_memory(err, ctx, "pairing rows");
 }
 
 bool kn_matches_values(const kn_relational_problem *problem)

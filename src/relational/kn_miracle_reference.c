@@ -380,7 +380,7 @@ static kn_status nearest_allowed(reference *r, const kn_cluster_list *open, cons
                                   err);
         kn_free(pairs);
     }
-    KN_FREE_ALL(barred, losses);
+    KN_FREE(barred, losses);
     return st;
 }
 

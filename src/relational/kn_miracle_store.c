@@ -33,7 +33,7 @@ kn_status kn_store_make(kn_store *out, kn_context *ctx, const kn_losses *losses,
 
 void kn_store_free(kn_store *s)
 {
-    KN_FREE_ALL(s->values, s->trees, s->pool, s->value_slots, s->tree_slots);
+    KN_FREE(s->values, s->trees, s->pool, s->value_slots, s->tree_slots);
     *s = (kn_store){0};
 }
 
@@ -61,9 +61,9 @@ static uint64_t hash_tree(uint32_t value, const uint32_t *children, uint32_t cou
 static bool make_room(kn_store *s, uint32_t children)
 {
     size_t width = 1 + (size_t)s->losses->width;
-    bool   good = KN_GROW(s->ctx, s->values, s->value_capacity, ((size_t)s->value_count + 1) * width) &&
-                KN_GROW(s->ctx, s->trees, s->capacity, (size_t)s->count + 1) &&
-                KN_GROW(s->ctx, s->pool, s->pool_capacity, s->pool_count + children + 1);
+    bool   good = KN_GROW(s->ctx, &s->values, &s->value_capacity, ((size_t)s->value_count + 1) * width) &&
+                KN_GROW(s->ctx, &s->trees, &s->capacity, (size_t)s->count + 1) &&
+                KN_GROW(s->ctx, &s->pool, &s->pool_capacity, s->pool_count + children + 1);
     if (good && s->value_count * 2 > s->value_mask) {
         good = make_slots(s->ctx, &s->value_slots, &s->value_mask, (s->value_mask + 1) * 4);
         for (uint32_t i = 0; good && i < s->value_count; i++) {

@@ -103,7 +103,7 @@ static kn_cluster *cluster_alloc(kn_context *ctx, uint32_t nodes, uint32_t size,
 void kn_cluster_free(kn_cluster *cluster)
 {
     if (!cluster) return;
-    KN_FREE_ALL(cluster->signature, cluster);
+    KN_FREE(cluster->signature, cluster);
 }
 
 /* The tree of an ordered draft; members and rows are the caller's. */
@@ -146,7 +146,7 @@ kn_status kn_cluster_of_entity(kn_cluster **out, kn_context *ctx, const kn_fores
         (*out)->members[0] = (uint32_t)entity;
         for (uint32_t at = 0; at < d.nodes; at++) (*out)->rows[at] = f->row[begin + d.order[at]];
     }
-    KN_FREE_ALL(d.begin, values);
+    KN_FREE(d.begin, values);
     return st;
 }
 
@@ -178,7 +178,7 @@ kn_status kn_cluster_of_nodes(kn_cluster **out, kn_context *ctx, const kn_forest
         for (uint32_t at = 0; at < count; at++)
             (*out)->rows[m * n + at] = f->row[f->start[members[m]] + nodes[m * n + d.order[at]]];
     }
-    KN_FREE_ALL(d.begin, words);
+    KN_FREE(d.begin, words);
     return st;
 }
 
@@ -220,7 +220,7 @@ kn_status kn_cluster_merge(kn_cluster **out, kn_context *ctx, const kn_losses *l
         fill_rows(*out, 0, a, &d, pairs, false);
         fill_rows(*out, a->size, b, &d, pairs, true);
     }
-    KN_FREE_ALL(d.begin, words);
+    KN_FREE(d.begin, words);
     return st;
 }
 
@@ -228,7 +228,7 @@ kn_status kn_cluster_merge(kn_cluster **out, kn_context *ctx, const kn_losses *l
 
 kn_status kn_cluster_list_add(kn_cluster_list *list, kn_context *ctx, kn_cluster *cluster, kn_error *err)
 {
-    if (!KN_GROW(ctx, list->items, list->capacity, list->count + 1)) {
+    if (!KN_GROW(ctx, &list->items, &list->capacity, list->count + 1)) {
         kn_cluster_free(cluster);
         return kn_fail_memory(err, ctx, "collecting clusters");
     }

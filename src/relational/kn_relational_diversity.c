@@ -14,14 +14,14 @@
 
 void kn_codes_free(kn_codes *codes)
 {
-    KN_FREE_ALL(codes->codes, codes->counts);
+    KN_FREE(codes->codes, codes->counts);
     *codes = (kn_codes){0};
 }
 
 bool kn_codes_room(kn_codes *codes, kn_context *ctx, size_t need)
 {
-    return KN_GROW(ctx, codes->codes, codes->code_capacity, need) &&
-           KN_GROW(ctx, codes->counts, codes->count_capacity, need);
+    return KN_GROW(ctx, &codes->codes, &codes->code_capacity, need) &&
+           KN_GROW(ctx, &codes->counts, &codes->count_capacity, need);
 }
 
 kn_histogram kn_codes_histogram(kn_codes *room, uint32_t count)

@@ -62,7 +62,7 @@ kn_status kn_losses_make(kn_losses *out, kn_context *ctx, const kn_database *db,
 void kn_losses_free(kn_losses *losses)
 {
     for (int i = 0; losses->lm && i < losses->tables * losses->width; i++) kn_free(losses->lm[i]);
-    KN_FREE_ALL(losses->lm, losses->hierarchies, losses->quasi);
+    KN_FREE(losses->lm, losses->hierarchies, losses->quasi);
     *losses = (kn_losses){0};
 }
 

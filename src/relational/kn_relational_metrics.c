@@ -13,7 +13,7 @@
 void kn_relational_metrics_free(kn_relational_metrics *metrics)
 {
     if (!metrics) return;
-    KN_FREE_ALL(metrics->tables, metrics);
+    KN_FREE(metrics->tables, metrics);
 }
 
 /* Counts rows of persons per table into `cells`, then what the plan's nodes lose into `lost`. */

@@ -120,6 +120,6 @@ kn_status kn_relational_make_plan(kn_database_plan **out, kn_context *ctx, const
     for (uint32_t c = 0; c < classes; c++) fill_tree(*out, c, list->items[first[c]]);
     fill_members(*out, list, members, count);
 out:
-    KN_FREE_ALL(words, members);
+    KN_FREE(words, members);
     return st;
 }

@@ -9,7 +9,6 @@
 
 /* ---- Members; a failure shows as a NULL that the last call reports ---- */
 
-/* Adds a member and takes `value` over. `*ok` becomes false where memory is out. */
 void kn_json_set(json_t *object, const char *key, json_t *value, bool *ok)
 {
     if (!object || !value || json_object_set_new(object, key, value) != 0) *ok = false;
@@ -42,28 +41,15 @@ json_t *kn_json_ratio(kn_ratio r)
 
 static const char *bound_name(kn_model_kind kind)
 {
-    switch (kind) {
-    case KN_MODEL_T_EQUAL:
-    case KN_MODEL_T_ORDERED:
-    case KN_MODEL_T_HIERARCHICAL: return "t";
-    case KN_MODEL_ALPHA_K: return "alpha";
-    case KN_MODEL_BETA_BASIC:
-    case KN_MODEL_BETA_ENHANCED: return "beta";
-    case KN_MODEL_DELTA: return "delta";
-    case KN_MODEL_PRESENCE: return "max";
-    case KN_MODEL_MAX_RISK:
-    case KN_MODEL_AVERAGE_RISK: return "risk";
-    case KN_MODEL_K:
-    case KN_MODEL_DISTINCT:
-    case KN_MODEL_ENTROPY:
-    case KN_MODEL_RECURSIVE:
-    case KN_MODEL_K_MAP:
-    case KN_MODEL_KINDS: break;
-    }
-    return NULL;
+    static const char *const names[KN_MODEL_KINDS] = {
+        [KN_MODEL_T_EQUAL] = "t",         [KN_MODEL_T_ORDERED] = "t",     [KN_MODEL_T_HIERARCHICAL] = "t",
+        [KN_MODEL_ALPHA_K] = "alpha",     [KN_MODEL_BETA_BASIC] = "beta", [KN_MODEL_BETA_ENHANCED] = "beta",
+        [KN_MODEL_DELTA] = "delta",       [KN_MODEL_PRESENCE] = "max",    [KN_MODEL_MAX_RISK] = "risk",
+        [KN_MODEL_AVERAGE_RISK] = "risk",
+    };
+    return names[kind];
 }
 
-/* The model as an object: its name, variant, attribute and parameters. */
 json_t *kn_json_model(const kn_model *m, bool *ok)
 {
     json_t     *o = json_object();
@@ -149,12 +135,8 @@ int64_t kn_request_k(const kn_spec *spec)
 
 const char *kn_suppressed_name(kn_suppressed mode)
 {
-    switch (mode) {
-    case KN_SUPPRESSED_STAR: return "star";
-    case KN_SUPPRESSED_DROP: return "drop";
-    case KN_SUPPRESSED_KEEP_SENSITIVE: return "keep-sensitive";
-    }
-    return "?";
+    static const char *const names[] = {"star", "drop", "keep-sensitive"};
+    return names[mode];
 }
 
 static void set_table_request(json_t *o, const kn_spec *spec, bool *ok)

@@ -250,13 +250,11 @@ static kn_status take_name(parser *p, const char **out, const char *what)
 static kn_status take_value(parser *p)
 {
     kn_literal literal = {NULL, p->word.line, p->word.column};
-    void      *literals = p->literals;
     if (p->word.kind != KN_WORD_TEXT && p->word.kind != KN_WORD_NUMBER)
         return expected(p, "a value: a number or 'text'");
     literal.text = unquote(p, &p->word);
-    if (!literal.text || !kn_grow(p->ctx, &literals, &p->literal_capacity, p->literal_count + 1, sizeof *p->literals))
+    if (!literal.text || !KN_GROW(p->ctx, &p->literals, &p->literal_capacity, p->literal_count + 1))
         return kn_fail_memory(p->err, p->ctx, WHAT);
-    p->literals = literals;
     p->literals[p->literal_count++] = literal;
     advance(p);
     return KN_OK;
@@ -383,7 +381,6 @@ static kn_status take_weight(parser *p, kn_query *query)
 static kn_status take_query(parser *p)
 {
     kn_query query = {0};
-    void    *queries = p->queries;
     if (p->query_count == MOST_QUERIES) return expected(p, "no more than 100,000 queries");
     KN_TRY(take_weight(p, &query));
     kn_buffer_clear(&p->line);
@@ -401,9 +398,8 @@ static kn_status take_query(parser *p)
         return expected(p, query.predicate_count ? "AND or ;" : "WHERE or ;");
     const char *line = kn_buffer_text(&p->line);
     query.text = line ? kn_arena_strndup(&p->w->arena, line, p->line.size) : NULL;
-    if (!query.text || !kn_grow(p->ctx, &queries, &p->query_capacity, p->query_count + 1, sizeof *p->queries))
+    if (!query.text || !KN_GROW(p->ctx, &p->queries, &p->query_capacity, p->query_count + 1))
         return kn_fail_memory(p->err, p->ctx, WHAT);
-    p->queries = queries;
     p->queries[p->query_count++] = query;
     while (is_sign(&p->word, ";")) p->word = next_word(&p->words);
     return KN_OK;
@@ -450,26 +446,12 @@ kn_status kn_workload_parse(kn_workload **out, kn_context *ctx, const char *name
     kn_buffer_init(&p->line, ctx);
     kn_status st = parse_all(p);
     kn_buffer_free(&p->line);
-    kn_free(p->queries);
-    kn_free(p->literals);
-    kn_free(p);
+    KN_FREE(p->queries, p->literals, p);
     if (st == KN_OK)
         *out = &w->workload;
     else
         kn_workload_free(&w->workload);
     return st;
-}
-
-static kn_status read_all(kn_buffer *to, kn_source *source, kn_error *err)
-{
-    size_t got = 0;
-    do {
-        char *room = kn_buffer_reserve(to, 1 << 16);
-        if (!room) return kn_fail_memory(err, to->ctx, WHAT);
-        KN_TRY(kn_source_read(source, room, 1 << 16, &got, err));
-        to->size += got;
-    } while (got > 0 && to->size <= MOST_BYTES);
-    return KN_OK;
 }
 
 kn_status kn_workload_read(kn_workload **out, kn_context *ctx, const char *path, kn_error *err)
@@ -478,7 +460,7 @@ kn_status kn_workload_read(kn_workload **out, kn_context *ctx, const char *path,
     kn_buffer  text;
     KN_TRY(kn_source_open(&source, ctx, path, err));
     kn_buffer_init(&text, ctx);
-    kn_status st = read_all(&text, source, err);
+    kn_status st = kn_source_read_all(source, &text, MOST_BYTES, err);
     if (st == KN_OK) st = kn_workload_parse(out, ctx, kn_source_name(source), text.data, text.size, err);
     kn_buffer_free(&text);
     kn_source_free(source);

@@ -22,7 +22,7 @@ static bool count_items(kn_combinations *c, kn_absence_level *l, const kn_row_en
     for (size_t e = 0; e < count; e++) {
         uint32_t row = entries[e].row;
         uint64_t from = a->items.start[row], to = a->items.start[row + 1];
-        if (!KN_GROW(c->ctx, l->items, l->item_capacity, l->count + (size_t)(to - from) + 1)) return false;
+        if (!KN_GROW(c->ctx, &l->items, &l->item_capacity, l->count + (size_t)(to - from) + 1)) return false;
         for (; from < to; from++) {
             uint32_t item = a->items.items[from];
             if ((int64_t)item <= after || (int64_t)a->weight[item] > budget) continue;
@@ -94,7 +94,7 @@ static bool has_item(const kn_absences *a, uint32_t row, uint32_t item)
 static bool take_lacking(const kn_combinations *c, kn_absence_level *l, const kn_row_entry *entries, size_t count,
                          uint32_t item)
 {
-    if (!KN_GROW(c->ctx, l->entries, l->entry_capacity, count + 1)) return false;
+    if (!KN_GROW(c->ctx, &l->entries, &l->entry_capacity, count + 1)) return false;
     l->entry_count = 0;
     for (size_t e = 0; e < count; e++)
         if (!has_item(c->absences, entries[e].row, item)) l->entries[l->entry_count++] = entries[e];
@@ -134,7 +134,7 @@ kn_found kn_absences_check(kn_combinations *c, const kn_row_entry *entries, size
                            const kn_badness *bad)
 {
     size_t levels = (size_t)budget + 1;
-    if (!KN_GROW(c->ctx, c->absence_levels, c->absence_capacity, levels)) return KN_FOUND_NO_MEMORY;
+    if (!KN_GROW(c->ctx, &c->absence_levels, &c->absence_capacity, levels)) return KN_FOUND_NO_MEMORY;
     while (c->absence_count < levels) c->absence_levels[c->absence_count++] = (kn_absence_level){0};
     int64_t support = 0;
     for (size_t e = 0; e < count; e++) support += c->weight[entries[e].row];

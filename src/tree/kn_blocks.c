@@ -18,7 +18,7 @@ enum { BLOCK_BYTES = 1 << 19, FEWEST_WORDS = KN_BLOCK_LANES, MOST_WORDS = 128 };
 
 void kn_blocks_free(kn_blocks *b)
 {
-    KN_FREE_ALL(b->relation_of, b->ends, b->neighbours, b->of_node, b->differs, b->sets);
+    KN_FREE(b->relation_of, b->ends, b->neighbours, b->of_node, b->differs, b->sets);
 }
 
 /* ---- Relations ---- */
@@ -27,7 +27,7 @@ static bool number_pair(kn_blocks *b, uint32_t above, uint32_t below, uint32_t *
 {
     uint32_t *known = &b->relation_of[(size_t)above * b->c->places + below];
     if (*known == 0) {
-        if (!KN_GROW(b->c->ctx, b->ends, b->ends_capacity, 2 * ((size_t)b->relations + 1))) return false;
+        if (!KN_GROW(b->c->ctx, &b->ends, &b->ends_capacity, 2 * ((size_t)b->relations + 1))) return false;
         b->ends[2 * b->relations] = above;
         b->ends[2 * b->relations + 1] = below;
         *known = ++b->relations;
@@ -59,8 +59,8 @@ static kn_status relate(kn_blocks *b, const kn_blocks_ways *w, kn_error *err)
     const kn_candidate *c = b->c;
     size_t              pairs = (size_t)c->places * c->places, stride = 2 * c->stride;
     b->relations = 0;
-    if (!KN_GROW(c->ctx, b->relation_of, b->relation_of_capacity, pairs + 1) ||
-        !KN_GROW(c->ctx, b->of_node, b->of_node_capacity, ((size_t)c->nodes + 1) * stride))
+    if (!KN_GROW(c->ctx, &b->relation_of, &b->relation_of_capacity, pairs + 1) ||
+        !KN_GROW(c->ctx, &b->of_node, &b->of_node_capacity, ((size_t)c->nodes + 1) * stride))
         return kn_fail_memory(err, c->ctx, WHAT);
     memset(b->relation_of, 0, pairs * sizeof *b->relation_of);
     for (uint32_t i = 0; i < c->nodes; i++) {
@@ -80,7 +80,7 @@ static kn_status relate(kn_blocks *b, const kn_blocks_ways *w, kn_error *err)
 static bool link_neighbours(kn_blocks *b)
 {
     size_t starts = (size_t)b->c->places + 2, need = starts + 4 * (size_t)b->relations;
-    if (!KN_GROW(b->c->ctx, b->neighbours, b->neighbours_capacity, need)) return false;
+    if (!KN_GROW(b->c->ctx, &b->neighbours, &b->neighbours_capacity, need)) return false;
     uint32_t *start = b->neighbours, *list = b->neighbours + starts;
     memset(start, 0, starts * sizeof *start);
     for (uint32_t i = 0; i < 2 * b->relations; i++) start[b->ends[i] + 2]++;
@@ -131,8 +131,8 @@ kn_status kn_blocks_begin(kn_blocks *b, kn_candidate *c, const kn_blocks_ways *w
     if (words > MOST_WORDS) words = MOST_WORDS;
     if (words > (rows + 63) / 64) words = (rows + 63) / 64; /* they may weigh more, and then take several blocks */
     b->words = words < FEWEST_WORDS ? FEWEST_WORDS : words / FEWEST_WORDS * FEWEST_WORDS;
-    if (!link_neighbours(b) || !KN_GROW(c->ctx, b->differs, b->differs_capacity, 2 * relations + 1) ||
-        !KN_GROW(c->ctx, b->sets, b->sets_capacity, sets * b->words))
+    if (!link_neighbours(b) || !KN_GROW(c->ctx, &b->differs, &b->differs_capacity, 2 * relations + 1) ||
+        !KN_GROW(c->ctx, &b->sets, &b->sets_capacity, sets * b->words))
         return kn_fail_memory(err, c->ctx, WHAT);
     b->present = b->differs + relations;
     b->values = b->sets;

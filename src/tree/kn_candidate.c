@@ -73,7 +73,7 @@ void kn_candidate_free(kn_candidate *c)
         if (c->new_supports) kn_counts_free(&c->new_supports[i]);
         if (c->delta) kn_counts_free(&c->delta[i]);
     }
-    KN_FREE_ALL(c->cut_of, c->image, c->gone, c->value, c->paths, c->previous_paths, c->was, c->differs, c->moved,
+    KN_FREE(c->cut_of, c->image, c->gone, c->value, c->paths, c->previous_paths, c->was, c->differs, c->moved,
                 c->row_source, c->row_weight, c->differed, c->node_marks, c->row_marks, c->row_start, c->narrow_nodes,
                 c->wide_nodes, c->row_hash, c->row_slots, c->changed_rows, c->new_row, c->has, c->node_stamp,
                 c->old_has, c->local, c->new_supports, c->delta, c->round_of, c->bad, c->list, c->support, c->trie_of,
@@ -101,7 +101,7 @@ static bool add_range(kn_candidate *c, uint32_t from, uint32_t to)
         c->image[i] = c->old_nodes + node;
         if (old != KN_NONE) c->gone[old] = true;
         if (c->added.count == known) continue;
-        if (!KN_GROW(c->ctx, c->was, c->was_capacity, c->added.count)) return false;
+        if (!KN_GROW(c->ctx, &c->was, &c->was_capacity, c->added.count)) return false;
         c->was[node] = old;
     }
     return true;
@@ -131,7 +131,7 @@ static kn_status number_values(kn_candidate *c, kn_error *err)
     uint32_t             u = c->specialized;
     c->places = c->new_count = 0;
     if (kn_is_whole(c)) return KN_OK;
-    if (!KN_GROW(c->ctx, c->value_of, c->value_of_capacity, v->nodes)) return kn_fail_memory(err, c->ctx, WHAT);
+    if (!KN_GROW(c->ctx, &c->value_of, &c->value_of_capacity, v->nodes)) return kn_fail_memory(err, c->ctx, WHAT);
     memset(c->place_of, 0xff, v->nodes * sizeof *c->place_of);
     for (uint32_t child = u + 1; child < v->end[u]; child = v->end[child]) {
         c->place_of[child] = c->new_count;
@@ -159,7 +159,7 @@ static kn_status add_nodes(kn_candidate *c, kn_error *err)
     const kn_synopsis *s = c->synopsis;
     c->old_nodes = c->parent ? c->parent->nodes : 0;
     kn_node_table_clear(&c->added);
-    if (!KN_GROW(c->ctx, c->gone, c->gone_capacity, (size_t)c->old_nodes + 1)) return kn_fail_memory(err, c->ctx, WHAT);
+    if (!KN_GROW(c->ctx, &c->gone, &c->gone_capacity, (size_t)c->old_nodes + 1)) return kn_fail_memory(err, c->ctx, WHAT);
     memset(c->gone, 0, c->old_nodes * sizeof *c->gone);
     if (kn_is_whole(c)) {
         memset(c->gone, 1, c->old_nodes * sizeof *c->gone);
@@ -178,12 +178,12 @@ static kn_status add_nodes(kn_candidate *c, kn_error *err)
 static kn_status write_paths(kn_candidate *c, kn_error *err)
 {
     size_t n = (size_t)c->nodes + 1, old = c->old_nodes, stride = c->stride;
-    if (!KN_GROW(c->ctx, c->value, c->value_capacity, n) || !KN_GROW(c->ctx, c->paths, c->paths_capacity, n * stride) ||
-        !KN_GROW(c->ctx, c->previous_paths, c->previous_paths_capacity, n * stride) ||
-        !KN_GROW(c->ctx, c->differs, c->differs_capacity, n) || !KN_GROW(c->ctx, c->moved, c->moved_capacity, n) ||
-        !KN_GROW(c->ctx, c->differed, c->differed_capacity, n) ||
-        !KN_GROW(c->ctx, c->node_marks, c->node_marks_capacity, n) ||
-        !KN_GROW(c->ctx, c->node_stamp, c->node_stamp_capacity, n))
+    if (!KN_GROW(c->ctx, &c->value, &c->value_capacity, n) || !KN_GROW(c->ctx, &c->paths, &c->paths_capacity, n * stride) ||
+        !KN_GROW(c->ctx, &c->previous_paths, &c->previous_paths_capacity, n * stride) ||
+        !KN_GROW(c->ctx, &c->differs, &c->differs_capacity, n) || !KN_GROW(c->ctx, &c->moved, &c->moved_capacity, n) ||
+        !KN_GROW(c->ctx, &c->differed, &c->differed_capacity, n) ||
+        !KN_GROW(c->ctx, &c->node_marks, &c->node_marks_capacity, n) ||
+        !KN_GROW(c->ctx, &c->node_stamp, &c->node_stamp_capacity, n))
         return kn_fail_memory(err, c->ctx, WHAT);
     memset(c->node_stamp, 0, n * sizeof *c->node_stamp);
     memset(c->moved, 0, n * sizeof *c->moved);

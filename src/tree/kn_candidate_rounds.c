@@ -255,7 +255,7 @@ static int32_t relation_support(const kn_candidate *c, uint32_t above, uint32_t 
 
 static bool add_bad(kn_candidate *c, uint64_t key)
 {
-    if (!KN_GROW(c->ctx, c->bad, c->bad_capacity, c->bad_count + 1)) return false;
+    if (!KN_GROW(c->ctx, &c->bad, &c->bad_capacity, c->bad_count + 1)) return false;
     c->bad[c->bad_count++] = key;
     return true;
 }
@@ -346,7 +346,7 @@ static kn_status append_named(kn_candidate *c, kn_error *err)
 {
     size_t          n = c->named.used, at = 0;
     kn_sort_record *order = kn_alloc_array(c->ctx, n + 1, sizeof *order);
-    if (!order || !KN_GROW(c->ctx, c->list, c->list_capacity, c->list_count + n + 1)) {
+    if (!order || !KN_GROW(c->ctx, &c->list, &c->list_capacity, c->list_count + n + 1)) {
         kn_free(order);
         return kn_fail_memory(err, c->ctx, WHAT);
     }

@@ -27,7 +27,7 @@ kn_status kn_candidate_find_rows(kn_candidate *c, kn_error *err)
             for (kn_list_reader list = kn_synopsis_list(s, s->side[i]); kn_list_next(&list);)
                 kn_bitset_set(c->has, list.row);
     size_t count = kn_bitset_count(c->has, words);
-    if (!KN_GROW(c->ctx, c->changed_rows, c->changed_capacity, count + 1)) return kn_fail_memory(err, c->ctx, WHAT);
+    if (!KN_GROW(c->ctx, &c->changed_rows, &c->changed_capacity, count + 1)) return kn_fail_memory(err, c->ctx, WHAT);
     c->changed_count = 0;
     for (size_t i = 0; i < words; i++)
         for (uint64_t left = c->has[i]; left; left &= left - 1)
@@ -97,13 +97,13 @@ static bool grow_slots(kn_candidate *c)
 /* Room for so many rows, which have so many nodes at most. */
 static bool make_room(kn_candidate *c, size_t rows, size_t nodes)
 {
-    if (c->merged && (!KN_GROW(c->ctx, c->row_source, c->row_source_capacity, rows + 1) ||
-                      !KN_GROW(c->ctx, c->row_hash, c->row_hash_capacity, rows + 1) ||
-                      !KN_GROW(c->ctx, c->row_weight, c->row_weight_capacity, rows + 1)))
+    if (c->merged && (!KN_GROW(c->ctx, &c->row_source, &c->row_source_capacity, rows + 1) ||
+                      !KN_GROW(c->ctx, &c->row_hash, &c->row_hash_capacity, rows + 1) ||
+                      !KN_GROW(c->ctx, &c->row_weight, &c->row_weight_capacity, rows + 1)))
         return false;
-    if (!KN_GROW(c->ctx, c->row_start, c->row_start_capacity, rows + 2)) return false;
-    return c->narrow ? KN_GROW(c->ctx, c->narrow_nodes, c->narrow_capacity, nodes + 1)
-                     : KN_GROW(c->ctx, c->wide_nodes, c->wide_capacity, nodes + 1);
+    if (!KN_GROW(c->ctx, &c->row_start, &c->row_start_capacity, rows + 2)) return false;
+    return c->narrow ? KN_GROW(c->ctx, &c->narrow_nodes, &c->narrow_capacity, nodes + 1)
+                     : KN_GROW(c->ctx, &c->wide_nodes, &c->wide_capacity, nodes + 1);
 }
 
 /* The row that was written becomes one, unless there is an equal one: which? KN_NONE: memory is out. */
@@ -126,7 +126,7 @@ static uint32_t merge_row(kn_candidate *c, uint32_t source)
 
 static kn_status merge_rows(kn_candidate *c, kn_error *err)
 {
-    if (!KN_GROW(c->ctx, c->new_row, c->new_row_capacity, c->changed_count + 1) || !make_room(c, 0, 0))
+    if (!KN_GROW(c->ctx, &c->new_row, &c->new_row_capacity, c->changed_count + 1) || !make_room(c, 0, 0))
         return kn_fail_memory(err, c->ctx, WHAT);
     c->row_start[0] = 0;
     if (c->row_slot_count) memset(c->row_slots, 0, c->row_slot_count * sizeof *c->row_slots);
@@ -180,7 +180,7 @@ kn_status kn_candidate_rows(kn_candidate *c, kn_error *err)
 bool kn_candidate_find_old_rows(kn_candidate *c)
 {
     size_t words = kn_bitset_words(c->parent->rows) + 1;
-    if (!KN_GROW(c->ctx, c->old_has, c->old_has_capacity, words)) return false;
+    if (!KN_GROW(c->ctx, &c->old_has, &c->old_has_capacity, words)) return false;
     memset(c->old_has, 0, words * sizeof *c->old_has);
     for (uint32_t i = 0; i < c->row_count; i++)
         kn_bitset_set(c->old_has, kn_state_row_of(c->parent, kn_row_source(c, i)));

@@ -37,8 +37,8 @@ static bool take_row(const kn_candidate *c, value_rows *x, uint32_t row, uint32_
     uint64_t           from = s->value_start[source], end = s->value_start[source + 1], at = x->start[x->count];
     bool               recent = false, meant = false;
     size_t             need = (size_t)(at + end - from) + 1, rows = (size_t)x->count + 2;
-    if (!KN_GROW(c->ctx, x->items, x->item_capacity, need) || !KN_GROW(c->ctx, x->start, x->start_capacity, rows) ||
-        !KN_GROW(c->ctx, x->weight, x->weight_capacity, rows))
+    if (!KN_GROW(c->ctx, &x->items, &x->item_capacity, need) || !KN_GROW(c->ctx, &x->start, &x->start_capacity, rows) ||
+        !KN_GROW(c->ctx, &x->weight, &x->weight_capacity, rows))
         return false;
     for (int pass = 0; pass < 2; pass++)
         for (uint64_t i = from; i < end; i++) {
@@ -59,7 +59,7 @@ static bool take_row(const kn_candidate *c, value_rows *x, uint32_t row, uint32_
 static bool take_rows(const kn_candidate *c, value_rows *x, uint32_t first, uint32_t last, bool pairs)
 {
     x->count = 0;
-    if (!KN_GROW(c->ctx, x->start, x->start_capacity, 1)) return false;
+    if (!KN_GROW(c->ctx, &x->start, &x->start_capacity, 1)) return false;
     x->start[0] = 0;
     for (uint32_t row = 0; row < c->row_count; row++)
         if (!take_row(c, x, row, first, last, pairs)) return false;
@@ -125,7 +125,7 @@ static kn_status check_range(kn_candidate *c, value_rows *x, uint32_t first, uin
         *found = check_chosen(c, x, entries + from, (size_t)(ends[v - first] - from));
         from = ends[v - first];
     }
-    KN_FREE_ALL(entries, ends);
+    KN_FREE(entries, ends);
     return st;
 }
 
@@ -203,7 +203,7 @@ static kn_status check_pairs(kn_candidate *c, value_rows *x, kn_found *found, kn
             c->combinations.excluded_count = 0;
             from = ends[at];
         }
-    KN_FREE_ALL(entries, ends);
+    KN_FREE(entries, ends);
     return st;
 }
 
@@ -234,7 +234,7 @@ kn_status kn_candidate_value_check(kn_candidate *c, bool *ok, kn_error *err)
         st = kn_fail_memory(err, c->ctx, WHAT);
     y->cancelled = false;
     if (st == KN_OK) st = pairs ? check_pairs(c, &x, &found, err) : check_new(c, &x, &found, err);
-    KN_FREE_ALL(x.start, x.items, x.weight);
+    KN_FREE(x.start, x.items, x.weight);
     *ok = found == KN_FOUND_NONE;
     if (st == KN_OK && found == KN_FOUND_NO_MEMORY) return kn_fail_memory(err, c->ctx, WHAT);
     return st == KN_OK && y->cancelled ? kn_fail_cancelled(err) : st;

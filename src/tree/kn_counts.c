@@ -13,7 +13,7 @@ enum { FEWEST = 256 };
 
 void kn_counts_free(kn_counts *c)
 {
-    KN_FREE_ALL(c->keys, c->counts);
+    KN_FREE(c->keys, c->counts);
     *c = (kn_counts){.ctx = c->ctx};
 }
 

@@ -59,7 +59,7 @@ static bool grow_slots(kn_cuts *c)
 /* Copies the cut's values, unless it is there. */
 static kn_status add(kn_cuts *c, kn_cut cut, kn_error *err)
 {
-    if ((c->count * 2 >= c->slot_count && !grow_slots(c)) || !KN_GROW(c->ctx, c->cuts, c->capacity, c->count + 1))
+    if ((c->count * 2 >= c->slot_count && !grow_slots(c)) || !KN_GROW(c->ctx, &c->cuts, &c->capacity, c->count + 1))
         return kn_fail_memory(err, c->ctx, WHAT);
     if (c->count >= UINT32_MAX - 1) return kn_fail(err, KN_MEMORY, "more cuts than can be numbered");
     size_t at = (size_t)hash_of(&cut) & (c->slot_count - 1);
@@ -100,7 +100,7 @@ kn_status kn_cuts_make(kn_cuts *c, kn_context *ctx, const kn_vocabulary *vocabul
 void kn_cuts_free(kn_cuts *c)
 {
     kn_arena_free(&c->arena);
-    KN_FREE_ALL(c->cuts, c->slots);
+    KN_FREE(c->cuts, c->slots);
 }
 
 /* The values of a cut with place i specialized; returns how many. */

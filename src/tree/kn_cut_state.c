@@ -25,11 +25,11 @@ void kn_cut_state_free(kn_cut_state *s)
     for (int i = 0; i < s->round_count; i++) {
         kn_round *r = &s->rounds[i];
         for (int j = 0; j < r->tables && r->table; j++) kn_counts_free(&r->table[j]);
-        KN_FREE_ALL(r->table, r->base, r->paths, r->bad);
+        KN_FREE(r->table, r->base, r->paths, r->bad);
     }
-    KN_FREE_ALL(s->rounds, s->value, s->image, s->cut_of, s->representative, s->weight, s->row_of);
+    KN_FREE(s->rounds, s->value, s->image, s->cut_of, s->representative, s->weight, s->row_of);
     kn_node_table_free(&s->trie);
-    KN_FREE_ALL(s->support, s->trie_of, s);
+    KN_FREE(s->support, s->trie_of, s);
 }
 
 /* The nodes that are not gone, in their order. */

@@ -106,7 +106,7 @@ kn_status kn_delta_begin(kn_candidate *c, const kn_round *old, int from, int to,
     c->delta_before = goes_on(c, from, to) ? c->delta_round : NULL;
     c->delta_from = from;
     c->delta_to = to;
-    if (!KN_GROW(c->ctx, c->row_marks, c->row_marks_capacity, (size_t)c->row_count + 1))
+    if (!KN_GROW(c->ctx, &c->row_marks, &c->row_marks_capacity, (size_t)c->row_count + 1))
         return kn_fail_memory(err, c->ctx, "counting combinations");
     if (!mark_nodes(c, old, c->delta_before)) {
         memset(c->row_marks, 0, c->row_count * sizeof *c->row_marks);

@@ -64,7 +64,7 @@ static kn_status apply_named(kn_structure *s, kn_tree_counters *counters, kn_err
     size_t   count = 0;
     for (uint32_t i = 0; i < n; i++) count += s->named[i];
     kn_sort_record *order = kn_alloc_array(s->ctx, count + 1, sizeof *order);
-    if (!order || !KN_GROW(s->ctx, s->disassociations, s->capacity, s->count + count)) {
+    if (!order || !KN_GROW(s->ctx, &s->disassociations, &s->capacity, s->count + count)) {
         kn_free(order);
         return kn_fail_memory(err, s->ctx, WHAT);
     }
@@ -192,7 +192,7 @@ static kn_status name_positions(kn_structure *s, bool *any, kn_error *err)
         s->named[r] = true;
         *any = true;
     }
-    KN_FREE_ALL(of_node, support);
+    KN_FREE(of_node, support);
     kn_node_table_free(&positions);
     return st;
 }

@@ -20,7 +20,7 @@ kn_status kn_new_support_prepare(kn_candidate *c, kn_error *err)
     size_t cells = (size_t)c->new_count * c->places * c->places * 2;
     c->dense = cells <= MOST_CELLS;
     for (int j = 1; c->dense && j <= c->problem->n; j++)
-        if (!KN_GROW(c->ctx, c->cells[j], c->cells_capacity[j], cells))
+        if (!KN_GROW(c->ctx, &c->cells[j], &c->cells_capacity[j], cells))
             return kn_fail_memory(err, c->ctx, "counting combinations");
     return KN_OK;
 }

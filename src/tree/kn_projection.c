@@ -17,9 +17,9 @@
 void kn_projection_free(kn_projection *p)
 {
     if (!p) return;
-    KN_FREE_ALL(p->parent, p->place, p->path_start, p->path, p->image);
+    KN_FREE(p->parent, p->place, p->path_start, p->path, p->image);
     kn_rows_free(&p->rows);
-    KN_FREE_ALL(p->known_start, p->known, p->absence, p->absent_start, p->absent, p);
+    KN_FREE(p->known_start, p->known, p->absence, p->absent_start, p->absent, p);
 }
 
 /* Nodes and where those of the synopsis go. */

@@ -144,6 +144,6 @@ kn_status kn_rpda(kn_tree_cost *out, const kn_structure *s, const kn_cost_domain
     trie      t = {0};
     kn_status st = measure(&t, out, s, domain, err);
     kn_node_table_free(&t.nodes);
-    KN_FREE_ALL(t.of_node, t.support, t.stamp);
+    KN_FREE(t.of_node, t.support, t.stamp);
     return st;
 }

@@ -35,7 +35,7 @@ kn_status kn_structure_make(kn_structure *s, const kn_tree_problem *problem, con
 void kn_structure_free(kn_structure *s)
 {
     kn_node_table_free(&s->relations);
-    KN_FREE_ALL(s->path, s->length, s->of_node_start, s->of_node, s->of_row_start, s->of_row, s->stamp, s->support,
+    KN_FREE(s->path, s->length, s->of_node_start, s->of_node, s->of_row_start, s->of_row, s->stamp, s->support,
                 s->rows_start, s->rows_of, s->named, s->chosen, s->assigned, s->disassociations);
     *s = (kn_structure){0};
 }
@@ -50,7 +50,7 @@ static kn_status number_relations(kn_structure *s, kn_error *err)
         const uint32_t *path = s->path + p->path_start[i];
         uint32_t        last = s->length[i] - 1u;
         s->of_node_start[i] = at;
-        if (!KN_GROW(s->ctx, s->of_node, s->of_node_capacity, (size_t)at + last + 1))
+        if (!KN_GROW(s->ctx, &s->of_node, &s->of_node_capacity, (size_t)at + last + 1))
             return kn_fail_memory(err, s->ctx, WHAT);
         for (uint32_t j = 0; j < last; j++) {
             uint32_t relation = kn_node_table_child(&s->relations, path[j], path[last]);
@@ -60,10 +60,10 @@ static kn_status number_relations(kn_structure *s, kn_error *err)
     }
     s->of_node_start[p->nodes] = at;
     size_t n = s->relations.count;
-    if (!KN_GROW(s->ctx, s->stamp, s->stamp_capacity, n + 1) ||
-        !KN_GROW(s->ctx, s->support, s->support_capacity, n + 1) ||
-        !KN_GROW(s->ctx, s->rows_start, s->rows_start_capacity, n + 2) ||
-        !KN_GROW(s->ctx, s->named, s->named_capacity, n + 1))
+    if (!KN_GROW(s->ctx, &s->stamp, &s->stamp_capacity, n + 1) ||
+        !KN_GROW(s->ctx, &s->support, &s->support_capacity, n + 1) ||
+        !KN_GROW(s->ctx, &s->rows_start, &s->rows_start_capacity, n + 2) ||
+        !KN_GROW(s->ctx, &s->named, &s->named_capacity, n + 1))
         return kn_fail_memory(err, s->ctx, WHAT);
     memset(s->stamp, 0, n * sizeof *s->stamp);
     memset(s->support, 0, n * sizeof *s->support);
@@ -87,7 +87,7 @@ static kn_status list_relations(kn_structure *s, kn_error *err)
         for (uint64_t i = p->rows.start[row]; i < p->rows.start[row + 1]; i++) {
             uint32_t node = p->rows.members[i];
             uint64_t from = s->of_node_start[node], to = s->of_node_start[node + 1];
-            if (!KN_GROW(s->ctx, s->of_row, s->of_row_capacity, (size_t)(at + to - from) + 1))
+            if (!KN_GROW(s->ctx, &s->of_row, &s->of_row_capacity, (size_t)(at + to - from) + 1))
                 return kn_fail_memory(err, s->ctx, WHAT);
             for (; from < to; from++) {
                 uint32_t relation = s->of_node[from];
@@ -112,7 +112,7 @@ kn_status kn_structure_count(kn_structure *s, kn_error *err)
     uint32_t rows = s->projection->rows.count, n = s->relations.count;
     for (uint32_t i = 1; i < n; i++) s->rows_start[i + 1] += s->rows_start[i];
     size_t total = (size_t)s->of_row_start[rows];
-    if (!KN_GROW(s->ctx, s->rows_of, s->rows_of_capacity, total + 1)) return kn_fail_memory(err, s->ctx, WHAT);
+    if (!KN_GROW(s->ctx, &s->rows_of, &s->rows_of_capacity, total + 1)) return kn_fail_memory(err, s->ctx, WHAT);
     for (uint32_t row = 0; row < rows; row++) {
         uint64_t from = s->of_row_start[row], to = s->of_row_start[row + 1];
         for (uint64_t i = from; i < to; i++)
@@ -169,7 +169,7 @@ static bool take_rows(check *c, const kn_row_entry *entries, size_t *count, int6
     kn_structure *s = c->s;
     bool          paths = s->problem->semantics == KN_SEMANTICS_PATHS && s->chosen_count > 1;
     size_t        kept = 0;
-    if (!KN_GROW(s->ctx, c->rows, c->row_capacity, *count + 1)) return false;
+    if (!KN_GROW(s->ctx, &c->rows, &c->row_capacity, *count + 1)) return false;
     for (size_t i = 0; i < *count; i++) {
         uint32_t row = entries[i].row;
         if (paths && !kn_structure_on_path(s, row)) continue;
@@ -254,7 +254,7 @@ kn_status kn_structure_check(kn_structure *s, kn_combinations *scratch, int rela
         if (found == KN_FOUND_BAD) *any = true;
     }
     scratch->absences = NULL;
-    KN_FREE_ALL(c.ends, c.rows);
+    KN_FREE(c.ends, c.rows);
     if (found == KN_FOUND_NO_MEMORY) return kn_fail_memory(err, s->ctx, WHAT);
     return scratch->cancelled ? kn_fail_cancelled(err) : KN_OK;
 }

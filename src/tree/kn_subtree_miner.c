@@ -110,7 +110,7 @@ static uint32_t add_pair(kn_context *ctx, pair_map *map, uint32_t above, uint32_
 {
     uint32_t old = find_pair(map, above, label);
     if (old != NOWHERE) return old;
-    if (!KN_GROW(ctx, map->keys, map->capacity, map->count + 1)) return NOWHERE;
+    if (!KN_GROW(ctx, &map->keys, &map->capacity, map->count + 1)) return NOWHERE;
     if (2 * (map->count + 1) > map->slot_count) {
         size_t    slot_count = map->slot_count == 0 ? 1024 : 2 * map->slot_count;
         uint32_t *slots = kn_alloc_array_zero(ctx, slot_count, sizeof *slots);
@@ -127,7 +127,7 @@ static uint32_t add_pair(kn_context *ctx, pair_map *map, uint32_t above, uint32_
 
 static void free_pairs(pair_map *map)
 {
-    KN_FREE_ALL(map->keys, map->slots);
+    KN_FREE(map->keys, map->slots);
 }
 
 /* ---- The records at this level ---- */
@@ -163,8 +163,8 @@ static bool count_pair(miner *m, side *s, int64_t record, uint32_t above, uint32
     *number = add_pair(m->ctx, &m->pairs, above, label);
     if (*number == NOWHERE) return false;
     if (m->pairs.count > before) {
-        if (!KN_GROW(m->ctx, m->support, m->support_capacity, m->pairs.count) ||
-            !KN_GROW(m->ctx, m->last, m->last_capacity, m->pairs.count))
+        if (!KN_GROW(m->ctx, &m->support, &m->support_capacity, m->pairs.count) ||
+            !KN_GROW(m->ctx, &m->last, &m->last_capacity, m->pairs.count))
             return false;
         m->support[*number] = 0;
         m->last[*number] = -1;
@@ -467,13 +467,13 @@ kn_status kn_subtree_mine(kn_mining *out, kn_context *ctx, const kn_mining_probl
     miner     m = {.ctx = ctx, .problem = problem, .vocabulary = problem->original->vocabulary};
     kn_status status = mine(&m, out, err);
     for (int which = 0; which < 2; which++) {
-        KN_FREE_ALL(m.sides[which].nodes, m.sides[which].size, m.sides[which].sets);
+        KN_FREE(m.sides[which].nodes, m.sides[which].size, m.sides[which].sets);
     }
     for (int i = 0; i < m.grower_count; i++) {
-        KN_FREE_ALL(m.growers[i].nodes, m.growers[i].sets[0], m.growers[i].sets[1], m.growers[i].found,
+        KN_FREE(m.growers[i].nodes, m.growers[i].sets[0], m.growers[i].sets[1], m.growers[i].found,
                     m.growers[i].scratch);
     }
     free_pairs(&m.pairs);
-    KN_FREE_ALL(m.growers, m.support, m.last, m.at, m.items, m.item_of, m.labels, m.survives, m.found);
+    KN_FREE(m.growers, m.support, m.last, m.at, m.items, m.item_of, m.labels, m.survives, m.found);
     return status;
 }

@@ -113,6 +113,6 @@ kn_status kn_tree_check_size(kn_context *ctx, const kn_tree_problem *problem, kn
         st = look(&r, err);
     else
         st = kn_fail_memory(err, ctx, "searching the cuts");
-    KN_FREE_ALL(r.support, r.seen, r.shows, r.touched);
+    KN_FREE(r.support, r.seen, r.shows, r.touched);
     return st;
 }

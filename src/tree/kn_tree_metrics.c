@@ -210,7 +210,7 @@ static kn_status mine_levels(kn_tree_metrics *out, measuring *m, const kn_tree_m
         all.kept += level.kept;
         all.distance += level.distance;
     }
-    KN_FREE_ALL(image, steps, nodes);
+    KN_FREE(image, steps, nodes);
     /* Nothing frequent: nothing lost. */
     out->ml2 = all.frequent == 0 ? 0 : 1 - (double)all.kept / (double)all.frequent;
     out->dml2 = all.frequent == 0 ? 0 : all.distance / (double)all.frequent;
@@ -250,9 +250,9 @@ static kn_status prepare(measuring *m, kn_error *err)
 static void release(measuring *m)
 {
     for (int w = 0; w < m->worker_count; w++) {
-        KN_FREE_ALL(m->nodes[w], m->inner[w], m->shown[w]);
+        KN_FREE(m->nodes[w], m->inner[w], m->shown[w]);
     }
-    KN_FREE_ALL(m->domain, m->pieces, m->nodes, m->inner, m->shown);
+    KN_FREE(m->domain, m->pieces, m->nodes, m->inner, m->shown);
 }
 
 static void add_up(kn_tree_metrics *out, measuring *m)

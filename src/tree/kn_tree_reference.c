@@ -124,7 +124,7 @@ static kn_status collect_positions(kn_reference *r, position **out, size_t *coun
             uint32_t parent = nodes[i].parent == KN_RECORDS_ROOT ? NONE : nodes[nodes[i].parent].value;
             if (nodes[i].value == 0 || parent == 0) continue; /* "*" has no class */
             if (kn_bitset_test(r->class_pairs, class_pair(r, parent, nodes[i].value))) continue;
-            if (!KN_GROW(r->ctx, *out, capacity, *count + 1)) {
+            if (!KN_GROW(r->ctx, &*out, &capacity, *count + 1)) {
                 kn_free(*out);
                 return kn_reference_no_memory(r, err);
             }
@@ -173,7 +173,7 @@ static kn_status name_relations(kn_reference *r, kn_error *err)
     r->named_count = 0;
     if (r->problem->n == 0) return KN_OK; /* nothing ever moves */
     KN_TRY(kn_reference_collect_relations(r, err));
-    if (!KN_GROW(r->ctx, r->named, r->named_capacity, r->relation_count + 1)) return kn_reference_no_memory(r, err);
+    if (!KN_GROW(r->ctx, &r->named, &r->named_capacity, r->relation_count + 1)) return kn_reference_no_memory(r, err);
     memset(r->named, 0, r->relation_count * sizeof *r->named);
     for (int known = 1; known <= r->problem->n && r->named_count == 0; known++)
         if (kn_reference_visit(r, known, known, name_of_rare)) return KN_OK;
@@ -188,7 +188,7 @@ static kn_status fix_structure(kn_reference *r, bool *fixed, kn_error *err)
         KN_TRY(name_relations(r, err));
         *fixed = !r->cancelled && !r->late && r->named_count == 0;
         if (r->named_count == 0 || r->cancelled || r->late || r->problem->method == KN_METHOD_OCS) return KN_OK;
-        if (!KN_GROW(r->ctx, r->sd, r->sd_capacity, r->sd_count + r->named_count))
+        if (!KN_GROW(r->ctx, &r->sd, &r->sd_capacity, r->sd_count + r->named_count))
             return kn_reference_no_memory(r, err);
         for (uint32_t x = 0; x < r->relation_count; x++) {
             if (!r->named[x]) continue;
@@ -212,7 +212,7 @@ static uint32_t trie_child(kn_reference *r, uint32_t parent, uint32_t value)
         at = r->trie[at].next;
     }
     if (at != NONE && r->trie[at].value == value) return at;
-    if (!KN_GROW(r->ctx, r->trie, r->trie_capacity, r->trie_count + 1)) return NONE;
+    if (!KN_GROW(r->ctx, &r->trie, &r->trie_capacity, r->trie_count + 1)) return NONE;
     uint32_t child = (uint32_t)r->trie_count++;
     r->trie[child] = (kn_reference_trie_node){value, NONE, at, 0, -1};
     if (before == NONE)
@@ -345,7 +345,7 @@ static kn_status add_cut(kn_reference *r, kn_reference_cut new_cut, kn_error *er
 {
     kn_status status = KN_OK;
     if (r->cut_count * 2 >= r->table_size) status = grow_table(r, err);
-    if (status == KN_OK && !KN_GROW(r->ctx, r->cuts, r->cut_capacity, r->cut_count + 1))
+    if (status == KN_OK && !KN_GROW(r->ctx, &r->cuts, &r->cut_capacity, r->cut_count + 1))
         status = kn_reference_no_memory(r, err);
     if (status == KN_OK) {
         size_t mask = r->table_size - 1;
@@ -400,7 +400,7 @@ static kn_status remember(kn_reference *r, uint32_t number, kn_reference_cost co
 {
     int order = r->found ? compare_costs(cost, r->best_cost) : -1;
     if (order > 0 || (order == 0 && compare_cuts(r, &r->cuts[number], &r->cuts[r->best]) > 0)) return KN_OK;
-    if (!KN_GROW(r->ctx, r->best_sd, r->best_sd_capacity, r->sd_count + 1)) return kn_reference_no_memory(r, err);
+    if (!KN_GROW(r->ctx, &r->best_sd, &r->best_sd_capacity, r->sd_count + 1)) return kn_reference_no_memory(r, err);
     if (r->sd_count > 0) memcpy(r->best_sd, r->sd, r->sd_count * sizeof *r->sd);
     r->best_sd_count = r->sd_count;
     r->best = number;
@@ -542,7 +542,7 @@ static kn_status prepare(kn_reference *r, kn_error *err)
 static void release(kn_reference *r)
 {
     for (size_t i = 0; i < r->cut_count; i++) kn_free(r->cuts[i].values);
-    KN_FREE_ALL(r->domain, r->class_pairs, r->image, r->place, r->plain, r->with_value, r->value_ids, r->size, r->nodes,
+    KN_FREE(r->domain, r->class_pairs, r->image, r->place, r->plain, r->with_value, r->value_ids, r->size, r->nodes,
                 r->scratch, r->trie_of, r->trie, r->value_stack, r->relation_stack, r->stack_ids, r->chosen, r->node_of,
                 r->among, r->known, r->named, r->pairs, r->relations, r->relation_ids, r->sd, r->cuts, r->table,
                 r->best_sd, r->absence, r->occurs);

@@ -122,11 +122,11 @@ static void list_pair(kn_reference *r, int64_t record, uint32_t ancestor, uint32
 kn_status kn_reference_collect_relations(kn_reference *r, kn_error *err)
 {
     size_t n = r->cut->size, words = kn_bitset_words(n * n);
-    if (!KN_GROW(r->ctx, r->pairs, r->pairs_capacity, words + 1)) return kn_reference_no_memory(r, err);
+    if (!KN_GROW(r->ctx, &r->pairs, &r->pairs_capacity, words + 1)) return kn_reference_no_memory(r, err);
     memset(r->pairs, 0, words * sizeof *r->pairs);
     size_t total = each_pair(r, note_pair), count = kn_bitset_count(r->pairs, words);
-    if (!KN_GROW(r->ctx, r->relations, r->relation_capacity, count + 1) ||
-        !KN_GROW(r->ctx, r->relation_ids, r->relation_ids_capacity, total + 1))
+    if (!KN_GROW(r->ctx, &r->relations, &r->relation_capacity, count + 1) ||
+        !KN_GROW(r->ctx, &r->relation_ids, &r->relation_ids_capacity, total + 1))
         return kn_reference_no_memory(r, err);
     r->relation_count = 0;
     for (uint32_t a = 0; a < n; a++)

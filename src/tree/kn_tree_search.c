@@ -222,8 +222,8 @@ static kn_status follow(search *s, uint32_t cut, kn_tree_cost cost, kn_error *er
     size_t at = s->followed_count, most = all ? SIZE_MAX : (size_t)s->problem->g;
     while (!all && at > 0 && before(s, cost, cut, s->costs[at - 1], s->followed[at - 1])) at--;
     if (at >= most) return KN_OK;
-    if (!KN_GROW(s->ctx, s->followed, s->followed_capacity, s->followed_count + 1) ||
-        !KN_GROW(s->ctx, s->costs, s->costs_capacity, s->followed_count + 1))
+    if (!KN_GROW(s->ctx, &s->followed, &s->followed_capacity, s->followed_count + 1) ||
+        !KN_GROW(s->ctx, &s->costs, &s->costs_capacity, s->followed_count + 1))
         return kn_fail_memory(err, s->ctx, "searching the cuts");
     size_t behind = s->followed_count - at;
     if (s->followed_count == most) behind--;
@@ -247,7 +247,7 @@ static void add_counters(kn_tree_counters *to, const kn_tree_counters *from)
 
 static kn_status remember_rare(search *s, kn_outcome *o, kn_error *err)
 {
-    if (!KN_GROW(s->ctx, s->rare, s->rare_capacity, s->rare_count + 1))
+    if (!KN_GROW(s->ctx, &s->rare, &s->rare_capacity, s->rare_count + 1))
         return kn_fail_memory(err, s->ctx, "searching the cuts");
     s->rare[s->rare_count++] = (rare_values){o->rare, o->rare_count};
     o->rare = NULL;
@@ -286,7 +286,7 @@ static kn_status step(search *s, size_t from, kn_error *err)
         kn_status st = kn_parallel_for(s->ctx, (int64_t)n, 1, look_at_range, s, err);
         for (size_t i = 0; i < n; i++) {
             if (st == KN_OK) st = take(s, (uint32_t)(s->first + i), &s->outcomes[i], err);
-            KN_FREE_ALL(s->outcomes[i].disassociations, s->outcomes[i].rare);
+            KN_FREE(s->outcomes[i].disassociations, s->outcomes[i].rare);
         }
         if (st != KN_OK) return st;
     }
@@ -439,7 +439,7 @@ static kn_status search_fast(kn_tree_result *out, kn_context *ctx, const kn_tree
     for (size_t i = 0; i < s->rare_count; i++) kn_free(s->rare[i].values);
     free_states(s->states, s->state_count);
     free_kept(s);
-    KN_FREE_ALL(s->kept, s->room, s->candidates, s->state_cut, s->rare, s->scratch, s->domain, s->followed, s->costs,
+    KN_FREE(s->kept, s->room, s->candidates, s->state_cut, s->rare, s->scratch, s->domain, s->followed, s->costs,
                 s->best_list);
     kn_cuts_free(&s->cuts);
     kn_synopsis_free(s->synopsis);

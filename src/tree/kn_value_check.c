@@ -88,6 +88,6 @@ kn_status kn_diversity_check(kn_structure *s, kn_combinations *c, bool *ok, kn_e
         st = kn_structure_check(s, c, j, &uneven, true, &any, err);
         *ok = !any;
     }
-    KN_FREE_ALL(start, items, count);
+    KN_FREE(start, items, count);
     return st;
 }

@@ -177,6 +177,6 @@ kn_status kn_value_sweep(kn_candidate *c, bool *ok, kn_error *err)
         st = kn_fail_memory(err, c->ctx, WHAT);
     if (st == KN_OK) st = count_rows(c, &x, err);
     if (st == KN_OK) *ok = !find_rare(c, &x);
-    KN_FREE_ALL(x.one, x.sets, x.set_of);
+    KN_FREE(x.one, x.sets, x.set_of);
     return st;
 }

@@ -72,9 +72,7 @@ static uint64_t log_units(int64_t rows)
 
 static void attribute_free(attribute *a)
 {
-    kn_free(a->below);
-    kn_free(a->code_logs);
-    kn_free(a->node_logs);
+    KN_FREE(a->below, a->code_logs, a->node_logs);
 }
 
 /* The difference of two values of the column, in the unit of its width. */

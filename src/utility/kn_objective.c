@@ -39,12 +39,7 @@ void kn_objective_free(kn_objective *o)
         if (o->costs) kn_free(o->costs[q]);
         if (o->totals) kn_free(o->totals[q]);
     }
-    kn_free(o->costs);
-    kn_free(o->totals);
-    kn_free(o->heights);
-    kn_free(o->codes);
-    kn_free(o->star);
-    kn_free(o);
+    KN_FREE(o->costs, o->totals, o->heights, o->codes, o->star, o);
 }
 
 /* ---- One unit for all ---- */
@@ -241,9 +236,7 @@ static kn_status fill_range(void *arg, int64_t begin, int64_t end, int worker, k
         int64_t    *node_rows = kn_alloc_array_zero(ctx, nodes, sizeof *node_rows);
         uint64_t   *by_node = kn_alloc_array(ctx, nodes, sizeof *by_node);
         st = fill_attribute(f, (int)q, counts, node_rows, by_node, err);
-        kn_free(counts);
-        kn_free(node_rows);
-        kn_free(by_node);
+        KN_FREE(counts, node_rows, by_node);
     }
     return st;
 }
