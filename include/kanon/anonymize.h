@@ -121,6 +121,12 @@ KN_API KN_CHECK kn_status kn_anonymize(kn_release_result **out, kn_context *ctx,
                                        const kn_anonymize_options *options, kn_error *err);
 KN_API void               kn_release_result_free(kn_release_result *result);
 
+/* Makes a release of any shape: kn_anonymize, kn_anonymize_database or kn_anonymize_records, as kn_spec_shape says. *out is the
+ * head of that function's result and may be cast to it. */
+KN_API KN_CHECK kn_status kn_anonymize_any(kn_release_head **out, kn_context *ctx, const kn_spec *spec,
+                                           const kn_anonymize_options *options, kn_error *err);
+KN_API void               kn_release_head_free(kn_release_head *head); /* NULL is fine */
+
 /* A run that is killed while the files of its release get their names leaves a journal. This completes or undoes what it
  * began; kn_anonymize and its like do so silently, whoever else reads or replaces a release calls it first. `release` is
  * named as for the output of a spec; where there is no journal beside it nothing happens, at the cost of a look. `note`, of

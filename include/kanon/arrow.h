@@ -95,9 +95,9 @@ typedef struct kn_arrow_export_options {
 
 #define KN_ARROW_EXPORT_OPTIONS_INIT {sizeof(kn_arrow_export_options), 0, false, false}
 
-/* Makes `out` a stream of the table's rows; whoever ends up with it calls its release. The table must outlive the
- * stream; schemas and arrays taken from it hold their own memory and may be released in any order and by any thread,
- * but before the context, which counts that memory. `options` may be NULL. On failure out->release is NULL. */
+/* Makes `out` a stream of the table's rows; whoever ends up with it calls its release. Stream, schemas and arrays keep what
+ * they need alive: they, the table and the context may be let go in any order and by any thread. Their memory counts
+ * against the context's limit to the end. `options` may be NULL. On failure out->release is NULL. */
 KN_API KN_CHECK kn_status kn_table_export_arrow(struct ArrowArrayStream *out, const kn_table *table, kn_context *ctx,
                                                 const kn_arrow_export_options *options, kn_error *err);
 

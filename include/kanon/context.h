@@ -1,7 +1,8 @@
 /* kanon/context.h: the one object every job hangs from: memory, threads, progress, cancellation.
  *
  * A context may be used by one thread at a time (it brings its own workers); kn_context_cancel alone may be called from
- * any thread and from a signal handler. Everything created with a context must be freed before the context.
+ * any thread and from a signal handler. What was created with a context keeps it alive: the context, tables, results and
+ * exported Arrow data may be freed in any order and by any thread.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_CONTEXT_H
@@ -17,7 +18,8 @@ extern "C" {
 typedef struct kn_context kn_context;
 
 /* Where memory comes from. `alloc` returns storage aligned to 16 bytes or NULL; `resize` behaves like realloc;
- * `release` is never called with NULL. All three are called from several threads at once. */
+ * `release` is never called with NULL. All three are called from several threads at once, until the last of what was made
+ * with the context is freed. */
 typedef struct kn_allocator {
     void *(*alloc)(void *user, size_t size);
     void *(*resize)(void *user, void *block, size_t old_size, size_t new_size);
@@ -52,7 +54,7 @@ typedef struct kn_context_options {
 /* Creates a context. `options` may be NULL. Threads start on first use. */
 KN_API KN_CHECK kn_status kn_context_create(kn_context **out, const kn_context_options *options, kn_error *err);
 
-/* Stops the workers and frees the context; NULL is fine. */
+/* Gives the context up: its workers end, and it is freed with the last of what was made with it. NULL is fine. */
 KN_API void kn_context_free(kn_context *ctx);
 
 /* Asks all work in the context to stop; it returns KN_CANCELLED soon. Async-signal-safe. */

@@ -17,7 +17,7 @@ typedef enum kn_role { KN_ROLE_QUASI = 0, KN_ROLE_IDENTIFIER, KN_ROLE_SENSITIVE,
 KN_API const char *kn_role_name(kn_role role);
 
 typedef struct kn_column_profile {
-    const char *name; /* borrowed from the table */
+    const char *name;
     kn_type     type;
     uint32_t    distinct;    /* values, "missing" not counted                            */
     int64_t     missing;     /* rows                                                     */
@@ -37,7 +37,7 @@ typedef struct kn_profile {
     kn_column_profile *column;
 } kn_profile;
 
-/* Looks at every column. The profile borrows from the table, which must outlive it. */
+/* Looks at every column. The profile may outlive the table. */
 KN_API KN_CHECK kn_status kn_profile_table(kn_profile **out, kn_context *ctx, const kn_table *table, kn_error *err);
 KN_API void               kn_profile_free(kn_profile *profile);
 

@@ -141,7 +141,7 @@ typedef struct kn_model_verdict {
 } kn_model_verdict;
 
 typedef struct kn_sensitive_report {
-    const char      *name; /* borrowed from the table                          */
+    const char      *name;
     kn_type          type;
     uint32_t         values;  /* of the table, "missing" not counted           */
     int64_t          missing; /* rows                                          */
@@ -165,7 +165,7 @@ typedef struct kn_model_report {
 
 /* Measures every model for S and each sensitive column. KN_INPUT: there is no such column. KN_USAGE: an empty S, a column
  * named twice or both sensitive and in S, a hierarchy that is not of the column, a requirement that makes no sense. The
- * answer "no" is not a failure: see holds. The report borrows from the table, which must outlive it. The figures do not
+ * answer "no" is not a failure: see holds. The report may outlive the table. The figures do not
  * depend on the number of threads. */
 KN_API KN_CHECK kn_status kn_diagnose_models(kn_model_report **out, kn_context *ctx, const kn_table *table,
                                              const kn_model_options *options, kn_error *err);

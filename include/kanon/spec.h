@@ -240,13 +240,17 @@ typedef struct kn_spec {
     bool        force;       /* publish although a kept column is nearly unique, or nothing is left      */
 } kn_spec;
 
-/* An empty spec: no input, no attribute, no model, suppression 0, method optimal, metric lm. The context must outlive
- * it. */
+/* An empty spec: no input, no attribute, no model, suppression 0, method optimal, metric lm. */
 KN_API KN_CHECK kn_status kn_spec_create(kn_spec **out, kn_context *ctx, kn_error *err);
 
 /* Reads a release file ("-": standard input). KN_INPUT with line and column: not YAML or JSON, an unknown key, a value
  * that makes no sense; or there is no such file. KN_IO: it cannot be read. */
 KN_API KN_CHECK kn_status kn_spec_read(kn_spec **out, kn_context *ctx, const char *path, kn_error *err);
+
+/* The same of a text; `name` stands for the file in messages (NULL: "the release file"). Paths in it are relative to the working
+ * folder. */
+KN_API KN_CHECK kn_status kn_spec_read_text(kn_spec **out, kn_context *ctx, const char *text, size_t size, const char *name,
+                                            kn_error *err);
 
 KN_API void kn_spec_free(kn_spec *spec);
 

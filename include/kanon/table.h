@@ -90,7 +90,7 @@ KN_API KN_CHECK kn_status kn_table_write_rows_csv(const kn_table *table, kn_cont
 
 /* Adds a column `name` whose cells are equal where those of all the named columns are, and missing where one of them is: a
  * key of several columns as one. The only way in which a table changes: nothing else may be using it. KN_INPUT: one of
- * them is not there; KN_USAGE: a column of that name is. */
+ * them is not there; KN_USAGE: a column of that name is, or an Arrow stream shows the table. */
 KN_API KN_CHECK kn_status kn_table_add_joined(kn_table *table, const char *const *columns, int count, const char *name,
                                               kn_error *err);
 

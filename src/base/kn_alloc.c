@@ -1,5 +1,8 @@
 /* kn_alloc.c: counted allocation. See the header for the interface.
  *
+ * What is allocated keeps its context alive: freeing the last block of a context whose handle is gone ends it, so nothing
+ * may be read from the context behind that.
+ *
  * Cost: one atomic add per call. Zeroed memory of the system allocator comes from calloc-like fresh pages only when the
  * allocator hands them out; large arrays that need zeroes are therefore cleared explicitly.
  * SPDX-License-Identifier: Apache-2.0
@@ -21,9 +24,10 @@ static_assert(sizeof(header) == 16, "the header keeps blocks aligned to 16 bytes
 
 static bool take(kn_context *ctx, uint64_t bytes)
 {
-    uint64_t used = atomic_fetch_add_explicit(&ctx->memory_used, bytes, memory_order_relaxed) + bytes;
+    if (bytes >= KN_HOLD) return false;
+    uint64_t used = (atomic_fetch_add_explicit(&ctx->held, bytes, memory_order_relaxed) + bytes) & (KN_HOLD - 1);
     if (ctx->memory_limit && used > ctx->memory_limit) {
-        atomic_fetch_sub_explicit(&ctx->memory_used, bytes, memory_order_relaxed);
+        kn_context_let_go(ctx, bytes);
         return false;
     }
     uint64_t peak = atomic_load_explicit(&ctx->memory_peak, memory_order_relaxed);
@@ -33,11 +37,6 @@ static bool take(kn_context *ctx, uint64_t bytes)
     return true;
 }
 
-static void give_back(kn_context *ctx, uint64_t bytes)
-{
-    atomic_fetch_sub_explicit(&ctx->memory_used, bytes, memory_order_relaxed);
-}
-
 bool kn_memory_charge(kn_context *ctx, uint64_t bytes)
 {
     return take(ctx, bytes);
@@ -45,7 +44,7 @@ bool kn_memory_charge(kn_context *ctx, uint64_t bytes)
 
 void kn_memory_discharge(kn_context *ctx, uint64_t bytes)
 {
-    give_back(ctx, bytes);
+    kn_context_let_go(ctx, bytes);
 }
 
 void *kn_alloc(kn_context *ctx, size_t size)
@@ -54,7 +53,7 @@ void *kn_alloc(kn_context *ctx, size_t size)
     if (!take(ctx, size + sizeof(header))) return NULL;
     header *h = ctx->allocator.alloc(ctx->allocator.user, size + sizeof(header));
     if (!h) {
-        give_back(ctx, size + sizeof(header));
+        kn_context_let_go(ctx, size + sizeof(header));
         return NULL;
     }
     h->ctx = ctx;
@@ -90,10 +89,10 @@ void *kn_realloc(kn_context *ctx, void *block, size_t new_size)
     if (new_size > old_size && !take(ctx, new_size - old_size)) return NULL;
     header *moved = ctx->allocator.resize(ctx->allocator.user, h, old_size + sizeof(header), new_size + sizeof(header));
     if (!moved) {
-        if (new_size > old_size) give_back(ctx, new_size - old_size);
+        if (new_size > old_size) kn_context_let_go(ctx, new_size - old_size);
         return NULL;
     }
-    if (new_size < old_size) give_back(ctx, old_size - new_size);
+    if (new_size < old_size) kn_context_let_go(ctx, old_size - new_size);
     moved->size = new_size;
     return moved + 1;
 }
@@ -111,7 +110,7 @@ void kn_free(void *block)
     kn_context *ctx = h->ctx;
     size_t      size = h->size + sizeof(header);
     ctx->allocator.release(ctx->allocator.user, h, size);
-    give_back(ctx, size);
+    kn_context_let_go(ctx, size);
 }
 
 void kn_free_each(void *const *blocks, size_t count)

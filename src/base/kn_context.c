@@ -15,6 +15,7 @@
 
 #include "kn_clock.h"
 #include "kn_error.h"
+#include "kn_memory.h"
 #include "kn_parallel.h"
 
 enum { PROGRESS_INTERVAL_NS = 100000000, MAX_THREADS = 1024 };
@@ -67,7 +68,7 @@ kn_status kn_context_create(kn_context **out, const kn_context_options *options,
     memset(ctx, 0, sizeof *ctx);
     ctx->allocator = allocator;
     ctx->memory_limit = opt.memory_limit;
-    atomic_init(&ctx->memory_used, 0);
+    atomic_init(&ctx->held, KN_HOLD);
     atomic_init(&ctx->memory_peak, 0);
     atomic_init(&ctx->cancelled, false);
     atomic_init(&ctx->deadline_ns, 0);
@@ -81,12 +82,19 @@ kn_status kn_context_create(kn_context **out, const kn_context_options *options,
     return KN_OK;
 }
 
+void kn_context_let_go(kn_context *ctx, uint64_t what)
+{
+    if (atomic_fetch_sub_explicit(&ctx->held, what, memory_order_acq_rel) != what) return;
+    kn_allocator allocator = ctx->allocator;
+    allocator.release(allocator.user, ctx, sizeof *ctx);
+}
+
 void kn_context_free(kn_context *ctx)
 {
     if (!ctx) return;
     kn_pool_stop(ctx);
-    kn_allocator allocator = ctx->allocator;
-    allocator.release(allocator.user, ctx, sizeof *ctx);
+    kn_memory_clear(ctx);
+    kn_context_let_go(ctx, KN_HOLD);
 }
 
 void kn_context_cancel(kn_context *ctx)
@@ -135,7 +143,7 @@ int kn_context_threads(const kn_context *ctx)
 
 uint64_t kn_context_memory_used(const kn_context *ctx)
 {
-    return atomic_load_explicit(&ctx->memory_used, memory_order_relaxed);
+    return atomic_load_explicit(&ctx->held, memory_order_relaxed) & (KN_HOLD - 1);
 }
 
 uint64_t kn_context_memory_peak(const kn_context *ctx)

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 struct kn_pool;
+struct kn_memory;
 
 /* What messages call a path that the user never gave: the copy of a stream. */
 typedef struct kn_alias {
@@ -17,13 +18,14 @@ typedef struct kn_alias {
 struct kn_context {
     kn_allocator     allocator;
     uint64_t         memory_limit; /* 0: none */
-    _Atomic uint64_t memory_used;
+    _Atomic uint64_t held;         /* bytes of memory, and KN_HOLD for each other reason to stay: 0 is the end */
     _Atomic uint64_t memory_peak;
     atomic_bool      cancelled;
     _Atomic uint64_t deadline_ns; /* work stops then as if cancelled; 0: none */
     int              threads;
     struct kn_pool  *pool; /* started on first use, forgotten after fork */
     kn_alias        *aliases;
+    struct kn_memory *memory; /* what it holds by name; NULL: such names mean files */
 
     kn_progress_fn   progress;
     void            *progress_user;
@@ -35,6 +37,13 @@ struct kn_context {
     _Atomic uint64_t progress_next_ns; /* no callback before this time */
     atomic_flag      progress_busy;
 };
+
+/* A context lives as long as something is held: its handle, a call under way, any byte of its memory. One number counts all
+ * three, so that whoever takes the last of it away knows, without a lock. */
+#define KN_HOLD (UINT64_C(1) << 56)
+
+/* Takes so many bytes, or KN_HOLD, off; the context may be gone then. */
+void kn_context_let_go(kn_context *ctx, uint64_t what);
 
 /* Adds an alias, which is borrowed until it is removed; while nothing is under way in the context. */
 void kn_alias_add(kn_context *ctx, kn_alias *alias);

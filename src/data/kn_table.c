@@ -25,9 +25,16 @@ kn_status kn_fail_column(const kn_table *table, const char *where, const char *n
     return kn_fail(err, KN_INPUT, "%s: there is no column \"%s\"%s%s%s", where, name, KN_MEANT(near));
 }
 
+kn_table *kn_table_share(const kn_table *table)
+{
+    kn_table *shared = (kn_table *)table; /* its cells stay as they are */
+    atomic_fetch_add_explicit(&shared->shares, 1, memory_order_relaxed);
+    return shared;
+}
+
 void kn_table_free(kn_table *table)
 {
-    if (!table) return;
+    if (!table || atomic_fetch_sub_explicit(&table->shares, 1, memory_order_acq_rel) > 0) return;
     for (int c = 0; c < table->column_count; c++) {
         kn_column *column = &table->columns[c];
         KN_FREE(column->name, column->codes, column->dict.offsets, column->dict.bytes, column->dict.integers,

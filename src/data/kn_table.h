@@ -4,6 +4,7 @@
 #define KN_TABLE_H
 
 #include <kanon/table.h>
+#include <stdatomic.h>
 
 #include "kn_string.h"
 
@@ -34,7 +35,11 @@ struct kn_table {
     int         column_count;
     kn_column  *columns;
     char        delimiter;
+    atomic_int  shares; /* who else needs it: kn_table_free takes one, and frees where there is none */
 };
+
+/* Keeps the table until one more kn_table_free: for what shows its cells and may outlive it. Any thread. */
+kn_table *kn_table_share(const kn_table *table);
 
 static inline uint32_t kn_column_code(const kn_column *column, int64_t row)
 {

@@ -85,7 +85,9 @@ static kn_status report_column(kn_model_report *report, const kn_inquiry *q, int
     if (!*violates) *violates = kn_alloc_array_zero(q->ctx, (size_t)classes->classes + 1, sizeof **violates);
     list.violates = *violates;
     kn_tally  total;
-    kn_status st = *violates ? KN_OK : kn_fail_memory(err, q->ctx, WHAT);
+    char     *name = kn_strndup(q->ctx, column->name, strlen(column->name)); /* the report may outlive the table */
+    kn_status st = *violates && name ? KN_OK : kn_fail_memory(err, q->ctx, WHAT);
+    report->sensitive[s].name = name;
     kn_tally_begin(&total, report->verdicts, 0); /* the verdicts of earlier columns stay */
     if (st == KN_OK) st = tally_classes(&total, q, s, &list, err);
     if (st == KN_OK) {
@@ -94,7 +96,7 @@ static kn_status report_column(kn_model_report *report, const kn_inquiry *q, int
         report->dropped = total.dropped;
         report->classes = total.classes;
         report->k = total.smallest;
-        report->sensitive[s] = (kn_sensitive_report){.name = column->name,
+        report->sensitive[s] = (kn_sensitive_report){.name = name,
                                                      .type = column->type,
                                                      .values = column->dict.count,
                                                      .missing = column->missing,
@@ -154,5 +156,6 @@ kn_status kn_diagnose_models(kn_model_report **out, kn_context *ctx, const kn_ta
 void kn_model_report_free(kn_model_report *report)
 {
     if (!report) return;
+    for (int s = 0; report->sensitive && s < report->sensitive_count; s++) kn_free((char *)report->sensitive[s].name);
     KN_FREE(report->sensitive, report->verdicts, report);
 }

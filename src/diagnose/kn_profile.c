@@ -121,8 +121,10 @@ static kn_status profile_column(kn_column_profile *p, kn_context *ctx, const kn_
 {
     const kn_column *c = &table->columns[column];
     kn_freq         *freq = NULL;
+    p->name = kn_strndup(ctx, c->name, strlen(c->name)); /* the profile may outlive the table */
+    if (!p->name) return kn_fail_memory(err, ctx, "profiling");
     KN_TRY(kn_freq_of_table(&freq, ctx, table, &column, 1, err));
-    *p = (kn_column_profile){.name = c->name,
+    *p = (kn_column_profile){.name = p->name,
                              .type = c->type,
                              .distinct = c->dict.count,
                              .missing = c->missing,
@@ -167,6 +169,7 @@ kn_status kn_profile_table(kn_profile **out, kn_context *ctx, const kn_table *ta
 void kn_profile_free(kn_profile *profile)
 {
     if (!profile) return;
+    for (int c = 0; profile->column && c < profile->columns; c++) kn_free((char *)profile->column[c].name);
     kn_free(profile->column);
     kn_free(profile);
 }

@@ -1,4 +1,4 @@
-/* kn_arrow.h: Arrow's types as the importer sees them: a parsed format string, and the text of one cell. */
+/* kn_arrow.h: Arrow's types as readers see them: a parsed format string, checked buffers, and the text of one cell. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_ARROW_H
 #define KN_ARROW_H
@@ -57,7 +57,44 @@ typedef struct kn_arrow_cell {
  * every locale. */
 void kn_arrow_cell_text(kn_arrow_cell *cell, const kn_arrow_format *format, const void *from);
 
+/* Reads a stream as if it were a CSV file with the same cells: types of text columns are inferred, the same texts are missing,
+ * and types that the user gives decide. `csv` may be NULL. The stream is consumed. */
+KN_CHECK kn_status kn_arrow_import_as_csv(kn_table **out, kn_context *ctx, struct ArrowArrayStream *stream,
+                                          const kn_csv_options *csv, kn_error *err);
+
 /* Why a text may not stand in a table: not UTF-8, or a NUL inside; NULL: it may. */
 const char *kn_arrow_text_reason(kn_string text);
+
+/* The checked buffers of one array. */
+typedef struct kn_arrow_view {
+    const uint8_t     *validity; /* NULL: all valid                                    */
+    const uint8_t     *data;     /* values, offsets, views or bits                     */
+    const uint8_t     *bytes;    /* UTF8                                               */
+    const void *const *pieces;   /* VIEW: the buffers that long texts stand in         */
+    const uint8_t     *sizes;    /* VIEW: their sizes, int64 each                      */
+    int64_t            piece_count;
+    int64_t            start; /* where row 0 stands in the buffers                  */
+    int64_t            length;
+} kn_arrow_view;
+
+/* What every array must satisfy; NULL: it does. */
+const char *kn_arrow_check(const struct ArrowArray *array, int64_t least_length);
+
+/* Opens `rows` rows of an array behind the first `skip`; NULL: done. */
+const char *kn_arrow_open(kn_arrow_view *view, const struct ArrowArray *array, const kn_arrow_format *format, int64_t skip,
+                          int64_t rows);
+
+/* The text at an absolute place of a UTF8 or VIEW array, or why there is none. */
+const char *kn_arrow_text_at(const kn_arrow_view *view, const kn_arrow_format *format, int64_t at, kn_string *out);
+
+static inline bool kn_arrow_bit(const uint8_t *bits, int64_t i)
+{
+    return bits[i / 8] >> (i % 8) & 1;
+}
+
+static inline bool kn_arrow_valid(const kn_arrow_view *view, int64_t at)
+{
+    return !view->validity || kn_arrow_bit(view->validity, at);
+}
 
 #endif

@@ -6,7 +6,8 @@
  *
  * Who owns what: each array owns its buffers, so a consumer may move a column out of its batch and release both in any
  * order. A text column's dictionary is copied once per stream and shared by its batches through an atomic count of
- * holders, so that small batches of a large table do not copy it again and again. All memory is the context's.
+ * holders, so that small batches of a large table do not copy it again and again. The stream shares the table. All memory
+ * is the context's, which lives as long as any of it: the producer's program may free table and context when it likes.
  *
  * Cost: O(rows) per column and batch. Limits: a decimal is exported as the nearest double unless asked for as text.
  * SPDX-License-Identifier: Apache-2.0
@@ -42,13 +43,13 @@ typedef struct out_column {
 } out_column;
 
 typedef struct exporter {
-    kn_context     *ctx;
-    const kn_table *table;
-    int64_t         batch_rows;
-    int64_t         next_row;
-    int             column_count;
-    out_column     *columns;
-    const char     *last_error; /* static; NULL: none */
+    kn_context *ctx;
+    kn_table   *table; /* shared */
+    int64_t     batch_rows;
+    int64_t     next_row;
+    int         column_count;
+    out_column *columns;
+    const char *last_error; /* static; NULL: none */
 } exporter;
 
 /* What one array owns. */
@@ -294,6 +295,7 @@ static void exporter_free(exporter *ex)
     if (!ex) return;
     for (int i = 0; ex->columns && i < ex->column_count; i++) let_go(ex->columns[i].dictionary);
     kn_free(ex->columns);
+    kn_table_free(ex->table);
     kn_free(ex);
 }
 
@@ -356,7 +358,7 @@ static exporter *exporter_create(kn_context *ctx, const kn_table *table, const k
     exporter *ex = kn_alloc_zero(ctx, sizeof *ex);
     if (!ex) return NULL;
     ex->ctx = ctx;
-    ex->table = table;
+    ex->table = kn_table_share(table);
     ex->batch_rows = options->batch_rows > 0 ? options->batch_rows : BATCH_ROWS;
     ex->columns = kn_alloc_array_zero(ctx, (size_t)table->column_count, sizeof *ex->columns);
     bool done = ex->columns != NULL;

@@ -36,23 +36,8 @@ enum {
     CACHE_BITS = 10
 };
 
-/* Lengths and offsets beyond this cannot be those of real buffers, and their sums and sizes in bytes must not overflow. */
-#define MAX_LENGTH (INT64_MAX / 64)
-
 #define ISO_DATE "%Y-%m-%d"
 #define ISO_DATETIME "%Y-%m-%dT%H:%M:%S%z"
-
-/* The checked buffers of one array. */
-typedef struct view {
-    const uint8_t     *validity; /* NULL: all valid                                    */
-    const uint8_t     *data;     /* values, offsets, views or bits                     */
-    const uint8_t     *bytes;    /* UTF8                                               */
-    const void *const *pieces;   /* VIEW: the buffers that long texts stand in         */
-    const uint8_t     *sizes;    /* VIEW: their sizes, int64 each                      */
-    int64_t            piece_count;
-    int64_t            start; /* where row 0 stands in the buffers                  */
-    int64_t            length;
-} view;
 
 typedef struct cached {
     uint64_t key;
@@ -65,7 +50,7 @@ typedef struct column {
     bool            encoded;    /* rows are indices                 */
     kn_arrow_format index;      /* of the rows, where encoded       */
     kn_arrow_format value;      /* of the rows or the dictionary    */
-    view            rows, dict; /* of the batch at hand             */
+    kn_arrow_view   rows, dict; /* of the batch at hand             */
     uint32_t       *known;      /* dictionary entry → id + 1; 0: not yet looked up */
     size_t          known_capacity;
     bool            use_known;
@@ -76,21 +61,22 @@ typedef struct column {
 } column;
 
 typedef struct import {
-    kn_context        *ctx;
-    kn_arrow_options   options;
-    kn_string         *na;
-    int                na_count;
-    column            *columns;
-    int                column_count;
-    int64_t            child_count; /* of the stream */
-    uint32_t          *ids;         /* chunk_rows for each column */
-    int64_t            chunk_rows;
-    int64_t            chunk_first, chunk_size; /* the rows of the batch at hand */
-    int64_t            batch;                   /* from 1 */
-    kn_builder        *builder;
-    kn_timezone       *zone;
-    struct ArrowSchema schema;
-    struct ArrowArray  array;
+    kn_context           *ctx;
+    kn_arrow_options      options;
+    kn_string            *na;
+    int                   na_count;
+    column               *columns;
+    int                   column_count;
+    int64_t               child_count; /* of the stream */
+    uint32_t             *ids;         /* chunk_rows for each column */
+    int64_t               chunk_rows;
+    int64_t               chunk_first, chunk_size; /* the rows of the batch at hand */
+    int64_t               batch;                   /* from 1 */
+    kn_builder           *builder;
+    kn_timezone          *zone;
+    const kn_csv_options *csv; /* a table in the place of a CSV file; NULL: a stream alone */
+    struct ArrowSchema    schema;
+    struct ArrowArray     array;
 } import;
 
 /* A format string is the producer's: only its printable beginning goes into a message. */
@@ -269,54 +255,11 @@ static kn_status prepare(import *im, kn_error *err)
 
 /* ---- Checking a batch ---- */
 
-/* What every array must satisfy; NULL: it does. */
-static const char *check_array(const struct ArrowArray *a, int64_t least_length)
-{
-    if (!a) return "the array is missing";
-    if (!a->release) return "the array was released";
-    if (a->length < 0 || a->length > MAX_LENGTH) return "a length that cannot be";
-    if (a->offset < 0 || a->offset > MAX_LENGTH) return "an offset that cannot be";
-    if (a->null_count < -1 || a->null_count > a->length) return "a count of nulls that cannot be";
-    if (a->length < least_length) return "the array is shorter than its batch";
-    if (a->n_buffers < 0 || (a->n_buffers > 0 && !a->buffers)) return "the buffers are missing";
-    return NULL;
-}
-
-static const char *open_buffers(view *v, const struct ArrowArray *a, const kn_arrow_format *format)
-{
-    int64_t buffers = format->kind == KN_ARROW_NULL ? 0 : format->kind == KN_ARROW_UTF8 ? 3 : 2;
-    if (format->kind == KN_ARROW_VIEW ? a->n_buffers < 3 : a->n_buffers != buffers) return "a wrong number of buffers";
-    if (format->kind == KN_ARROW_NULL) return NULL;
-    v->validity = a->buffers[0];
-    v->data = a->buffers[1];
-    if (!v->validity && a->null_count > 0) return "nulls without a bitmap";
-    if (!v->data && a->length > 0) return "a buffer is missing";
-    if (format->kind == KN_ARROW_UTF8) v->bytes = a->buffers[2];
-    if (format->kind == KN_ARROW_VIEW) {
-        v->piece_count = a->n_buffers - 3;
-        v->pieces = a->buffers + 2;
-        v->sizes = a->buffers[a->n_buffers - 1];
-        if (v->piece_count > 0 && !v->sizes) return "a buffer is missing";
-    }
-    return NULL;
-}
-
-/* Opens `rows` rows of an array behind the first `skip`; NULL: done. */
-static const char *open_view(view *v, const struct ArrowArray *a, const kn_arrow_format *format, int64_t skip,
-                             int64_t rows)
-{
-    *v = (view){.length = rows};
-    const char *reason = check_array(a, skip + rows);
-    if (reason) return reason;
-    if (a->n_children != 0) return "children where there can be none";
-    v->start = a->offset + skip;
-    return open_buffers(v, a, format);
-}
-
 static kn_status open_column(import *im, column *c, kn_error *err)
 {
     const struct ArrowArray *a = im->array.children[c->child];
-    const char *reason = open_view(&c->rows, a, c->encoded ? &c->index : &c->value, im->array.offset, im->array.length);
+    const char              *reason =
+        kn_arrow_open(&c->rows, a, c->encoded ? &c->index : &c->value, im->array.offset, im->array.length);
     if (reason) return fail_column(im, c, reason, err);
     if (!c->encoded) {
         if (a->dictionary) return fail_column(im, c, "a dictionary that the schema does not have", err);
@@ -324,7 +267,7 @@ static kn_status open_column(import *im, column *c, kn_error *err)
     }
     if (!a->dictionary) return fail_column(im, c, "the dictionary is missing", err);
     if (a->dictionary->dictionary) return fail_column(im, c, "the dictionary has a dictionary of its own", err);
-    reason = open_view(&c->dict, a->dictionary, &c->value, 0, a->dictionary->length);
+    reason = kn_arrow_open(&c->dict, a->dictionary, &c->value, 0, a->dictionary->length);
     if (reason) return fail_column(im, c, reason, err);
     /* A dictionary much longer than the batch (a producer may send a large one along with every small batch) is looked up
      * row by row: preparing a table for it each time would cost more than the rows. */
@@ -338,15 +281,10 @@ static kn_status open_column(import *im, column *c, kn_error *err)
     return KN_OK;
 }
 
-static inline bool bit_at(const uint8_t *bits, int64_t i)
-{
-    return bits[i / 8] >> (i % 8) & 1;
-}
-
 static kn_status open_batch(import *im, kn_error *err)
 {
     const struct ArrowArray *a = &im->array;
-    const char              *reason = check_array(a, 0);
+    const char              *reason = kn_arrow_check(a, 0);
     if (!reason && a->n_buffers != 1) reason = "a wrong number of buffers";
     if (!reason && (a->n_children != im->child_count || !a->children)) reason = "a wrong number of columns";
     if (!reason && a->dictionary) reason = "a dictionary that the schema does not have";
@@ -354,7 +292,7 @@ static kn_status open_batch(import *im, kn_error *err)
     if (reason) return kn_fail(err, KN_INPUT, "Arrow stream: batch %" PRId64 ": %s", im->batch, reason);
     const uint8_t *validity = a->buffers[0];
     for (int64_t i = 0; validity && i < a->length; i++)
-        if (!bit_at(validity, a->offset + i))
+        if (!kn_arrow_bit(validity, a->offset + i))
             return kn_fail(err, KN_INPUT, "Arrow stream: batch %" PRId64 ", row %" PRId64 ": the row itself is null",
                            im->batch, i + 1);
     for (int i = 0; i < im->column_count; i++) KN_TRY(open_column(im, &im->columns[i], err));
@@ -362,39 +300,6 @@ static kn_status open_batch(import *im, kn_error *err)
 }
 
 /* ---- Cells ---- */
-
-/* The text at an absolute place of a UTF8 array, or why there is none. */
-static const char *utf8_at(const view *v, int width, int64_t at, kn_string *out)
-{
-    int64_t begin = kn_arrow_load_signed(v->data + at * width, width);
-    int64_t end = kn_arrow_load_signed(v->data + (at + 1) * width, width);
-    if (begin < 0 || end < begin) return "text offsets that run backwards";
-    out->size = (size_t)(end - begin);
-    out->data = out->size ? (const char *)v->bytes : "";
-    if (out->size == 0) return NULL;
-    if (!v->bytes) return "a buffer is missing";
-    out->data += begin;
-    return kn_arrow_text_reason(*out);
-}
-
-/* The same of a view: 4 bytes of length, then up to 12 of text, or 4 of text, a buffer and an offset there. */
-static const char *view_at(const view *v, int64_t at, kn_string *out)
-{
-    const uint8_t *record = v->data + at * 16;
-    int64_t        length = kn_arrow_load_signed(record, 4);
-    if (length < 0) return "a text of negative length";
-    *out = (kn_string){(const char *)record + 4, (size_t)length};
-    if (length > 12) {
-        int64_t piece = kn_arrow_load_signed(record + 8, 4);
-        int64_t offset = kn_arrow_load_signed(record + 12, 4);
-        if (piece < 0 || piece >= v->piece_count) return "a text in a buffer that is not there";
-        int64_t size = kn_arrow_load_signed(v->sizes + 8 * piece, 8);
-        if (offset < 0 || offset > size || length > size - offset || !v->pieces[piece])
-            return "a text outside its buffer";
-        out->data = (const char *)v->pieces[piece] + offset;
-    }
-    return kn_arrow_text_reason(*out);
-}
 
 static bool is_na(const import *im, kn_string text)
 {
@@ -411,11 +316,11 @@ static kn_status intern(const import *im, column *c, kn_string text, uint32_t *i
     return *id == KN_ID_FAILED ? kn_fail_memory(err, im->ctx, WHAT) : KN_OK;
 }
 
-static kn_status text_id(const import *im, column *c, const view *v, int64_t at, int64_t row, uint32_t *id,
+static kn_status text_id(const import *im, column *c, const kn_arrow_view *v, int64_t at, int64_t row, uint32_t *id,
                          kn_error *err)
 {
     kn_string   text = {NULL, 0};
-    const char *reason = c->value.kind == KN_ARROW_VIEW ? view_at(v, at, &text) : utf8_at(v, c->value.width, at, &text);
+    const char *reason = kn_arrow_text_at(v, &c->value, at, &text);
     if (reason) return fail_cell(im, c, row, reason, err);
     *id = KN_ID_MISSING;
     if (im->na_count > 0 && is_na(im, text)) return KN_OK;
@@ -434,14 +339,15 @@ static kn_status fixed_id(const import *im, column *c, const uint8_t *from, int6
 }
 
 /* The id of the valid value at an absolute place of `v`, which holds values (rows, or a dictionary). */
-static kn_status value_id(const import *im, column *c, const view *v, int64_t at, int64_t row, uint32_t *id,
+static kn_status value_id(const import *im, column *c, const kn_arrow_view *v, int64_t at, int64_t row, uint32_t *id,
                           kn_error *err)
 {
     if (c->value.kind == KN_ARROW_UTF8 || c->value.kind == KN_ARROW_VIEW) return text_id(im, c, v, at, row, id, err);
     const uint8_t *from = v->data + at * c->value.width;
     if (!c->cache) return fixed_id(im, c, from, row, id, err);
-    uint64_t key = c->value.kind == KN_ARROW_BOOL ? bit_at(v->data, at) : kn_arrow_load_unsigned(from, c->value.width);
-    cached  *place = &c->cache[kn_hash_word(key) >> (64 - CACHE_BITS)];
+    uint64_t key =
+        c->value.kind == KN_ARROW_BOOL ? kn_arrow_bit(v->data, at) : kn_arrow_load_unsigned(from, c->value.width);
+    cached *place = &c->cache[kn_hash_word(key) >> (64 - CACHE_BITS)];
     if (place->id != KN_ID_MISSING && place->key == key) {
         *id = place->id;
         return KN_OK;
@@ -454,13 +360,8 @@ static kn_status value_id(const import *im, column *c, const view *v, int64_t at
     return KN_OK;
 }
 
-static inline bool is_valid(const view *v, int64_t at)
-{
-    return !v->validity || bit_at(v->validity, at);
-}
-
 /* NaN becomes missing here and is counted per row, also where it stands in a dictionary. */
-static bool is_nan_at(const column *c, const view *v, int64_t at)
+static bool is_nan_at(const column *c, const kn_arrow_view *v, int64_t at)
 {
     if (c->value.kind != KN_ARROW_FLOAT) return false;
     uint64_t bits = kn_arrow_load_unsigned(v->data + at * c->value.width, c->value.width);
@@ -477,7 +378,7 @@ static kn_status encoded_id(const import *im, column *c, int64_t row, uint32_t *
     if (index >= (uint64_t)c->dict.length) return fail_cell(im, c, row, "an index outside the dictionary", err);
     int64_t at = c->dict.start + (int64_t)index;
     *id = KN_ID_MISSING;
-    if (c->value.kind == KN_ARROW_NULL || !is_valid(&c->dict, at)) return KN_OK;
+    if (c->value.kind == KN_ARROW_NULL || !kn_arrow_valid(&c->dict, at)) return KN_OK;
     c->nan_count += is_nan_at(c, &c->dict, at);
     if (c->use_known && c->known[index]) {
         *id = c->known[index] - 1;
@@ -496,7 +397,7 @@ static kn_status read_column(const import *im, column *c, uint32_t *ids, kn_erro
         int64_t row = im->chunk_first + i, at = c->rows.start + row;
         ids[i] = KN_ID_MISSING;
         if (!c->encoded && c->value.kind == KN_ARROW_NULL) continue;
-        if (!is_valid(&c->rows, at)) {
+        if (!kn_arrow_valid(&c->rows, at)) {
             /* A null has no text, but its offsets must be in order like all others. */
             int width = c->value.width;
             if (utf8 && kn_arrow_load_signed(c->rows.data + (at + 1) * width, width) <
@@ -567,6 +468,9 @@ static kn_status read_stream(import *im, struct ArrowArrayStream *stream, kn_err
 
 static kn_builder_type column_type(const import *im, const column *c)
 {
+    for (int i = 0; im->csv && i < im->csv->type_count; i++)
+        if (strcmp(im->csv->types[i].column, c->label) == 0 && im->csv->types[i].type != KN_TYPE_AUTO)
+            return (kn_builder_type){im->csv->types[i].type, im->csv->types[i].format};
     switch (c->value.kind) {
     case KN_ARROW_SIGNED: return (kn_builder_type){KN_TYPE_INTEGER, NULL};
     case KN_ARROW_UNSIGNED: return (kn_builder_type){c->wide ? KN_TYPE_DECIMAL : KN_TYPE_INTEGER, NULL};
@@ -634,12 +538,12 @@ static void end_reading(import *im, struct ArrowArrayStream *stream)
     kn_free(im->ids);
 }
 
-kn_status kn_table_import_arrow(kn_table **out, kn_context *ctx, struct ArrowArrayStream *stream,
-                                const kn_arrow_options *options, kn_error *err)
+static kn_status import_stream(kn_table **out, kn_context *ctx, struct ArrowArrayStream *stream,
+                               const kn_arrow_options *options, const kn_csv_options *csv, kn_error *err)
 {
     *out = NULL;
     if (!stream || !stream->release) return kn_fail(err, KN_USAGE, "Arrow stream: it was already released");
-import im = {.ctx = ctx };
+import im = {.ctx = ctx, .csv = csv };
     kn_status st = read_options(&im, options, err);
     kn_progress_begin(ctx, "reading", "rows", 0);
     if (st == KN_OK) st = read_stream(&im, stream, err);
@@ -652,4 +556,25 @@ import im = {.ctx = ctx };
     kn_free(im.na);
     kn_timezone_free(im.zone);
     return st;
+}
+
+kn_status kn_table_import_arrow(kn_table **out, kn_context *ctx, struct ArrowArrayStream *stream,
+                                const kn_arrow_options *options, kn_error *err)
+{
+    return import_stream(out, ctx, stream, options, NULL, err);
+}
+
+kn_status kn_arrow_import_as_csv(kn_table **out, kn_context *ctx, struct ArrowArrayStream *stream,
+                                 const kn_csv_options *csv, kn_error *err)
+{
+    kn_csv_options   usual = KN_CSV_OPTIONS_INIT;
+    kn_arrow_options options = KN_ARROW_OPTIONS_INIT;
+    if (!csv) csv = &usual;
+    options.columns = csv->columns;
+    options.column_count = csv->column_count;
+    options.infer_text = true;
+    options.na = csv->na ? csv->na : kn_default_na();
+    options.na_count = csv->na ? csv->na_count : -1;
+    options.timezone = csv->timezone;
+    return import_stream(out, ctx, stream, &options, csv, err);
 }

@@ -13,6 +13,7 @@
 #include "kn_context.h"
 #include "kn_csv_internal.h"
 #include "kn_error.h"
+#include "kn_memory_arrow.h"
 #include "kn_nearest.h"
 #include "kn_utf8.h"
 
@@ -504,6 +505,7 @@ kn_status kn_csv_read_names(kn_csv_names *out, kn_context *ctx, const char *path
                             kn_error *err)
 {
     *out = (kn_csv_names){0};
+    if (kn_memory_batches(ctx, path)) return kn_memory_read_names(out, ctx, path, options, err);
     kn_csv_reader r = {.ctx = ctx, .opt = options, .piece_size = PIECE_SIZE};
     KN_TRY(check_options(r.opt, err));
     kn_arena_init(&r.arena, ctx);
@@ -519,11 +521,13 @@ kn_status kn_csv_read_names(kn_csv_names *out, kn_context *ctx, const char *path
 kn_status kn_table_read_csv_files(kn_table **out, kn_context *ctx, const char *const *paths, int path_count,
                                   const kn_csv_options *options, kn_error *err)
 {
+    for (int i = 0; i < path_count; i++)
+        if (kn_memory_batches(ctx, paths[i])) return kn_memory_read_table(out, ctx, paths, path_count, options, err);
     return kn_csv_read_pieces(out, ctx, paths, path_count, options, PIECE_SIZE, err);
 }
 
 kn_status kn_table_read_csv(kn_table **out, kn_context *ctx, const char *path, const kn_csv_options *options,
                             kn_error *err)
 {
-    return kn_csv_read_pieces(out, ctx, &path, 1, options, PIECE_SIZE, err);
+    return kn_table_read_csv_files(out, ctx, &path, 1, options, err);
 }

@@ -20,7 +20,7 @@ bool kn_folder_is_table(const char *name);
 /* What stands in a released folder beside its tables. */
 #define KN_FOLDER_CERTIFICATE "certificate.json"
 
-/* Is it a file? */
-bool kn_folder_is_file(const char *path);
+/* Is it a file, on a disk or in memory? */
+bool kn_folder_is_file(const kn_context *ctx, const char *path);
 
 #endif

@@ -14,8 +14,9 @@
 #include "kn_cells.h"
 #include "kn_error.h"
 #include "kn_folder.h"
+#include "kn_memory.h"
 
-static const char *const endings[] = {".csv", ".csv.gz", ".csv.zst", ".tsv"};
+static const char *const endings[] = {".csv", ".csv.gz", ".csv.zst", ".tsv", ""}; /* the last: a table in memory */
 
 typedef struct folder {
     kn_cells    cells;
@@ -27,7 +28,7 @@ typedef struct folder {
 static size_t table_of_file(const char *file)
 {
     size_t size = strlen(file);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings && file[0] != '.'; i++) {
+    for (size_t i = 0; i < sizeof endings / sizeof *endings - 1 && file[0] != '.'; i++) {
         size_t end = strlen(endings[i]);
         if (size > end && strcmp(file + size - end, endings[i]) == 0) return size - end;
     }
@@ -54,11 +55,28 @@ static kn_status add_file(const folder *f, kn_catalog *catalog, const char *file
     return status;
 }
 
+/* Names in memory that begin with the folder's. Those that are no files are tables by themselves. */
+static kn_status list_memory(const folder *f, kn_catalog *catalog, const kn_database_options *options, kn_error *err)
+{
+    const char *slash = f->path[strlen(f->path) - 1] != '/' ? "/" : "";
+    char       *prefix = kn_strformat(f->ctx, "%s%s", f->path, slash);
+    kn_status status = prefix ? KN_OK : kn_fail_memory(err, f->ctx, f->path);
+    for (const char *name = NULL; status == KN_OK && (name = kn_memory_next(f->ctx, prefix, name)) != NULL;) {
+        const char *file = name + strlen(prefix);
+        size_t      size = table_of_file(file);
+        if (size == 0 && strcmp(kn_memory_path(f->ctx, name), name) == 0 && !strchr(file, '/')) size = strlen(file);
+        if (size > 0) status = add_file(f, catalog, file, size, options, err);
+    }
+    kn_free(prefix);
+    return status;
+}
+
 static kn_status list(void *state, kn_catalog *catalog, const kn_database_options *options, kn_error *err)
 {
     const folder *f = state;
-    DIR          *dir = opendir(f->path);
-    kn_status     status = KN_OK;
+    if (kn_memory_is(f->ctx, f->path)) return list_memory(f, catalog, options, err);
+    DIR      *dir = opendir(f->path);
+    kn_status status = KN_OK;
     if (!dir)
         return kn_fail(err, errno == ENOENT ? KN_INPUT : KN_IO, "%s: the folder cannot be read: %s", f->path,
                        strerror(errno));
@@ -78,7 +96,7 @@ static kn_status table_file(void *state, char **out, const char *table, kn_error
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         *out = kn_strformat(f->ctx, "%s%s%s%s", f->path, slash, table, endings[i]);
         if (!*out) return kn_fail_memory(err, f->ctx, f->path);
-        if (kn_folder_is_file(*out)) return KN_OK;
+        if (kn_folder_is_file(f->ctx, *out)) return KN_OK;
         kn_free(*out);
         *out = NULL;
     }
@@ -99,6 +117,31 @@ static kind kind_of(DIR *dir, const char *name)
     return kn_folder_is_table(name) || strcmp(name, KN_FOLDER_CERTIFICATE) == 0 ? TABLE : OTHER;
 }
 
+static kind kind_in_memory(kn_context *ctx, const char *name, const char *rest)
+{
+    bool table = kn_folder_is_table(rest) || strcmp(rest, KN_FOLDER_CERTIFICATE) == 0;
+    if (strchr(rest, '/')) return FOLDER;
+    if (rest[0] == '.') return HIDDEN;
+    return table || strcmp(kn_memory_path(ctx, name), name) == 0 ? TABLE : OTHER;
+}
+
+/* Counts what is in the folder, by kind. */
+static kn_status count_entries(int count[KINDS], kn_context *ctx, const char *path, kn_error *err)
+{
+    size_t size = strlen(path);
+    for (const char *name = NULL; kn_memory_is(ctx, path) && (name = kn_memory_next(ctx, path, name)) != NULL;) {
+        const char *rest = name + size + (path[size - 1] != '/');
+        if (rest[-1] == '/') count[kind_in_memory(ctx, name, rest)]++;
+    }
+    if (kn_memory_is(ctx, path)) return KN_OK;
+    DIR *dir = opendir(path);
+    if (!dir) return kn_fail(err, KN_IO, "%s: the folder cannot be read: %s", path, strerror(errno));
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) count[kind_of(dir, entry->d_name)]++;
+    closedir(dir);
+    return KN_OK;
+}
+
 static kn_status extras(void *state, const kn_catalog *original, kn_extras_fn report, void *arg, kn_error *err)
 {
     (void)original;
@@ -108,11 +151,7 @@ static kn_status extras(void *state, const kn_catalog *original, kn_extras_fn re
     static const char *const many[] = {"", "hidden files", "subfolders", "links or special files",
                                        "files that are no tables of the release"};
     int                      count[KINDS] = {0};
-    DIR                     *dir = opendir(path);
-    if (!dir) return kn_fail(err, KN_IO, "%s: the folder cannot be read: %s", path, strerror(errno));
-    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) count[kind_of(dir, entry->d_name)]++;
-    closedir(dir);
+    KN_TRY(count_entries(count, ((const folder *)state)->ctx, path, err));
     for (int k = HIDDEN; k < KINDS; k++) {
         char sentence[160];
         if (count[k] == 1) snprintf(sentence, sizeof sentence, "the folder holds %s", one[k]);

@@ -20,6 +20,7 @@
 #include "kn_error.h"
 #include "kn_extras.h"
 #include "kn_folder.h"
+#include "kn_memory.h"
 #include "kn_output.h"
 #include "kn_output_place.h"
 
@@ -34,12 +35,14 @@ typedef struct folder_sink {
     kn_output  *file; /* of the table under way */
     int         columns;
     bool        guarded; /* kn_database_writer_guard */
+    bool        memory;  /* the folder is one of names in memory (kn_memory.h) */
     kn_buffer   line;
 } folder_sink;
 
-bool kn_folder_is_file(const char *path)
+bool kn_folder_is_file(const kn_context *ctx, const char *path)
 {
     struct stat info;
+    if (kn_memory_is(ctx, path)) return kn_memory_there(ctx, path);
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
@@ -47,10 +50,21 @@ static void sink_abort(void *state)
 {
     folder_sink *s = state;
     kn_output_abort(s->file);
-    if (s->temporary) (void)kn_place_remove(s->temporary);
+    for (const char *name; s->memory && s->temporary && (name = kn_memory_next(s->ctx, s->temporary, NULL)) != NULL;)
+        kn_memory_remove(s->ctx, name);
+    if (s->temporary && !s->memory) (void)kn_place_remove(s->temporary);
     if (s->fd >= 0) close(s->fd);
     kn_buffer_free(&s->line);
     KN_FREE(s->temporary, s->target, s);
+}
+
+/* What the names in a folder in memory begin with. */
+static char *name_below(const folder_sink *s, const char *folder)
+{
+    size_t size = strlen(folder) + 2;
+    char  *name = kn_alloc(s->ctx, size);
+    if (name) snprintf(name, size, "%s/", folder);
+    return name;
 }
 
 static bool safe_name(const char *name)
@@ -158,10 +172,19 @@ static kn_status give_name(folder_sink *s, kn_error *err)
     return kn_fail(err, KN_IO, "%s: was written, but may not outlast a power failure: %s", s->target, strerror(errno));
 }
 
+static kn_status give_name_in_memory(folder_sink *s, kn_error *err)
+{
+    char     *to = name_below(s, s->target), *from = name_below(s, s->temporary);
+    kn_status status = to && from ? kn_memory_rename(s->ctx, from, to, err) : kn_fail_memory(err, s->ctx, WHAT);
+    kn_free(to);
+    kn_free(from);
+    return status;
+}
+
 static kn_status sink_commit(void *state, kn_error *err)
 {
     folder_sink *s = state;
-    kn_status    status = give_name(s, err);
+    kn_status    status = s->memory ? give_name_in_memory(s, err) : give_name(s, err);
     sink_abort(s); /* what is left of it */
     return status;
 }
@@ -210,6 +233,21 @@ static kn_status make_temporary(folder_sink *s, kn_error *err)
     return s->fd >= 0 ? KN_OK : kn_fail(err, KN_IO, "%s: cannot be written: %s", s->target, strerror(errno));
 }
 
+static kn_status open_in_memory(folder_sink *s, kn_error *err)
+{
+    static const char temporary[] = "memory:.kanon-folder";
+    char             *below = name_below(s, s->target);
+    bool              free = below && !kn_memory_next(s->ctx, below, NULL);
+    s->memory = true;
+    s->temporary = kn_strndup(s->ctx, temporary, sizeof temporary - 1);
+    if (!below || !s->temporary) {
+        kn_free(below);
+        return kn_fail_memory(err, s->ctx, WHAT);
+    }
+    kn_free(below);
+    return free ? KN_OK : kn_fail(err, KN_USAGE, "%s: the folder is there and not empty", s->target);
+}
+
 kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *path, kn_error *err)
 {
     size_t       size = strlen(path);
@@ -220,9 +258,12 @@ kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *pat
     s->fd = -1;
     kn_buffer_init(&s->line, ctx);
     s->target = kn_strndup(ctx, path, size);
-    kn_status status = s->target ? kn_place_check_links(ctx, s->target, err) : kn_fail_memory(err, s->ctx, WHAT);
-    if (status == KN_OK) status = check_target(s, err);
-    if (status == KN_OK) status = make_temporary(s, err);
+    bool      memory = kn_memory_is(ctx, path);
+    kn_status status = s->target ? KN_OK : kn_fail_memory(err, s->ctx, WHAT);
+    if (status == KN_OK && memory) status = open_in_memory(s, err);
+    if (status == KN_OK && !memory) status = kn_place_check_links(ctx, s->target, err);
+    if (status == KN_OK && !memory) status = check_target(s, err);
+    if (status == KN_OK && !memory) status = make_temporary(s, err);
     if (status != KN_OK) {
         sink_abort(s);
         return status;

@@ -32,6 +32,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_memory.h"
 #include "kn_names.h"
 #include "kn_output_place.h"
 #include "kn_parallel.h"
@@ -47,7 +48,9 @@ struct kn_output {
     bool        owned;   /* fd is ours to close                                          */
     bool        patient; /* may block for long: wait with poll                           */
     mode_t      mode;
-    int         error; /* errno of the first failed write; ECANCELED: cancelled; 0: none */
+    bool        memory; /* the target is a name in memory (kn_memory.h)                 */
+    kn_alias    alias;  /* of the temporary path of one, for messages                   */
+    int         error;  /* errno of the first failed write; ECANCELED: cancelled; 0: none */
     uint64_t    size;
     size_t      used; /* bytes in the buffer */
     char        buffer[BUFFER_SIZE];
@@ -155,6 +158,21 @@ static kn_status open_file(kn_output *o, const struct stat *existing, kn_error *
     return create_temporary(o, err);
 }
 
+static kn_status open_memory(kn_output *o, kn_error *err)
+{
+    enum { PATH = 32 };
+    o->memory = o->owned = true;
+    o->target = kn_strndup(o->ctx, o->path, strlen(o->path));
+    o->temporary = kn_alloc(o->ctx, PATH);
+    if (!o->target || !o->temporary) return kn_fail_memory(err, o->ctx, "opening the output");
+    o->fd = kn_memory_file();
+    if (o->fd < 0) return kn_fail(err, KN_IO, "%s: cannot be created: %s", o->path, strerror(errno));
+    snprintf(o->temporary, PATH, "/proc/self/fd/%d", o->fd);
+    o->alias = (kn_alias){.path = o->temporary, .name = o->path};
+    kn_alias_add(o->ctx, &o->alias);
+    return KN_OK;
+}
+
 static kn_status open_path(kn_output *o, kn_error *err)
 {
     struct stat info;
@@ -190,6 +208,8 @@ kn_status kn_output_open(kn_output **out, kn_context *ctx, const char *path, con
     } else if (standard) {
         fflush(stdout); /* what the program printed before comes before */
         st = open_stream(o, STDOUT_FILENO, false, err);
+    } else if (kn_memory_is(ctx, path)) {
+        st = open_memory(o, err);
     } else {
         st = open_path(o, err);
     }
@@ -225,7 +245,12 @@ static void write_through(kn_output *o, const char *data, size_t size)
                 return;
             }
         }
+        if (o->memory && !kn_memory_charge(o->ctx, piece)) {
+            o->error = ENOMEM;
+            return;
+        }
         ssize_t n = write(o->fd, data, piece);
+        if (o->memory && (size_t)(n > 0 ? n : 0) < piece) kn_memory_discharge(o->ctx, piece - (size_t)(n > 0 ? n : 0));
         if (n >= 0) {
             data += n;
             size -= (size_t)n;
@@ -285,6 +310,7 @@ static kn_status failure(const kn_output *o, kn_error *err)
     if (o->error == ECANCELED && !o->target)
         return kn_fail(err, KN_CANCELLED, "stopped on request; the output is incomplete");
     if (o->error == ECANCELED) return kn_fail_cancelled(err);
+    if (o->error == ENOMEM && o->memory) return kn_fail_memory(err, o->ctx, o->path);
     return kn_fail(err, KN_IO, "%s: writing failed: %s", o->path, strerror(o->error));
 }
 
@@ -292,6 +318,11 @@ kn_status kn_output_flush(kn_output *o, kn_error *err)
 {
     empty_buffer(o);
     return failure(o, err);
+}
+
+bool kn_output_in_memory(const kn_output *o)
+{
+    return o->memory;
 }
 
 bool kn_output_is_stream(const kn_output *o)
@@ -324,7 +355,8 @@ unsigned kn_output_mode(const kn_output *o)
 kn_status kn_output_sync(kn_output *o, kn_error *err)
 {
     KN_TRY(kn_output_flush(o, err));
-    if (o->target && fsync(o->fd) != 0) return kn_fail(err, KN_IO, "%s: writing failed: %s", o->path, strerror(errno));
+    if (o->target && !o->memory && fsync(o->fd) != 0)
+        return kn_fail(err, KN_IO, "%s: writing failed: %s", o->path, strerror(errno));
     return KN_OK;
 }
 
@@ -355,10 +387,22 @@ static kn_status commit_file(kn_output *o, kn_error *err)
     return st;
 }
 
+static kn_status commit_memory(kn_output *o, kn_error *err)
+{
+    int      fd = o->fd;
+    uint64_t size = o->size;
+    o->fd = -1;
+    o->size = 0;
+    return kn_memory_adopt(o->ctx, o->target, fd, size, err);
+}
+
 kn_status kn_output_commit(kn_output *o, kn_error *err)
 {
     kn_status st = kn_output_flush(o, err);
-    if (st == KN_OK && o->target) st = commit_file(o, err);
+    if (st == KN_OK && o->memory)
+        st = commit_memory(o, err);
+    else if (st == KN_OK && o->target)
+        st = commit_file(o, err);
     if (st == KN_OK && o->owned && !o->target) {
         int fd = o->fd;
         o->fd = -1;
@@ -373,12 +417,14 @@ void kn_output_detach(kn_output *o)
 {
     if (!o) return;
     if (o->owned && o->fd >= 0) close(o->fd);
+    if (o->memory) kn_memory_discharge(o->ctx, o->size);
+    if (o->alias.path) kn_alias_remove(o->ctx, &o->alias);
     KN_FREE(o->temporary, o->target, o->path, o);
 }
 
 void kn_output_abort(kn_output *o)
 {
-    if (o && o->temporary) unlink(o->temporary);
+    if (o && o->temporary && !o->memory) unlink(o->temporary);
     kn_output_detach(o);
 }
 

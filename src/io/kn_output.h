@@ -35,6 +35,7 @@ void kn_output_write(kn_output *output, const void *data, size_t size);
 /* Hands all bytes to the system and tells the first failure. */
 KN_CHECK kn_status kn_output_flush(kn_output *output, kn_error *err);
 
+bool     kn_output_in_memory(const kn_output *output); /* its name is one in memory (kn_memory.h)                    */
 bool     kn_output_is_stream(const kn_output *output); /* what was written cannot be taken back                      */
 const char *kn_output_temporary(
     const kn_output *output);              /* absolute path of the temporary file; NULL for a stream     */

@@ -17,6 +17,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_foreign.h"
+#include "kn_memory.h"
 #include "kn_names.h"
 #include "kn_parallel.h"
 #include "kn_zstd.h"
@@ -137,7 +138,7 @@ kn_status kn_source_open(kn_source **out, kn_context *ctx, const char *path, kn_
         st = kn_fail_memory(err, ctx, name);
         goto failed;
     }
-    s->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    s->fd = standard ? STDIN_FILENO : open(kn_memory_path(ctx, path), O_RDONLY | O_CLOEXEC);
     s->close_fd = !standard;
     struct stat info;
     if (s->fd < 0 || fstat(s->fd, &info) != 0) {

@@ -20,6 +20,7 @@
 #include "kn_error.h"
 #include "kn_freq.h"
 #include "kn_job_texts.h"
+#include "kn_memory_arrow.h"
 #include "kn_shape.h"
 #include "kn_targets.h"
 
@@ -278,6 +279,8 @@ static kn_status open_and_read(kn_release_run *run, kn_error *err)
     double begin = kn_clock_seconds();
     if (write) KN_TRY(run->shape->open(run, err));
     KN_TRY(run->shape->read(run, err));
+    for (int i = 0; i < run->originals.count; i++) /* batches have no bytes of their own */
+        if (kn_memory_batches(run->ctx, run->originals.paths[i])) run->originals.digested = false;
     if (write && run->originals.digested)
         KN_TRY(kn_digest_start(&run->originals.digests, run->ctx, run->originals.paths, run->originals.count, err));
     run->head->seconds_read = kn_clock_seconds() - begin;
@@ -442,6 +445,20 @@ kn_status kn_anonymize_records(kn_records_result **out, kn_context *ctx, const k
     kn_status        st = kn_release_make(&head, &kn_records_shape, ctx, spec, options, err);
     *out = (kn_records_result *)(void *)head;
     return st;
+}
+
+kn_status kn_anonymize_any(kn_release_head **out, kn_context *ctx, const kn_spec *spec,
+                           const kn_anonymize_options *options, kn_error *err)
+{
+    const kn_release_shape *const shapes[] = {[KN_SHAPE_TABLE] = &kn_table_shape,
+                                              [KN_SHAPE_DATABASE] = &kn_database_shape,
+                                              [KN_SHAPE_RECORDS] = &kn_records_shape};
+    return kn_release_make(out, shapes[kn_spec_shape(spec)], ctx, spec, options, err);
+}
+
+void kn_release_head_free(kn_release_head *head)
+{
+    kn_release_free(head);
 }
 
 void kn_release_result_free(kn_release_result *result)

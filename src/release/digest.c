@@ -19,6 +19,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_memory.h"
 
 enum { PIECE = 1 << 18 };
 
@@ -41,7 +42,7 @@ static int digest_file(kn_digest_job *job, const char *path, char digits[KN_DIGE
 {
     crypto_hash_sha256_state state;
     unsigned char            hash[crypto_hash_sha256_BYTES];
-    int                      fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
+    int                      fd = open(kn_memory_path(job->ctx, path), O_RDONLY | O_CLOEXEC), error = 0;
     if (fd < 0) return errno;
     crypto_hash_sha256_init(&state);
     while (error == 0 && !atomic_load(&job->stop)) {

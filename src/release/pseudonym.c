@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "kn_error.h"
+#include "kn_memory.h"
 
 enum { LEAST = 32, PIECE = 4096 };
 
@@ -44,10 +45,9 @@ static kn_status hash_file(unsigned char *key, int fd, const char *path, kn_erro
 kn_status kn_pseudonym_key(unsigned char key[KN_PSEUDONYM_KEY], bool *open_to_others, kn_context *ctx, const char *path,
                            kn_error *err)
 {
-    (void)ctx;
     if (sodium_init() < 0) return kn_fail(err, KN_INTERNAL, "libsodium could not be initialized");
     struct stat info;
-    int         fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int         fd = open(kn_memory_path(ctx, path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) return kn_fail(err, KN_IO, "%s: the key cannot be read: %s", path, strerror(errno));
     kn_status st = KN_OK;
     if (fstat(fd, &info) != 0)

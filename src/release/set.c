@@ -25,6 +25,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_memory.h"
 #include "kn_names.h"
 #include "kn_output_place.h"
 #include "kn_set_steps.h"
@@ -39,6 +40,7 @@ struct kn_set {
     char               *place;  /* absolute: the file that the release really is                         */
     char               *locked; /* the lock's path; NULL: it is not held                                 */
     char               *journal;
+    bool                memory; /* its names are in memory: neither lock nor journal                      */
     int                 lock;
     kn_output          *outputs[KN_SET_ROLES];
     kn_database_writer *writer;
@@ -116,6 +118,8 @@ static kn_status find_place(kn_set *s, const char *output, kn_error *err)
     KN_TRY(kn_set_base(&s->base, s->ctx, output, err));
     s->output = kn_strndup(s->ctx, output, strlen(output));
     if (!s->output) return no_memory(s, err);
+    s->memory = kn_memory_is(s->ctx, output);
+    if (s->memory) return KN_OK;
     s->beside = absolute(s->ctx, s->base);
     if (!s->beside) return errno ? KN_OK : no_memory(s, err); /* whoever opens a file there says why */
     bool        link = lstat(s->beside, &info) == 0 && S_ISLNK(info.st_mode) && !kn_name_server(output);
@@ -236,7 +240,7 @@ kn_status kn_set_open(kn_set **out, kn_context *ctx, const char *output, kn_erro
     if (!output || strcmp(output, "-") == 0) return KN_OK;
     kn_set   *s = *out;
     kn_status st = find_place(s, output, err);
-    if (st == KN_OK) st = kn_place_check_links(ctx, s->base, err);
+    if (st == KN_OK && !s->memory) st = kn_place_check_links(ctx, s->base, err);
     if (st == KN_OK && s->place) st = take_lock(s, false, err);
     if (st == KN_OK && s->place) st = settle(s, err);
     if (st == KN_OK) return KN_OK;
@@ -296,13 +300,15 @@ void kn_set_database(kn_set *s, kn_database_writer *writer)
 
 /* ---- The commit ---- */
 
-/* Streams, and the certificate that lies in a folder, have no name of their own to wait for. */
+/* Streams, names in memory and the certificate that lies in a folder have no name on a disk to wait for. */
 static kn_status commit_apart(kn_set *s, bool all, kn_error *err)
 {
     bool folder = s->writer && kn_database_writer_folder(s->writer);
     for (int role = 0; role < KN_SET_ROLES; role++) {
         kn_output *output = s->outputs[role];
-        if (!output || !(all || kn_output_is_stream(output) || (folder && role == KN_SET_CERTIFICATE))) continue;
+        bool       apart = output && (kn_output_is_stream(output) || (kn_output_in_memory(output) && !s->memory) ||
+                                (folder && role == KN_SET_CERTIFICATE));
+        if (!output || !(all || apart)) continue;
         s->outputs[role] = NULL;
         KN_TRY(kn_output_commit(output, err));
     }
@@ -411,9 +417,36 @@ static kn_status undo(kn_set *s, kn_status st, kn_error *err)
     return kn_fail(err, st, "%s; the next kanon command on this release completes it or puts the old one back", first);
 }
 
+/* What the set has in memory, the old one's or what there is of the new one's. */
+static void forget(kn_set *s, bool all)
+{
+    for (int role = 0; role < KN_SET_ROLES; role++) {
+        char *name = suffixes[role] && (all || !s->outputs[role]) ? join(s->ctx, s->base, suffixes[role]) : NULL;
+        if (name && !(role == KN_SET_RELEASE && s->writer)) kn_memory_remove(s->ctx, name);
+        kn_free(name);
+    }
+}
+
+/* All of it is made: names are given, the certificate's last, and taken back where the memory for one is missing. */
+static kn_status commit_memory(kn_set *s, kn_error *err)
+{
+    kn_database_writer *writer = s->writer;
+    for (int role = 0; role < KN_SET_ROLES; role++)
+        if (s->outputs[role]) KN_TRY(kn_output_flush(s->outputs[role], err));
+    if (kn_cancelled(s->ctx)) return kn_fail_cancelled(err);
+    KN_TRY(commit_apart(s, false, err));
+    s->writer = NULL;
+    if (writer) KN_TRY(kn_database_writer_commit(writer, err));
+    forget(s, false);
+    kn_status st = commit_apart(s, true, err);
+    if (st != KN_OK) forget(s, true);
+    return st;
+}
+
 kn_status kn_set_commit(kn_set *s, kn_error *err)
 {
     if (!s->base) return commit_apart(s, true, err);
+    if (s->memory) return commit_memory(s, err);
     if (!s->place) return kn_fail(err, KN_IO, "%s: its folder cannot be reached", s->base);
     KN_TRY(list_steps(s, err));
     if (kn_cancelled(s->ctx)) return kn_fail_cancelled(err);

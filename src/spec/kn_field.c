@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "kn_error.h"
+#include "kn_memory.h"
 #include "kn_nearest.h"
 #include "kn_value.h"
 
@@ -211,7 +212,7 @@ kn_status kn_read_path(kn_reader *r, const kn_yaml *value, void *target)
     const char **out = target, *text;
     KN_TRY(kn_read_text(r, value, "a path", &text));
     *out = text;
-    if (text[0] == '/' || strcmp(text, "-") == 0 || !*r->folder) return KN_OK;
+    if (text[0] == '/' || strcmp(text, "-") == 0 || !*r->folder || kn_memory_is(r->inner->ctx, text)) return KN_OK;
     size_t before = strlen(r->folder);
     char  *joined = kn_arena_bytes(&r->inner->arena, before + value->size + 1);
     if (!joined) return kn_field_memory(r);

@@ -339,12 +339,13 @@ static kn_status find_folder(kn_reader *r, const char *path)
 
 static kn_status read_file(kn_reader *r, const char *path, const char *text, size_t size)
 {
-    kn_spec *spec = &r->inner->state.spec;
-    kn_arena scratch;
-    kn_yaml *root = NULL;
-    spec->path = kn_arena_strndup(&r->inner->arena, path, strlen(path));
+    kn_spec    *spec = &r->inner->state.spec;
+    kn_arena    scratch;
+    kn_yaml    *root = NULL;
+    const char *called = path ? path : r->origin.name; /* a text has no path, but a place in messages */
+    spec->path = kn_arena_strndup(&r->inner->arena, called, strlen(called));
     if (!spec->path) return kn_field_memory(r);
-    KN_TRY(find_folder(r, path));
+    if (path) KN_TRY(find_folder(r, path));
     kn_arena_init(&scratch, r->inner->ctx);
     kn_status status = kn_yaml_parse(&root, &scratch, &r->origin, text, size, r->err);
     if (status == KN_OK && !root) status = kn_fail_at(r->err, KN_INPUT, r->origin.name, 0, 0, "there is nothing in it");
@@ -382,6 +383,13 @@ kn_status kn_spec_read(kn_spec **out, kn_context *ctx, const char *path, kn_erro
     kn_buffer_free(&text);
     kn_source_free(source);
     return status;
+}
+
+kn_status kn_spec_read_text(kn_spec **out, kn_context *ctx, const char *text, size_t size, const char *name,
+                            kn_error *err)
+{
+    if (!name) name = "the release file";
+    return kn_spec_parse(out, ctx, NULL, name, size > 0 ? text : "", size, err);
 }
 
 /* ---- From texts ---- */

@@ -161,6 +161,9 @@ void kn_vdigest_file(const char *path, char out[65]);
 
 KN_CHECK kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *paths, int path_count,
                                   const kn_vread_options *options, kn_error *err);
+/* The same of a table in memory (table/batches.c); kn_vtable_read calls it by itself. */
+KN_CHECK kn_status kn_vtable_read_batches(kn_vtable **out, kn_context *ctx, const char *const *names, int count,
+                                          const kn_vread_options *options, kn_error *err);
 void               kn_vtable_free(kn_vtable *t);
 void               kn_vtable_unguard(kn_vtable *t); /* what `guarded` asks for, afterwards */
 int                kn_vtable_name(const kn_vtable *t, const char *name); /* index into names; -1: there is none */

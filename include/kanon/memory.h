@@ -1,0 +1,66 @@
+/* kanon/memory.h: inputs and outputs that are in memory instead of files.
+ *
+ * A context may hold bytes and tables under names of its own, "memory:NAME". Once it does, every function of the library that
+ * takes the name of a file takes such a name: inputs, hierarchies, populations and queries of a spec, a folder of tables
+ * ("memory:NAME/" for "memory:NAME/patients.csv" and its like), a file of records, a release, its row map, a report. What a
+ * release writes beside itself gets its name in memory too: "memory:out.certificate.json", ... All of it appears at once, after
+ * it was verified; nothing is written to a disk.
+ *
+ *     kn_memory_put_arrow(ctx, "memory:patients", &stream, err);
+ *     kn_spec_set_texts(spec, "input", (const char *const[]){"memory:patients"}, 1, "input", err);
+ *     kn_spec_set_texts(spec, "output", (const char *const[]){"memory:out"}, 1, "output", err);
+ *     ... kn_anonymize(&result, ctx, spec, NULL, err) ...
+ *     kn_memory_get_arrow(&stream, ctx, "memory:out", NULL, err);
+ *
+ * What is held counts against the context's memory limit, Arrow batches excepted: they stay the producer's. Names are the
+ * context's own: another context does not see them, and they end with it.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef KANON_MEMORY_H
+#define KANON_MEMORY_H
+
+#include <kanon/arrow.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* From now on "memory:NAME" names what is in memory, also as an output. Whatever puts something there does it by itself; a
+ * context that was never asked knows no such names, and takes them for names of files. */
+KN_API KN_CHECK kn_status kn_memory_enable(kn_context *ctx, kn_error *err);
+
+/* Copies bytes there: a CSV file, a hierarchy, records, a release file, compressed or not. What had that name before ends.
+ * KN_USAGE: not "memory:" and a name. */
+KN_API KN_CHECK kn_status kn_memory_put(kn_context *ctx, const char *name, const void *bytes, size_t size, kn_error *err);
+
+/* Keeps the batches of a stream, without copying them, as a table that every function can read which reads CSV files. It is
+ * read as the CSV file with the same cells would be (docs/arrow.md). `stream` is consumed as by kn_table_import_arrow; the batches
+ * are released when the name ends, and must not change meanwhile. */
+KN_API KN_CHECK kn_status kn_memory_put_arrow(kn_context *ctx, const char *name, struct ArrowArrayStream *stream,
+                                              kn_error *err);
+
+/* The same of a table; its rows are borrowed: it must outlive the name. */
+KN_API KN_CHECK kn_status kn_memory_put_table(kn_context *ctx, const char *name, const kn_table *table, kn_error *err);
+
+/* The bytes of a name, which stay until it ends or is given to something else. KN_INPUT: there is none; or it holds batches. */
+KN_API KN_CHECK kn_status kn_memory_get(const void **bytes, size_t *size, kn_context *ctx, const char *name, kn_error *err);
+
+/* A table: a released one, or any CSV file in memory, as a stream; whoever ends up with it calls its release. */
+KN_API KN_CHECK kn_status kn_memory_get_arrow(struct ArrowArrayStream *out, kn_context *ctx, const char *name,
+                                              const kn_arrow_export_options *options, kn_error *err);
+
+/* Names in the order of their bytes: the first behind `after` (NULL: the first of all) that begins with `prefix`; NULL: there
+ * is none. It stays as long as what it names. */
+KN_API const char *kn_memory_next(kn_context *ctx, const char *prefix, const char *after);
+
+/* Ends a name and what it holds; one that is not there is fine. */
+KN_API void kn_memory_remove(kn_context *ctx, const char *name);
+
+/* Ends all names; the context is then as one that never had any. kn_context_free does it by itself. */
+KN_API void kn_memory_clear(kn_context *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,328 @@
+/* table/batches.c: a table in memory → the distinct texts of each column and their number in every row.
+ *
+ * The verifier's own reader of Arrow batches: of io it uses the checked buffers and the text of one cell. Columns are read side by
+ * side, each from its first row to its last, so texts are numbered by the row that holds them first. A cell that is missing is
+ * the empty text, as in a CSV file; whether that means "missing" is for the spec to say, and where it does not, such a cell is
+ * refused.
+ *
+ * Cost: one pass; numbers and dates keep a small cache value → number in front of the texts, dictionaries a number per entry.
+ * Memory: 4 bytes per cell of a column while it is read, then 1, 2 or 4; the distinct texts.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "kn_alloc.h"
+#include "kn_arrow.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_memory_arrow.h"
+#include "kn_parallel.h"
+#include "kn_verify_internal.h"
+
+enum { CACHE_BITS = 10, CHECK_EVERY = 1 << 16 };
+
+typedef struct cached {
+    uint64_t key;
+    uint32_t code; /* KN_V_NONE: an empty place */
+} cached;
+
+/* One column under way. */
+typedef struct column {
+    const kn_batches *batches;
+    kn_vtable        *table;
+    const char       *name;
+    int64_t           child;
+    bool              encoded;
+    kn_arrow_format   index, value;
+    kn_texts         *texts;
+    uint32_t         *codes;
+    bool              empty; /* the empty text is a missing cell */
+    cached           *cache; /* NULL: texts                      */
+    uint32_t         *known; /* per dictionary entry: code, or KN_V_NONE */
+    size_t            known_capacity;
+} column;
+
+typedef struct reading {
+    const kn_batches       *batches;
+    const kn_vread_options *options;
+    kn_vtable              *table;
+    const char             *name;
+    int                    *place; /* per kept column: which child */
+} reading;
+
+static kn_status no_memory(const kn_vtable *t, kn_error *err)
+{
+    return kn_fail_memory(err, t->ctx, "verifying");
+}
+
+static kn_status fail_cell(const column *c, const char *reason, kn_error *err)
+{
+    return kn_fail(err, KN_INPUT, "Arrow stream: column \"%.200s\": %s", c->name, reason);
+}
+
+/* ---- Cells ---- */
+
+static kn_status add_text(const column *c, kn_string text, uint32_t *code, kn_error *err)
+{
+    *code = kn_texts_add(c->texts, text, true);
+    return *code == KN_V_NONE ? no_memory(c->table, err) : KN_OK;
+}
+
+static kn_status missing_cell(const column *c, uint32_t *code, kn_error *err)
+{
+    if (!c->empty) return fail_cell(c, "a cell is null, and \"na\" does not list the empty text; add it", err);
+    return add_text(c, (kn_string){"", 0}, code, err);
+}
+
+static kn_status fixed_cell(const column *c, const uint8_t *from, uint32_t *code, kn_error *err)
+{
+    kn_arrow_cell cell;
+    kn_arrow_cell_text(&cell, &c->value, from);
+    if (cell.reason) return fail_cell(c, cell.reason, err);
+    if (cell.nan) return missing_cell(c, code, err);
+    return add_text(c, (kn_string){cell.text, cell.size}, code, err);
+}
+
+/* The valid cell at an absolute place of an array of values. */
+static kn_status value_cell(const column *c, const kn_arrow_view *v, int64_t at, uint32_t *code, kn_error *err)
+{
+    const kn_arrow_format *f = &c->value;
+    if (f->kind == KN_ARROW_UTF8 || f->kind == KN_ARROW_VIEW) {
+        kn_string   text = {NULL, 0};
+        const char *reason = kn_arrow_text_at(v, f, at, &text);
+        return reason ? fail_cell(c, reason, err) : add_text(c, text, code, err);
+    }
+    const uint8_t *from = v->data + at * f->width;
+    if (!c->cache) return fixed_cell(c, from, code, err);
+    uint64_t key = f->kind == KN_ARROW_BOOL ? kn_arrow_bit(v->data, at) : kn_arrow_load_unsigned(from, f->width);
+    cached  *place = &c->cache[kn_hash_word(key) >> (64 - CACHE_BITS)];
+    if (place->code == KN_V_NONE || place->key != key) {
+        uint32_t fresh = 0;
+        if (f->kind == KN_ARROW_BOOL)
+            KN_TRY(add_text(c, kn_string_of(key ? "true" : "false"), &fresh, err));
+        else
+            KN_TRY(fixed_cell(c, from, &fresh, err));
+        *place = (cached){key, fresh};
+    }
+    *code = place->code;
+    return KN_OK;
+}
+
+static kn_status row_cell(column *c, const kn_arrow_view *rows, const kn_arrow_view *dict, int64_t row, uint32_t *code,
+                          kn_error *err)
+{
+    int64_t at = rows->start + row;
+    bool    there = c->value.kind != KN_ARROW_NULL && kn_arrow_valid(rows, at);
+    if (!c->encoded) return there ? value_cell(c, rows, at, code, err) : missing_cell(c, code, err);
+    if (!kn_arrow_valid(rows, at)) return missing_cell(c, code, err);
+    const uint8_t *from = rows->data + at * c->index.width;
+    uint64_t       index = c->index.kind == KN_ARROW_SIGNED ? (uint64_t)kn_arrow_load_signed(from, c->index.width)
+                                                            : kn_arrow_load_unsigned(from, c->index.width);
+    if (index >= (uint64_t)dict->length) return fail_cell(c, "an index outside the dictionary", err);
+    int64_t entry = dict->start + (int64_t)index;
+    if (c->known[index] == KN_V_NONE) {
+        bool valid = c->value.kind != KN_ARROW_NULL && kn_arrow_valid(dict, entry);
+        KN_TRY(valid ? value_cell(c, dict, entry, &c->known[index], err) : missing_cell(c, &c->known[index], err));
+    }
+    *code = c->known[index];
+    return KN_OK;
+}
+
+/* ---- Batches ---- */
+
+static kn_status open_dictionary(column *c, const struct ArrowArray *a, kn_arrow_view *dict, kn_error *err)
+{
+    const struct ArrowArray *d = a->dictionary;
+    if (!d || d->dictionary) return fail_cell(c, "its dictionary is missing or has one of its own", err);
+    const char *reason = kn_arrow_open(dict, d, &c->value, 0, d->length);
+    if (reason) return fail_cell(c, reason, err);
+    void *known = c->known;
+    if (!kn_grow(c->table->ctx, &known, &c->known_capacity, (size_t)d->length + 1, sizeof *c->known))
+        return no_memory(c->table, err);
+    c->known = known;
+    for (int64_t i = 0; i < d->length; i++) c->known[i] = KN_V_NONE;
+    return KN_OK;
+}
+
+static kn_status read_batch(column *c, const struct ArrowArray *batch, uint32_t *codes, kn_error *err)
+{
+    const struct ArrowArray *a = batch->children[c->child];
+    kn_arrow_view            rows, dict = {.length = 0};
+    const char *reason = kn_arrow_open(&rows, a, c->encoded ? &c->index : &c->value, batch->offset, batch->length);
+    if (reason) return fail_cell(c, reason, err);
+    if (c->encoded) KN_TRY(open_dictionary(c, a, &dict, err));
+    for (int64_t row = 0; row < batch->length; row++) {
+        if (row % CHECK_EVERY == 0 && kn_cancelled(c->table->ctx)) return kn_fail_cancelled(err);
+        KN_TRY(row_cell(c, &rows, &dict, row, &codes[row], err));
+    }
+    return KN_OK;
+}
+
+/* Codes as narrow as the texts allow. */
+static kn_status narrow(column *c, kn_vcolumn *out, kn_error *err)
+{
+    int64_t rows = c->table->rows;
+    out->texts = c->texts->texts;
+    out->count = c->texts->count;
+    out->width = out->count <= 256 ? 1 : out->count <= 65536 ? 2 : 4;
+    if (out->width == 4) {
+        out->codes = c->codes;
+        c->codes = NULL;
+        return KN_OK;
+    }
+    out->codes = kn_alloc_array(c->table->ctx, (size_t)rows + 1, (size_t)out->width);
+    if (!out->codes) return no_memory(c->table, err);
+    for (int64_t row = 0; row < rows; row++) {
+        if (out->width == 1)
+            ((uint8_t *)out->codes)[row] = (uint8_t)c->codes[row];
+        else
+            ((uint16_t *)out->codes)[row] = (uint16_t)c->codes[row];
+    }
+    return KN_OK;
+}
+
+static kn_status read_column(column *c, kn_vcolumn *out, kn_error *err)
+{
+    int64_t at = 0;
+    c->codes = kn_alloc_array(c->table->ctx, (size_t)c->table->rows + 1, sizeof *c->codes);
+    bool fixed = c->value.kind == KN_ARROW_BOOL ||
+                 (c->value.width >= 1 && c->value.width <= 8 && c->value.kind != KN_ARROW_UTF8);
+    if (fixed) c->cache = kn_alloc_array(c->table->ctx, (size_t)1 << CACHE_BITS, sizeof *c->cache);
+    if (!c->codes || (fixed && !c->cache)) return no_memory(c->table, err);
+    for (size_t i = 0; fixed && i < (size_t)1 << CACHE_BITS; i++) c->cache[i].code = KN_V_NONE;
+    for (size_t b = 0; b < c->batches->count; b++) {
+        KN_TRY(read_batch(c, &c->batches->arrays[b], c->codes + at, err));
+        at += c->batches->arrays[b].length;
+    }
+    return narrow(c, out, err);
+}
+
+/* ---- Columns ---- */
+
+static kn_status open_column(column *c, const struct ArrowSchema *schema, kn_error *err)
+{
+    const struct ArrowSchema *values = schema->dictionary ? schema->dictionary : schema;
+    c->encoded = schema->dictionary != NULL;
+    bool good = (!c->encoded || (kn_arrow_format_parse(schema->format, &c->index) && kn_arrow_is_integer(&c->index))) &&
+                kn_arrow_format_parse(values->format, &c->value) && values->n_children == 0 && !values->dictionary;
+    return good ? KN_OK : fail_cell(c, "is of a type that kanon does not read", err);
+}
+
+static kn_status read_columns(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const reading *r = arg;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        kn_spec   missing = {.csv = *r->options->csv};
+        int       child = r->place[i];
+        column    c = {.batches = r->batches,
+                       .table = r->table,
+                       .name = r->table->names[child].data,
+                       .child = child,
+                       .texts = &r->table->texts[i],
+                       .empty = kn_v_is_missing(&missing, (kn_string){"", 0})};
+        kn_status st = open_column(&c, r->batches->schema.children[child], err);
+        if (st == KN_OK) st = read_column(&c, &r->table->columns[i], err);
+        kn_free(c.codes);
+        kn_free(c.cache);
+        kn_free(c.known);
+        KN_TRY(st);
+    }
+    return KN_OK;
+}
+
+static kn_status check_batches(const reading *r, kn_error *err)
+{
+    const struct ArrowSchema *s = &r->batches->schema;
+    if (!s->release || !s->format || strcmp(s->format, "+s") != 0 || s->n_children < 1 || !s->children)
+        return kn_fail(err, KN_INPUT, "%s: not a stream of tables (a struct of columns)", r->name);
+    for (int64_t i = 0; i < s->n_children; i++)
+        if (!s->children[i] || !s->children[i]->release)
+            return kn_fail(err, KN_INPUT, "%s: the schema of column %" PRId64 " is missing", r->name, i + 1);
+    for (size_t b = 0; b < r->batches->count; b++) {
+        const struct ArrowArray *a = &r->batches->arrays[b];
+        const char              *reason = kn_arrow_check(a, 0);
+        if (!reason && (a->n_children != s->n_children || !a->children || a->n_buffers != 1))
+            reason = "a wrong number of columns or buffers";
+        for (int64_t row = 0; !reason && a->buffers[0] && row < a->length; row++)
+            if (!kn_arrow_bit(a->buffers[0], a->offset + row)) reason = "a row itself is null";
+        if (reason) return kn_fail(err, KN_INPUT, "%s: batch %zu: %s", r->name, b + 1, reason);
+        r->table->rows += a->length;
+    }
+    return KN_OK;
+}
+
+/* Columns without a name are called by their place, as those of a CSV file are. */
+static kn_status name_columns(reading *r, kn_error *err)
+{
+    kn_vtable *t = r->table;
+    size_t     count = (size_t)r->batches->schema.n_children;
+    size_t     most = r->options->all ? count : (size_t)r->options->column_count;
+    t->name_count = (int)count;
+    t->names = kn_arena_alloc(&t->arena, count * sizeof *t->names);
+    t->unnamed = kn_arena_alloc(&t->arena, count * sizeof *t->unnamed);
+    t->kept = kn_arena_alloc(&t->arena, count * sizeof *t->kept);
+    r->place = kn_arena_alloc(&t->arena, (most + 1) * sizeof *r->place);
+    if (!t->names || !t->unnamed || !t->kept || !r->place) return no_memory(t, err);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = r->batches->schema.children[i]->name;
+        char        by_place[32];
+        snprintf(by_place, sizeof by_place, "c%zu", i + 1);
+        t->unnamed[i] = !name || !*name;
+        if (t->unnamed[i]) name = by_place;
+        char *copy = kn_arena_strndup(&t->arena, name, strlen(name));
+        if (!copy) return no_memory(t, err);
+        t->names[i] = kn_string_of(copy);
+        t->kept[i] = -1;
+        for (size_t j = 0; j < i; j++)
+            if (kn_string_equal(t->names[i], t->names[j]))
+                return kn_fail(err, KN_INPUT, "%s: columns %zu and %zu have the same name", r->name, j + 1, i + 1);
+    }
+    for (size_t i = 0; i < most; i++) {
+        int c = r->options->all ? (int)i : kn_vtable_name(t, r->options->columns[i]);
+        if (c < 0 || t->kept[c] >= 0) continue;
+        r->place[t->column_count] = c;
+        t->kept[c] = t->column_count++;
+    }
+    return KN_OK;
+}
+
+static kn_status read_all(reading *r, kn_error *err)
+{
+    kn_vtable *t = r->table;
+    KN_TRY(check_batches(r, err));
+    KN_TRY(name_columns(r, err));
+    size_t columns = (size_t)t->column_count;
+    t->columns = kn_alloc_array_zero(t->ctx, columns + 1, sizeof *t->columns);
+    t->texts = kn_alloc_array_zero(t->ctx, columns + 1, sizeof *t->texts);
+    t->form.quoted = kn_alloc_array_zero(t->ctx, columns * KN_VFORM_KINDS + 1, sizeof *t->form.quoted);
+    if (!t->columns || !t->texts || !t->form.quoted) return no_memory(t, err);
+    for (size_t i = 0; i < columns; i++) kn_texts_init(&t->texts[i], t->ctx);
+    return kn_parallel_for(t->ctx, t->column_count, 1, read_columns, r, err);
+}
+
+kn_status kn_vtable_read_batches(kn_vtable **out, kn_context *ctx, const char *const *names, int count,
+                                 const kn_vread_options *options, kn_error *err)
+{
+    const char *useless = kn_memory_useless(options->csv);
+    *out = NULL;
+    if (useless) return kn_fail(err, KN_USAGE, "%s: %s", names[0], useless);
+    if (count != 1) return kn_fail(err, KN_USAGE, "%s: one table in memory is an input by itself", names[0]);
+    reading r = {.batches = kn_memory_batches(ctx, names[0]),
+                 .options = options,
+                 .name = names[0],
+                 .table = kn_alloc_zero(ctx, sizeof *r.table)};
+    if (!r.table) return kn_fail_memory(err, ctx, "verifying");
+    r.table->ctx = ctx;
+    r.table->delimiter = ',';
+    kn_arena_init(&r.table->arena, ctx);
+    kn_progress_begin(ctx, "verifying", "rows", 0);
+    kn_status st = read_all(&r, err);
+    kn_progress_end(ctx);
+    if (st == KN_OK)
+        *out = r.table;
+    else
+        kn_vtable_free(r.table);
+    return st;
+}
