@@ -146,7 +146,7 @@ static kn_status read_outline(kn_vtree_maker *maker, const char *name, const cha
         size_t depth = indent / unit;
         bool   jump = before == SIZE_MAX ? depth > 0 : depth > before + 1;
         if (indent % unit != 0 || jump || depth >= LEVELS)
-            return kn_fail_at(err, KN_INPUT, name, o.line, 0, "this indent makes no sense");
+            return kn_fail_at(err, KN_INPUT, name, o.line, 0, "this indentation fits no level");
         if (before != SIZE_MAX && depth <= before) KN_TRY(add_branch(maker, open, before, star, o.line, err));
         open[depth] = label;
         before = depth;

@@ -153,7 +153,7 @@ static kn_status count_people(classes *c, kn_error *err)
         class_tuple(c, (int64_t)i, t.nodes + i * quasi);
         *find_slot(&t, t.nodes + i * quasi) = (int64_t)i + 1;
     }
-    uint32_t *nodes = ok ? t.nodes + n * quasi : NULL; /* room for one more */
+    uint32_t *nodes = ok ? t.nodes + n * quasi : NULL; /* one more tuple, as scratch */
     for (int64_t p = 0; ok && p < all->count; p++) {
         for (size_t q = 0; q < quasi; q++) nodes[q] = node_at(c, (int)q, all->leaves[(size_t)p * quasi + q]);
         int64_t found = *find_slot(&t, nodes);

@@ -183,7 +183,7 @@ kn_status kn_table_run_lonely_rows(const kn_table_run *run, int64_t *out, kn_err
 typedef struct persons {
     kn_table_run        *run;
     const kn_cut        *cut;
-    int                 *columns; /* of the cut, and room for two more */
+    int                 *columns; /* of the cut, and two more */
     int64_t              class_count;
     kn_linked            linked;
     kn_class_histograms *histograms;

@@ -3,7 +3,7 @@
  *
  * The plan's classes are measured by the same code as the original's (cut.c), over a table whose first
  * column is the class and whose other columns are borrowed. Memory: 4 bytes per row; with average risk 4 bytes per
- * quasi-identifier and row, to tell the classes that go for its sake alone.
+ * quasi-identifier and row, to know the classes that go for its sake alone.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>

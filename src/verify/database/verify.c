@@ -6,7 +6,7 @@
  * nor is one whose rows do not join. Both sides are read here, cell by cell: nothing comes from whoever made the release but
  * who is who (the map), and that is checked.
  *
- * Cost: one join per table and side, one pass over the rows for the classes; per person the matching of kn_verify_database_
+ * Cost: one join per table and side, one pass over the rows for the classes; per person the matching of
  * contain.c. Memory: both databases as texts (kn_verify_sheets.h), and about 40 bytes per row of
  * both sides.
  * SPDX-License-Identifier: Apache-2.0

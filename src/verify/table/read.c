@@ -108,7 +108,7 @@ static const char *describe(const reader *r, const piece *p)
     switch (p->result) {
     case KN_CSV_TOO_FEW: return "this row has fewer cells than the header";
     case KN_CSV_TOO_MANY: return "this row has more cells than the header";
-    case KN_CSV_AFTER_QUOTE: return "something stands behind a closing quote";
+    case KN_CSV_AFTER_QUOTE: return "there is text after a closing quote";
     case KN_CSV_UNTERMINATED: return "a quote is never closed";
     default: return "this row cannot be read";
     }
@@ -131,7 +131,7 @@ static size_t wrong_byte(const reader *r, const char *text, size_t size)
 
 /* ---- Pieces ---- */
 
-/* A cell's text without doubled quotes and in UTF-8; data NULL: memory is out. */
+/* A cell's text without doubled quotes and in UTF-8; data NULL: out of memory. */
 static kn_string cell_text(const reader *r, worker *w, kn_csv_field field)
 {
     kn_string text = {r->window + field.begin, field.size};
@@ -284,7 +284,7 @@ static int width_for(uint32_t count)
     return count <= 1u << 8 ? 1 : count <= 1u << 16 ? 2 : 4;
 }
 
-/* Makes room for all rows so far in codes of at least the given width; the rows before `done` are widened. */
+/* Extends the column to all rows so far, in codes of at least the given width; the rows before `done` are widened. */
 static bool widen(reader *r, kn_vcolumn *c, int width, int64_t done)
 {
     if (width < c->width) width = c->width;
