@@ -156,6 +156,11 @@ typedef struct kn_vread_options {
 typedef void (*kn_vform_fn)(void *arg, const char *sentence);
 void kn_vform_judge(const kn_vtable *table, kn_vform_fn report, void *arg);
 
+/* All bytes of a source, appended. KN_INPUT: more than `most`, which is 1 GiB or SIZE_MAX. */
+struct kn_source;
+struct kn_buffer;
+KN_CHECK kn_status kn_vread_all(struct kn_source *source, struct kn_buffer *text, size_t most, kn_error *err);
+
 /* SHA-256 of a file's bytes; nothing is written where it cannot be read. */
 void kn_vdigest_file(const char *path, char out[65]);
 
