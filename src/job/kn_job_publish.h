@@ -1,5 +1,5 @@
 /* kn_job_publish.h: texts that become files of a release's set, whatever its shape. Certificate and public page are made by
- * src/publish and src/report from facts that the release itself tells.
+ * src/publish and src/report from facts that the release itself shows.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_JOB_PUBLISH_H
 #define KN_JOB_PUBLISH_H

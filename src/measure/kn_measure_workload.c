@@ -71,7 +71,7 @@ static bool is_quasi(const kn_spec *spec, const char *name)
     return at >= 0 && spec->attributes[at].role == KN_ROLE_QUASI;
 }
 
-/* Are all columns that the queries name in that file? Standard input cannot be looked at twice: its reader will tell. */
+/* Are all columns that the queries name in that file? Standard input cannot be looked at twice: its reader reports it. */
 static kn_status check_names(job *j, const char *path, const kn_csv_options *csv, const char *where, kn_error *err)
 {
     kn_csv_names found;

@@ -1,5 +1,5 @@
-/* kn_requirements_feasible.c: requirements that nothing can satisfy, told before a search: the one class of all rows is
- * asked. kn_requirements.h says why that decides, and when.
+/* kn_requirements_feasible.c: requirements that nothing can satisfy, found before a search: the one class of all rows is
+ * judged. kn_requirements.h says why that decides, and when.
  *
  * Cost: that of the models for one class with all values.
  * SPDX-License-Identifier: Apache-2.0

@@ -88,20 +88,21 @@ static bool is_other(const kn_vquasi *q, kn_string part)
     return kn_vdomain_readable(&q->domain, part);
 }
 
-/* The member at `from` and where it ends: in quotes (a quote inside is doubled; put together in `room`), or up to the next
+/* The member at `from` and where it ends: in quotes (a quote inside is doubled; put together in `scratch`), or up to the next
  * semicolon. */
-static kn_string member_at(kn_string inner, size_t from, char *room, size_t *end)
+static kn_string member_at(kn_string inner, size_t from, char *scratch, size_t *end)
 {
     size_t at = from + 1, n = 0;
     bool   quoted = from < inner.size && inner.data[from] == '"';
     for (; quoted && at < inner.size; at++) {
         bool twice = at + 1 < inner.size && inner.data[at] == '"' && inner.data[at + 1] == '"';
         if (inner.data[at] == '"' && !twice) break;
-        room[n++] = inner.data[at];
+        scratch[n++] = inner.data[at];
         at += twice;
     }
     *end = at + 1;
-    if (quoted && at < inner.size && (at + 1 == inner.size || inner.data[at + 1] == ';')) return (kn_string){room, n};
+    if (quoted && at < inner.size && (at + 1 == inner.size || inner.data[at + 1] == ';'))
+        return (kn_string){scratch, n};
     *end = part_end(inner, from);
     return (kn_string){inner.data + from, *end - from};
 }
@@ -117,13 +118,13 @@ static kn_status take_member(kn_vquasi *q, kn_context *ctx, uint32_t value, kn_v
 static kn_status read_members(kn_vquasi *q, kn_context *ctx, kn_string inner, kn_vcell *cell, bool *known,
                               kn_error *err)
 {
-    char *room = kn_alloc_array(ctx, inner.size + 1, 1);
-    if (!room) return kn_fail_memory(err, ctx, "verifying");
+    char *scratch = kn_alloc_array(ctx, inner.size + 1, 1);
+    if (!scratch) return kn_fail_memory(err, ctx, "verifying");
     kn_status st = KN_OK;
     size_t    end = 0;
     *known = true;
     for (size_t from = 0; st == KN_OK && *known && from <= inner.size; from = end + 1) {
-        kn_string part = member_at(inner, from, room, &end);
+        kn_string part = member_at(inner, from, scratch, &end);
         uint32_t  value = kn_vdomain_find(&q->domain, part);
         if (value != KN_V_NONE)
             st = take_member(q, ctx, value, cell, err);
@@ -132,7 +133,7 @@ static kn_status read_members(kn_vquasi *q, kn_context *ctx, kn_string inner, kn
         else
             *known = false;
     }
-    kn_free(room);
+    kn_free(scratch);
     return st;
 }
 

@@ -52,7 +52,7 @@ static void sort_edges(search *s)
     for (size_t e = 0; e < f->edges; e++) s->by_released[s->next_released[f->edge_released[e]]++] = (uint32_t)e;
 }
 
-/* Puts nodes into layers; is there an original with room to be reached? */
+/* Puts nodes into layers; can an original be reached that has no image yet for some of its rows? */
 static bool layer(search *s)
 {
     kn_vflow *f = s->f;

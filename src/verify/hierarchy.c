@@ -120,7 +120,7 @@ static kn_status finish(kn_vtree_maker *m, kn_error *err)
         bool added = false;
         if (node_of(m, 0, m->labels[leaf ? m->ends[leaf - 1] : 0], &added) == KN_V_NONE)
             return kn_fail_memory(err, m->ctx, WHAT);
-        if (!added) return not_a_tree(m, "the same leaf stands there twice", err);
+        if (!added) return not_a_tree(m, "the same leaf appears twice", err);
     }
     for (uint32_t leaf = 0; leaf < t->leaves; leaf++) KN_TRY(place(m, leaf, err));
     return KN_OK;

@@ -151,10 +151,15 @@ typedef struct kn_vread_options {
     size_t                piece; /* bytes; 0: the usual size      */
 } kn_vread_options;
 
-/* What is wrong with the form of a file: anything that may differ from row to row although the cells do not. Calls `tell` with a
+/* What is wrong with the form of a file: anything that may differ from row to row although the cells do not. Calls `report` with a
  * sentence for each. */
 typedef void (*kn_vform_fn)(void *arg, const char *sentence);
-void kn_vform_judge(const kn_vtable *table, kn_vform_fn tell, void *arg);
+void kn_vform_judge(const kn_vtable *table, kn_vform_fn report, void *arg);
+
+/* All bytes of a source, appended. KN_INPUT: more than `most`, which is 1 GiB or SIZE_MAX. */
+struct kn_source;
+struct kn_buffer;
+KN_CHECK kn_status kn_vread_all(struct kn_source *source, struct kn_buffer *text, size_t most, kn_error *err);
 
 /* SHA-256 of a file's bytes; nothing is written where it cannot be read. */
 void kn_vdigest_file(const char *path, char out[65]);
@@ -387,25 +392,25 @@ typedef struct kn_verifier {
     bool         linked;   /* the release shows which rows are one person's                      */
 } kn_verifier;
 
-/* Are the cells of a copied column spelled as a release spells them, or each as in the original (_form.c)? */
+/* Are the cells of a copied column spelled as a release spells them, or each as in the original (table/form.c)? */
 KN_CHECK kn_status kn_verify_spelling(kn_verifier *v, kn_vcopy *c, kn_error *err);
 
-/* Cells of copied columns that are spelled in a way of their own, and the file's form (_form.c). */
+/* Cells of copied columns that are spelled in a way of their own, and the file's form (table/form.c). */
 void kn_verify_form(kn_verifier *v);
 
-/* Originals that are left out because a quasi-identifier is missing (_rules.c). */
+/* Originals that are left out because a quasi-identifier is missing (table/rules.c). */
 KN_CHECK kn_status kn_verify_dropped(kn_verifier *v, kn_error *err);
 
 /* The checks, each in a file of its own; what does not hold becomes a problem. */
-KN_CHECK kn_status kn_verify_rows(kn_verifier *v, kn_error *err);    /* columns, suppressed rows, budget (_rules.c)  */
-KN_CHECK kn_status kn_verify_map(kn_verifier *v, kn_error *err);     /* with a row map                    (_map.c)   */
-KN_CHECK kn_status kn_verify_match(kn_verifier *v, kn_error *err);   /* without one                       (_match.c) */
-KN_CHECK kn_status kn_verify_levels(kn_verifier *v, kn_error *err);  /* one level per column?             (_levels.c) */
-KN_CHECK kn_status kn_verify_models(kn_verifier *v, kn_error *err);  /* every promise                     (_models.c) */
-KN_CHECK kn_status kn_verify_metrics(kn_verifier *v, kn_error *err); /* what was lost                     (_metrics.c) */
-KN_CHECK kn_status kn_verify_dependencies(kn_verifier *v, kn_error *err); /* those declared          (_dependencies.c) */
+KN_CHECK kn_status kn_verify_rows(kn_verifier *v, kn_error *err);    /* columns, suppressed rows, budget (table/rules.c)  */
+KN_CHECK kn_status kn_verify_map(kn_verifier *v, kn_error *err);     /* with a row map                    (table/map.c)   */
+KN_CHECK kn_status kn_verify_match(kn_verifier *v, kn_error *err);   /* without one                       (table/match.c) */
+KN_CHECK kn_status kn_verify_levels(kn_verifier *v, kn_error *err);  /* one level per column?             (table/levels.c) */
+KN_CHECK kn_status kn_verify_models(kn_verifier *v, kn_error *err);  /* every promise                     (table/models.c) */
+KN_CHECK kn_status kn_verify_metrics(kn_verifier *v, kn_error *err); /* what was lost                     (table/metrics.c) */
+KN_CHECK kn_status kn_verify_dependencies(kn_verifier *v, kn_error *err); /* those declared          (table/dependencies.c) */
 
-/* Whether the release shows which rows are one person's (_linked.c); without an `entity` the persons are those of the
+/* Whether the release shows which rows are one person's (table/linked.c); without an `entity` the persons are those of the
  * identifier whose pseudonym links rows. */
 const kn_attribute *kn_verify_link_column(const kn_verifier *v); /* that identifier; NULL: none */
 KN_CHECK kn_status  kn_verify_find_links(kn_verifier *v, kn_error *err);
@@ -422,13 +427,13 @@ typedef struct kn_vlinked {
 
 KN_CHECK kn_status kn_vlinked_make(kn_vlinked *out, kn_verifier *v, const kn_vkey *person, kn_error *err);
 
-/* Is everybody shown with all their rows, or with none? As far as it can be told whose row is whose. */
+/* Is everybody shown with all their rows, or with none? As far as it is known whose row is whose. */
 KN_CHECK kn_status kn_vlinked_whole(kn_verifier *v, kn_error *err);
 
-KN_CHECK kn_status kn_verify_summary(kn_verifier *v, kn_error *err); /* published statistics             (_summary.c) */
+KN_CHECK kn_status kn_verify_summary(kn_verifier *v, kn_error *err); /* published statistics             (table/summary.c) */
 
 /* How many people of the population (in units of *unit) each class's cells stand for, and whether somebody of it is in no
- * class (_population.c). */
+ * class (table/population.c). */
 KN_CHECK kn_status kn_verify_population(kn_verifier *v, int64_t *people, int64_t *unit, bool *absent, kn_error *err);
 
 /* Which tuples of released texts stand for a tuple of values (table/cover.c): a trie over the classes' cells. Ends with its
@@ -484,7 +489,7 @@ typedef struct kn_vreference {
 bool kn_vmodel_holds(const kn_model *m, int64_t size, const kn_vhistogram *h, const kn_vreference *r, double *reached);
 
 /* A histogram of the rows of a position becomes that of the worst node they may be dealt to, one row per person
- * (_linked.c); `values` and `counts` have room for h->count each. */
+ * (table/linked.c); `values` and `counts` are arrays of h->count. */
 void kn_vlinked_deal(kn_vhistogram *h, uint32_t *values, int64_t *counts, int64_t persons);
 
 /* What every class must hold at least, whichever model says so; at least 1. */

@@ -45,7 +45,7 @@ static bool grow(kn_texts *t)
     return true;
 }
 
-/* Where a text is, or where there is room for it. */
+/* The slot of a text, or the free one where it belongs. */
 static inline size_t slot_of(const kn_texts *t, kn_string text, uint32_t hash)
 {
     size_t at = hash & t->mask;

@@ -148,7 +148,7 @@ static kn_status check_kept(kn_database_run *run, kn_error *err)
                            "quasi-identifier");
 }
 
-/* As of a table: a sensitive column that nearly tells its owner, or may hold anything, is published as it is. */
+/* As of a table: a sensitive column that nearly identifies its owner, or may hold anything, is published as it is. */
 static kn_status note_sensitive(kn_database_run *run, kn_error *err)
 {
     for (int t = 0; t < run->db->table_count; t++) {

@@ -192,7 +192,7 @@ static kn_status measure(kn_release_run *all, kn_error *err)
 
 /* ---- The shape ---- */
 
-/* Cuts at or below each value: 1 for itself, and the product over its children where it makes room for them. Children come
+/* Cuts at or below each value: 1 for itself, and the product over its children where it gives way to them. Children come
  * behind their parent. */
 static kn_status count_cuts(const kn_records_run *run, int64_t *out, kn_error *err)
 {

@@ -21,7 +21,7 @@
 
 #define WHAT "making an anatomy"
 
-enum { NUMBER_TEXT = 12 }; /* room for a number as text */
+enum { NUMBER_TEXT = 12 }; /* bytes of a number as text */
 
 /* How one sensitive column's values lie in groups. */
 typedef struct value_list {
@@ -117,7 +117,7 @@ static kn_status make_room(kn_anatomy *a, kn_error *err)
     return a->arena.failed ? kn_fail_memory(err, a->ctx, WHAT) : KN_OK;
 }
 
-/* Numbers the groups 0, 1, ... per table, in the order of released rows. `first`, `number` and `next` are room for the
+/* Numbers the groups 0, 1, ... per table, in the order of released rows. `first`, `number` and `next` are scratch for the
  * nodes of a class, the same, and the tables. */
 static void place_groups(kn_anatomy *a, const kn_database_plan *p, uint32_t *first, uint32_t *number, uint32_t *next)
 {

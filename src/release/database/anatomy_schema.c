@@ -94,7 +94,7 @@ static bool set_column(kn_context *ctx, kn_database_column *c, const char *decla
     return c->declared != NULL;
 }
 
-/* `names` and s->column[t] have room for all columns and one more. */
+/* `names` and s->column[t] hold all columns and one more. */
 static kn_status add_table(kn_anatomy_schema *s, const kn_database_table *t, int number, const char **names,
                            kn_error *err)
 {

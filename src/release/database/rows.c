@@ -165,7 +165,7 @@ static kn_status make_room(kn_database_release *r, kn_error *err)
     return r->arena.failed ? kn_fail_memory(err, r->ctx, WHAT) : KN_OK;
 }
 
-/* `numbers` has room for one member's nodes, `next` one per table: the row that comes next. */
+/* `numbers` holds one member's nodes, `next` one per table: the row that comes next. */
 static void place_rows(kn_database_release *r, uint32_t *numbers, uint32_t *next)
 {
     const kn_database_plan *plan = r->plan;

@@ -2,7 +2,7 @@
  * crowds before and after, what may be published.
  *
  * Interface: kn_database_report_render (kn_database_report.h). The sections on promises, risk and crowds are those of a
- * table's release. The page is for those who hold the data: it tells how the original stood; no value, no time, no seed.
+ * table's release. The page is for those who hold the data: it shows how the original stood; no value, no time, no seed.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_database_report.h"

@@ -1,7 +1,7 @@
 /* records/page.c: a release of tree records as one page of HTML: the verdict in plain words, what became of values and
  * relations, what may be published.
  *
- * Interface: kn_records_report_render (kn_records_report.h). The page is for those who hold the data: it tells how the original
+ * Interface: kn_records_report_render (kn_records_report.h). The page is for those who hold the data: it shows how the original
  * stood; no value of the data, no time; the relations that vanished are counted and not named.
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,7 +2,7 @@
  * beside it and by which rules.
  *
  * Interface: kn_release_report_render (kn_release_report.h). Pictures and tables stand in risk.c,
- * loss.c and lattice.c. The page is for those who hold the data: it tells how the
+ * loss.c and lattice.c. The page is for those who hold the data: it shows how the
  * original stood; no value, no time, no seed. Cost: linear in the class sizes, the
  * solutions listed and, for a lattice drawn whole, its nodes.
  * SPDX-License-Identifier: Apache-2.0
@@ -258,7 +258,7 @@ static void columns_by_role(kn_buffer *to, const kn_release_page *page)
 static void rules(kn_buffer *to, const kn_release_page *page)
 {
     static const char *const suppressed[] = {
-        "They show * in every column, so that they tell nothing, not even their sensitive value.",
+        "They show * in every column, so that they reveal nothing, not even their sensitive value.",
         "They are left out of the release.",
         "They show * in every quasi-identifier and form one class of their own, which keeps every promise too."};
     static const char *const missing[] = {
@@ -273,7 +273,7 @@ static void rules(kn_buffer *to, const kn_release_page *page)
     kn_release_word(to, "Order of the rows",
                     page->spec->keep_order
                         ? "As in the original. Whoever knows that order can tell rows apart that look the same."
-                        : "Sorted by what is released, so that the order tells nothing about the original.");
+                        : "Sorted by what is released, so that the order reveals nothing about the original.");
     kn_release_word(to, "Missing cells", missing[page->spec->missing]);
     if (page->spec->entity)
         kn_release_word(to, "Persons",
@@ -340,7 +340,7 @@ void kn_release_files_begin(kn_buffer *to, const kn_spec *spec, const kn_release
     file_row(&t, f->certificate ? f->certificate : f->name, f->certificate ? "" : ".certificate.json", "everybody",
              f->in_certificate);
     if (public_page) file_row(&t, public_page, "", "everybody", "What the release promises and how to read it.");
-    file_row(&t, "this page", "", "you alone", "How it stood before and after: it tells of the original.");
+    file_row(&t, "this page", "", "you alone", "How it stood before and after: it describes the original.");
     file_row(&t, f->name, ".private.json", "you alone", f->in_private);
     if (spec->keep_rowmap) file_row(&t, f->name, ".rowmap", "you alone", f->in_map);
     kn_html_table_end(&t);

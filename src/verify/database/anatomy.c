@@ -167,7 +167,7 @@ static kn_status read_entries(kn_vdb *v, const kn_vdb_table *t, int c, const int
         if (value == KN_V_NONE || !good) {
             if (wrong++ < KN_VDB_SHOWN)
                 kn_vproblem(v->notes, "table \"%s\", row %" PRId64 ": %s", list->name, row + 1,
-                            good ? "a value that the original has not" : "no group, or no count");
+                            good ? "a value that the original does not have" : "no group, or no count");
             continue;
         }
         order[list->count++] = (kn_sort_record){(uint64_t)(group - 1) << 32 | value, (uint64_t)row};
@@ -207,7 +207,7 @@ typedef struct group_sizes {
     int64_t *persons, *rows; /* per group */
 } group_sizes;
 
-/* `g` is filled with arrays of `room`. */
+/* The arrays of `g` end with `room`. */
 static kn_status measure_groups(kn_arena *room, kn_vdb *v, const kn_vdb_table *t, group_sizes *g, kn_error *err)
 {
     int64_t         n = t->release.rows;

@@ -266,7 +266,7 @@ static kn_status repair(pairing *p, kn_error *err)
 
 /* ---- All of it ---- */
 
-static void tell(pairing *p)
+static void report_all(pairing *p)
 {
     kn_vdb *v = p->v;
     int     shown = 0;
@@ -307,7 +307,7 @@ static kn_status find_choice(pairing *p, kn_error *err)
     if (p->cost == 0) return KN_OK;
     bool choice = p->doubt_count > 0 || !given;
     v->report->assignment = choice ? KN_ASSIGNMENT_UNDECIDED : KN_ASSIGNMENT_REFUTED;
-    if (!choice) tell(p);
+    if (!choice) report_all(p);
     return KN_OK;
 }
 

@@ -2,7 +2,7 @@
  *
  * With a row map each released person is held against its original, in parallel. Without one persons are looked for, up to
  * a limit of work: a bipartite matching by shortest alternating paths whose edges are "is inside" (contain.c). Who
- * may come into question is told by the rarest of a released person's rows: an original person must have a row of that table
+ * may come into question is decided by the rarest of a released person's rows: an original person must have a row of that table
  * with the same copied cells.
  *
  * Cost: with a map one question per person; without one at most persons² questions, each remembered in 2 bits where these
@@ -169,7 +169,7 @@ static kn_status check_range(void *arg, int64_t begin, int64_t end, int worker, 
     return KN_OK;
 }
 
-static kn_status tell_wrong(kn_vdb *v, const uint8_t *answers, kn_error *err)
+static kn_status report_wrong(kn_vdb *v, const uint8_t *answers, kn_error *err)
 {
     const kn_vdb_table        *t = &v->tables[v->person];
     kn_database_verify_report *r = v->report;
@@ -206,7 +206,7 @@ static kn_status with_map(kn_vdb *v, kn_error *err)
     c.answers = kn_alloc_array_zero(v->ctx, (size_t)persons + 1, 1);
     kn_status status = c.matchers && c.answers ? KN_OK : kn_vdb_no_memory(v, err);
     if (status == KN_OK) status = kn_parallel_for(v->ctx, persons, GRAIN, check_range, &c, err);
-    if (status == KN_OK) status = tell_wrong(v, c.answers, err);
+    if (status == KN_OK) status = report_wrong(v, c.answers, err);
     for (int i = 0; c.matchers && i < threads; i++) kn_vdb_matcher_free(&c.matchers[i]);
     kn_free(c.matchers);
     kn_free(c.answers);

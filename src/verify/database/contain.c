@@ -24,7 +24,7 @@ void kn_vdb_matcher_free(kn_vdb_matcher *m)
     m->capacity = 0;
 }
 
-/* ---- Room that grows and moves: told by where it begins ---- */
+/* ---- A stack that grows and moves: arrays on it are known by where they begin ---- */
 
 static bool push(kn_vdb_matcher *m, size_t count, size_t *at)
 {
@@ -67,7 +67,7 @@ static bool cells_fit(const kn_vdb_table *t, uint32_t original, uint32_t release
 
 /* ---- Siblings ---- */
 
-/* The rows of one table that hang from one row of each side, while they are being paired. */
+/* The rows of one table that belong to one row of each side, while they are being paired. */
 typedef struct pairing {
     kn_vdb_matcher *m;
     int             table;
@@ -271,7 +271,7 @@ void kn_vdb_explain(kn_vdb_matcher *m, int table, uint32_t original, uint32_t re
     for (int i = 0; i < t->child_count && !told && !stopped(m); i++) {
         if (pair_children(m, t->children[i], original, released, NULL)) continue;
         kn_vproblem(m->v->notes,
-                    "table \"%s\": the rows that hang from row %" PRIu32 " of table \"%s\" cannot each be given "
+                    "table \"%s\": the rows that refer to row %" PRIu32 " of table \"%s\" cannot each be given "
                     "a row of the original person",
                     m->v->tables[t->children[i]].name, released + 1, t->name);
         told = true;

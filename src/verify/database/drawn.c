@@ -109,7 +109,8 @@ static kn_status check_old(kn_vdb *v, kn_error *err)
     }
     if (all < CHANCE)
         kn_vproblem(v->notes,
-                    "table \"%s\": %" PRId64 " of %" PRId64 " rows have the original's keys again: this is no chance",
+                    "table \"%s\": %" PRId64 " of %" PRId64
+                    " rows have the original's keys again: this cannot be chance",
                     worst->name, shown, worst->release.rows);
     return KN_OK;
 }
@@ -133,7 +134,7 @@ static kn_status check_order(kn_vdb *v, kn_error *err)
     }
     kn_free(order);
     if (status == KN_OK && (log_chance(1, up) < CHANCE || log_chance(1, down) < CHANCE))
-        kn_vproblem(v->notes, "table \"%s\": the keys follow the order of the original's rows: this is no chance",
+        kn_vproblem(v->notes, "table \"%s\": the keys follow the order of the original's rows: this cannot be chance",
                     t->name);
     return status;
 }
@@ -189,7 +190,7 @@ static kn_status check_possible(kn_vdb *v, kn_error *err)
     if (chance < CHANCE)
         kn_vproblem(v->notes,
                     "table \"%s\": %" PRId64 " of %" PRId64 " persons could be those of the original who have their "
-                    "keys: this is no chance",
+                    "keys: this cannot be chance",
                     t->name, hits, n);
     return KN_OK;
 }

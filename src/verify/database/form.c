@@ -1,6 +1,6 @@
 /* database/form.c: is there nothing in a released database but the cells of its tables?
  *
- * What an engine or a folder holds beside its tables is told by io (kn_extras.h), which knows the engines. The form of a folder's
+ * What an engine or a folder holds beside its tables is reported by io (kn_extras.h), which knows the engines. The form of a folder's
  * files was noted when they were read (table/form.c). All of it is looked at last: none of it changes who is who.
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,8 @@
-/* database/join.c: which row hangs from which, on both sides, and whose row each is.
+/* database/join.c: which row belongs to which, on both sides, and whose row each is.
  *
  * Keys are compared by their texts: each column's texts are translated into the numbers of the other's dictionary, and rows
  * are found by these in a hash table that compares all of them. Rows of the original that belong to nobody take part in
- * nothing; the release must not have any. The rows that hang from one row stand together, those with equal copied cells
+ * nothing; the release must not have any. The rows that belong to one row stand together, those with equal copied cells
  * side by side.
  *
  * Cost: linear, but for the order of siblings. Memory: 8 to 16 bytes per row of the parent while a table is joined.

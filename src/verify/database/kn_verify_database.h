@@ -42,11 +42,11 @@ typedef struct kn_vdb_column {
 typedef struct kn_vdb_rows {
     const kn_vsheet *table;
     int64_t         rows;
-    uint32_t       *parent; /* the parent table's row that each hangs from; KN_V_NONE: none. NULL: persons */
+    uint32_t       *parent; /* the parent table's row that each belongs to; KN_V_NONE: none. NULL: persons */
     uint32_t       *person; /* whose row it is; KN_V_NONE: nobody's                                        */
     int64_t         owned;  /* rows that are somebody's                                                    */
     uint64_t       *mark;   /* hash of the copied cells: where they differ the cells do                    */
-    /* Rows that hang from row p of the parent table: list[start[p] .. start[p + 1] - 1], by (mark, row). Persons: one list. */
+    /* Rows that belong to row p of the parent table: list[start[p] .. start[p + 1] - 1], by (mark, row). Persons: one list. */
     uint32_t *start;
     uint32_t *list;
 } kn_vdb_rows;
@@ -120,11 +120,11 @@ enum { KN_VDB_SHOWN = 5 };
  * is no snowflake around persons. */
 KN_CHECK kn_status kn_vdb_look(kn_vdb *v, kn_error *err);
 
-/* What the tables look like and whether the release has its columns and no others (_schema.c). *whole false: nothing can be
+/* What the tables look like and whether the release has its columns and no others (schema.c). *whole false: nothing can be
  * said of the rest. KN_INPUT: the original is no snowflake around persons. */
 KN_CHECK kn_status kn_vdb_schema(kn_vdb *v, bool *whole, kn_error *err);
 
-/* What the texts of each released column mean (_columns.c). */
+/* What the texts of each released column mean (columns.c). */
 KN_CHECK kn_status kn_vdb_columns(kn_vdb *v, kn_error *err);
 void               kn_vdb_columns_free(kn_vdb *v);
 
@@ -149,16 +149,16 @@ typedef struct kn_vdb_lookup {
 
 KN_CHECK kn_status kn_vdb_look_up(uint32_t *found, int64_t *twice, kn_vdb *v, const kn_vdb_lookup *l, kn_error *err);
 
-/* Joins both sides; what keys of the release must not be (_join.c, _keys.c). */
+/* Joins both sides; what keys of the release must not be (join.c, keys.c). */
 KN_CHECK kn_status kn_vdb_join(kn_vdb *v, kn_error *err);
 KN_CHECK kn_status kn_vdb_join_original(kn_vdb *v, kn_error *err);
 KN_CHECK kn_status kn_vdb_keys(kn_vdb *v, kn_error *err);
 
-/* Classes of persons, k (_classes.c), and rows that cannot be told apart inside a class, for the tables with promises. */
+/* Classes of persons, k (classes.c), and rows that cannot be told apart inside a class, for the tables with promises. */
 KN_CHECK kn_status kn_vdb_classes(kn_vdb *v, kn_error *err);
 KN_CHECK kn_status kn_vdb_positions(kn_vdb *v, int table, kn_error *err);
 
-/* Every promise (_models.c). KN_USAGE: one that cannot be made about a database. */
+/* Every promise (models.c). KN_USAGE: one that cannot be made about a database. */
 KN_CHECK kn_status kn_vdb_models(kn_vdb *v, kn_error *err);
 
 /* The sensitive column that a model is about. KN_USAGE: none, or more than one. */
@@ -180,7 +180,7 @@ bool kn_vdb_size_holds(kn_verified_model *m, int64_t persons, bool *shown);
 /* The same of a position and the promise of diversity. */
 bool kn_vdb_position_holds(kn_vdb *v, kn_verified_model *m, const kn_vdb_position *p, bool first, bool *shown);
 
-/* Who is who: with a map, or looked for (_assign.c). `map` is then there where the assignment is proved. */
+/* Who is who: with a map, or looked for (assign.c). `map` is then there where the assignment is proved. */
 KN_CHECK kn_status kn_vdb_assign(kn_vdb *v, kn_error *err);
 
 /* A number without sign or leading zeros; 0: it is none. */
@@ -189,28 +189,28 @@ int64_t kn_vdb_plain_number(kn_string text);
 /* The number in the text of a key, decimal or in a UUID that is no more than that; 0: it has none, or one above `most`. */
 int64_t kn_vdb_key_number(kn_string text, int64_t most);
 
-/* Were the keys drawn anew, once it is known who is who, or who may be (_drawn.c)? */
+/* Were the keys drawn anew, once it is known who is who, or who may be (drawn.c)? */
 KN_CHECK kn_status kn_vdb_drawn(kn_vdb *v, kn_error *err);
 
 /* How copied cells are spelled, and what the release holds beside the cells of its tables, where it is known by name
- * (_form.c). */
+ * (form.c). */
 KN_CHECK kn_status kn_vdb_form(kn_vdb *v, kn_error *err);
-/* If the release is a folder with a certificate in it: is it that of its tables (_certificate.c)? */
+/* If the release is a folder with a certificate in it: is it that of its tables (certificate.c)? */
 KN_CHECK kn_status kn_vdb_certificate(kn_vdb *v, const char *folder, kn_error *err);
 
-/* What was lost (_metrics.c). */
+/* What was lost (metrics.c). */
 KN_CHECK kn_status kn_vdb_metrics(kn_vdb *v, kn_error *err);
 
-/* ---- Is one tree inside another? (_contain.c) ---- */
+/* ---- Is one tree inside another? (contain.c) ---- */
 
-/* One worker's room. */
+/* What one worker needs. */
 typedef struct kn_vdb_matcher {
     kn_vdb   *v;
     uint32_t *words; /* a stack */
     size_t    used, capacity;
     uint64_t  work;   /* pairs of rows that were held against each other */
     uint64_t  limit;  /* of it; then `tired`; 0: none                    */
-    bool      failed; /* memory is out                                   */
+    bool      failed; /* out of memory                                   */
     bool      cancelled, tired;
     /* May this original row stand for this released one, beside what it shows? NULL: always. */
     bool (*allow)(void *arg, int table, uint32_t original, uint32_t released);

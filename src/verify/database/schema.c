@@ -1,7 +1,7 @@
 /* database/schema.c: tables and columns: what the spec says of the original's, what the release has.
  *
  * A release has the tables of the original and of each the columns that are part of a key or have a role other than
- * identifier, and nothing else. The original's keys count for both sides: look.c tells which columns they are; what they hold
+ * identifier, and nothing else. The original's keys count for both sides: look.c finds which columns they are; what they hold
  * is joined in join.c. Cost: O(columns).
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,7 +6,7 @@
  * nor is one whose rows do not join. Both sides are read here, cell by cell: nothing comes from whoever made the release but
  * who is who (the map), and that is checked.
  *
- * Cost: one join per table and side, one pass over the rows for the classes; per person the matching of kn_verify_database_
+ * Cost: one join per table and side, one pass over the rows for the classes; per person the matching of
  * contain.c. Memory: both databases as texts (kn_verify_sheets.h), and about 40 bytes per row of
  * both sides.
  * SPDX-License-Identifier: Apache-2.0
@@ -66,31 +66,20 @@ static kn_status make_report(kn_vdb *v, kn_error *err)
 
 /* ---- All of it ---- */
 
-static kn_status check_trees(kn_vdb *v, kn_error *err)
+/* Of an anatomy everybody can be told apart, and what they hide is bound to groups. */
+static kn_status check_rows(kn_vdb *v, kn_error *err)
 {
+    bool anatomy = v->spec->anatomy;
     KN_TRY(kn_vdb_columns(v, err));
     KN_TRY(kn_vdb_join(v, err));
     KN_TRY(kn_vdb_keys(v, err));
     if (v->notes->failed) return KN_OK; /* which rows belong to whom is not known */
-    KN_TRY(kn_vdb_classes(v, err));
-    KN_TRY(kn_vdb_models(v, err));
-    KN_TRY(kn_vdb_assign(v, err));
-    KN_TRY(kn_vdb_drawn(v, err));
-    return kn_vdb_metrics(v, err);
-}
-
-/* The other way round: everybody can be told apart, and what they hide is bound to groups. */
-static kn_status check_groups(kn_vdb *v, kn_error *err)
-{
-    KN_TRY(kn_vdb_columns(v, err));
-    KN_TRY(kn_vdb_join(v, err));
-    KN_TRY(kn_vdb_keys(v, err));
-    if (!v->notes->failed) KN_TRY(kn_vdb_anatomy_groups(v, err));
+    KN_TRY(anatomy ? kn_vdb_anatomy_groups(v, err) : kn_vdb_classes(v, err));
     if (v->notes->failed) return KN_OK;
     KN_TRY(kn_vdb_models(v, err));
     KN_TRY(kn_vdb_assign(v, err));
     KN_TRY(kn_vdb_drawn(v, err));
-    if (v->report->assignment == KN_ASSIGNMENT_PROVED) KN_TRY(kn_vdb_anatomy_rows(v, err));
+    if (anatomy && v->report->assignment == KN_ASSIGNMENT_PROVED) KN_TRY(kn_vdb_anatomy_rows(v, err));
     return kn_vdb_metrics(v, err);
 }
 
@@ -100,10 +89,7 @@ static kn_status check(kn_vdb *v, kn_error *err)
     if (v->spec->csv.timezone) KN_TRY(kn_timezone_open(&v->zone, v->ctx, v->spec->csv.timezone, err));
     KN_TRY(kn_vdb_schema(v, &whole, err));
     if (!whole) return KN_OK;
-    if (v->spec->anatomy)
-        KN_TRY(check_groups(v, err));
-    else
-        KN_TRY(check_trees(v, err));
+    KN_TRY(check_rows(v, err));
     KN_TRY(kn_vdb_form(v, err));
     kn_vnotes_judge(v->notes, true);
     if (v->report->outcome == KN_OUTCOME_UNDECIDED && v->map)

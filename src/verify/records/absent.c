@@ -11,7 +11,7 @@
  * at: the fewest is still exact. With l-diversity all are looked at. Sets are cut into tasks by their first label.
  *
  * Cost: for each different record the sum over s < m of C(labels, s) sets times its labels; more where few lack what many
- * have. Limits: as for _count.c; more than the work limit is undecided.
+ * have. Limits: as for count.c; more than the work limit is undecided.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -29,7 +29,7 @@
 
 enum { MOST_M = 16, SHOWN = 20 };
 
-/* Room that grows: numbers of different records, or ranks. */
+/* A list that grows: numbers of different records, or ranks. */
 typedef struct numbers {
     uint32_t *list;
     size_t    count, capacity;
@@ -250,7 +250,7 @@ static bool lack_one(seeker *s, int depth, const uint32_t *records, size_t count
     return budget == 0 || lack(s, depth + 1, rest->list, rest->count, left, rank, budget);
 }
 
-/* All sets of labels behind `after` that these records lack. false: memory is out. */
+/* All sets of labels behind `after` that these records lack. false: out of memory. */
 static bool lack(seeker *s, int depth, const uint32_t *records, size_t count, uint64_t support, int64_t after,
                  int budget)
 {
@@ -439,7 +439,7 @@ static void absence_free(absence *a)
 
 /* ---- What came out ---- */
 
-static void tell(const absence *a)
+static void report_all(const absence *a)
 {
     kn_records_verifier      *v = a->v;
     kn_records_verify_report *r = v->report;
@@ -476,8 +476,8 @@ static void tell(const absence *a)
     }
 }
 
-/* The shares of those who know absences, beside those of _count.c. */
-static void tell_shares(const absence *a)
+/* The shares of those who know absences, beside those of count.c. */
+static void report_shares(const absence *a)
 {
     kn_records_verifier *v = a->v;
     for (int i = 0; i < v->spec->model_count; i++) {
@@ -528,8 +528,8 @@ static kn_status seek(absence *a, kn_error *err)
         v->report->k = 0;
         return KN_OK;
     }
-    tell(a);
-    if (v->diverse) tell_shares(a);
+    report_all(a);
+    if (v->diverse) report_shares(a);
     return KN_OK;
 }
 

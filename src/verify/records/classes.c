@@ -2,7 +2,7 @@
  *
  * docs and kanon/records.h say how classes share one tree below "*": a root other than "*" is the class's top; below "*" it
  * is the group that bears the class's name, else (one file for several classes) the group that holds the class's values, else
- * the only group; failing that all of it hangs below a top with the class's name. A group that holds nothing but one of its
+ * the only group; failing that all of it stands below a top with the class's name. A group that holds nothing but one of its
  * own label is the same node. |C(u)| is the number of values of the class's full-domain cut at the depth of u, where leaves
  * that are not as deep stay; of a leaf, wherever it stands, the number of leaves (docs/errata.md K2, K13).
  *
@@ -96,7 +96,7 @@ static kn_status make_tree(kn_records_verifier *v, kn_vclass *c, const bool *in_
 
 /* ---- The part of it that is the class's ---- */
 
-/* Per node: how many hang from it. */
+/* Per node: how many children it has. */
 static kn_status count_children(const kn_records_verifier *v, const kn_vtree *t, uint32_t **out, kn_error *err)
 {
     *out = kn_alloc_array_zero(v->ctx, (size_t)t->nodes + 1, sizeof **out);

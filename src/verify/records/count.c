@@ -574,7 +574,7 @@ static const finding *next_finding(const counting *a, bool uniform, int64_t afte
     return best;
 }
 
-static void tell_findings(const counting *a, bool uniform)
+static void report_findings(const counting *a, bool uniform)
 {
     kn_records_verifier *v = a->v;
     int64_t              after = -1;
@@ -611,7 +611,7 @@ static void sum_up(const counting *a)
         kn_vproblem(v->notes,
                     "%" PRId64 " combination%s found in fewer than %" PRId64 " records; the rarest in %" PRId64,
                     r->violations, r->violations == 1 ? " is" : "s are", v->spec->kmn.k, r->k);
-    tell_findings(a, false);
+    report_findings(a, false);
 }
 
 /* The promises about sensitive classes: one class may have several. */
@@ -633,7 +633,7 @@ static void sum_up_shares(const counting *a)
         double largest = worst.of == 0 ? 0 : (double)worst.with / (double)worst.of;
         if (largest > v->report->largest_share) v->report->largest_share = largest;
     }
-    tell_findings(a, true);
+    report_findings(a, true);
 }
 
 static kn_status count(counting *a, double *work, kn_error *err)

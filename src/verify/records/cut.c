@@ -1,7 +1,7 @@
 /* records/cut.c: which cut through the hierarchies made the release?
  *
  * The values of a cut never stand above each other, and every value of the original has exactly one of them at or above it.
- * So the labels that the release shows tell the cut: the image of an original value is the one of them on its way up to
+ * So the labels that the release shows determine the cut: the image of an original value is the one of them on its way up to
  * "*". Two on that way, or none: there is no cut. Values of sensitive classes are published as they are: the image of such a
  * value is itself, and "*" does not stand for it.
  *

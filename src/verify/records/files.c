@@ -6,7 +6,7 @@
 #include "kn_error.h"
 #include "kn_verify_records.h"
 
-/* A file that a scanner tells. */
+/* A file that is scanned. */
 typedef struct scanning {
     kn_context        *ctx;
     const char        *path;

@@ -1,6 +1,6 @@
 /* kn_verify_records.h: what the parts of the verifier of tree records share.
  *
- * Records are heard node by node (kn_records_scan.h, or the verifier's own reader of databases); labels are numbered here,
+ * Records are received node by node (kn_records_scan.h, or the verifier's own reader of databases); labels are numbered here,
  * hierarchies are read by the verifier's own reader (hierarchy.c). Nothing of src/data's records, vocabularies or plans is known.
  *
  * Words: a *label* is a class with a text, numbered over both files; a *combination* is what somebody may know: a set of
@@ -85,7 +85,7 @@ KN_CHECK kn_status kn_vrecords_check_options(const kn_spec *spec, const kn_recor
 
 /* ---- Reading (read.c) ---- */
 
-/* Where records come from: they are told to a sink as kn_records_scan tells them. Texts of `layout` are to be freed. */
+/* Where records come from: they are passed to a sink as kn_records_scan passes them. Texts of `layout` are to be freed. */
 typedef struct kn_vteller {
     void *state;
     kn_status (*tell)(void *state, const kn_records_sink *sink, kn_records_layout *layout, kn_error *err);
@@ -122,15 +122,15 @@ bool kn_vrecords_knows(const kn_records_verifier *v, const kn_vknown *known, int
 
 /* ---- The release alone ---- */
 
-/* k^(m,n) and l-diversity: every combination that occurs is counted (_count.c). */
+/* k^(m,n) and l-diversity: every combination that occurs is counted (count.c). */
 KN_CHECK kn_status kn_vrecords_count(kn_records_verifier *v, kn_error *err);
 
-/* Positions where only a moved node can stand (S1; _strict.c). */
+/* Positions where only a moved node can stand (S1; strict.c). */
 KN_CHECK kn_status kn_vrecords_strict(kn_records_verifier *v, kn_error *err);
 
 /* ---- Against the original ---- */
 
-/* The hierarchies of all classes, bound to the labels of both files (_classes.c). */
+/* The hierarchies of all classes, bound to the labels of both files (classes.c). */
 KN_CHECK kn_status kn_vrecords_classes(kn_records_verifier *v, kn_error *err);
 void               kn_vrecords_classes_free(kn_records_verifier *v);
 
@@ -141,12 +141,12 @@ uint32_t kn_vlabel_path(const kn_records_verifier *v, uint32_t label, uint32_t *
 /* |C(u)|; 0: the hierarchy does not know it. */
 uint32_t kn_vlabel_domain(const kn_records_verifier *v, uint32_t label);
 
-/* The cut: one image for every label of the original (_cut.c). v->whole: every label has one, and they are a cut; then the
+/* The cut: one image for every label of the original (cut.c). v->whole: every label has one, and they are a cut; then the
  * raised records are made too. */
 KN_CHECK kn_status kn_vrecords_cut(kn_records_verifier *v, kn_error *err);
 
 /* k^(m,n) and l-diversity again, where it may be known too that values of negative classes are absent: after _count, and
- * with the whole cut (_absent.c). */
+ * with the whole cut (absent.c). */
 KN_CHECK kn_status kn_vrecords_absent(kn_records_verifier *v, kn_error *err);
 
 /* Can the raised record have become the released one? Steps are counted in *work; *decided turns false where there are too
@@ -155,10 +155,10 @@ typedef struct kn_vembed kn_vembed;
 KN_CHECK kn_vembed *kn_vembed_create(kn_arena *room, kn_records_verifier *v, uint32_t largest);
 bool kn_vembed_holds(kn_vembed *e, int64_t original, int64_t released, int64_t *work, bool *decided);
 
-/* Every released record has an original of its own: with a map or by a search (_match.c). */
+/* Every released record has an original of its own: with a map or by a search (match.c). */
 KN_CHECK kn_status kn_vrecords_match(kn_records_verifier *v, kn_error *err);
 
-/* RPD of both files (_measure.c). */
+/* RPD of both files (measure.c). */
 KN_CHECK kn_status kn_vrecords_measure(kn_records_verifier *v, kn_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* records/match.c: every released record has an original of its own, and every original its release.
  *
- * With a map each pair is held together (_embed.c), side by side. Without one an assignment is searched: equal records are
+ * With a map each pair is held together (embed.c), side by side. Without one an assignment is searched: equal records are
  * one form with a multiplicity; a released form that is an original's as it stands takes it (whatever else could take that
  * original could take what the form would have had, since becoming is transitive); the rest are pairs of forms with the same
  * labels, and maximum flow between them (flow.c).
@@ -83,7 +83,7 @@ static kn_status hold_range(void *arg, int64_t begin, int64_t end, int worker, k
     return KN_OK;
 }
 
-static void tell(kn_records_verifier *v, const uint8_t *verdicts)
+static void report_all(kn_records_verifier *v, const uint8_t *verdicts)
 {
     int64_t bad = 0, unknown = 0;
     for (int64_t r = 0; r < v->release.count; r++) {
@@ -106,7 +106,7 @@ static kn_status match_by_map(kn_records_verifier *v, kn_error *err)
     m.verdicts = kn_arena_array(&room, (size_t)v->release.count + 1, 1);
     if (st == KN_OK && !m.verdicts) st = kn_vrecords_no_memory(v, err);
     if (st == KN_OK) st = kn_parallel_for(v->ctx, v->release.count, GRAIN, hold_range, &m, err);
-    if (st == KN_OK) tell(v, m.verdicts);
+    if (st == KN_OK) report_all(v, m.verdicts);
     kn_arena_free(&room);
     return st;
 }
@@ -280,7 +280,7 @@ static kn_status find_edges(by_search *b, int64_t work_limit, kn_error *err)
 }
 
 /* Who has no original? The flow says how many; a record without any edge at all is named. */
-static void tell_missing(by_search *b, int64_t missing)
+static void report_missing(by_search *b, int64_t missing)
 {
     kn_records_verifier *v = b->v;
     int64_t              shown = 0;
@@ -313,7 +313,7 @@ static kn_status assign(by_search *b, kn_error *err)
     if (!b->decided || !flowed)
         v->report->assignment = KN_ASSIGNMENT_UNDECIDED;
     else
-        tell_missing(b, missing);
+        report_missing(b, missing);
     return KN_OK;
 }
 

@@ -68,7 +68,7 @@ static void take_models(kn_records_verifier *v)
         const kn_model *m = &spec->models[i];
         int             c = m->attribute ? find_class(spec, m->attribute) : -1;
         if (m->kind != KN_MODEL_DISTINCT || c < 0 || !spec->classes[c].sensitive) {
-            kn_vproblem(v->notes, "promise %d: this cannot be said of tree records", i + 1);
+            kn_vproblem(v->notes, "promise %d cannot be made about tree records", i + 1);
             continue;
         }
         kn_vclass *class = &v->classes[c];

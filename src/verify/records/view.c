@@ -2,7 +2,7 @@
  * are; of each the different labels that may be known, the rarest first.
  *
  * Labels get ranks by the number of records that have them, so that few records begin with many labels still to come
- * (_count.c cuts its work by first labels). Labels that nobody is taken to know are kept apart.
+ * (count.c cuts its work by first labels). Labels that nobody is taken to know are kept apart.
  *
  * Cost: O(nodes) look-ups; 8 bytes per node and 24 per record.
  * SPDX-License-Identifier: Apache-2.0

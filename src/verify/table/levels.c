@@ -1,6 +1,6 @@
 /* table/levels.c: was the whole column generalized to one level, and to which?
  *
- * A label may stand on several levels for different values. Which is meant can be told where all cells of a column fit one
+ * A label may stand on several levels for different values. Which is meant is known where all cells of a column fit one
  * level: the lowest that does is taken, or the one that the release claims, if it fits. The pairs of original and released
  * texts decide where there is a row map, otherwise the released texts alone.
  *

@@ -193,7 +193,7 @@ static kn_status check_range(void *arg, int64_t begin, int64_t end, int worker, 
     return KN_OK;
 }
 
-static void tell(kn_verifier *v, const char *column, const int64_t *rows, int64_t count, const char *what)
+static void report_all(kn_verifier *v, const char *column, const int64_t *rows, int64_t count, const char *what)
 {
     for (int64_t i = 0; i < count && i < SHOWN; i++)
         kn_vproblem(v->notes, "row %" PRId64 ", column \"%s\": %s", rows[i] + 1, column, what);
@@ -219,11 +219,11 @@ kn_status kn_verify_map(kn_verifier *v, kn_error *err)
         const char     *name = copy ? copy->attribute->name : v->quasi[i].attribute->name;
         const finding  *f = &findings[i];
         good = good && f->count == 0 && f->undone_count == 0;
-        tell(v, name, f->rows, f->count,
-             !copy             ? "the cell does not stand for the original's value"
-             : copy->pseudonym ? "one identifier has two pseudonyms"
-                               : "the cell is not the original's");
-        tell(v, name, f->undone, f->undone_count, "one pseudonym stands for two identifiers");
+        report_all(v, name, f->rows, f->count,
+                   !copy             ? "the cell does not stand for the original's value"
+                   : copy->pseudonym ? "one identifier has two pseudonyms"
+                                     : "the cell is not the original's");
+        report_all(v, name, f->undone, f->undone_count, "one pseudonym stands for two identifiers");
     }
     if (st == KN_OK && good) v->report->assignment = KN_ASSIGNMENT_PROVED;
     kn_free(findings);

@@ -5,7 +5,7 @@
  * every original has at most one possible image (full-domain releases) counting decides; otherwise a maximum flow does
  * (flow.c). Nothing is assumed of the release: cells may overlap, and a value may have many images.
  *
- * A pseudonym is one more cell to compare where its key can be read, or tells nothing where identifiers and pseudonyms are
+ * A pseudonym is one more cell to compare where its key can be read, or says nothing where identifiers and pseudonyms are
  * all different; otherwise the answer is "undecided", as it is where the work limit ends the search.
  *
  * Cost: groupings of both files, one search per distinct original (cover.c), the flow.
@@ -103,7 +103,7 @@ static kn_status use_pseudonym(matching *m, kn_vcopy *c, bool *compare, kn_error
     bool different = c->original->count == m->v->original->rows && c->release->count == m->v->release->rows;
     if (different) return KN_OK; /* every row has another one, in both files */
     m->undecided = true;
-    kn_vopen(m->v->notes, "column \"%s\": whether the pseudonyms fit cannot be told without the row map or the key",
+    kn_vopen(m->v->notes, "column \"%s\": whether the pseudonyms fit cannot be decided without the row map or the key",
              c->attribute->name);
     return KN_OK;
 }
@@ -362,7 +362,7 @@ static kn_status match_sensitive(matching *m, kn_error *err)
 
 /* ---- All of it ---- */
 
-static void tell(matching *m)
+static void report_all(matching *m)
 {
     kn_verifier *v = m->v;
     if (m->missing > 0) {
@@ -395,7 +395,7 @@ kn_status kn_verify_match(kn_verifier *v, kn_error *err)
     if (st == KN_OK) st = match_all(&m, err);
     bool keep = v->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE;
     if (st == KN_OK && keep && v->star_rows > 0 && m.missing == 0) st = match_sensitive(&m, err);
-    if (st == KN_OK) tell(&m);
+    if (st == KN_OK) report_all(&m);
     kn_free(m.part);
     kn_free(m.edge_released);
     kn_free(m.edge_original);

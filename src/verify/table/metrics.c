@@ -2,7 +2,7 @@
  *
  * Each distinct text of a quasi-identifier gets its cost once, times the rows that show it; suppressed rows cost everything.
  * Where one label stands on several levels the level is the one that fits all cells of the column (levels.c);
- * without such a level it is told from the originals that are shown so, and where that leaves a choice that matters the
+ * without such a level it is derived from the originals that are shown so, and where that leaves a choice that matters the
  * figure is NAN. Logarithms are rounded to 2^-52 and added up as whole numbers, so that what was not touched loses exactly
  * nothing.
  *
@@ -58,7 +58,7 @@ static void place_labels(column *c)
 }
 
 /* The node that a text means where the column was not generalized to one level: the lowest that bears the label and stands
- * for all originals that are shown so; what cannot be told between several is noted. */
+ * for all originals that are shown so; a choice between several is noted. */
 static uint32_t read_label(column *c, uint32_t text)
 {
     const kn_vquasi *q = c->q;

@@ -43,7 +43,7 @@ typedef struct asking {
     int64_t           unit;
     bool              absent;
     histograms       *h;           /* per copied column; only sensitive ones that a model names are made */
-    uint32_t         *node_values; /* linked: room for one histogram */
+    uint32_t         *node_values; /* linked: scratch for one histogram */
     int64_t          *node_counts;
 } asking;
 

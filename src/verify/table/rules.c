@@ -1,7 +1,7 @@
 /* table/rules.c: what a release may hold at all: its columns, its suppressed rows, how many of them.
  *
  * A row is shown as suppressed if every column of it is "*" (suppressed: star), or every column but the sensitive ones
- * (keep-sensitive). Where no other column tells, such a row may as well be one that was generalized to the top: if there
+ * (keep-sensitive). Where no other column shows which, such a row may as well be one that was generalized to the top: if there
  * are more of them than may be suppressed, or if the release claims that none is suppressed, they are taken as an ordinary
  * class.
  *
@@ -58,7 +58,7 @@ static bool forbids_absence(const kn_spec *spec)
     return false;
 }
 
-/* No other column tells: are rows that are "*" throughout generalized to the top, rather than suppressed? */
+/* No other column shows which: are rows that are "*" throughout generalized to the top, rather than suppressed? */
 static bool is_top(const kn_verifier *v)
 {
     const kn_verify_options *o = v->options;

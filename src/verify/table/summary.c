@@ -215,7 +215,8 @@ static kn_status check_rows(checker *c, kn_error *err)
         int64_t said = -1;
         if (c->class_of[row] == KN_V_NONE) continue;
         if (!kn_parse_integer(column->texts[kn_vcode(column, row)], &said) || said != c->v->shown[c->class_of[row]])
-            kn_vproblem(c->v->notes, "row %lld of the summary: the class has not that many rows", (long long)row + 1);
+            kn_vproblem(c->v->notes, "row %lld of the summary: the class does not have that many rows",
+                        (long long)row + 1);
     }
     return KN_OK;
 }

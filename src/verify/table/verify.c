@@ -4,7 +4,7 @@
  * originals (map.c with a row map, match.c without), every promise (models.c; of whole persons where
  * their rows stay linked, linked.c), every declared
  * dependency (dependencies.c) and every metric (metrics.c). A release without one of its columns is not looked at further. Nothing here is shared with the
- * methods, the recoding or the models: docs/verification.md tells what is shared and why.
+ * methods, the recoding or the models: docs/verification.md says what is shared and why.
  *
  * Cost: one pass over each file; then look-ups per row and column. Memory: 1 to 4 bytes per cell of both files.
  * SPDX-License-Identifier: Apache-2.0
