@@ -50,9 +50,8 @@ typedef struct class_views {
 static void views_free(class_views *v)
 {
     int sensitive = v->evaluator->problem->requirements->sensitive_count;
-    for (int s = 0; s < sensitive && v->histograms; s++) {
+    for (int s = 0; s < sensitive && v->histograms; s++)
         KN_FREE_ALL(v->histograms[s].starts, v->histograms[s].codes, v->histograms[s].owned);
-    }
     KN_FREE_ALL(v->histograms, v->population, v->starts);
     kn_freq_free(v->folded);
 }
@@ -333,16 +332,19 @@ static kn_status group_extras(kn_freq *out, const kn_freq *part, int first, cons
                               int64_t count, kn_error *err)
 {
     uint32_t cardinalities[2] = {0, 0};
-    int      extras = part->layout.columns - first, bits = 0;
+    int      extras = part->layout.columns - first;
     for (int c = 0; c < extras; c++) {
-        uint8_t field_bits = part->layout.fields[first + c].bits;
-        cardinalities[c] = field_bits >= 32 ? UINT32_MAX : (uint32_t)1 << field_bits;
-        bits += field_bits;
+        uint8_t bits = part->layout.fields[first + c].bits;
+        cardinalities[c] = bits >= 32 ? UINT32_MAX : (uint32_t)1 << bits;
     }
     KN_TRY(kn_layout_make(&out->layout, out->ctx, cardinalities, extras, err));
     const extra_keys keys = {part, entries, &out->layout, first};
-    kn_key_source    source = {
-           .fill = fill_extras, .arg = &keys, .items = count, .counts = counts, .words = out->layout.words, .bits = bits};
+    kn_key_source    source = {.fill = fill_extras,
+                               .arg = &keys,
+                               .items = count,
+                               .counts = counts,
+                               .words = out->layout.words,
+                               .bits = kn_layout_bits(&out->layout)};
     for (int64_t i = 0; i < count; i++) source.total += counts[i];
     const kn_group_options quiet = {.quiet = true};
     return kn_group_run(out, &source, &quiet, err);

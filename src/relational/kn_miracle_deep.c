@@ -165,12 +165,7 @@ static void pick_exactly(kn_lane *lane, const uint32_t *a, uint32_t m, const uin
             cost[(size_t)i * columns + j] = (int64_t)loss_of(lane, x, y).sum - (int64_t)spared;
         }
     kn_assign(cost, rows, columns, chosen, kn_lane_push(lane, kn_assign_room(columns)));
-    for (uint32_t i = 0; i < rows; i++) {
-        if (swapped)
-            pick[chosen[i]] = i;
-        else
-            pick[i] = chosen[i];
-    }
+    for (uint32_t i = 0; i < rows; i++) pick[swapped ? chosen[i] : i] = swapped ? i : chosen[i];
 }
 
 /* False: `w` says that it is enough. */
@@ -283,8 +278,9 @@ bool kn_deep_loss(kn_lane *lane, const kn_cluster *a, const kn_cluster *b, const
     const kn_store   *s = lane->store;
     const kn_subtree *x = &s->trees[a->ids[0]], *y = &s->trees[b->ids[0]];
     watch             w = {.limit = limit};
-    kn_remembered    *known = place_of(lane, ((uint64_t)a->ids[0] << 32) | b->ids[0]);
-    if (known->key == (((uint64_t)a->ids[0] << 32) | b->ids[0])) {
+    uint64_t          key = ((uint64_t)a->ids[0] << 32) | b->ids[0];
+    kn_remembered    *known = place_of(lane, key);
+    if (known->key == key) {
         *out = (kn_loss){known->sum, known->cells};
         return true;
     }
@@ -297,7 +293,7 @@ bool kn_deep_loss(kn_lane *lane, const kn_cluster *a, const kn_cluster *b, const
         *out = watched(s, &w);
         return false;
     }
-    *known = (kn_remembered){((uint64_t)a->ids[0] << 32) | b->ids[0], loss.sum, loss.cells};
+    *known = (kn_remembered){key, loss.sum, loss.cells};
     *out = loss;
     return true;
 }

@@ -31,9 +31,7 @@ bool kn_combinations_prepare(kn_combinations *c, size_t items, size_t levels)
 
 void kn_combinations_free(kn_combinations *c)
 {
-    for (size_t i = 0; i < c->level_count; i++) {
-        KN_FREE_ALL(c->levels[i].entries, c->levels[i].touched);
-    }
+    for (size_t i = 0; i < c->level_count; i++) KN_FREE_ALL(c->levels[i].entries, c->levels[i].touched);
     for (size_t i = 0; i < c->absence_count; i++) {
         KN_FREE_ALL(c->absence_levels[i].items, c->absence_levels[i].entries);
     }

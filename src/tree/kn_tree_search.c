@@ -367,28 +367,6 @@ static kn_status run(search *s, kn_error *err)
 
 /* ---- Beginning and end ---- */
 
-/* |C(u)|: the values of u's class, or of all, in the full-domain cut at the depth of u; a leaf is on the lowest level
- * wherever it stands: all leaves (K2, K13). */
-static void count_domains(search *s)
-{
-    const kn_vocabulary *v = s->vocabulary;
-    s->domain[0] = (kn_cost_domain){1, 1};
-    for (int c = 0; c < v->class_count; c++) {
-        uint32_t       top = v->top[c], end = v->end[top];
-        uint32_t       from = s->problem->level_domains ? 1 : top, to = s->problem->level_domains ? v->nodes : end;
-        uint64_t       all = v->leaves[s->problem->level_domains ? 0 : top];
-        kn_cost_domain leaf = {all, kn_cost_inverse(all)};
-        for (int depth = 1; depth <= v->height[top] + 1; depth++) {
-            uint64_t size = 0;
-            for (uint32_t u = from; u < to; u++)
-                size += v->depth[u] == depth || (v->depth[u] < depth && v->end[u] == u + 1);
-            kn_cost_domain group = {size, kn_cost_inverse(size)};
-            for (uint32_t u = top; u < end; u++)
-                if (v->depth[u] == depth) s->domain[u] = v->end[u] == u + 1 ? leaf : group;
-        }
-    }
-}
-
 static kn_status make_plan(search *s, kn_error *err)
 {
     kn_tree_result *r = s->result;
@@ -406,7 +384,7 @@ static kn_status search_cuts(search *s, kn_error *err)
     s->scratch = kn_alloc_array_zero(s->ctx, (size_t)s->workers, sizeof *s->scratch);
     if (!s->domain || !s->scratch) return kn_fail_memory(err, s->ctx, "searching the cuts");
     for (int i = 0; i < s->workers; i++) s->scratch[i].ctx = s->ctx;
-    count_domains(s);
+    kn_cost_domains(s->domain, s->vocabulary, s->problem->level_domains);
     if (s->problem->time_limit > 0) s->deadline = kn_clock_seconds() + s->problem->time_limit;
     KN_TRY(kn_synopsis_make(&s->synopsis, s->ctx, s->problem->records, err));
     KN_TRY(kn_cuts_make(&s->cuts, s->ctx, s->vocabulary, err));
