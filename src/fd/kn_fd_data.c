@@ -36,7 +36,7 @@ static void sort_columns(int *columns, int count, const kn_table *table)
         }
 }
 
-/* Is the code of `b` a function of that of `a`? `map` has room for every code of a; UINT32_MAX: not seen yet. */
+/* Is the code of `b` a function of that of `a`? `map` has space for every code of a; UINT32_MAX: not seen yet. */
 static bool determines(const kn_freq *freq, int a, int b, uint32_t *map, uint32_t codes)
 {
     memset(map, 0xff, (size_t)codes * sizeof *map);

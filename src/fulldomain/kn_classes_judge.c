@@ -133,7 +133,7 @@ static int64_t persons_of(const class_views *v, int64_t i)
     return entity ? v->starts[i + 1] - v->starts[i] : v->classes->counts[i];
 }
 
-/* One class; `histograms` has room for all sensitive columns. */
+/* One class; `histograms` has space for all sensitive columns. */
 static kn_class_view view_of(const class_views *v, int64_t i, kn_histogram *histograms)
 {
     const kn_fulldomain_problem *p = v->evaluator->problem;

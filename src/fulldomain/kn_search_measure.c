@@ -109,7 +109,7 @@ static void pool_drop(measuring *m, int i)
     m->pool[i].bytes = 0;
 }
 
-/* Takes a set over; the oldest ones make room. */
+/* Takes a set over; the oldest ones are dropped for it. */
 static void pool_put(measuring *m, kn_classes *set, const int *levels)
 {
     size_t bytes = kn_classes_bytes(set), quasi = (size_t)m->search->problem->quasi_count;
@@ -182,7 +182,7 @@ static kn_status run_batch(measuring *m, kn_error *err)
         if (!b->verdict.good) st = kn_fail(err, KN_INTERNAL, "a marked node is not good");
         if (st == KN_OK) st = kn_search_offer(s, b->levels, &b->verdict, err);
     }
-    /* Only now: the batch's own sources may be among the sets that make room. */
+    /* Only now: the batch's own sources may be among the sets that are dropped. */
     for (int i = 0; i < m->batch_count; i++) {
         measured *b = &m->batch[i];
         if (st == KN_OK && b->done)

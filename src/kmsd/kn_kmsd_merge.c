@@ -42,7 +42,7 @@ static uint32_t node_of(const merger *m, uint32_t class_index, int q)
 }
 
 /* Were all rows of the class suppressed? Where only some were, a union has come to show what they showed: it takes them in
- * again, as nothing tells them from it, and the budget has their number back. */
+ * again, as nothing distinguishes them from it, and their number goes back to the budget. */
 static bool is_suppressed(merger *m, uint32_t class_index, int64_t *budget)
 {
     bool           *suppressed = m->run->suppressed;
@@ -170,7 +170,7 @@ static kn_status join_failing(merger *m, bool *possible, kn_error *err)
         m->row_count = 0;
     }
     if (m->row_count == 0) return KN_OK;
-    /* What is left cannot stand alone: with the union before it, else with a good class, else there is nobody. */
+    /* What is left cannot stand alone: with the union before it, else with a good class, else there is none. */
     m->run->counters->merged += members;
     if (last_end > 0)
         for (uint32_t i = last_begin; i < last_end; i++) add_rows(m, m->failing[i]);

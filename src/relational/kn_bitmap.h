@@ -7,7 +7,7 @@
  *
  * The paper calls schemas where a person has the same fact an arbitrary number of times not convertible. Here the facts
  * of one person and path are numbered 1, 2, ... in the forest's order of siblings, and each number has a bit of its own:
- * a person with two Physics courses has Physics#1 and Physics#2, and what hangs from them is Physics#1 > Calc and so on.
+ * a person with two Physics courses has Physics#1 and Physics#2, and what stands below them is Physics#1 > Calc and so on.
  * So nothing is lost in the conversion, but two persons whose equal rows are numbered differently look different, and
  * the number of columns depends on the data, which is what the paper objects to.
  *

@@ -227,7 +227,7 @@ static bool add_siblings(kn_lane *lane, kn_loss *loss, const uint32_t *a, uint32
     return whole;
 }
 
-/* Adds what hangs below two nodes. */
+/* Adds what stands below two nodes. */
 static bool add_children(kn_lane *lane, kn_loss *loss, const kn_subtree *x, const kn_subtree *y, watch *w)
 {
     const kn_store *s = lane->store;

@@ -57,7 +57,7 @@ static uint64_t hash_tree(uint32_t value, const uint32_t *children, uint32_t cou
     return kn_hash_words(words, 2);
 }
 
-/* Room for one more of each kind, and hash tables at most half full. */
+/* Space for one more of each kind, and hash tables at most half full. */
 static bool make_room(kn_store *s, uint32_t children)
 {
     size_t width = 1 + (size_t)s->losses->width;

@@ -36,8 +36,8 @@ static bool number_pair(kn_blocks *b, uint32_t above, uint32_t below, uint32_t *
     return true;
 }
 
-/* A node's relations by one of its paths. Which set a relation is put into is told by how many relations stand before it in the
- * list of all sets, and that is not known yet: its way is kept beside its number. */
+/* A node's relations by one of its paths. The set that a relation goes into depends on how many relations stand before it in
+ * the list of all sets, which is not known yet, so its way is kept beside its number. */
 enum { SAME, NOW, THEN, WAYS };
 
 static bool relate_node(kn_blocks *b, const uint32_t *path, bool old_only, uint32_t way, uint32_t *out)

@@ -41,7 +41,7 @@ static bool worth_merging(const kn_candidate *c)
     return !c->parent || c->parent->rows < c->synopsis->rows.count / 2;
 }
 
-/* Writes the nodes of a row behind those of the others, each once, stamped. There is room. */
+/* Writes the nodes of a row behind those of the others, each once, stamped. There is space for them. */
 static void write_nodes(kn_candidate *c, uint32_t source)
 {
     const kn_rows  *rows = &c->synopsis->rows;

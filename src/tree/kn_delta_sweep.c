@@ -1,7 +1,7 @@
 /* kn_delta_sweep.c: what the supports of combinations without a new value differ from the parent's, many rows at a time
  * (kn_blocks.h).
  *
- * Interface: kn_new_support.h. Now: as the rows stand; then: as they stood for the parent in the round that is held against. Only rows
+ * Interface: kn_new_support.h. Now: as the rows are; then: as they were for the parent in the round they are compared with. Only rows
  * with a node that differs are looked at. From one round to the next what they differed by is kept, but for rows in which
  * something moved, here or for the parent, unless these are most. Cost: as kn_new_support_sweep.c, and one step per combination whose
  * support differs.

@@ -268,7 +268,7 @@ kn_status kn_tree_measure(kn_tree_metrics *out, kn_context *ctx, const kn_record
 {
     *out = (kn_tree_metrics){.ml2 = NAN, .dml2 = NAN};
     if (original->count != released->count)
-        return kn_fail(err, KN_USAGE, "a release has as many tree records as its original");
+        return kn_fail(err, KN_USAGE, "a release must have as many tree records as its original");
     if (options->mine && (!(options->support >= 0 && options->support <= 1) || options->largest < 1))
         return kn_fail(err, KN_USAGE, "mining needs a support between 0 and 1 and subtrees of at least 1 node");
     measuring m = {.ctx = ctx,

@@ -1,7 +1,7 @@
 /* kn_tree_reference.c: ACS, GCS and OCS as written (Gkountouna, Terrovitis 2013, Algorithms 1 to 4, with the readings of
  * docs/errata.md 5): for every cut the records are released anew, and every combination of values and relations is counted.
  *
- * Interface: kn_tree_reference_search. It is what the fast path is held against, and shares no code with it: no synopsis,
+ * Interface: kn_tree_reference_search. It is what the fast path is tested against, and shares no code with it: no synopsis,
  * no reuse between cuts, one thread. Definition 2 itself is kn_record_disassociate's.
  *
  * Cost: for each cut C O(|C|^m) intersections of id lists, and for each round of disassociations as many again. Memory: the
@@ -372,7 +372,7 @@ static kn_status add_first_cut(kn_reference *r, kn_error *err)
     return add_cut(r, (kn_reference_cut){size, values}, err);
 }
 
-/* Every cut in which one value that is no leaf made room for its children. */
+/* Every cut in which one value that is not a leaf is replaced by its children. */
 static kn_status add_specializations(kn_reference *r, uint32_t number, kn_error *err)
 {
     const uint32_t *end = r->vocabulary->end;
@@ -500,7 +500,7 @@ static uint32_t widest_record(const kn_records *records)
     return (uint32_t)widest;
 }
 
-/* Room for the lists of the combination at hand: one for each value and relation more, and two to spare. */
+/* The lists of the current combination: one for each value and relation more, and two spare ones. */
 static kn_status prepare_stacks(kn_reference *r, kn_error *err)
 {
     size_t m = (size_t)r->problem->m, n = (size_t)r->problem->n, records = (size_t)r->records->count;

@@ -53,7 +53,7 @@ static void append(kn_id_list *list, int64_t record)
     if (list->count == 0 || list->ids[list->count - 1] != record) list->ids[list->count++] = (uint32_t)record;
 }
 
-/* Once to find how much room each list needs at most, once to fill it. */
+/* Once to find how long each list can become, once to fill it. */
 void kn_reference_collect_values(kn_reference *r)
 {
     uint32_t size = r->cut->size, *next = r->value_ids;

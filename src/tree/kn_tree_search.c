@@ -428,14 +428,15 @@ static kn_status search_fast(kn_tree_result *out, kn_context *ctx, const kn_tree
 static kn_status check_options(const kn_tree_problem *p, kn_error *err)
 {
     if (p->method != KN_METHOD_ACS && p->method != KN_METHOD_GCS && p->method != KN_METHOD_OCS)
-        return kn_fail(err, KN_USAGE, "%s is no method for tree records", kn_method_name(p->method));
-    if (p->k < 1) return kn_fail(err, KN_USAGE, "k is at least 1");
-    if (p->m < 1) return kn_fail(err, KN_USAGE, "m is at least 1");
+        return kn_fail(err, KN_USAGE, "%s is not a method for tree records", kn_method_name(p->method));
+    if (p->k < 1) return kn_fail(err, KN_USAGE, "k must be at least 1");
+    if (p->m < 1) return kn_fail(err, KN_USAGE, "m must be at least 1");
     if (p->n < 0 || (int64_t)p->n > (int64_t)p->m * (p->m - 1) / 2)
-        return kn_fail(err, KN_USAGE, "n is between 0 and m (m - 1) / 2: %d values have no more relations", p->m);
-    if (p->g < 1 && p->method != KN_METHOD_ACS) return kn_fail(err, KN_USAGE, "g is at least 1");
-    if (p->l < 0) return kn_fail(err, KN_USAGE, "l is at least 1, or 0 for none");
-    if (!(p->time_limit >= 0)) return kn_fail(err, KN_USAGE, "the time limit is a number of seconds, or 0 for none");
+        return kn_fail(err, KN_USAGE, "n must be between 0 and m (m - 1) / 2: %d values have no more relations", p->m);
+    if (p->g < 1 && p->method != KN_METHOD_ACS) return kn_fail(err, KN_USAGE, "g must be at least 1");
+    if (p->l < 0) return kn_fail(err, KN_USAGE, "l must be at least 1, or 0 for none");
+    if (!(p->time_limit >= 0))
+        return kn_fail(err, KN_USAGE, "the time limit must be a number of seconds, or 0 for none");
     return KN_OK;
 }
 
