@@ -87,7 +87,8 @@ static int compare_results(const void *x, const void *y)
     int                 n = __builtin_popcountll(a->left), m = __builtin_popcountll(b->left);
     uint64_t            differ = a->left ^ b->left;
     if (n != m) return n - m;
-    if (differ) return a->left & differ & -differ ? -1 : 1; /* whoever has the first column that the other lacks */
+    if (differ)
+        return a->left & differ & -differ ? -1 : 1; /* the one with the first column that the other lacks comes first */
     return a->right - b->right;
 }
 

@@ -2,8 +2,8 @@
  *
  * Equal rows are one row with a weight; columns are sorted by falling number of values, so that the first columns of
  * a set split rows the most. Rows stand in the lexicographic order of their columns from the fewest values to the
- * most: neighbours agree in many columns, which is what the exact search looks for. Codes stand row by row: whoever
- * follows a few rows through many columns stays in the cache. Columns that say the same as an earlier one, and
+ * most: neighbours agree in many columns, which is what the exact search looks for. Codes stand row by row: following a
+ * few rows through many columns stays in the cache. Columns that say the same as an earlier one, and
  * constants, are set aside.
  *
  * Cost: one grouping of the table by all columns, then rows × columns, and rows for each two columns with the same

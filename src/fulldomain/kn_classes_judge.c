@@ -186,7 +186,7 @@ static kn_status ask_range(void *arg, int64_t begin, int64_t end, int worker, kn
     return st;
 }
 
-/* Of the classes with that many persons that hold some must go: those with the fewest rows, of equal ones the first in the
+/* Some of the classes that hold and have that many persons must be suppressed: those with the fewest rows, of equal ones the first in the
  * order of their cells. `rows` is scratch. */
 static void give_up(const class_views *v, uint8_t *fates, kn_average_cut cut, int64_t *rows)
 {
@@ -204,8 +204,8 @@ static void give_up(const class_views *v, uint8_t *fates, kn_average_cut cut, in
     }
 }
 
-/* Average risk: the smallest of the classes that hold go too. With an entity, whose rows may be in several classes, what is
- * kept together is not known by adding up persons: then as if it were gone. */
+/* Average risk: the smallest of the classes that hold go too. With an entity, whose rows may be in several classes, the
+ * persons kept together cannot be added up: they count as suppressed. */
 static kn_status cut_for_average(const class_views *v, uint8_t *fates, kn_error *err)
 {
     const kn_fulldomain_problem *p = v->evaluator->problem;
@@ -301,7 +301,7 @@ static void judge_sizes(kn_verdict *out, const kn_evaluator *e, const kn_classes
     sums.rows = classes->rows - sums.suppressed;
     bool within = sums.suppressed <= p->budget;
     bool kept = p->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE && sums.suppressed > 0;
-    if (cells && !within) sums.cells = 0; /* nobody asks for the loss of a node that is not good */
+    if (cells && !within) sums.cells = 0; /* the loss of a node that is not good is not needed */
     *out = (kn_verdict){.good = within && (!kept || sums.suppressed >= k), .possible = within, .sums = sums};
 }
 
@@ -458,7 +458,7 @@ static kn_status suppressed_hold(bool *out, const class_views *v, int64_t rows, 
         }
     }
     for (int s = 0; s < r->sensitive_count; s++) {
-        kn_free((void *)(uintptr_t)histograms[s].codes); /* ours, though a histogram only borrows */
+        kn_free((void *)(uintptr_t)histograms[s].codes); /* owned here, though a histogram only borrows */
         kn_free((void *)(uintptr_t)histograms[s].counts);
     }
     kn_free(histograms);

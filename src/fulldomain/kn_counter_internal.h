@@ -63,7 +63,7 @@ struct kn_counter {
     const kn_fulldomain_problem *problem;
     kn_counter_options              options;
     int64_t                      k;
-    bool                         cells; /* suppressed rows have a cost that somebody asks for */
+    bool                         cells; /* the cost of suppressed rows is needed             */
     int                          group_count;
     kn_counter_group               *groups;
     int                         *group_of; /* per quasi-identifier */

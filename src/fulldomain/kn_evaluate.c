@@ -124,7 +124,7 @@ static kn_status make_parts(kn_evaluator *e, kn_error *err)
 typedef struct population_keys {
     const kn_evaluator      *evaluator;
     const kn_population_set *set;
-    const int64_t           *kept; /* combinations that somebody has */
+    const int64_t           *kept; /* combinations with a count above 0 */
     const kn_layout         *layout;
 } population_keys;
 
@@ -143,7 +143,7 @@ static void fill_from_population(const void *arg, int64_t begin, int n, uint64_t
     }
 }
 
-/* Combinations with a count of 0 (a weight of 0) are nobody: the grouping knows no such classes. */
+/* Combinations with a count of 0 (a weight of 0) are left out: a grouping has no such classes. */
 static kn_status group_population(kn_evaluator *e, const uint32_t *cardinalities, int64_t *kept, int64_t *counts,
                                   kn_error *err)
 {

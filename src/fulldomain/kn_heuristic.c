@@ -154,14 +154,14 @@ static int all_moves(const kn_heuristic *h, const int *levels, sight s, move *mo
 
 /* ---- Climbing ---- */
 
-/* A place to stand on: a counted good node. */
+/* The current node: a counted good one. */
 typedef struct stand {
     int        *levels;
     kn_quotient loss;
     int64_t     suppressed;
 } stand;
 
-/* Is a counted good node better than where one stands, which has these levels? */
+/* Is a counted good node better than the current one, which has these levels? */
 static bool improves(const kn_heuristic *h, const stand *at, const int *at_levels, const int *levels,
                      const kn_outcome *o)
 {

@@ -1,6 +1,6 @@
 /* kn_kmsd_merge.c: models beyond k (kn_kmsd_internal.h): classes that fail are suppressed or merged.
  *
- * MDG knows sizes only. Where more is asked, the classes that fail are suppressed as far as the budget goes, the smallest
+ * MDG looks at sizes only. Where more is required, the classes that fail are suppressed as far as the budget goes, the smallest
  * first. The others are put in the order of their cells and joined, neighbour by neighbour, until each union holds; what is
  * left in the end joins the last union, or the good class that becomes least wide by it. A union shows the lowest common
  * ancestors of its members. Dependencies are repaired after each round, which may merge more; rounds go on until every
@@ -204,7 +204,7 @@ static kn_status make_round(merger *m, bool *done, bool *possible, int64_t *budg
     return kn_kmsd_repair(m->run, err);
 }
 
-/* What was suppressed may be what the rest lacks: it comes back, and nothing more is suppressed. False: nothing was. */
+/* The rest may need the suppressed rows: they come back, and nothing more is suppressed. False: there were none. */
 static bool take_back(kn_kmsd_run *run, int64_t *budget)
 {
     bool any = false;

@@ -110,7 +110,7 @@ kn_loss kn_signature_fine_bound(const kn_tree_bounds *bounds, const kn_signature
 typedef struct kn_column_losses {
     const kn_hierarchy *hierarchy;
     const uint64_t     *lm;    /* per node                                                                           */
-    uint32_t            inner; /* nodes that are no leaves                                                           */
+    uint32_t            inner; /* nodes that are not leaves                                                          */
     uint32_t           *above; /* per node: itself or, of a leaf, its parent, counted among the inner nodes          */
     uint32_t           *loss;  /* inner × inner; NULL: too large, hierarchies are asked                              */
 } kn_column_losses;

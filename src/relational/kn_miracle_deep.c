@@ -168,7 +168,7 @@ static void pick_exactly(kn_lane *lane, const uint32_t *a, uint32_t m, const uin
     for (uint32_t i = 0; i < rows; i++) pick[swapped ? chosen[i] : i] = swapped ? i : chosen[i];
 }
 
-/* False: `w` says that it is enough. */
+/* False: by `w` the loss is beyond the limit. */
 static bool match(kn_lane *lane, const uint32_t *a, uint32_t m, const uint32_t *b, uint32_t n, uint32_t *pick, watch *w)
 {
     for (uint32_t i = 0; i < m; i++) pick[i] = KN_FOREST_NONE;
@@ -201,14 +201,14 @@ static void add_deleted(const kn_store *s, kn_loss *loss, uint32_t id)
     loss->cells += s->trees[id].cells;
 }
 
-/* What the matched siblings cost; with `w` watched while they are matched, and false if that is enough. */
+/* What the matched siblings cost; with `w` watched while they are matched, and false if they are beyond the limit. */
 static bool add_siblings(kn_lane *lane, kn_loss *loss, const uint32_t *a, uint32_t m, const uint32_t *b, uint32_t n,
                          watch *w)
 {
     const kn_store *s = lane->store;
     size_t          top = lane->top;
     uint32_t       *pick = kn_lane_push(lane, sizeof *pick * m);
-    uint64_t        alone = 0; /* cells of b that nobody took */
+    uint64_t        alone = 0; /* cells of b that were not paired */
     bool            whole = match(lane, a, m, b, n, pick, w);
     for (uint32_t j = 0; whole && j < n; j++) alone += s->trees[b[j]].cells;
     for (uint32_t i = 0; whole && i < m; i++) {

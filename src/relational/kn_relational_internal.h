@@ -29,7 +29,7 @@ typedef struct kn_losses {
 KN_CHECK kn_status kn_losses_make(kn_losses *out, kn_context *ctx, const kn_database *db, kn_error *err);
 void               kn_losses_free(kn_losses *losses);
 
-/* By sum / cells (nothing of nothing is 0): negative, 0, positive. */
+/* By sum / cells (0 where there are no cells): negative, 0, positive. */
 int  kn_loss_compare(kn_loss a, kn_loss b);
 bool kn_loss_above(kn_loss loss, uint64_t unit, kn_ratio threshold);
 

@@ -82,7 +82,7 @@ static void clear_relations(kn_row_relations *r, int count)
     memset(r->below, 0, (size_t)count * sizeof *r->below);
 }
 
-/* The relations of one node; those of the specialized value are no longer meant. */
+/* The relations of one node; those of the specialized value do not count. */
 static void add_relations(const kn_candidate *c, kn_row_relations *r, const uint32_t *path, bool old)
 {
     uint32_t last = *path++ - 1;

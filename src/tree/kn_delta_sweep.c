@@ -59,7 +59,7 @@ static void count_block(kn_blocks *b, size_t words)
 
 /* ---- Which rows ---- */
 
-/* What is to be said of each node. `before`: the parent's round of the last time; NULL: all is counted anew. false: nothing is,
+/* Marks each node. `before`: the parent's round of the last time; NULL: all is counted anew. false: nothing is,
  * of any. */
 static bool mark_nodes(kn_candidate *c, const kn_round *old, const kn_round *before)
 {
@@ -118,7 +118,8 @@ kn_status kn_delta_begin(kn_candidate *c, const kn_round *old, int from, int to,
         all += meant(marks, true);
         some += meant(marks, false);
     }
-    if (some > all / 2) c->delta_before = NULL; /* it is less work to count everything anew than what moved twice */
+    if (some > all / 2)
+        c->delta_before = NULL; /* counting everything anew is less work than counting what moved twice */
     return KN_OK;
 }
 

@@ -349,7 +349,7 @@ static kn_status grow_range(void *arg, int64_t begin, int64_t end, int worker, k
     return kn_cancelled(m->ctx) ? kn_fail_cancelled(err) : KN_OK;
 }
 
-/* ---- The way in ---- */
+/* ---- Interface ---- */
 
 static kn_status prepare_side(miner *m, int which, const kn_records *records, kn_error *err)
 {

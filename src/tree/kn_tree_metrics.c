@@ -196,7 +196,7 @@ static kn_status mine_levels(kn_tree_metrics *out, measuring *m, const kn_tree_m
     return status;
 }
 
-/* ---- The way in ---- */
+/* ---- Interface ---- */
 
 static uint32_t widest_record(const kn_records *records, uint32_t widest)
 {

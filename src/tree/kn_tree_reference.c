@@ -135,7 +135,7 @@ static kn_status collect_positions(kn_reference *r, position **out, size_t *coun
     return KN_OK;
 }
 
-/* What a rare tell-tale position gives up. */
+/* Names the relation of a rare tell-tale position. */
 static void name_of_position(kn_reference *r, uint64_t key)
 {
     uint32_t parent = (uint32_t)(key >> 32), value = r->place[(uint32_t)key], name = NONE;
@@ -203,7 +203,7 @@ static kn_status fix_structure(kn_reference *r, bool *fixed, kn_error *err)
 
 /* ---- RPDa (equations 7 and 8; K14): on all records as one trie of their paths ---- */
 
-/* The child of a trie's node with that value. NONE: memory is out. */
+/* The child of a trie's node with that value. NONE: out of memory. */
 static uint32_t trie_child(kn_reference *r, uint32_t parent, uint32_t value)
 {
     uint32_t before = NONE, at = r->trie[parent].child;

@@ -150,7 +150,7 @@ static bool before(const search *s, kn_tree_cost cost, uint32_t cut, kn_tree_cos
     return (order ? order : kn_cut_compare(&s->cuts, &s->cuts.cuts[cut], &s->cuts.cuts[other])) < 0;
 }
 
-/* A worker keeps as many states as will be followed: those that will be are among them. */
+/* Each worker keeps its g best states: those that will be followed are among them. */
 static void keep_state(search *s, int worker, kept_state new_one)
 {
     kept_state *kept = s->kept + (size_t)worker * (size_t)s->problem->g, *worst = kept;
