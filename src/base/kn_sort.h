@@ -23,4 +23,27 @@ KN_CHECK kn_status kn_sort_records(kn_context *ctx, kn_sort_record *records, siz
 typedef int (*kn_compare_fn)(const void *arg, const void *a, const void *b);
 void kn_sort_in_place(void *elements, size_t count, size_t size, kn_compare_fn compare, const void *arg);
 
+/* Sorts numbers in place by an order of the caller's: heapsort, so that it takes no memory and has no worst case. Inline,
+ * so that the order can be, too. */
+static inline void kn_sort_numbers(uint32_t *numbers, size_t count,
+                                   bool (*before)(const void *arg, uint32_t a, uint32_t b), const void *arg)
+{
+    for (size_t end = count, start = count / 2; end > 1;) {
+        if (start > 0) {
+            start--;
+        } else {
+            uint32_t top = numbers[0];
+            numbers[0] = numbers[--end];
+            numbers[end] = top;
+        }
+        for (size_t root = start, child; (child = 2 * root + 1) < end; root = child) {
+            if (child + 1 < end && before(arg, numbers[child], numbers[child + 1])) child++;
+            if (!before(arg, numbers[root], numbers[child])) break;
+            uint32_t held = numbers[root];
+            numbers[root] = numbers[child];
+            numbers[child] = held;
+        }
+    }
+}
+
 #endif

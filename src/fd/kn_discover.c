@@ -87,7 +87,8 @@ static int compare_results(const void *x, const void *y)
     int                 n = __builtin_popcountll(a->left), m = __builtin_popcountll(b->left);
     uint64_t            differ = a->left ^ b->left;
     if (n != m) return n - m;
-    if (differ) return a->left & differ & -differ ? -1 : 1; /* whoever has the first column that the other lacks */
+    if (differ)
+        return a->left & differ & -differ ? -1 : 1; /* the one with the first column that the other lacks comes first */
     return a->right - b->right;
 }
 
@@ -133,7 +134,7 @@ static kn_status search(kn_discovery *out, kn_context *ctx, const kn_fd_data *da
     out->agree_sets = (int64_t)s.agree.list.count;
     out->rounds = s.rounds;
     out->complete = !s.late && !s.cut;
-    out->why_partial = s.late ? "the time limit was reached" : s.cut ? "longer left sides were not looked at" : NULL;
+    out->why_partial = s.late ? "the time limit was reached" : s.cut ? "longer left sides were not searched" : NULL;
     kn_fd_search_free(&s);
     kn_free(a.results);
     return st;
@@ -171,9 +172,11 @@ kn_status kn_discover_dependencies(kn_discovery **out, kn_context *ctx, const kn
     kn_fd_data               *data = NULL;
     *out = NULL;
     if (o->error.denominator == 0 || o->error.numerator > o->error.denominator)
-        return kn_fail(err, KN_USAGE, "the error is a share between 0 and 1");
-    if (o->max_left < 0) return kn_fail(err, KN_USAGE, "the largest left side is a number of columns, or 0 for any");
-    if (!(o->time_limit >= 0)) return kn_fail(err, KN_USAGE, "the time limit is a number of seconds, or 0 for none");
+        return kn_fail(err, KN_USAGE, "the error must be a share between 0 and 1");
+    if (o->max_left < 0)
+        return kn_fail(err, KN_USAGE, "the largest left side must be a number of columns, or 0 for any");
+    if (!(o->time_limit >= 0))
+        return kn_fail(err, KN_USAGE, "the time limit must be a number of seconds, or 0 for none");
     KN_TRY(find_columns(columns, &count, table, o, err));
     kn_fd_clock_start(&clock, ctx, o->time_limit);
     kn_discovery *d = kn_alloc_zero(ctx, sizeof *d);

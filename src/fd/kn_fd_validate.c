@@ -1,4 +1,4 @@
-/* kn_fd_validate.c: many candidates X -> A held against the data at once (kn_fd.h).
+/* kn_fd_validate.c: many candidates X -> A checked on the data at once (kn_fd.h).
  *
  * The left sides form a trie: a node is a column, its path a set. Starting with the rows that share a value of a node's
  * column, a walk goes down the trie and splits the rows by one more column at each step; rows that end up alone can
@@ -6,8 +6,8 @@
  * candidates that begin with its column, and its few rows stay in the cache, row by row). At the end of a left side
  * the rows of each part agree on X, and A is looked at:
  *   - exact: the first two rows that differ in A break X -> A, which is not looked at again; the columns in which
- *     these two agree tell more than this one failure, so they are handed back. Neighbours in a part are rows alike,
- *     so what they agree on is much;
+ *     these two agree rule out more than this one candidate, so they are handed back. Neighbours in a part are
+ *     similar rows, so they agree on much;
  *   - with a budget: the rows beyond the most frequent A are exceptions; once they are more than the budget, the
  *     candidate falls. Exceptions of a candidate that holds are counted exactly.
  * A branch without live candidates is left alone. Two rows need no splitting: with a budget they go through all that is

@@ -57,13 +57,6 @@ static kn_status classes_new(kn_classes **out, const kn_evaluator *e, uint64_t a
     return KN_OK;
 }
 
-static int layout_bits(const kn_layout *layout)
-{
-    int bits = 0;
-    for (int c = 0; c < layout->columns; c++) bits += layout->fields[c].bits;
-    return bits;
-}
-
 /* An empty frequency set for a set's attributes and the extra columns of a part (NULL: none). */
 static kn_status part_new(kn_freq **out, const kn_evaluator *e, const kn_classes *c, const kn_evaluator_part *part,
                           kn_error *err)
@@ -95,7 +88,7 @@ static kn_status run_group(kn_freq *freq, kn_key_source *source, bool sorted, kn
 {
     kn_group_options options = {.unsorted = !sorted, .quiet = true};
     source->words = freq->layout.words;
-    source->bits = layout_bits(&freq->layout);
+    source->bits = kn_layout_bits(&freq->layout);
     /* Sets up to this size are rolled up side by side, each by one worker: see KN_CLASSES_SMALL. */
     bool dense = source->words == 1 && source->bits <= 16;
     if (source->counts && source->items <= KN_CLASSES_SMALL && !dense) options.path = KN_GROUP_SINGLE;

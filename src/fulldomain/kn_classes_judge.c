@@ -50,9 +50,8 @@ typedef struct class_views {
 static void views_free(class_views *v)
 {
     int sensitive = v->evaluator->problem->requirements->sensitive_count;
-    for (int s = 0; s < sensitive && v->histograms; s++) {
+    for (int s = 0; s < sensitive && v->histograms; s++)
         KN_FREE(v->histograms[s].starts, v->histograms[s].codes, v->histograms[s].owned);
-    }
     KN_FREE(v->histograms, v->population, v->starts);
     kn_freq_free(v->folded);
 }
@@ -134,7 +133,7 @@ static int64_t persons_of(const class_views *v, int64_t i)
     return entity ? v->starts[i + 1] - v->starts[i] : v->classes->counts[i];
 }
 
-/* One class; `histograms` has room for all sensitive columns. */
+/* One class; `histograms` has space for all sensitive columns. */
 static kn_class_view view_of(const class_views *v, int64_t i, kn_histogram *histograms)
 {
     const kn_fulldomain_problem *p = v->evaluator->problem;
@@ -187,7 +186,7 @@ static kn_status ask_range(void *arg, int64_t begin, int64_t end, int worker, kn
     return st;
 }
 
-/* Of the classes with that many persons that hold some must go: those with the fewest rows, of equal ones the first in the
+/* Some of the classes that hold and have that many persons must be suppressed: those with the fewest rows, of equal ones the first in the
  * order of their cells. `rows` is scratch. */
 static void give_up(const class_views *v, uint8_t *fates, kn_average_cut cut, int64_t *rows)
 {
@@ -205,8 +204,8 @@ static void give_up(const class_views *v, uint8_t *fates, kn_average_cut cut, in
     }
 }
 
-/* Average risk: the smallest of the classes that hold go too. With an entity, whose rows may be in several classes, what is
- * kept together is not known by adding up persons: then as if it were gone. */
+/* Average risk: the smallest of the classes that hold go too. With an entity, whose rows may be in several classes, the
+ * persons kept together cannot be added up: they count as suppressed. */
 static kn_status cut_for_average(const class_views *v, uint8_t *fates, kn_error *err)
 {
     const kn_fulldomain_problem *p = v->evaluator->problem;
@@ -302,7 +301,7 @@ static void judge_sizes(kn_verdict *out, const kn_evaluator *e, const kn_classes
     sums.rows = classes->rows - sums.suppressed;
     bool within = sums.suppressed <= p->budget;
     bool kept = p->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE && sums.suppressed > 0;
-    if (cells && !within) sums.cells = 0; /* nobody asks for the loss of a node that is not good */
+    if (cells && !within) sums.cells = 0; /* the loss of a node that is not good is not needed */
     *out = (kn_verdict){.good = within && (!kept || sums.suppressed >= k), .possible = within, .sums = sums};
 }
 
@@ -333,16 +332,19 @@ static kn_status group_extras(kn_freq *out, const kn_freq *part, int first, cons
                               int64_t count, kn_error *err)
 {
     uint32_t cardinalities[2] = {0, 0};
-    int      extras = part->layout.columns - first, bits = 0;
+    int      extras = part->layout.columns - first;
     for (int c = 0; c < extras; c++) {
-        uint8_t field_bits = part->layout.fields[first + c].bits;
-        cardinalities[c] = field_bits >= 32 ? UINT32_MAX : (uint32_t)1 << field_bits;
-        bits += field_bits;
+        uint8_t bits = part->layout.fields[first + c].bits;
+        cardinalities[c] = bits >= 32 ? UINT32_MAX : (uint32_t)1 << bits;
     }
     KN_TRY(kn_layout_make(&out->layout, out->ctx, cardinalities, extras, err));
     const extra_keys keys = {part, entries, &out->layout, first};
-    kn_key_source    source = {
-           .fill = fill_extras, .arg = &keys, .items = count, .counts = counts, .words = out->layout.words, .bits = bits};
+    kn_key_source    source = {.fill = fill_extras,
+                               .arg = &keys,
+                               .items = count,
+                               .counts = counts,
+                               .words = out->layout.words,
+                               .bits = kn_layout_bits(&out->layout)};
     for (int64_t i = 0; i < count; i++) source.total += counts[i];
     const kn_group_options quiet = {.quiet = true};
     return kn_group_run(out, &source, &quiet, err);
@@ -456,7 +458,7 @@ static kn_status suppressed_hold(bool *out, const class_views *v, int64_t rows, 
         }
     }
     for (int s = 0; s < r->sensitive_count; s++) {
-        kn_free((void *)(uintptr_t)histograms[s].codes); /* ours, though a histogram only borrows */
+        kn_free((void *)(uintptr_t)histograms[s].codes); /* owned here, though a histogram only borrows */
         kn_free((void *)(uintptr_t)histograms[s].counts);
     }
     kn_free(histograms);

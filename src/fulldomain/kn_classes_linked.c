@@ -69,7 +69,7 @@ static bool signature_holds(const judging *j, int64_t s, kn_histogram *histogram
     return holds && *possible;
 }
 
-/* Of the signatures with that many persons some must go: those with the fewest rows, of equal ones the first. */
+/* Some of the signatures with that many persons must be suppressed: those with the fewest rows, of equal ones the first. */
 static void give_up(judging *j, kn_average_cut cut)
 {
     const kn_linked *l = &j->linked;

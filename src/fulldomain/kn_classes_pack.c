@@ -1,4 +1,4 @@
-/* kn_classes_pack.c: sets of classes put away: a third or less of the memory for as long as nobody looks at them.
+/* kn_classes_pack.c: sets of classes packed into a third of their memory or less while they are not used.
  *
  * A class is written as the bytes of its key that the layout uses, and its count in groups of seven bits, the lowest first,
  * each but the last marked by its eighth bit: most classes are small and take one byte. Order is kept. A frequency set that

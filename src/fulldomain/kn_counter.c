@@ -116,7 +116,7 @@ static int levels_of(const kn_counter *counter, int quasi)
     return (int)counter->problem->hierarchies[quasi]->height + 1;
 }
 
-/* Puts each attribute into the first group with room; the attributes with most values choose first. Returns the number
+/* Puts each attribute into the first group where it fits, those with the most values first. Returns the number
  * of groups, or -1: out of memory. */
 static int choose_groups(kn_counter *counter)
 {

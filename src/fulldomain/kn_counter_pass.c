@@ -271,7 +271,7 @@ static void sum_classes(const kn_counter *counter, const pass *all, kn_counter_j
         }
         suppressed += count;
         lost_squares += count * count;
-        if (!cells || suppressed > budget) continue; /* nobody asks what a bad node costs */
+        if (!cells || suppressed > budget) continue; /* the cost of a bad node is not needed */
         uint64_t row = 0;
         for (int g = 0; g < all->groups; g++)
             row += all->table[g]
@@ -283,7 +283,7 @@ static void sum_classes(const kn_counter *counter, const pass *all, kn_counter_j
     job->sums.squares = squares;
     job->sums.suppressed_squares = lost_squares;
     if (cells) job->excess = (kn_u128)star * suppressed - cost;
-    job->sums.cells = cost; /* of the suppressed rows; the caller turns it round */
+    job->sums.cells = cost; /* of the suppressed rows; the caller subtracts it */
 }
 
 static void copy_codes(const pass *all, kn_counter_set *set, const kn_counter *counter)

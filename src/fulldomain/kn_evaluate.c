@@ -124,7 +124,7 @@ static kn_status make_parts(kn_evaluator *e, kn_error *err)
 typedef struct population_keys {
     const kn_evaluator      *evaluator;
     const kn_population_set *set;
-    const int64_t           *kept; /* combinations that somebody has */
+    const int64_t           *kept; /* combinations with a count above 0 */
     const kn_layout         *layout;
 } population_keys;
 
@@ -143,14 +143,7 @@ static void fill_from_population(const void *arg, int64_t begin, int n, uint64_t
     }
 }
 
-static int layout_bits(const kn_layout *layout)
-{
-    int bits = 0;
-    for (int c = 0; c < layout->columns; c++) bits += layout->fields[c].bits;
-    return bits;
-}
-
-/* Combinations with a count of 0 (a weight of 0) are nobody: the grouping knows no such classes. */
+/* Combinations with a count of 0 (a weight of 0) are left out: a grouping has no such classes. */
 static kn_status group_population(kn_evaluator *e, const uint32_t *cardinalities, int64_t *kept, int64_t *counts,
                                   kn_error *err)
 {
@@ -162,7 +155,7 @@ static kn_status group_population(kn_evaluator *e, const uint32_t *cardinalities
                               .arg = &keys,
                               .counts = counts,
                               .words = freq->layout.words,
-                              .bits = layout_bits(&freq->layout)};
+                              .bits = kn_layout_bits(&freq->layout)};
     for (int64_t i = 0; i < set->count; i++) {
         if (set->counts[i] <= 0) continue;
         kept[source.items] = i;

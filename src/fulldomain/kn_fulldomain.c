@@ -37,7 +37,7 @@ static kn_status run_method(kn_fulldomain_result *r, kn_context *ctx, const kn_f
     case KN_METHOD_HEURISTIC:
         if (bounds_hold(p)) return kn_heuristic_search(r, ctx, p, err);
         return kn_fail(err, KN_USAGE,
-                       "%s cannot look for the best %s where the rows of a person stay linked; ask for another metric, "
+                       "%s cannot optimize %s where the rows of a person stay linked; choose another metric, "
                        "such as lm, or use the method %s",
                        kn_method_name(p->method), kn_metric_name(p->objective->metric),
                        kn_method_name(KN_METHOD_OPTIMAL));

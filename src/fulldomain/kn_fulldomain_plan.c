@@ -42,7 +42,7 @@ static void codes_of_numbers(const kn_evaluator_attribute *a, uint32_t *codes)
 {
     const kn_evaluator_level *l = &a->levels[0];
     uint32_t                  count = kn_column_cardinality(a->column);
-    for (uint32_t i = 0; i < l->distinct; i++) codes[i] = UINT32_MAX - 1; /* nobody yet */
+    for (uint32_t i = 0; i < l->distinct; i++) codes[i] = UINT32_MAX - 1; /* none yet */
     for (uint32_t code = 0; code < count; code++) {
         uint32_t *at = &codes[l->by_code[code]];
         *at = *at == UINT32_MAX - 1 ? code : KN_NODE_NONE;

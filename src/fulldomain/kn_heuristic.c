@@ -3,13 +3,13 @@
  * Nodes are counted as in the optimal search, and the same model guesses what counting would say (kn_optimal_model.c),
  * so that most of the work is done on guesses and only promising nodes are counted, in batches side by side:
  *
- *   chains    a way from the bottom to the top on which each step gives up much of what tells rows apart for little
+ *   chains    a way from the bottom to the top on which each step gives up much of what distinguishes rows for little
  *             loss; its nodes are counted where the guessed loss is least. The first is greedy, later ones have random
  *             weights.
  *   climbing  from a good node to the best of its neighbours: one attribute up or down a level, or one up and one down.
  *             Those with the least guessed loss are counted first.
- *   descent   from the top to the best direct specialization, as long as that is better: plain, but no guess can fool
- *             it.
+ *   descent   from the top to the best direct specialization, as long as that is better: plain, but independent of
+ *             guesses.
  *   restarts  a mixture of two of the best nodes, or one of them with some levels changed, taken down to a minimum of
  *             the guessed loss; from there one climbs again.
  *
@@ -136,7 +136,7 @@ static sight after_move(const kn_heuristic *h, const int *levels, sight s, const
     return s;
 }
 
-/* All moves from a node with their guesses; `moves` has room for (q + 1)². */
+/* All moves from a node with their guesses; `moves` has space for (q + 1)². */
 static int all_moves(const kn_heuristic *h, const int *levels, sight s, move *moves)
 {
     int n = 0;
@@ -154,14 +154,14 @@ static int all_moves(const kn_heuristic *h, const int *levels, sight s, move *mo
 
 /* ---- Climbing ---- */
 
-/* A place to stand on: a counted good node. */
+/* The current node: a counted good one. */
 typedef struct stand {
     int        *levels;
     kn_quotient loss;
     int64_t     suppressed;
 } stand;
 
-/* Is a counted good node better than where one stands, which has these levels? */
+/* Is a counted good node better than the current one, which has these levels? */
 static bool improves(const kn_heuristic *h, const stand *at, const int *at_levels, const int *levels,
                      const kn_outcome *o)
 {
@@ -247,7 +247,7 @@ static kn_status climb_from(kn_heuristic *h, int elite, int patience, kn_error *
 
 /* ---- Chains ---- */
 
-/* All nodes of a way from the bottom to the top; `levels` has room for height + 1 nodes. */
+/* All nodes of a way from the bottom to the top; `levels` has space for height + 1 nodes. */
 static int make_chain(kn_heuristic *h, double noise, double *weights, int *levels)
 {
     const kn_oracle *o = &h->oracle;
@@ -404,7 +404,7 @@ static kn_status descend_step(kn_heuristic *h, stand *at, int *levels, bool *bet
 {
     kn_outcome outcomes[KN_ORACLE_MOST];
     size_t     size = (size_t)h->quasi_count;
-    int       *chosen = levels + size * KN_ORACLE_MOST; /* room for one more */
+    int       *chosen = levels + size * KN_ORACLE_MOST; /* space for one more */
     *better = false;
     memcpy(chosen, at->levels, size * sizeof *chosen);
     for (int q = 0; q < h->quasi_count;) {

@@ -342,7 +342,7 @@ kn_status kn_incognito_search(kn_fulldomain_result *result, kn_context *ctx, con
         for (int q = 0; q < problem->quasi_count; q++) nodes *= s.lattice.heights[q] + 2;
         if (nodes > SUBSET_NODES)
             st = kn_fail(err, KN_USAGE,
-                         "%s cannot look at the %.3g nodes of all sets of quasi-identifiers; try the method %s",
+                         "%s cannot search the %.3g nodes of all sets of quasi-identifiers; try the method %s",
                          kn_method_name(problem->method), nodes, kn_method_name(KN_METHOD_HEURISTIC));
         g->search = &s;
         g->quasi = problem->quasi_count;

@@ -35,7 +35,7 @@ kn_status kn_optimal_note(kn_optimal *s, const kn_outcome *outcomes, int count, 
 
 typedef struct settling {
     kn_optimal *s;
-    uint32_t   *stack; /* room for all nodes */
+    uint32_t   *stack; /* space for all nodes */
     uint64_t   *open;  /* packed levels of open nodes, stale ones among them */
     uint32_t   *nodes; /* their numbers */
     int64_t     open_count;

@@ -22,9 +22,9 @@ static kn_status too_large(const kn_search *s, kn_error *err)
 {
     const char *method = kn_method_name(s->problem->method), *other = kn_method_name(KN_METHOD_HEURISTIC);
     if (s->problem->quasi_count > 64)
-        return kn_fail(err, KN_USAGE, "%s cannot look at more than 64 quasi-identifiers; try the method %s", method,
+        return kn_fail(err, KN_USAGE, "%s cannot search more than 64 quasi-identifiers; try the method %s", method,
                        other);
-    return kn_fail(err, KN_USAGE, "%s cannot look at a lattice of %.3g nodes (at most %d); try the method %s", method,
+    return kn_fail(err, KN_USAGE, "%s cannot search a lattice of %.3g nodes (at most %d); try the method %s", method,
                    s->lattice.nodes, KN_LATTICE_MAX, other);
 }
 

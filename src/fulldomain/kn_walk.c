@@ -6,7 +6,7 @@
  *
  * Which of its specializations a node is rolled up from: all of them were tested and found bad, so any would do; it is the
  * one whose step merges least, whose set is therefore among the smallest (kn_search_rank). This rule is fixed, so it is
- * known of each set how many nodes will want it: one that nobody wants is freed at once, the others with their last user.
+ * known of each set how many nodes will use it: one without users is freed at once, the others with their last user.
  * Should they take more than the search may keep, sets are not kept, and the nodes that wanted them are rolled up from
  * another specialization's, from the base, or counted from the rows where there is none.
  *
@@ -43,7 +43,7 @@ typedef struct wave_item {
     int              *levels;   /* of all quasi-identifiers                           */
     const kn_classes *from;     /* rolled up from here; NULL: from the rows           */
     bool              ready;    /* `from` has its classes already                     */
-    bool              keep;     /* somebody may want the set                          */
+    bool              keep;     /* the set may be used later                          */
     bool              done;     /* false: the time was over                           */
     kn_classes       *set;
     int64_t           classes; /* measuring: how many                                */
@@ -332,7 +332,7 @@ static bool mark(kn_walk *w, int64_t node)
 }
 
 /* Measuring: can the node be better than the best so far? What is known of the nodes directly below bounds it; where one
- * of them was out of the race, so is this one. */
+ * of them was ruled out, so is this one. */
 static bool promising(const walk_state *s, int height, int64_t node)
 {
     const kn_walk *w = s->walk;

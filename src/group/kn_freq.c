@@ -86,7 +86,7 @@ static kn_status group_into(kn_freq **out, kn_freq *freq, const kn_key_source *s
     return st;
 }
 
-static int layout_bits(const kn_layout *layout)
+int kn_layout_bits(const kn_layout *layout)
 {
     int bits = 0;
     for (int c = 0; c < layout->columns; c++) bits += layout->fields[c].bits;
@@ -145,7 +145,7 @@ kn_status kn_freq_of_table_with(kn_freq **out, kn_context *ctx, const kn_table *
                             .items = table->rows,
                             .total = table->rows,
                             .words = freq->layout.words,
-                            .bits = layout_bits(&freq->layout)};
+                            .bits = kn_layout_bits(&freq->layout)};
     return group_into(out, freq, &source, options, err);
 }
 
@@ -240,7 +240,7 @@ static kn_status roll_up(kn_freq **out, const kn_freq *from, const kn_rollup *by
                             .counts = from->counts,
                             .total = from->rows,
                             .words = freq->layout.words,
-                            .bits = layout_bits(&freq->layout)};
+                            .bits = kn_layout_bits(&freq->layout)};
     return group_into(out, freq, &source, options, err);
 }
 

@@ -31,7 +31,7 @@ static void make_cells(kn_plan *plan, const kn_kmsd_run *run, int q, const uint3
     }
 }
 
-/* Numbers the classes that are released; `number` has room for one per group. */
+/* Numbers the classes that are released; `number` has space for one per group. */
 static void number_classes(kn_plan *plan, const kn_kmsd_run *run, const kn_grouping *g, uint32_t *number)
 {
     uint32_t classes = 0;

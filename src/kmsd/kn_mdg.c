@@ -151,7 +151,7 @@ static value_kind kind_of(const kn_mdg *m, uint32_t node)
     return rows < m->k ? VIOLATING : rows > m->k ? SPARE : OTHER;
 }
 
-/* Tells every node above a value that it is there, as what it now is. */
+/* Enters a value in the queues of every node above it, as what it now is. */
 static bool announce(kn_mdg *m, uint32_t node)
 {
     value_kind kind = kind_of(m, node);
@@ -229,7 +229,7 @@ static kn_status raise(kn_mdg *m, uint32_t from, uint32_t s, size_t count, uint3
     return KN_OK;
 }
 
-/* The next partner of a kind below s, or KN_NODE_NONE; entries that are no longer true are put right or forgotten. */
+/* The next partner of a kind below s, or KN_NODE_NONE; outdated entries are corrected or dropped. */
 static kn_status next_partner(uint32_t *out, kn_mdg *m, uint32_t s, value_kind kind, kn_error *err)
 {
     queue *q = &m->nodes[s].queues[kind];
@@ -238,7 +238,7 @@ static kn_status next_partner(uint32_t *out, kn_mdg *m, uint32_t s, value_kind k
         entry e = queue_pop(q);
         if (m->nodes[e.node].own.count == 0) continue;
         if (kind_of(m, e.node) != kind) {
-            /* A value that lent its last spare row is one of the others now; nobody else tells them so. */
+            /* A value that lent its last spare row is one of the others now, and is entered there only here. */
             if (kind == SPARE && kind_of(m, e.node) == OTHER &&
                 !queue_push(&m->nodes[s].queues[OTHER], m->ctx, (entry){key_of(m, e.node, s), e.node}))
                 return kn_fail_memory(err, m->ctx, WHAT);

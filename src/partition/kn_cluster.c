@@ -19,6 +19,7 @@
 #include "kn_alloc.h"
 #include "kn_compare.h"
 #include "kn_error.h"
+#include "kn_sort.h"
 
 enum { MOVING_PASSES = 4 };
 
@@ -116,35 +117,14 @@ static bool equal_points(const kn_clusterer *c, uint32_t a, uint32_t b)
     return true;
 }
 
-static bool comes_before(const kn_clusterer *c, uint32_t a, uint32_t b)
+static bool comes_before(const void *arg, uint32_t a, uint32_t b)
 {
+    const kn_clusterer *c = arg;
     for (size_t q = 0; q < c->dimensions; q++) {
         uint32_t x = position_at(c, q, a), y = position_at(c, q, b);
         if (x != y) return x < y;
     }
     return kn_space_row(c->space, a) < kn_space_row(c->space, b);
-}
-
-/* Heapsort: no second array, no worst case, no comparison through a global. */
-static void sort_records(kn_clusterer *c, uint32_t n)
-{
-    uint32_t *a = c->order;
-    for (uint32_t end = n, start = n / 2; end > 1;) {
-        if (start > 0)
-            start--;
-        else {
-            uint32_t top = a[0];
-            a[0] = a[--end];
-            a[end] = top;
-        }
-        for (uint32_t root = start, child; (child = 2 * root + 1) < end; root = child) {
-            if (child + 1 < end && comes_before(c, a[child], a[child + 1])) child++;
-            if (!comes_before(c, a[root], a[child])) break;
-            uint32_t held = a[root];
-            a[root] = a[child];
-            a[child] = held;
-        }
-    }
 }
 
 static void number_values(kn_clusterer *c, size_t q)
@@ -166,7 +146,7 @@ static void take_points(kn_clusterer *c, kn_region region)
 {
     uint32_t n = region.end - region.begin;
     for (uint32_t i = 0; i < n; i++) c->order[i] = region.begin + i;
-    sort_records(c, n);
+    kn_sort_numbers(c->order, n, comes_before, c);
     c->points = 0;
     for (uint32_t i = 0; i < n; i++)
         if (i == 0 || !equal_points(c, c->order[i], c->order[i - 1])) c->starts[c->points++] = i;

@@ -2,7 +2,7 @@
  *
  * A region's cells are as narrow as its own rows allow: one value as it stands, the lowest common ancestor in a hierarchy,
  * a range between the smallest and the largest number, or the set of values that occur. Regions that show the same (under
- * a hierarchy, or with shared ties) become one class, since a reader cannot tell them apart.
+ * a hierarchy, or with shared ties) become one class, since a reader cannot distinguish them.
  *
  * The points are needed no more when the cells are known, only whose rows they are: the rest of them is given back before
  * the plan's own arrays are made.

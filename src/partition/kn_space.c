@@ -129,9 +129,8 @@ memory:
 
 void kn_space_free(kn_space *space)
 {
-    for (int q = 0; space->dimensions && q < space->count; q++) {
+    for (int q = 0; space->dimensions && q < space->count; q++)
         KN_FREE(space->dimensions[q].code_of, space->dimensions[q].values);
-    }
     KN_FREE(space->dimensions, space->records);
     *space = (kn_space){0};
 }

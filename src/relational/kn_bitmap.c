@@ -7,7 +7,7 @@
  * A row, or what a cluster shows, is a set of bits that are 1 (`ones`) and, in a complete database, the set of those that
  * are not 0 (`any`): what two become are the intersection of `ones` and the union of `any`, and all that a distance
  * needs are the sizes of two intersections. Open clusters are packed in words; finished ones, of which there are many, are
- * lists. The next GROUP persons are held against all open clusters side by side; when one after the other is placed,
+ * lists. The next GROUP persons are compared with all open clusters side by side; when one after the other is placed,
  * only clusters that changed meanwhile are looked at again. So neither plan nor counters depend on threads.
  *
  * Cost: persons × climit × bits / 64, or × a person's facts where those are fewer than words. Memory: climit + GROUP rows
@@ -130,7 +130,7 @@ static bool above_threshold(const search *s, uint64_t loss)
     return kn_loss_above((kn_loss){loss, (uint64_t)s->counters->columns}, s->losses->unit, s->problem->threshold);
 }
 
-/* The row of a person, in room that is theirs. */
+/* The row of a person, in memory of its own. */
 static void fill_person(const search *s, bit_row *row, uint32_t entity)
 {
     const kn_forest *f = s->bitmap->forest;
@@ -402,7 +402,7 @@ static kn_status cluster_all(search *s, kn_error *err)
 
 /* ---- The plan ---- */
 
-/* One finished class as a tree with the rows of its members. `place` has room for a node per bit. */
+/* One finished class as a tree with the rows of its members. `place` has space for a node per bit. */
 static kn_status add_class(const search *s, kn_cluster_list *list, const bit_cluster *c, uint32_t *place, kn_error *err)
 {
     const kn_forest *f = s->bitmap->forest;
@@ -502,7 +502,7 @@ static kn_status check(const kn_bitmap_problem *p, kn_error *err)
 {
     if (p->k < 1) return kn_fail(err, KN_USAGE, "bitmap: k must be at least 1");
     if (p->climit < 1) return kn_fail(err, KN_USAGE, "bitmap: climit must be at least 1");
-    if (p->threshold.denominator == 0) return kn_fail(err, KN_USAGE, "bitmap: the threshold is no number");
+    if (p->threshold.denominator == 0) return kn_fail(err, KN_USAGE, "bitmap: the threshold must be a number");
     if (p->forest->entities > (int64_t)UINT32_MAX - 1)
         return kn_fail(err, KN_INPUT, "bitmap: more than 2^32 - 2 persons");
     return KN_OK;

@@ -5,7 +5,7 @@
  *   and the costs of pairs remembered (kn_miracle_store.c, kn_miracle_deep.c).
  * - A cluster whose lower bound (kn_miracle_bound.c) cannot win is skipped: a coarse one first, dearer ones where it does
  *   not exclude. The one that looks best goes first.
- * - The next LANES persons are held against all clusters side by side, before it is known what the persons before them
+ * - The next LANES persons are compared with all clusters side by side, before it is known what the persons before them
  *   change; then they are placed one after the other, and only clusters that changed meanwhile are looked at again.
  *
  * Each person of such a group has a lane of their own, whatever the number of threads.
@@ -186,7 +186,7 @@ static kn_status load_person(void *arg, int64_t begin, int64_t end, int worker, 
     return KN_OK;
 }
 
-/* Holds one person against the clusters as they are now. */
+/* Compares one person with the clusters as they are now. */
 static kn_status look_ahead(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     fast *f = arg;
@@ -324,7 +324,7 @@ static kn_status load_and_look(void *arg, int64_t begin, int64_t end, int worker
     return look_ahead(arg, begin, end, worker, err);
 }
 
-/* Makes the open clusters ready to be held against the next persons. */
+/* Prepares the open clusters for comparison with the next persons. */
 static kn_status number_open(fast *f, kn_error *err)
 {
     kn_context *ctx = f->work->ctx;
@@ -368,7 +368,7 @@ static kn_loss bound_of_item(const fast *f, const kn_lane *lane, const kn_signat
     return raised(f, lane, kn_signature_coarse_bound(&f->bounds, x, y), x, y, f->fixed_represents, i, best);
 }
 
-/* Holds the i-th item against the fixed one. Finished classes have no signature: one is made where it is needed. */
+/* Compares the i-th item with the fixed one. Finished classes have no signature: one is made where it is needed. */
 static kn_status look_at(fast *f, kn_lane *lane, size_t i, candidate *best, kn_error *err)
 {
     kn_cluster *item = f->items[i];

@@ -1,6 +1,6 @@
 /* kn_miracle_bound.c: a lower bound of the distance of two trees from a short signature of each.
  *
- * Forget who hangs from whom. In a table with m nodes in the representative and n in the entity at most min(m, n) can
+ * Which node stands below which is ignored. In a table with m nodes in the representative and n in the entity at most min(m, n) can
  * be paired. A cell of the representative costs at least its own LM, paired or deleted. If it is paired with a value
  * in another bucket, they meet in the root; of one bucket with x and y values at most min(x, y) can stay inside it.
  * Each node of the entity that stays alone costs its cells. The distance is the sum over these divided by the cells of

@@ -131,10 +131,7 @@ static void pick_greedily(kn_lane *lane, uint32_t table, const uint32_t *xs, uin
         /* The same tuple again: what was best for it still is, if there is any left. */
         if (best == KN_FOREST_NONE || !equal_tuples(x, x - width, quasi)) best = cheapest_run(lane, table, x, &r, sums);
         uint32_t place = r.next[best]++;
-        if (swapped)
-            pick[place] = i;
-        else
-            pick[i] = place;
+        pick[swapped ? place : i] = swapped ? i : place;
         if (--r.left[best] > 0) continue;
         drop_run(&r, best);
         best = KN_FOREST_NONE;
@@ -158,12 +155,7 @@ static void pick_exactly(kn_lane *lane, uint32_t table, const uint32_t *xs, uint
         }
     kn_lane_count(lane, table, rows * columns);
     kn_assign(cost, rows, columns, chosen, kn_lane_push(lane, kn_assign_room(columns)));
-    for (uint32_t i = 0; i < rows; i++) {
-        if (swapped)
-            pick[chosen[i]] = i;
-        else
-            pick[i] = chosen[i];
-    }
+    for (uint32_t i = 0; i < rows; i++) pick[swapped ? chosen[i] : i] = swapped ? i : chosen[i];
 }
 
 /* ---- Level by level ---- */

@@ -1,6 +1,6 @@
 /* kn_miracle_reference.c: MiRaCle, MiRaCleX and dMiRaCle as written (Algorithms 2 to 6 with the readings of docs/errata.md 4),
- * one person after the other, every distance worked out in full. It is what the fast path (kn_miracle.c) is held
- * against and shares no matching code with it.
+ * one person after the other, every distance worked out in full. The fast path (kn_miracle.c) is tested
+ * against it and shares no matching code with it.
  *
  * Cost: O(climit · persons · n^(2 levels)) for n siblings, miracle-x O(climit · persons · n^(levels + 1)). Memory: the
  * clusters, and n^2 losses per level with exact matching.
@@ -17,7 +17,7 @@ typedef struct reference {
     kn_relational_work *work;
     const kn_losses    *losses;
     const kn_cluster   *a, *b; /* the two trees at hand: a representative and an entity (M6) */
-    char               *stack; /* room of the matchings under way                            */
+    char               *stack; /* memory of the matchings under way                          */
     size_t              top;
     kn_codes            codes;
 } reference;
@@ -240,7 +240,7 @@ static uint32_t *match(reference *r, siblings in_a, siblings in_b, kn_loss **fou
 
 /* ---- Algorithm 3 ---- */
 
-/* The loss of the anonymization of two nodes with all that hangs below. */
+/* The loss of the anonymization of two nodes with all that stands below. */
 static kn_loss anonymize(reference *r, uint32_t x, uint32_t y)
 {
     r->work->counters->pair_evaluations++;

@@ -1,7 +1,7 @@
 /* kn_miracle_store.c: equal subtrees get equal numbers, so that what two of them cost can be remembered.
  *
  * Numbers are given bottom-up: a subtree is its root's values and the numbers of its children in their order. Two hash
- * tables with open addressing; keys are compared in full. Only one thread interns; any may read meanwhile stopped.
+ * tables with open addressing; keys are compared in full. Only one thread interns, while no other reads; any may read in between.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -57,7 +57,7 @@ static uint64_t hash_tree(uint32_t value, const uint32_t *children, uint32_t cou
     return kn_hash_words(words, 2);
 }
 
-/* Room for one more of each kind, and hash tables at most half full. */
+/* Space for one more of each kind, and hash tables at most half full. */
 static bool make_room(kn_store *s, uint32_t children)
 {
     size_t width = 1 + (size_t)s->losses->width;

@@ -52,9 +52,8 @@ kn_status kn_tables_make(kn_tables *out, kn_context *ctx, const kn_losses *losse
 
 void kn_tables_free(kn_tables *tables)
 {
-    for (int i = 0; tables->columns && i < tables->losses->tables * tables->losses->width; i++) {
+    for (int i = 0; tables->columns && i < tables->losses->tables * tables->losses->width; i++)
         KN_FREE(tables->columns[i].above, tables->columns[i].loss);
-    }
     KN_FREE(tables->columns, tables->all);
     *tables = (kn_tables){0};
 }

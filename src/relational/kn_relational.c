@@ -18,9 +18,9 @@ static kn_status check_promise(const kn_relational_promise *p, const kn_database
 {
     if (p->table < 0 || p->table >= db->table_count || p->column < 0 ||
         p->column >= db->tables[p->table].table->column_count)
-        return kn_fail(err, KN_USAGE, "dmiracle: a promise about a column that is not there");
+        return kn_fail(err, KN_USAGE, "dmiracle: a promise names a column that does not exist");
     if (p->model.kind != KN_MODEL_DISTINCT && p->model.kind != KN_MODEL_ENTROPY && p->model.kind != KN_MODEL_RECURSIVE)
-        return kn_fail(err, KN_USAGE, "dmiracle knows distinct, entropy and recursive l-diversity only");
+        return kn_fail(err, KN_USAGE, "dmiracle supports only distinct, entropy and recursive l-diversity");
     return kn_model_check(&p->model, err);
 }
 
@@ -31,11 +31,11 @@ static kn_status check(const kn_relational_problem *p, kn_error *err)
         return kn_fail(err, KN_USAGE, "%s does not cluster the persons of a database", name);
     if (p->k < 1) return kn_fail(err, KN_USAGE, "%s: k must be at least 1", name);
     if (p->climit < 1) return kn_fail(err, KN_USAGE, "%s: climit must be at least 1", name);
-    if (p->threshold.denominator == 0) return kn_fail(err, KN_USAGE, "%s: the threshold is no number", name);
+    if (p->threshold.denominator == 0) return kn_fail(err, KN_USAGE, "%s: the threshold must be a number", name);
     if (p->method == KN_METHOD_MIRACLE_X_LEVEL && p->matching == KN_MATCHING_EXACT)
-        return kn_fail(err, KN_USAGE, "%s has a matching of its own: exact is not for it", name);
+        return kn_fail(err, KN_USAGE, "%s has its own matching and cannot use the exact one", name);
     if (p->method != KN_METHOD_DMIRACLE && p->promise_count > 0)
-        return kn_fail(err, KN_USAGE, "%s promises k only; dmiracle promises l-diversity", name);
+        return kn_fail(err, KN_USAGE, "%s promises only k; use dmiracle for l-diversity", name);
     if (p->method == KN_METHOD_DMIRACLE && p->promise_count == 0)
         return kn_fail(err, KN_USAGE, "dmiracle needs a promise of l-diversity");
     for (int i = 0; i < p->promise_count; i++) KN_TRY(check_promise(&p->promises[i], p->forest->db, err));

@@ -83,7 +83,7 @@ typedef struct kn_relational_table_loss {
 
 typedef struct kn_relational_metrics {
     double                    lm; /* Definition 7 over the cells of the original (M10)                           */
-    double                    lm_released; /* over the cells that are left: the letter of Definition 7           */
+    double                    lm_released; /* over the cells that are left: Definition 7 taken literally         */
     double                    dm; /* Definition 8; a dropped person costs all persons (M10)                      */
     int64_t                   cells, deleted;
     int                       table_count;

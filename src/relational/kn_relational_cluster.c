@@ -1,6 +1,6 @@
 /* kn_relational_cluster.c: representatives: made from a person, or from two representatives whose nodes were paired.
  *
- * The order of siblings is that of (table, values, what hangs below); siblings that are equal in all of it stay in the
+ * The order of siblings is that of (table, values, what stands below); siblings that are equal in all of it stay in the
  * order they came in. So the tree alone decides which position a node has, and matching may break ties by position
  * (docs/errata.md M8).
  *

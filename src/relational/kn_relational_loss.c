@@ -74,7 +74,7 @@ int kn_loss_compare(kn_loss a, kn_loss b)
 
 bool kn_loss_above(kn_loss loss, uint64_t unit, kn_ratio threshold)
 {
-    /* Anything is at most 1, and larger thresholds could overflow below. */
+    /* A loss is at most 1; larger thresholds could overflow below. */
     if (threshold.numerator >= threshold.denominator) return false;
     return (kn_u128)loss.sum * threshold.denominator > (kn_u128)loss.cells * unit * threshold.numerator;
 }

@@ -1,4 +1,4 @@
-/* kn_relational_plan.c: finished classes → the plan. Classes that show the same tree are one class to whoever sees the
+/* kn_relational_plan.c: finished classes → the plan. Classes that show the same tree are one class to a reader of the
  * release, and so in the plan; of diverse classes their union is diverse.
  *
  * Cost: linear in the classes' nodes and rows, and sorting members.

@@ -2,7 +2,7 @@
  *
  * Interface: kn_absences.h. Depth first through the sets of values that some of the rows have: what is left of the support
  * is the support less the count of the value; rows are copied only where more can be lacking. A set whose largest counts
- * together leave k records is not gone into: no subset of it can be rare. For diversity likewise: the records with one
+ * together leave k records is not followed: no subset of it can be rare. For diversity likewise: the records with one
  * sensitive value can only become fewer.
  *
  * Cost: one step per row and value it has that can be lacking; beyond that only where few records lack what many have.
@@ -77,7 +77,7 @@ static int64_t covered(const int64_t *most, int budget, int64_t support)
     return budget <= MOST ? most[budget] : support;
 }
 
-/* Can rows be bad that are at least so many records? */
+/* Can rows that stand for at least this many records be bad? */
 static bool may_be_bad(const kn_badness *bad, int64_t records, int64_t share)
 {
     return records < bad->k || (bad->l > 0 && (records < 1 || share > records / bad->l));
@@ -101,7 +101,7 @@ static bool take_lacking(const kn_combinations *c, kn_absence_level *l, const kn
     return true;
 }
 
-/* As many levels as values can be lacking. */
+/* Recursion: one level for each value that can be lacking. */
 static kn_found explore(kn_combinations *c, size_t level, const kn_row_entry *entries, size_t count, int64_t support,
                         int64_t after, int budget, const kn_badness *bad)
 {

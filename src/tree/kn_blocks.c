@@ -1,6 +1,6 @@
 /* kn_blocks.c: rows side by side.
  *
- * Interface: kn_blocks.h. A block with all its sets stays within BLOCK_BYTES, so that it is read from near memory. Cost: one
+ * Interface: kn_blocks.h. A block with all its sets stays within BLOCK_BYTES, so that it stays in the cache. Cost: one
  * step per row and relation; one to clear a set.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,8 +36,8 @@ static bool number_pair(kn_blocks *b, uint32_t above, uint32_t below, uint32_t *
     return true;
 }
 
-/* A node's relations by one of its paths. Which set a relation is put into is told by how many relations stand before it in the
- * list of all sets, and that is not known yet: its way is kept beside its number. */
+/* A node's relations by one of its paths. The set that a relation goes into depends on how many relations stand before it in
+ * the list of all sets, which is not known yet, so its way is kept beside its number. */
 enum { SAME, NOW, THEN, WAYS };
 
 static bool relate_node(kn_blocks *b, const uint32_t *path, bool old_only, uint32_t way, uint32_t *out)
@@ -129,7 +129,7 @@ kn_status kn_blocks_begin(kn_blocks *b, kn_candidate *c, const kn_blocks_ways *w
     size_t relations = b->relations, sets = c->places + relations * (ways->then ? WAYS : 1);
     size_t words = BLOCK_BYTES / sizeof *b->sets / (sets + 1);
     if (words > MOST_WORDS) words = MOST_WORDS;
-    if (words > (rows + 63) / 64) words = (rows + 63) / 64; /* they may weigh more, and then take several blocks */
+    if (words > (rows + 63) / 64) words = (rows + 63) / 64; /* rows of larger weights take several blocks */
     b->words = words < FEWEST_WORDS ? FEWEST_WORDS : words / FEWEST_WORDS * FEWEST_WORDS;
     if (!link_neighbours(b) || !KN_GROW(c->ctx, &b->differs, &b->differs_capacity, 2 * relations + 1) ||
         !KN_GROW(c->ctx, &b->sets, &b->sets_capacity, sets * b->words))

@@ -41,7 +41,7 @@ static bool worth_merging(const kn_candidate *c)
     return !c->parent || c->parent->rows < c->synopsis->rows.count / 2;
 }
 
-/* Writes the nodes of a row behind those of the others, each once, stamped. There is room. */
+/* Writes the nodes of a row behind those of the others, each once, stamped. There is space for them. */
 static void write_nodes(kn_candidate *c, uint32_t source)
 {
     const kn_rows  *rows = &c->synopsis->rows;
@@ -94,7 +94,7 @@ static bool grow_slots(kn_candidate *c)
     return true;
 }
 
-/* Room for so many rows, which have so many nodes at most. */
+/* Space for this many rows, which have at most this many nodes. */
 static bool make_room(kn_candidate *c, size_t rows, size_t nodes)
 {
     if (c->merged && (!KN_GROW(c->ctx, &c->row_source, &c->row_source_capacity, rows + 1) ||
@@ -106,7 +106,7 @@ static bool make_room(kn_candidate *c, size_t rows, size_t nodes)
                      : KN_GROW(c->ctx, &c->wide_nodes, &c->wide_capacity, nodes + 1);
 }
 
-/* The row that was written becomes one, unless there is an equal one: which? KN_NONE: memory is out. */
+/* The row that was written becomes one, unless there is an equal one. Returns its number; KN_NONE: out of memory. */
 static uint32_t merge_row(kn_candidate *c, uint32_t source)
 {
     uint32_t row = c->row_count, size = c->row_start[row + 1] - c->row_start[row];
@@ -144,7 +144,7 @@ static kn_status merge_rows(kn_candidate *c, kn_error *err)
     return KN_OK;
 }
 
-/* What is only for merging is given back: where rows are too many to be merged, they will be for finer cuts, too. */
+/* Frees what is only used for merging: where rows are too many to be merged, they will be for finer cuts too. */
 static void stop_merging(kn_candidate *c)
 {
     void **blocks[] = {(void **)&c->row_source, (void **)&c->row_hash, (void **)&c->row_slots, (void **)&c->new_row,

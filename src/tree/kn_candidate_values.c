@@ -97,7 +97,7 @@ static kn_status rows_of_new(const kn_candidate *c, const value_rows *x, uint32_
     return KN_OK;
 }
 
-/* What is chosen in c->combinations is in all of `entries`: is it rare, or with further values? */
+/* All of `entries` have what is chosen in c->combinations: is it rare, alone or with further values? */
 static kn_found check_chosen(kn_candidate *c, const value_rows *x, const kn_row_entry *entries, size_t count)
 {
     kn_combinations *y = &c->combinations;
@@ -129,7 +129,7 @@ static kn_status check_range(kn_candidate *c, value_rows *x, uint32_t first, uin
     return st;
 }
 
-/* A few new values at a time, so that few rows have to be written down at once. */
+/* A few new values at a time, so that few rows are listed at once. */
 static kn_status check_new(kn_candidate *c, value_rows *x, kn_found *found, kn_error *err)
 {
     uint32_t at_once = (c->last_new - c->first_new + BATCHES - 1) / BATCHES;
@@ -194,7 +194,7 @@ static kn_status check_pairs(kn_candidate *c, value_rows *x, kn_found *found, kn
         ok && rows_of_pairs(c, x, ends, pairs, recents, &entries) ? KN_OK : kn_fail_memory(err, c->ctx, WHAT);
     for (uint32_t a = c->specialized + 1; st == KN_OK && a < end[c->specialized]; a = end[a])
         for (uint32_t b = c->since + 1; *found == KN_FOUND_NONE && b < end[c->since]; b = end[b], at++) {
-            uint32_t pair[2] = {a, b}; /* they may be added again, and are not meant */
+            uint32_t pair[2] = {a, b}; /* excluded: they are chosen already */
             memcpy(c->combinations.chosen, pair, sizeof pair);
             c->combinations.chosen_count = 2;
             c->combinations.excluded = pair;

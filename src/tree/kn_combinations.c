@@ -31,9 +31,7 @@ bool kn_combinations_prepare(kn_combinations *c, size_t items, size_t levels)
 
 void kn_combinations_free(kn_combinations *c)
 {
-    for (size_t i = 0; i < c->level_count; i++) {
-        KN_FREE(c->levels[i].entries, c->levels[i].touched);
-    }
+    for (size_t i = 0; i < c->level_count; i++) KN_FREE(c->levels[i].entries, c->levels[i].touched);
     for (size_t i = 0; i < c->absence_count; i++) {
         KN_FREE(c->absence_levels[i].items, c->absence_levels[i].entries);
     }
@@ -66,7 +64,7 @@ bool kn_is_bad(const kn_combinations *c, const kn_badness *bad, const kn_row_ent
     return found;
 }
 
-/* Which items occur in the entries: in `touched`, with counts and frequencies set. -1: memory. */
+/* Which items occur in the entries: in `touched`, with counts and frequencies set. -1: out of memory. */
 static int64_t touch(kn_combinations *c, kn_combination_level *l, kn_row_items items, const kn_row_entry *entries,
                      size_t count, size_t *total)
 {

@@ -61,7 +61,7 @@ static kn_status add(kn_cuts *c, kn_cut cut, kn_error *err)
 {
     if ((c->count * 2 >= c->slot_count && !grow_slots(c)) || !KN_GROW(c->ctx, &c->cuts, &c->capacity, c->count + 1))
         return kn_fail_memory(err, c->ctx, WHAT);
-    if (c->count >= UINT32_MAX - 1) return kn_fail(err, KN_MEMORY, "more cuts than can be numbered");
+    if (c->count >= UINT32_MAX - 1) return kn_fail(err, KN_MEMORY, "more than 2^32 - 2 cuts");
     size_t at = (size_t)hash_of(&cut) & (c->slot_count - 1);
     for (; c->slots[at]; at = (at + 1) & (c->slot_count - 1))
         if (same(&c->cuts[c->slots[at] - 1], &cut)) return KN_OK;
@@ -137,7 +137,7 @@ kn_status kn_cuts_specialize(kn_cuts *c, uint32_t number, kn_error *err)
         uint32_t value = old.values[i];
         if (c->vocabulary->end[value] == value + 1) continue;
         uint32_t size = specialize(c, &old, i, values);
-        if (size < old.size) continue; /* every class is sensitive: "*" makes room for nothing */
+        if (size < old.size) continue; /* every class is sensitive: "*" is replaced by nothing */
         st = add(c, (kn_cut){size, values, number, value, false}, err);
     }
     kn_free(values);

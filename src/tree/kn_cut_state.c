@@ -1,4 +1,4 @@
-/* kn_cut_state.c: keeping the state of a cut, so that finer ones can be held against it.
+/* kn_cut_state.c: keeping the state of a cut, so that finer ones can be compared with it.
  *
  * Interface: kn_cut_state.h, kn_candidate.h. While a cut is only a candidate its tables hold what differs from the parent's;
  * when it is followed they are settled: made to stand by themselves. Memory: the tables have an entry per combination with

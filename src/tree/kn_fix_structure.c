@@ -57,7 +57,7 @@ static void rewrite_paths(kn_structure *s)
     }
 }
 
-/* Adds what was named to the list, ascending, and lets it happen. */
+/* Adds the named relations to the list, ascending, and disassociates them. */
 static kn_status apply_named(kn_structure *s, kn_tree_counters *counters, kn_error *err)
 {
     uint32_t n = s->relations.count;

@@ -43,7 +43,7 @@ void kn_new_support_count(kn_candidate *c, const kn_row_view *row, const kn_row_
     if (!kn_emit(&e, c->layout, &c->counted)) c->no_memory = true;
 }
 
-/* ---- Telling ---- */
+/* ---- Reading supports ---- */
 
 int32_t kn_new_support_relation(const kn_candidate *c, uint32_t above, uint32_t below)
 {

@@ -1,7 +1,7 @@
 /* kn_rpd.c: RPDa, the cost that guides the search (equations 7 and 8; docs/errata.md K2, K13, K14).
  *
  * Interface: kn_structure.h, kn_tree_cost.h. On the trie of the paths as they stand; supports are numbers of records. Paths
- * are added in preorder, children by value: the sum is the same to the last bit whoever computes it. Cost: O(nodes of the
+ * are added in preorder, children by value: the sum is the same to the last bit in every implementation. Cost: O(nodes of the
  * projection × depth + nodes of its rows).
  * SPDX-License-Identifier: Apache-2.0
  */

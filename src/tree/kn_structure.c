@@ -159,7 +159,7 @@ typedef struct check {
     int               relations;
     bool              first;
     uint32_t         *ends; /* 2 n */
-    kn_row_entry     *rows; /* of the relations at hand, from their first value on */
+    kn_row_entry     *rows; /* of the chosen relations, from their first value on */
     size_t            row_capacity;
 } check;
 

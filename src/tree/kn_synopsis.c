@@ -123,7 +123,7 @@ static uint64_t largest_row(const kn_synopsis *s)
 
 static kn_status list_values(kn_synopsis *s, kn_error *err)
 {
-    if (s->rows.start[s->rows.count] >= UINT32_MAX) return KN_OK; /* kn_cut_state_fits sees to it that nobody asks */
+    if (s->rows.start[s->rows.count] >= UINT32_MAX) return KN_OK; /* kn_cut_state_fits excludes this case */
     bool      narrow = s->vocabulary->nodes <= UINT16_MAX;
     uint32_t *room = kn_alloc_array(s->ctx, (size_t)largest_row(s) + 1, sizeof *room);
     s->value_start = kn_alloc_array_zero(s->ctx, (size_t)s->rows.count + 1, sizeof *s->value_start);

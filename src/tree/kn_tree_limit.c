@@ -1,4 +1,4 @@
-/* kn_tree_limit.c: records with too many combinations of values to be counted, told before the search.
+/* kn_tree_limit.c: records with too many combinations of values to be counted, reported before the search.
  *
  * Interface: kn_tree_work.h. Whoever knows m of n values of a record knows one of C(n, 1) + … + C(n, m) combinations, and all of
  * them are counted by the search and again by the verifier. The values that matter are those that a release may show: a

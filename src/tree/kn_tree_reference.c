@@ -1,7 +1,7 @@
 /* kn_tree_reference.c: ACS, GCS and OCS as written (Gkountouna, Terrovitis 2013, Algorithms 1 to 4, with the readings of
  * docs/errata.md 5): for every cut the records are released anew, and every combination of values and relations is counted.
  *
- * Interface: kn_tree_reference_search. It is what the fast path is held against, and shares no code with it: no synopsis,
+ * Interface: kn_tree_reference_search. It is what the fast path is tested against, and shares no code with it: no synopsis,
  * no reuse between cuts, one thread. Definition 2 itself is kn_record_disassociate's.
  *
  * Cost: for each cut C O(|C|^m) intersections of id lists, and for each round of disassociations as many again. Memory: the
@@ -135,7 +135,7 @@ static kn_status collect_positions(kn_reference *r, position **out, size_t *coun
     return KN_OK;
 }
 
-/* What a rare tell-tale position gives up. */
+/* Names the relation of a rare tell-tale position. */
 static void name_of_position(kn_reference *r, uint64_t key)
 {
     uint32_t parent = (uint32_t)(key >> 32), value = r->place[(uint32_t)key], name = NONE;
@@ -203,7 +203,7 @@ static kn_status fix_structure(kn_reference *r, bool *fixed, kn_error *err)
 
 /* ---- RPDa (equations 7 and 8; K14): on all records as one trie of their paths ---- */
 
-/* The child of a trie's node with that value. NONE: memory is out. */
+/* The child of a trie's node with that value. NONE: out of memory. */
 static uint32_t trie_child(kn_reference *r, uint32_t parent, uint32_t value)
 {
     uint32_t before = NONE, at = r->trie[parent].child;
@@ -372,7 +372,7 @@ static kn_status add_first_cut(kn_reference *r, kn_error *err)
     return add_cut(r, (kn_reference_cut){size, values}, err);
 }
 
-/* Every cut in which one value that is no leaf made room for its children. */
+/* Every cut in which one value that is not a leaf is replaced by its children. */
 static kn_status add_specializations(kn_reference *r, uint32_t number, kn_error *err)
 {
     const uint32_t *end = r->vocabulary->end;
@@ -500,7 +500,7 @@ static uint32_t widest_record(const kn_records *records)
     return (uint32_t)widest;
 }
 
-/* Room for the lists of the combination at hand: one for each value and relation more, and two to spare. */
+/* The lists of the current combination: one for each value and relation more, and two spare ones. */
 static kn_status prepare_stacks(kn_reference *r, kn_error *err)
 {
     size_t m = (size_t)r->problem->m, n = (size_t)r->problem->n, records = (size_t)r->records->count;

@@ -53,7 +53,7 @@ static void append(kn_id_list *list, int64_t record)
     if (list->count == 0 || list->ids[list->count - 1] != record) list->ids[list->count++] = (uint32_t)record;
 }
 
-/* Once to find how much room each list needs at most, once to fill it. */
+/* Once to find how long each list can become, once to fill it. */
 void kn_reference_collect_values(kn_reference *r)
 {
     uint32_t size = r->cut->size, *next = r->value_ids;
@@ -261,7 +261,7 @@ static bool visit_absent(kn_reference *r, uint32_t first, int depth, int budget,
 {
     const kn_id_list *here = &r->value_stack[depth];
     kn_id_list       *next = &r->value_stack[depth + 1];
-    /* To know an absence may be to know nothing. */
+    /* Knowing an absence may rule out no record. */
     if ((depth > 0 || r->lacks) && visit_chosen(r, fewest, most, here, visit)) return true;
     for (uint32_t p = first; p < r->cut->size; p++) {
         if (depth == 0 && kn_reference_gives_up(r)) return true;

@@ -22,7 +22,7 @@ typedef struct supports {
     size_t    places;
     uint32_t  second; /* the places of the second value: from `second` ... */
     uint32_t  end;    /* ... to before `end`; all of them, or the recent ones */
-    bool      pairs;  /* only combinations with a recent value are meant, and rows that have one counted */
+    bool      pairs;  /* only combinations and rows with a recent value are counted */
     int32_t  *one, *two, *three;
     uint64_t *sets;   /* per place WORDS words; then those of a pair */
     uint32_t *set_of; /* per value at or below the cut: where its set begins */
@@ -142,7 +142,7 @@ static void choose_second(const kn_candidate *c, supports *x)
     if (c->since == KN_NONE) return;
     for (uint32_t child = c->since + 1; child < end[c->since]; child = end[child]) {
         uint32_t place = c->place_of[child];
-        if (place == KN_NONE) continue; /* nobody has it */
+        if (place == KN_NONE) continue; /* no record has it */
         if (place < first) first = place;
         if (place >= last) last = place + 1;
         count++;
