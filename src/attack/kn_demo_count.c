@@ -1,4 +1,4 @@
-/* kn_demo_count.c: for each target all candidates, and what they tell (kn_demo.h).
+/* kn_demo_count.c: for each target all candidates, and what they reveal (kn_demo.h).
  *
  * Most classes are rejected without looking at them. Where no row is deleted: of all cells that are released in a column,
  * the widest ones (those below no other) never overlap, for nodes of a hierarchy are nested. So each value and each cell

@@ -156,7 +156,7 @@ static bool pair_up(kn_demo_matcher *m, siblings known, siblings released, int d
     return true;
 }
 
-/* Recursion goes as deep as tables hang from each other. */
+/* Recursion goes as deep as the tables are nested. */
 static bool consistent(kn_demo_matcher *m, uint32_t known, uint32_t released, int depth)
 {
     const kn_database_table *t = &m->forest->db->tables[m->forest->table[m->known + known]];

@@ -264,7 +264,7 @@ static bool add_children(join *j, scratch *s, int depth, size_t *count, uint32_t
     return true;
 }
 
-/* All cells are told: adds up what these people match. */
+/* All cells are compared: adds up what these people match. */
 static void finish(join *j, scratch *s, size_t count, int64_t person, int64_t *certain)
 {
     const kn_link_input *in = j->in;

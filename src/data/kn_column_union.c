@@ -104,7 +104,7 @@ static int compare(const merging *m, uint32_t a, uint32_t b)
     return p < q ? -1 : p > q;
 }
 
-/* Appends a value to the union's dictionary, whose arrays have room for all of them. */
+/* Appends a value to the union's dictionary, whose arrays have space for all of them. */
 static void append(merging *m, const side *s, uint32_t code)
 {
     kn_dictionary *dict = &m->out->dict;

@@ -371,7 +371,7 @@ static void join_rows(join *j, const kn_table *table, const kn_foreign_key *f)
     }
 }
 
-/* The first row hangs where another should, by mistake. */
+/* The first row refers to the wrong parent, by mistake. */
 static inline void mistake_parent(uint32_t *found, int64_t rows)
 {
     for (int64_t r = 1; r < rows; r++) {

@@ -4,7 +4,7 @@
  * signature: the leaves of its quasi-identifiers, then, per child table, how many children it has and their numbers in
  * order. Equal signatures are found by hashing; the distinct ones are sorted, and their ranks are the numbers. Rows are
  * put in order by a counting sort of their numbers; those that share a number are sorted by the other released columns and
- * what hangs below them, so that the order of rows never matters. A second counting sort (by parent) puts children in
+ * what is below them, so that the order of rows never matters. A second counting sort (by parent) puts children in
  * order. At the end the trees are written level by level.
  *
  * Cost: linear in the rows, and sorting of distinct signatures and of rows that share one. Memory: 16 bytes per row while

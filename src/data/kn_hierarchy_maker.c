@@ -138,7 +138,7 @@ kn_status kn_hierarchy_maker_create(kn_hierarchy_maker **out, kn_context *ctx, c
     return kn_fail_memory(err, ctx, WHAT);
 }
 
-/* The number of a label; NONE when memory is out. */
+/* The number of a label; NONE when memory runs out. */
 static uint32_t intern(kn_hierarchy_maker *m, kn_string text)
 {
     if (!table_grow(m->ctx, &m->labels, label_hash, m)) return NONE;

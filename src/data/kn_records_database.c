@@ -205,7 +205,7 @@ static kn_status nesting(const work *w, uint32_t above, uint32_t below, kn_error
                    w->db->source, v->class_names[v->cls[below]], v->class_names[v->cls[above]]);
 }
 
-/* The cells of one row, below `from`; *head: what hangs from them hangs there. */
+/* The cells of one row, below `from`; *head: the node above their children. */
 static kn_status add_row(work *w, uint64_t node, uint32_t from, uint32_t *count, uint32_t *head, kn_error *err)
 {
     const kn_forest *f = w->forest;

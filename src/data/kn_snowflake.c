@@ -86,7 +86,7 @@ static void look_at_circles(walk *w)
             if (u == t || !w->circle[u] || !reaches(db, t, u, w->seen, w->stack)) continue;
             if (!reaches(db, u, t, w->seen, w->stack)) continue;
             if (u < t)
-                first = false; /* told when that one was looked at */
+                first = false; /* reported when that one was examined */
             else if (other < 0)
                 other = u;
         }

@@ -185,7 +185,7 @@ static int64_t change_day(const change *c, int year)
 /* ---- Building the intervals ---- */
 
 typedef struct builder {
-    kn_timezone *zone; /* has room for every change   */
+    kn_timezone *zone; /* has space for every change   */
     int64_t      last; /* the latest change; INT64_MIN before the first */
 } builder;
 

@@ -53,9 +53,8 @@ static kn_status find_columns(classes *c, kn_context *ctx, const kn_table *table
         if (c->columns[i] == c->entity)
             return kn_fail(err, KN_USAGE, "column \"%s\" cannot be both the entity and a quasi-identifier", o->entity);
     if (table->columns[c->entity].missing > 0)
-        return kn_fail(err, KN_INPUT,
-                       "the entity column \"%s\" has %lld missing cells; nobody knows whose rows they are", o->entity,
-                       (long long)table->columns[c->entity].missing);
+        return kn_fail(err, KN_INPUT, "the entity column \"%s\" has %lld missing cells; whose rows they are is unknown",
+                       o->entity, (long long)table->columns[c->entity].missing);
     return KN_OK;
 }
 

@@ -63,7 +63,8 @@ static kn_status find_subjects(kn_inquiry *q, kn_error *err)
         const kn_model *m = &o->requirements[i];
         KN_TRY(kn_model_check(m, err));
         if (m->kind == KN_MODEL_K_MAP || m->kind == KN_MODEL_PRESENCE || m->kind == KN_MODEL_AVERAGE_RISK)
-            return kn_fail(err, KN_USAGE, "%s: the classes of a table alone do not tell; it can be asked of a release",
+            return kn_fail(err, KN_USAGE,
+                           "%s: it cannot be measured on the classes of a table alone; ask for it in a release",
                            kn_model_name(m->kind));
         q->subject[i] = 0;
         if (!kn_model_needs_attribute(m->kind)) continue;

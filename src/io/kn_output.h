@@ -29,10 +29,10 @@ typedef struct kn_output_options {
 KN_CHECK kn_status kn_output_open(kn_output **out, kn_context *ctx, const char *path, const kn_output_options *options,
                                   kn_error *err);
 
-/* Appends bytes. After a failure nothing is written any more; flush and commit tell it. */
+/* Appends bytes. After a failure nothing more is written; flush and commit report it. */
 void kn_output_write(kn_output *output, const void *data, size_t size);
 
-/* Hands all bytes to the system and tells the first failure. */
+/* Hands all bytes to the system and reports the first failure. */
 KN_CHECK kn_status kn_output_flush(kn_output *output, kn_error *err);
 
 bool     kn_output_is_stream(const kn_output *output); /* what was written cannot be taken back                      */

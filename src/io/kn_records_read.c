@@ -36,7 +36,7 @@ typedef struct reader {
     const char               *path;
     kn_interner               texts; /* two bytes of class + 1, then the text */
     kn_interner               ids;
-    char                     *key; /* room for the longest text and its class */
+    char                     *key; /* space for the longest text and its class */
     size_t                    key_capacity;
     first_place              *places; /* per text */
     size_t                    place_capacity;
@@ -117,7 +117,7 @@ static kn_status number_of(reader *r, int cls, kn_string value, uint32_t *out, k
 
 static const char *nesting_words(int above, int own)
 {
-    return above == own ? "no class stands twice on a path" : "classes nest the other way round";
+    return above == own ? "a class occurs at most once on a path" : "classes nest the other way round";
 }
 
 /* Classes rise along every path, so none stands on it twice. */

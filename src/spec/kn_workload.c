@@ -279,7 +279,7 @@ static kn_status take_comparison(parser *p, kn_predicate *predicate)
 
 static kn_status take_list(parser *p)
 {
-    KN_TRY(take_sign(p, "(", "( behind IN"));
+    KN_TRY(take_sign(p, "(", "( after IN"));
     KN_TRY(take_value(p));
     while (is_sign(&p->word, ",")) {
         advance(p);
@@ -311,7 +311,7 @@ static kn_status take_condition(parser *p, kn_predicate *predicate)
         predicate->comparison = KN_COMPARE_IN;
         return take_list(p);
     }
-    if (predicate->negated) return expected(p, "BETWEEN or IN behind NOT");
+    if (predicate->negated) return expected(p, "BETWEEN or IN after NOT");
     return take_comparison(p, predicate);
 }
 
@@ -340,7 +340,7 @@ static kn_status take_predicates(parser *p, kn_query *query)
     } while (is_keyword(&p->word, "AND"));
     if (is_keyword(&p->word, "OR"))
         return kn_fail_at(p->err, KN_INPUT, p->name, p->word.line, p->word.column,
-                          "OR is not understood: predicates are joined by AND; for one column use IN");
+                          "OR is not supported: predicates are joined by AND; for one column use IN");
     kn_predicate *predicates = kn_arena_alloc(&p->w->arena, count * sizeof *predicates);
     if (!predicates) return kn_fail_memory(p->err, p->ctx, WHAT);
     memcpy(predicates, p->predicates, count * sizeof *predicates);
@@ -415,7 +415,7 @@ static kn_status parse_all(parser *p)
     p->word = next_word(&p->words);
     while (is_sign(&p->word, ";")) p->word = next_word(&p->words);
     while (p->word.kind != KN_WORD_END) KN_TRY(take_query(p));
-    if (p->query_count == 0) return kn_fail(p->err, KN_INPUT, "%s: there is no query in it", p->name);
+    if (p->query_count == 0) return kn_fail(p->err, KN_INPUT, "%s: it holds no query", p->name);
     kn_query *queries = kn_arena_alloc(&p->w->arena, p->query_count * sizeof *queries);
     if (!queries) return kn_fail_memory(p->err, p->ctx, WHAT);
     memcpy(queries, p->queries, p->query_count * sizeof *queries);
