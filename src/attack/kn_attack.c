@@ -269,8 +269,7 @@ static void free_attack(attack *a)
     KN_FREE(a->order, a->external, a->target, a->attributes, a->cells, a->members, a->sensitive, a->rows);
     kn_freq_free(a->people);
     kn_freq_free(a->classes);
-    kn_free(a->found.matches);
-    kn_free(a->found.certain);
+    KN_FREE(a->found.matches, a->found.certain);
 }
 
 static kn_status prepare(attack *a, kn_error *err)

@@ -317,8 +317,7 @@ static kn_status run(job *j, kn_error *err)
 static void free_job(job *j)
 {
     for (int way = 0; way < KN_DEMO_WAYS; way++) kn_demo_found_free(&j->found[way]);
-    kn_free(j->targets);
-    kn_free(j->sensitive);
+    KN_FREE(j->targets, j->sensitive);
     kn_forest_free(j->forest);
     kn_database_free(j->db);
 }

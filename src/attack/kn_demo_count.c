@@ -284,7 +284,6 @@ kn_status kn_demo_count(kn_demo_found *out, kn_context *ctx, const kn_demo_input
 
 void kn_demo_found_free(kn_demo_found *found)
 {
-    kn_free(found->candidates);
-    kn_free(found->certain);
+    KN_FREE(found->candidates, found->certain);
     *found = (kn_demo_found){0};
 }

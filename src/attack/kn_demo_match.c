@@ -195,8 +195,7 @@ void kn_demo_matcher_free(kn_demo_matcher *m)
 {
     if (!m) return;
     for (int i = 0; m->levels && i < m->level_count; i++) kn_free(m->levels[i].block);
-    kn_free(m->levels);
-    kn_free(m);
+    KN_FREE(m->levels, m);
 }
 
 kn_status kn_demo_consistent(bool *out, kn_demo_matcher *m, int64_t entity, uint32_t class_number, kn_error *err)

@@ -194,8 +194,7 @@ static kn_status rank_signatures(const signatures *s, const layer *l, uint32_t *
         for (int64_t r = 0; r < l->rows; r++)
             if (owned(l, r)) of_row[r] = rank[of_row[r]];
     }
-    kn_free(records);
-    kn_free(rank);
+    KN_FREE(records, rank);
     return status;
 }
 
@@ -341,8 +340,7 @@ static kn_status rank_rows(const builder *b, layer *l, const uint32_t *end, uint
         if ((n & 0xffff) == 0 && kn_cancelled(b->ctx)) status = kn_fail_cancelled(err);
         if (status == KN_OK) rank = rank_rivals(&r, list + at, end[n] - at, room, rank, &status, err);
     }
-    kn_free(others);
-    kn_free(room);
+    KN_FREE(others, room);
     return status;
 }
 

@@ -53,8 +53,7 @@ static kn_status add_values(const kn_label_builder *b, kn_hierarchy_maker *maker
             status = add_value(b, maker, code, &text, ends, path, err);
     }
     kn_buffer_free(&text);
-    kn_free(ends);
-    kn_free(path);
+    KN_FREE(ends, path);
     return status;
 }
 

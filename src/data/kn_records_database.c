@@ -241,8 +241,7 @@ static kn_status make_room(work *w, int64_t entity, size_t widest, kn_error *err
         w->head_room = rows;
     }
     if (need <= w->node_room) return KN_OK;
-    kn_free(w->nodes);
-    kn_free(w->scratch);
+    KN_FREE(w->nodes, w->scratch);
     w->node_room = 0;
     w->nodes = kn_alloc_array(w->ctx, need, sizeof *w->nodes);
     w->scratch = kn_alloc_array(w->ctx, need, KN_RECORD_SCRATCH);

@@ -26,6 +26,11 @@ typedef struct kn_value_rules {
 
 /* ---- Numbers ---- */
 
+static inline bool kn_type_is_number(kn_type type)
+{
+    return type == KN_TYPE_INTEGER || type == KN_TYPE_DECIMAL;
+}
+
 /* [-]digits without leading zeros, within int64. "-0" is not an integer (no other integer has two spellings); it is a
  * decimal. */
 bool kn_parse_integer(kn_string text, int64_t *out);

@@ -121,8 +121,7 @@ static kn_status group_classes(kn_diagnosis *d, classes *c, kn_context *ctx, con
 static void free_classes(classes *c)
 {
     kn_freq_free(c->freq);
-    kn_free(c->sizes);
-    kn_free(c->columns);
+    KN_FREE(c->sizes, c->columns);
 }
 
 kn_status kn_diagnose(kn_diagnosis **out, kn_context *ctx, const kn_table *table, const kn_diagnose_options *options,
@@ -147,8 +146,7 @@ kn_status kn_diagnose(kn_diagnosis **out, kn_context *ctx, const kn_table *table
 void kn_diagnosis_free(kn_diagnosis *diagnosis)
 {
     if (!diagnosis) return;
-    kn_free(diagnosis->sizes);
-    kn_free(diagnosis);
+    KN_FREE(diagnosis->sizes, diagnosis);
 }
 
 /* ---- Which rows go ---- */

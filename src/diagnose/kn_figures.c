@@ -245,3 +245,12 @@ void kn_tally_end(kn_tally *t, const kn_inquiry *q, int sensitive)
         t->verdicts[m].holds = t->verdicts[m].classes == 0;
     }
 }
+
+void kn_count_violations(const kn_freq *classes, const uint8_t *violates, int64_t *class_count, int64_t *rows)
+{
+    *class_count = *rows = 0;
+    for (int64_t i = 0; i < classes->classes; i++) {
+        *class_count += violates[i];
+        *rows += violates[i] ? classes->counts[i] : 0;
+    }
+}

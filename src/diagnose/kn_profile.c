@@ -167,6 +167,5 @@ kn_status kn_profile_table(kn_profile **out, kn_context *ctx, const kn_table *ta
 void kn_profile_free(kn_profile *profile)
 {
     if (!profile) return;
-    kn_free(profile->column);
-    kn_free(profile);
+    KN_FREE(profile->column, profile);
 }

@@ -308,8 +308,7 @@ kn_status kn_risk_measure(kn_risk **out, kn_context *ctx, const kn_table *table,
     kn_status st = measure(&s, r, err);
     kn_free(s.columns);
     kn_freq_free(s.freq);
-    kn_free(s.sums);
-    kn_free(s.crowd);
+    KN_FREE(s.sums, s.crowd);
     if (st != KN_OK) {
         kn_risk_free(r);
         return st;

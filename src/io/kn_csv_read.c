@@ -480,8 +480,7 @@ kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const char *const 
 void kn_csv_names_free(kn_csv_names *names)
 {
     for (int c = 0; c < names->count; c++) kn_free(names->names[c]);
-    kn_free(names->names);
-    kn_free(names->unnamed);
+    KN_FREE(names->names, names->unnamed);
     *names = (kn_csv_names){0};
 }
 

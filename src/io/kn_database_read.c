@@ -214,8 +214,7 @@ static kn_status read_file(const reading *r, kn_table **out, const kn_catalog_ta
         if (types[c].type != KN_TYPE_AUTO)
             columns[csv.type_count++] = (kn_column_type){t->columns[c].name, types[c].type, types[c].format};
     if (status == KN_OK) status = kn_table_read_csv(out, r->ctx, path, &csv, err);
-    kn_free(path);
-    kn_free(columns);
+    KN_FREE(path, columns);
     return status;
 }
 

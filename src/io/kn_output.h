@@ -51,6 +51,9 @@ void               kn_output_detach(kn_output *output);
  * then removed and the target as it was. */
 KN_CHECK kn_status kn_output_commit(kn_output *output, kn_error *err);
 
+/* Commits where `made` is KN_OK; otherwise aborts and returns `made`. */
+KN_CHECK kn_status kn_output_finish(kn_output *output, kn_status made, kn_error *err);
+
 /* The permissions that new files and folders of the process do not get. */
 unsigned kn_output_umask(void);
 

@@ -255,7 +255,6 @@ void kn_pg_close(kn_pg *pg)
     if (pg->conn) pg->pq.finish(pg->conn);
     if (pg->info) pg->pq.conninfoFree(pg->info);
     kn_libpq_close(&pg->pq);
-    kn_free(pg->name);
-    kn_free(pg->schema);
+    KN_FREE(pg->name, pg->schema);
     *pg = (kn_pg){0};
 }

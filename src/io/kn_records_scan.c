@@ -200,8 +200,7 @@ kn_status kn_records_scan(kn_context *ctx, const char *path, const kn_records_op
     kn_interner_free(&c.names);
     kn_source_free(c.source);
     if (st != KN_OK || !layout) {
-        kn_free(c.layout->path);
-        kn_free(c.layout->namespaces);
+        KN_FREE(c.layout->path, c.layout->namespaces);
         c.layout->path = c.layout->namespaces = NULL;
     }
     return st;

@@ -197,7 +197,6 @@ bool kn_database_plan_validate(const kn_database_plan *p, const kn_forest *f, co
     good = check_members(p, f, node_of_row, used, reason);
 out:
     for (int t = 0; node_of_row && t < tables; t++) kn_free(node_of_row[t]);
-    kn_free(node_of_row);
-    kn_free(used);
+    KN_FREE(node_of_row, used);
     return good;
 }

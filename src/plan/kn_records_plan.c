@@ -136,8 +136,7 @@ static bool make_room(applying *a, worker *w, uint32_t count)
         if (!w->stamp) return false;
     }
     if (count <= w->capacity) return true;
-    kn_free(w->nodes);
-    kn_free(w->scratch);
+    KN_FREE(w->nodes, w->scratch);
     w->capacity = 0;
     w->nodes = kn_alloc_array(a->ctx, count, sizeof *w->nodes);
     w->scratch = kn_alloc_array(a->ctx, count, KN_RECORD_SCRATCH);

@@ -70,11 +70,6 @@ static void step(kn_words *w)
         w->column++;
 }
 
-static bool is_digit(int c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool begins_name(int c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
@@ -108,15 +103,15 @@ static kn_word_kind scan_number(kn_words *w)
 {
     size_t digits = 0;
     if (peek(w, 0) == '-' || peek(w, 0) == '+') step(w);
-    for (; is_digit(peek(w, 0)); digits++) step(w);
+    for (; kn_is_digit(peek(w, 0)); digits++) step(w);
     if (peek(w, 0) == '.')
-        for (step(w); is_digit(peek(w, 0)); digits++) step(w);
+        for (step(w); kn_is_digit(peek(w, 0)); digits++) step(w);
     if (digits == 0) return KN_WORD_BAD;
     if (peek(w, 0) == 'e' || peek(w, 0) == 'E') {
         size_t sign = peek(w, 1) == '-' || peek(w, 1) == '+';
-        if (!is_digit(peek(w, 1 + sign))) return KN_WORD_BAD;
+        if (!kn_is_digit(peek(w, 1 + sign))) return KN_WORD_BAD;
         for (size_t i = 0; i <= sign; i++) step(w);
-        while (is_digit(peek(w, 0))) step(w);
+        while (kn_is_digit(peek(w, 0))) step(w);
     }
     return begins_name(peek(w, 0)) ? KN_WORD_BAD : KN_WORD_NUMBER;
 }
@@ -125,7 +120,7 @@ static kn_word_kind scan_name(kn_words *w)
 {
     for (;;) {
         int c = peek(w, 0);
-        if (!begins_name(c) && !is_digit(c) && c != '.' && !(c == '-' && peek(w, 1) != '-')) return KN_WORD_NAME;
+        if (!begins_name(c) && !kn_is_digit(c) && c != '.' && !(c == '-' && peek(w, 1) != '-')) return KN_WORD_NAME;
         step(w);
     }
 }
@@ -150,7 +145,7 @@ static kn_word next_word(kn_words *w)
         word.kind = KN_WORD_END;
     else if (c == '"' || c == '\'')
         word.kind = scan_quoted(w, c);
-    else if (is_digit(c) || c == '-' || c == '+' || c == '.')
+    else if (kn_is_digit(c) || c == '-' || c == '+' || c == '.')
         word.kind = scan_number(w);
     else
         word.kind = begins_name(c) ? scan_name(w) : scan_sign(w);
@@ -437,8 +432,7 @@ kn_status kn_workload_parse(kn_workload **out, kn_context *ctx, const char *name
     whole  *w = kn_alloc_zero(ctx, sizeof *w);
     parser *p = kn_alloc_zero(ctx, sizeof *p);
     if (!w || !p) {
-        kn_free(w);
-        kn_free(p);
+        KN_FREE(w, p);
         return kn_fail_memory(err, ctx, WHAT);
     }
     kn_arena_init(&w->arena, ctx);
