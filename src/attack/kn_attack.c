@@ -2,7 +2,7 @@
  * the figures.
  *
  * Attributes are taken in ascending order of the external table's values, so that people share the beginning of their way
- * through the join. Rows that are "*" in every column of a release are suppressed: they tell nothing and match nobody.
+ * through the join. Rows that are "*" in every column of a release are suppressed: they reveal nothing and match nobody.
  *
  * Cost: grouping both tables, one parse per distinct label, and the join (kn_link.c). Memory: the classes of both.
  * SPDX-License-Identifier: Apache-2.0
@@ -269,8 +269,7 @@ static void free_attack(attack *a)
     KN_FREE(a->order, a->external, a->target, a->attributes, a->cells, a->members, a->sensitive, a->rows);
     kn_freq_free(a->people);
     kn_freq_free(a->classes);
-    kn_free(a->found.matches);
-    kn_free(a->found.certain);
+    KN_FREE(a->found.matches, a->found.certain);
 }
 
 static kn_status prepare(attack *a, kn_error *err)

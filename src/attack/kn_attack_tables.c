@@ -159,7 +159,7 @@ static kn_status find_linked(job *j, const kn_table *release, kn_error *err)
 
 /* ---- Hierarchies over the external table's values ---- */
 
-/* The width that masks had when the release was made, as far as its cells tell. A mask that fills values up fills them all
+/* The width that masks had when the release was made, as far as its cells show. A mask that fills values up fills them all
  * up to one width, that of the labels. Any other ends in one label where all values were equally long; INT_MAX: they were
  * not. */
 static int mask_width(const kn_table *release, int column, bool pad)

@@ -317,8 +317,7 @@ static kn_status run(job *j, kn_error *err)
 static void free_job(job *j)
 {
     for (int way = 0; way < KN_DEMO_WAYS; way++) kn_demo_found_free(&j->found[way]);
-    kn_free(j->targets);
-    kn_free(j->sensitive);
+    KN_FREE(j->targets, j->sensitive);
     kn_forest_free(j->forest);
     kn_database_free(j->db);
 }
@@ -341,7 +340,7 @@ kn_status kn_attack_demo(kn_attack_demo_report **out, kn_context *ctx, const kn_
                        spec->path ? spec->path : "the spec");
     if (spec->input_count != 1) return kn_fail(err, KN_USAGE, "one database is needed as input");
     int64_t k = asked_k(spec, options->k);
-    if (k < 2) return kn_fail(err, KN_USAGE, "k must be at least 2: everybody is hidden among 1");
+    if (k < 2) return kn_fail(err, KN_USAGE, "k must be at least 2: a crowd of 1 hides nobody");
     if (options->targets < 0) return kn_fail(err, KN_USAGE, "the number of targets must be at least 0");
     job j = {.ctx = ctx, .spec = spec, .options = options, .to = kn_alloc_zero(ctx, sizeof(report))};
     if (!j.to) return kn_fail_memory(err, j.ctx, what);

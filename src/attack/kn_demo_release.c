@@ -260,7 +260,7 @@ static kn_status make_plan(kn_database_plan **out, const joining *j, kn_error *e
     return KN_OK;
 }
 
-/* Nothing is told so far: roots. */
+/* Nothing is shown so far: roots. */
 static kn_status make_cells(joining *j, kn_error *err)
 {
     const kn_forest *f = j->forest;

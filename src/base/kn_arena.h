@@ -21,7 +21,7 @@ typedef struct kn_arena {
 void kn_arena_init(kn_arena *arena, kn_context *ctx); /* the same as {.ctx = ctx} */
 void kn_arena_free(kn_arena *arena); /* all at once; the arena may be used again */
 
-/* Storage aligned to 16 bytes; NULL when memory is out. */
+/* Storage aligned to 16 bytes; NULL: out of memory. */
 KN_CHECK void *kn_arena_alloc(kn_arena *arena, size_t size);
 
 /* An array, with a check for overflow. Where there are several: ask for all of them, then look at `failed` once. */

@@ -111,16 +111,14 @@ static void start_workers(kn_pool *pool, int wanted)
 static kn_pool *pool_of(kn_context *ctx)
 {
     if (ctx->pool && ctx->pool->pid != getpid()) {
-        kn_free(ctx->pool->workers);
-        kn_free(ctx->pool);
+        KN_FREE(ctx->pool->workers, ctx->pool);
         ctx->pool = NULL;
     }
     if (ctx->pool || ctx->threads <= 1) return ctx->pool;
     kn_pool *pool = kn_alloc_zero(ctx, sizeof *pool);
     worker  *workers = kn_alloc_array_zero(ctx, (size_t)ctx->threads - 1, sizeof *workers);
     if (!pool || !workers) {
-        kn_free(pool);
-        kn_free(workers);
+        KN_FREE(pool, workers);
         return NULL;
     }
     pool->ctx = ctx;
@@ -149,8 +147,7 @@ void kn_pool_stop(kn_context *ctx)
         pthread_cond_destroy(&pool->wake);
         pthread_cond_destroy(&pool->done);
     }
-    kn_free(pool->workers);
-    kn_free(pool);
+    KN_FREE(pool->workers, pool);
 }
 
 /* Runs the job on the pool's threads and the caller. */

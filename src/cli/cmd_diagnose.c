@@ -175,7 +175,8 @@ static int check_more(const cli_diagnosing *d)
 static int check(cli_diagnosing *d, const words *w, int files)
 {
     if (w->missing && !kn_missing_parse(w->missing, &d->missing))
-        return cli_usage(&cli_diagnose, "--missing: not a way with missing cells; there are value, wildcard and drop");
+        return cli_usage(&cli_diagnose,
+                         "--missing: not a treatment of missing cells; there are value, wildcard and drop");
     int code = check_names(d, w, files);
     if (code == 0) code = check_more(d);
     if (code) return code;

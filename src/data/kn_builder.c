@@ -45,8 +45,7 @@ void kn_builder_free(kn_builder *b)
     if (!b) return;
     for (int c = 0; c < b->column_count; c++) {
         kn_builder_column *column = &b->columns[c];
-        kn_free(column->name);
-        kn_free(column->ids);
+        KN_FREE(column->name, column->ids);
         if (column->interners)
             for (int s = 0; s < b->slots; s++) kn_interner_free(&column->interners[s]);
         kn_free(column->interners);

@@ -371,7 +371,7 @@ static void join_rows(join *j, const kn_table *table, const kn_foreign_key *f)
     }
 }
 
-/* The first row hangs where another should, by mistake. */
+/* The first row refers to the wrong parent, by mistake. */
 static inline void mistake_parent(uint32_t *found, int64_t rows)
 {
     for (int64_t r = 1; r < rows; r++) {
@@ -417,8 +417,7 @@ kn_status kn_database_key_faults(int64_t *out, const kn_database *db, int table,
     uint32_t *codes = kn_alloc_array(db->ctx, 2 * (size_t)t->key_count, sizeof *codes);
     bool      ok = codes && key_index_make(&x, db->ctx, codes, codes + t->key_count);
     *out = x.faults + x.missing;
-    kn_free(x.rows);
-    kn_free(codes);
+    KN_FREE(x.rows, codes);
     return ok ? KN_OK : kn_fail_memory(err, db->ctx, WHAT);
 }
 
@@ -439,8 +438,7 @@ static kn_status drop_orphans(kn_database *db, kn_database_table *t, int64_t *dr
         kn_table_free(t->table);
         t->table = kept;
     }
-    kn_free(rows);
-    kn_free(parent);
+    KN_FREE(rows, parent);
     return st;
 }
 

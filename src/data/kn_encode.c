@@ -128,8 +128,7 @@ static kn_status gather_values(encoding *e, kn_string **values, uint32_t **index
     *values = kn_alloc_array(e->ctx, n, sizeof **values);
     *index = kn_alloc_array(e->ctx, n, sizeof **index);
     if (!*values || !*index) {
-        kn_free(*values);
-        kn_free(*index);
+        KN_FREE(*values, *index);
         return no_memory(e, err);
     }
     n = 0;

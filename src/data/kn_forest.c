@@ -4,7 +4,7 @@
  * signature: the leaves of its quasi-identifiers, then, per child table, how many children it has and their numbers in
  * order. Equal signatures are found by hashing; the distinct ones are sorted, and their ranks are the numbers. Rows are
  * put in order by a counting sort of their numbers; those that share a number are sorted by the other released columns and
- * what hangs below them, so that the order of rows never matters. A second counting sort (by parent) puts children in
+ * what is below them, so that the order of rows never matters. A second counting sort (by parent) puts children in
  * order. At the end the trees are written level by level.
  *
  * Cost: linear in the rows, and sorting of distinct signatures and of rows that share one. Memory: 16 bytes per row while
@@ -194,8 +194,7 @@ static kn_status rank_signatures(const signatures *s, const layer *l, uint32_t *
         for (int64_t r = 0; r < l->rows; r++)
             if (owned(l, r)) of_row[r] = rank[of_row[r]];
     }
-    kn_free(records);
-    kn_free(rank);
+    KN_FREE(records, rank);
     return status;
 }
 
@@ -341,8 +340,7 @@ static kn_status rank_rows(const builder *b, layer *l, const uint32_t *end, uint
         if ((n & 0xffff) == 0 && kn_cancelled(b->ctx)) status = kn_fail_cancelled(err);
         if (status == KN_OK) rank = rank_rivals(&r, list + at, end[n] - at, room, rank, &status, err);
     }
-    kn_free(others);
-    kn_free(room);
+    KN_FREE(others, room);
     return status;
 }
 

@@ -95,7 +95,7 @@ uint32_t kn_hierarchy_lca_codes(const kn_hierarchy *h, const uint32_t *codes, si
 
 /* The table that takes each code of the column to a number 0 .. *distinct - 1 for its node at a level, in leaf order;
  * only nodes with a value of the column get a number, and "missing" (which comes last) if the column has missing cells.
- * `map` has room for codes + 1. `nodes` (NULL, or room for codes + 1) receives the node of each number. O(codes). */
+ * `map` has space for codes + 1. `nodes` (NULL, or space for codes + 1) receives the node of each number. O(codes). */
 void kn_hierarchy_level_map(const kn_hierarchy *h, uint32_t level, uint32_t *map, uint32_t *distinct, uint32_t *nodes);
 
 /* ---- Making one ---- */

@@ -55,11 +55,6 @@ typedef struct meaning {
     uint32_t   leaf;
 } meaning;
 
-static bool is_number(kn_type type)
-{
-    return type == KN_TYPE_INTEGER || type == KN_TYPE_DECIMAL;
-}
-
 static bool read_meaning(kn_string text, kn_type type, char decimal, meaning *out)
 {
     switch (type) {
@@ -77,7 +72,7 @@ static bool read_meaning(kn_string text, kn_type type, char decimal, meaning *ou
 
 static int compare_value(const meaning *a, const meaning *b, kn_type type)
 {
-    if (is_number(type)) return kn_decimal_compare(&a->number, &b->number);
+    if (kn_type_is_number(type)) return kn_decimal_compare(&a->number, &b->number);
     return a->time < b->time ? -1 : a->time > b->time;
 }
 
@@ -117,7 +112,7 @@ static bool match_value(const kn_hierarchy *h, const kn_column *column, char dec
         if (leaf_of_code[c] != NONE) continue;
         meaning wanted = {.leaf = 0};
         /* The column's own reading of a date (its pattern, its time zone) is in the dictionary already. */
-        if (!is_number(column->type))
+        if (!kn_type_is_number(column->type))
             wanted.time = column->dict.integers[c];
         else if (!read_meaning(kn_dictionary_text(&column->dict, c), column->type, decimal, &wanted))
             continue;

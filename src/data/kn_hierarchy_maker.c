@@ -112,8 +112,7 @@ static uint64_t place_hash(const void *arg, uint32_t number)
 static void maker_free(kn_hierarchy_maker *m)
 {
     if (!m) return;
-    kn_free(m->name);
-    kn_free(m->nodes);
+    KN_FREE(m->name, m->nodes);
     kn_buffer_free(&m->bytes);
     KN_FREE(m->offsets, m->leaf_of_label, m->labels.slots, m->places.slots, m->order, m);
 }
@@ -138,7 +137,7 @@ kn_status kn_hierarchy_maker_create(kn_hierarchy_maker **out, kn_context *ctx, c
     return kn_fail_memory(err, ctx, WHAT);
 }
 
-/* The number of a label; NONE when memory is out. */
+/* The number of a label; NONE when memory runs out. */
 static uint32_t intern(kn_hierarchy_maker *m, kn_string text)
 {
     if (!table_grow(m->ctx, &m->labels, label_hash, m)) return NONE;
@@ -367,8 +366,7 @@ static bool find_warnings(const kn_hierarchy_maker *m, kn_hierarchy *h)
         h->warnings[h->warning_count++] =
             (kn_hierarchy_warning){other, n, h->level[other], h->level[n], a->line, b->line, a->column, b->column};
     }
-    kn_free(lowest);
-    kn_free(source);
+    KN_FREE(lowest, source);
     return ok;
 }
 

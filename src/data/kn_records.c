@@ -46,7 +46,7 @@ void kn_records_free(kn_records *r)
 
 /* ---- One order ---- */
 
-/* Preorder, and each sibling's value above that of the one before? `last` has room for count numbers. */
+/* Preorder, and each sibling's value above that of the one before? `last` has space for count numbers. */
 static bool in_order(const kn_record_node *nodes, uint32_t count, uint32_t *last)
 {
     uint32_t root_last = ROOT;

@@ -205,7 +205,7 @@ static kn_status nesting(const work *w, uint32_t above, uint32_t below, kn_error
                    w->db->source, v->class_names[v->cls[below]], v->class_names[v->cls[above]]);
 }
 
-/* The cells of one row, below `from`; *head: what hangs from them hangs there. */
+/* The cells of one row, below `from`; *head: the node above their children. */
 static kn_status add_row(work *w, uint64_t node, uint32_t from, uint32_t *count, uint32_t *head, kn_error *err)
 {
     const kn_forest *f = w->forest;
@@ -241,8 +241,7 @@ static kn_status make_room(work *w, int64_t entity, size_t widest, kn_error *err
         w->head_room = rows;
     }
     if (need <= w->node_room) return KN_OK;
-    kn_free(w->nodes);
-    kn_free(w->scratch);
+    KN_FREE(w->nodes, w->scratch);
     w->node_room = 0;
     w->nodes = kn_alloc_array(w->ctx, need, sizeof *w->nodes);
     w->scratch = kn_alloc_array(w->ctx, need, KN_RECORD_SCRATCH);

@@ -1,4 +1,4 @@
-/* kn_schema.c: the schema of a database as an answer that stands on its own: tables, keys, how many rows hang in the
+/* kn_schema.c: the schema of a database as an answer that stands on its own: tables, keys, how many rows are linked in the
  * air, and whether it is a snowflake around the table of persons.
  *
  * Everything lies in one arena. Cost: one join per foreign key (kn_database.c), and per candidate for the table of persons

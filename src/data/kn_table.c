@@ -40,15 +40,13 @@ void kn_table_free(kn_table *table)
         KN_FREE(column->name, column->codes, column->dict.offsets, column->dict.bytes, column->dict.integers,
                 column->dict.decimals);
     }
-    kn_free(table->columns);
-    kn_free(table);
+    KN_FREE(table->columns, table);
 }
 
 void kn_row_list_free(kn_row_list *list)
 {
     if (!list) return;
-    kn_free(list->rows);
-    kn_free(list);
+    KN_FREE(list->rows, list);
 }
 
 int64_t kn_table_rows(const kn_table *table)

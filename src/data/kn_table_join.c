@@ -39,7 +39,7 @@ static kn_status number_pairs(const kn_table *t, const kn_column *c, uint32_t *n
     return KN_OK;
 }
 
-/* The column of these numbers, at the end of the table, which has room for it. */
+/* The column of these numbers, at the end of the table, which has space for it. */
 static bool fill(kn_table *t, kn_column *to, const char *name, uint32_t *numbers, uint32_t count)
 {
     *to = (kn_column){.type = KN_TYPE_TEXT, .width = 4, .codes = numbers};

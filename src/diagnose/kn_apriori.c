@@ -26,8 +26,7 @@ static bool push(kn_context *ctx, kn_mask_list *list, uint64_t mask)
 
 void kn_apriori_free(kn_apriori_result *result)
 {
-    kn_free(result->maximal.masks);
-    kn_free(result->minimal_violating.masks);
+    KN_FREE(result->maximal.masks, result->minimal_violating.masks);
     *result = (kn_apriori_result){0};
 }
 

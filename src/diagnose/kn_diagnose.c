@@ -53,9 +53,8 @@ static kn_status find_columns(classes *c, kn_context *ctx, const kn_table *table
         if (c->columns[i] == c->entity)
             return kn_fail(err, KN_USAGE, "column \"%s\" cannot be both the entity and a quasi-identifier", o->entity);
     if (table->columns[c->entity].missing > 0)
-        return kn_fail(err, KN_INPUT,
-                       "the entity column \"%s\" has %lld missing cells; nobody knows whose rows they are", o->entity,
-                       (long long)table->columns[c->entity].missing);
+        return kn_fail(err, KN_INPUT, "the entity column \"%s\" has %lld missing cells; whose rows they are is unknown",
+                       o->entity, (long long)table->columns[c->entity].missing);
     return KN_OK;
 }
 
@@ -122,8 +121,7 @@ static kn_status group_classes(kn_diagnosis *d, classes *c, kn_context *ctx, con
 static void free_classes(classes *c)
 {
     kn_freq_free(c->freq);
-    kn_free(c->sizes);
-    kn_free(c->columns);
+    KN_FREE(c->sizes, c->columns);
 }
 
 kn_status kn_diagnose(kn_diagnosis **out, kn_context *ctx, const kn_table *table, const kn_diagnose_options *options,
@@ -148,8 +146,7 @@ kn_status kn_diagnose(kn_diagnosis **out, kn_context *ctx, const kn_table *table
 void kn_diagnosis_free(kn_diagnosis *diagnosis)
 {
     if (!diagnosis) return;
-    kn_free(diagnosis->sizes);
-    kn_free(diagnosis);
+    KN_FREE(diagnosis->sizes, diagnosis);
 }
 
 /* ---- Which rows go ---- */

@@ -61,16 +61,6 @@ static kn_status roll_up(rolled *r, const over *o, uint64_t set, int sensitive, 
     return KN_OK;
 }
 
-static void count_violations(kn_model_set *set, const kn_freq *classes, const uint8_t *violates)
-{
-    set->violating_classes = set->violating_rows = 0;
-    for (int64_t i = 0; i < classes->classes; i++) {
-        set->violating_classes += violates[i];
-        set->violating_rows += violates[i] ? classes->counts[i] : 0;
-    }
-    set->holds = set->violating_classes == 0;
-}
-
 /* `violates` is made with the first sensitive column's classes. */
 static kn_status measure_column(kn_model_set *set, const over *o, int s, uint8_t **violates, int worker, kn_error *err)
 {
@@ -90,7 +80,8 @@ static kn_status measure_column(kn_model_set *set, const over *o, int s, uint8_t
         set->classes = tally.classes;
         set->k = tally.smallest;
         set->figures[s] = tally.figures;
-        count_violations(set, r.classes, *violates);
+        kn_count_violations(r.classes, *violates, &set->violating_classes, &set->violating_rows);
+        set->holds = set->violating_classes == 0;
     }
     rolled_free(&r);
     return st;
@@ -212,9 +203,7 @@ void kn_model_sets_free(kn_model_sets *sets)
 {
     if (!sets) return;
     if (sets->sets) {
-        kn_free(sets->sets[0].figures);
-        kn_free(sets->sets[0].verdicts);
+        KN_FREE(sets->sets[0].figures, sets->sets[0].verdicts);
     }
-    kn_free(sets->sets);
-    kn_free(sets);
+    KN_FREE(sets->sets, sets);
 }

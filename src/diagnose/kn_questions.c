@@ -110,8 +110,7 @@ static kn_status scan(question *q, uint64_t set, kn_subsets_visit visit, void *a
                        ? kn_freq_distinct(&freq, &persons, q->ctx, q->table, columns, n, q->columns[q->count], err)
                        : kn_freq_of_table(&freq, q->ctx, q->table, columns, n, err);
     if (st == KN_OK) st = visit(arg, set, persons ? persons : freq->counts, freq->counts, freq->classes, err);
-    kn_free(columns);
-    kn_free(persons);
+    KN_FREE(columns, persons);
     kn_freq_free(freq);
     return st;
 }
@@ -442,8 +441,7 @@ kn_status kn_diagnose_sets(kn_sets_diagnosis **out, kn_context *ctx, const kn_ta
     a->public.complete = a->public.minimal_complete = true;
     question  q = {.ctx = ctx, .table = table, .opt = options, .out = a};
     kn_status st = answer_question(&q, err);
-    kn_free(q.columns);
-    kn_free(q.masks);
+    KN_FREE(q.columns, q.masks);
     kn_freq_free(q.freq);
     if (st != KN_OK) {
         kn_sets_diagnosis_free(&a->public);

@@ -5,7 +5,7 @@
  * personal health information (2013), for the three attackers; Benedetti and Franconi, Statistical and technological
  * solutions for controlled data dissemination (1998), and Franconi and Polettini, Individual risk estimation in
  * mu-Argus: a review (2004), for the individual risk; Skinner and Elliot, A measure of disclosure risk for microdata,
- * J. Royal Statistical Society B 64(4) (2002), for DIS. docs/risk.md tells it to users.
+ * J. Royal Statistical Society B 64(4) (2002), for DIS. docs/risk.md explains it to users.
  *
  * Cost: one grouping, with a population one more of that. Sums are taken in the order of the classes: the same on any
  * number of threads.
@@ -308,8 +308,7 @@ kn_status kn_risk_measure(kn_risk **out, kn_context *ctx, const kn_table *table,
     kn_status st = measure(&s, r, err);
     kn_free(s.columns);
     kn_freq_free(s.freq);
-    kn_free(s.sums);
-    kn_free(s.crowd);
+    KN_FREE(s.sums, s.crowd);
     if (st != KN_OK) {
         kn_risk_free(r);
         return st;

@@ -106,8 +106,7 @@ typedef struct search {
 
 static void level_free(level *l)
 {
-    kn_free(l->sets);
-    kn_free(l->unique);
+    KN_FREE(l->sets, l->unique);
     *l = (level){0, 0, NULL, NULL};
 }
 
@@ -393,8 +392,7 @@ static kn_status search_level(search *s, bool keep, kn_error *err)
     kn_progress_begin(s->ctx, "searching special uniques", "sets", (uint64_t)s->now->count);
     if (st == KN_OK) st = search_batches(s, err);
     kn_progress_end(s->ctx);
-    kn_free(s->heads);
-    kn_free(s->msu);
+    KN_FREE(s->heads, s->msu);
     s->heads = NULL;
     s->msu = NULL;
     if (st != KN_OK) return st;
@@ -451,8 +449,7 @@ static kn_status make_worker(search *s, worker *w, kn_error *err)
 static void free_worker(const search *s, worker *w)
 {
     for (int d = 0; d <= s->max_size && w->path; d++) {
-        kn_free(w->path[d].items);
-        kn_free(w->path[d].starts);
+        KN_FREE(w->path[d].items, w->path[d].starts);
     }
     KN_FREE(w->path, w->prefix, w->slots, w->codes, w->column_msus);
 }
@@ -604,8 +601,7 @@ static kn_status run(search *s, const kn_suda_options *o, kn_error *err)
     row_finder f = {s, NULL, 0, NULL};
     kn_status  st = locate(&f, s, err);
     if (st == KN_OK) st = write_rows(s, f.of_row, err);
-    kn_free(f.slots);
-    kn_free(f.of_row);
+    KN_FREE(f.slots, f.of_row);
     return st;
 }
 

@@ -117,8 +117,7 @@ static kn_status add_all(wildcard *w, kn_error *err)
                 st = add_pair(w, &w->patterns[p], &w->patterns[q], by, key, err);
         }
     }
-    kn_free(by);
-    kn_free(key);
+    KN_FREE(by, key);
     return st;
 }
 

@@ -126,8 +126,7 @@ kn_status kn_generator_create(kn_generator **out, kn_context *ctx, const kn_gene
 void kn_generator_free(kn_generator *g)
 {
     if (!g) return;
-    kn_free(g->model);
-    kn_free(g);
+    KN_FREE(g->model, g);
 }
 
 /* ---- Shape ---- */

@@ -53,11 +53,7 @@ kn_status kn_generate_csv(kn_context *ctx, const char *path, const kn_generate_o
     kn_status  st = kn_output_open(&output, ctx, path, NULL, err);
     if (st == KN_OK) {
         csv_job job = {ctx, generator};
-        st = write_table(&job, output, options->rows, err);
-        if (st == KN_OK)
-            st = kn_output_commit(output, err);
-        else
-            kn_output_abort(output);
+        st = kn_output_finish(output, write_table(&job, output, options->rows, err), err);
     }
     kn_generator_free(generator);
     return st;
@@ -157,8 +153,7 @@ static kn_status create_builder(table_job *job, kn_error *err)
     } else {
         st = kn_fail_memory(err, job->ctx, "generating a table");
     }
-    kn_free(texts);
-    kn_free(names);
+    KN_FREE(texts, names);
     return st;
 }
 

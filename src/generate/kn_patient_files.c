@@ -60,10 +60,7 @@ static kn_status write_file(const char *path, made_patients *made, kn_error *err
 {
     kn_output *output = NULL;
     KN_TRY(kn_output_open(&output, made->ctx, path, NULL, err));
-    kn_status status = write_records(output, made, err);
-    if (status == KN_OK) return kn_output_commit(output, err);
-    kn_output_abort(output);
-    return status;
+    return kn_output_finish(output, write_records(output, made, err), err);
 }
 
 /* ---- A folder: the records first, then what stands beside them ---- */

@@ -26,7 +26,7 @@ static void students_text(const void *arg, int file, kn_buffer *to)
     kn_students_file(to, file, made->students, made->seed);
 }
 
-/* The tables as they stand in the folder's files, with the types and keys that files cannot tell. */
+/* The tables as they stand in the folder's files, with the types and keys that files do not state. */
 static const struct {
     kn_sink_table  table;
     kn_sink_column columns[MOST_COLUMNS];

@@ -278,7 +278,6 @@ kn_status kn_borders_find(kn_borders *out, kn_context *ctx, const kn_freq *freq,
 
 void kn_borders_free(kn_borders *borders)
 {
-    kn_free(borders->maximal.sets);
-    kn_free(borders->minimal_violating.sets);
+    KN_FREE(borders->maximal.sets, borders->minimal_violating.sets);
     *borders = (kn_borders){0};
 }

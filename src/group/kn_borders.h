@@ -1,4 +1,4 @@
-/* kn_borders.h: which sets of columns keep k, and which break it, told by the two borders between them.
+/* kn_borders.h: which sets of columns keep k, and which break it, described by the two borders between them.
  *
  * A set S of columns holds when k does after the smallest classes by S, at most `budget` rows of them, were removed
  * (docs/errata.md 1.1): when the rows in classes smaller than k are at most `budget`, and not all rows. More columns never

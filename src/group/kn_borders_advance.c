@@ -277,11 +277,9 @@ kn_status kn_borders_by_advance(kn_border_search *search, kn_error *err)
     for (int i = 0; e.workers && i < e.threads; i++) {
         kn_hitting_free(&e.workers[i].hitting);
         kn_refiner_free(&e.workers[i].refiner);
-        kn_free(e.workers[i].path);
-        kn_free(e.workers[i].extended);
+        KN_FREE(e.workers[i].path, e.workers[i].extended);
     }
-    kn_free(e.workers);
-    kn_free(e.order);
+    KN_FREE(e.workers, e.order);
     kn_set_trie_free(&e.known);
     return st;
 }

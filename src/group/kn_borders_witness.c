@@ -9,7 +9,7 @@
  * For one witness w with c copies: the columns in which a row differs from w are that row's difference set. S puts w
  * at risk when the rows whose difference sets S does not hit sum up to less than k - c. (k = 2: S hits all of them;
  * these are SUDA2's minimal sample uniques, Manning, Haglin, Keane 2008.)
- *   1. Difference sets, from the packed keys: one xor and an addition per word tell which fields differ.
+ *   1. Difference sets, from the packed keys: one xor and an addition per word find the fields that differ.
  *   2. In order of size, a row is left out when rows kept before it whose difference sets lie inside its own sum up to
  *      k - c: whenever it agrees on S they do, and suffice. Few rows remain.
  *   3. Minimal hitting sets (kn_dualize.c) of the rows with k - c copies alone. Where the others can make up k - c

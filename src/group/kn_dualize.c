@@ -73,12 +73,10 @@ static kn_status make_room(kn_hitting *h, int depth, int64_t edges, kn_error *er
         uint64_t *having = widen(h->ctx, h->having, h->columns, h->edge_words, edge_words);
         uint64_t *wide = widen(h->ctx, h->levels, (int64_t)h->level_capacity * 2, h->edge_words, edge_words);
         if (!having || !wide) {
-            kn_free(having);
-            kn_free(wide);
+            KN_FREE(having, wide);
             return kn_fail_memory(err, h->ctx, WHAT);
         }
-        kn_free(h->having);
-        kn_free(h->levels);
+        KN_FREE(h->having, h->levels);
         h->having = having;
         h->levels = wide;
         h->edge_words = edge_words;

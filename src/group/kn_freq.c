@@ -330,8 +330,7 @@ kn_status kn_freq_fold(kn_freq **out, int64_t **starts, const kn_freq *fine, int
         prefix_masks(&fine->layout, columns, masks);
         st = fold_classes(freq, starts, fine, masks, err);
     }
-    kn_free(cardinalities);
-    kn_free(masks);
+    KN_FREE(cardinalities, masks);
     if (st != KN_OK) {
         kn_freq_free(freq);
         return st;

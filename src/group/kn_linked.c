@@ -234,8 +234,7 @@ kn_status kn_linked_histograms(kn_class_histograms *out, const kn_linked *l, con
     KN_TRY(kn_freq_fold(&classes, &starts, fine, class_columns, err));
     kn_status st = sort_entries(&list, &count, l, fine, starts, class_count, class_columns, err);
     if (st == KN_OK) st = fill_histograms(out, l, fine, list, count, err);
-    kn_free(list);
-    kn_free(starts);
+    KN_FREE(list, starts);
     kn_freq_free(classes);
     return st;
 }

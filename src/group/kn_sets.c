@@ -83,8 +83,7 @@ kn_status kn_set_list_sort(kn_set_list *list, kn_error *err)
         st = kn_sort_records(list->ctx, order, n, tie, list, err);
     }
     if (st != KN_OK) {
-        kn_free(order);
-        kn_free(sorted);
+        KN_FREE(order, sorted);
         return st;
     }
     size_t kept = 0;
@@ -93,8 +92,7 @@ kn_status kn_set_list_sort(kn_set_list *list, kn_error *err)
         if (kept && memcmp(sorted + (kept - 1) * words, set, words * sizeof *set) == 0) continue;
         memcpy(sorted + kept++ * words, set, words * sizeof *set);
     }
-    kn_free(order);
-    kn_free(list->sets);
+    KN_FREE(order, list->sets);
     list->sets = sorted;
     list->capacity = n * words;
     list->count = (int64_t)kept;

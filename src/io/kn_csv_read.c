@@ -57,7 +57,7 @@ static const char *describe(const kn_csv_reader *r, kn_csv_fault fault, kn_csv_r
 {
     if (fault == KN_CSV_BYTES) {
         if (at == 0) return "a NUL byte; is this a text file?";
-        if (r->opt->encoding == KN_ENCODING_UTF8) return "not valid UTF-8; say which encoding it is (--encoding)";
+        if (r->opt->encoding == KN_ENCODING_UTF8) return "not valid UTF-8; name the encoding (--encoding)";
         return "a byte that has no meaning in Windows-1252";
     }
     switch (result) {
@@ -171,7 +171,7 @@ static size_t cell_begin(const kn_csv_reader *r, kn_csv_field field)
     return field.begin > r->at && r->buffer[field.begin - 1] == '"' ? field.begin - 1 : field.begin;
 }
 
-/* Makes room for more cells of the first record. */
+/* Makes space for more cells of the first record. */
 static kn_status grow_first_row(kn_csv_reader *r, first_row *row, kn_error *err)
 {
     size_t capacity = row->capacity ? row->capacity * 8 : FIRST_CELLS;
@@ -469,7 +469,7 @@ kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const char *const 
         kn_progress_end(ctx);
     }
     if (st == KN_OK) {
-        kn_free(r.buffer); /* the dictionaries may need the room */
+        kn_free(r.buffer); /* the dictionaries may need the memory */
         r.buffer = NULL;
         st = finish(out, &r, zone, err);
     }
@@ -481,8 +481,7 @@ kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const char *const 
 void kn_csv_names_free(kn_csv_names *names)
 {
     for (int c = 0; c < names->count; c++) kn_free(names->names[c]);
-    kn_free(names->names);
-    kn_free(names->unnamed);
+    KN_FREE(names->names, names->unnamed);
     *names = (kn_csv_names){0};
 }
 

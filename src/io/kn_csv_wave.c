@@ -34,7 +34,7 @@ static kn_string cell_text(kn_csv_reader *r, kn_csv_worker *w, kn_csv_field fiel
         char *room = kn_buffer_reserve(&w->utf8, 3 * text.size);
         if (!room) return (kn_string){NULL, 0};
         size_t size = kn_utf8_from_bytes(room, text.data, text.size, r->opt->encoding == KN_ENCODING_LATIN_1);
-        text = (kn_string){room, size == SIZE_MAX ? 0 : size}; /* bytes without a meaning: check_bytes tells where */
+        text = (kn_string){room, size == SIZE_MAX ? 0 : size}; /* bytes without a meaning: check_bytes says where */
     }
     return text;
 }

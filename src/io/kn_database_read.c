@@ -51,15 +51,16 @@ static kn_status check_left_out(const reading *r, const kn_catalog_table *t, con
         if (named(t->key, t->key_count, column))
             return kn_fail(
                 err, KN_INPUT,
-                "%s: the key of table \"%s\" has column \"%s\", which names rows of \"%s\" and not of its parent; "
+                "%s: the key of table \"%s\" has column \"%s\", which refers to rows of \"%s\" and not of its parent; "
                 "name a key without it (key:)",
                 r->source->name, t->name, column, link->target);
         for (int a = 0; a < said->attribute_count; a++)
             if (strcmp(said->attributes[a].name, column) == 0 && said->attributes[a].role != KN_ROLE_IDENTIFIER)
-                return kn_fail(err, KN_INPUT,
-                               "%s: table \"%s\", column \"%s\" names rows of \"%s\" by their old keys, which are not "
-                               "released; leave it without a role",
-                               r->source->name, t->name, column, link->target);
+                return kn_fail(
+                    err, KN_INPUT,
+                    "%s: table \"%s\", column \"%s\" refers to rows of \"%s\" by their old keys, which are not "
+                    "released; leave it without a role",
+                    r->source->name, t->name, column, link->target);
     }
     return KN_OK;
 }
@@ -213,8 +214,7 @@ static kn_status read_file(const reading *r, kn_table **out, const kn_catalog_ta
         if (types[c].type != KN_TYPE_AUTO)
             columns[csv.type_count++] = (kn_column_type){t->columns[c].name, types[c].type, types[c].format};
     if (status == KN_OK) status = kn_table_read_csv(out, r->ctx, path, &csv, err);
-    kn_free(path);
-    kn_free(columns);
+    KN_FREE(path, columns);
     return status;
 }
 

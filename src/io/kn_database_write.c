@@ -26,7 +26,7 @@
 #include "kn_sort.h"
 #include "kn_sqlite.h"
 
-enum { KEY_TEXT = 40 }; /* room for a key as text: a number, or a UUID */
+enum { KEY_TEXT = 40 }; /* space for a key as text: a number, or a UUID */
 
 struct kn_database_writer {
     kn_context      *ctx;
@@ -75,7 +75,7 @@ void kn_key_map_free(kn_key_map *map)
     map->new_key = NULL;
 }
 
-/* A cell of a key, told by where its number was drawn. */
+/* A cell of a key, identified by where its number was drawn. */
 typedef struct key_cell {
     int     table, column;
     int64_t row;

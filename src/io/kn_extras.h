@@ -13,7 +13,7 @@
 
 #include "kn_catalog.h"
 
-/* Is told a sentence for each kind of thing that was found: without the names of what was found, which may be data. */
+/* Receives a sentence for each kind of thing that was found, without the names of what was found, which may be data. */
 typedef void (*kn_extras_fn)(void *arg, const char *sentence);
 
 /* Looks at the file that released records were read from: is it written as a release of these is? `original` and `classes` as for

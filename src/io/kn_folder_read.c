@@ -166,8 +166,7 @@ static kn_status extras(void *state, const kn_catalog *original, kn_extras_fn re
 static void close_folder(void *state)
 {
     folder *f = state;
-    kn_free(f->path);
-    kn_free(f);
+    KN_FREE(f->path, f);
 }
 
 kn_status kn_folder_cells(kn_cells **out, kn_context *ctx, const char *path, kn_error *err)

@@ -206,7 +206,7 @@ static kn_status check_target(folder_sink *s, kn_error *err)
     if (fstat(dirfd(dir), &info) == 0) s->mode = info.st_mode & 0777;
     while (readdir(dir) && entries <= 2) entries++;
     closedir(dir);
-    return entries <= 2 ? KN_OK : kn_fail(err, KN_USAGE, "%s: the folder is there and not empty", s->target);
+    return entries <= 2 ? KN_OK : kn_fail(err, KN_USAGE, "%s: the folder exists and is not empty", s->target);
 }
 
 static kn_status make_temporary(folder_sink *s, kn_error *err)

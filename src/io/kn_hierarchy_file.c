@@ -265,9 +265,7 @@ kn_status kn_hierarchy_write(const kn_hierarchy *h, kn_context *ctx, const char 
         append_leaf(h, leaf, delimiter, &line);
         if (!line.failed) kn_output_write(output, line.data, line.size);
     }
-    bool failed = line.failed;
+    kn_status made = line.failed ? kn_fail_memory(err, ctx, "writing a hierarchy") : KN_OK;
     kn_buffer_free(&line);
-    if (!failed) return kn_output_commit(output, err);
-    kn_output_abort(output);
-    return kn_fail_memory(err, ctx, "writing a hierarchy");
+    return kn_output_finish(output, made, err);
 }

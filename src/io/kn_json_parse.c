@@ -106,7 +106,7 @@ static kn_status hex4(kn_json *j, uint32_t *out, kn_error *err)
         KN_TRY(peek(j, &c, err));
         int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c - 'A' + 10;
         if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')))
-            return fail_here(j, err, "four hexadecimal digits are expected behind \\u");
+            return fail_here(j, err, "four hexadecimal digits are expected after \\u");
         *out = *out << 4 | (uint32_t)digit;
         j->at++;
     }

@@ -428,6 +428,13 @@ void kn_output_abort(kn_output *o)
     kn_output_detach(o);
 }
 
+kn_status kn_output_finish(kn_output *o, kn_status made, kn_error *err)
+{
+    if (made == KN_OK) return kn_output_commit(o, err);
+    kn_output_abort(o);
+    return made;
+}
+
 /* ---- Pieces ---- */
 
 /* Two sets of buffers: while one batch is made by all workers, the batch before is written by one of them. */

@@ -1,4 +1,4 @@
-/* kn_postgres.c: connecting to a PostgreSQL server, and telling what went wrong without telling secrets.
+/* kn_postgres.c: connecting to a PostgreSQL server, and reporting what went wrong without revealing secrets.
  *
  * Messages: of a connection that cannot be made, libpq's own words with every password of the connection string taken out; of
  * a string that libpq cannot parse, none of its words, for they quote the string. Of a statement that fails, none of the
@@ -81,20 +81,20 @@ static const kind *kind_of(const char *state)
     static const kind kinds[] = {
         {"22", KN_INPUT, "a cell does not fit the type of its column"},
         {"23", KN_INPUT, "a constraint does not hold"},
-        {"25006", KN_IO, "nothing may be written there"},
-        {"28", KN_IO, "the server lets nobody of that name in"},
+        {"25006", KN_IO, "the database is read-only"},
+        {"28", KN_IO, "the server rejected the login"},
         {"3F000", KN_IO, "there is no such schema"},
-        {"40", KN_IO, "the server gave the transaction up"},
+        {"40", KN_IO, "the server rolled the transaction back"},
         {"42501", KN_IO, "the server does not permit it"},
-        {"42P06", KN_IO, "a schema of that name is there already"},
+        {"42P06", KN_IO, "a schema of that name exists already"},
         {"42P01", KN_IO, "there is no such table"},
         {"42703", KN_IO, "there is no such column"},
         {"42", KN_IO, "the server does not understand the statement"},
         {"53100", KN_IO, "the server's disk is full"},
-        {"53", KN_IO, "the server lacks memory, room or connections"},
+        {"53", KN_IO, "the server is short of memory, space or connections"},
         {"57014", KN_IO, "the server cancelled the statement"},
         {"57", KN_IO, "the server was stopped"},
-        {"", KN_IO, "the server could not do it"},
+        {"", KN_IO, "the server reported an error"},
     };
     const kind *k = kinds;
     while (strncmp(state, k->begins, strlen(k->begins)) != 0) k++;
@@ -111,7 +111,8 @@ kn_status kn_pg_fail(kn_pg *pg, const PGresult *result, kn_error *err)
     const char *state = field(pg, result, PG_DIAG_SQLSTATE);
     if (!*state) /* nothing came back; what libpq says may be what the server said before */
         return kn_fail(err, KN_IO, "%s: %s", pg->name ? pg->name : "postgresql",
-                       pg->pq.status(pg->conn) == CONNECTION_OK ? "the server refused" : "the server went away");
+                       pg->pq.status(pg->conn) == CONNECTION_OK ? "the server refused"
+                                                                : "the connection to the server was lost");
     const kind *k = kind_of(state);
     kn_buffer   place;
     kn_buffer_init(&place, pg->ctx);
@@ -160,7 +161,7 @@ kn_status kn_pg_copy_end(kn_pg *pg, kn_error *err)
         pg->pq.clear(result);
     }
     if (status == KN_OK && pg->pq.status(pg->conn) != CONNECTION_OK)
-        status = kn_fail(err, KN_IO, "%s: the server went away", pg->name);
+        status = kn_fail(err, KN_IO, "%s: the connection to the server was lost", pg->name);
     return status;
 }
 
@@ -254,7 +255,6 @@ void kn_pg_close(kn_pg *pg)
     if (pg->conn) pg->pq.finish(pg->conn);
     if (pg->info) pg->pq.conninfoFree(pg->info);
     kn_libpq_close(&pg->pq);
-    kn_free(pg->name);
-    kn_free(pg->schema);
+    KN_FREE(pg->name, pg->schema);
     *pg = (kn_pg){0};
 }

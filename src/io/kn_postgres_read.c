@@ -231,11 +231,11 @@ static kn_status begin(kn_pg *pg, const char *snapshot, kn_error *err)
     KN_TRY(kn_pg_run(pg, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err));
     if (snapshot) {
         if (strlen(snapshot) > 60 || snapshot[strspn(snapshot, "0123456789ABCDEFabcdef-")])
-            return kn_fail(err, KN_USAGE, "%s: this is no snapshot of a server", pg->name);
+            return kn_fail(err, KN_USAGE, "%s: not a snapshot of a server", pg->name);
         snprintf(sql, sizeof sql, "SET TRANSACTION SNAPSHOT '%s'", snapshot);
         kn_status status = kn_pg_run(pg, sql, err);
         if (status == KN_IO || status == KN_INPUT)
-            return kn_fail(err, KN_IO, "%s: the server does not keep what was read any more", pg->name);
+            return kn_fail(err, KN_IO, "%s: the server no longer keeps the snapshot that was read", pg->name);
         if (status != KN_OK) return status;
     }
     return kn_pg_run(pg, KN_PG_IN_ORDER, err);

@@ -128,7 +128,7 @@ static kn_status sink_sync(void *state, kn_database_place *out, kn_error *err)
     KN_TRY(kn_pg_query(&s->pg, &result, "SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1", names, 1, err));
     if (s->pg.pq.ntuples(result) == 1) out->schema = strtoull(s->pg.pq.getvalue(result, 0, 0), NULL, 10);
     s->pg.pq.clear(result);
-    return out->schema > 0 ? KN_OK : kn_fail(err, KN_IO, "%s: the new schema is not there", s->pg.name);
+    return out->schema > 0 ? KN_OK : kn_fail(err, KN_IO, "%s: the new schema does not exist", s->pg.name);
 }
 
 kn_status kn_postgres_committed(bool *out, kn_context *ctx, const char *name, uint64_t schema, kn_error *err)
@@ -166,8 +166,7 @@ static kn_status begin(pg_sink *s, kn_error *err)
 {
     kn_buffer sql;
     if (!s->pg.schema)
-        return kn_fail(err, KN_USAGE, "%s: say the name of the new schema: postgresql://.../database#SCHEMA",
-                       s->pg.name);
+        return kn_fail(err, KN_USAGE, "%s: name the new schema: postgresql://.../database#SCHEMA", s->pg.name);
     KN_TRY(kn_pg_run(&s->pg, "BEGIN; " KN_PG_IN_ORDER, err));
     kn_buffer_init(&sql, s->pg.ctx);
     kn_buffer_add(&sql, "CREATE SCHEMA ");

@@ -58,7 +58,7 @@ static kn_status quoted(lines *l, const char *line, const char **at, const char 
     KN_TRY(add_value(l, text, line, *at - 1, err));
     for (p++; p < end && *p != l->delimiter; p++)
         if (*p != ' ' && *p != '\t')
-            return kn_fail_at(err, KN_INPUT, l->c->file, l->line, column_of(line, p), "text behind a closing quote");
+            return kn_fail_at(err, KN_INPUT, l->c->file, l->line, column_of(line, p), "text after a closing quote");
     *at = p;
     return KN_OK;
 }

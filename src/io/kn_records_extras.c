@@ -5,7 +5,7 @@
  * escape that is not needed, another order of siblings or keys is found: any of them can mark a record. What is written again is
  * a function of the records alone and can hold no mark.
  *
- * A file that another program saved again passes if what differs cannot tell records apart: blanks between tokens that are the
+ * A file that another program saved again passes if what differs cannot distinguish records: blanks between tokens that are the
  * same wherever the same tokens meet at the same depth (at most one line end, then spaces or tabs), JSON in which every
  * character beyond ASCII is escaped, CRLF for LF in all lines, a byte order mark, an XML declaration of any kind.
  *

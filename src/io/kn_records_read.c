@@ -36,7 +36,7 @@ typedef struct reader {
     const char               *path;
     kn_interner               texts; /* two bytes of class + 1, then the text */
     kn_interner               ids;
-    char                     *key; /* room for the longest text and its class */
+    char                     *key; /* space for the longest text and its class */
     size_t                    key_capacity;
     first_place              *places; /* per text */
     size_t                    place_capacity;
@@ -117,7 +117,7 @@ static kn_status number_of(reader *r, int cls, kn_string value, uint32_t *out, k
 
 static const char *nesting_words(int above, int own)
 {
-    return above == own ? "no class stands twice on a path" : "classes nest the other way round";
+    return above == own ? "a class occurs at most once on a path" : "classes nest the other way round";
 }
 
 /* Classes rise along every path, so none stands on it twice. */
@@ -330,8 +330,7 @@ static kn_status order_records(reader *r, kn_records *out, kn_error *err)
     kn_status st = o.nodes && o.scratch ? KN_OK : kn_fail_memory(err, r->ctx, WHAT);
     /* The arrays of the reader become those of the records: what is written lies before what is read. */
     if (st == KN_OK && r->nodes) {
-        kn_free(out->parent);
-        kn_free(out->value);
+        KN_FREE(out->parent, out->value);
         out->parent = r->parent;
         out->value = r->value;
     }
@@ -339,8 +338,7 @@ static kn_status order_records(reader *r, kn_records *out, kn_error *err)
     for (int64_t i = 0; i < r->count && st == KN_OK; i++) st = order_record(r, &o, i, err);
     if (shared) r->parent = r->value = NULL;
     if (st == KN_OK) shrink(out, r->nodes);
-    kn_free(o.nodes);
-    kn_free(o.scratch);
+    KN_FREE(o.nodes, o.scratch);
     return st;
 }
 

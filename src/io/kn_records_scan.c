@@ -1,4 +1,4 @@
-/* kn_records_scan.c: from a file to records that are told one after the other; gathering one of them.
+/* kn_records_scan.c: from a file to its records, one after the other; gathering one of them.
  *
  * Interface: kn_records_scan.h, kn_records_collect.h. The forms are read by kn_xml_read.c, kn_json_read.c and
  * kn_records_baskets.c. Memory: one record and the names that have no place.
@@ -200,8 +200,7 @@ kn_status kn_records_scan(kn_context *ctx, const char *path, const kn_records_op
     kn_interner_free(&c.names);
     kn_source_free(c.source);
     if (st != KN_OK || !layout) {
-        kn_free(c.layout->path);
-        kn_free(c.layout->namespaces);
+        KN_FREE(c.layout->path, c.layout->namespaces);
         c.layout->path = c.layout->namespaces = NULL;
     }
     return st;

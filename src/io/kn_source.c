@@ -260,7 +260,7 @@ static kn_status read_gzip(kn_source *s, char *buffer, size_t size, size_t *got,
     return KN_OK;
 }
 
-/* A frame begins: the first byte tells one that is skipped from one with data. */
+/* A frame begins: the first byte says whether it is skipped or holds data. */
 static void begin_frame(kn_source *s)
 {
     if (((unsigned char)s->raw[s->raw_at] & 0xf0) == 0x50)

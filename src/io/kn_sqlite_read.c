@@ -274,8 +274,7 @@ static void close_file(void *state)
     reader *r = state;
     (void)sqlite3_close(r->db);
     kn_memory_discharge(r->ctx, r->charged);
-    kn_free(r->path);
-    kn_free(r);
+    KN_FREE(r->path, r);
 }
 
 static kn_status open_file(reader *r, kn_error *err)

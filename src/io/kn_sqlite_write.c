@@ -55,8 +55,7 @@ static void sink_abort(void *state)
     sqlite_sink *s = state;
     close_database(s);
     kn_output_abort(s->file);
-    kn_free(s->path);
-    kn_free(s);
+    KN_FREE(s->path, s);
 }
 
 /* A type's name goes into the statement as it stands in the catalog: let only what a type can be through. */

@@ -142,7 +142,7 @@ static bool is_claimed(const maker *m, int first, uint32_t node)
 static kn_status claim(maker *m, int first, int c, uint32_t node, kn_error *err)
 {
     if (node != KN_NODE_NONE && is_claimed(m, first, node))
-        return fail_domain(m, c, "its values stand in another class's part", err);
+        return fail_domain(m, c, "its values are in another class's part", err);
     if (node == KN_NODE_NONE) return KN_OK;
     m->domains[c].hierarchy = m->hierarchies[first];
     m->domains[c].node = node;
@@ -186,7 +186,7 @@ static kn_status share(maker *m, int first, kn_error *err)
         if (m->same[c] != first || m->domains[c].hierarchy) continue;
         uint32_t node = left == 1 ? last_child(m, first) : KN_NODE_NONE;
         if (node == KN_NODE_NONE && !says_nothing(m, c))
-            return fail_domain(m, c, "no group below the root bears its name or holds its values", err);
+            return fail_domain(m, c, "no group below the root has its name or holds its values", err);
         KN_TRY(claim(m, first, c, node, err));
     }
     return KN_OK;

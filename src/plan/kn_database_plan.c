@@ -85,7 +85,7 @@ static bool check_node(const kn_database_plan *p, const kn_forest *f, uint64_t b
     if (v == 0) {
         if (p->parent[at] != KN_FOREST_NONE || t != f->db->entity) return no(reason, "a root that is no person");
     } else if (p->parent[at] >= v || f->db->tables[t].parent != p->table[base + p->parent[at]]) {
-        return no(reason, "a node below a row that it cannot hang from");
+        return no(reason, "a node below a row that is not its parent");
     }
     for (uint32_t i = 0; i < p->child_count[at]; i++) {
         uint32_t c = p->first_child[at] + i;
@@ -135,7 +135,7 @@ static bool check_member(const kn_database_plan *p, const kn_forest *f, uint32_t
         uint32_t up = p->parent[base + v];
         if (up == KN_FOREST_NONE ? f->parent[node] != KN_FOREST_NONE
                                  : f->parent[node] == KN_FOREST_NONE || f->row[begin + f->parent[node]] != rows[up])
-            return no(reason, "a row that does not hang from its parent's row");
+            return no(reason, "a row that does not refer to its parent's row");
         for (int q = 0; q < table->quasi_count; q++) {
             const kn_hierarchy *h = table->columns[table->quasi[q]].hierarchy;
             if (!kn_hierarchy_covers(h, p->values[(base + v) * (uint64_t)p->width + (uint64_t)q],
@@ -197,7 +197,6 @@ bool kn_database_plan_validate(const kn_database_plan *p, const kn_forest *f, co
     good = check_members(p, f, node_of_row, used, reason);
 out:
     for (int t = 0; node_of_row && t < tables; t++) kn_free(node_of_row[t]);
-    kn_free(node_of_row);
-    kn_free(used);
+    KN_FREE(node_of_row, used);
     return good;
 }

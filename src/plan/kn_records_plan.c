@@ -86,7 +86,7 @@ bool kn_records_plan_validate(const kn_records_plan *p, const kn_vocabulary *v, 
 /* ---- Definition 2 ---- */
 
 /* A node leaves when its value is b and some a stands above it: to the parent of the topmost such a, so that none is above
- * it any more (there can be several only where classes are gone, at "*"). Whoever stays hangs from the lowest node above it
+ * it any more (there can be several only where classes are gone, at "*"). What stays is put below the lowest node above it
  * that stays. */
 uint32_t kn_record_disassociate(kn_record_node *nodes, uint32_t count, kn_disassociation relation, void *scratch)
 {
@@ -136,8 +136,7 @@ static bool make_room(applying *a, worker *w, uint32_t count)
         if (!w->stamp) return false;
     }
     if (count <= w->capacity) return true;
-    kn_free(w->nodes);
-    kn_free(w->scratch);
+    KN_FREE(w->nodes, w->scratch);
     w->capacity = 0;
     w->nodes = kn_alloc_array(a->ctx, count, sizeof *w->nodes);
     w->scratch = kn_alloc_array(a->ctx, count, KN_RECORD_SCRATCH);

@@ -1,5 +1,5 @@
-/* kn_request_json.h: members, models and hierarchies as JSON, for what stands beside a release. Where memory is out `*ok`
- * becomes false, which kn_json_dump tells.
+/* kn_request_json.h: members, models and hierarchies as JSON, for what stands beside a release. Where memory runs out `*ok`
+ * becomes false, which kn_json_dump reports.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_REQUEST_JSON_H
 #define KN_REQUEST_JSON_H

@@ -93,7 +93,7 @@ void kn_spec_undo(kn_spec_inner *inner, kn_spec_state *saved)
     inner->state = *saved;
 }
 
-/* The declared type of an attribute, if it has one. There is room for all. */
+/* The declared type of an attribute, if it has one. There is space for all. */
 static void add_type(kn_spec_state *state, const kn_attribute *a)
 {
     if (a->type != KN_TYPE_AUTO)

@@ -94,9 +94,10 @@ static kn_status check_draft(kn_reader *r, const draft *d)
     if (d->format && !kn_format_check(a->format, a->type, &reason)) return kn_field_fail(r, d->format, "%s", reason);
     if (!d->role) return KN_OK;
     if (d->hierarchy && a->role != KN_ROLE_QUASI && a->role != KN_ROLE_SENSITIVE)
-        return kn_field_fail(r, d->hierarchy, "a hierarchy is of a quasi-identifier or a sensitive column");
-    if (d->cuts && a->role != KN_ROLE_QUASI) return kn_field_fail(r, d->cuts, "cuts are of a quasi-identifier");
-    if (d->weight && a->role != KN_ROLE_QUASI) return kn_field_fail(r, d->weight, "a weight is of a quasi-identifier");
+        return kn_field_fail(r, d->hierarchy, "only a quasi-identifier or a sensitive column has a hierarchy");
+    if (d->cuts && a->role != KN_ROLE_QUASI) return kn_field_fail(r, d->cuts, "only a quasi-identifier has cuts");
+    if (d->weight && a->role != KN_ROLE_QUASI)
+        return kn_field_fail(r, d->weight, "only a quasi-identifier has a weight");
     if (d->pseudonym && a->role != KN_ROLE_IDENTIFIER)
         return kn_field_fail(r, d->pseudonym, "a pseudonym stands for an identifier");
     return KN_OK;

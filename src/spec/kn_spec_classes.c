@@ -17,8 +17,7 @@ static kn_status read_value(kn_reader *r, const kn_yaml *value, void *target)
 {
     kn_spec_class *c = target;
     KN_TRY(kn_read_text(r, value, "\"@ATTRIBUTE\", \"text\" or a key", &c->value));
-    return strcmp(c->value, "@") != 0 ? KN_OK
-                                      : kn_field_fail(r, value, "the name of an attribute is expected behind @");
+    return strcmp(c->value, "@") != 0 ? KN_OK : kn_field_fail(r, value, "the name of an attribute is expected after @");
 }
 
 static kn_status read_class_hierarchy(kn_reader *r, const kn_yaml *value, void *target)
@@ -81,7 +80,7 @@ kn_status kn_read_classes(kn_reader *r, const kn_yaml *value, void *target)
             KN_TRY(read_item(r, item, &list[count]));
         for (int i = 0; i < count; i++)
             if (strcmp(list[i].name, list[count].name) == 0)
-                return kn_field_fail(r, item, "class \"%s\" is there already", list[i].name);
+                return kn_field_fail(r, item, "class \"%s\" is given twice", list[i].name);
         count++;
     }
     spec->classes = list;
@@ -123,7 +122,7 @@ kn_status kn_read_kmn(kn_reader *r, const kn_yaml *value)
     static const kn_key keys[] = {
         {"k", kn_read_positive, offsetof(kn_kmn, k)}, {"m", read_m, 0}, {"n", read_n, 0}, KN_KEYS_END};
     kn_kmn *out = &r->inner->state.spec.kmn, found = {0, 0, 0};
-    if (out->k > 0) return kn_field_fail(r, value, "this model is there already");
+    if (out->k > 0) return kn_field_fail(r, value, "this model is given twice");
     KN_TRY(kn_want_map(r, value, "a mapping like {k: 3, m: 2, n: 1}"));
     KN_TRY(kn_read_map(r, value, keys, &found));
     if (found.k == 0 || found.m == 0) return kn_field_fail(r, value, "k-mn needs 'k' and 'm'");

@@ -116,7 +116,7 @@ static kn_status read_na(kn_reader *r, const kn_yaml *value, void *target)
 
 static kn_status read_undeclared(kn_reader *r, const kn_yaml *value, void *target)
 {
-    return kn_read_either(r, value, "drop", "refuse", "a way with undeclared columns", target);
+    return kn_read_either(r, value, "drop", "refuse", "a treatment of undeclared columns", target);
 }
 
 static kn_status read_rows(kn_reader *r, const kn_yaml *value, void *target)
@@ -181,15 +181,15 @@ static kn_status read_method(kn_reader *r, const kn_yaml *value, void *target)
         return KN_OK;                                                                                                  \
     }
 
-READ_NAME(read_missing, kn_missing, KN_MISSING_DROP + 1, kn_missing_name, "a way with missing cells")
+READ_NAME(read_missing, kn_missing, KN_MISSING_DROP + 1, kn_missing_name, "a treatment of missing cells")
 READ_NAME(read_suppressed, kn_suppressed, KN_SUPPRESSED_KEEP_SENSITIVE + 1, kn_suppressed_name,
-          "a way with suppressed rows")
+          "a treatment of suppressed rows")
 READ_NAME(read_utility, kn_metric, KN_METRICS, kn_metric_name, "a metric")
 READ_NAME(read_choose, kn_choose, KN_CHOICES, kn_choose_name, "a way to choose")
 READ_NAME(read_matching, kn_matching, KN_MATCHINGS, kn_matching_name, "a way to pair rows")
-READ_NAME(read_leftovers, kn_leftovers, KN_LEFTOVER_CHOICES, kn_leftovers_name, "what becomes of persons that are left")
-READ_NAME(read_diversity, kn_diversity, KN_DIVERSITIES, kn_diversity_name, "a way to diversity")
-READ_NAME(read_semantics, kn_semantics, KN_SEMANTICS, kn_semantics_name, "what is known of relations")
+READ_NAME(read_leftovers, kn_leftovers, KN_LEFTOVER_CHOICES, kn_leftovers_name, "a treatment of persons that are left")
+READ_NAME(read_diversity, kn_diversity, KN_DIVERSITIES, kn_diversity_name, "a way to reach diversity")
+READ_NAME(read_semantics, kn_semantics, KN_SEMANTICS, kn_semantics_name, "a kind of knowledge of relations")
 
 static kn_status read_time_limit(kn_reader *r, const kn_yaml *value, void *target)
 {
@@ -223,7 +223,7 @@ static kn_status read_support(kn_reader *r, const kn_yaml *value, void *target)
 
 static kn_status read_summary(kn_reader *r, const kn_yaml *value, void *target)
 {
-    return kn_read_either(r, value, "none", "side", "where a summary goes", target);
+    return kn_read_either(r, value, "none", "side", "a place for the summary", target);
 }
 
 /* ---- The fields ---- */
@@ -348,7 +348,7 @@ static kn_status read_file(kn_reader *r, const char *path, const char *text, siz
     if (path) KN_TRY(find_folder(r, path));
     kn_arena_init(&scratch, r->inner->ctx);
     kn_status status = kn_yaml_parse(&root, &scratch, &r->origin, text, size, r->err);
-    if (status == KN_OK && !root) status = kn_fail_at(r->err, KN_INPUT, r->origin.name, 0, 0, "there is nothing in it");
+    if (status == KN_OK && !root) status = kn_fail_at(r->err, KN_INPUT, r->origin.name, 0, 0, "it is empty");
     if (status == KN_OK) status = read_fields(r, root, 0, KN_FIELDS, "a mapping of fields");
     kn_arena_free(&scratch);
     return status;

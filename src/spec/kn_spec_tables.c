@@ -158,7 +158,7 @@ kn_status kn_read_place(kn_reader *r, const kn_yaml *value, void *target)
     const char *text = value->text, *file = kn_name_sqlite(text);
     if (kn_name_server(text)) return kn_read_text(r, value, "a database", target);
     if (!file) return kn_read_path(r, value, target);
-    if (*file == '\0') return kn_field_fail(r, value, "sqlite: needs a file behind it");
+    if (*file == '\0') return kn_field_fail(r, value, "sqlite: must be followed by a file");
     if (*file == '/' || before == 0) return kn_read_text(r, value, "a database", target);
     size_t prefix = (size_t)(file - text);
     char  *joined = kn_arena_bytes(&r->inner->arena, before + value->size + 1);

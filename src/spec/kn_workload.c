@@ -70,11 +70,6 @@ static void step(kn_words *w)
         w->column++;
 }
 
-static bool is_digit(int c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool begins_name(int c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
@@ -108,15 +103,15 @@ static kn_word_kind scan_number(kn_words *w)
 {
     size_t digits = 0;
     if (peek(w, 0) == '-' || peek(w, 0) == '+') step(w);
-    for (; is_digit(peek(w, 0)); digits++) step(w);
+    for (; kn_is_digit(peek(w, 0)); digits++) step(w);
     if (peek(w, 0) == '.')
-        for (step(w); is_digit(peek(w, 0)); digits++) step(w);
+        for (step(w); kn_is_digit(peek(w, 0)); digits++) step(w);
     if (digits == 0) return KN_WORD_BAD;
     if (peek(w, 0) == 'e' || peek(w, 0) == 'E') {
         size_t sign = peek(w, 1) == '-' || peek(w, 1) == '+';
-        if (!is_digit(peek(w, 1 + sign))) return KN_WORD_BAD;
+        if (!kn_is_digit(peek(w, 1 + sign))) return KN_WORD_BAD;
         for (size_t i = 0; i <= sign; i++) step(w);
-        while (is_digit(peek(w, 0))) step(w);
+        while (kn_is_digit(peek(w, 0))) step(w);
     }
     return begins_name(peek(w, 0)) ? KN_WORD_BAD : KN_WORD_NUMBER;
 }
@@ -125,7 +120,7 @@ static kn_word_kind scan_name(kn_words *w)
 {
     for (;;) {
         int c = peek(w, 0);
-        if (!begins_name(c) && !is_digit(c) && c != '.' && !(c == '-' && peek(w, 1) != '-')) return KN_WORD_NAME;
+        if (!begins_name(c) && !kn_is_digit(c) && c != '.' && !(c == '-' && peek(w, 1) != '-')) return KN_WORD_NAME;
         step(w);
     }
 }
@@ -150,7 +145,7 @@ static kn_word next_word(kn_words *w)
         word.kind = KN_WORD_END;
     else if (c == '"' || c == '\'')
         word.kind = scan_quoted(w, c);
-    else if (is_digit(c) || c == '-' || c == '+' || c == '.')
+    else if (kn_is_digit(c) || c == '-' || c == '+' || c == '.')
         word.kind = scan_number(w);
     else
         word.kind = begins_name(c) ? scan_name(w) : scan_sign(w);
@@ -279,7 +274,7 @@ static kn_status take_comparison(parser *p, kn_predicate *predicate)
 
 static kn_status take_list(parser *p)
 {
-    KN_TRY(take_sign(p, "(", "( behind IN"));
+    KN_TRY(take_sign(p, "(", "( after IN"));
     KN_TRY(take_value(p));
     while (is_sign(&p->word, ",")) {
         advance(p);
@@ -311,7 +306,7 @@ static kn_status take_condition(parser *p, kn_predicate *predicate)
         predicate->comparison = KN_COMPARE_IN;
         return take_list(p);
     }
-    if (predicate->negated) return expected(p, "BETWEEN or IN behind NOT");
+    if (predicate->negated) return expected(p, "BETWEEN or IN after NOT");
     return take_comparison(p, predicate);
 }
 
@@ -340,7 +335,7 @@ static kn_status take_predicates(parser *p, kn_query *query)
     } while (is_keyword(&p->word, "AND"));
     if (is_keyword(&p->word, "OR"))
         return kn_fail_at(p->err, KN_INPUT, p->name, p->word.line, p->word.column,
-                          "OR is not understood: predicates are joined by AND; for one column use IN");
+                          "OR is not supported: predicates are joined by AND; for one column use IN");
     kn_predicate *predicates = kn_arena_alloc(&p->w->arena, count * sizeof *predicates);
     if (!predicates) return kn_fail_memory(p->err, p->ctx, WHAT);
     memcpy(predicates, p->predicates, count * sizeof *predicates);
@@ -415,7 +410,7 @@ static kn_status parse_all(parser *p)
     p->word = next_word(&p->words);
     while (is_sign(&p->word, ";")) p->word = next_word(&p->words);
     while (p->word.kind != KN_WORD_END) KN_TRY(take_query(p));
-    if (p->query_count == 0) return kn_fail(p->err, KN_INPUT, "%s: there is no query in it", p->name);
+    if (p->query_count == 0) return kn_fail(p->err, KN_INPUT, "%s: it holds no query", p->name);
     kn_query *queries = kn_arena_alloc(&p->w->arena, p->query_count * sizeof *queries);
     if (!queries) return kn_fail_memory(p->err, p->ctx, WHAT);
     memcpy(queries, p->queries, p->query_count * sizeof *queries);
@@ -437,8 +432,7 @@ kn_status kn_workload_parse(kn_workload **out, kn_context *ctx, const char *name
     whole  *w = kn_alloc_zero(ctx, sizeof *w);
     parser *p = kn_alloc_zero(ctx, sizeof *p);
     if (!w || !p) {
-        kn_free(w);
-        kn_free(p);
+        KN_FREE(w, p);
         return kn_fail_memory(err, ctx, WHAT);
     }
     kn_arena_init(&w->arena, ctx);

@@ -366,8 +366,7 @@ static kn_status squares_of_suppressed(kn_u128 *out, const measuring *m, const k
             if (plan->class_of_row[begin + i] == KN_CLASS_SUPPRESSED) sizes[found[i]]++;
     }
     if (st == KN_OK) *out = squares_of(plan->class_rows, plan->classes) + squares_of(sizes, finest->classes);
-    kn_free(sizes);
-    kn_free(found);
+    KN_FREE(sizes, found);
     return st;
 }
 
@@ -393,8 +392,7 @@ static kn_status star_metric(kn_metrics *out, const measuring *m, const int *qua
 void kn_metrics_free(kn_metrics *metrics)
 {
     if (!metrics) return;
-    kn_free(metrics->per_attribute);
-    kn_free(metrics);
+    KN_FREE(metrics->per_attribute, metrics);
 }
 
 static bool weightless(const kn_ratio *weights, int count)
@@ -436,8 +434,7 @@ static kn_status measure_plan(kn_metrics **out, kn_context *ctx, const kn_table 
         st = measure(metrics, &m, quasi, weights, k, rows_known, err);
     }
     for (size_t q = 0; m.attributes && q < count; q++) attribute_free(&m.attributes[q]);
-    kn_free(m.attributes);
-    kn_free(m.found);
+    KN_FREE(m.attributes, m.found);
     if (st != KN_OK)
         kn_metrics_free(metrics);
     else

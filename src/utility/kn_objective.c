@@ -170,7 +170,7 @@ static void rounded_unit(unit_choice *unit, kn_objective *o, const kn_ratio *wei
     for (int q = 0; q < o->quasi_count; q++) row += weight_of(weights, q) * suppressed;
     int exponent = 0;
     if (row > 0) (void)frexpl(row, &exponent); /* row < 2^exponent */
-    /* One bit less than fits leaves room for the rounding of each cell. */
+    /* One bit less than fits leaves a margin for the rounding of each cell. */
     *unit = (unit_choice){.denominator = 1, .scale = ldexpl(1.0L, ROW_BITS - 1 - exponent), .weight = 1};
     for (int q = 0; q < o->quasi_count; q++)
         o->star[q] = (uint64_t)roundl(weight_of(weights, q) * suppressed * unit->scale);
@@ -268,7 +268,7 @@ kn_status kn_objective_make(kn_objective **out, kn_context *ctx, const kn_table 
                             const kn_hierarchy *const *hierarchies, int quasi_count, const kn_ratio *weights,
                             kn_metric metric, int64_t k, kn_error *err)
 {
-    size_t        count = (size_t)quasi_count + 1; /* room even for none */
+    size_t        count = (size_t)quasi_count + 1; /* never empty */
     kn_objective *o = kn_alloc_zero(ctx, sizeof *o);
     if (!o) return kn_fail_memory(err, ctx, "preparing the metric");
     o->ctx = ctx;
