@@ -25,6 +25,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_hash.h"
+#include "kn_options.h"
 #include "kn_parallel.h"
 
 #define WHAT "reading an Arrow stream"
@@ -604,9 +605,8 @@ static kn_status finish(import *im, kn_table **out, kn_error *err)
 static kn_status read_options(import *im, const kn_arrow_options *options, kn_error *err)
 {
     im->options = (kn_arrow_options)KN_ARROW_OPTIONS_INIT;
-    if (!options) return KN_OK;
-    if (options->size < sizeof im->options) return kn_fail(err, KN_USAGE, "Arrow options: the size field is not set");
-    im->options = *options;
+    KN_TRY(kn_options_take(&im->options, sizeof im->options, options, "Arrow options", err));
+    options = &im->options;
     if (options->columns && options->column_count <= 0)
         return kn_fail(err, KN_USAGE, "Arrow options: no column is asked for");
     if (options->timezone) KN_TRY(kn_timezone_open(&im->zone, im->ctx, options->timezone, err));
@@ -634,11 +634,10 @@ static void end_reading(import *im, struct ArrowArrayStream *stream)
     kn_free(im->ids);
 }
 
-kn_status kn_table_import_arrow(kn_table **out, kn_context *ctx, struct ArrowArrayStream *stream,
-                                const kn_arrow_options *options, kn_error *err)
+static kn_status import_stream(kn_table **out, kn_context *ctx, struct ArrowArrayStream *stream,
+                               const kn_arrow_options *options, kn_error *err)
 {
-    *out = NULL;
-    if (!stream || !stream->release) return kn_fail(err, KN_USAGE, "Arrow stream: it was already released");
+    KN_SERVE(ctx, err);
 import im = {.ctx = ctx };
     kn_status st = read_options(&im, options, err);
     kn_progress_begin(ctx, "reading", "rows", 0);
@@ -651,5 +650,15 @@ import im = {.ctx = ctx };
     kn_free(im.columns);
     kn_free(im.na);
     kn_timezone_free(im.zone);
+    return st;
+}
+
+kn_status kn_table_import_arrow(kn_table **out, kn_context *ctx, struct ArrowArrayStream *stream,
+                                const kn_arrow_options *options, kn_error *err)
+{
+    *out = NULL;
+    if (!stream || !stream->release) return kn_fail(err, KN_USAGE, "Arrow stream: it was already released");
+    kn_status st = import_stream(out, ctx, stream, options, err);
+    if (stream->release) stream->release(stream); /* a busy context */
     return st;
 }

@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/report.h>
 
+#include "kn_context.h"
 #include "kn_database_report.h"
+#include "kn_options.h"
 #include "kn_output.h"
 #include "kn_records_report.h"
 #include "kn_release_report.h"
@@ -24,6 +26,8 @@ static kn_status write_page(kn_context *ctx, const char *path, kn_buffer *page, 
 
 kn_status kn_report_write(kn_context *ctx, const char *path, const kn_report_input *input, kn_error *err)
 {
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_report_input, KN_REPORT_INPUT_INIT, input, "report input", err);
     kn_buffer page;
     kn_buffer_init(&page, ctx);
     return write_page(ctx, path, &page, kn_report_render(&page, input, err), err);
@@ -32,6 +36,7 @@ kn_status kn_report_write(kn_context *ctx, const char *path, const kn_report_inp
 kn_status kn_release_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
                                   const kn_release_result *result, const char *version, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     kn_buffer page;
     kn_buffer_init(&page, ctx);
     return write_page(ctx, path, &page, kn_release_report_render(&page, spec, result, version, err), err);
@@ -40,6 +45,7 @@ kn_status kn_release_report_write(kn_context *ctx, const char *path, const kn_sp
 kn_status kn_database_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
                                    const kn_database_result *result, const char *version, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     kn_buffer page;
     kn_buffer_init(&page, ctx);
     return write_page(ctx, path, &page, kn_database_report_render(&page, spec, result, version, err), err);
@@ -48,6 +54,7 @@ kn_status kn_database_report_write(kn_context *ctx, const char *path, const kn_s
 kn_status kn_records_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
                                   const kn_records_result *result, const char *version, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     kn_buffer page;
     kn_buffer_init(&page, ctx);
     return write_page(ctx, path, &page, kn_records_report_render(&page, spec, result, version, err), err);

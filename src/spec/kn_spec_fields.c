@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kn_buffer.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_field.h"
 #include "kn_source.h"
@@ -521,6 +522,7 @@ kn_status kn_spec_read(kn_spec **out, kn_context *ctx, const char *path, kn_erro
     kn_source *source = NULL;
     kn_buffer  text;
     *out = NULL;
+    KN_SERVE(ctx, err);
     kn_buffer_init(&text, ctx);
     KN_TRY(kn_source_open(&source, ctx, path, err));
     kn_status status = read_all(source, &text, err);

@@ -85,7 +85,7 @@ void kn_vrecords_open(kn_records_verifier *v, const char *sentence);
 /* Notes what is wrong. The first 100 are kept; the report is not ok any more. */
 void      kn_vrecords_problem(kn_records_verifier *v, const char *format, ...) KN_PRINTF(2, 3);
 kn_status kn_vrecords_no_memory(const kn_records_verifier *v, kn_error *err);
-KN_CHECK kn_status kn_vrecords_check_options(const kn_spec *spec, const kn_records_verify_options *options, kn_error *err);
+KN_CHECK kn_status kn_vrecords_check_spec(const kn_spec *spec, kn_error *err);
 
 /* ---- Reading (read.c) ---- */
 

@@ -23,6 +23,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_nearest.h"
+#include "kn_options.h"
 #include "kn_parallel.h"
 #include "kn_verify_internal.h"
 
@@ -449,11 +450,10 @@ kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec
                     kn_error *err)
 {
     *out = NULL;
-    const kn_verify_options plain = KN_VERIFY_OPTIONS_INIT;
-    if (options && options->size < sizeof *options)
-        return kn_fail(err, KN_USAGE, "verification options: the size field is not set");
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_verify_options, KN_VERIFY_OPTIONS_INIT, options, "verification options", err);
     KN_TRY(kn_spec_check_one_table(spec, NULL, err));
-    kn_verifier v = {.ctx = ctx, .spec = spec, .options = options ? options : &plain};
+    kn_verifier v = {.ctx = ctx, .spec = spec, .options = options};
     kn_status   st = make_report(&v, err);
     if (v.options->time_limit > 0) kn_deadline_set(ctx, v.options->time_limit);
     if (st == KN_OK) st = check(&v, err);
