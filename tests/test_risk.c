@@ -593,7 +593,7 @@ static void bad_questions_are_refused(void **state)
     kn_context     *ctx = testing_context(1);
     kn_table       *table = read_text(ctx, text, strlen(text)), *people = read_text(ctx, fewer, strlen(fewer));
     kn_risk_options plain = KN_RISK_OPTIONS_INIT, o = plain;
-    refused(ctx, table, NULL, KN_USAGE, "size");
+    refused(ctx, table, NULL, KN_USAGE, "the set of quasi-identifiers is empty");
     refused(ctx, table, &o, KN_USAGE, "empty");
     plain.quasi = names;
     plain.quasi_count = 2;

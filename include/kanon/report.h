@@ -73,6 +73,7 @@ typedef struct kn_report_input {
      NULL,                                                                                                             \
      NULL,                                                                                                             \
      0}
+KN_API void kn_report_input_init(kn_report_input *options, size_t size);
 
 /* Writes the page to `path` ("-": standard output); the file appears whole or not at all. KN_USAGE: neither answer is
  * given, or one without the names of its columns. */

@@ -11,9 +11,11 @@
 
 #include "kn_alloc.h"
 #include "kn_attack.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_hierarchy.h"
 #include "kn_nearest.h"
+#include "kn_options.h"
 
 /* The report with what it points to. */
 typedef struct report {
@@ -297,8 +299,9 @@ kn_status kn_attack(kn_attack_report **out, kn_context *ctx, const kn_spec *spec
                     kn_error *err)
 {
     *out = NULL;
-    if (!spec || !options || options->size < sizeof *options)
-        return kn_fail(err, KN_USAGE, "attack: the spec or the options are missing");
+    KN_SERVE(ctx, err);
+    if (!spec || !options) return kn_fail(err, KN_USAGE, "attack: the spec or the options are missing");
+    KN_OPTIONS(kn_attack_options, KN_ATTACK_OPTIONS_INIT, options, "attack options", err);
     if (!options->release || !options->external)
         return kn_fail(err, KN_USAGE, "attack: a release and an external table are needed");
     if (strcmp(options->external, "-") == 0)

@@ -13,10 +13,12 @@
 
 #include "kn_alloc.h"
 #include "kn_arena.h"
+#include "kn_context.h"
 #include "kn_database_roles.h"
 #include "kn_demo.h"
 #include "kn_demo_release.h"
 #include "kn_error.h"
+#include "kn_options.h"
 #include "kn_relational.h"
 #include "kn_rng.h"
 
@@ -333,8 +335,9 @@ kn_status kn_attack_demo(kn_attack_demo_report **out, kn_context *ctx, const kn_
                          const kn_attack_demo_options *options, kn_error *err)
 {
     *out = NULL;
-    if (!spec || !options || options->size < sizeof *options)
-        return kn_fail(err, KN_USAGE, "attack: the spec or the options are missing");
+    KN_SERVE(ctx, err);
+    if (!spec || !options) return kn_fail(err, KN_USAGE, "attack: the spec or the options are missing");
+    KN_OPTIONS(kn_attack_demo_options, KN_ATTACK_DEMO_OPTIONS_INIT, options, "attack options", err);
     if (kn_spec_shape(spec) != KN_SHAPE_DATABASE)
         return kn_fail(err, KN_USAGE, "%s: it does not describe a database, since it lists no tables",
                        spec->path ? spec->path : "the spec");

@@ -139,6 +139,7 @@ static entry *new_entry(kn_context *ctx, const char *name)
 
 kn_status kn_memory_enable(kn_context *ctx, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     if (ctx->memory) return KN_OK;
     struct kn_memory *m = kn_alloc_zero(ctx, sizeof *m);
     if (!m) return kn_fail_memory(err, ctx, WHAT);
@@ -288,6 +289,7 @@ static int write_all(int fd, const char *bytes, size_t size)
 
 kn_status kn_memory_put(kn_context *ctx, const char *name, const void *bytes, size_t size, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     if (!prefixed(name)) return kn_fail(err, KN_USAGE, "\"%.200s\": a name in memory begins with memory:", name);
     KN_TRY(kn_memory_enable(ctx, err));
     if (!kn_memory_charge(ctx, size)) return kn_fail_memory(err, ctx, WHAT);

@@ -9,6 +9,7 @@
 
 #include "kn_alloc.h"
 #include "kn_arena.h"
+#include "kn_context.h"
 #include "kn_database.h"
 #include "kn_error.h"
 
@@ -246,6 +247,7 @@ static kn_status look_at_all(look *l, const char *person, kn_error *err)
 kn_status kn_schema_look(kn_schema **out, kn_context *ctx, const kn_database *db, const char *person, kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
     look l = {.ctx = ctx, .db = db, .in = kn_alloc_zero(ctx, sizeof(inner))};
     if (!l.in) return kn_fail_memory(err, l.ctx, WHAT);
     kn_arena_init(&l.in->arena, ctx);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_sort.h"
 #include "kn_table.h"
@@ -79,6 +80,7 @@ static kn_status number_rows(const kn_table *t, const char *const *columns, int 
 
 kn_status kn_table_add_joined(kn_table *t, const char *const *columns, int count, const char *name, kn_error *err)
 {
+    KN_SERVE(t->ctx, err);
     uint32_t values = 0;
     if (atomic_load_explicit(&t->shares, memory_order_relaxed) > 0)
         return kn_fail(err, KN_USAGE, "the table cannot change while an Arrow stream shows it");

@@ -6,8 +6,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_figures.h"
+#include "kn_options.h"
 #include "kn_parallel.h"
 
 #define WHAT "measuring privacy models"
@@ -127,6 +129,8 @@ kn_status kn_diagnose_models(kn_model_report **out, kn_context *ctx, const kn_ta
                              const kn_model_options *options, kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_model_options, KN_MODEL_OPTIONS_INIT, options, "model options", err);
     kn_inquiry       q;
     kn_model_report *report = NULL;
     kn_status        st = kn_inquiry_begin(&q, ctx, table, options, err);

@@ -19,7 +19,6 @@
 
 static kn_status check_options(const kn_model_options *o, kn_error *err)
 {
-    if (!o || o->size < sizeof *o) return kn_fail(err, KN_USAGE, "model options: the size field is not set");
     if (o->quasi_count < 1) return kn_fail(err, KN_USAGE, "the set of quasi-identifiers is empty");
     if (o->sensitive_count < 1) return kn_fail(err, KN_USAGE, "there is no sensitive column");
     if (o->missing != KN_MISSING_VALUE && o->missing != KN_MISSING_DROP)

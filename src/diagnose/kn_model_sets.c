@@ -6,8 +6,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_figures.h"
+#include "kn_options.h"
 #include "kn_parallel.h"
 
 #define WHAT "measuring privacy models over sets of attributes"
@@ -183,6 +185,8 @@ kn_status kn_model_over_sets(kn_model_sets **out, kn_context *ctx, const kn_tabl
                              const kn_model_options *options, const uint64_t *sets, int64_t set_count, kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_model_options, KN_MODEL_OPTIONS_INIT, options, "model options", err);
     kn_inquiry     q;
     kn_model_sets *made = NULL;
     kn_status      st = kn_inquiry_begin(&q, ctx, table, options, err);

@@ -150,6 +150,7 @@ static kn_status profile_column(kn_column_profile *p, kn_context *ctx, const kn_
 kn_status kn_profile_table(kn_profile **out, kn_context *ctx, const kn_table *table, kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
     kn_profile *profile = kn_alloc_zero(ctx, sizeof *profile);
     if (!profile) return kn_fail_memory(err, ctx, "profiling");
     profile->rows = table->rows;

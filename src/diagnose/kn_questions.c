@@ -20,6 +20,7 @@
 #include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_options.h"
 #include "kn_subsets.h"
 #include "kn_suppression.h"
 
@@ -52,7 +53,6 @@ typedef struct question {
 
 static kn_status check_options(const kn_sets_options *o, kn_error *err)
 {
-    if (!o || o->size < sizeof *o) return kn_fail(err, KN_USAGE, "set options: the size field is not set");
     if (o->over_count < 1) return kn_fail(err, KN_USAGE, "the list of attributes to search is empty");
     if (o->k < 0) return kn_fail(err, KN_USAGE, "k must be at least 1");
     if (o->max_size < 0) return kn_fail(err, KN_USAGE, "the largest set size must be at least 1");
@@ -434,6 +434,8 @@ kn_status kn_diagnose_sets(kn_sets_diagnosis **out, kn_context *ctx, const kn_ta
                            const kn_sets_options *options, kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_sets_options, KN_SETS_OPTIONS_INIT, options, "set options", err);
     KN_TRY(check_options(options, err));
     answer *a = kn_alloc_zero(ctx, sizeof *a);
     if (!a) return kn_fail_memory(err, ctx, WHAT);

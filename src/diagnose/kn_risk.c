@@ -16,9 +16,11 @@
 #include <math.h>
 
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_freq.h"
 #include "kn_hash.h"
+#include "kn_options.h"
 #include "kn_population.h"
 #include "kn_quasi.h"
 #include "kn_uniques.h"
@@ -63,7 +65,6 @@ static bool bad_fraction(kn_fraction f)
 
 static kn_status check_options(const kn_risk_options *o, kn_error *err)
 {
-    if (!o || o->size < sizeof *o) return kn_fail(err, KN_USAGE, "risk options: the size field is not set");
     if (o->quasi_count < 1) return kn_fail(err, KN_USAGE, "the set of quasi-identifiers is empty");
     if (o->missing == KN_MISSING_WILDCARD)
         return kn_fail(err, KN_USAGE,
@@ -301,6 +302,8 @@ kn_status kn_risk_measure(kn_risk **out, kn_context *ctx, const kn_table *table,
                           kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_risk_options, KN_RISK_OPTIONS_INIT, options, "risk options", err);
     KN_TRY(check_options(options, err));
     kn_risk *r = kn_alloc_zero(ctx, sizeof *r);
     if (!r) return kn_fail_memory(err, ctx, "measuring risk");

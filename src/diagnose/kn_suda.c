@@ -32,6 +32,7 @@
 #include "kn_error.h"
 #include "kn_freq.h"
 #include "kn_hash.h"
+#include "kn_options.h"
 #include "kn_parallel.h"
 #include "kn_quasi.h"
 
@@ -607,7 +608,6 @@ static kn_status run(search *s, const kn_suda_options *o, kn_error *err)
 
 static kn_status check_options(const kn_suda_options *o, kn_error *err)
 {
-    if (!o || o->size < sizeof *o) return kn_fail(err, KN_USAGE, "special unique options: the size field is not set");
     if (o->quasi_count < 1) return kn_fail(err, KN_USAGE, "the set of quasi-identifiers is empty");
     if (o->quasi_count > UINT16_MAX) return kn_fail(err, KN_USAGE, "too many columns to search for special uniques");
     if (o->max_size < 0) return kn_fail(err, KN_USAGE, "the largest size of a set must be at least 1");
@@ -621,6 +621,8 @@ static kn_status check_options(const kn_suda_options *o, kn_error *err)
 kn_status kn_suda_search(kn_suda **out, kn_context *ctx, const kn_table *table, const kn_suda_options *options,
                          kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
     return kn_suda_search_with(out, ctx, table, options, BATCH_BYTES, err);
 }
 
@@ -628,6 +630,7 @@ kn_status kn_suda_search_with(kn_suda **out, kn_context *ctx, const kn_table *ta
                               size_t batch_bytes, kn_error *err)
 {
     *out = NULL;
+    KN_OPTIONS(kn_suda_options, KN_SUDA_OPTIONS_INIT, options, "special unique options", err);
     KN_TRY(check_options(options, err));
     int n = options->quasi_count, most = options->max_size;
     if (most == 0) most = n <= ALL_SIZES_UP_TO ? n : DEFAULT_SIZE;

@@ -180,6 +180,7 @@ kn_status kn_dependency_closure(kn_name_list **out, kn_context *ctx, const kn_de
 {
     rules r;
     *out = NULL;
+    KN_SERVE(ctx, err);
     kn_status st = rules_make(&r, ctx, given, given_count, columns, column_count, 0, err);
     if (st == KN_OK) {
         int count = 0;
@@ -201,6 +202,7 @@ void kn_name_list_free(kn_name_list *list)
 kn_status kn_dependency_implied(bool *out, kn_context *ctx, const kn_dependency *const *given, int given_count,
                                 const kn_dependency *dependency, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     rules                r;
     const kn_dependency *d = dependency;
     *out = false;
@@ -303,6 +305,7 @@ kn_status kn_dependency_cover(kn_dependency_list **out, kn_context *ctx, const k
 {
     rules r;
     *out = NULL;
+    KN_SERVE(ctx, err);
     kn_status st = rules_make(&r, ctx, given, given_count, NULL, 0, 0, err);
     for (int i = 0; i < r.rule_count && st == KN_OK; i++) sort_numbers(r.rule[i].left, r.rule[i].left_count);
     if (st == KN_OK) st = shorten(&r, err);

@@ -13,6 +13,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_fd.h"
+#include "kn_options.h"
 
 #define WHAT "searching dependencies"
 
@@ -166,11 +167,13 @@ static kn_status find_columns(int *columns, int *count, const kn_table *table, c
 kn_status kn_discover_dependencies(kn_discovery **out, kn_context *ctx, const kn_table *table,
                                    const kn_discover_options *options, kn_error *err)
 {
-    const kn_discover_options standard = KN_DISCOVER_OPTIONS_INIT, *o = options ? options : &standard;
-    int                       columns[KN_FD_COLUMNS], count = 0;
-    kn_fd_clock               clock;
-    kn_fd_data               *data = NULL;
     *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_discover_options, KN_DISCOVER_OPTIONS_INIT, options, "discovery options", err);
+    const kn_discover_options *o = options;
+    int                        columns[KN_FD_COLUMNS], count = 0;
+    kn_fd_clock                clock;
+    kn_fd_data                *data = NULL;
     if (o->error.denominator == 0 || o->error.numerator > o->error.denominator)
         return kn_fail(err, KN_USAGE, "the error must be a share between 0 and 1");
     if (o->max_left < 0)
@@ -208,11 +211,12 @@ static bool same_left(const kn_found_dependency *a, const kn_found_dependency *b
 kn_status kn_discovery_list(kn_dependency_list **out, kn_context *ctx, const kn_discovery *discovery,
                             const kn_table *table, kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
     const kn_found_dependency *f = discovery->found;
     const char                *left[KN_FD_COLUMNS], *right[KN_FD_COLUMNS];
     kn_dependency_list        *list = kn_alloc_zero(ctx, sizeof *list);
     kn_status                  st = KN_OK;
-    *out = NULL;
     if (list) list->items = kn_alloc_array(ctx, (size_t)discovery->count + 1, sizeof *list->items);
     if (!list || !list->items) st = kn_fail_memory(err, ctx, WHAT);
     if (st == KN_OK && discovery->count > INT32_MAX) st = kn_fail(err, KN_USAGE, "too many dependencies to list");

@@ -47,6 +47,7 @@ static kn_status write_table(csv_job *job, kn_output *output, int64_t rows, kn_e
 
 kn_status kn_generate_csv(kn_context *ctx, const char *path, const kn_generate_options *options, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     kn_generator *generator = NULL;
     KN_TRY(kn_generator_create(&generator, ctx, options, err));
     kn_output *output = NULL;
@@ -160,6 +161,7 @@ static kn_status create_builder(table_job *job, kn_error *err)
 kn_status kn_generate_table(kn_table **out, kn_context *ctx, const kn_generate_options *options, kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
     kn_generator *generator = NULL;
     KN_TRY(kn_generator_create(&generator, ctx, options, err));
     table_job job = {.ctx = ctx, .generator = generator, .columns = kn_generator_columns(generator)};

@@ -91,6 +91,7 @@ static bool ends_with(const char *text, const char *ending)
 kn_status kn_generate_patient_records(kn_context *ctx, const char *target, int64_t records, uint64_t seed,
                                       kn_error *err)
 {
+    KN_SERVE(ctx, err);
     made_patients made = {ctx, KN_PATIENT_XML, records, seed};
     if (records < 0 || records > 1000000000) return kn_fail(err, KN_USAGE, "from 0 to 1 billion records");
     if (ends_with(target, ".jsonl") || ends_with(target, ".ndjson")) made.form = KN_PATIENT_JSON_LINES;

@@ -15,6 +15,7 @@
 #include "kn_error.h"
 #include "kn_memory_arrow.h"
 #include "kn_nearest.h"
+#include "kn_options.h"
 #include "kn_utf8.h"
 
 enum {
@@ -435,7 +436,6 @@ static kn_status open_reader(kn_csv_reader *r, kn_error *err)
 
 static kn_status check_options(const kn_csv_options *opt, kn_error *err)
 {
-    if (opt->size < sizeof *opt) return kn_fail(err, KN_USAGE, "CSV options: the size field is not set");
     if (opt->delimiter == '"' || opt->delimiter == '\n' || opt->delimiter == '\r' ||
         (unsigned char)opt->delimiter >= 0x80)
         return kn_fail(err, KN_USAGE, "the delimiter must be one ASCII character other than a quote or a line end");
@@ -453,8 +453,8 @@ kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const char *const 
                              const kn_csv_options *options, size_t piece_size, kn_error *err)
 {
     *out = NULL;
-    const kn_csv_options plain = KN_CSV_OPTIONS_INIT;
-    kn_csv_reader        r = {.ctx = ctx, .opt = options ? options : &plain, .piece_size = piece_size};
+    KN_OPTIONS(kn_csv_options, KN_CSV_OPTIONS_INIT, options, "CSV options", err);
+    kn_csv_reader r = {.ctx = ctx, .opt = options, .piece_size = piece_size};
     KN_TRY(check_options(r.opt, err));
     if (path_count < 1) return kn_fail(err, KN_USAGE, "no input file was given");
     kn_arena_init(&r.arena, ctx);
@@ -520,6 +520,8 @@ kn_status kn_csv_read_names(kn_csv_names *out, kn_context *ctx, const char *path
 kn_status kn_table_read_csv_files(kn_table **out, kn_context *ctx, const char *const *paths, int path_count,
                                   const kn_csv_options *options, kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
     for (int i = 0; i < path_count; i++)
         if (kn_memory_batches(ctx, paths[i])) return kn_memory_read_table(out, ctx, paths, path_count, options, err);
     return kn_csv_read_pieces(out, ctx, paths, path_count, options, PIECE_SIZE, err);

@@ -219,12 +219,14 @@ static kn_status write_table(const kn_table *table, kn_context *ctx, const char 
 
 kn_status kn_table_write_csv(const kn_table *table, kn_context *ctx, const char *path, char delimiter, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     return write_table(table, ctx, path, delimiter, NULL, NULL, err);
 }
 
 kn_status kn_table_write_rows_csv(const kn_table *table, kn_context *ctx, const char *path, char delimiter,
                                   const kn_row_list *rows, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     const kn_output_options private = {.mode = 0600};
     return write_table(table, ctx, path, delimiter, rows, &private, err);
 }

@@ -13,6 +13,7 @@
 #include "kn_error.h"
 #include "kn_feed.h"
 #include "kn_nearest.h"
+#include "kn_options.h"
 
 typedef struct reading {
     kn_context                *ctx;
@@ -305,11 +306,9 @@ bool kn_database_named(const char *input)
 kn_status kn_database_read(kn_database **out, kn_context *ctx, const char *input, const kn_database_options *options,
                            kn_error *err)
 {
-    kn_database_options none = KN_DATABASE_OPTIONS_INIT;
     *out = NULL;
-    if (!options) options = &none;
-    if (options->size != sizeof *options)
-        return kn_fail(err, KN_USAGE, "kn_database_options was not initialized with KN_DATABASE_OPTIONS_INIT");
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_database_options, KN_DATABASE_OPTIONS_INIT, options, "database options", err);
     for (int i = 0; i < options->table_count; i++)
         for (int j = 0; j < i; j++)
             if (strcmp(options->tables[i].name, options->tables[j].name) == 0)

@@ -15,6 +15,7 @@
 
 #include "kn_alloc.h"
 #include "kn_csv_scan.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_output.h"
 #include "kn_source.h"
@@ -253,6 +254,7 @@ void kn_hierarchy_format(const kn_hierarchy *h, char delimiter, kn_buffer *out)
 
 kn_status kn_hierarchy_write(const kn_hierarchy *h, kn_context *ctx, const char *path, char delimiter, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     if (delimiter == 0) delimiter = ';';
     if (strchr("\"\r\n", delimiter) || (unsigned char)delimiter >= 0x80)
         return kn_fail(err, KN_USAGE, "a delimiter is one ASCII character, not a quote or a line end");

@@ -17,6 +17,7 @@
 #include "kn_error.h"
 #include "kn_fault.h"
 #include "kn_interner.h"
+#include "kn_options.h"
 #include "kn_records.h"
 #include "kn_records_scan.h"
 #include "kn_vocabulary_make.h"
@@ -379,8 +380,6 @@ static void reader_free(reader *r)
 
 static kn_status check_options(const kn_records_options *options, kn_error *err)
 {
-    if (!options || options->size != sizeof *options)
-        return kn_fail(err, KN_USAGE, "kn_records_options was not initialized with KN_RECORDS_OPTIONS_INIT");
     if (options->class_count < 1) return kn_fail(err, KN_USAGE, "tree records need classes");
     if (options->class_count >= KN_VOCABULARY_NO_CLASS) return kn_fail(err, KN_USAGE, "too many classes");
     return KN_OK;
@@ -390,6 +389,8 @@ kn_status kn_records_read(kn_records **out, kn_context *ctx, const char *path, c
                           kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_records_options, KN_RECORDS_OPTIONS_INIT, options, "options of tree records", err);
     KN_TRY(check_options(options, err));
     reader          r = {.ctx = ctx, .options = options, .path = kn_path_name(ctx, path)};
     kn_records_sink sink = {.state = &r, .record = on_record, .node = on_node, .ignored = on_ignored};

@@ -14,6 +14,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_names.h"
+#include "kn_options.h"
 #include "kn_records_collect.h"
 
 #define WHAT "reading tree records"
@@ -182,8 +183,7 @@ kn_status kn_records_scan(kn_context *ctx, const char *path, const kn_records_op
                           const kn_records_sink *sink, kn_records_layout *layout, kn_error *err)
 {
     kn_records_layout own = {.form = KN_RECORDS_AUTO};
-    if (!options || options->size != sizeof *options)
-        return kn_fail(err, KN_USAGE, "kn_records_options was not initialized with KN_RECORDS_OPTIONS_INIT");
+    KN_OPTIONS(kn_records_options, KN_RECORDS_OPTIONS_INIT, options, "options of tree records", err);
     kn_collector c = {.ctx = ctx, .options = options, .sink = sink, .layout = layout ? layout : &own};
     *c.layout =
         (kn_records_layout){.form = options->form == KN_RECORDS_AUTO ? kn_records_form_of(path) : options->form};

@@ -271,6 +271,7 @@ kn_status kn_advise(kn_advice **out, kn_context *ctx, const kn_spec *spec, kn_er
                                                               [KN_SHAPE_DATABASE] = &kn_database_shape,
                                                               [KN_SHAPE_RECORDS] = &kn_records_shape};
     *out = NULL;
+    KN_SERVE(ctx, err);
     if (spec->input_count < 1) return kn_fail(err, KN_USAGE, "no input was given");
     owned_advice *owned = kn_alloc_zero(ctx, sizeof *owned);
     if (!owned) return kn_fail_memory(err, ctx, "trying methods");

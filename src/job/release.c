@@ -17,10 +17,12 @@
 
 #include "kn_alloc.h"
 #include "kn_clock.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_freq.h"
 #include "kn_job_texts.h"
 #include "kn_memory_arrow.h"
+#include "kn_options.h"
 #include "kn_shape.h"
 #include "kn_targets.h"
 
@@ -265,8 +267,6 @@ static kn_status choose(kn_release_run *run, kn_error *err)
 static kn_status check(const kn_release_shape *shape, const kn_spec *spec, const kn_anonymize_options *options,
                        kn_error *err)
 {
-    if (options->size != sizeof *options)
-        return kn_fail(err, KN_USAGE, "kn_anonymize_options was not initialized with KN_ANONYMIZE_OPTIONS_INIT");
     KN_TRY(shape->check(spec, err));
     if (!spec->output && !options->dry_run) return kn_fail(err, KN_USAGE, "no output was given");
     if (spec->input_count < 1) return kn_fail(err, KN_USAGE, "no input was given");
@@ -382,10 +382,10 @@ static void end(kn_release_run *run)
 kn_status kn_release_make(kn_release_head **out, const kn_release_shape *shape, kn_context *ctx, const kn_spec *spec,
                           const kn_anonymize_options *options, kn_error *err)
 {
-    const kn_anonymize_options plain = KN_ANONYMIZE_OPTIONS_INIT;
-    kn_release_run            *run = NULL;
-    kn_status                  st = begin(&run, shape, ctx, spec, options ? options : &plain, err);
     *out = NULL;
+    KN_OPTIONS(kn_anonymize_options, KN_ANONYMIZE_OPTIONS_INIT, options, "anonymize options", err);
+    kn_release_run *run = NULL;
+    kn_status       st = begin(&run, shape, ctx, spec, options, err);
     if (st == KN_OK) st = stages(run, err);
     kn_release_head *head = run ? run->head : NULL;
     end(run);
@@ -423,6 +423,8 @@ kn_status kn_release_advise(kn_advice *out, kn_arena *arena, const kn_release_sh
 kn_status kn_anonymize(kn_release_result **out, kn_context *ctx, const kn_spec *spec,
                        const kn_anonymize_options *options, kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
     kn_release_head *head = NULL;
     kn_status        st = kn_release_make(&head, &kn_table_shape, ctx, spec, options, err);
     *out = (kn_release_result *)(void *)head;
@@ -432,6 +434,8 @@ kn_status kn_anonymize(kn_release_result **out, kn_context *ctx, const kn_spec *
 kn_status kn_anonymize_database(kn_database_result **out, kn_context *ctx, const kn_spec *spec,
                                 const kn_anonymize_options *options, kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
     kn_release_head *head = NULL;
     kn_status        st = kn_release_make(&head, &kn_database_shape, ctx, spec, options, err);
     *out = (kn_database_result *)(void *)head;
@@ -441,6 +445,8 @@ kn_status kn_anonymize_database(kn_database_result **out, kn_context *ctx, const
 kn_status kn_anonymize_records(kn_records_result **out, kn_context *ctx, const kn_spec *spec,
                                const kn_anonymize_options *options, kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
     kn_release_head *head = NULL;
     kn_status        st = kn_release_make(&head, &kn_records_shape, ctx, spec, options, err);
     *out = (kn_records_result *)(void *)head;

@@ -3,8 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/report.h>
 
+#include "kn_context.h"
 #include "kn_database_report.h"
 #include "kn_job_publish.h"
+#include "kn_options.h"
 #include "kn_records_report.h"
 #include "kn_release_report.h"
 #include "kn_report.h"
@@ -14,6 +16,8 @@ enum { MODE = 0600 };
 
 kn_status kn_report_write(kn_context *ctx, const char *path, const kn_report_input *input, kn_error *err)
 {
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_report_input, KN_REPORT_INPUT_INIT, input, "report input", err);
     kn_buffer page;
     kn_buffer_init(&page, ctx);
     return kn_job_write_file(ctx, path, MODE, &page, kn_report_render(&page, input, err), err);
@@ -22,6 +26,7 @@ kn_status kn_report_write(kn_context *ctx, const char *path, const kn_report_inp
 kn_status kn_release_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
                                   const kn_release_result *result, const char *version, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     kn_buffer page;
     kn_buffer_init(&page, ctx);
     return kn_job_write_file(ctx, path, MODE, &page, kn_release_report_render(&page, spec, result, version, err), err);
@@ -30,6 +35,7 @@ kn_status kn_release_report_write(kn_context *ctx, const char *path, const kn_sp
 kn_status kn_database_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
                                    const kn_database_result *result, const char *version, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     kn_buffer page;
     kn_buffer_init(&page, ctx);
     return kn_job_write_file(ctx, path, MODE, &page, kn_database_report_render(&page, spec, result, version, err), err);
@@ -38,6 +44,7 @@ kn_status kn_database_report_write(kn_context *ctx, const char *path, const kn_s
 kn_status kn_records_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
                                   const kn_records_result *result, const char *version, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     kn_buffer page;
     kn_buffer_init(&page, ctx);
     return kn_job_write_file(ctx, path, MODE, &page, kn_records_report_render(&page, spec, result, version, err), err);

@@ -16,11 +16,13 @@
 
 #include "kn_alloc.h"
 #include "kn_column_union.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_freq.h"
 #include "kn_hierarchy_make.h"
 #include "kn_measuring.h"
 #include "kn_metrics.h"
+#include "kn_options.h"
 #include "kn_sort.h"
 #include "kn_table_select.h"
 
@@ -477,10 +479,9 @@ static kn_status measure(kn_measure_report **out, job *j, kn_error *err)
 kn_status kn_measure(kn_measure_report **out, kn_context *ctx, const kn_spec *spec, const kn_measure_options *options,
                      kn_error *err)
 {
-    const kn_measure_options defaults = KN_MEASURE_OPTIONS_INIT;
-    if (!options) options = &defaults;
-    if (options->size != sizeof *options)
-        return kn_fail(err, KN_USAGE, "kn_measure_options was not initialized with KN_MEASURE_OPTIONS_INIT");
+    *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_measure_options, KN_MEASURE_OPTIONS_INIT, options, "measure options", err);
     job j;
     kn_measuring_init(&j, ctx, spec, options);
     kn_status st = measure(out, &j, err);

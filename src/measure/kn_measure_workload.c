@@ -14,10 +14,12 @@
 #include <math.h>
 
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_csv_read.h"
 #include "kn_error.h"
 #include "kn_freq.h"
 #include "kn_measuring.h"
+#include "kn_options.h"
 #include "kn_summary.h"
 #include "kn_workload_eval.h"
 
@@ -433,10 +435,9 @@ kn_status kn_measure_workload(kn_workload_report **out, kn_context *ctx, const k
                               const kn_measure_options *options, const kn_workload *workload, const char *summary,
                               kn_error *err)
 {
-    const kn_measure_options defaults = KN_MEASURE_OPTIONS_INIT;
-    if (!options) options = &defaults;
-    if (options->size != sizeof *options)
-        return kn_fail(err, KN_USAGE, "kn_measure_options was not initialized with KN_MEASURE_OPTIONS_INIT");
+    *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_measure_options, KN_MEASURE_OPTIONS_INIT, options, "measure options", err);
     job j = {.ctx = ctx, .workload = workload, .summary_path = summary};
     kn_measuring_init(&j.m, ctx, spec, options);
     kn_status st = answer(out, &j, err);

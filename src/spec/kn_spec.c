@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_error.h"
 
 /* ---- Beginning and end ---- */
@@ -18,6 +19,7 @@
 kn_status kn_spec_create(kn_spec **out, kn_context *ctx, kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
     kn_spec_inner *inner = kn_alloc_zero(ctx, sizeof *inner);
     if (!inner) return kn_fail_memory(err, ctx, "a spec");
     inner->ctx = ctx;

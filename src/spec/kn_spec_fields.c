@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kn_buffer.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_field.h"
 #include "kn_request_json.h"
@@ -375,6 +376,7 @@ kn_status kn_spec_read(kn_spec **out, kn_context *ctx, const char *path, kn_erro
     kn_source *source = NULL;
     kn_buffer  text;
     *out = NULL;
+    KN_SERVE(ctx, err);
     kn_buffer_init(&text, ctx);
     KN_TRY(kn_source_open(&source, ctx, path, err));
     kn_status status = kn_source_read_all(source, &text, KN_YAML_LARGEST + 3, err); /* the parser refuses more */

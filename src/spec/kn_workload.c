@@ -15,6 +15,7 @@
 #include "kn_alloc.h"
 #include "kn_arena.h"
 #include "kn_buffer.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_source.h"
 #include "kn_utf8.h"
@@ -423,6 +424,8 @@ static kn_status parse_all(parser *p)
 kn_status kn_workload_parse(kn_workload **out, kn_context *ctx, const char *name, const char *text, size_t size,
                             kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
     if (size > MOST_BYTES) return kn_fail(err, KN_INPUT, "%s: a workload has at most 16 MiB", name);
     if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
         text += 3;
@@ -450,6 +453,8 @@ kn_status kn_workload_parse(kn_workload **out, kn_context *ctx, const char *name
 
 kn_status kn_workload_read(kn_workload **out, kn_context *ctx, const char *path, kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
     kn_source *source = NULL;
     kn_buffer  text;
     KN_TRY(kn_source_open(&source, ctx, path, err));

@@ -7,9 +7,11 @@
 #include <kanon/verify.h>
 #include <string.h>
 
+#include "kn_context.h"
 #include "kn_digest.h"
 #include "kn_error.h"
 #include "kn_extras.h"
+#include "kn_options.h"
 #include "kn_records_run.h"
 
 typedef struct form {
@@ -58,9 +60,8 @@ kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, con
 {
     kn_records_verify_options own = KN_RECORDS_VERIFY_OPTIONS_INIT;
     *out = NULL;
-    if (options && options->size != sizeof *options)
-        return kn_fail(err, KN_USAGE, "verification options: the size field is not set");
-    if (options) own = *options;
+    KN_SERVE(ctx, err);
+    KN_TRY(kn_options_take(&own, sizeof own, options, "verification options", err));
     form f = {ctx, spec,
               own.original             ? own.original
               : spec->input_count == 1 ? spec->inputs[0]

@@ -14,7 +14,6 @@
 
 static kn_status check(const kn_report_input *in, kn_error *err)
 {
-    if (!in || in->size < sizeof *in) return kn_fail(err, KN_USAGE, "report input: the size field is not set");
     if (!in->diagnosis && !in->sets) return kn_fail(err, KN_USAGE, "report input: there is no diagnosis to report");
     if (in->diagnosis && in->quasi_count < 1)
         return kn_fail(err, KN_USAGE, "report input: the names of the quasi-identifiers are missing");

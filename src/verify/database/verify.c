@@ -20,6 +20,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_options.h"
 
 /* ---- The report ---- */
 
@@ -109,11 +110,8 @@ void kn_vdb_free(kn_vdb *v)
     kn_arena_free(&v->arena);
 }
 
-static kn_status check_asked(const kn_spec *spec, const kn_database_verify_options *options, kn_error *err)
+static kn_status check_asked(const kn_spec *spec, kn_error *err)
 {
-    if (options->size != sizeof *options)
-        return kn_fail(err, KN_USAGE,
-                       "kn_database_verify_options was not initialized with KN_DATABASE_VERIFY_OPTIONS_INIT");
     if (kn_spec_shape(spec) != KN_SHAPE_DATABASE) return kn_fail(err, KN_USAGE, "the spec describes no database");
     if (spec->dependency_count > 0)
         return kn_fail(err, KN_USAGE, "dependencies are not checked in databases: leave `dependencies` out");
@@ -170,11 +168,11 @@ static kn_status verify(kn_database_verify_report **out, kn_vdb *v, kn_error *er
 kn_status kn_verify_database(kn_database_verify_report **out, kn_context *ctx, const kn_spec *spec,
                              const kn_database_verify_options *options, kn_error *err)
 {
-    kn_database_verify_options none = KN_DATABASE_VERIFY_OPTIONS_INIT;
-    kn_cells                  *original = NULL, *release = NULL;
+    kn_cells *original = NULL, *release = NULL;
     *out = NULL;
-    if (!options) options = &none;
-    KN_TRY(check_asked(spec, options, err));
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_database_verify_options, KN_DATABASE_VERIFY_OPTIONS_INIT, options, "verification options", err);
+    KN_TRY(check_asked(spec, err));
     const char *from = options->original ? options->original : spec->input_count == 1 ? spec->inputs[0] : NULL;
     const char *to = options->release ? options->release : spec->output;
     if (!from) return kn_fail(err, KN_USAGE, "no original was given");

@@ -3,7 +3,9 @@
  * Interface: kn_verify_records_files (kanon/verify.h). The release is read as one: labels of any level, classes in any order.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kn_context.h"
 #include "kn_error.h"
+#include "kn_options.h"
 #include "kn_verify_records.h"
 
 /* A file that is scanned. */
@@ -23,9 +25,10 @@ kn_status kn_verify_records_files(kn_records_verify_report **out, kn_context *ct
                                   const kn_records_verify_options *options, kn_error *err)
 {
     *out = NULL;
-    const kn_records_verify_options plain = KN_RECORDS_VERIFY_OPTIONS_INIT;
-    KN_TRY(kn_vrecords_check_options(spec, options, err));
-    const kn_records_verify_options *o = options ? options : &plain;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_records_verify_options, KN_RECORDS_VERIFY_OPTIONS_INIT, options, "verification options", err);
+    KN_TRY(kn_vrecords_check_spec(spec, err));
+    const kn_records_verify_options *o = options;
     const char *original = o->original ? o->original : spec->input_count == 1 ? spec->inputs[0] : NULL;
     const char *release = o->release ? o->release : spec->output;
     if (!original || !release)

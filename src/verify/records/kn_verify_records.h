@@ -81,7 +81,7 @@ static inline bool kn_vlabel_sensitive(const kn_records_verifier *v, uint32_t la
 }
 
 kn_status kn_vrecords_no_memory(const kn_records_verifier *v, kn_error *err);
-KN_CHECK kn_status kn_vrecords_check_options(const kn_spec *spec, const kn_records_verify_options *options, kn_error *err);
+KN_CHECK kn_status kn_vrecords_check_spec(const kn_spec *spec, kn_error *err);
 
 /* ---- Reading (read.c) ---- */
 

@@ -151,10 +151,8 @@ static void verifier_free(kn_records_verifier *v)
     kn_arena_free(&v->arena);
 }
 
-kn_status kn_vrecords_check_options(const kn_spec *spec, const kn_records_verify_options *options, kn_error *err)
+kn_status kn_vrecords_check_spec(const kn_spec *spec, kn_error *err)
 {
-    if (options && options->size < sizeof *options)
-        return kn_fail(err, KN_USAGE, "verification options: the size field is not set");
     if (kn_spec_shape(spec) != KN_SHAPE_RECORDS || spec->class_count < 1)
         return kn_fail(err, KN_USAGE, "the release file lists no classes of tree records");
     if (spec->kmn.k < 1 || spec->kmn.m < 1 || spec->kmn.n < 0)
@@ -168,7 +166,7 @@ kn_status kn_vrecords_verify(kn_records_verify_report **out, kn_context *ctx, co
 {
     *out = NULL;
     const kn_records_verify_options plain = KN_RECORDS_VERIFY_OPTIONS_INIT;
-    KN_TRY(kn_vrecords_check_options(spec, options, err));
+    KN_TRY(kn_vrecords_check_spec(spec, err));
     kn_records_verifier v = {.ctx = ctx, .spec = spec, .options = options ? options : &plain, .arena = {.ctx = ctx}};
     v.work_limit = v.options->work_limit > 0 ? v.options->work_limit : WORK_LIMIT;
     v.record_limit = v.options->work_limit > 0 ? v.options->work_limit : RECORD_LIMIT;

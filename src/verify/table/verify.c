@@ -23,6 +23,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_nearest.h"
+#include "kn_options.h"
 #include "kn_parallel.h"
 #include "kn_verify_internal.h"
 
@@ -413,11 +414,10 @@ kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec
                     kn_error *err)
 {
     *out = NULL;
-    const kn_verify_options plain = KN_VERIFY_OPTIONS_INIT;
-    if (options && options->size < sizeof *options)
-        return kn_fail(err, KN_USAGE, "verification options: the size field is not set");
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_verify_options, KN_VERIFY_OPTIONS_INIT, options, "verification options", err);
     KN_TRY(kn_spec_check_one_table(spec, NULL, err));
-    kn_verifier v = {.ctx = ctx, .spec = spec, .options = options ? options : &plain, .arena = {.ctx = ctx}};
+    kn_verifier v = {.ctx = ctx, .spec = spec, .options = options, .arena = {.ctx = ctx}};
     kn_status   st = kn_verify_in_time(ctx, v.options->time_limit, check(&v, err), err);
     verifier_free(&v);
     if (st == KN_OK)
