@@ -55,6 +55,51 @@ static void links_of_rows_that_are_left_out(void **state)
     expect_links(&c, false);
 }
 
+/* Ann has two rows, Bob one: who knows how often somebody was there tells them apart, though all rows look alike. */
+static void persons_with_more_rows(void **state)
+{
+    (void)state;
+    verify_case c = {.yaml = HEAD "entity: who\nattributes: {n: {role: identifier, pseudonym: {key-file: none.key}}, "
+                                  "a: {role: quasi}}\nprivacy: [{k: 2}]\n",
+                     .original = "who,n,a\nAnn,x,1\nAnn,x,1\nBob,y,1\nBob,y,1\n",
+                     .release = "n,a\n" P1 ",1\n" P1 ",1\n" P2 ",1\n" P2 ",1\n",
+                     .map = MAP("1\n2\n3\n4\n")};
+    expect_case(&c, NULL);
+    c.original = "who,n,a\nAnn,x,1\nAnn,x,1\nBob,y,1\n";
+    c.release = "n,a\n" P1 ",1\n" P1 ",1\n" P2 ",1\n";
+    c.map = MAP("1\n2\n3\n");
+    expect_case(&c, "k: 2 classes of 2 fail");
+}
+
+/* Persons whom two columns name. Rows that lack either are one person's; rows may be linked as with one column. */
+static void persons_of_two_columns(void **state)
+{
+    (void)state;
+#define TWO(k) HEAD "entity: [f, g]\nattributes: {a: {role: quasi}}\nprivacy: [{k: " k "}]\n"
+    verify_case c = {.yaml = TWO("3"),
+                     .original = "f,g,a\nA,1,1\nA,2,1\nB,1,1\nB,1,1\n",
+                     .release = "a\n1\n1\n1\n1\n",
+                     .map = MAP("1\n2\n3\n4\n")};
+    expect_case(&c, NULL);
+    c.yaml = TWO("4");
+    expect_case(&c, "k: 1 class of 1 fails");
+    static const char *const lacking[] = {"f,g,a\nA,1,1\nA,,1\nB,,1\nC,,1\n", "f,g,a\n1,A,1\n,A,1\n,B,1\n,C,1\n"};
+    for (int i = 0; i < 2; i++) {
+        c.original = lacking[i];
+        c.yaml = TWO("2");
+        expect_case(&c, NULL);
+        c.yaml = TWO("3");
+        expect_case(&c, "k: 1 class of 1 fails");
+    }
+    c.yaml = HEAD "entity: [f, g]\nattributes: {n: {role: identifier, pseudonym: {key-file: none.key}}, a: {role: "
+                  "quasi}}\nprivacy: [{k: 2}]\nsuppression: {rows: 1}\n";
+    c.original = "f,g,n,a\nA,1,x,1\nA,1,x,1\nA,2,y,1\nA,2,y,1\n";
+    c.release = "n,a\n" P1 ",1\n" P1 ",1\n" P2 ",1\n" P2 ",1\n";
+    expect_case(&c, NULL);
+    c.release = "n,a\n" P1 ",1\n" P1 ",1\n" P2 ",1\n*,*\n";
+    expect_case(&c, "1 person is shown with some of their rows only, such as that of row 3");
+}
+
 /* ---- Pseudonyms ---- */
 
 /* One pseudonym of eight identifiers: seven rows say so, five of them are told one by one. */
@@ -92,6 +137,114 @@ static void sets_that_look_like_columns(void **state)
     expect(yaml, "p;q;r,b\nx,1\ny,1\nz,1\n", "p;q;r,b\n{x;y;z},1\n{x;y;z},1\n{x;y;z},1\n", NULL, NULL);
 }
 
+/* The header's line ends count too, behind one name in quotes as well. */
+static void lines_that_end_otherwise(void **state)
+{
+    (void)state;
+    const char *yaml = HEAD "attributes: {a: {role: quasi}}\nprivacy: [{k: 2}]\n";
+    expect(yaml, "a\n1\n1\n", "\"a\"\n1\n1\n", NULL, NULL);
+    expect(yaml, "a\n1\n1\n", "\"a\"\r\n1\n1\n", NULL, "rows end in different ways");
+    expect(yaml, "a\n1\n1\n", "a\r\n1\n1\n", NULL, "rows end in different ways");
+}
+
+/* What a spreadsheet would execute has an apostrophe in front; a number, with its exponent, needs none. */
+static void cells_that_are_executed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cell;
+        bool        formula;
+    } cases[] = {
+        {"+1e5", false},  {"+1e-5", false}, {"-1E+05", false}, {"+12", false}, {"-1.5", false}, {"+", false},
+        {"+1e,5", true},  {"+1e+", true},   {"+1e-", true},    {"+1e", true},  {"+e5", true},   {"-1e5x", true},
+        {"+1e5+1", true}, {"=1", true},     {"@x", true},      {"-x", true},   {"+1e+-5", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char table[100];
+        snprintf(table, sizeof table, "a,s\n1,\"%s\"\n1,\"%s\"\n", cases[i].cell, cases[i].cell);
+        expect(HEAD "attributes: {a: {role: quasi}, s: {role: keep, type: text}}\nprivacy: [{k: 2}]\n"
+                    "spreadsheet-safe: true\n",
+               table, table, NULL, cases[i].formula ? "a spreadsheet would execute a cell of the release" : NULL);
+    }
+}
+
+/* ---- What cells mean ---- */
+
+/* Days have dashes, and one stands between two of them. */
+static void dashes_between_days(void **state)
+{
+    (void)state;
+    const char *yaml = HEAD "attributes: {d: {role: quasi, type: date}}\nprivacy: [{k: 2}]\n";
+    const char *days = "d\n2001-02-03\n2001-02-05\n";
+    expect(yaml, days, "d\n2001-02-03-2001-02-05\n2001-02-03-2001-02-05\n", NULL, NULL);
+    expect(yaml, days, "d\n2001-02-03-2001-02-04\n2001-02-03-2001-02-04\n", NULL, "cannot come from the original");
+}
+
+/* 2.0 is the other row's value, however it is spelled. */
+static void values_of_other_rows(void **state)
+{
+    (void)state;
+    const char *yaml = HEAD "attributes: {a: {role: quasi, type: decimal}}\nprivacy: [{k: 1}]\nforce: true\n";
+    expect(yaml, "a\n1\n2\n", "a\n2.0\n1.0\n", MAP("1\n2\n"), "row 1, column \"a\"");
+}
+
+/* A missing value is below the root alone, whatever that is called. */
+static void missing_below_the_root(void **state)
+{
+    (void)state;
+    file("tree.csv", "1;p;top\n2;p;top\n3;q;top\n");
+    const char *yaml = HEAD "attributes: {a: {role: quasi, hierarchy: tree.csv}}\nprivacy: [{k: 2}]\n";
+    for (int i = 0; i < 2; i++) {
+        const char *map = i ? MAP("1\n2\n") : NULL;
+        expect(yaml, "a\n1\n\n", "a\ntop\ntop\n", map, NULL);
+        expect(yaml, "a\n1\n\n", "a\np\np\n", map, "");
+    }
+}
+
+/* ---- Hierarchies ---- */
+
+#define TREE HEAD "attributes: {a: {role: quasi, hierarchy: tree.csv}, b: {role: quasi}}\nprivacy: [{k: 2}]\n"
+
+/* Labels with quotes that mean themselves, and a first letter that begins as the mark of UTF-8 does. */
+static void labels_as_they_stand(void **state)
+{
+    (void)state;
+    file("tree.csv", "x\"\"y;p;*\n\"z\"\"\";p;*\n");
+    expect(TREE, "a,b\nx\"\"y,1\n\"z\"\"\",1\n", "a,b\np,1\np,1\n", NULL, NULL);
+    file("tree.csv", "\xef\xbb\x80;p;*\nz;p;*\n");
+    expect(TREE, "a,b\n\xef\xbb\x80,1\nz,1\n", "a,b\np,1\np,1\n", NULL, NULL);
+    file("tree.csv", "\xef\xbb\xbfx;p;*\nz;p;*\n");
+    expect(TREE, "a,b\nx,1\nz,1\n", "a,b\np,1\np,1\n", NULL, NULL);
+}
+
+/* Semicolons split every line, but commas leave one root: these are meant. */
+static void the_delimiter_that_leaves_one_root(void **state)
+{
+    (void)state;
+    file("tree.csv", "x;1,p,*\nx;2,p,*\n");
+    expect(TREE, "a,b\nx;1,u\nx;2,u\n", "a,b\np,u\np,u\n", NULL, NULL);
+}
+
+/* Breaks have more decimals than the values. */
+static void breaks_between_values(void **state)
+{
+    (void)state;
+    const char *yaml = HEAD "attributes: {a: {role: quasi, type: decimal, hierarchy: {breaks: [[1.25, 2.75]]}}}\n"
+                            "privacy: [{k: 2}]\n";
+    expect(yaml, "a\n1.5\n2.5\n", "a\n\"[1.25, 2.75)\"\n\"[1.25, 2.75)\"\n", NULL, NULL);
+    expect(yaml, "a\n1\n2.5\n", "a\n\"[1.25, 2.75)\"\n\"[1.25, 2.75)\"\n", NULL, "");
+}
+
+/* Values that end where another's separator might begin: each has the parts that it has. */
+static void parts_end_with_the_value(void **state)
+{
+    (void)state;
+    const char *yaml = HEAD "attributes: {a: {role: quasi, hierarchy: {prefix: \".\"}}}\nprivacy: [{k: 2}]\n";
+    expect(yaml, "a\nb\n.x\nb\n.x\nbc\n.x\nbcd\n.x\nbc\nbcd\n", "a\nb\n.x\nb\n.x\nbc\n.x\nbcd\n.x\nbc\nbcd\n", NULL,
+           NULL);
+    expect(yaml, "a\nb.c\nb.d\n.x.y\n.x.z\n", "a\nb\nb\n.x\n.x\n", NULL, NULL);
+}
+
 /* ---- Rows that have no original ---- */
 
 /* Row 2 has an illness that nobody has: that is one row, however often it is looked for. */
@@ -105,12 +258,27 @@ static void counted_once(void **state)
     expect(yaml, original, "a,s\n1,x\n1,v\n*,z\n*,w\n", NULL, "1 released row cannot come from the original");
 }
 
+/* Two classes lack an original; the first row of either is told. */
+static void the_first_row_is_told(void **state)
+{
+    (void)state;
+    const char *yaml = HEAD "attributes: {a: {role: quasi, type: integer}}\nprivacy: [{k: 2}]\n";
+    expect(yaml, "a\n1\n1\n3\n4\n5\n6\n", "a\n1\n1\n[2-4]\n[2-4]\n[2-4]\n[5-6]\n", NULL,
+           "is left for it; such as row 3");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(identifiers_of_one_row_each), cmocka_unit_test(links_of_rows_that_are_left_out),
         cmocka_unit_test(a_pseudonym_of_many),         cmocka_unit_test(quotes_within_cells),
         cmocka_unit_test(sets_that_look_like_columns), cmocka_unit_test(counted_once),
+        cmocka_unit_test(persons_with_more_rows), cmocka_unit_test(persons_of_two_columns),
+        cmocka_unit_test(lines_that_end_otherwise), cmocka_unit_test(cells_that_are_executed),
+        cmocka_unit_test(dashes_between_days), cmocka_unit_test(values_of_other_rows),
+        cmocka_unit_test(missing_below_the_root), cmocka_unit_test(labels_as_they_stand),
+        cmocka_unit_test(the_delimiter_that_leaves_one_root), cmocka_unit_test(breaks_between_values),
+        cmocka_unit_test(parts_end_with_the_value), cmocka_unit_test(the_first_row_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

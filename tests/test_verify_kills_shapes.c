@@ -175,6 +175,7 @@ static void numbers_spelled_otherwise(void **state)
         {{"-5.0", "7.0"}, {"-5.0", "7"}, false},  {{"5", "7"}, {"05", "07"}, false},
         {{"15", "17"}, {"015", "17"}, false},     {{"15.0", "17.0"}, {"15", "17"}, true},
         {{"-15.0", "17.0"}, {"-15", "17"}, true}, {{"-15", "17"}, {"-015", "17"}, false},
+        {{"-0.50", "1.0"}, {"-0.5", "1"}, true},  {{"0.0", "1.0"}, {"-0", "1"}, false},
     };
     empty_folders();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -186,6 +187,37 @@ static void numbers_spelled_otherwise(void **state)
         print_message("case %zu\n", i);
         expect(AGES, cases[i].good ? NULL : "", -1);
     }
+}
+
+/* A quasi-identifier that is one number in two spellings: who knows which was written knows more. */
+static void quasi_spelled_twice(void **state)
+{
+    (void)state;
+    empty_folders();
+    put("in/person.csv", "id,city\np1,1\np2,1\np3,1\np4,1\n");
+    put("out/person.csv", "id,city\n1,1\n2,1\n3,1\n4,1\n");
+    expect(PERSONS, NULL, 0);
+    put("out/person.csv", "id,city\n1,1\n2,1\n3,1.0\n4,1.0\n");
+    expect(PERSONS, "column \"city\": the release shows one number in two spellings", 1);
+}
+
+/* One column: a comma that is not in quotes splits a row, whatever else might stand between cells. */
+static void commas_in_a_single_column(void **state)
+{
+    (void)state;
+    kn_context                *ctx = testing_context(1);
+    kn_error                   err = KN_ERROR_INIT;
+    kn_spec                   *spec = NULL;
+    kn_database_verify_report *r = NULL;
+    empty_folders();
+    put("in/person.csv", "id,city\np1,Nice\np2,Nice\n");
+    put("out/person.csv", "id\n1\n2,3\n");
+    put("spec.yaml", PERSONS);
+    assert_ok(kn_spec_read(&spec, ctx, path_of("spec.yaml"), &err), err);
+    assert_int_equal(kn_verify_database(&r, ctx, spec, NULL, &err), KN_INPUT);
+    assert_non_null(strstr(err.message, "more cells than the header"));
+    kn_spec_free(spec);
+    testing_context_free(ctx);
 }
 
 /* Noon where clocks are two hours ahead is ten o'clock. */
@@ -232,6 +264,104 @@ static void problems_told_once(void **state)
         if (cases[i].problem) expect(DATABASE(VISIT, "", ""), "", 3); /* and that there are two */
     }
     with_map = false;
+}
+
+/* Of 110 columns with a mark in each a hundred are told. */
+static void marks_in_many_columns(void **state)
+{
+    (void)state;
+    text yaml = {.size = 0}, header = {.size = 0}, plain = {.size = 0}, marked = {.size = 0}, file = {.size = 0};
+    add(&yaml, "kanon: 1\ninput: in/\noutput: out/\nentity: {table: person}\ntables:\n  person: {key: [id], attributes: {");
+    for (int i = 0; i < 110; i++) {
+        add(&yaml, "%sc%d: {role: quasi}", i ? ", " : "", i);
+        add(&header, ",c%d", i);
+        add(&plain, ",x");
+        add(&marked, ",\"x\"");
+    }
+    add(&yaml, "}}\nprivacy: [{k: 2}]\n");
+    empty_folders();
+    add(&file, "id%s\np1%s\np2%s\n", header.data, plain.data, plain.data);
+    put("in/person.csv", file.data);
+    file.size = 0;
+    add(&file, "id%s\n1%s\n2%s\n", header.data, plain.data, marked.data);
+    put("out/person.csv", file.data);
+    expect(yaml.data, "some cells stand in quotes and others do not", 100);
+}
+
+/* The table is told whose rows have their old keys, not the one behind it. */
+static void old_keys_of_one_table(void **state)
+{
+    (void)state;
+    enum { PEOPLE = 40 };
+    text people[2] = {{.size = 0}}, visits[2] = {{.size = 0}}, map = {.size = 0};
+    add(&map, "released id,original id\n");
+    for (int released = 0; released < 2; released++) {
+        add(&people[released], "id,city\n");
+        add(&visits[released], "vid,id,ward,ill\n");
+        for (int i = 1; i <= PEOPLE; i++) {
+            int other = i * 7 % (PEOPLE + 1); /* another order of the same numbers */
+            add(&people[released], "%d,Nice\n", i);
+            add(&visits[released], "%d,%d,A,flu\n", released ? other : i, i);
+            if (released) add(&map, "%d,%d\n", i, i);
+        }
+    }
+    empty_folders();
+    put("in/person.csv", people[0].data);
+    put("out/person.csv", people[1].data);
+    put("in/visit.csv", visits[0].data);
+    put("out/visit.csv", visits[1].data);
+    put("out.rowmap", map.data);
+    with_map = true;
+    expect(DATABASE(VISIT, "", ""), "table \"person\": 40 of 40 rows have the original's keys again", 1);
+    with_map = false;
+    empty_folders();
+}
+
+/* A visit in ward A and an exam of kind K are not the same, though each is the first text of its column. */
+static void rows_of_two_tables(void **state)
+{
+    (void)state;
+    static const char yaml[] =
+        DATABASE("  visit: {key: [vid], parent: {table: person, columns: [id]}, attributes: {ward: {role: quasi}}}\n"
+                 "  exam: {key: [eid], parent: {table: person, columns: [id]}, attributes: {kind: {role: quasi}}}\n",
+                 "", "");
+    empty_folders();
+    put("in/person.csv", "id,city\np1,Nice\np2,Nice\n");
+    put("out/person.csv", "id,city\n1,Nice\n2,Nice\n");
+    put("in/visit.csv", "vid,id,ward\nv1,p1,A\nv2,p2,A\n");
+    put("out/visit.csv", "vid,id,ward\n1,1,A\n2,2,A\n");
+    put("in/exam.csv", "eid,id,kind\ne1,p1,K\ne2,p2,K\n");
+    put("out/exam.csv", "eid,id,kind\n1,1,K\n2,2,K\n");
+    expect(yaml, NULL, 0);
+    put("out/visit.csv", "vid,id,ward\n1,1,A\n");
+    put("out/exam.csv", "eid,id,kind\n1,2,K\n");
+    expect(yaml, "", -1);
+    empty_folders();
+}
+
+/* Released visits of a person fit one or both of the originals: whom the first takes it must be able to give back. */
+static void rows_that_move_on(void **state)
+{
+    (void)state;
+    static const char *const orders[] = {"1,1,G\n2,1,A\n3,2,G\n4,2,A\n", "1,1,A\n2,1,G\n3,2,A\n4,2,G\n"};
+    empty_folders();
+    put("wards.csv", "A;G;*\nB;G;*\nC;H;*\n");
+    put("in/person.csv", "id,city\np1,Nice\np2,Nice\n");
+    put("out/person.csv", "id,city\n1,Nice\n2,Nice\n");
+    put("in/visit.csv", "vid,id,ward\nv1,p1,A\nv2,p1,B\nv3,p2,A\nv4,p2,B\n");
+    put("out.rowmap", "released id,original id\n1,p1\n2,p2\n");
+    for (int i = 0; i < 4; i++) {
+        text visits = {.size = 0};
+        add(&visits, "vid,id,ward\n%s", orders[i % 2]);
+        put("out/visit.csv", visits.data);
+        with_map = i >= 2;
+        expect(DATABASE("  visit: {key: [vid], parent: {table: person, columns: [id]}, attributes: {ward: {role: "
+                        "quasi, hierarchy: wards.csv}}}\n",
+                        "", ""),
+               NULL, 0);
+    }
+    with_map = false;
+    empty_folders();
 }
 
 static void which_sensitive_column(void **state)
@@ -348,6 +478,52 @@ static void digits_of_counts(void **state)
     expect(ANATOMY, NULL, 0);
     put("out/visit_sensitive.csv", "group,ill,count\n1,cold,8\n1,flu,9\n");
     expect(ANATOMY, "group 1 does not have as many values", 1);
+}
+
+/* Seven groups of two, the last five of them with one value: five are told, and the worst decides. */
+static void groups_that_fail(void **state)
+{
+    (void)state;
+    static const char yaml[] = DATABASE(VISIT, ", {l-diversity: {attribute: visit.ill, kind: recursive, l: 2, c: 9}}",
+                                        "options: {anatomy: true}\n");
+    text              people[2] = {{.size = 0}}, visits[2] = {{.size = 0}}, list = {.size = 0};
+    add(&list, "group,ill,count\n1,cold,1\n1,flu,1\n2,cold,1\n2,flu,2\n");
+    for (int i = 3; i <= 8; i++) add(&list, "%d,flu,2\n", i);
+    for (int released = 0; released < 2; released++) {
+        const char *old = released ? "" : "p";
+        add(&people[released], "id,city\n");
+        add(&visits[released], "vid,id,ward,%s\n", released ? "group" : "ill");
+        for (int i = 1; i <= 17; i++) {
+            char group[4];
+            snprintf(group, sizeof group, "%d", i <= 2 ? 1 : i <= 5 ? 2 : i / 2);
+            add(&people[released], "%s%d,Nice\n", old, i);
+            add(&visits[released], "%s%d,%s%d,A,%s\n", old, i, old, i, released ? group : i == 1 || i == 3 ? "cold" : "flu");
+        }
+    }
+    empty_folders();
+    put("in/person.csv", people[0].data);
+    put("out/person.csv", people[1].data);
+    put("in/visit.csv", visits[0].data);
+    put("out/visit.csv", visits[1].data);
+    put("out/visit_sensitive.csv", list.data);
+    assert_true(isinf(expect(yaml, "recursive l-diversity does not hold for group", 5)));
+    empty_folders();
+}
+
+/* A value that a group does not list is not the missing one that it does. */
+static void a_missing_value_stands_for_no_other(void **state)
+{
+    (void)state;
+    empty_folders();
+    put("in/person.csv", "id,city\np1,Nice\np2,Nice\np3,Nice\np4,Nice\n");
+    put("out/person.csv", "id,city\n1,Nice\n2,Nice\n3,Nice\n4,Nice\n");
+    put("in/visit.csv", "vid,id,ward,ill\nv1,p1,A,flu\nv2,p2,A,cold\nv3,p3,B,gout\nv4,p4,B,\n");
+    put("out/visit.csv", "vid,id,ward,group\n1,1,A,1\n2,2,A,1\n3,3,B,2\n4,4,B,2\n");
+    put("out/visit_sensitive.csv", "group,ill,count\n1,cold,1\n1,flu,1\n2,gout,1\n2,,1\n");
+    expect(ANATOMY, NULL, 0);
+    put("out/visit_sensitive.csv", "group,ill,count\n1,flu,1\n1,,1\n2,gout,1\n2,,1\n");
+    expect(ANATOMY, "", -1);
+    empty_folders();
 }
 
 /* Two rows of a person that show the same, in two groups: which is which is told by the lists. */
@@ -559,10 +735,18 @@ int main(void)
         cmocka_unit_test(rows_dealt_to_nodes),
         cmocka_unit_test(rows_dealt_evenly),
         cmocka_unit_test(numbers_spelled_otherwise),
+        cmocka_unit_test(quasi_spelled_twice),
+        cmocka_unit_test(commas_in_a_single_column),
         cmocka_unit_test(moments_of_a_zone),
         cmocka_unit_test(problems_told_once),
+        cmocka_unit_test(marks_in_many_columns),
+        cmocka_unit_test(old_keys_of_one_table),
+        cmocka_unit_test(rows_of_two_tables),
+        cmocka_unit_test(rows_that_move_on),
         cmocka_unit_test(which_sensitive_column),
         cmocka_unit_test(digits_of_counts),
+        cmocka_unit_test(groups_that_fail),
+        cmocka_unit_test(a_missing_value_stands_for_no_other),
         cmocka_unit_test(rows_alike),
         cmocka_unit_test(rows_to_exchange),
         cmocka_unit_test(exams_of_visits_alike),
