@@ -100,6 +100,19 @@ static void persons_of_two_columns(void **state)
     expect_case(&c, "1 person is shown with some of their rows only, such as that of row 3");
 }
 
+/* What names a person is read as its type says: as texts 1 and 1.0 are two persons. */
+static void persons_by_the_type_of_their_key(void **state)
+{
+    (void)state;
+#define KEY(type)                                                                                                      \
+    HEAD "entity: who\nattributes: {who: {role: identifier" type "}, a: {role: quasi}}\nprivacy: [{k: 2}]\n"
+    verify_case c = {.original = "who,a\n1,1\n1.0,1\n", .release = "a\n1\n1\n", .map = MAP("1\n2\n")};
+    c.yaml = KEY(", type: text");
+    expect_case(&c, NULL);
+    c.yaml = KEY(", type: decimal");
+    expect_case(&c, "k: 1 class of 1 fails");
+}
+
 /* ---- Pseudonyms ---- */
 
 /* One pseudonym of eight identifiers: seven rows say so, five of them are told one by one. */
@@ -155,8 +168,8 @@ static void cells_that_are_executed(void **state)
         const char *cell;
         bool        formula;
     } cases[] = {
-        {"+1e5", false},  {"+1e-5", false}, {"-1E+05", false}, {"+12", false}, {"-1.5", false}, {"+", false},
-        {"+1e,5", true},  {"+1e+", true},   {"+1e-", true},    {"+1e", true},  {"+e5", true},   {"-1e5x", true},
+        {"+1e5", false},  {"+1e-5", false}, {"-1E+05", false}, {"+12", false}, {"-1.5", false},  {"+", false},
+        {"+1e,5", true},  {"+1e+", true},   {"+1e-", true},    {"+1e", true},  {"+e5", true},    {"-1e5x", true},
         {"+1e5+1", true}, {"=1", true},     {"@x", true},      {"-x", true},   {"+1e+-5", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -223,6 +236,24 @@ static void the_delimiter_that_leaves_one_root(void **state)
     (void)state;
     file("tree.csv", "x;1,p,*\nx;2,p,*\n");
     expect(TREE, "a,b\nx;1,u\nx;2,u\n", "a,b\np,u\np,u\n", NULL, NULL);
+    file("tree.csv", "5\" pipe,p,*\n6\" pipe,p,*\n"); /* no delimiter is above doubt: the only one that splits */
+    expect(TREE, "a,b\n\"5\"\" pipe\",u\n\"6\"\" pipe\",u\n", "a,b\np,u\np,u\n", NULL, NULL);
+}
+
+/* Quotes around a cell with one inside speak for the comma: the semicolon leaves them in the middle of a cell. */
+static void quotes_that_fit_a_delimiter(void **state)
+{
+    (void)state;
+    file("tree.csv", "p;1,\"xx\"\"y\",*\np;2,\"xx\"\"y\",*\n");
+    expect(TREE, "a,b\np;1,u\np;2,u\n", "a,b\n\"xx\"\"y\",u\n\"xx\"\"y\",u\n", NULL, NULL);
+}
+
+/* A line with one label is no path. */
+static void paths_of_one_label(void **state)
+{
+    (void)state;
+    file("tree.csv", "1\n2\n");
+    expect_error(TREE, "a,b\n1,u\n2,u\n", "a,b\n1,u\n2,u\n", NULL, KN_INPUT, "a path has 2 to");
 }
 
 /* Breaks have more decimals than the values. */
@@ -230,19 +261,17 @@ static void breaks_between_values(void **state)
 {
     (void)state;
     const char *yaml = HEAD "attributes: {a: {role: quasi, type: decimal, hierarchy: {breaks: [[1.25, 2.75]]}}}\n"
-                            "privacy: [{k: 2}]\n";
+                            "privacy: [{k: 2}]\nmethod: optimal\n";
     expect(yaml, "a\n1.5\n2.5\n", "a\n\"[1.25, 2.75)\"\n\"[1.25, 2.75)\"\n", NULL, NULL);
     expect(yaml, "a\n1\n2.5\n", "a\n\"[1.25, 2.75)\"\n\"[1.25, 2.75)\"\n", NULL, "");
 }
 
-/* Values that end where another's separator might begin: each has the parts that it has. */
+/* Texts stand one behind the other in memory: b.c has two parts, though what follows it begins with a separator. */
 static void parts_end_with_the_value(void **state)
 {
     (void)state;
-    const char *yaml = HEAD "attributes: {a: {role: quasi, hierarchy: {prefix: \".\"}}}\nprivacy: [{k: 2}]\n";
-    expect(yaml, "a\nb\n.x\nb\n.x\nbc\n.x\nbcd\n.x\nbc\nbcd\n", "a\nb\n.x\nb\n.x\nbc\n.x\nbcd\n.x\nbc\nbcd\n", NULL,
-           NULL);
-    expect(yaml, "a\nb.c\nb.d\n.x.y\n.x.z\n", "a\nb\nb\n.x\n.x\n", NULL, NULL);
+    expect(HEAD "attributes: {a: {role: quasi, hierarchy: {prefix: \".\"}}}\nprivacy: [{k: 2}]\nmethod: optimal\n",
+           "a\nb.c\n.x\nb.c.d\n.x\n", "a\nb.c\n.x\nb.c\n.x\n", MAP("1\n2\n3\n4\n"), NULL);
 }
 
 /* ---- Rows that have no original ---- */
@@ -270,15 +299,27 @@ static void the_first_row_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(identifiers_of_one_row_each), cmocka_unit_test(links_of_rows_that_are_left_out),
-        cmocka_unit_test(a_pseudonym_of_many),         cmocka_unit_test(quotes_within_cells),
-        cmocka_unit_test(sets_that_look_like_columns), cmocka_unit_test(counted_once),
-        cmocka_unit_test(persons_with_more_rows), cmocka_unit_test(persons_of_two_columns),
-        cmocka_unit_test(lines_that_end_otherwise), cmocka_unit_test(cells_that_are_executed),
-        cmocka_unit_test(dashes_between_days), cmocka_unit_test(values_of_other_rows),
-        cmocka_unit_test(missing_below_the_root), cmocka_unit_test(labels_as_they_stand),
-        cmocka_unit_test(the_delimiter_that_leaves_one_root), cmocka_unit_test(breaks_between_values),
-        cmocka_unit_test(parts_end_with_the_value), cmocka_unit_test(the_first_row_is_told),
+        cmocka_unit_test(identifiers_of_one_row_each),
+        cmocka_unit_test(links_of_rows_that_are_left_out),
+        cmocka_unit_test(a_pseudonym_of_many),
+        cmocka_unit_test(quotes_within_cells),
+        cmocka_unit_test(sets_that_look_like_columns),
+        cmocka_unit_test(counted_once),
+        cmocka_unit_test(persons_by_the_type_of_their_key),
+        cmocka_unit_test(persons_with_more_rows),
+        cmocka_unit_test(persons_of_two_columns),
+        cmocka_unit_test(lines_that_end_otherwise),
+        cmocka_unit_test(cells_that_are_executed),
+        cmocka_unit_test(dashes_between_days),
+        cmocka_unit_test(values_of_other_rows),
+        cmocka_unit_test(missing_below_the_root),
+        cmocka_unit_test(labels_as_they_stand),
+        cmocka_unit_test(the_delimiter_that_leaves_one_root),
+        cmocka_unit_test(quotes_that_fit_a_delimiter),
+        cmocka_unit_test(paths_of_one_label),
+        cmocka_unit_test(breaks_between_values),
+        cmocka_unit_test(parts_end_with_the_value),
+        cmocka_unit_test(the_first_row_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

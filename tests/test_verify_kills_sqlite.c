@@ -68,7 +68,8 @@ static void keys_that_the_database_says(void **state)
 }
 
 #define PERSON_TABLE "CREATE TABLE person (id TEXT PRIMARY KEY, city TEXT);" PERSONS
-#define VISIT_TABLE(more) "CREATE TABLE visit (vid TEXT PRIMARY KEY, id TEXT REFERENCES person (id), ward TEXT" more ");"
+#define VISIT_TABLE(more)                                                                                              \
+    "CREATE TABLE visit (vid TEXT PRIMARY KEY, id TEXT REFERENCES person (id), ward TEXT" more ");"
 
 /* A foreign key that is declared twice is one; with `parent:` the first that fits it counts. */
 static void foreign_keys_declared_twice(void **state)
@@ -92,7 +93,7 @@ static void foreign_keys_left_out(void **state)
     (void)state;
     put_release(true);
     const char *tables = PERSON_TABLE VISIT_TABLE(", by_whom TEXT REFERENCES person (id)") VISITS("vid, id, ward");
-    const char *parent = "must not be released";
+    const char                       *parent = "must not be released";
     expect(tables, SPEC("", VISIT("", "")), "has several foreign keys to listed tables");
     expect(tables, SPEC("", VISIT("parent: {table: person, columns: [id]}, ", "")), NULL);
     expect(tables, SPEC("", VISIT("parent: {table: person, columns: [id]}, ", ", by_whom: {role: keep}")), parent);
@@ -102,6 +103,19 @@ static void foreign_keys_left_out(void **state)
                         "CREATE TABLE visit (vid TEXT, id TEXT REFERENCES person (id) REFERENCES ward (id), ward "
                         "TEXT, PRIMARY KEY (vid, id));" VISITS("vid, id, ward"),
            SPEC("", VISIT("parent: {table: person, columns: [id]}, ", "")), NULL);
+}
+
+/* A column of numbers is one for the verifier: its hierarchy of ranges can be built. */
+static void columns_of_numbers(void **state)
+{
+    (void)state;
+    mkdir(path_of("out"), 0700);
+    remove(path_of("out/visit.csv"));
+    put("out/person.csv", "id,age\n1,\"[30, 39]\"\n2,\"[30, 39]\"\n");
+    expect("CREATE TABLE person (id TEXT PRIMARY KEY, age INTEGER); INSERT INTO person VALUES ('p1', 31), ('p2', 39);",
+           "kanon: 1\ninput: \"sqlite:in.db\"\noutput: out/\nentity: {table: person}\ntables:\n  person: {attributes: "
+           "{age: {role: quasi, hierarchy: {ranges: [10]}}}}\nprivacy: [{k: 2}]\n",
+           NULL);
 }
 
 static void texts_that_are_none(void **state)
@@ -117,9 +131,8 @@ int main(void)
 {
     folder_set_up();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_that_the_database_says),
-        cmocka_unit_test(foreign_keys_declared_twice),
-        cmocka_unit_test(foreign_keys_left_out),
+        cmocka_unit_test(keys_that_the_database_says), cmocka_unit_test(foreign_keys_declared_twice),
+        cmocka_unit_test(foreign_keys_left_out),       cmocka_unit_test(columns_of_numbers),
         cmocka_unit_test(texts_that_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
