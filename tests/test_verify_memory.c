@@ -139,7 +139,7 @@ static bool refuse_one(verifying *verify, size_t least, bool holds, int64_t at, 
 static void refuse_each(verifying *verify, const char *yaml, size_t least, bool holds)
 {
     put("spec.yaml", yaml);
-    for (int more = 0; more < 2; more++) {
+    for (int more = 0; more < (testing_step() == 1 ? 2 : 1); more++) { /* once where a sanitizer looks on */
         int64_t at = 0;
         while (refuse_one(verify, least, holds, at, more)) at += testing_step();
         assert_true(at > 20);
