@@ -1,7 +1,9 @@
 /* test_verify_kills.c: single steps of the verifier of tables, each on the smallest release that shows whether it is right. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <time.h>
 
+#include "kn_verify_internal.h"
 #include "verify_testing.h"
 
 /* ---- Levels ---- */
@@ -244,6 +246,91 @@ static void without_an_original(void **state)
     testing_context_free(ctx);
 }
 
+/* Where a mask ends in ** a lone star stands on that level, for those of the population too. */
+static void a_star_above_a_mask(void **state)
+{
+    (void)state;
+    file("crowd.csv", "a,b\n11,x\n12,x\n13,x\n14,x\n");
+    for (int k = 4; k <= 5; k++)
+        for (int map = 0; map < 2; map++) {
+            char yaml[400];
+            snprintf(yaml, sizeof yaml,
+                     HEAD "attributes: {a: {role: quasi, type: text, hierarchy: {mask: right}}, b: {role: quasi}}\n"
+                          "population: crowd.csv\nprivacy: [{k-map: {k: %d}}]\nmethod: optimal\n",
+                     k);
+            expect(yaml, "a,b\n11,x\n12,x\n", "a,b\n*,x\n*,x\n", map ? "kanon-rowmap 1\n1\n2\n" : NULL,
+                   k == 4 ? NULL : "k-map");
+        }
+}
+
+/* A number that no range of whole steps can hold is refused, not left without a label. */
+static void numbers_beyond_all_ranges(void **state)
+{
+    (void)state;
+    expect_error(HEAD "attributes: {a: {role: quasi, type: decimal, hierarchy: {ranges: [10]}}}\nprivacy: [{k: 2}]\n",
+                 "a\n1e60\n1e60\n", "a\n*\n*\n", NULL, KN_INPUT, "");
+}
+
+/* ---- Outcomes ---- */
+
+/* A promise that nobody could count is open; one that was counted and does not hold is broken. */
+static void promises_that_were_not_counted(void **state)
+{
+    (void)state;
+    kn_verified_model m = {.holds = false, .reached = NAN};
+    assert_int_equal(kn_verify_outcome(false, KN_ASSIGNMENT_PROVED, false, &m, 1), KN_OUTCOME_UNDECIDED);
+    assert_int_equal(kn_verify_outcome(false, KN_ASSIGNMENT_PROVED, true, &m, 1), KN_OUTCOME_FAILS);
+    m.reached = 1;
+    assert_int_equal(kn_verify_outcome(false, KN_ASSIGNMENT_PROVED, false, &m, 1), KN_OUTCOME_FAILS);
+    m.holds = true;
+    assert_int_equal(kn_verify_outcome(false, KN_ASSIGNMENT_PROVED, false, &m, 1), KN_OUTCOME_UNDECIDED);
+    assert_int_equal(kn_verify_outcome(false, KN_ASSIGNMENT_PROVED, true, &m, 1), KN_OUTCOME_HOLDS);
+}
+
+/* As many open points as there is room for. */
+static void open_points(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(1);
+    kn_arena    arena;
+    const char *list[KN_VERIFY_OPEN + 2] = {NULL};
+    int         count = 0;
+    kn_arena_init(&arena, ctx);
+    for (int i = 0; i < KN_VERIFY_OPEN + 2; i++) kn_verify_open_add(list, &count, &arena, "open");
+    assert_int_equal(count, KN_VERIFY_OPEN);
+    assert_string_equal(list[KN_VERIFY_OPEN - 1], "open");
+    kn_arena_free(&arena);
+    testing_context_free(ctx);
+}
+
+/* Without enough time nothing is said; the limit is this call's alone, also a second later. */
+static void too_little_time(void **state)
+{
+    (void)state;
+    kn_context       *ctx = testing_context(1);
+    kn_error          err = KN_ERROR_INIT;
+    kn_spec          *spec = NULL;
+    kn_verify_report *r = NULL;
+    kn_verify_options options = KN_VERIFY_OPTIONS_INIT;
+    const char *const originals[] = {file("original.csv", "a\n1\n1\n")};
+    options.originals = originals;
+    options.original_count = 1;
+    options.release = file("release.csv", "a\n1\n1\n");
+    assert_ok(
+        kn_spec_read(&spec, ctx, file("spec.yaml", HEAD "attributes: {a: {role: quasi}}\nprivacy: [{k: 2}]\n"), &err),
+        err);
+    options.time_limit = 1e-9;
+    assert_int_equal(kn_verify(&r, ctx, spec, &options, &err), KN_UNDECIDED);
+    assert_non_null(strstr(err.message, "it was not decided within 1e-09 seconds"));
+    nanosleep(&(struct timespec){1, 100000000}, NULL);
+    options.time_limit = 0;
+    assert_ok(kn_verify(&r, ctx, spec, &options, &err), err);
+    assert_true(r->ok);
+    kn_verify_report_free(r);
+    kn_spec_free(spec);
+    testing_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +347,11 @@ int main(void)
         cmocka_unit_test(large_weights),
         cmocka_unit_test(every_class_may_be_missing),
         cmocka_unit_test(without_an_original),
+        cmocka_unit_test(a_star_above_a_mask),
+        cmocka_unit_test(numbers_beyond_all_ranges),
+        cmocka_unit_test(promises_that_were_not_counted),
+        cmocka_unit_test(open_points),
+        cmocka_unit_test(too_little_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

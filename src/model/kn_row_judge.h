@@ -38,7 +38,7 @@ KN_CHECK kn_status kn_row_judge_holds(bool *out, kn_row_judge *judge, const void
 /* Is `smallest`, in rows, all that a class needs? */
 static inline bool kn_row_judge_size_says_all(const kn_row_judge *judge)
 {
-    return judge->requirements->k_only && judge->requirements->entity < 0;
+    return judge->requirements->k_only;
 }
 
 #endif

@@ -39,8 +39,8 @@ typedef struct pairing {
     int64_t        cost;      /* values that are used and not in the lists                   */
     doubtful      *doubts;
     size_t         doubt_count, doubt_capacity;
-    uint32_t      *saved; /* originals of two subtrees, as they are walked */
-    size_t         saved_count, saved_capacity;
+    uint32_t      *saved; /* originals of two subtrees, as they are walked; room for all rows */
+    size_t         saved_count;
 } pairing;
 
 /* ---- Lists ---- */
@@ -192,20 +192,15 @@ static kn_status find_doubts(pairing *p, kn_error *err)
 }
 
 /* Writes down the originals of a subtree, or takes them from there. */
-static bool save(pairing *p, int table, uint32_t released)
+static void save(pairing *p, int table, uint32_t released)
 {
     const kn_vdb_table *t = &p->v->tables[table];
-    void               *saved = p->saved;
-    if (!kn_grow(p->v->ctx, &saved, &p->saved_capacity, p->saved_count + 1, sizeof *p->saved)) p->m.failed = true;
-    p->saved = saved;
-    if (p->m.failed) return false;
     p->saved[p->saved_count++] = p->rows[table][released];
     for (int i = 0; i < t->child_count; i++) {
         const kn_vdb_rows *child = &p->v->tables[t->children[i]].release;
         for (uint32_t c = child->start[released]; c < child->start[released + 1]; c++)
-            if (!save(p, t->children[i], child->list[c])) return false;
+            save(p, t->children[i], child->list[c]);
     }
-    return true;
 }
 
 static void restore(pairing *p, int table, uint32_t released, size_t *at)
@@ -226,7 +221,8 @@ static void exchange(pairing *p, const doubtful *d, uint32_t wanted, int64_t mos
     if (wanted == mine || !kn_vdb_contains(&p->m, d->table, wanted, d->row)) return;
     if (other != KN_V_NONE && !kn_vdb_contains(&p->m, d->table, mine, other)) return;
     p->saved_count = 0;
-    if (!save(p, d->table, d->row) || (other != KN_V_NONE && !save(p, d->table, other))) return;
+    save(p, d->table, d->row);
+    if (other != KN_V_NONE) save(p, d->table, other);
     take_all(p, d->table, d->row, true);
     if (other != KN_V_NONE) take_all(p, d->table, other, true);
     bool good = kn_vdb_pair_rows(&p->m, d->table, wanted, d->row, p->rows) &&
@@ -283,14 +279,17 @@ static void report_all(pairing *p)
 static kn_status make_room(pairing *p, kn_error *err)
 {
     kn_vdb *v = p->v;
-    size_t  tables = (size_t)v->table_count;
+    size_t  tables = (size_t)v->table_count, all = 0;
     p->rows = kn_arena_array(&p->room, tables + 1, sizeof *p->rows);
     p->owner = kn_arena_array(&p->room, tables + 1, sizeof *p->owner);
     p->ambiguous = kn_arena_array_zero(&p->room, (size_t)v->tables[v->person].original.rows + 1, sizeof *p->ambiguous);
     for (size_t t = 0; t < tables && !p->room.failed; t++) {
-        p->rows[t] = kn_arena_array_zero(&p->room, (size_t)v->tables[t].release.rows + 1, sizeof *p->rows[t]);
+        size_t released = (size_t)v->tables[t].release.rows + 1;
+        p->rows[t] = kn_arena_array_zero(&p->room, released, sizeof *p->rows[t]);
         p->owner[t] = kn_varray_none(&p->room, (size_t)v->tables[t].original.rows + 1);
+        all += released;
     }
+    p->saved = kn_arena_array(&p->room, all + 1, sizeof *p->saved);
     return p->room.failed ? kn_vdb_no_memory(v, err) : KN_OK;
 }
 

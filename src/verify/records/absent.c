@@ -378,7 +378,7 @@ static kn_status find_prices(absence *a, bool *any, kn_error *err)
         a->price[rank]++;
     }
     for (uint32_t r = 0; st == KN_OK && r < a->view.labels; r++)
-        if (other[r] || r >= a->view.known) a->price[r] = 0;
+        if (other[r]) a->price[r] = 0;
     kn_free(other);
     kn_free(seen);
     return st;

@@ -67,12 +67,6 @@ typedef struct kn_records_verifier {
     bool                             diverse; /* l-diversity is promised of some class */
 } kn_records_verifier;
 
-static inline kn_string kn_vlabel_text(const kn_records_verifier *v, uint32_t label)
-{
-    const kn_vclass *c = &v->classes[v->class_of[label]];
-    return c->texts.texts[label - c->first];
-}
-
 /* Is it a value that nobody is taken to know, and that is published as it is (III-F)? */
 static inline bool kn_vlabel_sensitive(const kn_records_verifier *v, uint32_t label)
 {

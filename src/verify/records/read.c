@@ -29,7 +29,6 @@ typedef struct told {
     uint64_t             nodes;
     kn_texts             unsaid, ids;
     kn_records_layout    layout;
-    int                  ignored;
     int64_t              merged;
 } told;
 
@@ -44,7 +43,6 @@ static kn_status hear_ignored(void *state, kn_string name, kn_error *err)
 {
     told *t = state;
     (void)err;
-    t->ignored++;
     if (t->release)
         kn_vproblem(t->v->notes, "the release holds \"%.*s\", which belongs to no class", (int)name.size, name.data);
     return KN_OK;

@@ -33,6 +33,7 @@ typedef struct checker {
     uint32_t    *class_of; /* per row of the file; KN_V_NONE: the release has no such class */
     figures     *figures;  /* per class, of one quasi-identifier             */
     kn_arena     arena;
+    const char  *rows; /* the column that says how many rows a class has  */
 } checker;
 
 /* ---- Names ---- */
@@ -79,9 +80,9 @@ static kn_status read_file(checker *c, kn_error *err)
             names[options.column_count++] = name;
         }
     }
-    const char *rows = name_of(c, "rows", "");
-    if (!rows) return kn_fail_memory(err, c->v->ctx, WHAT);
-    names[options.column_count++] = rows;
+    c->rows = name_of(c, "rows", "");
+    if (!c->rows) return kn_fail_memory(err, c->v->ctx, WHAT);
+    names[options.column_count++] = c->rows;
     KN_TRY(kn_vtable_read(&c->file, v->ctx, &path, 1, &options, err));
     for (int i = 0; i < options.column_count; i++)
         if (!kn_vtable_column(c->file, names[i])) kn_vproblem(v->notes, "the summary has no column \"%s\"", names[i]);
@@ -206,11 +207,9 @@ static kn_status check_quasi(checker *c, const kn_vquasi *q, kn_error *err)
     return KN_OK;
 }
 
-static kn_status check_rows(checker *c, kn_error *err)
+static void check_rows(const checker *c)
 {
-    const char *name = name_of(c, "rows", "");
-    if (!name) return kn_fail_memory(err, c->v->ctx, WHAT);
-    const kn_vcolumn *column = kn_vtable_column(c->file, name);
+    const kn_vcolumn *column = kn_vtable_column(c->file, c->rows);
     for (int64_t row = 0; row < c->file->rows; row++) {
         int64_t said = -1;
         if (c->class_of[row] == KN_V_NONE) continue;
@@ -218,7 +217,6 @@ static kn_status check_rows(checker *c, kn_error *err)
             kn_vproblem(c->v->notes, "row %lld of the summary: the class does not have that many rows",
                         (long long)row + 1);
     }
-    return KN_OK;
 }
 
 static kn_status check(checker *c, kn_error *err)
@@ -226,7 +224,7 @@ static kn_status check(checker *c, kn_error *err)
     KN_TRY(read_file(c, err));
     if (c->v->notes->failed) return KN_OK; /* columns are missing, or the map is wrong: the rest means nothing */
     KN_TRY(match_rows(c, err));
-    KN_TRY(check_rows(c, err));
+    check_rows(c);
     c->figures = kn_arena_alloc(&c->arena, ((size_t)c->v->classes.count + 1) * sizeof *c->figures);
     if (!c->figures) return kn_fail_memory(err, c->v->ctx, WHAT);
     for (int q = 0; q < c->v->quasi_count; q++) KN_TRY(check_quasi(c, &c->v->quasi[q], err));

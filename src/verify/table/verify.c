@@ -320,7 +320,12 @@ static kn_status join_entity(kn_verifier *v, kn_error *err)
     if (st == KN_OK) {
         v->joined = (kn_vcolumn){.count = groups.count + 1, .width = 4, .codes = groups.of_row};
         groups.of_row = NULL;
+        v->entities = (kn_vdomain){.ctx = v->ctx, .count = groups.count};
+        v->entities.of_original = kn_alloc_array(v->ctx, (size_t)groups.count + 1, sizeof *v->entities.of_original);
+        if (!v->entities.of_original) st = no_memory(v, err);
     }
+    for (uint32_t i = 0; st == KN_OK && i <= groups.count; i++)
+        v->entities.of_original[i] = i < groups.count ? i : KN_V_MISSING;
     kn_vgroups_free(&groups);
     for (size_t i = 0; domains && i < n; i++) kn_vdomain_free(&domains[i]);
     kn_free(domains);
