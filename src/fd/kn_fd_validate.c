@@ -535,8 +535,8 @@ static bool walker_make(walker *w, job *j, size_t rows)
 
 static void walker_free(walker *w)
 {
-    KN_FREE(w->alive, w->live, w->own, w->near_codes, w->near_weights, w->rows, w->moved, w->group, w->size,
-                w->code, w->slot, w->sums, w->ranges);
+    KN_FREE(w->alive, w->live, w->own, w->near_codes, w->near_weights, w->rows, w->moved, w->group, w->size, w->code,
+            w->slot, w->sums, w->ranges);
 }
 
 /* Which clusters are looked at, and how many exceptions these may have: their share of the budget. */

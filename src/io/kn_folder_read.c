@@ -60,7 +60,7 @@ static kn_status list_memory(const folder *f, kn_catalog *catalog, const kn_data
 {
     const char *slash = f->path[strlen(f->path) - 1] != '/' ? "/" : "";
     char       *prefix = kn_strformat(f->ctx, "%s%s", f->path, slash);
-    kn_status status = prefix ? KN_OK : kn_fail_memory(err, f->ctx, f->path);
+    kn_status   status = prefix ? KN_OK : kn_fail_memory(err, f->ctx, f->path);
     for (const char *name = NULL; status == KN_OK && (name = kn_memory_next(f->ctx, prefix, name)) != NULL;) {
         const char *file = name + strlen(prefix);
         size_t      size = table_of_file(file);

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "kn_alloc.h"
-#include "kn_csv_scan.h"
 #include "kn_context.h"
+#include "kn_csv_scan.h"
 #include "kn_error.h"
 #include "kn_output.h"
 #include "kn_source.h"

@@ -555,8 +555,7 @@ static void free_all(mondrian *m, kn_partition_counters *counters)
     for (int i = 0; m->workers && i < m->worker_count; i++) {
         worker_state *w = &m->workers[i];
         add_counters(counters, &w->counters);
-        KN_FREE(w->spans, w->order, w->counts, w->rows, w->stack.items, w->classes.items, w->grown.items,
-                    w->records);
+        KN_FREE(w->spans, w->order, w->counts, w->rows, w->stack.items, w->classes.items, w->grown.items, w->records);
         kn_cut_chooser_free(w->chooser);
         kn_clusterer_free(w->clusterer);
         kn_row_judge_free(&w->judge);

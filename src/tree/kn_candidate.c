@@ -74,10 +74,10 @@ void kn_candidate_free(kn_candidate *c)
         if (c->delta) kn_counts_free(&c->delta[i]);
     }
     KN_FREE(c->cut_of, c->image, c->gone, c->value, c->paths, c->previous_paths, c->was, c->differs, c->moved,
-                c->row_source, c->row_weight, c->differed, c->node_marks, c->row_marks, c->row_start, c->narrow_nodes,
-                c->wide_nodes, c->row_hash, c->row_slots, c->changed_rows, c->new_row, c->has, c->node_stamp,
-                c->old_has, c->local, c->new_supports, c->delta, c->round_of, c->bad, c->list, c->support, c->trie_of,
-                c->trie_map, c->place_of, c->value_of, c->cells[1], c->cells[2]);
+            c->row_source, c->row_weight, c->differed, c->node_marks, c->row_marks, c->row_start, c->narrow_nodes,
+            c->wide_nodes, c->row_hash, c->row_slots, c->changed_rows, c->new_row, c->has, c->node_stamp, c->old_has,
+            c->local, c->new_supports, c->delta, c->round_of, c->bad, c->list, c->support, c->trie_of, c->trie_map,
+            c->place_of, c->value_of, c->cells[1], c->cells[2]);
     kn_counts_free(&c->named);
     kn_blocks_free(&c->blocks);
     kn_node_table_free(&c->added);
@@ -159,7 +159,8 @@ static kn_status add_nodes(kn_candidate *c, kn_error *err)
     const kn_synopsis *s = c->synopsis;
     c->old_nodes = c->parent ? c->parent->nodes : 0;
     kn_node_table_clear(&c->added);
-    if (!KN_GROW(c->ctx, &c->gone, &c->gone_capacity, (size_t)c->old_nodes + 1)) return kn_fail_memory(err, c->ctx, WHAT);
+    if (!KN_GROW(c->ctx, &c->gone, &c->gone_capacity, (size_t)c->old_nodes + 1))
+        return kn_fail_memory(err, c->ctx, WHAT);
     memset(c->gone, 0, c->old_nodes * sizeof *c->gone);
     if (kn_is_whole(c)) {
         memset(c->gone, 1, c->old_nodes * sizeof *c->gone);
@@ -178,7 +179,8 @@ static kn_status add_nodes(kn_candidate *c, kn_error *err)
 static kn_status write_paths(kn_candidate *c, kn_error *err)
 {
     size_t n = (size_t)c->nodes + 1, old = c->old_nodes, stride = c->stride;
-    if (!KN_GROW(c->ctx, &c->value, &c->value_capacity, n) || !KN_GROW(c->ctx, &c->paths, &c->paths_capacity, n * stride) ||
+    if (!KN_GROW(c->ctx, &c->value, &c->value_capacity, n) ||
+        !KN_GROW(c->ctx, &c->paths, &c->paths_capacity, n * stride) ||
         !KN_GROW(c->ctx, &c->previous_paths, &c->previous_paths_capacity, n * stride) ||
         !KN_GROW(c->ctx, &c->differs, &c->differs_capacity, n) || !KN_GROW(c->ctx, &c->moved, &c->moved_capacity, n) ||
         !KN_GROW(c->ctx, &c->differed, &c->differed_capacity, n) ||

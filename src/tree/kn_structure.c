@@ -36,7 +36,7 @@ void kn_structure_free(kn_structure *s)
 {
     kn_node_table_free(&s->relations);
     KN_FREE(s->path, s->length, s->of_node_start, s->of_node, s->of_row_start, s->of_row, s->stamp, s->support,
-                s->rows_start, s->rows_of, s->named, s->chosen, s->assigned, s->disassociations);
+            s->rows_start, s->rows_of, s->named, s->chosen, s->assigned, s->disassociations);
     *s = (kn_structure){0};
 }
 

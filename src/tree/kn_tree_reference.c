@@ -543,9 +543,9 @@ static void release(kn_reference *r)
 {
     for (size_t i = 0; i < r->cut_count; i++) kn_free(r->cuts[i].values);
     KN_FREE(r->domain, r->class_pairs, r->image, r->place, r->plain, r->with_value, r->value_ids, r->size, r->nodes,
-                r->scratch, r->trie_of, r->trie, r->value_stack, r->relation_stack, r->stack_ids, r->chosen, r->node_of,
-                r->among, r->known, r->named, r->pairs, r->relations, r->relation_ids, r->sd, r->cuts, r->table,
-                r->best_sd, r->absence, r->occurs);
+            r->scratch, r->trie_of, r->trie, r->value_stack, r->relation_stack, r->stack_ids, r->chosen, r->node_of,
+            r->among, r->known, r->named, r->pairs, r->relations, r->relation_ids, r->sd, r->cuts, r->table, r->best_sd,
+            r->absence, r->occurs);
 }
 
 static kn_status make_plan(const kn_reference *r, kn_records_plan **out, kn_error *err)

@@ -418,7 +418,7 @@ static kn_status search_fast(kn_tree_result *out, kn_context *ctx, const kn_tree
     free_states(s->states, s->state_count);
     free_kept(s);
     KN_FREE(s->kept, s->room, s->candidates, s->state_cut, s->rare, s->scratch, s->domain, s->followed, s->costs,
-                s->best_list);
+            s->best_list);
     kn_cuts_free(&s->cuts);
     kn_synopsis_free(s->synopsis);
     kn_free(s);
