@@ -277,29 +277,39 @@ static void numbers_beyond_all_ranges(void **state)
 static void promises_that_were_not_counted(void **state)
 {
     (void)state;
-    kn_verified_model m = {.holds = false, .reached = NAN};
-    assert_int_equal(kn_verify_outcome(false, KN_ASSIGNMENT_PROVED, false, &m, 1), KN_OUTCOME_UNDECIDED);
-    assert_int_equal(kn_verify_outcome(false, KN_ASSIGNMENT_PROVED, true, &m, 1), KN_OUTCOME_FAILS);
-    m.reached = 1;
-    assert_int_equal(kn_verify_outcome(false, KN_ASSIGNMENT_PROVED, false, &m, 1), KN_OUTCOME_FAILS);
-    m.holds = true;
-    assert_int_equal(kn_verify_outcome(false, KN_ASSIGNMENT_PROVED, false, &m, 1), KN_OUTCOME_UNDECIDED);
-    assert_int_equal(kn_verify_outcome(false, KN_ASSIGNMENT_PROVED, true, &m, 1), KN_OUTCOME_HOLDS);
+    static const struct {
+        double     reached;
+        bool       holds, counted;
+        kn_outcome outcome;
+    } cases[] = {{NAN, false, false, KN_OUTCOME_UNDECIDED},
+                 {NAN, false, true, KN_OUTCOME_FAILS},
+                 {1, false, false, KN_OUTCOME_FAILS},
+                 {1, true, false, KN_OUTCOME_UNDECIDED},
+                 {1, true, true, KN_OUTCOME_HOLDS}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_verified_model model = {.holds = cases[i].holds, .reached = cases[i].reached};
+        kn_verify_report  report = {.model_count = 1, .assignment = KN_ASSIGNMENT_PROVED};
+        kn_vnotes         notes = {.head = KN_VHEAD(&report), .models = &model};
+        kn_vnotes_judge(&notes, cases[i].counted);
+        assert_int_equal(report.outcome, cases[i].outcome);
+        assert_int_equal(report.ok, cases[i].outcome == KN_OUTCOME_HOLDS);
+    }
 }
 
-/* As many open points as there is room for. */
+/* As many open points as there is space for. */
 static void open_points(void **state)
 {
     (void)state;
-    kn_context *ctx = testing_context(1);
-    kn_arena    arena;
-    const char *list[KN_VERIFY_OPEN + 2] = {NULL};
-    int         count = 0;
-    kn_arena_init(&arena, ctx);
-    for (int i = 0; i < KN_VERIFY_OPEN + 2; i++) kn_verify_open_add(list, &count, &arena, "open");
-    assert_int_equal(count, KN_VERIFY_OPEN);
-    assert_string_equal(list[KN_VERIFY_OPEN - 1], "open");
-    kn_arena_free(&arena);
+    kn_context      *ctx = testing_context(1);
+    kn_error         err = KN_ERROR_INIT;
+    kn_spec          spec = {.csv = KN_CSV_OPTIONS_INIT};
+    kn_verify_report report = {.assignment = KN_ASSIGNMENT_PROVED};
+    kn_vnotes        notes = {.failed = false};
+    assert_ok(kn_vnotes_init(&notes, KN_VHEAD(&report), ctx, &spec, &err), err);
+    for (int i = 0; i < KN_VERIFY_OPEN + 2; i++) kn_vopen(&notes, "open");
+    assert_int_equal(report.open_count, KN_VERIFY_OPEN);
+    assert_string_equal(report.open[KN_VERIFY_OPEN - 1], "open");
+    kn_arena_free(&notes.arena);
     testing_context_free(ctx);
 }
 

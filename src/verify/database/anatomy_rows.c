@@ -316,7 +316,6 @@ kn_status kn_vdb_anatomy_rows(kn_vdb *v, kn_error *err)
     kn_status status = find_choice(&p, err);
     kn_arena_free(&p.room);
     kn_free(p.doubts);
-    kn_free(p.saved);
     kn_vdb_matcher_free(&p.m);
     return status;
 }
