@@ -252,7 +252,7 @@ static void two_promises_about_a_class(void **state)
         {"Ill", {2, 1}, NULL},
         {"Ill", {2, 3}, "have the same value of class \"Ill\""},
         {"Ill", {3, 2}, "have the same value of class \"Ill\""},
-        {"Nothing", {1, 1}, "promise 1: this cannot be said of tree records"},
+        {"Nothing", {1, 1}, "promise 1 cannot be made about tree records"},
     };
     put("in.json", trees);
     put("out.json", trees);

@@ -320,8 +320,8 @@ static kn_status join_entity(kn_verifier *v, kn_error *err)
     if (st == KN_OK) {
         v->joined = (kn_vcolumn){.count = groups.count + 1, .width = 4, .codes = groups.of_row};
         groups.of_row = NULL;
-        v->entities = (kn_vdomain){.ctx = v->ctx, .count = groups.count};
-        v->entities.of_original = kn_alloc_array(v->ctx, (size_t)groups.count + 1, sizeof *v->entities.of_original);
+        v->entities = (kn_vdomain){.ctx = v->ctx, .arena = {.ctx = v->ctx}, .count = groups.count};
+        v->entities.of_original = kn_varray_none(&v->entities.arena, (size_t)groups.count + 1);
         if (!v->entities.of_original) st = no_memory(v, err);
     }
     for (uint32_t i = 0; st == KN_OK && i <= groups.count; i++)
