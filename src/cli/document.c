@@ -1,0 +1,107 @@
+/* document.c: see document.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "document.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int cli_document_print(kn_document *doc)
+{
+    kn_error        err = KN_ERROR_INIT;
+    char           *text = NULL;
+    size_t          size = 0;
+    const cli_list *notes = cli_notes();
+    for (int i = 0; i < notes->count; i++)
+        if (kn_document_add_note(doc, notes->items[i], &err) != KN_OK) return cli_fail(&err);
+    if (kn_document_json(&text, &size, doc, &err) != KN_OK) return cli_fail(&err);
+    fwrite(text, 1, size, stdout);
+    kn_text_free(text);
+    return 0;
+}
+
+int cli_answer(const cli_common *common, kn_status made, kn_document *doc, const kn_error *err,
+               void (*words)(const cli_value *answer))
+{
+    if (made != KN_OK) return cli_fail(err);
+    int code = 0;
+    if (common->json)
+        code = cli_document_print(doc);
+    else
+        words(kn_document_find(doc, ""));
+    kn_document_free(doc);
+    return code;
+}
+
+int64_t cli_integer(const cli_value *object, const char *key)
+{
+    return kn_document_integer_of(kn_document_member(object, key));
+}
+
+double cli_number(const cli_value *object, const char *key)
+{
+    return kn_document_number_of(kn_document_member(object, key));
+}
+
+bool cli_true(const cli_value *object, const char *key)
+{
+    return kn_document_boolean_of(kn_document_member(object, key));
+}
+
+const char *cli_text(const cli_value *object, const char *key)
+{
+    return kn_document_text_of(kn_document_member(object, key));
+}
+
+const cli_value *cli_list_of(const cli_value *object, const char *key, int64_t *count)
+{
+    const cli_value *list = kn_document_member(object, key);
+    *count = kn_document_count(list);
+    return list;
+}
+
+bool cli_is(const cli_value *object, const char *key, const char *text)
+{
+    const char *found = cli_text(object, key);
+    return found && strcmp(found, text) == 0;
+}
+
+void cli_text_table_number(cli_text_table *t, double value)
+{
+    if (isnan(value))
+        cli_text_table_text(t, "-");
+    else
+        cli_text_table_format(t, "%.6g", value);
+}
+
+void cli_sentences_print(const cli_value *list)
+{
+    for (int64_t i = 0; i < kn_document_count(list); i++) {
+        const char *sentence = kn_document_text_of(kn_document_at(list, i));
+        char       *text = cli_escape(sentence, strlen(sentence));
+        printf("  - %s\n", text);
+        free(text);
+    }
+}
+
+void cli_answers_print(void)
+{
+    fputs("\nAnswers:\n", stdout);
+    for (int i = 0; kn_answer_name(i); i++) printf("  %-20s %s\n", kn_answer_name(i), kn_answer_sentence(i));
+}
+
+int cli_schema_print(const char *answer)
+{
+    kn_error    err = KN_ERROR_INIT;
+    kn_context *ctx = NULL;
+    char       *text = NULL;
+    int         code = 0;
+    if (kn_context_create(&ctx, NULL, &err) != KN_OK) return cli_fail(&err);
+    if (kn_answer_schema(&text, NULL, ctx, answer, &err) == KN_OK)
+        fputs(text, stdout);
+    else
+        code = cli_fail(&err);
+    kn_text_free(text);
+    kn_context_free(ctx);
+    return code;
+}
