@@ -7,9 +7,10 @@
 #include "kn_error.h"
 
 static const kn_fields *const answers[] = {
-    &kn_answer_verify,
-    &kn_answer_verify_database,
-    &kn_answer_verify_records,
+    &kn_answer_profile,         &kn_answer_profile_database, &kn_answer_dependencies, &kn_answer_hierarchy_build,
+    &kn_answer_hierarchy_check, &kn_answer_hierarchy_show,   &kn_answer_verify,       &kn_answer_verify_database,
+    &kn_answer_verify_records,  &kn_answer_measure,          &kn_answer_attack,       &kn_answer_attack_demo,
+    &kn_answer_generate,        &kn_answer_catalogue,
 };
 
 enum { ANSWERS = sizeof answers / sizeof *answers };

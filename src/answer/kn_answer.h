@@ -8,7 +8,10 @@
 #include "kn_document.h"
 
 /* The answers, each in a file of its own. */
-extern const kn_fields kn_answer_verify, kn_answer_verify_database, kn_answer_verify_records;
+extern const kn_fields kn_answer_profile, kn_answer_profile_database, kn_answer_dependencies, kn_answer_hierarchy_build,
+    kn_answer_hierarchy_check, kn_answer_hierarchy_show, kn_answer_verify, kn_answer_verify_database,
+    kn_answer_verify_records, kn_answer_measure, kn_answer_attack, kn_answer_attack_demo, kn_answer_generate,
+    kn_answer_catalogue;
 
 const kn_fields *kn_answer_at(int index); /* NULL behind the last; for the tests */
 
@@ -19,6 +22,18 @@ KN_CHECK kn_status kn_answer_begin(kn_document **out, kn_context *ctx, const kn_
 /* A document made of one struct. */
 KN_CHECK kn_status kn_answer_of(kn_document **out, kn_context *ctx, const kn_fields *answer, const void *from,
                                 kn_error *err);
+
+/* ---- Notes ---- */
+
+/* What the reader decided and the user should know: spellings that fell together, dates with two readings. */
+void kn_note_table(kn_document *doc, const kn_table *table);
+
+/* What was not declared, if anything. */
+void kn_note_dropped(kn_document *doc, const char *const *dropped, int count);
+
+/* Writes 1,234,567 into `out` and returns it. */
+enum { KN_COUNT_TEXT = 32 };
+const char *kn_count_text(char *out, int64_t count);
 
 /* ---- Parts ---- */
 

@@ -6,18 +6,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-int cli_document_print(kn_document *doc)
+/* Is it among the document's notes? */
+static bool has_note(const kn_document *doc, const char *note)
+{
+    const cli_value *notes = kn_document_find(doc, "notes");
+    for (int64_t i = 0; i < kn_document_count(notes); i++)
+        if (strcmp(kn_document_text_of(kn_document_at(notes, i)), note) == 0) return true;
+    return false;
+}
+
+static int print_json(kn_document *doc)
 {
     kn_error        err = KN_ERROR_INIT;
     char           *text = NULL;
     size_t          size = 0;
     const cli_list *notes = cli_notes();
     for (int i = 0; i < notes->count; i++)
-        if (kn_document_add_note(doc, notes->items[i], &err) != KN_OK) return cli_fail(&err);
+        if (!has_note(doc, notes->items[i]) && kn_document_add_note(doc, notes->items[i], &err) != KN_OK)
+            return cli_fail(&err);
     if (kn_document_json(&text, &size, doc, &err) != KN_OK) return cli_fail(&err);
     fwrite(text, 1, size, stdout);
     kn_text_free(text);
     return 0;
+}
+
+void cli_say_notes(const kn_document *doc)
+{
+    const cli_value *notes = kn_document_find(doc, "notes");
+    for (int64_t i = 0; i < kn_document_count(notes); i++)
+        cli_note("%s", kn_document_text_of(kn_document_at(notes, i)));
 }
 
 int cli_answer(const cli_common *common, kn_status made, kn_document *doc, const kn_error *err,
@@ -25,9 +42,10 @@ int cli_answer(const cli_common *common, kn_status made, kn_document *doc, const
 {
     if (made != KN_OK) return cli_fail(err);
     int code = 0;
+    cli_say_notes(doc);
     if (common->json)
-        code = cli_document_print(doc);
-    else
+        code = print_json(doc);
+    else if (words)
         words(kn_document_find(doc, ""));
     kn_document_free(doc);
     return code;
@@ -72,6 +90,29 @@ void cli_text_table_number(cli_text_table *t, double value)
         cli_text_table_text(t, "-");
     else
         cli_text_table_format(t, "%.6g", value);
+}
+
+void cli_text_table_plain(cli_text_table *t, double value)
+{
+    if (!isnan(value) && fabs(value) < 1e15 && value == floor(value))
+        cli_text_table_integer(t, (int64_t)value);
+    else
+        cli_text_table_number(t, value);
+}
+
+void cli_name_print(const char *name)
+{
+    char *safe = cli_escape(name, strlen(name));
+    fputs(safe, stdout);
+    free(safe);
+}
+
+void cli_names_print(const cli_value *list, const char *between)
+{
+    for (int64_t i = 0; i < kn_document_count(list); i++) {
+        if (i > 0) fputs(between, stdout);
+        cli_name_print(kn_document_text_of(kn_document_at(list, i)));
+    }
 }
 
 void cli_sentences_print(const cli_value *list)

@@ -9,13 +9,13 @@
 
 typedef kn_document_value cli_value;
 
-/* Prints an answer and frees it: with --json as JSON, with what cli_note said among its notes; else by `words`. `made` is
- * what the call that made it returned. 0, or the exit code after saying what failed. */
+/* Says the notes of an answer and prints it, with --json as JSON, else by `words` (NULL: the caller prints them); then frees
+ * it. `made` is what the call that made it returned. 0, or the exit code after saying what failed. */
 int cli_answer(const cli_common *common, kn_status made, kn_document *doc, const kn_error *err,
                void (*words)(const cli_value *answer));
 
-/* The same as JSON, without freeing it. */
-int cli_document_print(kn_document *doc);
+/* Says the notes alone. */
+void cli_say_notes(const kn_document *doc);
 
 /* `kanon help answers`: the list, with a sentence each; the schema of one: the exit code. */
 void cli_answers_print(void);
@@ -33,6 +33,13 @@ bool cli_is(const cli_value *object, const char *key, const char *text);
 
 /* A cell with a number as "%.6g", or "-" where there is none. */
 void cli_text_table_number(cli_text_table *t, double value);
+
+/* The same, and whole numbers as 1,234. */
+void cli_text_table_plain(cli_text_table *t, double value);
+
+/* A name, made safe for a terminal; names with a text between each two. */
+void cli_name_print(const char *name);
+void cli_names_print(const cli_value *list, const char *between);
 
 /* A list of sentences, one per line behind a dash. */
 void cli_sentences_print(const cli_value *list);

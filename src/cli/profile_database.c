@@ -7,83 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
-
-static const char *const places[] = {"person", "family", "problem", "outside"}; /* in the order of kn_schema_place */
-
-static json_t *text(const char *s)
-{
-    return s ? cli_json_text(s, strlen(s)) : json_null();
-}
-
-/* ---- JSON ---- */
-
-static json_t *names_json(const kn_schema_table *t, const int *columns, int count)
-{
-    json_t *list = cli_json_array();
-    for (int i = 0; i < count; i++) cli_json_append(list, text(t->columns[columns[i]].name));
-    return list;
-}
-
-static json_t *link_json(const kn_schema *s, const kn_schema_table *t, const kn_schema_link *link)
-{
-    json_t *o = cli_json_object();
-    cli_json_set(o, "columns", names_json(t, link->columns, link->column_count));
-    cli_json_set(o, "table", text(link->target_name));
-    cli_json_set(o, "read", json_boolean(link->target >= 0));
-    if (link->target < 0) return o;
-    cli_json_set(o, "names", names_json(&s->tables[link->target], link->target_columns, link->column_count));
-    cli_json_set(o, "missing", json_integer(link->missing));
-    cli_json_set(o, "dangling", json_integer(link->dangling));
-    return o;
-}
-
-static json_t *table_json(const kn_schema *s, const kn_schema_table *t)
-{
-    json_t *o = cli_json_object(), *columns = cli_json_array(), *key = cli_json_array(), *links = cli_json_array();
-    for (int c = 0; c < t->column_count; c++) {
-        const kn_schema_column *column = &t->columns[c];
-        json_t                 *one = cli_json_object();
-        cli_json_set(one, "name", text(column->name));
-        cli_json_set(one, "type", json_string(kn_type_name(column->type)));
-        cli_json_set(one, "declared", text(column->declared));
-        cli_json_set(one, "distinct", json_integer(column->distinct));
-        cli_json_set(one, "missing", json_integer(column->missing));
-        cli_json_append(columns, one);
-        if (column->key) cli_json_append(key, text(column->name));
-    }
-    for (int i = 0; i < t->link_count; i++) cli_json_append(links, link_json(s, t, &t->links[i]));
-    cli_json_set(o, "name", text(t->name));
-    cli_json_set(o, "rows", json_integer(t->rows));
-    cli_json_set(o, "place", json_string(places[t->place]));
-    cli_json_set(o, "parent", t->parent >= 0 ? text(s->tables[t->parent].name) : json_null());
-    cli_json_set(o, "orphans", json_integer(t->orphans));
-    cli_json_set(o, "key", key);
-    cli_json_set(o, "foreign_keys", links);
-    cli_json_set(o, "columns", columns);
-    return o;
-}
-
-static void print_json(const kn_schema *s)
-{
-    json_t *o = cli_json_object(), *tables = cli_json_array(), *problems = cli_json_array();
-    for (int t = 0; t < s->table_count; t++) cli_json_append(tables, table_json(s, &s->tables[t]));
-    for (int i = 0; i < s->problem_count; i++) {
-        const kn_schema_problem *p = &s->problems[i];
-        json_t                  *one = cli_json_object();
-        cli_json_set(one, "rule", json_string(kn_schema_rule_name(p->rule)));
-        cli_json_set(one, "table", text(s->tables[p->table].name));
-        cli_json_set(one, "message", text(p->message));
-        cli_json_set(one, "advice", text(p->advice));
-        cli_json_append(problems, one);
-    }
-    cli_json_set(o, "person", s->person >= 0 ? text(s->tables[s->person].name) : json_null());
-    cli_json_set(o, "chosen", json_boolean(s->chosen));
-    cli_json_set(o, "snowflake", json_boolean(s->snowflake));
-    cli_json_set(o, "problems", problems);
-    cli_json_set(o, "tables", tables);
-    cli_json_print(o);
-}
+#include "document.h"
 
 /* ---- Text ---- */
 
@@ -241,10 +165,10 @@ int cli_profile_database(const cli_common *common, const cli_table_options *inpu
                (options->svg && kn_schema_write_svg(schema, ctx, options->svg, &err) != KN_OK)) {
         code = cli_fail(&err);
     } else if (!options->svg || strcmp(options->svg, "-") != 0) {
-        if (common->json)
-            print_json(schema);
-        else
-            print_text(schema);
+        kn_document *doc = NULL;
+        kn_status    made = kn_document_profile_database(&doc, ctx, schema, &err);
+        code = cli_answer(common, made, doc, &err, NULL);
+        if (code == 0 && !common->json) print_text(schema);
     }
     if (code == 0 && options->entity && !schema->snowflake) code = 1;
     kn_schema_free(schema);

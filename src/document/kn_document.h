@@ -55,6 +55,9 @@ void kn_put_figure(kn_to figures, const char *name, double value, bool whole);
 void kn_put_note(kn_document *doc, const char *format, ...) KN_PRINTF(2, 3);
 void kn_put_notes(kn_document *doc, const char *const *notes, int64_t count);
 
+/* Storage that lives as long as the document, aligned to 16 bytes; NULL after remembering the failure. */
+void *kn_document_take(kn_document *doc, size_t size);
+
 /* The schema of a table; kn_text_free. */
 KN_CHECK kn_status kn_fields_schema(char **text, size_t *size, kn_context *ctx, const kn_fields *answer, kn_error *err);
 

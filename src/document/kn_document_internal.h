@@ -48,9 +48,8 @@ struct kn_document {
     const char *why;
 };
 
-/* Storage aligned to 16 bytes; NULL after remembering the failure. */
-void *kn_document_take(kn_document *doc, size_t size);
-void  kn_document_wrong(kn_document *doc, const char *field, const char *why);
+/* Remembers a mistake, unless something failed before. */
+void kn_document_wrong(kn_document *doc, const char *field, const char *why);
 
 /* A growing text of its own, ended by a NUL: freed by kn_text_free wherever the context is. */
 typedef struct kn_text {
