@@ -27,6 +27,47 @@ KN_API KN_CHECK kn_status kn_document_profile(kn_document **out, kn_context *ctx
 KN_API KN_CHECK kn_status kn_document_profile_database(kn_document **out, kn_context *ctx, const kn_schema *schema,
                                                        kn_error *err);
 
+/* Seconds of reading and of answering, by the clock and of all processors. */
+typedef struct kn_diagnose_times {
+    double read, group, cpu_read, cpu_group;
+} kn_diagnose_times;
+
+/* "diagnose": a set of attributes. What was asked, and the answers; those that were not asked for are NULL. */
+typedef struct kn_diagnose_answers {
+    size_t                     size; /* sizeof(kn_diagnose_answers), set by the initializer                        */
+    const kn_diagnose_options *options;
+    const kn_diagnosis        *diagnosis;
+    bool                       at_most; /* k is asked to be at most so large                                      */
+    kn_suppress_mode           suppress_mode;
+    const kn_model_report     *models;
+    const char *const         *requirements; /* of the models, as they were written, in their order               */
+    const kn_risk             *risk;
+    const kn_suda             *suda;
+    const kn_diagnose_times   *times;
+} kn_diagnose_answers;
+
+#define KN_DIAGNOSE_ANSWERS_INIT                                                                                       \
+    {sizeof(kn_diagnose_answers), NULL, NULL, false, KN_SUPPRESS_NONE, NULL, NULL, NULL, NULL, NULL}
+
+KN_API KN_CHECK kn_status kn_document_diagnose(kn_document **out, kn_context *ctx, const kn_table *table,
+                                               const kn_diagnose_answers *answers, kn_error *err);
+
+/* "diagnose-over": all subsets of a list of columns. */
+typedef struct kn_sets_answers {
+    size_t                   size; /* sizeof(kn_sets_answers), set by the initializer */
+    const kn_sets_options   *options;
+    const kn_sets_diagnosis *sets;
+    const kn_model_sets     *models;
+    const char *const       *sensitive;    /* of the models: the columns, in their order              */
+    const char *const       *requirements; /* of the models, as they were written, in their order     */
+    const kn_diagnose_times *times;
+} kn_sets_answers;
+
+#define KN_SETS_ANSWERS_INIT {sizeof(kn_sets_answers), NULL, NULL, NULL, NULL, NULL, NULL}
+
+KN_API KN_CHECK kn_status kn_document_diagnose_sets(kn_document **out, kn_context *ctx, const kn_table *table,
+                                                    const kn_sets_answers *answers, kn_error *err);
+
 /* "dependencies": what was asked of a table, and the answers; what was not asked is NULL or 0. */
 typedef struct kn_dependency_answers {
     size_t                      size; /* sizeof(kn_dependency_answers), set by the initializer            */
@@ -57,6 +98,21 @@ KN_API KN_CHECK kn_status kn_document_hierarchy_check(kn_document **out, kn_cont
 /* "hierarchy-show": the labels of a level, or (level -1) the tree, or neither. */
 KN_API KN_CHECK kn_status kn_document_hierarchy_show(kn_document **out, kn_context *ctx, const kn_hierarchy *hierarchy,
                                                      const char *path, int level, bool tree, kn_error *err);
+
+/* "advise"; `command` (NULL: none) makes the release. */
+KN_API KN_CHECK kn_status kn_document_advise(kn_document **out, kn_context *ctx, const kn_advice *advice,
+                                             const char *command, kn_error *err);
+
+/* "anonymize", "anonymize-database", "anonymize-records": what the call was given and gave. */
+KN_API KN_CHECK kn_status kn_document_anonymize(kn_document **out, kn_context *ctx, const kn_spec *spec,
+                                                const kn_release_result *result, const kn_anonymize_options *options,
+                                                kn_error *err);
+KN_API KN_CHECK kn_status kn_document_anonymize_database(kn_document **out, kn_context *ctx, const kn_spec *spec,
+                                                         const kn_database_result *result,
+                                                         const kn_anonymize_options *options, kn_error *err);
+KN_API KN_CHECK kn_status kn_document_anonymize_records(kn_document **out, kn_context *ctx, const kn_spec *spec,
+                                                        const kn_records_result *result,
+                                                        const kn_anonymize_options *options, kn_error *err);
 
 /* "verify", "verify-database", "verify-records". `spec` is what was verified against. */
 KN_API KN_CHECK kn_status kn_document_verify(kn_document **out, kn_context *ctx, const kn_verify_report *report,

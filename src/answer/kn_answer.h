@@ -11,7 +11,8 @@
 extern const kn_fields kn_answer_profile, kn_answer_profile_database, kn_answer_dependencies, kn_answer_hierarchy_build,
     kn_answer_hierarchy_check, kn_answer_hierarchy_show, kn_answer_verify, kn_answer_verify_database,
     kn_answer_verify_records, kn_answer_measure, kn_answer_attack, kn_answer_attack_demo, kn_answer_generate,
-    kn_answer_catalogue;
+    kn_answer_catalogue, kn_answer_advise, kn_answer_anonymize, kn_answer_anonymize_database,
+    kn_answer_anonymize_records, kn_answer_diagnose, kn_answer_diagnose_over;
 
 const kn_fields *kn_answer_at(int index); /* NULL behind the last; for the tests */
 
@@ -39,6 +40,9 @@ const char *kn_count_text(char *out, int64_t count);
 
 /* double[KN_METRICS] */
 extern const kn_fields kn_metrics_part;
+
+extern const kn_fields kn_sizes_part;  /* kn_size_count */
+extern const kn_fields kn_advice_part; /* kn_advice     */
 
 /* The parameter of a model that `reached` is held against. */
 double kn_model_asked(const kn_model *model);

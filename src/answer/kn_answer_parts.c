@@ -25,6 +25,13 @@ static const kn_field metrics_rows[] = {
 };
 const kn_fields kn_metrics_part = KN_FIELDS(metrics, "metrics", metrics_rows, NULL);
 
+static const kn_field sizes_rows[] = {
+    KN_FIELD(kn_size_count, size, KN_F_COUNT, "rows, or persons, of a class"),
+    KN_FIELD(kn_size_count, classes, KN_F_CLASSES, "classes of that size"),
+    KN_FIELD(kn_size_count, rows, KN_F_ROWS, "rows in them"),
+};
+const kn_fields kn_sizes_part = KN_FIELDS(kn_size_count, "sizes", sizes_rows, NULL);
+
 double kn_ratio_number(kn_ratio ratio)
 {
     return ratio.denominator ? (double)ratio.numerator / (double)ratio.denominator : NAN;

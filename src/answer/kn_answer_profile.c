@@ -141,7 +141,7 @@ static const kn_fields schema_table_part = KN_FIELDS(kn_schema_table, "table", s
 
 static const kn_field problem_rows[] = {
     KN_FIELD_NAMED(kn_schema_problem, rule, kn_schema_rule_name, 0, "the rule of a snowflake that is broken"),
-    KN_VALUE("table", KN_F_TEXT, "where"),
+    KN_VALUE("table", KN_F_TEXT, "the table that breaks it"),
     KN_FIELD(kn_schema_problem, message, KN_F_TEXT, "what is wrong"),
     KN_FIELD(kn_schema_problem, advice, KN_F_TEXT, "what would have to be done"),
 };

@@ -17,7 +17,4 @@ typedef struct cli_advising {
 /* Of --method auto: a line with the methods that had a release and their losses, the best first; nothing for NULL. */
 void cli_advice_print(const kn_advice *advice, FILE *out);
 
-/* Candidates, metric, time limit and sentences. */
-json_t *cli_advice_json(const kn_advice *advice);
-
 #endif

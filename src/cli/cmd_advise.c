@@ -245,7 +245,7 @@ static void print_sentence(const char *sentence)
     fputc('\n', stdout);
 }
 
-static void print_words(const cli_advising *a, const kn_advice *advice)
+static void print_words(const kn_advice *advice, const char *command)
 {
     static const char *const units[][2] = {{"row", "rows"}, {"person", "persons"}, {"record", "records"}};
     int                      tried = 0;
@@ -261,59 +261,9 @@ static void print_words(const cli_advising *a, const kn_advice *advice)
         return;
     }
     for (int i = 0; i < advice->sentence_count; i++) print_sentence(advice->sentences[i]);
-    char *command = command_text(a, advice), *shown = cli_escape(command, strlen(command));
+    char *shown = cli_escape(command, strlen(command));
     printf("\n  $ %s\n", shown);
     free(shown);
-    free(command);
-}
-
-/* ---- JSON ---- */
-
-json_t *cli_advice_json(const kn_advice *advice)
-{
-    json_t *o = cli_json_object(), *list = cli_json_array();
-    bool    trees = advice->shape == KN_SHAPE_RECORDS;
-    for (int i = 0; i < advice->candidate_count; i++) {
-        const kn_advice_candidate *c = &advice->candidates[i];
-        json_t                    *one = cli_json_object();
-        cli_json_set(one, "method", cli_json_text_or_null(kn_method_name(c->method)));
-        cli_json_set(one, "state", cli_json_text_or_null(kn_advice_state_name(c->state)));
-        if (c->reason) cli_json_set(one, "reason", cli_json_text_or_null(c->reason));
-        if (has_release(c)) {
-            cli_json_set(one, "loss", cli_json_number(c->loss));
-            if (!trees) cli_json_set(one, "suppressed", json_integer(c->suppressed));
-            if (!trees) cli_json_set(one, "k", json_integer(c->k));
-            if (!trees) cli_json_set(one, "classes", json_integer(c->classes));
-            if (trees) cli_json_set(one, "node_survival", cli_json_number(c->node_survival));
-            if (trees) cli_json_set(one, "relation_survival", cli_json_number(c->relation_survival));
-        }
-        if (c->allowed > 0) cli_json_set(one, "seconds", cli_json_number(c->seconds));
-        cli_json_append(list, one);
-    }
-    cli_json_set(o, "metric", cli_json_text_or_null(advice->metric));
-    cli_json_set(o, "time-limit", cli_json_number(advice->limit));
-    cli_json_set(o, "candidates", list);
-    cli_json_set(o, "sentences", cli_texts_json(advice->sentences, advice->sentence_count));
-    return o;
-}
-
-static void print_json(const cli_advising *a, const kn_advice *advice)
-{
-    static const char *const counted[] = {"rows", "persons", "records"};
-    json_t                  *o = cli_json_object(), *rest = cli_advice_json(advice);
-    cli_json_set(o, "found", json_boolean(advice->found));
-    if (advice->found) {
-        char *command = command_text(a, advice);
-        cli_json_set(o, "method", cli_json_text_or_null(kn_method_name(advice->candidates[advice->chosen].method)));
-        cli_json_set(o, "command", cli_json_text_or_null(command));
-        free(command);
-    } else {
-        cli_json_set(o, "reason", cli_json_text_or_null(advice->reason));
-    }
-    cli_json_set(o, counted[advice->shape], json_integer(advice->count));
-    json_object_update(o, rest);
-    json_decref(rest);
-    cli_json_print(o);
 }
 
 /* ---- The run ---- */
@@ -335,13 +285,13 @@ static int advise(cli_advising *a, kn_context *ctx, kn_spec *spec)
          kn_spec_set(spec, "method", chosen, "advise", &err) != KN_OK || kn_spec_check_use(spec, &err) != KN_OK) &&
         err.line > 0)
         cli_note("to run it, take out what method %s has no use for: %s", chosen, err.message);
-    cli_note_dropped(advice->dropped, advice->dropped_count);
-    for (int i = 0; i < advice->note_count; i++) cli_note("%s", advice->notes[i]);
-    if (a->words.common.json)
-        print_json(a, advice);
-    else
-        print_words(a, advice);
-    int code = advice->found ? 0 : 1;
+    char        *command = chosen ? command_text(a, advice) : NULL;
+    kn_document *doc = NULL;
+    kn_status    made = kn_document_advise(&doc, ctx, advice, command, &err);
+    int          code = cli_answer(&a->words.common, made, doc, &err, NULL);
+    if (code == 0 && !a->words.common.json) print_words(advice, command);
+    if (code == 0) code = advice->found ? 0 : 1;
+    free(command);
     kn_advice_free(advice);
     return code;
 }

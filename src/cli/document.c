@@ -6,15 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is it among the document's notes? */
-static bool has_note(const kn_document *doc, const char *note)
-{
-    const cli_value *notes = kn_document_find(doc, "notes");
-    for (int64_t i = 0; i < kn_document_count(notes); i++)
-        if (strcmp(kn_document_text_of(kn_document_at(notes, i)), note) == 0) return true;
-    return false;
-}
-
 static int print_json(kn_document *doc)
 {
     kn_error        err = KN_ERROR_INIT;
@@ -22,19 +13,17 @@ static int print_json(kn_document *doc)
     size_t          size = 0;
     const cli_list *notes = cli_notes();
     for (int i = 0; i < notes->count; i++)
-        if (!has_note(doc, notes->items[i]) && kn_document_add_note(doc, notes->items[i], &err) != KN_OK)
-            return cli_fail(&err);
+        if (kn_document_add_note(doc, notes->items[i], &err) != KN_OK) return cli_fail(&err);
     if (kn_document_json(&text, &size, doc, &err) != KN_OK) return cli_fail(&err);
     fwrite(text, 1, size, stdout);
     kn_text_free(text);
     return 0;
 }
 
-void cli_say_notes(const kn_document *doc)
+static void say_notes(const kn_document *doc)
 {
     const cli_value *notes = kn_document_find(doc, "notes");
-    for (int64_t i = 0; i < kn_document_count(notes); i++)
-        cli_note("%s", kn_document_text_of(kn_document_at(notes, i)));
+    for (int64_t i = 0; i < kn_document_count(notes); i++) cli_say(kn_document_text_of(kn_document_at(notes, i)));
 }
 
 int cli_answer(const cli_common *common, kn_status made, kn_document *doc, const kn_error *err,
@@ -42,7 +31,7 @@ int cli_answer(const cli_common *common, kn_status made, kn_document *doc, const
 {
     if (made != KN_OK) return cli_fail(err);
     int code = 0;
-    cli_say_notes(doc);
+    say_notes(doc);
     if (common->json)
         code = print_json(doc);
     else if (words)
@@ -127,8 +116,15 @@ void cli_sentences_print(const cli_value *list)
 
 void cli_answers_print(void)
 {
-    fputs("\nAnswers:\n", stdout);
-    for (int i = 0; kn_answer_name(i); i++) printf("  %-20s %s\n", kn_answer_name(i), kn_answer_sentence(i));
+    enum { WIDTH = 78 };
+    size_t used = 0;
+    fputs("\nAnswers:", stdout);
+    for (int i = 0; kn_answer_name(i); i++) {
+        size_t length = strlen(kn_answer_name(i));
+        bool   wrap = i == 0 || used + length + 2 > WIDTH;
+        used = (wrap ? 1 : used) + length + 2;
+        printf("%s%s%s", wrap ? "\n  " : " ", kn_answer_name(i), kn_answer_name(i + 1) ? "," : "\n");
+    }
 }
 
 int cli_schema_print(const char *answer)

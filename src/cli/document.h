@@ -14,10 +14,7 @@ typedef kn_document_value cli_value;
 int cli_answer(const cli_common *common, kn_status made, kn_document *doc, const kn_error *err,
                void (*words)(const cli_value *answer));
 
-/* Says the notes alone. */
-void cli_say_notes(const kn_document *doc);
-
-/* `kanon help answers`: the list, with a sentence each; the schema of one: the exit code. */
+/* `kanon help answers`: their names; the schema of one: the exit code. */
 void cli_answers_print(void);
 int  cli_schema_print(const char *answer);
 

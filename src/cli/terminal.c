@@ -286,6 +286,13 @@ const cli_list *cli_notes(void)
     return &notes;
 }
 
+void cli_say(const char *note)
+{
+    char *text = cli_escape(note, strlen(note));
+    print_note(text);
+    free(text);
+}
+
 void cli_note(const char *format, ...)
 {
     va_list args;
