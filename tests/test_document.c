@@ -20,21 +20,21 @@ typedef struct pet {
     bool        tame;
 } pet;
 
-static const kn_field  pet_rows[] = {KN_FIELD(pet, name, KN_F_TEXT, "what it is called"),
-                                     KN_FIELD(pet, legs, KN_F_COUNT, "how many legs it has"),
-                                     KN_FIELD(pet, weight, KN_F_NUMBER, "how heavy it is"),
-                                     KN_FIELD(pet, tame, KN_F_BOOLEAN, "whether it comes when called")};
-static const kn_fields pet_part = KN_FIELDS(pet, "pet", pet_rows, NULL);
+static const kn_field_row pet_rows[] = {KN_FIELD(pet, name, KN_F_TEXT, "what it is called"),
+                                        KN_FIELD(pet, legs, KN_F_COUNT, "how many legs it has"),
+                                        KN_FIELD(pet, weight, KN_F_NUMBER, "how heavy it is"),
+                                        KN_FIELD(pet, tame, KN_F_BOOLEAN, "whether it comes when called")};
+static const kn_fields    pet_part = KN_FIELDS(pet, "pet", pet_rows, NULL);
 
-static const kn_field  zoo_rows[] = {KN_ANSWER_ROW,
-                                     KN_VALUE_OF("pets", KN_F_LIST, &pet_part, "all of the pets"),
-                                     KN_VALUE_OF("best", KN_F_OBJECT | KN_F_OPTIONAL, &pet_part, "the best of them"),
-                                     KN_VALUE("price", KN_F_NUMBER, "what a visit costs"),
-                                     KN_VALUE("owner", KN_F_TEXT | KN_F_NULLABLE, "whose it is"),
-                                     KN_VALUE("food", KN_F_FIGURES | KN_F_OPTIONAL, "what is eaten"),
-                                     KN_VALUE("sets", KN_F_TEXT_LISTS | KN_F_OPTIONAL, "names in groups"),
-                                     KN_NOTES_ROW};
-static const kn_fields zoo = KN_ANSWER(char, "zoo", zoo_rows, NULL, "Which pets are there?");
+static const kn_field_row zoo_rows[] = {KN_ANSWER_ROW,
+                                        KN_VALUE_OF("pets", KN_F_LIST, &pet_part, "all of the pets"),
+                                        KN_VALUE_OF("best", KN_F_OBJECT | KN_F_OPTIONAL, &pet_part, "the best of them"),
+                                        KN_VALUE("price", KN_F_NUMBER, "what a visit costs"),
+                                        KN_VALUE("owner", KN_F_TEXT | KN_F_NULLABLE, "whose it is"),
+                                        KN_VALUE("food", KN_F_FIGURES | KN_F_OPTIONAL, "what is eaten"),
+                                        KN_VALUE("sets", KN_F_TEXT_LISTS | KN_F_OPTIONAL, "names in groups"),
+                                        KN_NOTES_ROW};
+static const kn_fields    zoo = KN_ANSWER(char, "zoo", zoo_rows, NULL, "Which pets are there?");
 
 static const pet pets[] = {{"Rex", 4, 12.5, true}, {"Hansi \"the\" bird\n", 2, INFINITY, false}};
 
@@ -215,9 +215,9 @@ static void test_tables(void **state)
     assert_null(kn_answer_name(count));
     assert_null(kn_answer_sentence(-1));
     /* The check can fail. */
-    static const kn_field  dumb[] = {KN_ANSWER_ROW, KN_VALUE("k", KN_F_COUNT, ""), KN_NOTES_ROW};
-    static const kn_field  torn[] = {KN_ANSWER_ROW, KN_VALUE("part", KN_F_OBJECT, "an object without a table")};
-    static const kn_fields without = KN_ANSWER(char, "dumb", dumb, NULL, "No sentence"),
+    static const kn_field_row dumb[] = {KN_ANSWER_ROW, KN_VALUE("k", KN_F_COUNT, ""), KN_NOTES_ROW};
+    static const kn_field_row torn[] = {KN_ANSWER_ROW, KN_VALUE("part", KN_F_OBJECT, "an object without a table")};
+    static const kn_fields    without = KN_ANSWER(char, "dumb", dumb, NULL, "No sentence"),
                            apart = KN_ANSWER(char, "torn", torn, NULL, "No table");
     assert_false(kn_fields_check(&without, where, sizeof where));
     assert_non_null(strstr(where, "has no sentence"));

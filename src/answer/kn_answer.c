@@ -4,14 +4,37 @@
 
 #include <string.h>
 
+#include "kn_certificate_fields.h"
 #include "kn_error.h"
+#include "kn_private_fields.h"
 
 static const kn_fields *const answers[] = {
-    &kn_answer_profile,      &kn_answer_profile_database, &kn_answer_diagnose,           &kn_answer_diagnose_over,
-    &kn_answer_dependencies, &kn_answer_hierarchy_build,  &kn_answer_hierarchy_check,    &kn_answer_hierarchy_show,
-    &kn_answer_advise,       &kn_answer_anonymize,        &kn_answer_anonymize_database, &kn_answer_anonymize_records,
-    &kn_answer_verify,       &kn_answer_verify_database,  &kn_answer_verify_records,     &kn_answer_measure,
-    &kn_answer_attack,       &kn_answer_attack_demo,      &kn_answer_generate,           &kn_answer_catalogue,
+    &kn_answer_profile,
+    &kn_answer_profile_database,
+    &kn_answer_diagnose,
+    &kn_answer_diagnose_over,
+    &kn_answer_dependencies,
+    &kn_answer_hierarchy_build,
+    &kn_answer_hierarchy_check,
+    &kn_answer_hierarchy_show,
+    &kn_answer_advise,
+    &kn_answer_anonymize,
+    &kn_answer_anonymize_database,
+    &kn_answer_anonymize_records,
+    &kn_answer_verify,
+    &kn_answer_verify_database,
+    &kn_answer_verify_records,
+    &kn_answer_measure,
+    &kn_answer_attack,
+    &kn_answer_attack_demo,
+    &kn_certificate_of_table,
+    &kn_certificate_of_database,
+    &kn_certificate_of_records,
+    &kn_private_of_table,
+    &kn_private_of_database,
+    &kn_private_of_records,
+    &kn_answer_generate,
+    &kn_answer_catalogue,
 };
 
 enum { ANSWERS = sizeof answers / sizeof *answers };

@@ -4,7 +4,7 @@
 #include "kn_error.h"
 
 #define S kn_advice_candidate
-static const kn_field candidate_rows[] = {
+static const kn_field_row candidate_rows[] = {
     KN_FIELD_NAMED(S, method, kn_method_name, 0, "the method"),
     KN_FIELD_NAMED(S, state, kn_advice_state_name, 0,
                    "what became of it: 'kept', 'stopped', 'late', 'none', 'refused' or 'left-out'"),
@@ -56,10 +56,10 @@ static void fill_advice(kn_to to, const void *from)
     }
 }
 
-static const kn_field advice_rows[] = {ADVICE_ROWS};
-const kn_fields       kn_advice_part = KN_FIELDS(kn_advice, "auto", advice_rows, fill_advice);
+static const kn_field_row advice_rows[] = {ADVICE_ROWS};
+const kn_fields           kn_advice_part = KN_FIELDS(kn_advice, "auto", advice_rows, fill_advice);
 
-static const kn_field rows[] = {
+static const kn_field_row rows[] = {
     KN_ANSWER_ROW,
     KN_FIELD(kn_advice, found, KN_F_BOOLEAN, "whether a method keeps what is asked"),
     KN_VALUE("method", KN_F_TEXT | KN_F_OPTIONAL, "the best one"),

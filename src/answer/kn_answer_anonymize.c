@@ -11,7 +11,7 @@
 
 /* ---- Promises ---- */
 
-static const kn_field model_rows[] = {
+static const kn_field_row model_rows[] = {
     KN_VALUE("model", KN_F_TEXT | KN_F_PUBLIC, "the promise, as a release file calls it"),
     KN_VALUE("kind", KN_F_TEXT | KN_F_OPTIONAL | KN_F_PUBLIC, "its kind or distance"),
     KN_VALUE("attribute", KN_F_TEXT | KN_F_OPTIONAL | KN_F_PUBLIC, "the sensitive column"),
@@ -64,7 +64,7 @@ static void put_models(kn_to to, const kn_release_head *h)
 
 /* ---- What every shape has ---- */
 
-static const kn_field seconds_rows[] = {
+static const kn_field_row seconds_rows[] = {
     KN_FIELD_AS(kn_release_head, seconds_read, "read", KN_F_SECONDS, "reading the original"),
     KN_FIELD_AS(kn_release_head, seconds_search, "search", KN_F_SECONDS, "looking for the release"),
     KN_FIELD_AS(kn_release_head, seconds_write, "write", KN_F_SECONDS, "writing it"),
@@ -192,7 +192,7 @@ static void fill_attribute(kn_to to, const void *from)
 }
 
 #define S kn_release_attribute
-static const kn_field attribute_rows[] = {
+static const kn_field_row attribute_rows[] = {
     KN_FIELD(S, name, KN_F_TEXT, "the column's name"),
     KN_VALUE("level", KN_F_LEVEL | KN_F_NULLABLE, "the level it was generalized to; null: the method has no levels"),
     KN_VALUE("height", KN_F_LEVEL | KN_F_NULLABLE, "the highest level of its hierarchy"),
@@ -204,14 +204,14 @@ static const kn_field attribute_rows[] = {
 #undef S
 static const kn_fields attribute_part = KN_FIELDS(kn_release_attribute, "attribute", attribute_rows, fill_attribute);
 
-static const kn_field bounds_rows[] = {
+static const kn_field_row bounds_rows[] = {
     KN_FIELD_AS(kn_release_result, region_bound, "class_rows", KN_F_ROWS, "no class has more"),
     KN_FIELD_AS(kn_release_result, c_avg_bound, "c_avg", KN_F_NUMBER, "what c_avg is at most"),
     KN_FIELD_AS(kn_release_result, dm_bound, "dm", KN_F_NUMBER, "what dm is at most"),
 };
 static const kn_fields bounds_part = KN_FIELDS(kn_release_result, "bounds", bounds_rows, NULL);
 
-static const kn_field solution_rows[] = {
+static const kn_field_row solution_rows[] = {
     KN_VALUE("node", KN_F_COUNTS, "the levels, in the order of the quasi-identifiers"),
     KN_FIELD(kn_release_node, loss, KN_F_NUMBER, "by the metric that is minimized"),
     KN_FIELD(kn_release_node, suppressed, KN_F_ROWS, "rows that would be suppressed"),
@@ -220,7 +220,7 @@ static const kn_field solution_rows[] = {
 static const kn_fields solution_part = KN_FIELDS(kn_release_node, "solution", solution_rows, NULL);
 
 #define S kn_release_result
-static const kn_field table_rows[] = {
+static const kn_field_row table_rows[] = {
     HEAD_ROWS,
     KN_FIELD_NAMED(S, utility, kn_metric_name, 0, "the metric that is minimized"),
     KN_FIELD_AS(S, head.complete, "complete", KN_F_BOOLEAN, "false: the time limit ended the search"),
@@ -302,7 +302,7 @@ kn_status kn_document_anonymize(kn_document **out, kn_context *ctx, const kn_spe
 /* ---- Databases ---- */
 
 #define S kn_release_table
-static const kn_field one_table_rows[] = {
+static const kn_field_row one_table_rows[] = {
     KN_FIELD(S, name, KN_F_TEXT, "the table's name"),
     KN_FIELD(S, rows_in, KN_F_ROWS, "rows of the original"),
     KN_FIELD(S, orphans, KN_F_ROWS, "rows that belong to no person: never released"),
@@ -314,7 +314,7 @@ static const kn_field one_table_rows[] = {
 #undef S
 static const kn_fields one_table_part = KN_FIELDS(kn_release_table, "table", one_table_rows, NULL);
 
-static const kn_field database_metrics_rows[] = {
+static const kn_field_row database_metrics_rows[] = {
     KN_FIELD(kn_database_result, lm, KN_F_SHARE, "the mean loss of quasi-identifiers; a deleted cell counts 1"),
     KN_FIELD(kn_database_result, lm_released, KN_F_SHARE, "the same over the cells that are released"),
     KN_FIELD(kn_database_result, dm, KN_F_NUMBER, "sum of squared class sizes"),
@@ -322,7 +322,7 @@ static const kn_field database_metrics_rows[] = {
 static const kn_fields database_metrics_part = KN_FIELDS(kn_database_result, "metrics", database_metrics_rows, NULL);
 
 #define S kn_database_result
-static const kn_field database_rows[] = {
+static const kn_field_row database_rows[] = {
     HEAD_ROWS,
     KN_FIELD(S, persons_in, KN_F_PERSONS, "persons of the original"),
     KN_FIELD_AS(S, head.k_before, "k_before", KN_F_PERSONS, "the smallest class of the original"),
@@ -375,7 +375,7 @@ kn_status kn_document_anonymize_database(kn_document **out, kn_context *ctx, con
 /* ---- Tree records ---- */
 
 #define S kn_records_result
-static const kn_field records_metrics_rows[] = {
+static const kn_field_row records_metrics_rows[] = {
     KN_FIELD(S, rpd, KN_F_NUMBER, "reverse path domain: how little the paths of a record say, on average"),
     KN_FIELD(S, rpd_original, KN_F_NUMBER, "the same of the original"),
     KN_FIELD_AS(S, cost, "rpda", KN_F_NUMBER,
@@ -388,7 +388,7 @@ static const kn_field records_metrics_rows[] = {
 };
 static const kn_fields records_metrics_part = KN_FIELDS(S, "metrics", records_metrics_rows, NULL);
 
-static const kn_field records_rows[] = {
+static const kn_field_row records_rows[] = {
     HEAD_ROWS,
     KN_FIELD_AS(S, head.complete, "complete", KN_F_BOOLEAN, "false: the time limit ended the search"),
     KN_FIELD(S, records, KN_F_RECORDS, "records, of the original and of the release"),

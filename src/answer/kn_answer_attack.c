@@ -5,14 +5,14 @@
 
 /* ---- The linking attack ---- */
 
-static const kn_field count_rows[] = {
+static const kn_field_row count_rows[] = {
     KN_FIELD(kn_match_count, matches, KN_F_ROWS, "rows that somebody matches"),
     KN_FIELD(kn_match_count, people, KN_F_PERSONS, "people who match so many"),
 };
 static const kn_fields count_part = KN_FIELDS(kn_match_count, "count", count_rows, NULL);
 
 #define S kn_attack_table
-static const kn_field table_rows[] = {
+static const kn_field_row table_rows[] = {
     KN_FIELD(S, rows, KN_F_ROWS, "rows of the table that is attacked"),
     KN_FIELD(S, none, KN_F_PERSONS, "people who match no row"),
     KN_FIELD(S, unplaced, KN_F_PERSONS, "people of whom nothing can be said: a hierarchy lacks a value of theirs"),
@@ -27,7 +27,7 @@ static const kn_field table_rows[] = {
 static const kn_fields table_part = KN_FIELDS(kn_attack_table, "table", table_rows, NULL);
 
 #define S kn_attack_report
-static const kn_field attack_rows[] = {
+static const kn_field_row attack_rows[] = {
     KN_ANSWER_ROW,
     KN_FIELD(S, people, KN_F_PERSONS, "rows of the attacker's table"),
     KN_FIELD(S, k, KN_F_ROWS, "whoever matches fewer rows counts as narrowed down"),
@@ -80,7 +80,7 @@ kn_status kn_document_attack(kn_document **out, kn_context *ctx, const kn_attack
 
 /* ---- Databases in three ways ---- */
 
-static const kn_field demo_table_rows[] = {
+static const kn_field_row demo_table_rows[] = {
     KN_FIELD(kn_demo_table, name, KN_F_TEXT, "the table's name"),
     KN_FIELD(kn_demo_table, rows, KN_F_ROWS, "rows that belong to persons"),
     KN_FIELD(kn_demo_table, quasi, KN_F_COLUMNS, "its quasi-identifiers"),
@@ -89,13 +89,13 @@ static const kn_field demo_table_rows[] = {
 };
 static const kn_fields demo_table_part = KN_FIELDS(kn_demo_table, "table", demo_table_rows, NULL);
 
-static const kn_field path_rows[] = {
+static const kn_field_row path_rows[] = {
     KN_VALUE("tables", KN_F_TEXTS, "the tables that are joined, persons first"),
     KN_FIELD(kn_demo_path, rows, KN_F_ROWS, "rows of the join"),
 };
 static const kn_fields path_part = KN_FIELDS(kn_demo_path, "path", path_rows, NULL);
 
-static const kn_field certain_rows[] = {
+static const kn_field_row certain_rows[] = {
     KN_FIELD(kn_demo_column, table, KN_F_TEXT, "the table of a sensitive column"),
     KN_FIELD(kn_demo_column, column, KN_F_TEXT, "the sensitive column"),
     KN_FIELD(kn_demo_column, targets, KN_F_PERSONS, "persons looked for who have a row in the table"),
@@ -103,7 +103,7 @@ static const kn_field certain_rows[] = {
 };
 static const kn_fields certain_part = KN_FIELDS(kn_demo_column, "sensitive", certain_rows, NULL);
 
-static const kn_field way_rows[] = {
+static const kn_field_row way_rows[] = {
     KN_FIELD(kn_demo_attack, none, KN_F_PERSONS, "persons without a candidate: the release leaves them out"),
     KN_FIELD(kn_demo_attack, unique, KN_F_PERSONS, "persons with exactly one candidate"),
     KN_FIELD_AS(kn_demo_attack, below, "below_k", KN_F_PERSONS, "persons with a candidate, but fewer than k"),
@@ -113,7 +113,7 @@ static const kn_field way_rows[] = {
 };
 static const kn_fields way_part = KN_FIELDS(kn_demo_attack, "way", way_rows, NULL);
 
-static const kn_field example_rows[] = {
+static const kn_field_row example_rows[] = {
     KN_VALUE("person", KN_F_COUNT, "the row of the person who is found best, from 1"),
     KN_VALUE("rows", KN_F_FIGURES, "how many rows of each table the attacker knows of them"),
     KN_VALUE("candidates", KN_F_FIGURES, "how many candidates they have in each way"),
@@ -121,7 +121,7 @@ static const kn_field example_rows[] = {
 static const kn_fields example_part = KN_FIELDS_PUT("example", example_rows);
 
 #define S kn_attack_demo_report
-static const kn_field demo_rows[] = {
+static const kn_field_row demo_rows[] = {
     KN_ANSWER_ROW,
     KN_FIELD(S, k, KN_F_PERSONS, "the k that is asked for"),
     KN_VALUE("person_table", KN_F_TEXT, "the table of persons"),

@@ -5,7 +5,7 @@
 #include "kn_answer.h"
 #include "kn_error.h"
 
-static const kn_field method_rows[] = {
+static const kn_field_row method_rows[] = {
     KN_FIELD(kn_method_entry, name, KN_F_TEXT | KN_F_PUBLIC, "its name in a release file"),
     KN_VALUE("shape", KN_F_TEXT | KN_F_PUBLIC, "for which data: 'table', 'database', 'records' or 'any'"),
     KN_VALUE("default", KN_F_BOOLEAN | KN_F_PUBLIC, "whether it is taken where none is named"),
@@ -17,7 +17,7 @@ static const kn_field method_rows[] = {
 };
 static const kn_fields method_part = KN_FIELDS(kn_method_entry, "method", method_rows, NULL);
 
-static const kn_field model_rows[] = {
+static const kn_field_row model_rows[] = {
     KN_FIELD(kn_model_entry, name, KN_F_TEXT | KN_F_PUBLIC, "its name in a release file"),
     KN_FIELD(kn_model_entry, variant, KN_F_TEXT | KN_F_NULLABLE | KN_F_PUBLIC,
              "its kind or distance; null: it has none"),
@@ -32,7 +32,7 @@ static const kn_field model_rows[] = {
 };
 static const kn_fields model_part = KN_FIELDS(kn_model_entry, "model", model_rows, NULL);
 
-static const kn_field metric_rows[] = {
+static const kn_field_row metric_rows[] = {
     KN_FIELD(kn_metric_entry, name, KN_F_TEXT | KN_F_PUBLIC, "its name"),
     KN_VALUE("shapes", KN_F_TEXTS | KN_F_PUBLIC, "of which data: 'table', 'database', 'records'"),
     KN_VALUE("utility", KN_F_BOOLEAN | KN_F_PUBLIC, "whether a search can minimize it (--utility)"),
@@ -44,7 +44,7 @@ static const kn_field metric_rows[] = {
 };
 static const kn_fields metric_part = KN_FIELDS(kn_metric_entry, "metric", metric_rows, NULL);
 
-static const kn_field catalogue_rows[] = {
+static const kn_field_row catalogue_rows[] = {
     KN_ANSWER_ROW,
     KN_VALUE_OF("methods", KN_F_LIST | KN_F_OPTIONAL | KN_F_PUBLIC, &method_part, "with --list-methods: every method"),
     KN_VALUE_OF("models", KN_F_LIST | KN_F_OPTIONAL | KN_F_PUBLIC, &model_part,
@@ -124,7 +124,7 @@ kn_status kn_document_catalogue(kn_document **out, kn_context *ctx, bool methods
 
 /* ---- What was generated ---- */
 
-static const kn_field generate_rows[] = {
+static const kn_field_row generate_rows[] = {
     KN_ANSWER_ROW,
     KN_VALUE("kind", KN_F_TEXT | KN_F_PUBLIC, "what was made"),
     KN_VALUE("rows", KN_F_ROWS | KN_F_PUBLIC, "how many rows, persons or records"),

@@ -4,7 +4,7 @@
 #include "kn_error.h"
 
 #define S kn_dependency_check
-static const kn_field check_rows[] = {
+static const kn_field_row check_rows[] = {
     KN_VALUE("dependency", KN_F_TEXT, "the dependency, as it is written"),
     KN_VALUE("kind", KN_F_TEXT, "'functional', 'multivalued' or 'multiset'"),
     KN_VALUE("k", KN_F_COUNT | KN_F_OPTIONAL, "of a multiset dependency: how often each right side must occur"),
@@ -22,7 +22,7 @@ static const kn_field check_rows[] = {
 #undef S
 static const kn_fields check_part = KN_FIELDS(kn_dependency_check, "check", check_rows, NULL);
 
-static const kn_field found_rows[] = {
+static const kn_field_row found_rows[] = {
     KN_VALUE("left", KN_F_TEXTS, "the columns on its left side; none: the right side is constant"),
     KN_VALUE("right", KN_F_TEXT, "the column on its right side"),
     KN_FIELD_AS(kn_found_dependency, removed, "exceptions", KN_F_ROWS, "the fewest rows without which it would hold"),
@@ -31,7 +31,7 @@ static const kn_field found_rows[] = {
 static const kn_fields found_part = KN_FIELDS(kn_found_dependency, "found", found_rows, NULL);
 
 #define S kn_discovery
-static const kn_field counter_rows[] = {
+static const kn_field_row counter_rows[] = {
     KN_FIELD(S, checked, KN_F_COUNT, "candidates that were held against the table"),
     KN_FIELD(S, refuted, KN_F_COUNT, "those of them that do not hold"),
     KN_FIELD(S, agree_sets, KN_F_COUNT, "different sets of columns in which two rows were seen to agree"),
@@ -39,7 +39,7 @@ static const kn_field counter_rows[] = {
 };
 static const kn_fields counter_part = KN_FIELDS(S, "counters", counter_rows, NULL);
 
-static const kn_field discovery_rows[] = {
+static const kn_field_row discovery_rows[] = {
     KN_FIELD_AS(S, combinations, "different_rows", KN_F_ROWS, "different rows of the table"),
     KN_FIELD_AS(S, budget, "exceptions_allowed", KN_F_ROWS, "how many rows may be exceptions"),
     KN_FIELD(S, complete, KN_F_BOOLEAN, "whether these are all there are"),
@@ -50,7 +50,7 @@ static const kn_field discovery_rows[] = {
 #undef S
 static const kn_fields discovery_part = KN_FIELDS(kn_discovery, "discovery", discovery_rows, NULL);
 
-static const kn_field rows[] = {
+static const kn_field_row rows[] = {
     KN_ANSWER_ROW,
     KN_VALUE("rows", KN_F_ROWS, "rows of the table"),
     KN_VALUE_OF("checks", KN_F_LIST | KN_F_OPTIONAL, &check_part, "the dependencies that were asked about"),

@@ -8,7 +8,7 @@
 /* ---- Models ---- */
 
 #define S kn_model_figures
-static const kn_field figures_rows[] = {
+static const kn_field_row figures_rows[] = {
     KN_FIELD(S, distinct_l, KN_F_COUNT, "different values in every class, at least"),
     KN_FIELD(S, entropy_l, KN_F_NUMBER, "values in every class, counted by how evenly they occur"),
     KN_FIELD(S, recursive_c2, KN_F_NUMBER, "(c,2)-diverse for every larger c; null: for none"),
@@ -26,7 +26,7 @@ static const kn_field figures_rows[] = {
 #undef S
 static const kn_fields figures_part = KN_FIELDS(kn_model_figures, "sensitive", figures_rows, NULL);
 
-static const kn_field verdict_rows[] = {
+static const kn_field_row verdict_rows[] = {
     KN_VALUE("requirement", KN_F_TEXT, "what was required, as it was written"),
     KN_FIELD(kn_model_verdict, reached, KN_F_NUMBER, "what the worst class reaches; null: without a bound"),
     KN_FIELD(kn_model_verdict, classes, KN_F_CLASSES, "classes that violate it"),
@@ -40,8 +40,8 @@ static const kn_fields verdict_part = KN_FIELDS(kn_model_verdict, "requirement",
         KN_VALUE_OF("requirements", KN_F_LIST, &verdict_part, "what was required, and whether it holds"),              \
         KN_VALUE("holds", KN_F_BOOLEAN, "whether everything that was required holds")
 
-static const kn_field  models_rows[] = {MODEL_ROWS};
-static const kn_fields models_part = KN_FIELDS_PUT("models", models_rows);
+static const kn_field_row models_rows[] = {MODEL_ROWS};
+static const kn_fields    models_part = KN_FIELDS_PUT("models", models_rows);
 
 static void put_verdicts(kn_to to, const char *const *texts, const kn_model_verdict *verdicts, int count)
 {
@@ -68,7 +68,7 @@ static void put_models(kn_to to, const kn_model_report *r, const char *const *re
 /* ---- Risk ---- */
 
 #define S kn_risk_summary
-static const kn_field summary_rows[] = {
+static const kn_field_row summary_rows[] = {
     KN_FIELD(S, highest, KN_F_SHARE, "chance that the easiest person is found"),
     KN_FIELD(S, average, KN_F_SHARE, "the same for a person picked at random"),
     KN_FIELD(S, expected, KN_F_NUMBER, "records expected to be found"),
@@ -78,7 +78,7 @@ static const kn_field summary_rows[] = {
 #undef S
 static const kn_fields summary_part = KN_FIELDS(kn_risk_summary, "risk_summary", summary_rows, NULL);
 
-static const kn_field estimate_rows[] = {
+static const kn_field_row estimate_rows[] = {
     KN_VALUE("estimator", KN_F_TEXT, "'zayatz' or 'pitman'"),
     KN_FIELD(kn_uniques_estimate, uniques, KN_F_NUMBER,
              "records of the population that are unique in it; null: no estimate"),
@@ -88,7 +88,7 @@ static const kn_field estimate_rows[] = {
 static const kn_fields estimate_part = KN_FIELDS(kn_uniques_estimate, "estimate", estimate_rows, NULL);
 
 #define S kn_risk
-static const kn_field risk_rows[] = {
+static const kn_field_row risk_rows[] = {
     KN_FIELD(S, records, KN_F_RECORDS, "what risk is measured for: rows, or persons"),
     KN_FIELD(S, sample_uniques, KN_F_RECORDS, "records alone in their class"),
     KN_FIELD_PART(S, prosecutor, &summary_part, KN_F_OBJECT, "of somebody who knows that the person is in the table"),
@@ -141,14 +141,14 @@ static void put_risk(kn_to to, const kn_risk *r)
 
 /* ---- Special uniques ---- */
 
-static const kn_field suda_column_rows[] = {
+static const kn_field_row suda_column_rows[] = {
     KN_VALUE("attribute", KN_F_TEXT, "the column"),
     KN_VALUE("msus", KN_F_COUNT, "minimal sample uniques that it is part of"),
     KN_VALUE("share", KN_F_SHARE, "share of all scores that comes from them"),
 };
 static const kn_fields suda_column_part = KN_FIELDS_PUT("suda_column", suda_column_rows);
 
-static const kn_field special_rows[] = {
+static const kn_field_row special_rows[] = {
     KN_VALUE("row", KN_F_COUNT, "the row's number, from 1"),
     KN_FIELD(kn_special_row, score, KN_F_NUMBER, "how special it is"),
     KN_FIELD(kn_special_row, msus, KN_F_COUNT, "its minimal sample uniques"),
@@ -157,7 +157,7 @@ static const kn_field special_rows[] = {
 };
 static const kn_fields special_part = KN_FIELDS(kn_special_row, "special_row", special_rows, NULL);
 
-static const kn_field suda_rows[] = {
+static const kn_field_row suda_rows[] = {
     KN_FIELD(kn_suda, max_size, KN_F_COLUMNS, "sets of at most so many columns were looked at"),
     KN_VALUE("complete", KN_F_BOOLEAN, "false: larger sets may matter too"),
     KN_VALUE("msus_by_size", KN_F_COUNTS, "minimal sample uniques of one column, of two, ..."),
@@ -190,14 +190,14 @@ static void put_suda(kn_to to, const kn_suda *r, const char *const *names)
 
 /* ---- Times ---- */
 
-static const kn_field times_rows[] = {
+static const kn_field_row times_rows[] = {
     KN_VALUE("read", KN_F_SECONDS, "reading the table"),
     KN_VALUE("group", KN_F_SECONDS, "answering"),
     KN_VALUE("total", KN_F_SECONDS, "both together"),
 };
 static const kn_fields times_part = KN_FIELDS_PUT("times", times_rows);
 
-static const kn_field memory_rows[] = {
+static const kn_field_row memory_rows[] = {
     KN_VALUE("peak_bytes", KN_F_COUNT, "the most memory held at a time, in bytes"),
     KN_VALUE("table_bytes", KN_F_COUNT, "what the table takes, in bytes"),
 };
@@ -273,7 +273,7 @@ static void note_suppressed(kn_document *doc, const kn_table *table, const char 
 
 /* ---- A set of attributes ---- */
 
-static const kn_field step_rows[] = {
+static const kn_field_row step_rows[] = {
     KN_FIELD(kn_step, k, KN_F_COUNT, "the k that is reached"),
     KN_FIELD(kn_step, removed, KN_F_ROWS, "rows to be removed"),
 };
@@ -284,7 +284,7 @@ static const kn_fields step_part = KN_FIELDS(kn_step, "step", step_rows, NULL);
         KN_VALUE("reading", KN_F_TEXT | KN_F_OPTIONAL, "with -k: 'at least' or 'at most'")
 
 #define S kn_diagnosis
-static const kn_field diagnose_rows[] = {
+static const kn_field_row diagnose_rows[] = {
     KN_ANSWER_ROW,
     KN_FIELD(S, rows, KN_F_ROWS, "rows of the table"),
     KN_VALUE("quasi", KN_F_TEXTS, "the quasi-identifiers"),
@@ -395,7 +395,7 @@ kn_status kn_document_diagnose(kn_document **out, kn_context *ctx, const kn_tabl
 
 /* ---- All subsets of a list ---- */
 
-static const kn_field set_rows[] = {
+static const kn_field_row set_rows[] = {
     KN_VALUE("attributes", KN_F_TEXTS, "the columns of the set"),
     KN_FIELD(kn_set_answer, k, KN_F_COUNT, "its k, after suppression where that is asked for"),
     KN_VALUE("removed", KN_F_ROWS | KN_F_OPTIONAL | KN_F_NULLABLE,
@@ -404,7 +404,7 @@ static const kn_field set_rows[] = {
 };
 static const kn_fields set_part = KN_FIELDS(kn_set_answer, "set", set_rows, NULL);
 
-static const kn_field model_set_rows[] = {
+static const kn_field_row model_set_rows[] = {
     KN_VALUE("attributes", KN_F_TEXTS, "the columns of the set"),
     KN_FIELD(kn_model_set, k, KN_F_COUNT, "rows, or persons, of its smallest class"),
     MODEL_ROWS,
@@ -412,7 +412,7 @@ static const kn_field model_set_rows[] = {
 static const kn_fields model_set_part = KN_FIELDS(kn_model_set, "model_set", model_set_rows, NULL);
 
 #define S kn_sets_diagnosis
-static const kn_field over_rows[] = {
+static const kn_field_row over_rows[] = {
     KN_ANSWER_ROW,
     KN_FIELD(S, rows, KN_F_ROWS, "rows of the table"),
     KN_VALUE("over", KN_F_TEXTS, "the columns whose subsets are looked at"),

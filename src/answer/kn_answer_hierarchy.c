@@ -7,7 +7,7 @@
 #include "kn_error.h"
 
 #define W kn_hierarchy_warning
-static const kn_field warning_rows[] = {
+static const kn_field_row warning_rows[] = {
     KN_FIELD(W, level, KN_F_LEVEL, "the level of a label that stands for different sets of values"),
     KN_FIELD(W, line, KN_F_COUNT, "where it stands in the file; 0: it is of no file"),
     KN_FIELD(W, column, KN_F_COUNT, "which cell of that line"),
@@ -22,13 +22,13 @@ static const kn_fields warning_part = KN_FIELDS(W, "warning", warning_rows, NULL
     KN_VALUE("label", KN_F_TEXT, "the label"),                                                                         \
         KN_VALUE("leaves", KN_F_COUNT, "how many leaves lie below it; 1: it is one")
 
-static const kn_field  label_rows[] = {LABEL_ROWS};
-static const kn_fields label_part = KN_FIELDS_PUT("label", label_rows);
+static const kn_field_row label_rows[] = {LABEL_ROWS};
+static const kn_fields    label_part = KN_FIELDS_PUT("label", label_rows);
 
-static const kn_fields tree_part;
-static const kn_field  tree_rows[] = {
-     LABEL_ROWS,
-     KN_VALUE_OF("children", KN_F_LIST | KN_F_OPTIONAL, &tree_part, "the labels below it; absent of a leaf"),
+static const kn_fields    tree_part;
+static const kn_field_row tree_rows[] = {
+    LABEL_ROWS,
+    KN_VALUE_OF("children", KN_F_LIST | KN_F_OPTIONAL, &tree_part, "the labels below it; absent of a leaf"),
 };
 static const kn_fields tree_part = KN_FIELDS_PUT("tree", tree_rows);
 
@@ -43,11 +43,11 @@ static const kn_fields tree_part = KN_FIELDS_PUT("tree", tree_rows);
 #define WARNINGS_ROW(optional)                                                                                         \
     KN_VALUE_OF("warnings", KN_F_LIST | (optional), &warning_part, "labels that stand for different sets of values")
 
-static const kn_field build_rows[] = {KN_ANSWER_ROW, SUMMARY_ROWS(0), WARNINGS_ROW(0), KN_NOTES_ROW};
-const kn_fields       kn_answer_hierarchy_build =
+static const kn_field_row build_rows[] = {KN_ANSWER_ROW, SUMMARY_ROWS(0), WARNINGS_ROW(0), KN_NOTES_ROW};
+const kn_fields           kn_answer_hierarchy_build =
     KN_ANSWER(char, "hierarchy-build", build_rows, NULL, "What is the hierarchy that was built?");
 
-static const kn_field check_rows[] = {
+static const kn_field_row check_rows[] = {
     KN_ANSWER_ROW,
     SUMMARY_ROWS(KN_F_OPTIONAL),
     KN_VALUE("valid", KN_F_BOOLEAN, "whether it is a tree that has a leaf for every value"),
@@ -63,7 +63,7 @@ static const kn_field check_rows[] = {
 const kn_fields kn_answer_hierarchy_check =
     KN_ANSWER(char, "hierarchy-check", check_rows, NULL, "Is a hierarchy a tree, and does every value have a leaf?");
 
-static const kn_field show_rows[] = {
+static const kn_field_row show_rows[] = {
     KN_ANSWER_ROW,
     SUMMARY_ROWS(0),
     KN_VALUE("level", KN_F_LEVEL | KN_F_OPTIONAL, "with --level: the level that is shown"),

@@ -4,7 +4,7 @@
 #include "kn_error.h"
 
 #define S kn_measured_attribute
-static const kn_field attribute_rows[] = {
+static const kn_field_row attribute_rows[] = {
     KN_FIELD(S, name, KN_F_TEXT, "the column's name"),
     KN_FIELD(S, lm, KN_F_SHARE, "how many of its values a cell may stand for, on average"),
     KN_FIELD(S, ncp, KN_F_SHARE, "the same as a share of all values"),
@@ -14,7 +14,7 @@ static const kn_field attribute_rows[] = {
 #undef S
 static const kn_fields attribute_part = KN_FIELDS(kn_measured_attribute, "attribute", attribute_rows, NULL);
 
-static const kn_field query_rows[] = {
+static const kn_field_row query_rows[] = {
     KN_VALUE("query", KN_F_TEXT, "the query, in one line"),
     KN_VALUE("line", KN_F_COUNT, "where it stands in the workload"),
     KN_VALUE("weight", KN_F_NUMBER, "how much it counts"),
@@ -29,7 +29,7 @@ static const kn_field query_rows[] = {
 };
 static const kn_fields query_part = KN_FIELDS(kn_answer, "query", query_rows, NULL);
 
-static const kn_field workload_rows[] = {
+static const kn_field_row workload_rows[] = {
     KN_FIELD(kn_workload_report, weight, KN_F_NUMBER, "sum of the weights"),
     KN_FIELD(kn_workload_report, total, KN_F_NUMBER, "sum of weight times error"),
     KN_FIELD(kn_workload_report, mean, KN_F_NUMBER, "the error of a query, on average by weight"),
@@ -38,7 +38,7 @@ static const kn_field workload_rows[] = {
 static const kn_fields workload_part = KN_FIELDS(kn_workload_report, "workload", workload_rows, NULL);
 
 #define S kn_measure_report
-static const kn_field measure_rows[] = {
+static const kn_field_row measure_rows[] = {
     KN_ANSWER_ROW,
     KN_FIELD(S, rows, KN_F_ROWS, "rows of the original, without those that are left out for a missing cell"),
     KN_FIELD(S, released, KN_F_ROWS, "rows that the release shows"),

@@ -12,7 +12,7 @@ typedef struct metrics {
 
 static_assert(sizeof(metrics) == KN_METRICS * sizeof(double), "every metric has its field");
 
-static const kn_field metrics_rows[] = {
+static const kn_field_row metrics_rows[] = {
     KN_FIELD(metrics, lm, KN_F_SHARE,
              "how many of a column's values a cell may stand for, on average: 0 as it was, 1 all lost"),
     KN_FIELD(metrics, ncp, KN_F_SHARE, "the same as a share of all values of the column: 0 as it was, 1 all lost"),
@@ -25,7 +25,7 @@ static const kn_field metrics_rows[] = {
 };
 const kn_fields kn_metrics_part = KN_FIELDS(metrics, "metrics", metrics_rows, NULL);
 
-static const kn_field sizes_rows[] = {
+static const kn_field_row sizes_rows[] = {
     KN_FIELD(kn_size_count, size, KN_F_COUNT, "rows, or persons, of a class"),
     KN_FIELD(kn_size_count, classes, KN_F_CLASSES, "classes of that size"),
     KN_FIELD(kn_size_count, rows, KN_F_ROWS, "rows in them"),

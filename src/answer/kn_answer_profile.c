@@ -10,7 +10,7 @@
 /* ---- A table ---- */
 
 #define S kn_column_profile
-static const kn_field column_rows[] = {
+static const kn_field_row column_rows[] = {
     KN_FIELD(S, name, KN_F_TEXT, "the column's name"),
     KN_FIELD_NAMED(S, type, kn_type_name, 0, "its type: 'text', 'integer', 'decimal', 'date' or 'datetime'"),
     KN_FIELD(S, distinct, KN_F_COUNT, "different values; missing cells are none"),
@@ -29,7 +29,7 @@ static const kn_field column_rows[] = {
 #undef S
 static const kn_fields column_part = KN_FIELDS(kn_column_profile, "column", column_rows, NULL);
 
-static const kn_field profile_rows[] = {
+static const kn_field_row profile_rows[] = {
     KN_ANSWER_ROW,
     KN_FIELD(kn_profile, rows, KN_F_ROWS, "rows of the table"),
     KN_VALUE_OF("columns", KN_F_LIST, &column_part, "the columns, in their order"),
@@ -106,7 +106,7 @@ static const char *place_name(kn_schema_place place)
     return names[place];
 }
 
-static const kn_field schema_column_rows[] = {
+static const kn_field_row schema_column_rows[] = {
     KN_FIELD(kn_schema_column, name, KN_F_TEXT, "the column's name"),
     KN_FIELD_NAMED(kn_schema_column, type, kn_type_name, 0, "the type of its values"),
     KN_FIELD(kn_schema_column, declared, KN_F_TEXT | KN_F_NULLABLE, "the type that the catalog declares; null: none"),
@@ -115,7 +115,7 @@ static const kn_field schema_column_rows[] = {
 };
 static const kn_fields schema_column_part = KN_FIELDS(kn_schema_column, "column", schema_column_rows, NULL);
 
-static const kn_field link_rows[] = {
+static const kn_field_row link_rows[] = {
     KN_VALUE("columns", KN_F_TEXTS, "columns of this table"),
     KN_FIELD_AS(kn_schema_link, target_name, "table", KN_F_TEXT, "the table that they name a row of"),
     KN_VALUE("read", KN_F_BOOLEAN, "whether that table was read"),
@@ -125,7 +125,7 @@ static const kn_field link_rows[] = {
 };
 static const kn_fields link_part = KN_FIELDS(kn_schema_link, "foreign_key", link_rows, NULL);
 
-static const kn_field schema_table_rows[] = {
+static const kn_field_row schema_table_rows[] = {
     KN_FIELD(kn_schema_table, name, KN_F_TEXT, "the table's name"),
     KN_FIELD(kn_schema_table, rows, KN_F_ROWS, "its rows"),
     KN_FIELD_NAMED(kn_schema_table, place, place_name, 0,
@@ -139,7 +139,7 @@ static const kn_field schema_table_rows[] = {
 };
 static const kn_fields schema_table_part = KN_FIELDS(kn_schema_table, "table", schema_table_rows, NULL);
 
-static const kn_field problem_rows[] = {
+static const kn_field_row problem_rows[] = {
     KN_FIELD_NAMED(kn_schema_problem, rule, kn_schema_rule_name, 0, "the rule of a snowflake that is broken"),
     KN_VALUE("table", KN_F_TEXT, "the table that breaks it"),
     KN_FIELD(kn_schema_problem, message, KN_F_TEXT, "what is wrong"),
@@ -147,7 +147,7 @@ static const kn_field problem_rows[] = {
 };
 static const kn_fields problem_part = KN_FIELDS(kn_schema_problem, "problem", problem_rows, NULL);
 
-static const kn_field schema_rows[] = {
+static const kn_field_row schema_rows[] = {
     KN_ANSWER_ROW,
     KN_VALUE("person", KN_F_TEXT | KN_F_NULLABLE, "the table of persons; null: none could be chosen"),
     KN_FIELD(kn_schema, chosen, KN_F_BOOLEAN, "whether nobody named it, so that it is the one with the most below it"),

@@ -29,7 +29,7 @@ static void fill_model(kn_to to, const void *from)
     kn_put_text(to, "bound", bound_of(m->model.kind));
 }
 
-static const kn_field model_rows[] = {
+static const kn_field_row model_rows[] = {
     KN_VALUE("model", KN_F_TEXT | KN_F_PUBLIC, "the promise, as a release file calls it"),
     KN_VALUE("variant", KN_F_TEXT | KN_F_NULLABLE | KN_F_PUBLIC, "its kind or distance; null where it has none"),
     KN_VALUE("attribute", KN_F_TEXT | KN_F_NULLABLE | KN_F_PUBLIC, "the sensitive column; null where it is of none"),
@@ -72,7 +72,7 @@ static void put_share(kn_to to, double share)
 /* ---- A table ---- */
 
 #define S kn_verify_report
-static const kn_field table_rows[] = {
+static const kn_field_row table_rows[] = {
     VERDICT_ROWS(S, "row"),
     KN_FIELD(S, rows, KN_F_ROWS | KN_F_PUBLIC, "rows of the release"),
     KN_FIELD(S, suppressed, KN_F_ROWS, "rows of the original that are shown as suppressed or left out"),
@@ -100,7 +100,7 @@ kn_status kn_document_verify(kn_document **out, kn_context *ctx, const kn_verify
 
 /* ---- A database ---- */
 
-static const kn_field one_table_rows[] = {
+static const kn_field_row one_table_rows[] = {
     KN_FIELD(kn_verified_table, name, KN_F_TEXT | KN_F_PUBLIC, "the table's name"),
     KN_FIELD(kn_verified_table, rows, KN_F_ROWS | KN_F_PUBLIC, "rows of the release"),
     KN_FIELD(kn_verified_table, deleted, KN_F_ROWS,
@@ -109,7 +109,7 @@ static const kn_field one_table_rows[] = {
 };
 static const kn_fields one_table_part = KN_FIELDS(kn_verified_table, "table", one_table_rows, NULL);
 
-static const kn_field loss_rows[] = {
+static const kn_field_row loss_rows[] = {
     KN_FIELD(kn_database_verify_report, lm, KN_F_SHARE, "the mean loss of quasi-identifiers; a deleted cell counts 1"),
     KN_FIELD(kn_database_verify_report, dm, KN_F_NUMBER, "sum of squared class sizes"),
 };
@@ -122,7 +122,7 @@ static void fill_database(kn_to to, const void *from)
 }
 
 #define S kn_database_verify_report
-static const kn_field database_rows[] = {
+static const kn_field_row database_rows[] = {
     VERDICT_ROWS(S, "person"),
     KN_FIELD(S, persons, KN_F_PERSONS | KN_F_PUBLIC, "persons of the release"),
     KN_FIELD(S, dropped, KN_F_PERSONS, "persons of the original that are not released"),
@@ -153,7 +153,7 @@ kn_status kn_document_verify_database(kn_document **out, kn_context *ctx, const 
 /* ---- Tree records ---- */
 
 #define S kn_records_verify_report
-static const kn_field asked_rows[] = {
+static const kn_field_row asked_rows[] = {
     KN_FIELD_AS(S, kmn.k, "k", KN_F_RECORDS | KN_F_PUBLIC, "whoever knows so much finds no record or at least k"),
     KN_FIELD_AS(S, kmn.m, "m", KN_F_COUNT | KN_F_PUBLIC, "how many values of a record somebody may know"),
     KN_FIELD_AS(S, kmn.n, "n", KN_F_COUNT | KN_F_PUBLIC, "how many relations between them somebody may know"),
@@ -161,7 +161,7 @@ static const kn_field asked_rows[] = {
 };
 static const kn_fields asked_part = KN_FIELDS(S, "k_mn", asked_rows, NULL);
 
-static const kn_field tree_loss_rows[] = {
+static const kn_field_row tree_loss_rows[] = {
     KN_FIELD(S, rpd, KN_F_NUMBER, "reverse path domain: how little the paths of a record say, on average"),
     KN_FIELD(S, rpd_original, KN_F_NUMBER, "the same of the original"),
     KN_FIELD(S, nodes, KN_F_COUNT | KN_F_PUBLIC, "nodes of the release, without the records' roots"),
@@ -178,7 +178,7 @@ static void fill_records(kn_to to, const void *from)
     kn_put_part(to, "metrics", from);
 }
 
-static const kn_field records_rows[] = {
+static const kn_field_row records_rows[] = {
     VERDICT_ROWS(S, "record"),
     KN_FIELD(S, records, KN_F_RECORDS | KN_F_PUBLIC, "records of the release"),
     KN_VALUE_OF("k_mn", KN_F_OBJECT | KN_F_PUBLIC, &asked_part, "the promise that was asked for"),

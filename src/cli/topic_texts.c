@@ -470,7 +470,7 @@ static const char answers_text[] =
     "\n"
     "Every command with --json prints one document. Its fields are declared once,\n"
     "each with a type, a unit and a sentence; \"answer\" says which document it is,\n"
-    "\"notes\" what you should know. A number that is not known or has no bound is null.\n"
+    "\"notes\" what you should know. A number that is unknown or has no bound is null.\n"
     "\n"
     "'kanon help answers NAME' prints its JSON Schema (draft 2020-12). Fields are\n"
     "added with time; none is renamed without a line in CHANGELOG.md.\n"

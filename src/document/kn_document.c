@@ -161,16 +161,16 @@ const char *kn_field_type_unit(kn_field_type type)
     return facts[type].unit;
 }
 
-static bool fits(const kn_field *row, kn_document_kind kind)
+static bool fits(const kn_field_row *row, kn_document_kind kind)
 {
     kn_field_type type = kn_field_kind(row);
     switch (kind) {
     case KN_DOCUMENT_NULL: return (row->type & KN_F_NULLABLE) || (facts[type].number && !facts[type].integer);
     case KN_DOCUMENT_BOOLEAN: return type == KN_F_BOOLEAN;
     case KN_DOCUMENT_INTEGER: return facts[type].number;
-    case KN_DOCUMENT_NUMBER: return facts[type].number && !facts[type].integer;
+    case KN_DOCUMENT_NUMBER: return (facts[type].number && !facts[type].integer) || (row->type & KN_F_OR_NUMBER);
     case KN_DOCUMENT_TEXT: return type == KN_F_TEXT;
-    case KN_DOCUMENT_LIST: return (type >= KN_F_TEXTS && type <= KN_F_LIST) || type == KN_F_TEXT_LISTS;
+    case KN_DOCUMENT_LIST: return (type >= KN_F_TEXTS && type <= KN_F_LIST) || type >= KN_F_TEXT_LISTS;
     case KN_DOCUMENT_OBJECT: return type == KN_F_OBJECT || type == KN_F_FIGURES;
     }
     return false;
@@ -180,7 +180,7 @@ static bool fits(const kn_field *row, kn_document_kind kind)
 
 static void put_at(kn_to to, int index, kn_node *node)
 {
-    const kn_field *row = &to.node->fields->rows[index];
+    const kn_field_row *row = &to.node->fields->rows[index];
     if (!node) return;
     if (!fits(row, node->kind)) {
         kn_document_wrong(to.doc, row->name, "is of another type");
@@ -320,8 +320,8 @@ static kn_node *item(kn_to list, kn_field_type type, kn_node *node)
 
 kn_to kn_append_object(kn_to list)
 {
-    const kn_field *row = list.node ? list.node->row : NULL;
-    kn_node        *node = item(list, KN_F_LIST, object_node(list.doc, row ? row->of : NULL));
+    const kn_field_row *row = list.node ? list.node->row : NULL;
+    kn_node            *node = item(list, KN_F_LIST, object_node(list.doc, row ? row->of : NULL));
     append(list, node);
     return (kn_to){list.doc, node};
 }
@@ -344,6 +344,11 @@ void kn_append_text(kn_to list, const char *text)
     append(list, item(list, KN_F_TEXTS, text_or_null(list.doc, text)));
 }
 
+void kn_append_bytes(kn_to list, const char *text, size_t size)
+{
+    append(list, item(list, KN_F_TEXTS, text_node(list.doc, text, size)));
+}
+
 void kn_append_integer(kn_to list, int64_t value)
 {
     append(list, item(list, KN_F_COUNTS, integer_node(list.doc, value)));
@@ -352,6 +357,12 @@ void kn_append_integer(kn_to list, int64_t value)
 void kn_append_number(kn_to list, double value)
 {
     append(list, item(list, KN_F_NUMBERS, number_node(list.doc, value)));
+}
+
+void kn_append_level(kn_to list, int level)
+{
+    append(list,
+           item(list, KN_F_LEVELS, level < 0 ? new_node(list.doc, KN_DOCUMENT_NULL) : integer_node(list.doc, level)));
 }
 
 void kn_put_texts(kn_to to, const char *key, const char *const *texts, int64_t count)
@@ -384,7 +395,7 @@ static int64_t stored_integer(kn_store store, const void *at)
     }
 }
 
-static void put_stored_list(kn_to to, const kn_field *row, const void *at, int64_t count)
+static void put_stored_list(kn_to to, const kn_field_row *row, const void *at, int64_t count)
 {
     kn_to       list = kn_put_list(to, row->name);
     const char *from = *(const char *const *)at;
@@ -400,9 +411,9 @@ static void put_stored_list(kn_to to, const kn_field *row, const void *at, int64
 
 static void put_stored(kn_to to, int index, const char *from)
 {
-    const kn_field *row = &to.node->fields->rows[index];
-    const void     *at = from + row->offset;
-    const char     *chars = at;
+    const kn_field_row *row = &to.node->fields->rows[index];
+    const void         *at = from + row->offset;
+    const char         *chars = at;
     switch (row->store) {
     case KN_STORE_NONE: break;
     case KN_STORE_BOOLEAN: put_at(to, index, boolean_node(to.doc, *(const bool *)at)); break;

@@ -45,8 +45,10 @@ kn_to kn_append_object(kn_to list);
 kn_to kn_append_list(kn_to list); /* of KN_F_TEXT_LISTS */
 void  kn_append_struct(kn_to list, const void *from);
 void  kn_append_text(kn_to list, const char *text);
+void  kn_append_bytes(kn_to list, const char *text, size_t size);
 void  kn_append_integer(kn_to list, int64_t value);
 void  kn_append_number(kn_to list, double value);
+void  kn_append_level(kn_to list, int level); /* null where it is negative */
 
 /* A member of KN_F_FIGURES: whole numbers are written as such where `whole` is set. */
 void kn_put_figure(kn_to figures, const char *name, double value, bool whole);

@@ -12,7 +12,7 @@ typedef struct kn_document_value kn_node;
 /* A value. An object has a slot for each row of its table (NULL: absent), figures have names of their own. */
 struct kn_document_value {
     kn_document_kind kind;
-    const kn_field  *row;    /* that it stands in; of an item: of its list; NULL: the top               */
+    const kn_field_row  *row;    /* that it stands in; of an item: of its list; NULL: the top               */
     const kn_fields *fields; /* of an object with a table; NULL: figures                                */
     union {
         bool        boolean;

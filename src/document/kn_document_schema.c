@@ -33,7 +33,7 @@ static void collect(parts *p, const kn_fields *fields)
 
 /* ---- JSON Schema ---- */
 
-static bool may_be_null(const kn_field *row)
+static bool may_be_null(const kn_field_row *row)
 {
     kn_field_type type = kn_field_kind(row);
     return (row->type & KN_F_NULLABLE) || (kn_field_type_is_number(type) && !kn_field_type_is_integer(type));
@@ -60,13 +60,14 @@ static void add_member(kn_text *text, int depth, const char *key, const char *va
     kn_text_quoted(text, value, strlen(value));
 }
 
-static void add_items(kn_text *text, const kn_field *row, int depth)
+static void add_items(kn_text *text, const kn_field_row *row, int depth)
 {
     static const char *const keys[KN_F_TYPES] = {
         [KN_F_TEXTS] = "\"items\": {\"type\": \"string\"}",
         [KN_F_COUNTS] = "\"items\": {\"type\": \"integer\"}",
         [KN_F_NUMBERS] = "\"items\": {\"type\": [\"number\", \"null\"]}",
         [KN_F_TEXT_LISTS] = "\"items\": {\"type\": \"array\", \"items\": {\"type\": \"string\"}}",
+        [KN_F_LEVELS] = "\"items\": {\"type\": [\"integer\", \"null\"]}",
         [KN_F_FIGURES] = "\"additionalProperties\": {\"type\": [\"number\", \"null\"]}",
     };
     const char *key = keys[kn_field_kind(row)];
@@ -81,11 +82,11 @@ static void add_items(kn_text *text, const kn_field *row, int depth)
         kn_text_format(text, "\"$ref\": \"#/$defs/%s\"", row->of->name);
 }
 
-static void add_row(kn_text *text, const kn_fields *fields, const kn_field *row, int depth)
+static void add_row(kn_text *text, const kn_fields *fields, const kn_field_row *row, int depth)
 {
     kn_field_type type = kn_field_kind(row);
     const char   *unit = kn_field_type_unit(type);
-    bool          null = may_be_null(row), part = type == KN_F_OBJECT;
+    bool other = (row->type & KN_F_OR_NUMBER) != 0, null = may_be_null(row) || other, part = type == KN_F_OBJECT;
     kn_text_indent(text, depth);
     kn_text_format(text, "\"%s\": {", row->name);
     kn_text_indent(text, depth + 1);
@@ -96,7 +97,8 @@ static void add_row(kn_text *text, const kn_fields *fields, const kn_field *row,
     } else if (part && null) { /* what stands beside a reference holds too: null would not be an object */
         kn_text_string(text, ",");
         kn_text_indent(text, depth + 1);
-        kn_text_format(text, "\"anyOf\": [{\"$ref\": \"#/$defs/%s\"}, {\"type\": \"null\"}]", row->of->name);
+        kn_text_format(text, "\"anyOf\": [{\"$ref\": \"#/$defs/%s\"}, {\"type\": \"%s\"}]", row->of->name,
+                       other ? "number" : "null");
     } else if (null) {
         kn_text_string(text, ",");
         kn_text_indent(text, depth + 1);
@@ -168,9 +170,9 @@ static const char *plain_type(kn_field_type type)
 static void list(const kn_fields *fields, const char *above, void (*each)(void *, const kn_answer_field *), void *user)
 {
     for (int i = 0; i < fields->count; i++) {
-        const kn_field *row = &fields->rows[i];
-        kn_field_type   type = kn_field_kind(row);
-        char            path[MOST_PATH];
+        const kn_field_row *row = &fields->rows[i];
+        kn_field_type       type = kn_field_kind(row);
+        char                path[MOST_PATH];
         snprintf(path, sizeof path, "%s%s%s", above, *above ? "." : "", row->name);
         each(user, &(kn_answer_field){sizeof(kn_answer_field), path, plain_type(type), kn_field_type_unit(type),
                                       row->sentence, (row->type & KN_F_PUBLIC) != 0, (row->type & KN_F_OPTIONAL) != 0,
@@ -191,9 +193,9 @@ void kn_fields_list(const kn_fields *answer, void (*each)(void *user, const kn_a
 static bool table_check(const kn_fields *fields, char *where, size_t size)
 {
     for (int i = 0; i < fields->count; i++) {
-        const kn_field *row = &fields->rows[i];
-        kn_field_type   type = kn_field_kind(row);
-        const char     *why = NULL;
+        const kn_field_row *row = &fields->rows[i];
+        kn_field_type       type = kn_field_kind(row);
+        const char         *why = NULL;
         if (!row->name || !*row->name)
             why = "has no name";
         else if (!row->sentence || strlen(row->sentence) < 8)

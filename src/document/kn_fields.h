@@ -3,7 +3,7 @@
  * A table describes an object: each row a field, in the order in which it is written. Rows with a place in a struct are
  * filled from there (kn_put_struct); the others are put by name, by the table's `fill` or by whoever makes the document.
  *
- *     static const kn_field step_rows[] = {
+ *     static const kn_field_row step_rows[] = {
  *         KN_FIELD(kn_step, k, KN_F_COUNT, "the k that is reached"),
  *         KN_FIELD(kn_step, removed, KN_F_ROWS, "rows to be removed"),
  *     };
@@ -39,10 +39,12 @@ typedef enum kn_field_type {
     KN_F_OBJECT,
     KN_F_FIGURES, /* an object with names that depend on the method, each with a number */
     KN_F_TEXT_LISTS, /* a list of lists of texts */
+    KN_F_LEVELS,     /* a list of levels, null where there is none */
     KN_F_TYPES,
     /* to be added to one of these: */
     KN_F_OPTIONAL = 0x100, /* it may be absent                                          */
     KN_F_NULLABLE = 0x200, /* it may be null                                            */
+    KN_F_OR_NUMBER = 0x800, /* of an object: it may be a number instead                  */
     KN_F_PUBLIC = 0x400    /* it may be published with the release; else it is the owner's */
 } kn_field_type;
 
@@ -65,7 +67,7 @@ typedef const char *(*kn_name_fn)(unsigned value);
 
 struct kn_fields;
 
-typedef struct kn_field {
+typedef struct kn_field_row {
     const char             *name;
     const char             *sentence;
     unsigned                type; /* kn_field_type and what is added */
@@ -73,7 +75,7 @@ typedef struct kn_field {
     size_t                  offset, count_offset;
     kn_name_fn              named;
     const struct kn_fields *of; /* of an object, and of the items of a list */
-} kn_field;
+} kn_field_row;
 
 /* An object that is being filled: its document and where it stands there. */
 typedef struct kn_to {
@@ -84,7 +86,7 @@ typedef struct kn_to {
 typedef struct kn_fields {
     const char     *name;     /* "verify"; of a part: what the schema calls it */
     const char     *sentence; /* of an answer; else NULL                       */
-    const kn_field *rows;
+    const kn_field_row *rows;
     int             count;
     size_t          size;                         /* of the struct; 0: there is none */
     void (*fill)(kn_to to, const void *from);     /* puts what is not at a place of the struct; may be NULL */
@@ -160,7 +162,7 @@ typedef struct kn_fields {
 
 /* ---- Facts about types ---- */
 
-static inline kn_field_type kn_field_kind(const kn_field *field)
+static inline kn_field_type kn_field_kind(const kn_field_row *field)
 {
     return (kn_field_type)(field->type & 0xFF);
 }
