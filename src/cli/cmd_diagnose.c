@@ -264,7 +264,15 @@ int cli_diagnose_report(const cli_diagnosing *d, const kn_diagnosis *one, const 
     in.sets = all;
     in.sections = d->figures.sections;
     in.section_count = d->figures.count;
-    if (kn_report_write(d->ctx, d->report, &in, &err) != KN_OK) return cli_fail(&err);
+    int64_t          count = 0;
+    const cli_value *list = cli_list_of(kn_document_find(d->answer, ""), "notes", &count);
+    const char     **notes = cli_alloc((size_t)count * sizeof *notes);
+    for (int64_t i = 0; i < count; i++) notes[i] = kn_document_text_of(kn_document_at(list, i));
+    in.notes = notes;
+    in.note_count = (int)count;
+    kn_status st = kn_report_write(d->ctx, d->report, &in, &err);
+    free(notes);
+    if (st != KN_OK) return cli_fail(&err);
     cli_done(&d->common, "report written to %s", d->report);
     return 0;
 }
@@ -314,6 +322,7 @@ static int run(int argc, char **argv)
         code = join_entity(&d);
         if (code == 0) code = d.over.count > 0 ? cli_diagnose_over(&d) : cli_diagnose_set(&d);
     }
+    kn_document_free(d.answer);
     kn_model_report_free(d.models);
     kn_model_sets_free(d.model_sets);
     kn_risk_free(d.risk_found);

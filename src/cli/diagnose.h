@@ -40,6 +40,7 @@ typedef struct cli_diagnosing {
     char            **files;
     int               file_count;
     bool              timings;
+    kn_document      *answer; /* what was printed               */
     kn_model_report  *models; /* with --sensitive and --qi     */
     kn_model_sets    *model_sets; /* with --sensitive and --over */
     kn_risk          *risk_found;

@@ -128,7 +128,7 @@ char *cli_mask_text(const cli_list *names, uint64_t set)
     return text;
 }
 
-static int print_answer(const cli_diagnosing *s, const kn_sets_options *o, const kn_sets_diagnosis *d, bool *holds)
+static int print_answer(cli_diagnosing *s, const kn_sets_options *o, const kn_sets_diagnosis *d, bool *holds)
 {
     kn_sets_answers   a = KN_SETS_ANSWERS_INIT;
     kn_diagnose_times times = cli_diagnose_times(s);
@@ -141,7 +141,10 @@ static int print_answer(const cli_diagnosing *s, const kn_sets_options *o, const
     a.requirements = (const char *const *)s->require.items;
     if (s->timings) a.times = &times;
     kn_status made = kn_document_diagnose_sets(&doc, s->ctx, s->table, &a, &err);
-    if (made == KN_OK) (void)kn_document_boolean(doc, "holds", holds);
+    if (made == KN_OK) {
+        (void)kn_document_boolean(doc, "holds", holds);
+        s->answer = kn_document_retain(doc);
+    }
     int code = cli_answer(&s->common, made, doc, &err, NULL);
     if (code || s->common.json) return code;
     print_text(s, d);

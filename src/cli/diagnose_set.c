@@ -191,7 +191,7 @@ static kn_diagnose_options options_of(const cli_diagnosing *s)
     return o;
 }
 
-static int print_answer(const cli_diagnosing *s, const kn_diagnose_options *o, const kn_diagnosis *d, bool *holds)
+static int print_answer(cli_diagnosing *s, const kn_diagnose_options *o, const kn_diagnosis *d, bool *holds)
 {
     kn_diagnose_answers a = KN_DIAGNOSE_ANSWERS_INIT;
     kn_diagnose_times   times = cli_diagnose_times(s);
@@ -207,7 +207,10 @@ static int print_answer(const cli_diagnosing *s, const kn_diagnose_options *o, c
     a.suda = s->suda_found;
     if (s->timings) a.times = &times;
     kn_status made = kn_document_diagnose(&doc, s->ctx, s->table, &a, &err);
-    if (made == KN_OK) (void)kn_document_boolean(doc, "holds", holds);
+    if (made == KN_OK) {
+        (void)kn_document_boolean(doc, "holds", holds);
+        s->answer = kn_document_retain(doc);
+    }
     int code = cli_answer(&s->common, made, doc, &err, NULL);
     if (code || s->common.json) return code;
     print_text(s, d, *holds);

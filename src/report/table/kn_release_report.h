@@ -38,9 +38,6 @@ void kn_release_tile(kn_buffer *to, const char *name, double value);
 void kn_release_word(kn_buffer *to, const char *name, const char *meaning);
 void kn_release_footer(kn_buffer *to, const char *version);
 
-/* What the run noted, if anything. */
-void kn_release_notes(kn_buffer *to, const char *const *notes, int count);
-
 /* A row of the table of files. */
 struct kn_html_table;
 void kn_release_file_row(struct kn_html_table *t, const char *file, const char *ending, const char *audience,
