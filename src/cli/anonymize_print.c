@@ -70,7 +70,7 @@ static void print_words(const cli_release *r, const kn_document *doc, FILE *out)
     fprintf(out, "\n  by    %s", kn_method_name(h->method));
     r->shape->choice(r, out);
     fputc('\n', out);
-    cli_advice_print(h->advice, out);
+    cli_advice_print(kn_document_find(doc, "auto"), kn_document_text(doc, "method"), out);
     r->shape->loss(r, out);
     if (r->a->dry_run || to_stdout(r)) return;
     fputc('\n', out);

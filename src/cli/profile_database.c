@@ -2,125 +2,139 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile_database.h"
 
-#include <kanon/anonymize.h>
-#include <kanon/database.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "diagnose.h"
 #include "document.h"
 
-/* ---- Text ---- */
+/* ---- Words ---- */
 
-static void print_name(const char *name)
+/* "  courses: 11 rows; key SCid; Sid -> students" */
+static void print_table_line(const cli_value *t, int depth)
 {
-    char *safe = cli_escape(name, strlen(name));
-    fputs(safe, stdout);
-    free(safe);
-}
-
-static void print_columns(const kn_schema_table *t, const int *columns, int count)
-{
-    for (int i = 0; i < count; i++) {
-        if (i > 0) fputs(", ", stdout);
-        print_name(t->columns[columns[i]].name);
-    }
-}
-
-/* "  courses   11 rows   key SCid   Sid -> students" */
-static void print_table_line(const kn_schema *s, int number, int depth)
-{
-    const kn_schema_table *t = &s->tables[number];
-    char                   rows[CLI_NUMBER_SIZE];
-    bool                   any = false;
+    int64_t          count, orphans = cli_integer(t, "orphans");
+    const cli_value *key = kn_document_member(t, "key"), *links = cli_list_of(t, "foreign_keys", &count);
+    char             number[CLI_NUMBER_SIZE];
     printf("%*s", 2 * depth + 2, "");
-    print_name(t->name);
-    printf(": %s row%s", cli_format_integer(rows, t->rows), t->rows == 1 ? "" : "s");
-    for (int c = 0; c < t->column_count; c++) {
-        if (!t->columns[c].key) continue;
-        fputs(any ? ", " : "; key ", stdout);
-        print_name(t->columns[c].name);
-        any = true;
-    }
-    for (int i = 0; i < t->link_count; i++) {
+    cli_name_print(cli_text(t, "name"));
+    printf(": %s", cli_rows_of(cli_integer(t, "rows")).text);
+    if (kn_document_count(key) > 0) fputs("; key ", stdout);
+    cli_names_print(key, ", ");
+    for (int64_t i = 0; i < count; i++) {
+        const cli_value *link = kn_document_at(links, i);
         fputs("; ", stdout);
-        print_columns(t, t->links[i].columns, t->links[i].column_count);
+        cli_names_print(kn_document_member(link, "columns"), ", ");
         fputs(" -> ", stdout);
-        print_name(t->links[i].target_name);
-        if (t->links[i].target < 0) fputs(" (not read)", stdout);
+        cli_name_print(cli_text(link, "table"));
+        if (!cli_true(link, "read")) fputs(" (not read)", stdout);
     }
-    if (t->orphans > 0) printf("; %s belong to nobody", cli_format_integer(rows, t->orphans));
+    if (orphans > 0) printf("; %s belong to nobody", cli_format_integer(number, orphans));
     putchar('\n');
 }
 
-/* The table and those that hang from it. Depth ends circles. */
-static void print_tree(const kn_schema *s, int number, int depth, bool *done)
+/* The table and those that hang from it. What was printed is not printed again, which ends circles. */
+static void print_tree(const cli_value *tables, int64_t number, int depth, bool *done)
 {
+    const cli_value *t = kn_document_at(tables, number);
     if (done[number]) return;
     done[number] = true;
-    print_table_line(s, number, depth);
-    for (int t = 0; t < s->table_count; t++)
-        if (s->tables[t].parent == number) print_tree(s, t, depth + 1, done);
+    print_table_line(t, depth);
+    for (int64_t i = 0; i < kn_document_count(tables); i++)
+        if (cli_is(kn_document_at(tables, i), "parent", cli_text(t, "name"))) print_tree(tables, i, depth + 1, done);
 }
 
-static bool any_keys(const kn_schema *s)
+static bool any_keys(const cli_value *tables)
 {
-    for (int t = 0; t < s->table_count; t++)
-        for (int c = 0; c < s->tables[t].column_count; c++)
-            if (s->tables[t].columns[c].key || s->tables[t].columns[c].foreign) return true;
+    for (int64_t t = 0; t < kn_document_count(tables); t++) {
+        const cli_value *one = kn_document_at(tables, t);
+        if (kn_document_count(kn_document_member(one, "key")) +
+            kn_document_count(kn_document_member(one, "foreign_keys")))
+            return true;
+    }
     return false;
 }
 
-static void print_verdict(const kn_schema *s)
+static void print_verdict(const cli_value *answer, const cli_value *tables)
 {
-    if (s->person < 0) return;
-    fputs(s->snowflake ? "\nA snowflake around the table of persons "
-                       : "\nNot a snowflake around the table of persons ",
-          stdout);
-    print_name(s->tables[s->person].name);
-    puts(s->snowflake ? ": every row belongs to persons by one path of keys." : ":");
-    for (int i = 0; i < s->problem_count; i++) {
+    const char      *person = cli_text(answer, "person");
+    bool             snowflake = cli_true(answer, "snowflake");
+    int64_t          count;
+    const cli_value *problems = cli_list_of(answer, "problems", &count);
+    if (!person) return;
+    printf("\n%s around the table of persons ", snowflake ? "A snowflake" : "Not a snowflake");
+    cli_name_print(person);
+    puts(snowflake ? ": every row belongs to persons by one path of keys." : ":");
+    for (int64_t i = 0; i < count; i++) {
         fputs("  - ", stdout);
-        print_name(s->problems[i].message);
+        cli_name_print(cli_text(kn_document_at(problems, i), "message"));
         fputs(": ", stdout);
-        print_name(s->problems[i].advice);
+        cli_name_print(cli_text(kn_document_at(problems, i), "advice"));
         fputs(".\n", stdout);
     }
-    if (!any_keys(s))
+    if (!any_keys(tables))
         puts("No table has a key. Files have none of their own: name them in a release file (--spec FILE).");
-    if (s->chosen)
+    if (cli_true(answer, "chosen"))
         puts("Nobody said which table holds the persons (--entity TABLE): it is the one with the most below it.");
 }
 
-static void print_text(const kn_schema *s)
+static bool has_name(const cli_value *names, const char *name)
+{
+    for (int64_t i = 0; i < kn_document_count(names); i++)
+        if (strcmp(kn_document_text_of(kn_document_at(names, i)), name) == 0) return true;
+    return false;
+}
+
+/* "primary, foreign"; NULL: it is part of no key. */
+static const char *key_words(const cli_value *table, const char *column)
+{
+    int64_t          count;
+    const cli_value *links = cli_list_of(table, "foreign_keys", &count);
+    bool             primary = has_name(kn_document_member(table, "key"), column), foreign = false;
+    for (int64_t i = 0; i < count; i++)
+        foreign = foreign || has_name(kn_document_member(kn_document_at(links, i), "columns"), column);
+    return primary ? foreign ? "primary, foreign" : "primary" : foreign ? "foreign" : NULL;
+}
+
+static void print_columns(const cli_value *tables)
 {
     const char     *titles[] = {"table", "column", "type", "declared", "distinct", "missing", "key"};
     const cli_align aligns[] = {CLI_LEFT, CLI_LEFT, CLI_LEFT, CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT};
-    bool           *done = cli_alloc((size_t)s->table_count + 1);
-    memset(done, 0, (size_t)s->table_count + 1);
-    printf("%d table%s\n\n", s->table_count, s->table_count == 1 ? "" : "s");
-    if (s->person >= 0) print_tree(s, s->person, 0, done);
-    for (int t = 0; t < s->table_count; t++)
-        if (!done[t] && s->tables[t].parent < 0) print_tree(s, t, 0, done);
-    for (int t = 0; t < s->table_count; t++) print_tree(s, t, 0, done);
-    free(done);
-    print_verdict(s);
-    putchar('\n');
-    cli_text_table *table = cli_text_table_new(7, titles, aligns);
-    for (int t = 0; t < s->table_count; t++)
-        for (int c = 0; c < s->tables[t].column_count; c++) {
-            const kn_schema_column *column = &s->tables[t].columns[c];
-            cli_text_table_text(table, c == 0 ? s->tables[t].name : NULL);
-            cli_text_table_text(table, column->name);
-            cli_text_table_text(table, kn_type_name(column->type));
-            cli_text_table_text(table, column->declared);
-            cli_text_table_integer(table, column->distinct);
-            cli_text_table_integer(table, column->missing);
-            cli_text_table_text(table, column->key       ? column->foreign ? "primary, foreign" : "primary"
-                                       : column->foreign ? "foreign"
-                                                         : NULL);
+    cli_text_table *t = cli_text_table_new(7, titles, aligns);
+    for (int64_t i = 0; i < kn_document_count(tables); i++) {
+        const cli_value *table = kn_document_at(tables, i), *columns = kn_document_member(table, "columns");
+        for (int64_t c = 0; c < kn_document_count(columns); c++) {
+            const cli_value *column = kn_document_at(columns, c);
+            cli_text_table_text(t, c == 0 ? cli_text(table, "name") : NULL);
+            cli_text_table_text(t, cli_text(column, "name"));
+            cli_text_table_text(t, cli_text(column, "type"));
+            cli_text_table_text(t, cli_text(column, "declared"));
+            cli_text_table_integer(t, cli_integer(column, "distinct"));
+            cli_text_table_integer(t, cli_integer(column, "missing"));
+            cli_text_table_text(t, key_words(table, cli_text(column, "name")));
         }
-    cli_text_table_print(table, stdout, 0);
-    cli_text_table_free(table);
+    }
+    cli_text_table_print(t, stdout, 0);
+    cli_text_table_free(t);
+}
+
+static void print_words(const cli_value *answer)
+{
+    int64_t          count;
+    const cli_value *tables = cli_list_of(answer, "tables", &count);
+    const char      *person = cli_text(answer, "person");
+    bool            *done = cli_alloc((size_t)count + 1);
+    memset(done, 0, (size_t)count + 1);
+    printf("%s\n\n", cli_count_of(count, "table", "tables").text);
+    for (int64_t t = 0; person && t < count; t++)
+        if (cli_is(kn_document_at(tables, t), "name", person)) print_tree(tables, t, 0, done);
+    for (int64_t t = 0; t < count; t++)
+        if (!cli_text(kn_document_at(tables, t), "parent")) print_tree(tables, t, 0, done);
+    for (int64_t t = 0; t < count; t++) print_tree(tables, t, 0, done);
+    free(done);
+    print_verdict(answer, tables);
+    putchar('\n');
+    print_columns(tables);
 }
 
 /* ---- Running ---- */
@@ -167,8 +181,7 @@ int cli_profile_database(const cli_common *common, const cli_table_options *inpu
     } else if (!options->svg || strcmp(options->svg, "-") != 0) {
         kn_document *doc = NULL;
         kn_status    made = kn_document_profile_database(&doc, ctx, schema, &err);
-        code = cli_answer(common, made, doc, &err, NULL);
-        if (code == 0 && !common->json) print_text(schema);
+        code = cli_answer(common, made, doc, &err, print_words);
     }
     if (code == 0 && options->entity && !schema->snowflake) code = 1;
     kn_schema_free(schema);
