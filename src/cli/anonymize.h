@@ -1,6 +1,6 @@
 /* anonymize.h: what the files of `kanon anonymize` share, and `kanon attack` uses: cmd_anonymize.c reads the options and
  * runs, anonymize_spec.c turns them into a spec, anonymize_hierarchy.c reads `--hierarchy`, anonymize_print.c prints what
- * came of it, anonymize_table.c, anonymize_database.c and anonymize_records.c what is of one shape only,
+ * came of it, table/anonymize.c, database/anonymize.c and records/anonymize.c what is of one shape only,
  * anonymize_models.c what was promised.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_ANONYMIZE_H

@@ -519,7 +519,7 @@ const cli_command cli_hierarchy = {
             "  check                    is it a tree, and does every value of a column have a leaf?\n"
             "  show                     its levels, and the tree if it is small\n"
             "\n"
-            "`kanon hierarchy build --help` and so on tell the options of each.\n"
+            "`kanon hierarchy build --help` and so on list the options of each.\n"
             "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
             "Examples:\n"
             "  $ kanon hierarchy build people.csv --column age --ranges 5,10,20,40 --output age.csv\n"

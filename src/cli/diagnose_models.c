@@ -1,4 +1,4 @@
-/* diagnose_models.c: `kanon diagnose --sensitive`: beyond identity. What does knowing somebody's class tell about the
+/* diagnose_models.c: `kanon diagnose --sensitive`: beyond identity. What does knowing somebody's class reveal about the
  * sensitive columns? For a given set of attributes, and over all subsets of a list.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/models.h>

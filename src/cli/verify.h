@@ -1,5 +1,5 @@
 /* verify.h: what the files of `kanon verify` share: cmd_verify.c reads the options and prints what was found of a table,
- * verify_database.c of a database, verify_records.c of records that are trees.
+ * database/verify.c of a database, records/verify.c of records that are trees.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_VERIFY_H
 #define CLI_VERIFY_H

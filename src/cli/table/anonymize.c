@@ -1,4 +1,4 @@
-/* anonymize_table.c: what `kanon anonymize` prints of a table only (anonymize.h). */
+/* table/anonymize.c: what `kanon anonymize` prints of a table only (anonymize.h). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* profile_database.c: `kanon profile DATABASE`: its tables and keys, and whether it is a snowflake around persons. */
+/* database/profile.c: `kanon profile DATABASE`: its tables and keys, and whether it is a snowflake around persons. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile_database.h"
 

@@ -1,4 +1,4 @@
-/* anonymize_database.c: what `kanon anonymize` prints of a database only (anonymize.h). */
+/* database/anonymize.c: what `kanon anonymize` prints of a database only (anonymize.h). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* anonymize_records.c: what `kanon anonymize` prints of tree records only (anonymize.h). */
+/* records/anonymize.c: what `kanon anonymize` prints of tree records only (anonymize.h). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* attack_demo.c: `kanon attack --demo`: why neither the join of a database nor each of its tables may be anonymized alone.
+/* database/attack_demo.c: `kanon attack --demo`: why neither the join of a database nor each of its tables may be anonymized alone.
  * Numbers and one example; no value of the data is shown.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "attack_demo.h"

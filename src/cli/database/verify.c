@@ -1,4 +1,4 @@
-/* verify_database.c: `kanon verify` of a database: what the verifier found, in words or as JSON. */
+/* database/verify.c: `kanon verify` of a database: what the verifier found, in words or as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
