@@ -52,6 +52,8 @@ typedef struct kn_report_input {
     const kn_sets_diagnosis *sets;      /* on the subsets of `over` */
     const kn_report_section *sections;
     int                      section_count;
+    const char *const       *notes; /* what the user should know, in sentences without a value of the data */
+    int                      note_count;
 } kn_report_input;
 
 #define KN_REPORT_INPUT_INIT                                                                                           \
@@ -71,6 +73,8 @@ typedef struct kn_report_input {
      KN_SUPPRESS_NONE,                                                                                                 \
      NULL,                                                                                                             \
      NULL,                                                                                                             \
+     NULL,                                                                                                             \
+     0,                                                                                                                \
      NULL,                                                                                                             \
      0}
 KN_API void kn_report_input_init(kn_report_input *options, size_t size);

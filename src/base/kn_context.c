@@ -177,6 +177,11 @@ bool kn_cancel_requested(const kn_context *ctx)
     return atomic_load_explicit(&ctx->cancelled, memory_order_relaxed);
 }
 
+kn_allocator kn_context_allocator(const kn_context *ctx)
+{
+    return ctx->allocator;
+}
+
 bool kn_cancelled(const kn_context *ctx)
 {
     if (kn_cancel_requested(ctx)) return true;

@@ -61,6 +61,9 @@ void kn_alias_remove(kn_context *ctx, const kn_alias *alias);
 /* What messages call a path: its alias, "(standard input)" for "-", or itself. */
 const char *kn_path_name(const kn_context *ctx, const char *path);
 
+/* Where the context's memory comes from, for what outlives the context (documents). */
+kn_allocator kn_context_allocator(const kn_context *ctx);
+
 /* True once kn_context_cancel was called or the deadline has passed; long loops ask every few thousand steps. */
 bool kn_cancelled(const kn_context *ctx);
 

@@ -291,9 +291,3 @@ void kn_advice_free(kn_advice *advice)
     kn_arena_free(&owned->arena);
     kn_free(owned);
 }
-
-const char *kn_advice_state_name(kn_advice_state state)
-{
-    static const char *const names[KN_ADVICE_STATES] = {"kept", "stopped", "late", "none", "refused", "left-out"};
-    return names[state];
-}

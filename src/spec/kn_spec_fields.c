@@ -13,7 +13,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_field.h"
-#include "kn_request_json.h"
+#include "kn_request_document.h"
 #include "kn_source.h"
 #include "kn_value.h"
 

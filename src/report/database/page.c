@@ -218,7 +218,7 @@ kn_status kn_database_report_render(kn_buffer *to, const kn_spec *spec, const kn
     heading(to, r, title);
     verdict(to, spec, r);
     tiles(to, spec, r);
-    kn_release_notes(to, r->head.notes, r->head.note_count);
+    kn_html_notes(to, r->head.notes, r->head.note_count);
     if (r->head.model_count > 0) kn_release_models(to, &page);
     tables(to, r);
     if (!spec->anatomy) { /* its persons can be told apart, by design */

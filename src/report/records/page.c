@@ -200,7 +200,7 @@ kn_status kn_records_report_render(kn_buffer *to, const kn_spec *spec, const kn_
     heading(to, spec, r, title);
     verdict(to, spec, r);
     tiles(to, r);
-    kn_release_notes(to, r->head.notes, r->head.note_count);
+    kn_html_notes(to, r->head.notes, r->head.note_count);
     if (r->head.model_count > 0) kn_release_models(to, &page);
     kn_records_words(to, spec, r);
     loss(to, r);

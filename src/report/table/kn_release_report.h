@@ -38,9 +38,6 @@ void kn_release_tile(kn_buffer *to, const char *name, double value);
 void kn_release_word(kn_buffer *to, const char *name, const char *meaning);
 void kn_release_footer(kn_buffer *to, const char *version);
 
-/* What the run noted, if anything. */
-void kn_release_notes(kn_buffer *to, const char *const *notes, int count);
-
 /* Begins the page's header: its title and the release's name (NULL: none). To be ended with "</p>\n</header>\n". */
 void kn_release_heading(kn_buffer *to, const char *title, const char *name);
 

@@ -315,20 +315,6 @@ static void file_row(kn_html_table *t, const char *file, const char *ending, con
     kn_html_text(t->to, meaning);
 }
 
-void kn_release_notes(kn_buffer *to, const char *const *notes, int count)
-{
-    if (count == 0) return;
-    kn_html_section(to, "What you should know");
-    kn_buffer_add(to, "<ul>\n");
-    for (int i = 0; i < count; i++) {
-        kn_buffer_add(to, "<li>");
-        kn_html_text(to, notes[i]);
-        kn_buffer_add(to, "</li>\n");
-    }
-    kn_buffer_add(to, "</ul>\n");
-    kn_html_section_end(to);
-}
-
 void kn_release_files_begin(kn_buffer *to, const kn_spec *spec, const kn_release_files *f)
 {
     static const char *const titles[] = {"File", "For", "What it holds"};
@@ -407,7 +393,7 @@ kn_status kn_release_report_render(kn_buffer *to, const kn_spec *spec, const kn_
     write_heading(to, &page, title);
     verdict(to, &page);
     tiles(to, &page);
-    kn_release_notes(to, result->head.notes, result->head.note_count);
+    kn_html_notes(to, result->head.notes, result->head.note_count);
     kn_release_models(to, &page);
     kn_release_risk(to, &page);
     kn_release_sizes(to, &page);

@@ -1,4 +1,4 @@
-/* anonymize_table.c: what `kanon anonymize` tells of a table only (anonymize.h). */
+/* table/anonymize.c: what `kanon anonymize` prints of a table only (anonymize.h). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
@@ -27,18 +27,9 @@ static void free_result(kn_release_head *head)
     kn_release_result_free((kn_release_result *)(void *)head);
 }
 
-static cli_release_names names(const cli_release *r)
+static kn_status document(kn_document **out, const cli_release *r, kn_error *err)
 {
-    return (cli_release_names){cli_beside(r->spec->output, ""), r->spec->output};
-}
-
-static void notes(const cli_release *r)
-{
-    int64_t rows = result_of(r)->missing_dropped;
-    if (rows > 0)
-        cli_note("%s left out", cli_count_of(rows, "row with a missing quasi-identifier was",
-                                             "rows with a missing quasi-identifier were")
-                                    .text);
+    return kn_document_anonymize(out, r->ctx, r->spec, result_of(r), r->options, err);
 }
 
 /* ---- Words ---- */
@@ -161,103 +152,4 @@ static void loss(const cli_release *release, FILE *out)
     if (release->a->all_solutions) print_solutions(r, out);
 }
 
-/* ---- JSON ---- */
-
-static json_t *levels_json(const int *levels, int count)
-{
-    json_t *list = cli_json_array();
-    for (int i = 0; i < count; i++) cli_json_append(list, json_integer(levels[i]));
-    return list;
-}
-
-static json_t *attributes_json(const kn_release_result *r)
-{
-    json_t *list = cli_json_array();
-    for (int i = 0; i < r->attribute_count; i++) {
-        const kn_release_attribute *a = &r->attributes[i];
-        json_t                     *o = cli_json_object();
-        cli_json_set(o, "name", cli_json_text_or_null(a->name));
-        cli_json_set(o, "level", a->level >= 0 ? json_integer(a->level) : json_null());
-        cli_json_set(o, "height", a->height >= 0 ? json_integer(a->height) : json_null());
-        cli_json_set(o, "lm", cli_json_number(a->lm));
-        cli_json_set(o, "ncp", cli_json_number(a->ncp));
-        cli_json_set(o, "prec", cli_json_number(a->prec));
-        cli_json_set(o, "entropy", cli_json_number(a->entropy));
-        cli_json_append(list, o);
-    }
-    return list;
-}
-
-static json_t *sizes_json(const kn_size_count *sizes, int count)
-{
-    json_t *list = cli_json_array();
-    for (int i = 0; i < count; i++) {
-        json_t *o = cli_json_object();
-        cli_json_set(o, "size", json_integer(sizes[i].size));
-        cli_json_set(o, "classes", json_integer(sizes[i].classes));
-        cli_json_set(o, "rows", json_integer(sizes[i].rows));
-        cli_json_append(list, o);
-    }
-    return list;
-}
-
-static json_t *solutions_json(const kn_release_result *r)
-{
-    json_t *list = cli_json_array();
-    for (int64_t i = 0; i < r->solution_count; i++) {
-        const kn_release_node *n = &r->solutions[i];
-        json_t                *o = cli_json_object();
-        cli_json_set(o, "node", levels_json(n->levels, r->level_count));
-        cli_json_set(o, "loss", cli_json_number(n->loss));
-        cli_json_set(o, "suppressed", json_integer(n->suppressed));
-        cli_json_set(o, "classes", json_integer(n->classes));
-        cli_json_append(list, o);
-    }
-    return list;
-}
-
-static void figures(const cli_release *release, json_t *o)
-{
-    const kn_release_result *r = result_of(release);
-    json_t                  *metrics = cli_json_object();
-    for (int i = 0; i < KN_METRICS; i++)
-        cli_json_set(metrics, kn_metric_name((kn_metric)i), cli_json_number(r->metrics[i]));
-    if (r->level_count > 0) cli_json_set(o, "node", levels_json(r->levels, r->level_count));
-    cli_json_set(o, "k", json_integer(r->head.k));
-    cli_json_set(o, "rows", json_integer(r->rows));
-    cli_json_set(o, "suppressed", json_integer(r->head.suppressed));
-    cli_json_set(o, "average_suppressed", json_integer(r->average_suppressed));
-    cli_json_set(o, "classes", json_integer(r->head.classes));
-    cli_json_set(o, "metrics", metrics);
-    if (r->region_bound > 0) {
-        json_t *bounds = json_object();
-        cli_json_set(bounds, "class_rows", json_integer(r->region_bound));
-        cli_json_set(bounds, "c_avg", json_real(r->c_avg_bound));
-        cli_json_set(bounds, "dm", json_real(r->dm_bound));
-        cli_json_set(o, "bounds", bounds);
-    }
-    cli_json_set(o, "attributes", attributes_json(r));
-    cli_json_set(o, "sizes", sizes_json(r->head.sizes, r->head.size_count));
-    if (release->a->all_solutions) cli_json_set(o, "solutions", solutions_json(r));
-}
-
-static void about(const cli_release *release, json_t *o)
-{
-    const kn_release_result *r = result_of(release);
-    cli_json_set(o, "utility", cli_json_text_or_null(kn_metric_name(r->utility)));
-    cli_json_set(o, "complete", json_boolean(r->head.complete));
-    cli_json_set(o, "optimal", json_boolean(r->optimal));
-    cli_json_set(o, "rows_in", json_integer(r->rows_in));
-    cli_json_set(o, "missing_cells", json_integer(r->missing_cells));
-    cli_json_set(o, "missing_dropped", json_integer(r->missing_dropped));
-    cli_json_set(o, "k_before", json_integer(r->head.k_before));
-    if (r->lattice > 0) cli_json_set(o, "lattice", cli_json_counter(r->lattice));
-    cli_json_set(o, "models", cli_models_json(r->head.models, r->head.model_count, r->head.found));
-}
-
-static void rest(const cli_release *r, json_t *o)
-{
-    cli_json_set(o, "sizes_before", sizes_json(r->head->sizes_before, r->head->size_count_before));
-}
-
-const cli_shape cli_table_shape = {make, free_result, notes, names, verdict, lost, choice, loss, about, figures, rest};
+const cli_shape cli_table_shape = {make, free_result, document, verdict, lost, choice, loss};

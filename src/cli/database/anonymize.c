@@ -1,4 +1,4 @@
-/* anonymize_database.c: what `kanon anonymize` tells of a database only (anonymize.h). */
+/* database/anonymize.c: what `kanon anonymize` prints of a database only (anonymize.h). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
@@ -26,17 +26,9 @@ static void free_result(kn_release_head *head)
     kn_database_result_free((kn_database_result *)(void *)head);
 }
 
-static cli_release_names names(const cli_release *release)
+static kn_status document(kn_document **out, const cli_release *r, kn_error *err)
 {
-    const kn_spec    *spec = release->spec;
-    cli_release_names names = {NULL, result_of(release)->beside};
-    if (cli_has_scheme(spec->output, "postgres")) {
-        size_t size = strlen(names.base) + 32;
-        names.release = cli_alloc(size);
-        snprintf(names.release, size, "schema %s of the server", names.base);
-    } else if (cli_has_scheme(spec->output, "sqlite:"))
-        names.release = cli_beside(names.base, "");
-    return names;
+    return kn_document_anonymize_database(out, r->ctx, r->spec, result_of(r), r->options, err);
 }
 
 /* ---- Words ---- */
@@ -107,48 +99,4 @@ static void loss(const cli_release *release, FILE *out)
     fputc('\n', out);
 }
 
-/* ---- JSON ---- */
-
-static void rest(const cli_release *release, json_t *to)
-{
-    const kn_database_result *r = result_of(release);
-    json_t                   *list = cli_json_array();
-    for (int i = 0; i < r->table_count; i++) {
-        const kn_release_table *t = &r->tables[i];
-        json_t                 *o = cli_json_object();
-        cli_json_set(o, "name", cli_json_text_or_null(t->name));
-        cli_json_set(o, "rows_in", json_integer(t->rows_in));
-        cli_json_set(o, "orphans", json_integer(t->orphans));
-        cli_json_set(o, "rows", json_integer(t->rows));
-        cli_json_set(o, "deleted", json_integer(t->deleted));
-        cli_json_set(o, "cells", json_integer(t->cells));
-        cli_json_set(o, "lm", cli_json_number(t->lm));
-        cli_json_append(list, o);
-    }
-    cli_json_set(to, "tables", list);
-}
-
-static void about(const cli_release *release, json_t *o)
-{
-    cli_json_set(o, "persons_in", json_integer(result_of(release)->persons_in));
-    cli_json_set(o, "k_before", json_integer(release->head->k_before));
-}
-
-static void figures(const cli_release *release, json_t *o)
-{
-    const kn_database_result *r = result_of(release);
-    json_t                   *metrics = cli_json_object();
-    cli_json_set(o, "k", json_integer(r->head.k));
-    cli_json_set(o, "persons", json_integer(r->persons));
-    cli_json_set(o, "suppressed", json_integer(r->head.suppressed));
-    cli_json_set(o, "classes", json_integer(r->head.classes));
-    cli_json_set(o, "largest_share", r->head.largest_share > 0 ? cli_json_number(r->head.largest_share) : json_null());
-    cli_json_set(metrics, "lm", cli_json_number(r->lm));
-    cli_json_set(metrics, "lm_released", cli_json_number(r->lm_released));
-    cli_json_set(metrics, "dm", cli_json_number(r->dm));
-    cli_json_set(o, "metrics", metrics);
-    cli_json_set(o, "models", cli_models_json(r->head.models, r->head.model_count, r->head.found));
-}
-
-const cli_shape cli_database_shape = {make,   free_result, NULL,  names,   verdict, lost,
-                                      choice, loss,        about, figures, rest};
+const cli_shape cli_database_shape = {make, free_result, document, verdict, lost, choice, loss};

@@ -1,4 +1,4 @@
-/* anonymize_records.c: what `kanon anonymize` tells of tree records only (anonymize.h). */
+/* records/anonymize.c: what `kanon anonymize` prints of tree records only (anonymize.h). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
@@ -26,9 +26,9 @@ static void free_result(kn_release_head *head)
     kn_records_result_free((kn_records_result *)(void *)head);
 }
 
-static cli_release_names names(const cli_release *r)
+static kn_status document(kn_document **out, const cli_release *r, kn_error *err)
 {
-    return (cli_release_names){cli_beside(r->spec->output, ""), r->spec->output};
+    return kn_document_anonymize_records(out, r->ctx, r->spec, result_of(r), r->options, err);
 }
 
 /* ---- Words ---- */
@@ -112,44 +112,4 @@ static void loss(const cli_release *release, FILE *out)
     fputc('\n', out);
 }
 
-/* ---- JSON ---- */
-
-static json_t *metrics_json(const kn_records_result *r)
-{
-    json_t *o = cli_json_object();
-    cli_json_set(o, "rpd", cli_json_number(r->rpd));
-    cli_json_set(o, "rpd_original", cli_json_number(r->rpd_original));
-    cli_json_set(o, "rpda", cli_json_number(r->cost));
-    cli_json_set(o, "ml2", cli_json_number(r->ml2));
-    cli_json_set(o, "dml2", cli_json_number(r->dml2));
-    cli_json_set(o, "node_survival", cli_json_number(r->node_survival));
-    cli_json_set(o, "relation_survival", cli_json_number(r->relation_survival));
-    cli_json_set(o, "relation_unchanged", cli_json_number(r->relation_unchanged));
-    return o;
-}
-
-static void about(const cli_release *release, json_t *o)
-{
-    const kn_records_result *r = result_of(release);
-    cli_json_set(o, "complete", json_boolean(r->head.complete));
-    cli_json_set(o, "records", json_integer(r->records));
-    cli_json_set(o, "merged", json_integer(r->merged));
-}
-
-static void figures(const cli_release *release, json_t *o)
-{
-    const kn_records_result *r = result_of(release);
-    if (!release->a->dry_run) cli_json_set(o, "k", json_integer(r->head.k));
-    cli_json_set(o, "values", json_integer(r->values));
-    cli_json_set(o, "values_original", json_integer(r->values_original));
-    cli_json_set(o, "nodes", json_integer(r->nodes));
-    cli_json_set(o, "nodes_original", json_integer(r->nodes_original));
-    cli_json_set(o, "relations", json_integer(r->relations));
-    cli_json_set(o, "relations_original", json_integer(r->relations_original));
-    cli_json_set(o, "disassociations", json_integer(r->disassociations));
-    cli_json_set(o, "largest_share", r->head.largest_share > 0 ? cli_json_number(r->head.largest_share) : json_null());
-    cli_json_set(o, "metrics", metrics_json(r));
-    cli_json_set(o, "models", cli_models_json(r->head.models, r->head.model_count, r->head.found));
-}
-
-const cli_shape cli_records_shape = {make, free_result, NULL, names, verdict, lost, choice, loss, about, figures, NULL};
+const cli_shape cli_records_shape = {make, free_result, document, verdict, lost, choice, loss};
