@@ -109,7 +109,7 @@ static inline kn_hierarchy *random_hierarchy(kn_context *ctx, kn_rng *rng, const
         path[height] = (kn_path_field){kn_string_of("*"), 0, 0};
         assert_ok(kn_hierarchy_maker_add(maker, path, (uint32_t)height + 1, &err), err);
     }
-    assert_ok(kn_hierarchy_maker_finish(&h, maker, c, &err), err);
+    assert_ok(kn_hierarchy_maker_finish(&h, maker, c, KN_OK, &err), err);
     return h;
 }
 

@@ -25,7 +25,7 @@ static kn_database_plan *diverse_plan(kn_context *ctx, kn_rng *rng, const kn_for
     bool                       found;
     kn_model_kind              kind = kinds[below(rng, 3)];
     problem.forest = forest;
-    problem.method = KN_RELATIONAL_DMIRACLE;
+    problem.method = KN_METHOD_DMIRACLE;
     problem.k = 2 + below(rng, 2);
     problem.threshold = (kn_ratio){(uint64_t)below(rng, 3), 2};
     problem.repair = (kn_diversity)below(rng, KN_DIVERSITIES);

@@ -12,10 +12,12 @@
 #include "kn_arena.h"
 #include "kn_bitset.h"
 #include "kn_buffer.h"
+#include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
 #include "kn_rng.h"
+#include "kn_sort.h"
 
 typedef struct sum_job {
     _Atomic int64_t sum;
@@ -189,8 +191,44 @@ static void buffers_remember_a_failure(void **state)
     assert_true(buffer.failed);
     assert_null(kn_buffer_text(&buffer));
     kn_buffer_free(&buffer);
-    kn_context_free(ctx);
+    testing_context_free(ctx);
     assert_int_equal(counts.live, 0);
+}
+
+static void quotes_are_doubled_and_texts_formatted(void **state)
+{
+    kn_context *ctx = testing_context(1);
+    kn_buffer   buffer;
+    (void)state;
+    kn_buffer_init(&buffer, ctx);
+    kn_buffer_doubled(&buffer, "\"a\"\"b", 5);
+    assert_string_equal(kn_buffer_text(&buffer), "\"\"a\"\"\"\"b");
+    kn_buffer_free(&buffer);
+    char *text = kn_strformat(ctx, "%s/%d%%", "x", 50);
+    assert_string_equal(text, "x/50%");
+    kn_free(text);
+    testing_context_free(ctx);
+}
+
+static int compare_numbers(const void *arg, const void *a, const void *b)
+{
+    return *(const int *)arg * kn_compare_u32(a, b);
+}
+
+static void sorting_in_place_orders_any_count(void **state)
+{
+    (void)state;
+    for (size_t count = 0; count < 40; count++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            uint32_t numbers[40], seen = 0;
+            for (size_t i = 0; i < count; i++) numbers[i] = (uint32_t)(i * 17 % 29);
+            uint32_t sum = 0;
+            for (size_t i = 0; i < count; i++) sum += numbers[i];
+            kn_sort_in_place(numbers, count, sizeof *numbers, compare_numbers, &sign);
+            for (size_t i = 0; i < count; i++) seen += numbers[i];
+            assert_int_equal(seen, sum);
+            for (size_t i = 1; i < count; i++) assert_true(compare_numbers(&sign, &numbers[i - 1], &numbers[i]) <= 0);
+        }
 }
 
 static void random_numbers_repeat_and_stay_in_range(void **state)
@@ -299,6 +337,8 @@ int main(void)
         cmocka_unit_test(the_memory_limit_is_kept),
         cmocka_unit_test(arenas_keep_what_they_give),
         cmocka_unit_test(buffers_remember_a_failure),
+        cmocka_unit_test(quotes_are_doubled_and_texts_formatted),
+        cmocka_unit_test(sorting_in_place_orders_any_count),
         cmocka_unit_test(random_numbers_repeat_and_stay_in_range),
         cmocka_unit_test(sets_have_as_much_in_common_as_their_members),
         cmocka_unit_test(statuses_have_exit_codes),

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "json.h"
+#include "document.h"
 #include "kn_rng.h"
 
 enum { MAX_WORDS = 40 };
@@ -777,21 +777,21 @@ static void messages(void **state)
 static void json_output(void **state)
 {
     (void)state;
-    char    shown[400];
-    FILE   *file;
-    int     saved;
-    json_t *result = cli_json_object(), *list = cli_json_array();
-    cli_json_set(result, "z", json_integer(30162));
-    cli_json_set(result, "a", cli_json_number(0.05));
-    cli_json_set(result, "nothing", cli_json_number(HUGE_VAL));
-    cli_json_append(list, cli_json_text("\xFFx", 2));
-    cli_json_append(list, cli_json_text("a\"b\n", 4));
-    cli_json_set(result, "list", list);
+    char         shown[400];
+    FILE        *file;
+    int          saved;
+    kn_error     err = KN_ERROR_INIT;
+    cli_common   common = {.json = true};
+    kn_document *doc = NULL;
+    kn_context  *ctx = testing_context(1);
+    kn_status    made = kn_document_generate(&doc, ctx, "a\"b\n", 30162, 0, "\xFFx", &err);
     redirect(stdout, 1, &file, &saved);
-    cli_json_print(result);
+    int code = cli_answer(&common, made, doc, &err, NULL);
     restore(stdout, 1, file, saved, shown, sizeof shown);
-    assert_string_equal(shown, "{\n  \"z\": 30162,\n  \"a\": 0.05,\n  \"nothing\": null,\n"
-                               "  \"list\": [\n    \"\\\\xFFx\",\n    \"a\\\"b\\n\"\n  ],\n"
+    testing_context_free(ctx);
+    assert_int_equal(code, 0);
+    assert_string_equal(shown, "{\n  \"answer\": \"generate\",\n  \"kind\": \"a\\\"b\\n\",\n  \"rows\": 30162,\n"
+                               "  \"seed\": 0,\n  \"output\": \"\\\\xFFx\",\n"
                                "  \"notes\": [\n    \"column c\\\\td\"\n  ]\n}\n");
 }
 

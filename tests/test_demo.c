@@ -336,7 +336,7 @@ static void test_three_ways(void **state)
         unique[1] += check_plan(ctx, &d, &f, plan, false, 1);
         kn_database_plan_free(plan);
         problem.forest = f.forest;
-        problem.method = KN_RELATIONAL_MIRACLE_X;
+        problem.method = KN_METHOD_MIRACLE_X;
         problem.k = k;
         assert_ok(kn_relational_search(&plan, &found, &counters, ctx, &problem, &err), err);
         assert_true(found);

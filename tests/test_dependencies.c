@@ -516,7 +516,7 @@ static void every_allocation_may_fail(void **state)
     kn_status st = KN_MEMORY;
     int64_t   refuse = 0;
     for (; st != KN_OK; refuse++) {
-        testing_allocator memory = {refuse, 0, 0};
+        testing_allocator memory = {.refuse_at = refuse};
         kn_context       *ctx = NULL;
         kn_error          err = KN_ERROR_INIT;
         st = testing_refusing_context(&ctx, &memory, 1, &err);

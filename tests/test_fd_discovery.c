@@ -547,7 +547,7 @@ static void every_allocation_may_fail(void **state)
         kn_status st = KN_MEMORY;
         int64_t   refuse = 0, count = -1;
         for (; st != KN_OK; refuse += testing_step()) {
-            testing_allocator   memory = {refuse, 0, 0};
+            testing_allocator   memory = {.refuse_at = refuse};
             kn_context         *ctx = NULL;
             kn_discovery       *d = NULL;
             kn_dependency_list *list = NULL;

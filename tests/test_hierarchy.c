@@ -1020,7 +1020,7 @@ static void specs_that_make_no_sense_are_refused(void **state)
     spec.decimal = 'x';
     REFUSED(texts, KN_USAGE, "the decimal mark is '.' or ','");
     spec.size = 3;
-    REFUSED(texts, KN_USAGE, "kn_hierarchy_spec was not initialized with KN_HIERARCHY_SPEC_INIT");
+    REFUSED(texts, KN_USAGE, "hierarchy: the size field is not set (use the initializer)");
 #undef REFUSED
     kn_table_free(numbers);
     kn_table_free(texts);

@@ -543,7 +543,7 @@ static void measuring_may_run_out_of_memory(void **state)
     assert_ok(kn_spec_set_attribute(f.spec, "a", text, "test", &err), err);
     kn_status st = KN_MEMORY;
     for (int64_t at = 0; st != KN_OK; at += testing_step()) {
-        testing_allocator  memory = {at, 0, 0};
+        testing_allocator  memory = {.refuse_at = at};
         kn_context        *ctx = NULL;
         kn_measure_report *m = NULL;
         st = testing_refusing_context(&ctx, &memory, 1, &err);
@@ -637,7 +637,7 @@ static void every_allocation_may_fail(void **state)
         }
         kn_status st = KN_MEMORY;
         for (int64_t at = 0; st != KN_OK; at += testing_step()) {
-            testing_allocator memory = {at, 0, 0};
+            testing_allocator memory = {.refuse_at = at};
             kn_context       *ctx = NULL;
             kn_metrics       *m = NULL;
             kn_error          err = KN_ERROR_INIT;

@@ -270,7 +270,7 @@ static void test_students(void **state)
             kn_relational_counters counters;
             problem.forest = f.forest;
             problem.threshold = (kn_ratio){round % 2 ? 3 : 1, 10};
-            problem.method = (kn_relational_method)(variant / 2 % 3);
+            problem.method = (kn_method)(KN_METHOD_MIRACLE + variant / 2 % 3);
             problem.matching = variant >= 6 ? KN_MATCHING_EXACT : KN_MATCHING_GREEDY;
             problem.reference = variant % 2;
             kn_database_plan *plan = run(ctx, &problem, &counters);
@@ -292,14 +292,14 @@ static kn_relational_problem random_problem(kn_rng *rng, const test_data *d, con
     static const int      limits[] = {1, 2, 5, 150};
     kn_relational_problem problem = KN_RELATIONAL_PROBLEM_INIT;
     problem.forest = forest;
-    problem.method = (kn_relational_method)below(rng, 4);
+    problem.method = (kn_method)(KN_METHOD_MIRACLE + below(rng, 4));
     problem.k = 1 + below(rng, 5);
     problem.threshold = thresholds[below(rng, 5)];
     problem.climit = limits[below(rng, 4)];
     problem.seed = below(rng, 2) ? kn_rng_next(rng) : 0;
     problem.leftovers = below(rng, 3) ? KN_LEFTOVERS_ABSORB : KN_LEFTOVERS_DROP;
-    if (problem.method != KN_RELATIONAL_MIRACLE_X_LEVEL && below(rng, 3) == 0) problem.matching = KN_MATCHING_EXACT;
-    if (problem.method != KN_RELATIONAL_DMIRACLE) return problem;
+    if (problem.method != KN_METHOD_MIRACLE_X_LEVEL && below(rng, 3) == 0) problem.matching = KN_MATCHING_EXACT;
+    if (problem.method != KN_METHOD_DMIRACLE) return problem;
     static const kn_model_kind kinds[] = {KN_MODEL_DISTINCT, KN_MODEL_ENTROPY, KN_MODEL_RECURSIVE};
     problem.repair = (kn_diversity)below(rng, KN_DIVERSITIES);
     problem.promises = promises;
@@ -376,7 +376,7 @@ static void check_random(kn_context *const *contexts, kn_rng *rng)
     kn_relational_problem  problem = random_problem(rng, &d, f.forest, promises);
     kn_relational_counters first, counters;
     kn_database_plan      *plan = run(contexts[0], &problem, &first);
-    int                    k = problem.method == KN_RELATIONAL_DMIRACLE && problem.k < 2 ? 2 : (int)problem.k;
+    int                    k = problem.method == KN_METHOD_DMIRACLE && problem.k < 2 ? 2 : (int)problem.k;
     if (plan) {
         released r = release(&d, &f, plan);
         check_release(&r, &f, plan, k, contexts[0]);
@@ -445,7 +445,7 @@ static void test_distance(void **state)
         kn_relational_problem  problem = KN_RELATIONAL_PROBLEM_INIT;
         kn_relational_counters counters;
         problem.forest = f.forest;
-        problem.method = KN_RELATIONAL_DMIRACLE;
+        problem.method = KN_METHOD_DMIRACLE;
         problem.promises = &promise;
         problem.promise_count = 1;
         problem.reference = variant % 2;
@@ -510,16 +510,15 @@ static void test_pair_evaluations(void **state)
         kn_relational_problem  problem = KN_RELATIONAL_PROBLEM_INIT;
         kn_relational_counters few, many;
         problem.forest = f.forest;
-        problem.method = (kn_relational_method)method;
+        problem.method = (kn_method)(KN_METHOD_MIRACLE + method);
         problem.k = 10;
         kn_database_plan *plan = run(ctx, &problem, &few);
         problem.reference = true;
         kn_database_plan *plain = run(ctx, &problem, &many);
         assert_same_plan(plan, plain);
         print_message("%s: %lld pair evaluations instead of %lld, %lld distances (%lld by bounds) instead of %lld\n",
-                      kn_relational_method_name(problem.method), (long long)few.pair_evaluations,
-                      (long long)many.pair_evaluations, (long long)few.distances, (long long)few.skipped,
-                      (long long)many.distances);
+                      kn_method_name(problem.method), (long long)few.pair_evaluations, (long long)many.pair_evaluations,
+                      (long long)few.distances, (long long)few.skipped, (long long)many.distances);
         assert_true(few.pair_evaluations * (small ? 2 : 10) <= many.pair_evaluations);
         kn_database_plan_free(plan);
         kn_database_plan_free(plain);
@@ -544,14 +543,14 @@ static void test_memory(void **state)
         kn_relational_problem problem = KN_RELATIONAL_PROBLEM_INIT;
         bool                  done = false;
         problem.forest = f.forest;
-        problem.method = variant < 8 ? (kn_relational_method)(variant % 4) : KN_RELATIONAL_DMIRACLE;
+        problem.method = variant < 8 ? (kn_method)(KN_METHOD_MIRACLE + variant % 4) : KN_METHOD_DMIRACLE;
         problem.repair = variant < 8 ? KN_DIVERSITY_MERGE : KN_DIVERSITY_DISTANCE;
         problem.k = 4;
         problem.reference = variant >= 4 && variant != 8;
-        if (problem.method == KN_RELATIONAL_DMIRACLE) {
+        if (problem.method == KN_METHOD_DMIRACLE) {
             problem.promises = &promise;
             problem.promise_count = 1;
-        } else if (problem.method != KN_RELATIONAL_MIRACLE_X_LEVEL) {
+        } else if (problem.method != KN_METHOD_MIRACLE_X_LEVEL) {
             problem.matching = KN_MATCHING_EXACT;
         }
         /* Far from the beginning many requests are alike: larger steps. */
@@ -633,11 +632,11 @@ static void test_options(void **state)
     bad.threshold.denominator = 0;
     assert_usage(ctx, &bad);
     bad = good;
-    bad.method = KN_RELATIONAL_MIRACLE_X_LEVEL;
+    bad.method = KN_METHOD_MIRACLE_X_LEVEL;
     bad.matching = KN_MATCHING_EXACT;
     assert_usage(ctx, &bad);
     bad = good;
-    bad.method = KN_RELATIONAL_DMIRACLE;
+    bad.method = KN_METHOD_DMIRACLE;
     assert_usage(ctx, &bad);
     kn_relational_promise promise = {1, 3, {.kind = KN_MODEL_K, .k = 2}};
     bad.promises = &promise;
@@ -649,12 +648,9 @@ static void test_options(void **state)
     bad = good;
     bad.k = 5; /* more than there are persons */
     assert_null(run(ctx, &bad, &counters));
-    kn_relational_method method;
-    for (int i = 0; i < 4; i++) {
-        assert_true(kn_relational_method_parse(kn_relational_method_name((kn_relational_method)i), &method));
-        assert_int_equal(method, i);
-    }
-    assert_false(kn_relational_method_parse("mirage", &method));
+    bad = good;
+    bad.method = KN_METHOD_BITMAP;
+    assert_usage(ctx, &bad);
     test_forest_free(&f);
     free_data(&d);
     testing_context_free(ctx);

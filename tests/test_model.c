@@ -905,7 +905,7 @@ static void bad_questions_are_refused(void **state)
     for (int i = 0; i < 3; i++) {
         o.requirements = &of_releases[i];
         o.requirement_count = 1;
-        REFUSED(KN_USAGE, "it can be asked of a release");
+        REFUSED(KN_USAGE, "ask for it in a release");
     }
     t.attribute = "nowhere";
     o.requirements = &t;

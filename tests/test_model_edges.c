@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kn_alloc.h"
 #include "kn_model.h"
 #include "kn_requirements.h"
 #include "kn_row_judge.h"
@@ -36,6 +37,8 @@ static void large_quotients(void **state)
     kn_quotient little = {one << 60, one << 100}, more = {one << 28, 1};
     assert_int_equal(kn_quotient_compare(little, more), -1);
     assert_int_equal(kn_quotient_compare(more, little), 1);
+    assert_int_equal(kn_quotient_compare((kn_quotient){1, one << 64}, (kn_quotient){one << 100, 1}), -1);
+    assert_int_equal(kn_quotient_compare((kn_quotient){one << 100, 1}, (kn_quotient){1, one << 64}), 1);
     assert_int_equal(kn_quotient_compare(large, (kn_quotient){one << 40, 1}), 0);
     assert_int_equal(kn_quotient_compare(large, (kn_quotient){(one << 40) + 1, 1}), -1);
     assert_int_equal(kn_quotient_compare((kn_quotient){(one << 100) + 1, one << 60}, (kn_quotient){one << 40, 1}), 1);
@@ -166,6 +169,55 @@ static void the_whole_of_persons(void **state)
     testing_context_free(ctx);
 }
 
+/* Which promises a coarser table keeps too: searches skip by it. With suppressed rows only those that look at sizes and kinds. */
+static void what_stays_kept(void **state)
+{
+    (void)state;
+    static const kn_model_kind always[] = {KN_MODEL_K, KN_MODEL_DISTINCT, KN_MODEL_K_MAP, KN_MODEL_MAX_RISK};
+    static const kn_model_kind whole[] = {KN_MODEL_ENTROPY,    KN_MODEL_RECURSIVE,     KN_MODEL_T_EQUAL,
+                                          KN_MODEL_BETA_BASIC, KN_MODEL_BETA_ENHANCED, KN_MODEL_DELTA};
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        assert_true(kn_model_monotone(always[i], true) && kn_model_monotone(always[i], false));
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        assert_true(!kn_model_monotone(whole[i], true) && kn_model_monotone(whole[i], false));
+}
+
+/* The logarithm of 2 is 0.69314718055994530...: a bound that ends before the last of these digits is below it. */
+static void logarithms_at_their_bound(void **state)
+{
+    (void)state;
+    kn_context    *ctx = testing_context(1);
+    kn_error       err = KN_ERROR_INIT;
+    kn_reference   all;
+    const uint32_t codes[] = {0, 1};
+    const int64_t  equal[] = {2, 2};
+    kn_histogram   h = {codes, equal, 2, 4}; /* half of the class, a quarter of the table */
+    int64_t       *counts = kn_alloc_array_zero(ctx, 3, sizeof *counts);
+    assert_non_null(counts);
+    counts[0] = 2;
+    counts[1] = 6;
+    assert_ok(kn_reference_make(&all, ctx, counts, 2, NULL, &err), err);
+    kn_model m = {.kind = KN_MODEL_DELTA};
+    assert_true(kn_ratio_parse("0.6931471805599453", &m.bound));
+    assert_false(kn_model_satisfied(&m, &h, &all, NULL));
+    assert_true(kn_ratio_parse("0.693147180559946", &m.bound));
+    assert_true(kn_model_satisfied(&m, &h, &all, NULL));
+    kn_reference_free(&all);
+    testing_context_free(ctx);
+}
+
+/* A promise that is put together by hand is looked at as one from a file. */
+static void promises_that_make_no_sense(void **state)
+{
+    (void)state;
+    kn_error err = KN_ERROR_INIT;
+    kn_model m = {.kind = KN_MODEL_ALPHA_K, .attribute = "s", .k = -1, .bound = {1, 2}};
+    assert_int_equal(kn_model_check(&m, &err), KN_USAGE);
+    assert_non_null(strstr(err.message, "k must be at least 1"));
+    m.k = 1;
+    assert_ok(kn_model_check(&m, &err), err);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +227,9 @@ int main(void)
         cmocka_unit_test(rows_of_persons),
         cmocka_unit_test(frequent_values),
         cmocka_unit_test(the_whole_of_persons),
+        cmocka_unit_test(what_stays_kept),
+        cmocka_unit_test(logarithms_at_their_bound),
+        cmocka_unit_test(promises_that_make_no_sense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

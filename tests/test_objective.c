@@ -237,7 +237,7 @@ static void every_allocation_may_fail(void **state)
     while (w.rows == 0 && (world_free(&w), true));
     kn_status st = KN_MEMORY;
     for (int64_t at = 0; st != KN_OK; at++) {
-        testing_allocator memory = {at, 0, 0};
+        testing_allocator memory = {.refuse_at = at};
         kn_context       *ctx = NULL;
         kn_objective     *o = NULL;
         kn_error          err = KN_ERROR_INIT;

@@ -566,10 +566,10 @@ static void test_best(void **state)
 static void test_refused_memory(void **state)
 {
     (void)state;
-    for (int method = 0; method < METHODS; method++) {
-        kn_status status = KN_MEMORY;
-        for (int64_t at = 0; status != KN_OK; at++) {
-            testing_allocator     memory = {.refuse_at = -1};
+    for (int way = 0; way < 2 * METHODS; way++) { /* memory is gone, or missing for once */
+        bool done = false;
+        for (int64_t at = 0; !done; at++) {
+            testing_allocator     memory = {.refuse_at = -1, .once = way >= METHODS};
             kn_context           *ctx = NULL;
             kn_error              err = KN_ERROR_INIT;
             kn_rng                rng;
@@ -579,10 +579,11 @@ static void test_refused_memory(void **state)
             assert_ok(testing_refusing_context(&ctx, &memory, 2, &err), err);
             kn_rng_init(&rng, 5, 5);
             setting s = random_setting(ctx, &rng, 60, true, true);
-            finish_setting(&s, ctx, 3, 2, methods[method], KN_CHOOSE_RANGE);
+            finish_setting(&s, ctx, 3, 2, methods[way % METHODS], KN_CHOOSE_RANGE);
             memory.refuse_at = memory.requests + at;
-            status = kn_partition_search(&plan, &found, &counters, ctx, &s.problem, &err);
+            kn_status status = kn_partition_search(&plan, &found, &counters, ctx, &s.problem, &err);
             assert_true(status == KN_OK || status == KN_MEMORY);
+            done = status == KN_OK && memory.requests <= memory.refuse_at;
             memory.refuse_at = -1;
             kn_plan_free(plan);
             free_setting(&s);

@@ -543,7 +543,7 @@ static void every_allocation_may_fail(void **state)
     kn_status     st = KN_MEMORY;
     int64_t       at = 0;
     for (; st != KN_OK; at++) {
-        testing_allocator memory = {at, 0, 0};
+        testing_allocator memory = {.refuse_at = at};
         kn_context       *ctx = NULL;
         st = testing_refusing_context(&ctx, &memory, 1, &err);
         if (st == KN_OK) st = make_and_parse(ctx, t, h, &err);

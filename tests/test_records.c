@@ -372,7 +372,8 @@ static void test_refusals(void **state)
         {"x.xml", "<r><record>\n<Disease v='*'/></record></r>", "which its hierarchy lacks", KN_INPUT},
         {"x.xml", "<r><record>\n<Disease v='Hospital1'/></record></r>", "which its hierarchy lacks", KN_INPUT},
         {"x.xml", "<r><record><Disease v='Flu'><Disease v='Flu'/></Disease></record></r>",
-         "x.xml:1:29: record 1: a node of class \"Disease\" below one of class \"Disease\": no class stands twice on a "
+         "x.xml:1:29: record 1: a node of class \"Disease\" below one of class \"Disease\": a class occurs at most "
+         "once on a "
          "path",
          KN_INPUT},
         {"x.xml", "<r><record><Treatment v='Orthopedic'><Disease v='Flu'/></Treatment></record></r>",
@@ -404,11 +405,11 @@ static void test_refusals(void **state)
         {"x.json", "[3]", "x.json:1:2: a record is an object", KN_INPUT},
         {"x.json", "{\"people\": []}", "there are no records; they are looked for in \"record\"", KN_INPUT},
         {"x.json", "[]", "there are no records", KN_INPUT},
-        {"x.json", "[{\"Disease\": [[\"Flu\"]]}]", "x.json:1:15: a list of lists is no list of nodes", KN_INPUT},
+        {"x.json", "[{\"Disease\": [[\"Flu\"]]}]", "x.json:1:15: a list of nodes cannot hold lists", KN_INPUT},
         {"x.json", "[{\"Disease\": {\"v\": {}}}]", "x.json:1:20: a value is a text or a number", KN_INPUT},
         {"x.json", "[{\"Disease\": {\"v\": \"Flu\", \"v\": \"Flu\"}}]",
-         "x.json:1:27: this name stands twice in the object", KN_INPUT},
-        {"x.json", "[{\"Disease\": [], \"Disease\": []}]", "x.json:1:18: this name stands twice in the object",
+         "x.json:1:27: this name occurs twice in the object", KN_INPUT},
+        {"x.json", "[{\"Disease\": [], \"Disease\": []}]", "x.json:1:18: this name occurs twice in the object",
          KN_INPUT},
         {"x.json", "[{\"children\": [{\"v\": \"Flu\", \"class\": \"Illness\"}]}]",
          "x.json:1:38: there is no such class", KN_INPUT},
@@ -434,7 +435,7 @@ static void test_refusals(void **state)
 
     static const refusal baskets[] = {
         {"x.txt", "a,\"b", "x.txt:1:3: a quote that is not closed", KN_INPUT},
-        {"x.txt", "a,\"b\" c", "x.txt:1:7: text behind a closing quote", KN_INPUT},
+        {"x.txt", "a,\"b\" c", "x.txt:1:7: text after a closing quote", KN_INPUT},
         {"x.txt", "a,b\rc", "x.txt:1:4: a carriage return inside a line", KN_INPUT},
         {"x.txt", "a\nb\xff", "x.txt:2:2: not UTF-8, or a NUL", KN_INPUT},
         {"x.txt", "a,*", "class \"item\": one of its values or groups is called \"*\", which stands for anything",
@@ -559,9 +560,9 @@ static void test_classes_without_values(void **state)
         assert_string_equal(record_line(r, 0), cases[i].line);
         kn_records_free(r);
     }
-    static const refusal unsaid = {
-        "shared.jsonl", "{\"children\": [{\"v\": \"a\"}]}\n",
-        "class \"MedicalCenter\": no group below the root bears its name or holds its values", KN_INPUT};
+    static const refusal unsaid = {"shared.jsonl", "{\"children\": [{\"v\": \"a\"}]}\n",
+                                   "class \"MedicalCenter\": no group below the root has its name or holds its values",
+                                   KN_INPUT};
     options.released = false;
     refuse_all(&unsaid, 1, &options);
     testing_context_free(ctx);

@@ -593,7 +593,7 @@ static void bad_questions_are_refused(void **state)
     kn_context     *ctx = testing_context(1);
     kn_table       *table = read_text(ctx, text, strlen(text)), *people = read_text(ctx, fewer, strlen(fewer));
     kn_risk_options plain = KN_RISK_OPTIONS_INIT, o = plain;
-    refused(ctx, table, NULL, KN_USAGE, "size");
+    refused(ctx, table, NULL, KN_USAGE, "the set of quasi-identifiers is empty");
     refused(ctx, table, &o, KN_USAGE, "empty");
     plain.quasi = names;
     plain.quasi_count = 2;
@@ -676,7 +676,7 @@ static void every_allocation_may_fail(void **state)
         kn_status st = KN_MEMORY;
         int64_t   refuse = 0;
         for (; st != KN_OK; refuse++) {
-            testing_allocator memory = {refuse, 0, 0};
+            testing_allocator memory = {.refuse_at = refuse};
             kn_context       *ctx = NULL;
             kn_risk          *r = NULL;
             kn_error          err = KN_ERROR_INIT;

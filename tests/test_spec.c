@@ -558,16 +558,16 @@ static const mistake mistakes[] = {
     {"\ta: b", 1, 1, "not YAML or JSON: lines are indented with blanks, not with tabs"},
     {"method: @x", 1, 9, "not YAML or JSON: plain scalar cannot start with '@'"},
     {"}", 1, 1, "not YAML or JSON: flow mapping with invalid extra closing brace"},
-    {"a: b\n c: d", 1, 4, "not YAML or JSON: the line behind this value is not indented as it should be"},
+    {"a: b\n c: d", 1, 4, "not YAML or JSON: the line after this value is indented wrongly"},
     {"input: a\n---\ninput: b", 2, 1, "a second document begins here"},
-    {"%TAG ! x", 1, 9, "not YAML or JSON: there is nothing in it"},
+    {"%TAG ! x", 1, 9, "not YAML or JSON: it is empty"},
     {"input: \"\\q\"", 1, 9, "not YAML or JSON: invalid escape 'q' in double-quoted string"},
     {"input: \"\\0\"", 1, 8, "this text holds an escape that stands for no character"},
     {"input: \"\\ud83d\"", 1, 9, "not YAML or JSON: double-quoted scalar has invalid UTF8 escape"},
-    {"input: a\ninput: b", 2, 1, "this key is there already (line 1, column 1)"},
-    {"attributes: {a: quasi, b: quasi, a: keep}", 1, 34, "this key is there already (line 1, column 14)"},
+    {"input: a\ninput: b", 2, 1, "this key is used twice (first in line 1, column 1)"},
+    {"attributes: {a: quasi, b: quasi, a: keep}", 1, 34, "this key is used twice (first in line 1, column 14)"},
     {"attributes:\n  \"a\": quasi\n  b: quasi\n  a: keep\n  b: keep", 4, 3,
-     "this key is there already (line 2, column 3)"},
+     "this key is used twice (first in line 2, column 3)"},
     {"? [input]\n: b", 1, 3, "a key must be a text"},
     {"{{a: b}: c}", 1, 2, "a key must be a text"},
     {"- input", 1, 1, "a mapping of fields is expected here, not a list"},
@@ -649,10 +649,10 @@ static const mistake mistakes[] = {
     {"attributes: {a: {weight: 1e3}}", 1, 26, NO_NUMBER},
     {"attributes: {a: {weight: 1.0000000000000000001}}", 1, 26, NO_NUMBER},
     {"attributes: {a: {role: keep, hierarchy: x.csv}}", 1, 41,
-     "a hierarchy is of a quasi-identifier or a sensitive column"},
+     "only a quasi-identifier or a sensitive column has a hierarchy"},
     {"attributes: {a: {role: identifier, hierarchy: x.csv}}", 1, 47,
-     "a hierarchy is of a quasi-identifier or a sensitive column"},
-    {"attributes: {a: {role: sensitive, weight: 2}}", 1, 43, "a weight is of a quasi-identifier"},
+     "only a quasi-identifier or a sensitive column has a hierarchy"},
+    {"attributes: {a: {role: sensitive, weight: 2}}", 1, 43, "only a quasi-identifier has a weight"},
     {"attributes: {a: {role: quasi, pseudonym: {key-file: x}}}", 1, 42, "a pseudonym stands for an identifier"},
     {"attributes: {a: {role: identifier, pseudonym: x}}", 1, 47,
      "a mapping like {key-file: ...} is expected here, not a single value"},
@@ -727,9 +727,9 @@ static const mistake mistakes[] = {
     {"entity: {}", 1, 9, "an entity needs a key, or a table"},
     {"entity: {tabel: t, key: k}", 1, 10, "unknown key 'tabel'; did you mean 'table'?"},
     {"entity: {key: \"\"}", 1, 15, "the name of a column is empty"},
-    {"undeclared: keep", 1, 13, "not a way with undeclared columns; there are drop and refuse"},
-    {"undeclared: refuze", 1, 13, "'refuze' is not a way with undeclared columns; did you mean 'refuse'?"},
-    {"missing: ignore", 1, 10, "not a way with missing cells; there are value, wildcard and drop"},
+    {"undeclared: keep", 1, 13, "not a treatment of undeclared columns; there are drop and refuse"},
+    {"undeclared: refuze", 1, 13, "'refuze' is not a treatment of undeclared columns; did you mean 'refuse'?"},
+    {"missing: ignore", 1, 10, "not a treatment of missing cells; there are value, wildcard and drop"},
     {"privacy:", 1, 1, "a list of models is expected here: [k: 5]"},
     {"privacy: k", 1, 10, "a list of models is expected here: [k: 5]"},
     {"privacy: {k: 5}", 1, 10, "a list of models is expected here: [k: 5]"},
@@ -802,8 +802,8 @@ static const mistake mistakes[] = {
     {"suppression: {}", 1, 14, "suppression needs a number of rows"},
     {"suppression: [0.1]", 1, 14, "a fraction is expected here, not a list"},
     {"suppression:", 1, 1, "a fraction is missing here"},
-    {"suppressed: hide", 1, 13, "not a way with suppressed rows; there are star, drop and keep-sensitive"},
-    {"suppressed: stars", 1, 13, "'stars' is not a way with suppressed rows; did you mean 'star'?"},
+    {"suppressed: hide", 1, 13, "not a treatment of suppressed rows; there are star, drop and keep-sensitive"},
+    {"suppressed: stars", 1, 13, "'stars' is not a treatment of suppressed rows; did you mean 'star'?"},
     {"dependencies: {a: b}", 1, 15, "a list of dependencies is expected here, not a mapping"},
     {"dependencies: [\"\"]", 1, 16, "a dependency is empty"},
     {"dependencies: [[a]]", 1, 16, "a dependency is expected here, not a list"},
@@ -825,7 +825,7 @@ static const mistake mistakes[] = {
     {"options: {seed: 1.5}", 1, 17, "not a whole number from 0 to 18446744073709551615"},
     {"options: {choose: wide}", 1, 19, "not a way to choose; there are range, entropy and loss"},
     {"attributes: {a: {role: quasi, cuts: across}}", 1, 37, "not a way to cut; there are hierarchy and order"},
-    {"attributes: {a: {role: keep, cuts: order}}", 1, 36, "cuts are of a quasi-identifier"},
+    {"attributes: {a: {role: keep, cuts: order}}", 1, 36, "only a quasi-identifier has cuts"},
     {"options: {climits: 5}", 1, 11, "unknown key 'climits'; did you mean 'climit'?"},
     {"output: []", 1, 9, "a path is expected here, not a list"},
     {"output: \"\"", 1, 9, "a path is empty"},
@@ -879,10 +879,11 @@ static void test_places(void **state)
         char    text[1000], message[1000];
         snprintf(text, sizeof text, "%s%s", before[i % 3], m.text);
         m.line += 2;
-        if (strstr(m.message, "(line ")) {
+        if (strstr(m.message, "(first in line ")) {
             int line = 0, column = 0;
-            assert_int_equal(sscanf(strstr(m.message, "(line "), "(line %d, column %d)", &line, &column), 2);
-            snprintf(message, sizeof message, "this key is there already (line %d, column %d)", line + 2, column);
+            assert_int_equal(
+                sscanf(strstr(m.message, "(first in line "), "(first in line %d, column %d)", &line, &column), 2);
+            snprintf(message, sizeof message, "this key is used twice (first in line %d, column %d)", line + 2, column);
             m.message = message;
         }
         assert_mistake(text, strlen(text), &m);
@@ -903,9 +904,9 @@ static void test_bytes(void **state)
         size_t      size;
         mistake     said;
     } bad[] = {
-        {"", 0, {"", 0, 0, "there is nothing in it"}},
-        {"# x\n", 4, {"comment", 0, 0, "there is nothing in it"}},
-        {"\xef\xbb\xbf", 3, {"bom", 0, 0, "there is nothing in it"}},
+        {"", 0, {"", 0, 0, "it is empty"}},
+        {"# x\n", 4, {"comment", 0, 0, "it is empty"}},
+        {"\xef\xbb\xbf", 3, {"bom", 0, 0, "it is empty"}},
         {"input: a\0b", 10, {"NUL", 1, 9, "not UTF-8 text"}},
         {"input: a\n\0", 10, {"NUL at the end", 2, 1, "not UTF-8 text"}},
         {"input: \xff", 8, {"ff", 1, 8, "not UTF-8 text"}},
@@ -1329,9 +1330,9 @@ static void test_trees_wrong(void **state)
         {"classes: {}", 1, 10, "from 1 to 1000 classes are expected here"},
         {"classes: [a, {b: {}, c: {}}]", 1, 14, "each class is an item of its own: its name, or a mapping of it"},
         {"classes: [a, [b]]", 1, 14, "each class is an item of its own: its name, or a mapping of it"},
-        {"classes: [a, b, a]", 1, 17, "class \"a\" is there already"},
+        {"classes: [a, b, a]", 1, 17, "class \"a\" is given twice"},
         {"classes: {a: {valeu: x}}", 1, 15, "unknown key 'valeu'; did you mean 'value'?"},
-        {"classes: {a: {value: '@'}}", 1, 22, "the name of an attribute is expected behind @"},
+        {"classes: {a: {value: '@'}}", 1, 22, "the name of an attribute is expected after @"},
         {"classes: {a: {role: keep}}", 1, 21, "not a role of a class; there are quasi and sensitive"},
         {"classes: {a: {role: sensitive, negative: true}}", 1, 11,
          "class \"a\": nobody is taken to know values of a sensitive class, nor that they are absent"},
@@ -1344,10 +1345,10 @@ static void test_trees_wrong(void **state)
          "n is at most m (m - 1) / 2, here 1: there are no more relations"},
         {"privacy: [{k-mn: {k: 3, m: 1, n: 1}}]", 1, 18,
          "n is at most m (m - 1) / 2, here 0: there are no more relations"},
-        {"privacy: [{k-mn: {k: 3, m: 2}}, {k-mn: {k: 4, m: 2}}]", 1, 40, "this model is there already"},
+        {"privacy: [{k-mn: {k: 3, m: 2}}, {k-mn: {k: 4, m: 2}}]", 1, 40, "this model is given twice"},
         {"privacy: [{k-nm: {k: 3, m: 2}}]", 1, 12, "unknown key 'k-nm'; did you mean 'k-mn'?"},
         {"options: {support: 2}", 1, 20, "a share from 0 to 1 is expected here"},
-        {"options: {semantics: path}", 1, 22, "'path' is not what is known of relations; did you mean 'paths'?"},
+        {"options: {semantics: path}", 1, 22, "'path' is not a kind of knowledge of relations; did you mean 'paths'?"},
     };
     static const char *const outside[] = {"privacy: [{k-mn: {k: 0, m: 2}}]",
                                           "privacy: [{k-mn: {k: 3, m: 0}}]",

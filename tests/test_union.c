@@ -426,6 +426,36 @@ static void weights_equal_adding_up(void **state)
     testing_context_free(ctx);
 }
 
+/* The weight's column may be the first: four people of either kind, weighing 1, 4, 4, 4 and 4, 1, 1, 1. */
+static void weights_in_the_first_column(void **state)
+{
+    (void)state;
+    kn_context       *ctx = testing_context(1);
+    kn_error          err = KN_ERROR_INIT;
+    kn_builder_type   types[] = {{KN_TYPE_INTEGER, NULL}, {KN_TYPE_TEXT, NULL}};
+    kn_hierarchy_spec spec = KN_HIERARCHY_SPEC_INIT;
+    cells             c = {.rows = 8, .columns = 2};
+    for (int r = 0; r < 8; r++) {
+        strcpy(c.text[r][0], (r % 4 == 0) == (r < 4) ? "1" : "4");
+        strcpy(c.text[r][1], r < 4 ? "a" : "b");
+    }
+    kn_table          *table = make_table(ctx, &c, types);
+    kn_hierarchy      *h = NULL;
+    kn_population_set *set = NULL;
+    const int          columns[] = {1};
+    spec.kind = KN_HIERARCHY_SUPPRESS;
+    assert_ok(kn_hierarchy_make(&h, ctx, table, 1, &spec, false, &err), err);
+    assert_ok(kn_population_set_of_weights(&set, ctx, table, columns, (const kn_hierarchy *const *)&h, 1, 0, &err),
+              err);
+    assert_int_equal(set->count, 2);
+    assert_int_equal(set->counts[0] + set->counts[1], 13 + 7);
+    assert_int_equal(set->counts[0] > set->counts[1] ? set->counts[1] : set->counts[0], 7);
+    kn_population_set_free(set);
+    kn_hierarchy_free(h);
+    kn_table_free(table);
+    testing_context_free(ctx);
+}
+
 static void weights_by_hand(void **state)
 {
     (void)state;
@@ -663,6 +693,7 @@ int main(void)
         cmocka_unit_test(populations_equal_counting),
         cmocka_unit_test(a_population_without_a_leaf),
         cmocka_unit_test(weights_equal_adding_up),
+        cmocka_unit_test(weights_in_the_first_column),
         cmocka_unit_test(weights_by_hand),
         cmocka_unit_test(chosen_rows_equal_a_table_of_them),
         cmocka_unit_test(chosen_rows_narrow_the_codes),

@@ -43,7 +43,7 @@ static void test_diverse_releases(void **state)
         world                 w;
         kn_relational_problem problem = KN_RELATIONAL_PROBLEM_INIT;
         char                  privacy[200], kind[60];
-        problem.method = KN_RELATIONAL_DMIRACLE;
+        problem.method = KN_METHOD_DMIRACLE;
         snprintf(kind, sizeof kind, "%s", kinds[below(&rng, 3)] + 1);
         snprintf(privacy, sizeof privacy, "[{k: 2}, {l-diversity: {attribute: #.s, %s}]", kind);
         if (make_world(&w, ctx[0], &rng, &problem, privacy, below(&rng, 3), false)) {
@@ -116,7 +116,7 @@ static void test_anatomy(void **state)
     for (int round = 0; round < testing_rounds(20); round++) {
         world                 w;
         kn_relational_problem problem = KN_RELATIONAL_PROBLEM_INIT;
-        problem.method = KN_RELATIONAL_DMIRACLE;
+        problem.method = KN_METHOD_DMIRACLE;
         if (make_world(&w, ctx[0], &rng, &problem, "[{k: 2}, {l-diversity: {attribute: #.s, kind: distinct, l: 2}}]",
                        below(&rng, 3), true)) {
             made++;
@@ -430,7 +430,7 @@ static void test_anatomy_memory(void **state)
     bool        found = false, done = false;
     for (uint64_t seed = 1; !found; seed++) { /* anatomy_world */
         kn_relational_problem problem = KN_RELATIONAL_PROBLEM_INIT;
-        problem.method = KN_RELATIONAL_DMIRACLE;
+        problem.method = KN_METHOD_DMIRACLE;
         kn_rng_init(&rng, seed, 0);
         found = make_world(&w, ctx, &rng, &problem, "[{k: 2}, {l-diversity: {attribute: #.s, kind: entropy, l: 1.5}}]",
                            1, true) &&

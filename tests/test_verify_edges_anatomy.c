@@ -88,7 +88,7 @@ static void lists(void **state)
          "@row 4: table \"visit_sensitive\" lacks what the original hides here"},
         {"group,ill,count\n1,cold,2\n1,flu,2\n",
          "@row 3: table \"visit_sensitive\" lacks what the original hides here"},
-        {"group,ill,count\n1,cold,1\n1,flu,2\n1,plague,1\n", "row 3: a value that the original has not"},
+        {"group,ill,count\n1,cold,1\n1,flu,2\n1,plague,1\n", "row 3: a value that the original does not have"},
         {"group,ill,count\n1,cold,1\n1,flu,1\n1,flu,1\n1,gout,1\n", "row 3: the group has this value already"},
         {"group,ill,count\n1,cold,1\n1,flu,2\n2,gout,1\n", "row 3: no group, or no count"},
         {"group,ill,count\n0,cold,1\n1,flu,2\n1,gout,1\n", "row 1: no group, or no count"},

@@ -39,6 +39,8 @@ static void write_files(const char *where, const files *f)
     }
 }
 
+static int64_t work_limit; /* 0: the usual one */
+
 static kn_database_verify_report *verify(kn_context *ctx, const char *yaml, const files *release, bool map)
 {
     kn_error                   err = KN_ERROR_INIT;
@@ -51,6 +53,7 @@ static kn_database_verify_report *verify(kn_context *ctx, const char *yaml, cons
     write_files("out", release);
     if (map) put("out.rowmap", release->map);
     options.map_path = map ? path_of("out.rowmap") : NULL;
+    options.work_limit = work_limit;
     assert_ok(kn_spec_read(&spec, ctx, path_of("spec.yaml"), &err), err);
     assert_ok(kn_spec_check(spec, &err), err);
     assert_ok(kn_verify_database(&r, ctx, spec, &options, &err), err);
@@ -122,6 +125,8 @@ static void keys(void **state)
     f = good; /* a key that is the parent's: one row each */
     f.home = "id,zip\n1,100\n2,100\n3,200\n4,200\n1,100\n2,100\n";
     expect_both(&f, "table \"home\", row 5: its key is missing or that of an earlier row");
+    f.home = "id,zip\n,100\n2,100\n3,200\n4,200\n";
+    expect_both(&f, "table \"home\", row 1: its key is missing or that of an earlier row");
     f.home = "id,zip\n1,100\n2,100\n3,200\n5,200\n";
     expect_both(&f, "table \"home\", row 4");
     f = good;
@@ -182,12 +187,27 @@ static void promises(void **state)
     expect(SPEC(", {l-diversity: {attribute: visit.ill, l: 2}}"), &f, true, "");
 }
 
+/* With a map: after one step nobody can say whether a person's rows fit, and with enough of them all do. */
+static void a_search_that_is_cut_short(void **state)
+{
+    (void)state;
+    for (work_limit = 1; work_limit <= 1000; work_limit += 999) {
+        kn_context                *ctx = testing_context(1);
+        kn_database_verify_report *r = verify(ctx, SPEC(""), &good, true);
+        assert_int_equal(r->assignment, work_limit == 1 ? KN_ASSIGNMENT_UNDECIDED : KN_ASSIGNMENT_PROVED);
+        assert_int_equal(r->ok, work_limit > 1);
+        kn_database_verify_report_free(r);
+        testing_context_free(ctx);
+    }
+    work_limit = 0;
+}
+
 int main(void)
 {
     folder_set_up();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_right), cmocka_unit_test(keys),     cmocka_unit_test(columns),
-        cmocka_unit_test(cells),         cmocka_unit_test(promises),
+        cmocka_unit_test(cells),         cmocka_unit_test(promises), cmocka_unit_test(a_search_that_is_cut_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

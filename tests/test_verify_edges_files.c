@@ -78,7 +78,7 @@ static void hierarchy_files(void **state)
     }
     file("t", deep);
     expect_error(HEAD "attributes: {a: {role: quasi, hierarchy: {taxonomy: t}}}\nprivacy: [{k: 2}]\n",
-                 "a\nn299\nn299\n", "a\nn299\nn299\n", NULL, KN_INPUT, "this indent makes no sense");
+                 "a\nn299\nn299\n", "a\nn299\nn299\n", NULL, KN_INPUT, "this indentation fits no level");
 }
 
 /* 256 levels, whose marks take four words; and not one more. */
@@ -128,7 +128,7 @@ static void what_is_no_tree(void **state)
     (void)state;
     static const char *const cases[][2] = {{"a;P;X;Any\nb;P;Y;Any\n", "a label on one level has two parents"},
                                            {"a;P;Any\nb;Q;Other\n", "there is more than one root"},
-                                           {"a;P;Any\na;P;Any\n", "the same leaf stands there twice"},
+                                           {"a;P;Any\na;P;Any\n", "the same leaf appears twice"},
                                            {"a\nb\n", "deep.csv"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         file("deep.csv", cases[i][0]);

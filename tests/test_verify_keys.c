@@ -50,7 +50,7 @@ static bool release(kn_context *ctx, const kn_database *db, const char *target, 
     bool                   found;
     assert_ok(kn_forest_build(&forest, ctx, db, &err), err);
     problem.forest = forest;
-    problem.method = KN_RELATIONAL_MIRACLE_X;
+    problem.method = KN_METHOD_MIRACLE_X;
     assert_ok(kn_relational_search(&plan, &found, &counters, ctx, &problem, &err), err);
     if (found) {
         assert_ok(kn_relational_measure(&metrics, ctx, forest, plan, &err), err);

@@ -1,7 +1,9 @@
 /* test_verify_kills.c: single steps of the verifier of tables, each on the smallest release that shows whether it is right. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <time.h>
 
+#include "kn_verify_internal.h"
 #include "verify_testing.h"
 
 /* ---- Levels ---- */
@@ -244,6 +246,101 @@ static void without_an_original(void **state)
     testing_context_free(ctx);
 }
 
+/* Where a mask ends in ** a lone star stands on that level, for those of the population too. */
+static void a_star_above_a_mask(void **state)
+{
+    (void)state;
+    file("crowd.csv", "a,b\n11,x\n12,x\n13,x\n14,x\n");
+    for (int k = 4; k <= 5; k++)
+        for (int map = 0; map < 2; map++) {
+            char yaml[400];
+            snprintf(yaml, sizeof yaml,
+                     HEAD "attributes: {a: {role: quasi, type: text, hierarchy: {mask: right}}, b: {role: quasi}}\n"
+                          "population: crowd.csv\nprivacy: [{k-map: {k: %d}}]\nmethod: optimal\n",
+                     k);
+            expect(yaml, "a,b\n11,x\n12,x\n", "a,b\n*,x\n*,x\n", map ? "kanon-rowmap 1\n1\n2\n" : NULL,
+                   k == 4 ? NULL : "k-map");
+        }
+}
+
+/* A number that no range of whole steps can hold is refused, not left without a label. */
+static void numbers_beyond_all_ranges(void **state)
+{
+    (void)state;
+    expect_error(HEAD "attributes: {a: {role: quasi, type: decimal, hierarchy: {ranges: [10]}}}\nprivacy: [{k: 2}]\n",
+                 "a\n1e60\n1e60\n", "a\n*\n*\n", NULL, KN_INPUT, "");
+}
+
+/* ---- Outcomes ---- */
+
+/* A promise that nobody could count is open; one that was counted and does not hold is broken. */
+static void promises_that_were_not_counted(void **state)
+{
+    (void)state;
+    static const struct {
+        double     reached;
+        bool       holds, counted;
+        kn_outcome outcome;
+    } cases[] = {{NAN, false, false, KN_OUTCOME_UNDECIDED},
+                 {NAN, false, true, KN_OUTCOME_FAILS},
+                 {1, false, false, KN_OUTCOME_FAILS},
+                 {1, true, false, KN_OUTCOME_UNDECIDED},
+                 {1, true, true, KN_OUTCOME_HOLDS}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_verified_model model = {.holds = cases[i].holds, .reached = cases[i].reached};
+        kn_verify_report  report = {.model_count = 1, .assignment = KN_ASSIGNMENT_PROVED};
+        kn_vnotes         notes = {.head = KN_VHEAD(&report), .models = &model};
+        kn_vnotes_judge(&notes, cases[i].counted);
+        assert_int_equal(report.outcome, cases[i].outcome);
+        assert_int_equal(report.ok, cases[i].outcome == KN_OUTCOME_HOLDS);
+    }
+}
+
+/* As many open points as there is space for. */
+static void open_points(void **state)
+{
+    (void)state;
+    kn_context      *ctx = testing_context(1);
+    kn_error         err = KN_ERROR_INIT;
+    kn_spec          spec = {.csv = KN_CSV_OPTIONS_INIT};
+    kn_verify_report report = {.assignment = KN_ASSIGNMENT_PROVED};
+    kn_vnotes        notes = {.failed = false};
+    assert_ok(kn_vnotes_init(&notes, KN_VHEAD(&report), ctx, &spec, &err), err);
+    for (int i = 0; i < KN_VERIFY_OPEN + 2; i++) kn_vopen(&notes, "open");
+    assert_int_equal(report.open_count, KN_VERIFY_OPEN);
+    assert_string_equal(report.open[KN_VERIFY_OPEN - 1], "open");
+    kn_arena_free(&notes.arena);
+    testing_context_free(ctx);
+}
+
+/* Without enough time nothing is said; the limit is this call's alone, also a second later. */
+static void too_little_time(void **state)
+{
+    (void)state;
+    kn_context       *ctx = testing_context(1);
+    kn_error          err = KN_ERROR_INIT;
+    kn_spec          *spec = NULL;
+    kn_verify_report *r = NULL;
+    kn_verify_options options = KN_VERIFY_OPTIONS_INIT;
+    const char *const originals[] = {file("original.csv", "a\n1\n1\n")};
+    options.originals = originals;
+    options.original_count = 1;
+    options.release = file("release.csv", "a\n1\n1\n");
+    assert_ok(
+        kn_spec_read(&spec, ctx, file("spec.yaml", HEAD "attributes: {a: {role: quasi}}\nprivacy: [{k: 2}]\n"), &err),
+        err);
+    options.time_limit = 1e-9;
+    assert_int_equal(kn_verify(&r, ctx, spec, &options, &err), KN_UNDECIDED);
+    assert_non_null(strstr(err.message, "it was not decided within 1e-09 seconds"));
+    nanosleep(&(struct timespec){1, 100000000}, NULL);
+    options.time_limit = 0;
+    assert_ok(kn_verify(&r, ctx, spec, &options, &err), err);
+    assert_true(r->ok);
+    kn_verify_report_free(r);
+    kn_spec_free(spec);
+    testing_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +357,11 @@ int main(void)
         cmocka_unit_test(large_weights),
         cmocka_unit_test(every_class_may_be_missing),
         cmocka_unit_test(without_an_original),
+        cmocka_unit_test(a_star_above_a_mask),
+        cmocka_unit_test(numbers_beyond_all_ranges),
+        cmocka_unit_test(promises_that_were_not_counted),
+        cmocka_unit_test(open_points),
+        cmocka_unit_test(too_little_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,8 +78,8 @@ static void test_parser_mistakes(void **state)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"", "w.sql: there is no query in it"},
-        {" -- nothing\n;", "w.sql: there is no query in it"},
+        {"", "w.sql: it holds no query"},
+        {" -- nothing\n;", "w.sql: it holds no query"},
         {"select", "w.sql:1:7: expected COUNT(*), SUM, AVG, MIN or MAX, the file ends here"},
         {"name,age\nAnn,23", "w.sql:1:1: expected SELECT"},
         {"0 SELECT COUNT(*)", "w.sql:1:1: expected a weight above 0"},
@@ -95,11 +95,11 @@ static void test_parser_mistakes(void **state)
         {"SELECT COUNT(*) WHERE a = 1e", "w.sql:1:27: expected a value: a number or 'text'"},
         {"SELECT COUNT(*) WHERE a = 1 b = 2", "w.sql:1:29: expected AND or ;"},
         {"SELECT COUNT(*) WHERE a = 1 OR b = 2",
-         "w.sql:1:29: OR is not understood: predicates are joined by AND; for one column use IN"},
+         "w.sql:1:29: OR is not supported: predicates are joined by AND; for one column use IN"},
         {"SELECT COUNT(*) WHERE a IN ()", "w.sql:1:29: expected a value: a number or 'text'"},
         {"SELECT COUNT(*) WHERE a IN (1 2)", "w.sql:1:31: expected , or )"},
         {"SELECT COUNT(*) WHERE a BETWEEN 1, 2", "w.sql:1:34: expected AND"},
-        {"SELECT COUNT(*) WHERE a NOT = 2", "w.sql:1:29: expected BETWEEN or IN behind NOT"},
+        {"SELECT COUNT(*) WHERE a NOT = 2", "w.sql:1:29: expected BETWEEN or IN after NOT"},
         {"SELECT COUNT(*) WHERE a IS 2", "w.sql:1:28: expected NULL"},
         {"SELECT \xFF", "w.sql:1:8: not UTF-8 text"},
     };

@@ -73,7 +73,7 @@ static bool refused(testing_allocator *state)
 {
     pthread_mutex_lock(&allocator_lock);
     int64_t request = state->requests++;
-    bool    no = state->refuse_at >= 0 && request >= state->refuse_at;
+    bool    no = state->refuse_at >= 0 && (state->once ? request == state->refuse_at : request >= state->refuse_at);
     if (!no) state->live++;
     pthread_mutex_unlock(&allocator_lock);
     return no;

@@ -53,9 +53,10 @@ kn_context *testing_context(int threads);
 /* Frees the context and fails the test if anything was left allocated in it. */
 void testing_context_free(kn_context *ctx);
 
-/* An allocator that refuses the n-th request (counting from 0) and every later one; refuse_at < 0: none. */
+/* An allocator that refuses the n-th request (counting from 0) and, unless once, every later one; refuse_at < 0: none. */
 typedef struct testing_allocator {
     int64_t refuse_at;
+    bool    once;
     int64_t requests;
     int64_t live; /* blocks not yet released */
 } testing_allocator;

@@ -631,8 +631,8 @@ static inline void check_accepted(kn_context **ctx, world *w, bool with_map)
 
 static inline kn_relational_problem random_problem(kn_rng *rng)
 {
-    static const kn_relational_method methods[] = {KN_RELATIONAL_MIRACLE, KN_RELATIONAL_MIRACLE_X,
-                                                   KN_RELATIONAL_MIRACLE_X_LEVEL};
+    static const kn_method methods[] = {KN_METHOD_MIRACLE, KN_METHOD_MIRACLE_X,
+                                                   KN_METHOD_MIRACLE_X_LEVEL};
     kn_relational_problem             p = KN_RELATIONAL_PROBLEM_INIT;
     p.method = methods[below(rng, 3)];
     p.k = 2 + below(rng, 2);

@@ -228,7 +228,7 @@ static settings arguments(int argc, char **argv)
             die(argv[i], "no such option");
     }
     s.bitmap = strcmp(s.method, "bitmap") == 0;
-    if (!s.bitmap && !kn_relational_method_parse(s.method, &s.problem.method)) die(s.method, "no such method");
+    if (!s.bitmap && !kn_method_parse(s.method, &s.problem.method)) die(s.method, "no such method");
     return s;
 }
 

@@ -31,7 +31,7 @@
 typedef struct settings {
     const char             *release, *method;
     kn_tree_problem         tree;
-    kn_relational_method    relational;
+    kn_method               relational;
     bool                    miracle;
     kn_tree_metrics_options metrics;
     int                     threads, repeat;
@@ -298,9 +298,7 @@ static void measure(const settings *s, kn_context *ctx, const kn_records *record
 static void take_method(settings *s)
 {
     s->miracle = strncmp(s->method, "miracle", 7) == 0;
-    if (s->miracle ? !kn_relational_method_parse(s->method, &s->relational)
-                   : !kn_method_parse(s->method, &s->tree.method))
-        die(s->method, "no such method");
+    if (!kn_method_parse(s->method, s->miracle ? &s->relational : &s->tree.method)) die(s->method, "no such method");
 }
 
 static bool take(settings *s, const char *name, const char *value)

@@ -110,6 +110,7 @@ typedef struct kn_anonymize_options {
 } kn_anonymize_options;
 
 #define KN_ANONYMIZE_OPTIONS_INIT {sizeof(kn_anonymize_options), false, false, NULL}
+KN_API void kn_anonymize_options_init(kn_anonymize_options *options, size_t size);
 
 /* Runs a spec that passed kn_spec_check. "There is none" is KN_OK with found == false. KN_INTERNAL: the verifier rejected
  * what was written; nothing was renamed. KN_USAGE: an output that is one of the files read; missing: wildcard. KN_INPUT: an

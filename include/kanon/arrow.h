@@ -78,6 +78,7 @@ typedef struct kn_arrow_options {
 } kn_arrow_options;
 
 #define KN_ARROW_OPTIONS_INIT {sizeof(kn_arrow_options), NULL, 0, false, NULL, 0, NULL, false, NULL}
+KN_API void kn_arrow_options_init(kn_arrow_options *options, size_t size);
 
 /* Reads a stream of batches to its end and makes a table of it. `stream` is consumed: it is released before the call
  * returns, whether it succeeds or not. The columns of a batch are read by several threads; the callbacks are called by
@@ -94,6 +95,7 @@ typedef struct kn_arrow_export_options {
 } kn_arrow_export_options;
 
 #define KN_ARROW_EXPORT_OPTIONS_INIT {sizeof(kn_arrow_export_options), 0, false, false}
+KN_API void kn_arrow_export_options_init(kn_arrow_export_options *options, size_t size);
 
 /* Makes `out` a stream of the table's rows; whoever ends up with it calls its release. Stream, schemas and arrays keep what
  * they need alive: they, the table and the context may be let go in any order and by any thread. Their memory counts

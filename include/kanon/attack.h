@@ -56,6 +56,7 @@ typedef struct kn_attack_options {
 } kn_attack_options;
 
 #define KN_ATTACK_OPTIONS_INIT {sizeof(kn_attack_options), NULL, NULL, NULL, false, 0, NULL}
+KN_API void kn_attack_options_init(kn_attack_options *options, size_t size);
 
 /* Links the external table with the release over the quasi-identifiers of the spec that both have (at least one). A
  * released cell matches a value that it covers: the value itself, an ancestor in the hierarchy, an interval, a set (whether
@@ -136,6 +137,7 @@ typedef struct kn_attack_demo_options {
 } kn_attack_demo_options;
 
 #define KN_ATTACK_DEMO_OPTIONS_INIT {sizeof(kn_attack_demo_options), 0, 0, 1}
+KN_API void kn_attack_demo_options_init(kn_attack_demo_options *options, size_t size);
 
 /* Shows on a database what becomes of it in each of the three ways. Nothing is written anywhere: the releases exist in
  * memory only. The attacker knows all quasi-identifiers of a target, in all tables, and which rows belong together. A

@@ -51,6 +51,10 @@ typedef struct kn_context_options {
 
 #define KN_CONTEXT_OPTIONS_INIT {sizeof(kn_context_options), 0, 0, NULL, NULL, NULL}
 
+/* Every struct of options has such an initializer, for programs that cannot use the macro: `size` is sizeof *options. It sets
+ * the size and the defaults. */
+KN_API void kn_context_options_init(kn_context_options *options, size_t size);
+
 /* Creates a context. `options` may be NULL. Threads start on first use. */
 KN_API KN_CHECK kn_status kn_context_create(kn_context **out, const kn_context_options *options, kn_error *err);
 

@@ -26,6 +26,7 @@ typedef struct kn_database_options {
 } kn_database_options;
 
 #define KN_DATABASE_OPTIONS_INIT {sizeof(kn_database_options), NULL, 0, NULL, KN_CSV_OPTIONS_INIT, NULL}
+KN_API void kn_database_options_init(kn_database_options *options, size_t size);
 
 /* Is this the name of a database ("sqlite:...", "postgresql:...", "postgres:...", or a folder that is there)? */
 KN_API bool kn_database_named(const char *input);

@@ -113,6 +113,7 @@ typedef struct kn_discover_options {
 } kn_discover_options;
 
 #define KN_DISCOVER_OPTIONS_INIT {sizeof(kn_discover_options), NULL, 0, {0, 1}, 0, 0}
+KN_API void kn_discover_options_init(kn_discover_options *options, size_t size);
 
 /* left -> right, and for no proper part of the left side. */
 typedef struct kn_found_dependency {

@@ -76,6 +76,7 @@ typedef struct kn_diagnose_options {
 } kn_diagnose_options;
 
 #define KN_DIAGNOSE_OPTIONS_INIT {sizeof(kn_diagnose_options), NULL, 0, NULL, KN_MISSING_VALUE, 0, false, {0, 1}}
+KN_API void kn_diagnose_options_init(kn_diagnose_options *options, size_t size);
 
 /* Classes of one size. */
 typedef struct kn_size_count {

@@ -48,6 +48,7 @@ typedef struct kn_generate_options {
     {                                                                                                                  \
         sizeof(kn_generate_options), KN_GENERATE_ADULT_LIKE, 0, 0, false, 0, 0.0, 5, 8, -1.0, -1.0, ','                \
     }
+KN_API void kn_generate_options_init(kn_generate_options *options, size_t size);
 
 /* Writes the table as CSV with a header; "-" is standard output. A file is atomic: a temporary file is renamed at the
  * end. Rows are streamed: memory does not grow with their number. KN_USAGE for options that make no sense. */

@@ -75,6 +75,7 @@ typedef struct kn_hierarchy_spec {
 
 #define KN_HIERARCHY_SPEC_INIT                                                                                         \
     {sizeof(kn_hierarchy_spec), KN_HIERARCHY_FILE, NULL, 0, '.', false, false, 0, NULL, NULL, 0, NULL, NULL, 0, 0, NULL, 0}
+KN_API void kn_hierarchy_spec_init(kn_hierarchy_spec *options, size_t size);
 
 /* Reads a hierarchy file or a taxonomy (the only kinds that need no column). Not bound to a column. KN_INPUT with line
  * and column where the file is not a tree. */

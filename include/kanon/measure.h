@@ -32,6 +32,7 @@ typedef struct kn_measure_options {
 } kn_measure_options;
 
 #define KN_MEASURE_OPTIONS_INIT {sizeof(kn_measure_options), NULL, 0, NULL}
+KN_API void kn_measure_options_init(kn_measure_options *options, size_t size);
 
 /* Measures any release of the quasi-identifiers in `spec`, made by kanon or not; docs/metrics.md says how cells are
  * read. Of the spec only the inputs, attributes, models and what is said of missing and suppressed rows are looked

@@ -113,6 +113,7 @@ typedef struct kn_model_options {
 } kn_model_options;
 
 #define KN_MODEL_OPTIONS_INIT {sizeof(kn_model_options), NULL, 0, NULL, 0, NULL, NULL, 0, KN_MISSING_VALUE}
+KN_API void kn_model_options_init(kn_model_options *options, size_t size);
 
 /* What the worst class reaches for one sensitive column. Without any class all figures are 0. */
 typedef struct kn_model_figures {

@@ -74,6 +74,7 @@ typedef struct kn_sets_options {
 
 #define KN_SETS_OPTIONS_INIT                                                                                           \
     {sizeof(kn_sets_options), NULL, 0, NULL, 0, false, KN_SUPPRESS_NONE, {0, 1}, KN_SETS_FAST, 0, 0}
+KN_API void kn_sets_options_init(kn_sets_options *options, size_t size);
 
 /* A set of columns: indexes into `over`, ascending. */
 typedef struct kn_column_set {

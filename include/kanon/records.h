@@ -38,6 +38,7 @@ typedef struct kn_records_options {
 } kn_records_options;
 
 #define KN_RECORDS_OPTIONS_INIT {sizeof(kn_records_options), KN_RECORDS_AUTO, NULL, NULL, 0, 0, false}
+KN_API void kn_records_options_init(kn_records_options *options, size_t size);
 
 /* Reads all records of a file ("-": standard input). KN_INPUT with file, line and column: broken XML or JSON, an entity
  * that is not one of the five, a document that nests too deeply, a node of no class, a value that its hierarchy lacks, a

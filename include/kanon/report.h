@@ -52,6 +52,8 @@ typedef struct kn_report_input {
     const kn_sets_diagnosis *sets;      /* on the subsets of `over` */
     const kn_report_section *sections;
     int                      section_count;
+    const char *const       *notes; /* what the user should know, in sentences without a value of the data */
+    int                      note_count;
 } kn_report_input;
 
 #define KN_REPORT_INPUT_INIT                                                                                           \
@@ -72,7 +74,10 @@ typedef struct kn_report_input {
      NULL,                                                                                                             \
      NULL,                                                                                                             \
      NULL,                                                                                                             \
+     0,                                                                                                                \
+     NULL,                                                                                                             \
      0}
+KN_API void kn_report_input_init(kn_report_input *options, size_t size);
 
 /* Writes the page to `path` ("-": standard output); the file appears whole or not at all. KN_USAGE: neither answer is
  * given, or one without the names of its columns. */

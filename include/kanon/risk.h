@@ -31,6 +31,7 @@ typedef struct kn_risk_options {
 
 #define KN_RISK_OPTIONS_INIT                                                                                           \
     {sizeof(kn_risk_options), NULL, 0, NULL, KN_MISSING_VALUE, {1, 5}, NULL, false, {0, 1}, NULL}
+KN_API void kn_risk_options_init(kn_risk_options *options, size_t size);
 
 /* The risk of each record, summed up. Without records: zeros. */
 typedef struct kn_risk_summary {
@@ -120,6 +121,7 @@ typedef struct kn_suda_options {
 } kn_suda_options;
 
 #define KN_SUDA_OPTIONS_INIT {sizeof(kn_suda_options), NULL, 0, KN_MISSING_VALUE, 0, false}
+KN_API void kn_suda_options_init(kn_suda_options *options, size_t size);
 
 /* A row with at least one minimal sample unique (MSU): a set of columns on which it differs from every other row, while
  * on each proper subset it does not. */

@@ -34,7 +34,8 @@ typedef enum kn_status {
     KN_MEMORY = 5,    /* out of memory, or the context's memory limit would be passed           */
     KN_CANCELLED = 6, /* kn_context_cancel was called                                           */
     KN_INTERNAL = 7,  /* a bug in kanon: an invariant did not hold                              */
-    KN_UNDECIDED = 8  /* the question was not answered: deciding it takes more work than allowed */
+    KN_UNDECIDED = 8, /* the question was not answered: deciding it takes more work than allowed */
+    KN_BUSY = 9       /* the context is serving another call                                    */
 } kn_status;
 
 /* Caller-owned. `line` and `column` are 1-based and 0 where unknown; `message` already names them. */

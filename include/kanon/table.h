@@ -58,6 +58,7 @@ typedef struct kn_csv_options {
 } kn_csv_options;
 
 #define KN_CSV_OPTIONS_INIT {sizeof(kn_csv_options), 0, false, KN_ENCODING_UTF8, '.', NULL, NULL, 0, NULL, 0, NULL, 0, false}
+KN_API void kn_csv_options_init(kn_csv_options *options, size_t size);
 
 /* The spellings of a missing cell that are used when none are given; NULL-terminated, the empty cell first. */
 KN_API const char *const *kn_default_na(void);

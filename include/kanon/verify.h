@@ -86,6 +86,7 @@ typedef struct kn_verify_options {
 } kn_verify_options;
 
 #define KN_VERIFY_OPTIONS_INIT {sizeof(kn_verify_options), NULL, 0, NULL, NULL, NULL, 0, 0, 0, NULL, 0, -1, NULL}
+KN_API void kn_verify_options_init(kn_verify_options *options, size_t size);
 
 /* Verifies. A release that fails is not a failure of the call: see ok. KN_INPUT: a file cannot be read as a table. */
 KN_API KN_CHECK kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec,
@@ -139,6 +140,7 @@ typedef struct kn_database_verify_options {
 } kn_database_verify_options;
 
 #define KN_DATABASE_VERIFY_OPTIONS_INIT {sizeof(kn_database_verify_options), NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL}
+KN_API void kn_database_verify_options_init(kn_database_verify_options *options, size_t size);
 
 /* Verifies a release of a database (multi-relational k-anonymity: Definitions 9 and 10). From the release alone: every
  * person's tree of quasi-identifiers equals that of at least k - 1 others, every promise about sensitive values, keys
@@ -205,6 +207,7 @@ typedef struct kn_records_verify_options {
 
 #define KN_RECORDS_VERIFY_OPTIONS_INIT                                                                                         \
     {sizeof(kn_records_verify_options), NULL, NULL, NULL, NULL, 0, 0, 0, NULL, KN_RECORDS_AUTO, NULL, NULL}
+KN_API void kn_records_verify_options_init(kn_records_verify_options *options, size_t size);
 
 /* Verifies a release of tree records. From the release alone: k^(m,n)-anonymity (Definition 1: every set of up to m values
  * with up to n relations between them is found in no record or in at least k), under spec->semantics; l-diversity of
@@ -216,7 +219,7 @@ typedef struct kn_records_verify_options {
 KN_API KN_CHECK kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                             const kn_records_verify_options *options, kn_error *err);
 
-/* The same without a look at how the release's file is written, unless options->look_at_form takes it. */
+/* The same without its digest, and without a look at how the release's file is written unless options->look_at_form takes it. */
 KN_API KN_CHECK kn_status kn_verify_records_files(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                                   const kn_records_verify_options *options, kn_error *err);
 KN_API void               kn_records_verify_report_free(kn_records_verify_report *report);

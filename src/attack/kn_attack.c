@@ -2,7 +2,7 @@
  * the figures.
  *
  * Attributes are taken in ascending order of the external table's values, so that people share the beginning of their way
- * through the join. Rows that are "*" in every column of a release are suppressed: they tell nothing and match nobody.
+ * through the join. Rows that are "*" in every column of a release are suppressed: they reveal nothing and match nobody.
  *
  * Cost: grouping both tables, one parse per distinct label, and the join (kn_link.c). Memory: the classes of both.
  * SPDX-License-Identifier: Apache-2.0
@@ -85,9 +85,7 @@ static kn_status parse_released(kn_cell *cells, const kn_cell_parser *parser, co
     if (st == KN_OK) st = kn_cell_parse_column(good, NULL, parser, texts, count, members, &bad, err);
     for (size_t i = 0; i < count && st == KN_OK; i++)
         if (cells[codes[i]].kind != KN_CELL_STAR) cells[codes[i]] = good[i];
-    kn_free(texts);
-    kn_free(codes);
-    kn_free(good);
+    KN_FREE(texts, codes, good);
     return st;
 }
 
@@ -268,18 +266,10 @@ static void free_attack(attack *a)
     for (int i = 0; a->cells && i < a->in->link_count; i++) kn_free(a->cells[i]);
     for (int i = 0; a->members && i < a->in->link_count; i++) kn_cell_members_free(&a->members[i]);
     for (int i = 0; a->sensitive && i < a->in->sensitive_count; i++) kn_free(a->sensitive[i]);
-    kn_free(a->order);
-    kn_free(a->external);
-    kn_free(a->target);
-    kn_free(a->attributes);
-    kn_free(a->cells);
-    kn_free(a->members);
-    kn_free(a->sensitive);
-    kn_free(a->rows);
+    KN_FREE(a->order, a->external, a->target, a->attributes, a->cells, a->members, a->sensitive, a->rows);
     kn_freq_free(a->people);
     kn_freq_free(a->classes);
-    kn_free(a->found.matches);
-    kn_free(a->found.certain);
+    KN_FREE(a->found.matches, a->found.certain);
 }
 
 static kn_status prepare(attack *a, kn_error *err)
@@ -355,17 +345,13 @@ kn_status kn_attack_bind(kn_hierarchy *h, const kn_column *column, const kn_cell
     kn_cell_parser_free(parser);
     kn_cell_members_free(&members);
     if (st != KN_OK) {
-        kn_free(leaf_of_code);
-        kn_free(order);
-        kn_free(begin);
+        KN_FREE(leaf_of_code, order, begin);
         return st;
     }
     for (uint32_t c = 0; c < codes; c++) begin[leaf_of_code[c] + 1]++;
     for (uint32_t l = 0; l <= h->leaves; l++) begin[l + 1] += begin[l];
     for (uint32_t c = 0; c < codes; c++, sorted++) order[begin[leaf_of_code[c]]++] = c;
-    kn_free(begin);
-    kn_free(h->leaf_of_code);
-    kn_free(h->code_order);
+    KN_FREE(begin, h->leaf_of_code, h->code_order);
     h->codes = sorted;
     h->leaf_of_code = leaf_of_code;
     h->code_order = order;

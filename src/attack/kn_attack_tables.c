@@ -11,9 +11,11 @@
 
 #include "kn_alloc.h"
 #include "kn_attack.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_hierarchy.h"
 #include "kn_nearest.h"
+#include "kn_options.h"
 
 /* The report with what it points to. */
 typedef struct report {
@@ -159,7 +161,7 @@ static kn_status find_linked(job *j, const kn_table *release, kn_error *err)
 
 /* ---- Hierarchies over the external table's values ---- */
 
-/* The width that masks had when the release was made, as far as its cells tell. A mask that fills values up fills them all
+/* The width that masks had when the release was made, as far as its cells show. A mask that fills values up fills them all
  * up to one width, that of the labels. Any other ends in one label where all values were equally long; INT_MAX: they were
  * not. */
 static int mask_width(const kn_table *release, int column, bool pad)
@@ -288,10 +290,7 @@ static int64_t asked_k(const kn_spec *spec, int64_t k)
 static void free_job(job *j)
 {
     for (int i = 0; j->hierarchies && i < j->to->report.link_count; i++) kn_hierarchy_free(j->hierarchies[i]);
-    kn_free(j->attributes);
-    kn_free(j->hierarchies);
-    kn_free(j->links);
-    kn_free(j->sensitive);
+    KN_FREE(j->attributes, j->hierarchies, j->links, j->sensitive);
     kn_table_free(j->external);
     kn_timezone_free(j->zone);
 }
@@ -300,8 +299,9 @@ kn_status kn_attack(kn_attack_report **out, kn_context *ctx, const kn_spec *spec
                     kn_error *err)
 {
     *out = NULL;
-    if (!spec || !options || options->size < sizeof *options)
-        return kn_fail(err, KN_USAGE, "attack: the spec or the options are missing");
+    KN_SERVE(ctx, err);
+    if (!spec || !options) return kn_fail(err, KN_USAGE, "attack: the spec or the options are missing");
+    KN_OPTIONS(kn_attack_options, KN_ATTACK_OPTIONS_INIT, options, "attack options", err);
     if (!options->release || !options->external)
         return kn_fail(err, KN_USAGE, "attack: a release and an external table are needed");
     if (strcmp(options->external, "-") == 0)

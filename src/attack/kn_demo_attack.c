@@ -13,10 +13,12 @@
 
 #include "kn_alloc.h"
 #include "kn_arena.h"
+#include "kn_context.h"
 #include "kn_database_roles.h"
 #include "kn_demo.h"
 #include "kn_demo_release.h"
 #include "kn_error.h"
+#include "kn_options.h"
 #include "kn_relational.h"
 #include "kn_rng.h"
 
@@ -209,7 +211,7 @@ static kn_status cluster(kn_database_plan **out, job *j, kn_error *err)
     kn_relational_counters counters;
     bool                   found = false;
     problem.forest = j->forest;
-    problem.method = KN_RELATIONAL_MIRACLE_X;
+    problem.method = KN_METHOD_MIRACLE_X;
     problem.k = j->to->report.k;
     problem.threshold = j->spec->threshold;
     problem.climit = j->spec->climit;
@@ -317,8 +319,7 @@ static kn_status run(job *j, kn_error *err)
 static void free_job(job *j)
 {
     for (int way = 0; way < KN_DEMO_WAYS; way++) kn_demo_found_free(&j->found[way]);
-    kn_free(j->targets);
-    kn_free(j->sensitive);
+    KN_FREE(j->targets, j->sensitive);
     kn_forest_free(j->forest);
     kn_database_free(j->db);
 }
@@ -334,14 +335,15 @@ kn_status kn_attack_demo(kn_attack_demo_report **out, kn_context *ctx, const kn_
                          const kn_attack_demo_options *options, kn_error *err)
 {
     *out = NULL;
-    if (!spec || !options || options->size < sizeof *options)
-        return kn_fail(err, KN_USAGE, "attack: the spec or the options are missing");
+    KN_SERVE(ctx, err);
+    if (!spec || !options) return kn_fail(err, KN_USAGE, "attack: the spec or the options are missing");
+    KN_OPTIONS(kn_attack_demo_options, KN_ATTACK_DEMO_OPTIONS_INIT, options, "attack options", err);
     if (kn_spec_shape(spec) != KN_SHAPE_DATABASE)
         return kn_fail(err, KN_USAGE, "%s: it does not describe a database, since it lists no tables",
                        spec->path ? spec->path : "the spec");
     if (spec->input_count != 1) return kn_fail(err, KN_USAGE, "one database is needed as input");
     int64_t k = asked_k(spec, options->k);
-    if (k < 2) return kn_fail(err, KN_USAGE, "k must be at least 2: everybody is hidden among 1");
+    if (k < 2) return kn_fail(err, KN_USAGE, "k must be at least 2: a crowd of 1 hides nobody");
     if (options->targets < 0) return kn_fail(err, KN_USAGE, "the number of targets must be at least 0");
     job j = {.ctx = ctx, .spec = spec, .options = options, .to = kn_alloc_zero(ctx, sizeof(report))};
     if (!j.to) return kn_fail_memory(err, j.ctx, what);

@@ -1,4 +1,4 @@
-/* kn_demo_count.c: for each target all candidates, and what they tell (kn_demo.h).
+/* kn_demo_count.c: for each target all candidates, and what they reveal (kn_demo.h).
  *
  * Most classes are rejected without looking at them. Where no row is deleted: of all cells that are released in a column,
  * the widest ones (those below no other) never overlap, for nodes of a hierarchy are nested. So each value and each cell
@@ -261,12 +261,7 @@ static void free_counting(counting *c)
         if (c->sums) kn_free(c->sums[i]);
         if (c->told) kn_free(c->told[i]);
     }
-    kn_free(c->matchers);
-    kn_free(c->sums);
-    kn_free(c->told);
-    kn_free(c->widest);
-    kn_free(c->classes);
-    kn_free(c->shown);
+    KN_FREE(c->matchers, c->sums, c->told, c->widest, c->classes, c->shown);
 }
 
 kn_status kn_demo_count(kn_demo_found *out, kn_context *ctx, const kn_demo_input *in, kn_error *err)
@@ -289,7 +284,6 @@ kn_status kn_demo_count(kn_demo_found *out, kn_context *ctx, const kn_demo_input
 
 void kn_demo_found_free(kn_demo_found *found)
 {
-    kn_free(found->candidates);
-    kn_free(found->certain);
+    KN_FREE(found->candidates, found->certain);
     *found = (kn_demo_found){0};
 }

@@ -156,7 +156,7 @@ static bool pair_up(kn_demo_matcher *m, siblings known, siblings released, int d
     return true;
 }
 
-/* Recursion goes as deep as tables hang from each other. */
+/* Recursion goes as deep as the tables are nested. */
 static bool consistent(kn_demo_matcher *m, uint32_t known, uint32_t released, int depth)
 {
     const kn_database_table *t = &m->forest->db->tables[m->forest->table[m->known + known]];
@@ -195,8 +195,7 @@ void kn_demo_matcher_free(kn_demo_matcher *m)
 {
     if (!m) return;
     for (int i = 0; m->levels && i < m->level_count; i++) kn_free(m->levels[i].block);
-    kn_free(m->levels);
-    kn_free(m);
+    KN_FREE(m->levels, m);
 }
 
 kn_status kn_demo_consistent(bool *out, kn_demo_matcher *m, int64_t entity, uint32_t class_number, kn_error *err)

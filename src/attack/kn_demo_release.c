@@ -50,10 +50,7 @@ static const kn_database_table *table_of(const joining *j, int place)
 static kn_status add_row(joining *j, kn_error *err)
 {
     size_t width = (size_t)j->join->table_count;
-    void  *nodes = j->nodes;
-    if (!kn_grow(j->ctx, &nodes, &j->capacity, (j->row_count + 1) * width, sizeof *j->nodes))
-        return kn_fail_memory(err, j->ctx, what);
-    j->nodes = nodes;
+    if (!KN_GROW(j->ctx, &j->nodes, &j->capacity, (j->row_count + 1) * width)) return kn_fail_memory(err, j->ctx, what);
     memcpy(j->nodes + j->row_count++ * width, j->row, width * sizeof *j->row);
     return KN_OK;
 }
@@ -192,14 +189,7 @@ static kn_status partition(joining *j, kn_error *err)
 static void end_join(joining *j)
 {
     for (int c = 0; j->table.columns && c < j->quasi_count; c++) kn_free(j->table.columns[c].codes);
-    kn_free(j->table.columns);
-    kn_free(j->nodes);
-    kn_free(j->row);
-    kn_free(j->place);
-    kn_free(j->quasi);
-    kn_free(j->columns);
-    kn_free(j->hierarchies);
-    kn_free(j->bound);
+    KN_FREE(j->table.columns, j->nodes, j->row, j->place, j->quasi, j->columns, j->hierarchies, j->bound);
 }
 
 static kn_status anonymize(const joining *all, kn_demo_join *join, kn_error *err)
@@ -270,7 +260,7 @@ static kn_status make_plan(kn_database_plan **out, const joining *j, kn_error *e
     return KN_OK;
 }
 
-/* Nothing is told so far: roots. */
+/* Nothing is shown so far: roots. */
 static kn_status make_cells(joining *j, kn_error *err)
 {
     const kn_forest *f = j->forest;

@@ -214,7 +214,7 @@ static bool covers(const kn_link_attribute *a, uint32_t label, uint32_t value)
 
 static bool put(join *j, scratch *s, int depth, size_t *count, uint32_t node)
 {
-    if (!kn_grow(j->ctx, (void **)&s->nodes[depth], &s->capacities[depth], *count + 1, sizeof **s->nodes)) return false;
+    if (!KN_GROW(j->ctx, &s->nodes[depth], &s->capacities[depth], *count + 1)) return false;
     s->nodes[depth][(*count)++] = node;
     return true;
 }
@@ -264,7 +264,7 @@ static bool add_children(join *j, scratch *s, int depth, size_t *count, uint32_t
     return true;
 }
 
-/* All cells are told: adds up what these people match. */
+/* All cells are compared: adds up what these people match. */
 static void finish(join *j, scratch *s, size_t count, int64_t person, int64_t *certain)
 {
     const kn_link_input *in = j->in;
@@ -343,22 +343,16 @@ static kn_status make_scratch(join *j, kn_error *err)
 static void free_join(join *j)
 {
     for (int d = 0; j->levels && d <= j->in->attribute_count; d++) {
-        kn_free(j->levels[d].labels);
-        kn_free(j->levels[d].children);
+        KN_FREE(j->levels[d].labels, j->levels[d].children);
     }
     for (int a = 0; j->covers && a < j->in->attribute_count; a++) {
-        kn_free(j->covers[a].starts);
-        kn_free(j->covers[a].labels);
+        KN_FREE(j->covers[a].starts, j->covers[a].labels);
     }
     for (int i = 0; j->workers && i < kn_context_threads(j->ctx); i++) {
         for (int d = 0; j->workers[i].nodes && d <= j->in->attribute_count; d++) kn_free(j->workers[i].nodes[d]);
-        kn_free(j->workers[i].nodes);
-        kn_free(j->workers[i].capacities);
+        KN_FREE(j->workers[i].nodes, j->workers[i].capacities);
     }
-    kn_free(j->levels);
-    kn_free(j->covers);
-    kn_free(j->workers);
-    kn_free(j->certain);
+    KN_FREE(j->levels, j->covers, j->workers, j->certain);
 }
 
 static kn_status prepare(join *j, int64_t ranges, kn_error *err)
@@ -387,8 +381,7 @@ kn_status kn_link_tables(kn_link_result *out, kn_context *ctx, const kn_link_inp
     for (int64_t r = 0; st == KN_OK && r < ranges; r++)
         for (int a = 0; a < in->sensitive_count; a++) certain[a] += j.certain[r * in->sensitive_count + a];
     if (st != KN_OK) {
-        kn_free(certain);
-        kn_free(j.matches);
+        KN_FREE(certain, j.matches);
         certain = j.matches = NULL;
     }
     *out = (kn_link_result){j.matches, certain};

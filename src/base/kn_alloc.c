@@ -113,6 +113,11 @@ void kn_free(void *block)
     kn_context_let_go(ctx, size);
 }
 
+void kn_free_each(void *const *blocks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) kn_free(blocks[i]);
+}
+
 char *kn_strndup(kn_context *ctx, const char *text, size_t length)
 {
     char *copy = kn_alloc(ctx, length + 1);
@@ -122,20 +127,21 @@ char *kn_strndup(kn_context *ctx, const char *text, size_t length)
     return copy;
 }
 
-bool kn_grow(kn_context *ctx, void **block, size_t *capacity, size_t need, size_t element_size)
+bool kn_grow(kn_context *ctx, void *array, size_t *capacity, size_t need, size_t element_size)
 {
     if (need <= *capacity) return true;
+    void *block; /* copied, not cast: the pointer is of any type */
+    memcpy(&block, array, sizeof block);
     size_t wanted = *capacity + *capacity / 2;
     if (wanted < 16) wanted = 16;
     if (wanted < need) wanted = need;
-    void *grown = kn_realloc_array(ctx, *block, wanted, element_size);
-    if (!grown &&
-        wanted > need + need / 32) { /* near the limit less may still fit; not so little that all is copied each time */
+    void *grown = kn_realloc_array(ctx, block, wanted, element_size);
+    if (!grown && wanted > need + need / 32) { /* near the limit less may fit; not so little that each call copies */
         wanted = need + need / 32;
-        grown = kn_realloc_array(ctx, *block, wanted, element_size);
+        grown = kn_realloc_array(ctx, block, wanted, element_size);
     }
     if (!grown) return false;
-    *block = grown;
+    memcpy(array, &grown, sizeof grown);
     *capacity = wanted;
     return true;
 }

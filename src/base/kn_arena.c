@@ -16,7 +16,7 @@ enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20 };
 
 void kn_arena_init(kn_arena *arena, kn_context *ctx)
 {
-    *arena = (kn_arena){.ctx = ctx, .block_size = FIRST_BLOCK};
+    *arena = (kn_arena){.ctx = ctx};
 }
 
 void kn_arena_free(kn_arena *arena)
@@ -45,7 +45,7 @@ static void *block_of_its_own(kn_arena *arena, size_t size)
     return block + 1;
 }
 
-static char *take(kn_arena *arena, size_t size, size_t align)
+static char *take_bytes(kn_arena *arena, size_t size, size_t align)
 {
 #ifdef KN_SANITIZE
     (void)align;
@@ -53,6 +53,7 @@ static char *take(kn_arena *arena, size_t size, size_t align)
 #else
     size_t pad = (size_t)(-(uintptr_t)arena->next) & (align - 1);
     if (!arena->next || arena->left < pad || arena->left - pad < size) {
+        if (arena->block_size == 0) arena->block_size = FIRST_BLOCK;
         if (size > arena->block_size / 4) return block_of_its_own(arena, size);
         kn_arena_block *block = kn_alloc(arena->ctx, sizeof *block + arena->block_size);
         if (!block) return NULL;
@@ -70,9 +71,28 @@ static char *take(kn_arena *arena, size_t size, size_t align)
 #endif
 }
 
+static char *take(kn_arena *arena, size_t size, size_t align)
+{
+    char *bytes = take_bytes(arena, size, align);
+    if (!bytes) arena->failed = true;
+    return bytes;
+}
+
 void *kn_arena_alloc(kn_arena *arena, size_t size)
 {
     return take(arena, size, 16);
+}
+
+void *kn_arena_array(kn_arena *arena, size_t count, size_t size)
+{
+    size_t bytes;
+    return take(arena, __builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes, 16);
+}
+
+void *kn_arena_array_zero(kn_arena *arena, size_t count, size_t size)
+{
+    void *array = kn_arena_array(arena, count, size);
+    return array ? memset(array, 0, count * size) : NULL;
 }
 
 char *kn_arena_bytes(kn_arena *arena, size_t size)

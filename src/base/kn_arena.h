@@ -15,15 +15,20 @@ typedef struct kn_arena {
     char                  *next;
     size_t                 left;
     size_t                 block_size; /* of the next block; grows up to 1 MiB */
+    bool                   failed;     /* a request was refused, since the beginning or the last kn_arena_free */
 } kn_arena;
 
-void kn_arena_init(kn_arena *arena, kn_context *ctx);
+void kn_arena_init(kn_arena *arena, kn_context *ctx); /* the same as {.ctx = ctx} */
 void kn_arena_free(kn_arena *arena); /* all at once; the arena may be used again */
 
-/* Storage aligned to 16 bytes; NULL when memory is out. */
+/* Storage aligned to 16 bytes; NULL: out of memory. */
 KN_CHECK void *kn_arena_alloc(kn_arena *arena, size_t size);
 
-/* The same without alignment or rounding, for strings. */
+/* An array, with a check for overflow. Where there are several: ask for all of them, then look at `failed` once. */
+KN_CHECK void *kn_arena_array(kn_arena *arena, size_t count, size_t size);
+KN_CHECK void *kn_arena_array_zero(kn_arena *arena, size_t count, size_t size);
+
+/* Like kn_arena_alloc without alignment or rounding, for strings. */
 KN_CHECK char *kn_arena_bytes(kn_arena *arena, size_t size);
 
 /* A NUL-terminated copy. */

@@ -27,25 +27,18 @@ void kn_buffer_clear(kn_buffer *buffer)
 
 char *kn_buffer_reserve(kn_buffer *buffer, size_t size)
 {
-    if (buffer->failed || size > SIZE_MAX / 2 - buffer->size) {
+    if (buffer->failed || size > SIZE_MAX / 2 - buffer->size ||
+        !KN_GROW(buffer->ctx, &buffer->data, &buffer->capacity, buffer->size + size))
         buffer->failed = true;
-        return NULL;
-    }
-    void *data = buffer->data;
-    if (!kn_grow(buffer->ctx, &data, &buffer->capacity, buffer->size + size, 1)) {
-        buffer->failed = true;
-        return NULL;
-    }
-    buffer->data = data;
-    return buffer->data + buffer->size;
+    return buffer->failed ? NULL : buffer->data + buffer->size;
 }
 
 void kn_buffer_append(kn_buffer *buffer, const void *data, size_t size)
 {
     if (size == 0) return;
-    char *room = kn_buffer_reserve(buffer, size);
-    if (!room) return;
-    memcpy(room, data, size);
+    char *space = kn_buffer_reserve(buffer, size);
+    if (!space) return;
+    memcpy(space, data, size);
     buffer->size += size;
 }
 
@@ -59,27 +52,55 @@ void kn_buffer_char(kn_buffer *buffer, char c)
     kn_buffer_append(buffer, &c, 1);
 }
 
+KN_PRINTF(2, 0)
+static void append_format(kn_buffer *buffer, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int need = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (need < 0) buffer->failed = true;
+    char *space = need < 0 ? NULL : kn_buffer_reserve(buffer, (size_t)need + 1);
+    if (!space) return;
+    (void)vsnprintf(space, (size_t)need + 1, format, args);
+    buffer->size += (size_t)need;
+}
+
 void kn_buffer_format(kn_buffer *buffer, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    va_list again;
-    va_copy(again, args);
-    int need = vsnprintf(NULL, 0, format, args);
+    append_format(buffer, format, args);
     va_end(args);
-    if (need < 0) buffer->failed = true;
-    char *room = need < 0 ? NULL : kn_buffer_reserve(buffer, (size_t)need + 1);
-    if (room) {
-        (void)vsnprintf(room, (size_t)need + 1, format, again);
-        buffer->size += (size_t)need;
+}
+
+void kn_buffer_doubled(kn_buffer *buffer, const char *text, size_t size)
+{
+    while (size > 0) {
+        const char *quote = memchr(text, '"', size);
+        size_t      n = quote ? (size_t)(quote - text) + 1 : size;
+        kn_buffer_append(buffer, text, n);
+        if (quote) kn_buffer_char(buffer, '"');
+        text += n;
+        size -= n;
     }
-    va_end(again);
 }
 
 const char *kn_buffer_text(kn_buffer *buffer)
 {
-    char *room = kn_buffer_reserve(buffer, 1);
-    if (!room) return NULL;
-    *room = '\0';
+    char *space = kn_buffer_reserve(buffer, 1);
+    if (!space) return NULL;
+    *space = '\0';
     return buffer->data;
+}
+
+char *kn_strformat(kn_context *ctx, const char *format, ...)
+{
+    kn_buffer text = {.ctx = ctx};
+    va_list   args;
+    va_start(args, format);
+    append_format(&text, format, args);
+    va_end(args);
+    if (text.failed) kn_buffer_free(&text);
+    return text.data;
 }

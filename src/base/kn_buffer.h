@@ -21,11 +21,15 @@ void kn_buffer_append(kn_buffer *buffer, const void *data, size_t size);
 void kn_buffer_add(kn_buffer *buffer, const char *text);
 void kn_buffer_char(kn_buffer *buffer, char c);
 void kn_buffer_format(kn_buffer *buffer, const char *format, ...) KN_PRINTF(2, 3);
+void kn_buffer_doubled(kn_buffer *buffer, const char *text, size_t size); /* with every '"' twice */
 
-/* Room for `size` more bytes, to be written by the caller and added to `size`; NULL when memory is out. */
+/* Space for `size` more bytes, to be written by the caller and added to `size`; NULL: out of memory. */
 KN_CHECK char *kn_buffer_reserve(kn_buffer *buffer, size_t size);
 
 /* The bytes as a C string; NULL when an append failed. */
 KN_CHECK const char *kn_buffer_text(kn_buffer *buffer);
+
+/* A text of its own, freed by kn_free; NULL: out of memory. */
+KN_CHECK char *kn_strformat(kn_context *ctx, const char *format, ...) KN_PRINTF(2, 3);
 
 #endif

@@ -2,20 +2,26 @@
  *
  * A deadline is a clock that is looked at wherever cancellation is asked for; without one that costs nothing.
  *
- * Progress is counted by an atomic add; the callback runs on whichever worker first passes the next due time, at most
- * ten times a second and never twice at once.
+ * Progress is counted by an atomic add; the callback runs on the thread that called the library, at most ten times a
+ * second: when it adds to the progress itself, and while it waits for its workers (kn_parallel.c).
+ *
+ * One call at a time: the thread whose call is served is the context's owner, which costs one compare and exchange per
+ * call. After fork an owner of the parent's is nobody here: the child's first call puts right what it left.
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include "kn_context.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "kn_clock.h"
 #include "kn_error.h"
 #include "kn_memory.h"
+#include "kn_options.h"
 #include "kn_parallel.h"
 
 enum { PROGRESS_INTERVAL_NS = 100000000, MAX_THREADS = 1024 };
@@ -54,10 +60,7 @@ kn_status kn_context_create(kn_context **out, const kn_context_options *options,
 {
     *out = NULL;
     kn_context_options opt = KN_CONTEXT_OPTIONS_INIT;
-    if (options) {
-        if (options->size < sizeof opt) return kn_fail(err, KN_USAGE, "context options: the size field is not set");
-        opt = *options;
-    }
+    KN_TRY(kn_options_take(&opt, sizeof opt, options, "context options", err));
     if (opt.threads < 0 || opt.threads > MAX_THREADS)
         return kn_fail(err, KN_USAGE, "the number of threads must be between 1 and %d", MAX_THREADS);
 
@@ -76,8 +79,9 @@ kn_status kn_context_create(kn_context **out, const kn_context_options *options,
     ctx->progress = opt.progress;
     ctx->progress_user = opt.progress_user;
     atomic_init(&ctx->stage_done, 0);
-    atomic_init(&ctx->progress_next_ns, 0);
-    atomic_flag_clear(&ctx->progress_busy);
+    atomic_init(&ctx->pool, NULL);
+    atomic_init(&ctx->owner, 0);
+    atomic_init(&ctx->given_up, false);
     *out = ctx;
     return KN_OK;
 }
@@ -89,10 +93,71 @@ void kn_context_let_go(kn_context *ctx, uint64_t what)
     allocator.release(allocator.user, ctx, sizeof *ctx);
 }
 
+/* ---- One call at a time ---- */
+
+/* Never 0, and no other thread's: not in this process, nor in the one that it was forked from. */
+static uint64_t caller(void)
+{
+    return (uint64_t)getpid() << 32 | (uint32_t)gettid();
+}
+
+/* What a call of the parent's, under way when this process was forked, left behind. */
+static void begin_anew(kn_context *ctx)
+{
+    ctx->aliases = NULL;
+    ctx->stage = NULL;
+    ctx->depth = 0;
+    ctx->in_callback = false;
+    atomic_store_explicit(&ctx->deadline_ns, 0, memory_order_relaxed);
+}
+
+/* Makes this thread the owner; false: another one is. */
+static bool own(kn_context *ctx)
+{
+    uint64_t owner = 0, me = caller();
+    if (atomic_compare_exchange_strong(&ctx->owner, &owner, me)) return true;
+    if (owner >> 32 == me >> 32) return false;
+    if (!atomic_compare_exchange_strong(&ctx->owner, &owner, me)) return false;
+    begin_anew(ctx);
+    return true;
+}
+
+static void end_workers(kn_context *ctx)
+{
+    if (!own(ctx)) return; /* the call under way does it */
+    kn_pool_stop(ctx);
+    atomic_store(&ctx->owner, 0);
+}
+
+kn_status kn_context_serve(kn_context **served, kn_context *ctx, kn_error *err)
+{
+    bool mine = atomic_load(&ctx->owner) == caller();
+    if (mine && ctx->in_callback)
+        return kn_fail(err, KN_BUSY, "a progress callback cannot use the context that calls it");
+    if (!mine && !own(ctx)) {
+        if (kn_pool_has(ctx)) return KN_OK; /* a worker of the call under way */
+        return kn_fail(err, KN_BUSY, "the context is serving a call of another thread: give each thread its own");
+    }
+    if (!mine) atomic_fetch_add_explicit(&ctx->held, KN_HOLD, memory_order_relaxed);
+    ctx->depth++;
+    *served = ctx;
+    return KN_OK;
+}
+
+void kn_context_served(kn_context **served)
+{
+    kn_context *ctx = *served;
+    if (!ctx || --ctx->depth > 0) return;
+    atomic_store(&ctx->owner, 0);
+    if (atomic_load(&ctx->given_up)) end_workers(ctx);
+    kn_context_let_go(ctx, KN_HOLD);
+}
+
 void kn_context_free(kn_context *ctx)
 {
     if (!ctx) return;
-    kn_pool_stop(ctx);
+    atomic_store(&ctx->given_up, true);
+    end_workers(ctx);
     kn_memory_clear(ctx);
     kn_context_let_go(ctx, KN_HOLD);
 }
@@ -110,6 +175,11 @@ void kn_context_reset_cancel(kn_context *ctx)
 bool kn_cancel_requested(const kn_context *ctx)
 {
     return atomic_load_explicit(&ctx->cancelled, memory_order_relaxed);
+}
+
+kn_allocator kn_context_allocator(const kn_context *ctx)
+{
+    return ctx->allocator;
 }
 
 bool kn_cancelled(const kn_context *ctx)
@@ -151,6 +221,8 @@ uint64_t kn_context_memory_peak(const kn_context *ctx)
     return atomic_load_explicit(&ctx->memory_peak, memory_order_relaxed);
 }
 
+/* ---- Progress ---- */
+
 static void report(kn_context *ctx, uint64_t now, bool finished)
 {
     kn_progress p = {ctx->stage,
@@ -159,30 +231,37 @@ static void report(kn_context *ctx, uint64_t now, bool finished)
                      ctx->stage_total,
                      (double)(now - ctx->stage_start_ns) / 1e9,
                      finished};
+    ctx->in_callback = true;
     ctx->progress(ctx->progress_user, &p);
+    ctx->in_callback = false;
 }
 
 void kn_progress_begin(kn_context *ctx, const char *stage, const char *unit, uint64_t total)
 {
     if (!ctx->progress) return;
+    ctx->stage_thread = pthread_self();
     ctx->stage = stage;
     ctx->unit = unit;
     ctx->stage_total = total;
     ctx->stage_start_ns = kn_clock_ns();
+    ctx->progress_next_ns = ctx->stage_start_ns + PROGRESS_INTERVAL_NS;
     atomic_store(&ctx->stage_done, 0);
-    atomic_store(&ctx->progress_next_ns, ctx->stage_start_ns + PROGRESS_INTERVAL_NS);
+}
+
+void kn_progress_look(kn_context *ctx)
+{
+    if (!ctx->progress || !ctx->stage || !pthread_equal(ctx->stage_thread, pthread_self())) return;
+    uint64_t now = kn_clock_ns();
+    if (now < ctx->progress_next_ns) return;
+    ctx->progress_next_ns = now + PROGRESS_INTERVAL_NS;
+    report(ctx, now, false);
 }
 
 void kn_progress_add(kn_context *ctx, uint64_t amount)
 {
     if (!ctx->progress || !ctx->stage) return;
     atomic_fetch_add_explicit(&ctx->stage_done, amount, memory_order_relaxed);
-    uint64_t now = kn_clock_ns();
-    if (now < atomic_load_explicit(&ctx->progress_next_ns, memory_order_relaxed)) return;
-    if (atomic_flag_test_and_set_explicit(&ctx->progress_busy, memory_order_acquire)) return;
-    atomic_store_explicit(&ctx->progress_next_ns, now + PROGRESS_INTERVAL_NS, memory_order_relaxed);
-    report(ctx, now, false);
-    atomic_flag_clear_explicit(&ctx->progress_busy, memory_order_release);
+    kn_progress_look(ctx);
 }
 
 void kn_progress_end(kn_context *ctx)

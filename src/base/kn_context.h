@@ -4,7 +4,10 @@
 #define KN_CONTEXT_H
 
 #include <kanon/context.h>
+#include <pthread.h>
 #include <stdatomic.h>
+
+#include "kn_error.h"
 
 struct kn_pool;
 struct kn_memory;
@@ -23,9 +26,15 @@ struct kn_context {
     atomic_bool      cancelled;
     _Atomic uint64_t deadline_ns; /* work stops then as if cancelled; 0: none */
     int              threads;
-    struct kn_pool  *pool; /* started on first use, forgotten after fork */
+    _Atomic(struct kn_pool *) pool; /* started on first use, and again after fork */
     kn_alias        *aliases;
     struct kn_memory *memory; /* what it holds by name; NULL: such names mean files */
+
+    /* The call under way. */
+    _Atomic uint64_t owner;       /* process and thread that called; 0: nobody did                 */
+    int              depth;       /* the owner's: of public functions that call each other         */
+    bool             in_callback; /* the owner's: a callback of the program is running             */
+    atomic_bool      given_up;    /* the handle was freed: whoever is served last ends the workers */
 
     kn_progress_fn   progress;
     void            *progress_user;
@@ -34,8 +43,8 @@ struct kn_context {
     uint64_t         stage_total;
     uint64_t         stage_start_ns;
     _Atomic uint64_t stage_done;
-    _Atomic uint64_t progress_next_ns; /* no callback before this time */
-    atomic_flag      progress_busy;
+    pthread_t        stage_thread;     /* the only one that calls back */
+    uint64_t         progress_next_ns; /* no callback before this time */
 };
 
 /* A context lives as long as something is held: its handle, a call under way, any byte of its memory. One number counts all
@@ -51,6 +60,9 @@ void kn_alias_remove(kn_context *ctx, const kn_alias *alias);
 
 /* What messages call a path: its alias, "(standard input)" for "-", or itself. */
 const char *kn_path_name(const kn_context *ctx, const char *path);
+
+/* Where the context's memory comes from, for what outlives the context (documents). */
+kn_allocator kn_context_allocator(const kn_context *ctx);
 
 /* True once kn_context_cancel was called or the deadline has passed; long loops ask every few thousand steps. */
 bool kn_cancelled(const kn_context *ctx);
@@ -68,9 +80,23 @@ bool kn_memory_limited(const kn_context *ctx);
 /* KN_CANCELLED with its message. */
 kn_status kn_fail_cancelled(kn_error *err);
 
-/* A stage of work with a known (or 0: unknown) amount to do. Stages do not nest; `add` may be called by any worker. */
+/* A stage of work with a known (or 0: unknown) amount to do. Stages do not nest; `add` may be called by any worker, but the
+ * program hears of it on the thread that called the library: when that adds something itself, or looks whether it is time. */
 void kn_progress_begin(kn_context *ctx, const char *stage, const char *unit, uint64_t total);
 void kn_progress_add(kn_context *ctx, uint64_t amount);
+void kn_progress_look(kn_context *ctx);
 void kn_progress_end(kn_context *ctx);
+
+/* ---- One call at a time ---- */
+
+/* A public function that takes a context begins with KN_SERVE (behind `*out = NULL`): the context serves it until it
+ * returns. Where another thread's call is under way, or a callback of the program's, the function returns KN_BUSY. Public
+ * functions that call each other, on the same thread or on workers, are one call. */
+#define KN_SERVE(ctx, err)                                                                                             \
+    __attribute__((cleanup(kn_context_served))) kn_context *kn_served_ = NULL;                                         \
+    KN_TRY(kn_context_serve(&kn_served_, (ctx), (err)))
+
+KN_CHECK kn_status kn_context_serve(kn_context **served, kn_context *ctx, kn_error *err);
+void               kn_context_served(kn_context **served);
 
 #endif

@@ -20,7 +20,8 @@ int kn_status_exit_code(kn_status status)
     case KN_OK: return 0;
     case KN_UNMET: return 1;
     case KN_USAGE:
-    case KN_INPUT: return 2;
+    case KN_INPUT:
+    case KN_BUSY: return 2;
     case KN_UNDECIDED: return 4;
     case KN_IO:
     case KN_MEMORY:
@@ -42,6 +43,7 @@ const char *kn_status_name(kn_status status)
     case KN_CANCELLED: return "cancelled";
     case KN_INTERNAL: return "internal error";
     case KN_UNDECIDED: return "not decided";
+    case KN_BUSY: return "busy";
     }
     return "unknown status";
 }

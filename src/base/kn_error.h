@@ -23,7 +23,7 @@ kn_status kn_fail_memory(kn_error *err, const kn_context *ctx, const char *what)
     } while (0)
 
 #ifdef __clang_analyzer__
-/* The analyzer sees one file at a time: tell it that these never answer KN_OK. */
+/* The analyzer sees one file at a time: this declares that these never return KN_OK. */
 #define kn_fail(err, status, ...) ((void)kn_fail(err, status, __VA_ARGS__), (status))
 #define kn_fail_at(err, status, ...) ((void)kn_fail_at(err, status, __VA_ARGS__), (status))
 #define kn_fail_memory(err, ctx, what) ((void)kn_fail_memory(err, ctx, what), KN_MEMORY)

@@ -139,6 +139,7 @@ static entry *new_entry(kn_context *ctx, const char *name)
 
 kn_status kn_memory_enable(kn_context *ctx, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     if (ctx->memory) return KN_OK;
     struct kn_memory *m = kn_alloc_zero(ctx, sizeof *m);
     if (!m) return kn_fail_memory(err, ctx, WHAT);
@@ -255,7 +256,7 @@ kn_status kn_memory_adopt_object(kn_context *ctx, const char *name, const char *
                                  kn_memory_end_fn end, kn_error *err)
 {
     kn_status st = prefixed(name) ? kn_memory_enable(ctx, err)
-                                  : kn_fail(err, KN_USAGE, "\"%.200s\": a name in memory begins with memory:", name);
+                                  : kn_fail(err, KN_USAGE, "%.200s: a name in memory begins with \"memory:\"", name);
     entry    *e = st == KN_OK ? new_entry(ctx, name) : NULL;
     if (!e) {
         end(object);
@@ -288,7 +289,8 @@ static int write_all(int fd, const char *bytes, size_t size)
 
 kn_status kn_memory_put(kn_context *ctx, const char *name, const void *bytes, size_t size, kn_error *err)
 {
-    if (!prefixed(name)) return kn_fail(err, KN_USAGE, "\"%.200s\": a name in memory begins with memory:", name);
+    KN_SERVE(ctx, err);
+    if (!prefixed(name)) return kn_fail(err, KN_USAGE, "%.200s: a name in memory begins with \"memory:\"", name);
     KN_TRY(kn_memory_enable(ctx, err));
     if (!kn_memory_charge(ctx, size)) return kn_fail_memory(err, ctx, WHAT);
     int fd = kn_memory_file(), error = fd < 0 ? errno : write_all(fd, bytes, size);

@@ -1,16 +1,21 @@
 /* kn_parallel.c: a small pthread pool, started on first use and re-created after fork.
  *
- * The caller works too, as worker 0. Threads wait on a condition variable between jobs. After fork() the child has no
- * threads but still the parent's pool structure: the pool remembers the process id that started it, and a child forgets
- * the structure (its locks may be held by threads that do not exist) and starts its own.
+ * The caller works too, as worker 0. Threads wait on a condition variable between jobs. When the caller has nothing left to
+ * do it waits for the others, and looks now and then whether it is time to report progress: callbacks are its alone.
+ *
+ * After fork() the child has no threads but still the parent's pool structure: the pool remembers the process id that
+ * started it, and a child lays the structure aside (its locks may be held by threads that do not exist) and starts its own.
+ * What is laid aside is freed with the context: another thread may just be looking whether it is one of its workers.
  *
  * Why no OpenMP: libgomp's pool hangs in a forked child, which is how Spark's and Python's workers start.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_parallel.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kn_alloc.h"
@@ -47,8 +52,11 @@ typedef struct kn_pool {
     uint64_t        generation;
     int             running;
     bool            quit;
-    bool            busy; /* a parallel_for is under way: calls from inside it run inline */
+    bool            busy;  /* a parallel_for is under way: calls from inside it run inline */
+    struct kn_pool *aside; /* the parent process's */
 } kn_pool;
+
+enum { LOOK_NS = 100000000 };
 
 static void run_ranges(kn_context *ctx, job *j, int worker_index)
 {
@@ -107,50 +115,90 @@ static void start_workers(kn_pool *pool, int wanted)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+static void init_locks(kn_pool *pool)
+{
+    pthread_condattr_t steady;
+    pthread_condattr_init(&steady);
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->wake, NULL);
+    pthread_cond_init(&pool->done, &steady);
+    pthread_condattr_destroy(&steady);
+}
+
 /* The pool, or NULL if it cannot be had: the work then runs on the caller alone. */
 static kn_pool *pool_of(kn_context *ctx)
 {
-    if (ctx->pool && ctx->pool->pid != getpid()) {
-        kn_free(ctx->pool->workers);
-        kn_free(ctx->pool);
-        ctx->pool = NULL;
-    }
-    if (ctx->pool || ctx->threads <= 1) return ctx->pool;
+    kn_pool *aside = atomic_load_explicit(&ctx->pool, memory_order_relaxed);
+    if (aside && aside->pid == getpid()) return aside;
+    if (ctx->threads <= 1 || atomic_load_explicit(&ctx->given_up, memory_order_relaxed)) return NULL;
     kn_pool *pool = kn_alloc_zero(ctx, sizeof *pool);
     worker  *workers = kn_alloc_array_zero(ctx, (size_t)ctx->threads - 1, sizeof *workers);
     if (!pool || !workers) {
-        kn_free(pool);
-        kn_free(workers);
+        KN_FREE(pool, workers);
         return NULL;
     }
     pool->ctx = ctx;
     pool->pid = getpid();
     pool->workers = workers;
-    pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->wake, NULL);
-    pthread_cond_init(&pool->done, NULL);
+    pool->aside = aside;
+    init_locks(pool);
     start_workers(pool, ctx->threads - 1);
-    ctx->pool = pool;
+    atomic_store_explicit(&ctx->pool, pool, memory_order_release);
     return pool;
+}
+
+bool kn_pool_has(kn_context *ctx)
+{
+    const kn_pool *pool = atomic_load_explicit(&ctx->pool, memory_order_acquire);
+    if (!pool || pool->pid != getpid()) return false;
+    for (int i = 0; i < pool->worker_count; i++)
+        if (pthread_equal(pool->workers[i].thread, pthread_self())) return true;
+    return false;
+}
+
+static void end_threads(kn_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->quit = true;
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < pool->worker_count; i++) pthread_join(pool->workers[i].thread, NULL);
+    pthread_mutex_destroy(&pool->lock);
+    pthread_cond_destroy(&pool->wake);
+    pthread_cond_destroy(&pool->done);
 }
 
 void kn_pool_stop(kn_context *ctx)
 {
-    kn_pool *pool = ctx->pool;
-    if (!pool) return;
-    ctx->pool = NULL;
-    if (pool->pid == getpid()) {
-        pthread_mutex_lock(&pool->lock);
-        pool->quit = true;
-        pthread_cond_broadcast(&pool->wake);
-        pthread_mutex_unlock(&pool->lock);
-        for (int i = 0; i < pool->worker_count; i++) pthread_join(pool->workers[i].thread, NULL);
-        pthread_mutex_destroy(&pool->lock);
-        pthread_cond_destroy(&pool->wake);
-        pthread_cond_destroy(&pool->done);
+    kn_pool *pool = atomic_exchange(&ctx->pool, NULL);
+    while (pool) {
+        kn_pool *aside = pool->aside;
+        if (pool->pid == getpid()) end_threads(pool);
+        kn_free(pool->workers);
+        kn_free(pool);
+        pool = aside;
     }
-    kn_free(pool->workers);
-    kn_free(pool);
+}
+
+/* Waits for the workers; the lock is held. Progress is reported without it. */
+static void wait_for_all(kn_pool *pool)
+{
+    while (pool->running > 0) {
+        if (!pool->ctx->progress) {
+            pthread_cond_wait(&pool->done, &pool->lock);
+            continue;
+        }
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += LOOK_NS;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        if (pthread_cond_timedwait(&pool->done, &pool->lock, &until) != ETIMEDOUT) continue;
+        pthread_mutex_unlock(&pool->lock);
+        kn_progress_look(pool->ctx);
+        pthread_mutex_lock(&pool->lock);
+    }
 }
 
 /* Runs the job on the pool's threads and the caller. */
@@ -167,7 +215,7 @@ static void run_on_pool(kn_pool *pool, job *j)
     run_ranges(pool->ctx, j, 0);
 
     pthread_mutex_lock(&pool->lock);
-    while (pool->running > 0) pthread_cond_wait(&pool->done, &pool->lock);
+    wait_for_all(pool);
     pool->job = NULL;
     pool->busy = false;
     pthread_mutex_unlock(&pool->lock);

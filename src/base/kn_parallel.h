@@ -19,4 +19,7 @@ KN_CHECK kn_status kn_parallel_for(kn_context *ctx, int64_t n, int64_t grain, kn
 /* Ends the workers; the pool starts again on the next use. */
 void kn_pool_stop(kn_context *ctx);
 
+/* Is the calling thread one of the workers? */
+bool kn_pool_has(kn_context *ctx);
+
 #endif

@@ -4,7 +4,7 @@
  * lower digits while it is in the cache. Records with equal keys are put in order by the tie function. Quicksort takes
  * the median of three (of nine when large) and turns to heapsort when it goes too deep, so hostile input costs n log n.
  *
- * Cost: O(n × bytes of the key in use) + the ties; room for a second copy of the records (without it: quicksort).
+ * Cost: O(n × bytes of the key in use) + the ties; memory for a second copy of the records (without it: quicksort).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_sort.h"
@@ -134,7 +134,7 @@ static int depth_limit(size_t n)
 
 typedef struct radix_job {
     const order    *order;
-    kn_sort_record *from, *to; /* the records, and room for as many */
+    kn_sort_record *from, *to; /* the records, and space for as many */
     size_t          count;
     int             shift; /* of the first digit: the highest 8 bits in use */
     size_t (*chunk_counts)[DIGITS];
@@ -182,7 +182,7 @@ static void place_chunks(radix_job *job, size_t chunks)
     job->starts[DIGITS] = at;
 }
 
-/* Sorts `n` records in `a` by the bits below `bits`, lowest digit first, using `b` as room; the result ends in `b` if
+/* Sorts `n` records in `a` by the bits below `bits`, lowest digit first, using `b` as scratch; the result ends in `b` if
  * `into_b`, else in `a`. */
 static void sort_low_digits(kn_sort_record *a, kn_sort_record *b, size_t n, int bits, bool into_b)
 {
@@ -260,11 +260,50 @@ kn_status kn_sort_records(kn_context *ctx, kn_sort_record *records, size_t count
     }
     radix_job job = {.order = &o, .from = records, .count = count};
     job.to = kn_alloc_array(ctx, count, sizeof *job.to);
-    if (!job.to) { /* slower, but no room is needed */
+    if (!job.to) { /* slower, but needs no memory */
         quick_sort(&o, records, count, depth_limit(count));
         return KN_OK;
     }
     kn_status st = radix_sort(ctx, &job, err);
     kn_free(job.to);
     return st;
+}
+
+/* ---- In place ---- */
+
+typedef struct heap {
+    char         *elements;
+    size_t        size;
+    kn_compare_fn compare;
+    const void   *arg;
+} heap;
+
+/* Moves `element` down from `at` to where nothing below it is greater. */
+static void sift(const heap *h, const void *element, size_t at, size_t count)
+{
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        char *c = h->elements + child * h->size;
+        if (child + 1 < count && h->compare(h->arg, c, c + h->size) < 0) {
+            child++;
+            c += h->size;
+        }
+        if (h->compare(h->arg, element, c) >= 0) break;
+        memcpy(h->elements + at * h->size, c, h->size);
+    }
+    memcpy(h->elements + at * h->size, element, h->size);
+}
+
+void kn_sort_in_place(void *elements, size_t count, size_t size, kn_compare_fn compare, const void *arg)
+{
+    heap h = {elements, size, compare, arg};
+    char moved[128];
+    for (size_t i = count / 2; i-- > 0;) {
+        memcpy(moved, h.elements + i * size, size);
+        sift(&h, moved, i, count);
+    }
+    for (size_t i = count; i-- > 1;) {
+        memcpy(moved, h.elements + i * size, size);
+        memcpy(h.elements + i * size, h.elements, size);
+        sift(&h, moved, 0, i);
+    }
 }

@@ -26,6 +26,11 @@ static inline int kn_string_compare(kn_string a, kn_string b)
     return a.size < b.size ? -1 : a.size > b.size;
 }
 
+static inline bool kn_is_digit(int c)
+{
+    return c >= '0' && c <= '9';
+}
+
 static inline kn_string kn_string_of(const char *text)
 {
     kn_string s = {text, strlen(text)};

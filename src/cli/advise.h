@@ -14,10 +14,7 @@ typedef struct cli_advising {
     bool            has_output; /* the release file or an option says where the release goes */
 } cli_advising;
 
-/* Of --method auto: a line with the methods that had a release and their losses, the best first; nothing for NULL. */
-void cli_advice_print(const kn_advice *advice, FILE *out);
-
-/* Candidates, metric, time limit and sentences. */
-json_t *cli_advice_json(const kn_advice *advice);
+/* Of --method auto: a line with the methods that had a release and their losses, the chosen one first; nothing for NULL. */
+void cli_advice_print(const cli_value *advice, const char *chosen, FILE *out);
 
 #endif

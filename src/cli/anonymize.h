@@ -1,6 +1,6 @@
 /* anonymize.h: what the files of `kanon anonymize` share, and `kanon attack` uses: cmd_anonymize.c reads the options and
- * runs, anonymize_spec.c turns them into a spec, anonymize_hierarchy.c reads `--hierarchy`, anonymize_print.c tells what
- * came of it, anonymize_table.c, anonymize_database.c and anonymize_records.c what is of one shape only,
+ * runs, anonymize_spec.c turns them into a spec, anonymize_hierarchy.c reads `--hierarchy`, anonymize_print.c prints what
+ * came of it, table/anonymize.c, database/anonymize.c and records/anonymize.c what is of one shape only,
  * anonymize_models.c what was promised.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_ANONYMIZE_H
@@ -8,8 +8,7 @@
 
 #include <kanon/anonymize.h>
 
-#include "cli.h"
-#include "json.h"
+#include "document.h"
 
 /* What the options say, as they were written. */
 typedef struct cli_anonymizing {
@@ -97,48 +96,36 @@ char *cli_yaml_text(const char *text);
 /* The file without its folder and the ending that a file beside it gets; free it. */
 char *cli_beside(const char *path, const char *ending);
 
-/* ---- What is told of a release ---- */
+/* ---- What is printed of a release ---- */
 
 struct cli_shape;
 
 typedef struct cli_release {
-    const cli_anonymizing  *a;
-    const kn_spec          *spec;
-    const struct cli_shape *shape;
-    const kn_release_head  *head; /* the first member of the shape's result, which it may be cast to */
+    const cli_anonymizing      *a;
+    kn_context                 *ctx;
+    const kn_spec              *spec;
+    const kn_anonymize_options *options;
+    const struct cli_shape     *shape;
+    const kn_release_head      *head; /* the first member of the shape's result, which it may be cast to */
 } cli_release;
 
-/* What the release is called, and what the names of the files beside it begin with. */
-typedef struct cli_release_names {
-    char       *release; /* to be freed; NULL: a folder, whose certificate lies in it */
-    const char *base;
-} cli_release_names;
-
-/* What a shape adds to what is told of every release. */
+/* What a shape adds to what is printed of every release. */
 typedef struct cli_shape {
     kn_status (*make)(kn_release_head **out, kn_context *ctx, const kn_spec *spec, const kn_anonymize_options *options,
                       kn_error *err);
     void (*free)(kn_release_head *head);
-    void (*notes)(const cli_release *r); /* may be NULL */
-    cli_release_names (*names)(const cli_release *r);
+    kn_status (*document)(kn_document **out, const cli_release *r, kn_error *err);
     /* Words of a release, in this order. */
     void (*verdict)(const cli_release *r, FILE *out); /* what it promises, who or what is left out */
     void (*lost)(const cli_release *r, FILE *out);    /* by column, table or kind of value         */
     void (*choice)(const cli_release *r, FILE *out);  /* behind the name of the method             */
     void (*loss)(const cli_release *r, FILE *out);    /* metrics and what follows from them        */
-    /* JSON. */
-    void (*about)(const cli_release *r, json_t *o);   /* with or without a release                 */
-    void (*figures)(const cli_release *r, json_t *o); /* of a release                              */
-    void (*rest)(const cli_release *r, json_t *o);    /* with or without a release; may be NULL    */
 } cli_shape;
 
 extern const cli_shape cli_table_shape, cli_database_shape, cli_records_shape;
 
 /* Prints notes and the result: words, or JSON to standard output. The exit code. */
 int cli_print_release(const cli_release *r);
-
-/* Says what was not declared, if anything. */
-void cli_note_dropped(const char *const *dropped, int count);
 
 /* Parts of a verdict: how many look alike, before and after; how much of them one sensitive value has; "; verified". */
 void        cli_print_crowds(const cli_release *r, const char *units, FILE *out);
@@ -147,21 +134,10 @@ const char *cli_release_state(const cli_release *r);
 
 /* ---- Parts ---- */
 
-/* What now lies where: which files may be published, and which are the owner's. `base`: what the names of the files beside
- * the release begin with; `release` NULL: a folder, whose certificate lies in it. */
-void cli_print_files(const kn_spec *spec, const char *release, const char *base, FILE *out);
-void cli_set_files(json_t *o, const kn_spec *spec, const char *release, const char *base);
-
 /* A table of promises and what was reached; found false: what the original reaches only. */
-void    cli_models_print(const kn_release_model *models, int count, bool found, FILE *out);
-json_t *cli_models_json(const kn_release_model *models, int count, bool found);
+void cli_models_print(const kn_release_model *models, int count, bool found, FILE *out);
 
 /* A number as it is best read; "none" where there is none. */
 void cli_text_table_figure(cli_text_table *t, double value);
-
-json_t *cli_json_text_or_null(const char *text);
-json_t *cli_json_counter(double value); /* a whole number, as far as it is one */
-json_t *cli_texts_json(const char *const *texts, int count);
-json_t *cli_counters_json(const kn_release_counter *counters, int count);
 
 #endif

@@ -1,12 +1,10 @@
-/* anonymize_models.c: promises and figures in words and as JSON, for releases of every shape. */
+/* anonymize_models.c: promises and figures in words, for releases of every shape. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "anonymize.h"
-
-/* ---- A model in words ---- */
 
 enum { MODEL_SIZE = 400 };
 
@@ -91,52 +89,4 @@ void cli_models_print(const kn_release_model *models, int count, bool found, FIL
     fputc('\n', out);
     cli_text_table_print(t, out, 2);
     cli_text_table_free(t);
-}
-
-/* ---- JSON ---- */
-
-json_t *cli_json_text_or_null(const char *text)
-{
-    return text ? cli_json_text(text, strlen(text)) : json_null();
-}
-
-json_t *cli_models_json(const kn_release_model *models, int count, bool found)
-{
-    json_t *list = cli_json_array();
-    for (int i = 0; i < count; i++) {
-        const kn_model *m = &models[i].model;
-        json_t         *o = cli_json_object();
-        cli_json_set(o, "model", cli_json_text_or_null(kn_model_name(m->kind)));
-        if (kn_model_variant(m->kind)) cli_json_set(o, "kind", cli_json_text_or_null(kn_model_variant(m->kind)));
-        if (m->attribute) cli_json_set(o, "attribute", cli_json_text_or_null(m->attribute));
-        if (has_k(m)) cli_json_set(o, "k", json_integer(m->k));
-        if (has_l(m->kind)) cli_json_set(o, "l", cli_json_number(ratio_value(m->l)));
-        if (m->kind == KN_MODEL_RECURSIVE) cli_json_set(o, "c", cli_json_number(ratio_value(m->c)));
-        if (m->kind == KN_MODEL_PRESENCE) cli_json_set(o, "min", cli_json_number(ratio_value(m->low)));
-        if (bound_name(m->kind)) cli_json_set(o, bound_name(m->kind), cli_json_number(ratio_value(m->bound)));
-        cli_json_set(o, "original", cli_json_number(models[i].original));
-        if (found) cli_json_set(o, "reached", cli_json_number(models[i].reached));
-        cli_json_append(list, o);
-    }
-    return list;
-}
-
-json_t *cli_json_counter(double value)
-{
-    bool whole = fabs(value) < 9e15 && value == floor(value);
-    return whole ? json_integer((json_int_t)value) : cli_json_number(value);
-}
-
-json_t *cli_texts_json(const char *const *texts, int count)
-{
-    json_t *list = cli_json_array();
-    for (int i = 0; i < count; i++) cli_json_append(list, cli_json_text_or_null(texts[i]));
-    return list;
-}
-
-json_t *cli_counters_json(const kn_release_counter *counters, int count)
-{
-    json_t *o = cli_json_object();
-    for (int i = 0; i < count; i++) cli_json_set(o, counters[i].name, cli_json_counter(counters[i].value));
-    return o;
 }

@@ -162,9 +162,6 @@ bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *op
 /* Is one of the inputs the file that would be written? Then nothing may be: the original would be gone. */
 bool cli_overwrites_input(const char *output, char *const *inputs, int input_count);
 
-/* Notes on what the reader decided and the user should know: spellings that fell together, dates with two readings. */
-void cli_table_notes(const kn_table *table);
-
 /* The library's options for these, for a command that reads by itself. `csv` points into `options` and into *types,
  * which the caller frees with cli_column_types_free. false after printing what is wrong (exit code 2). */
 typedef struct cli_column_types {
@@ -199,7 +196,10 @@ int cli_usage(const cli_command *command, const char *format, ...) KN_PRINTF(2, 
  * printed afterwards. */
 void cli_note(const char *format, ...) KN_PRINTF(1, 2);
 
-/* The notes so far. */
+/* The same of a note that is in the answer already: on stderr alone. */
+void cli_say(const char *note);
+
+/* The notes so far, made safe for a terminal. */
 const cli_list *cli_notes(void);
 
 /* What was done ("kanon: 3 rows written to ..."): on stderr, unless --quiet. */

@@ -142,88 +142,100 @@ static char *command_text(const cli_advising *a, const kn_advice *advice)
 
 /* ---- Words ---- */
 
-static bool has_release(const kn_advice_candidate *c)
+static const char *const kept = "kept"; /* kn_advice_state_name(KN_ADVICE_KEPT) */
+
+static bool has_release(const cli_value *candidate)
 {
-    return c->state == KN_ADVICE_KEPT || c->state == KN_ADVICE_STOPPED;
+    return kn_document_member(candidate, "loss") != NULL;
 }
 
-/* The candidate with the next larger loss; -1: there is none. Equal ones in their order, the chosen one first. */
-static int next_best(const kn_advice *advice, bool *told)
+static bool loses_less(const cli_value *c, const cli_value *than)
 {
-    int best = -1;
-    if (advice->found && !told[advice->chosen]) best = advice->chosen;
-    for (int i = 0; i < advice->candidate_count && best < 0; i++)
-        if (!told[i] && has_release(&advice->candidates[i])) best = i;
-    for (int i = 0; best >= 0 && best != advice->chosen && i < advice->candidate_count; i++) {
-        const kn_advice_candidate *c = &advice->candidates[i], *b = &advice->candidates[best];
-        if (!told[i] && has_release(c) && (c->state < b->state || (c->state == b->state && c->loss < b->loss)))
+    bool one = cli_is(c, "state", kept), other = cli_is(than, "state", kept);
+    return one != other ? one : cli_number(c, "loss") < cli_number(than, "loss");
+}
+
+/* The candidate with the next larger loss; NULL: there is none. Equal ones in their order, the chosen one first. */
+static const cli_value *next_best(const cli_value *candidates, const char *chosen, bool *shown)
+{
+    int64_t best = -1;
+    for (int64_t i = 0; i < kn_document_count(candidates); i++) {
+        const cli_value *c = kn_document_at(candidates, i);
+        if (shown[i] || !has_release(c)) continue;
+        if (cli_is(c, "method", chosen)) {
             best = i;
+            break;
+        }
+        if (best < 0 || loses_less(c, kn_document_at(candidates, best))) best = i;
     }
-    if (best >= 0) told[best] = true;
-    return best;
+    if (best >= 0) shown[best] = true;
+    return kn_document_at(candidates, best);
 }
 
-static void print_releases(const kn_advice *advice)
+static void print_releases(const cli_value *answer)
 {
     static const cli_align aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT, CLI_RIGHT};
-    bool                   trees = advice->shape == KN_SHAPE_RECORDS, database = advice->shape == KN_SHAPE_DATABASE;
+    bool                   trees = kn_document_member(answer, "records"), shown[KN_METHODS] = {false};
+    const char            *left_out = kn_document_member(answer, "persons") ? "left out" : "suppressed";
     const char            *titles[] = {"method",
-                                       advice->metric,
-                            trees ? "nodes as they were" : (database ? "left out" : "suppressed"),
+                                       cli_text(answer, "metric"),
+                            trees ? "nodes as they were" : left_out,
                             trees ? "relations, broader or not" : "k",
                             trees ? "" : "classes",
                                        "",
                                        "seconds"};
+    const char            *chosen = cli_text(answer, "method");
+    const cli_value       *list = kn_document_member(answer, "candidates"), *c;
     cli_text_table        *t = cli_text_table_new(7, titles, aligns);
-    bool                   told[KN_METHODS] = {false};
-    for (int i = next_best(advice, told); i >= 0; i = next_best(advice, told)) {
-        const kn_advice_candidate *c = &advice->candidates[i];
-        cli_text_table_text(t, kn_method_name(c->method));
-        if (i == advice->chosen) cli_text_table_style(t, CLI_BOLD);
-        cli_text_table_figure(t, c->loss);
+    while ((c = next_best(list, chosen, shown)) != NULL) {
+        bool best = cli_is(c, "method", chosen);
+        cli_text_table_text(t, cli_text(c, "method"));
+        if (best) cli_text_table_style(t, CLI_BOLD);
+        cli_text_table_figure(t, cli_number(c, "loss"));
         if (trees) {
-            cli_text_table_format(t, "%.1f %%", 100 * c->node_survival);
-            cli_text_table_format(t, "%.1f %%", 100 * c->relation_survival);
+            cli_text_table_format(t, "%.1f %%", 100 * cli_number(c, "node_survival"));
+            cli_text_table_format(t, "%.1f %%", 100 * cli_number(c, "relation_survival"));
             cli_text_table_text(t, "");
         } else {
-            cli_text_table_integer(t, c->suppressed);
-            cli_text_table_integer(t, c->k);
-            cli_text_table_integer(t, c->classes);
+            cli_text_table_integer(t, cli_integer(c, "suppressed"));
+            cli_text_table_integer(t, cli_integer(c, "k"));
+            cli_text_table_integer(t, cli_integer(c, "classes"));
         }
-        cli_text_table_text(t, i == advice->chosen ? "chosen" : c->state == KN_ADVICE_STOPPED ? "best so far" : "");
-        cli_text_table_format(t, "%.2f", c->seconds);
+        cli_text_table_text(t, best ? "chosen" : cli_is(c, "state", kept) ? "" : "best so far");
+        cli_text_table_format(t, "%.2f", cli_number(c, "seconds"));
     }
     cli_text_table_print(t, stdout, 2);
     cli_text_table_free(t);
 }
 
-void cli_advice_print(const kn_advice *advice, FILE *out)
+void cli_advice_print(const cli_value *advice, const char *chosen, FILE *out)
 {
-    bool told[KN_METHODS] = {false};
-    int  count = 0;
-    if (!advice || !advice->found) return;
-    fprintf(out, "  auto  the least %s of", advice->metric);
-    for (int i = next_best(advice, told); i >= 0; i = next_best(advice, told))
-        fprintf(out, "%s %s %.4g", count++ ? "," : "", kn_method_name(advice->candidates[i].method),
-                advice->candidates[i].loss);
+    bool             shown[KN_METHODS] = {false};
+    const cli_value *list = kn_document_member(advice, "candidates"), *c;
+    const char      *between = "";
+    if (!advice) return;
+    fprintf(out, "  auto  the least %s of", cli_text(advice, "metric"));
+    for (; (c = next_best(list, chosen, shown)) != NULL; between = ",")
+        fprintf(out, "%s %s %.4g", between, cli_text(c, "method"), cli_number(c, "loss"));
     fputc('\n', out);
 }
 
-static void print_others(const kn_advice *advice)
+static void print_others(const cli_value *answer)
 {
     static const cli_align   aligns[] = {CLI_LEFT, CLI_LEFT};
     static const char *const titles[] = {"not compared", "because"};
     cli_text_table          *t = cli_text_table_new(2, titles, aligns);
-    int                      count = 0;
-    for (int i = 0; i < advice->candidate_count; i++) {
-        const kn_advice_candidate *c = &advice->candidates[i];
+    int64_t                  count, others = 0;
+    const cli_value         *list = cli_list_of(answer, "candidates", &count);
+    for (int64_t i = 0; i < count; i++) {
+        const cli_value *c = kn_document_at(list, i);
         if (has_release(c)) continue;
-        count++;
-        cli_text_table_text(t, kn_method_name(c->method));
-        cli_text_table_text(t, c->reason);
+        others++;
+        cli_text_table_text(t, cli_text(c, "method"));
+        cli_text_table_text(t, cli_text(c, "reason"));
     }
-    if (advice->found && count > 0) fputc('\n', stdout);
-    if (count > 0) cli_text_table_print(t, stdout, 2);
+    if (cli_true(answer, "found") && others > 0) fputc('\n', stdout);
+    if (others > 0) cli_text_table_print(t, stdout, 2);
     cli_text_table_free(t);
 }
 
@@ -245,75 +257,34 @@ static void print_sentence(const char *sentence)
     fputc('\n', stdout);
 }
 
-static void print_words(const cli_advising *a, const kn_advice *advice)
+static void print_words(const cli_value *answer)
 {
-    static const char *const units[][2] = {{"row", "rows"}, {"person", "persons"}, {"record", "records"}};
-    int                      tried = 0;
-    for (int i = 0; i < advice->candidate_count; i++) tried += advice->candidates[i].allowed > 0;
-    printf("%s; ", cli_count_of(advice->count, units[advice->shape][0], units[advice->shape][1]).text);
-    printf("%d of %s tried, by %s\n\n", tried, cli_count_of(advice->candidate_count, "method", "methods").text,
-           advice->metric);
-    if (advice->found) print_releases(advice);
-    print_others(advice);
+    static const struct {
+        const char *key, *one;
+    } units[] = {{"rows", "row"}, {"persons", "person"}, {"records", "record"}};
+    int64_t          count, tried = 0;
+    const cli_value *list = cli_list_of(answer, "candidates", &count),
+                    *sentences = kn_document_member(answer, "sentences");
+    bool found = cli_true(answer, "found");
+    for (int i = 0; i < 3; i++)
+        if (kn_document_member(answer, units[i].key))
+            printf("%s; ", cli_count_of(cli_integer(answer, units[i].key), units[i].one, units[i].key).text);
+    for (int64_t i = 0; i < count; i++) tried += kn_document_member(kn_document_at(list, i), "seconds") != NULL;
+    printf("%d of %s tried, by %s\n\n", (int)tried, cli_count_of(count, "method", "methods").text,
+           cli_text(answer, "metric"));
+    if (found) print_releases(answer);
+    print_others(answer);
     fputc('\n', stdout);
-    if (!advice->found) {
-        printf("%sNO METHOD%s: %s\n", cli_style_on(stdout, CLI_RED), cli_style_on(stdout, CLI_PLAIN), advice->reason);
+    if (!found) {
+        printf("%sNO METHOD%s: %s\n", cli_style_on(stdout, CLI_RED), cli_style_on(stdout, CLI_PLAIN),
+               cli_text(answer, "reason"));
         return;
     }
-    for (int i = 0; i < advice->sentence_count; i++) print_sentence(advice->sentences[i]);
-    char *command = command_text(a, advice), *shown = cli_escape(command, strlen(command));
-    printf("\n  $ %s\n", shown);
-    free(shown);
-    free(command);
-}
-
-/* ---- JSON ---- */
-
-json_t *cli_advice_json(const kn_advice *advice)
-{
-    json_t *o = cli_json_object(), *list = cli_json_array();
-    bool    trees = advice->shape == KN_SHAPE_RECORDS;
-    for (int i = 0; i < advice->candidate_count; i++) {
-        const kn_advice_candidate *c = &advice->candidates[i];
-        json_t                    *one = cli_json_object();
-        cli_json_set(one, "method", cli_json_text_or_null(kn_method_name(c->method)));
-        cli_json_set(one, "state", cli_json_text_or_null(kn_advice_state_name(c->state)));
-        if (c->reason) cli_json_set(one, "reason", cli_json_text_or_null(c->reason));
-        if (has_release(c)) {
-            cli_json_set(one, "loss", cli_json_number(c->loss));
-            if (!trees) cli_json_set(one, "suppressed", json_integer(c->suppressed));
-            if (!trees) cli_json_set(one, "k", json_integer(c->k));
-            if (!trees) cli_json_set(one, "classes", json_integer(c->classes));
-            if (trees) cli_json_set(one, "node_survival", cli_json_number(c->node_survival));
-            if (trees) cli_json_set(one, "relation_survival", cli_json_number(c->relation_survival));
-        }
-        if (c->allowed > 0) cli_json_set(one, "seconds", cli_json_number(c->seconds));
-        cli_json_append(list, one);
-    }
-    cli_json_set(o, "metric", cli_json_text_or_null(advice->metric));
-    cli_json_set(o, "time-limit", cli_json_number(advice->limit));
-    cli_json_set(o, "candidates", list);
-    cli_json_set(o, "sentences", cli_texts_json(advice->sentences, advice->sentence_count));
-    return o;
-}
-
-static void print_json(const cli_advising *a, const kn_advice *advice)
-{
-    static const char *const counted[] = {"rows", "persons", "records"};
-    json_t                  *o = cli_json_object(), *rest = cli_advice_json(advice);
-    cli_json_set(o, "found", json_boolean(advice->found));
-    if (advice->found) {
-        char *command = command_text(a, advice);
-        cli_json_set(o, "method", cli_json_text_or_null(kn_method_name(advice->candidates[advice->chosen].method)));
-        cli_json_set(o, "command", cli_json_text_or_null(command));
-        free(command);
-    } else {
-        cli_json_set(o, "reason", cli_json_text_or_null(advice->reason));
-    }
-    cli_json_set(o, counted[advice->shape], json_integer(advice->count));
-    json_object_update(o, rest);
-    json_decref(rest);
-    cli_json_print(o);
+    for (int64_t i = 0; i < kn_document_count(sentences); i++)
+        print_sentence(kn_document_text_of(kn_document_at(sentences, i)));
+    fputs("\n  $ ", stdout);
+    cli_name_print(cli_text(answer, "command"));
+    putchar('\n');
 }
 
 /* ---- The run ---- */
@@ -335,13 +306,12 @@ static int advise(cli_advising *a, kn_context *ctx, kn_spec *spec)
          kn_spec_set(spec, "method", chosen, "advise", &err) != KN_OK || kn_spec_check_use(spec, &err) != KN_OK) &&
         err.line > 0)
         cli_note("to run it, take out what method %s has no use for: %s", chosen, err.message);
-    cli_note_dropped(advice->dropped, advice->dropped_count);
-    for (int i = 0; i < advice->note_count; i++) cli_note("%s", advice->notes[i]);
-    if (a->words.common.json)
-        print_json(a, advice);
-    else
-        print_words(a, advice);
-    int code = advice->found ? 0 : 1;
+    char        *command = chosen ? command_text(a, advice) : NULL;
+    kn_document *doc = NULL;
+    kn_status    made = kn_document_advise(&doc, ctx, advice, command, &err);
+    int          code = cli_answer(&a->words.common, made, doc, &err, print_words);
+    if (code == 0) code = advice->found ? 0 : 1;
+    free(command);
     kn_advice_free(advice);
     return code;
 }

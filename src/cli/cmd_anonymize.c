@@ -1,5 +1,5 @@
 /* cmd_anonymize.c: `kanon anonymize`: from a release file, or options alone, to a verified release. The spec is made by
- * anonymize_spec.c, the answer told by anonymize_print.c.
+ * anonymize_spec.c, the answer printed by anonymize_print.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/anonymize.h>
 #include <kanon/catalogue.h>
@@ -153,7 +153,7 @@ static int anonymize(cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
     int              code = shape == &cli_table_shape ? check_table(a, spec) : 0;
     if (code) return code;
     if (shape->make(&head, ctx, spec, &options, &err) != KN_OK) return cli_fail(&err);
-    code = cli_print_release(&(cli_release){a, spec, shape, head});
+    code = cli_print_release(&(cli_release){a, ctx, spec, &options, shape, head});
     shape->free(head);
     return code;
 }

@@ -8,7 +8,7 @@
 #include "anonymize.h"
 #include "attack_demo.h"
 #include "diagnose.h"
-#include "json.h"
+#include "document.h"
 
 static const char help[] =
     "Usage: kanon attack RELEASE --external FILE --spec RELEASE.yaml [OPTION]...\n"
@@ -55,109 +55,81 @@ typedef struct attacking {
     bool              demo;
 } attacking;
 
-static void row(cli_text_table *t, const kn_attack_report *r, const char *name, int64_t before, int64_t after)
+/* A line with a figure of the original, where it was given, and of the release. */
+static void row(cli_text_table *t, const char *name, const cli_value *before, const cli_value *after, const char *key)
 {
     cli_text_table_text(t, name);
-    if (r->has_before) cli_text_table_integer(t, before);
-    cli_text_table_integer(t, after);
+    if (before) cli_text_table_integer(t, cli_integer(before, key));
+    cli_text_table_integer(t, cli_integer(after, key));
 }
 
-static int64_t people_with(const kn_attack_table *t, int64_t matches)
+static int64_t people_with(const cli_value *table, int64_t matches)
 {
-    for (int i = 0; i < t->count; i++)
-        if (t->counts[i].matches == matches) return t->counts[i].people;
+    int64_t          count;
+    const cli_value *counts = cli_list_of(table, "counts", &count);
+    for (int64_t i = 0; i < count; i++)
+        if (cli_integer(kn_document_at(counts, i), "matches") == matches)
+            return cli_integer(kn_document_at(counts, i), "people");
     return 0;
 }
 
-static void print_counts(cli_text_table *t, const kn_attack_report *r)
+static void print_counts(cli_text_table *t, int64_t k, const cli_value *before, const cli_value *after)
 {
     enum { MOST = 20 };
-    for (int64_t m = 1; m < r->k && m <= MOST; m++) {
-        char name[64], number[CLI_NUMBER_SIZE];
+    for (int64_t m = 1; m < k && m <= MOST; m++) {
+        char    name[64], number[CLI_NUMBER_SIZE];
+        int64_t first = people_with(before, m), second = people_with(after, m);
         snprintf(name, sizeof name, "  match %s %s", cli_format_integer(number, m), m == 1 ? "row" : "rows");
-        int64_t before = people_with(&r->before, m), after = people_with(&r->after, m);
-        if (before + after > 0 || m == 1) row(t, r, name, before, after);
+        if (first + second == 0 && m > 1) continue;
+        cli_text_table_text(t, name);
+        if (before) cli_text_table_integer(t, first);
+        cli_text_table_integer(t, second);
     }
 }
 
-static void print_words(const kn_attack_report *r)
+static void print_table(const cli_value *answer, const cli_value *before, const cli_value *after)
 {
     static const char *const both[] = {"people who", "original", "release"}, *const one[] = {"people who", "release"};
     static const cli_align aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT};
     char                   name[400], number[CLI_NUMBER_SIZE];
-    cli_text_table        *t = cli_text_table_new(r->has_before ? 3 : 2, r->has_before ? both : one, aligns);
-    printf("%s, linked by ", cli_count_of(r->people, "person", "people").text);
-    for (int i = 0; i < r->link_count; i++) {
-        char *link = cli_escape(r->links[i], strlen(r->links[i]));
-        printf("%s%s", i ? ", " : "", link);
-        free(link);
+    int64_t                k = cli_integer(answer, "k"), count;
+    const cli_value       *sensitive = cli_list_of(answer, "sensitive", &count);
+    cli_text_table        *t = cli_text_table_new(before ? 3 : 2, before ? both : one, aligns);
+    row(t, "  match no row", before, after, "none");
+    if (cli_integer(after, "unplaced") > 0) row(t, "  cannot be placed", before, after, "unplaced");
+    print_counts(t, k, before, after);
+    snprintf(name, sizeof name, "  match fewer than %s rows, but at least one", cli_format_integer(number, k));
+    row(t, name, before, after, "below_k");
+    for (int64_t i = 0; i < count; i++) {
+        const char *column = kn_document_text_of(kn_document_at(sensitive, i));
+        snprintf(name, sizeof name, "  give away their \"%.300s\": all rows they match agree", column);
+        row(t, name, before ? kn_document_member(before, "certain") : NULL, kn_document_member(after, "certain"),
+            column);
     }
-    printf(" with %s\n\n", cli_rows_of(r->after.rows).text);
-    row(t, r, "  match no row", r->before.none, r->after.none);
-    if (r->after.unplaced > 0) row(t, r, "  cannot be placed", r->before.unplaced, r->after.unplaced);
-    print_counts(t, r);
-    snprintf(name, sizeof name, "  match fewer than %s rows, but at least one", cli_format_integer(number, r->k));
-    row(t, r, name, r->before.below, r->after.below);
-    for (int i = 0; i < r->sensitive_count; i++) {
-        snprintf(name, sizeof name, "  give away their \"%.300s\": all rows they match agree", r->sensitive[i]);
-        row(t, r, name, r->has_before ? r->before.certain[i] : 0, r->after.certain[i]);
-    }
-    row(t, r, "fewest rows matched", r->before.least, r->after.least);
+    row(t, "fewest rows matched", before, after, "least");
     cli_text_table_print(t, stdout, 2);
     cli_text_table_free(t);
-    if (r->after.below == 0)
-        printf("\nNobody%s is narrowed down to fewer than %s rows.\n",
-               r->after.unplaced > 0 ? " who can be placed" : "", cli_format_integer(number, r->k));
+}
+
+static void print_words(const cli_value *answer)
+{
+    const cli_value *before = kn_document_member(answer, "before"), *after = kn_document_member(answer, "after");
+    int64_t          below = cli_integer(after, "below_k"), unplaced = cli_integer(after, "unplaced");
+    char             number[CLI_NUMBER_SIZE];
+    printf("%s, linked by ", cli_count_of(cli_integer(answer, "people"), "person", "people").text);
+    cli_names_print(kn_document_member(answer, "links"), ", ");
+    printf(" with %s\n\n", cli_rows_of(cli_integer(after, "rows")).text);
+    print_table(answer, before, after);
+    cli_format_integer(number, cli_integer(answer, "k"));
+    if (below == 0)
+        printf("\nNobody%s is narrowed down to fewer than %s rows.\n", unplaced > 0 ? " who can be placed" : "",
+               number);
     else
-        printf("\n%s narrowed down to fewer than %s rows.\n",
-               cli_count_of(r->after.below, "person is", "people are").text, cli_format_integer(number, r->k));
-    if (r->after.unplaced > 0)
+        printf("\n%s narrowed down to fewer than %s rows.\n", cli_count_of(below, "person is", "people are").text,
+               number);
+    if (unplaced > 0)
         printf("%s placed: the hierarchy of a column lacks a value of theirs, so nothing is said of them.\n",
-               cli_count_of(r->after.unplaced, "person cannot be", "people cannot be").text);
-}
-
-/* ---- JSON ---- */
-
-static json_t *names_json(const char *const *names, int count)
-{
-    json_t *list = cli_json_array();
-    for (int i = 0; i < count; i++) cli_json_append(list, cli_json_text(names[i], strlen(names[i])));
-    return list;
-}
-
-static json_t *table_json(const kn_attack_report *r, const kn_attack_table *t)
-{
-    json_t *o = cli_json_object(), *counts = cli_json_array(), *certain = cli_json_object();
-    cli_json_set(o, "rows", json_integer(t->rows));
-    cli_json_set(o, "none", json_integer(t->none));
-    cli_json_set(o, "unplaced", json_integer(t->unplaced));
-    cli_json_set(o, "unique", json_integer(t->unique));
-    cli_json_set(o, "below_k", json_integer(t->below));
-    cli_json_set(o, "least", json_integer(t->least));
-    for (int i = 0; i < t->count; i++) {
-        json_t *one = cli_json_object();
-        cli_json_set(one, "matches", json_integer(t->counts[i].matches));
-        cli_json_set(one, "people", json_integer(t->counts[i].people));
-        cli_json_append(counts, one);
-    }
-    cli_json_set(o, "counts", counts);
-    for (int i = 0; i < r->sensitive_count; i++) cli_json_set(certain, r->sensitive[i], json_integer(t->certain[i]));
-    cli_json_set(o, "certain", certain);
-    return o;
-}
-
-static void print_json(const kn_attack_report *r)
-{
-    json_t *o = cli_json_object();
-    cli_json_set(o, "people", json_integer(r->people));
-    cli_json_set(o, "k", json_integer(r->k));
-    cli_json_set(o, "links", names_json(r->links, r->link_count));
-    cli_json_set(o, "sensitive", names_json(r->sensitive, r->sensitive_count));
-    if (r->has_before) cli_json_set(o, "before", table_json(r, &r->before));
-    cli_json_set(o, "after", table_json(r, &r->after));
-    if (r->linked) cli_json_set(o, "linked", cli_json_text(r->linked, strlen(r->linked)));
-    cli_json_set(o, "holds", json_boolean(r->after.below == 0));
-    cli_json_print(o);
+               cli_count_of(unplaced, "person cannot be", "people cannot be").text);
 }
 
 /* ---- The run ---- */
@@ -177,27 +149,6 @@ static void read_alike(kn_csv_options *csv, const cli_table_options *o, const kn
     if (o->na.count > 0 || o->no_na) return;
     csv->na = spec->csv.na;
     csv->na_count = spec->csv.na_count;
-}
-
-/* "Nobody is found" comforts only if somebody was looked for in the right way. */
-static void note_strangers(const kn_attack_report *r)
-{
-    char none[CLI_NUMBER_SIZE], people[CLI_NUMBER_SIZE];
-    if (r->after.none <= r->people / 2 || (r->has_before && r->before.none >= r->after.none)) return;
-    cli_note("%s of %s people match no row: if they are in the release, its cells are not read as they are meant; "
-             "--hierarchy, --type and --decimal say how",
-             cli_format_integer(none, r->after.none), cli_format_integer(people, r->people));
-}
-
-static void note_linked(const kn_attack_report *r)
-{
-    if (!r->linked) return;
-    char *name = cli_escape(r->linked, strlen(r->linked));
-    cli_note(
-        "column \"%s\" shows which rows are one person's, but they were matched one by one: whoever knows several rows "
-        "of a person may find them by all of these together; verify judges that",
-        name);
-    free(name);
 }
 
 static int check_demo(const attacking *w, int argc)
@@ -246,13 +197,10 @@ static int attack(attacking *w, kn_context *ctx, const char *release)
         read_alike(&csv, &w->a.input, spec);
         code = kn_attack(&report, ctx, spec, &w->options, &err) == KN_OK ? 0 : cli_fail(&err);
         if (report) {
-            note_strangers(report);
-            note_linked(report);
-            if (w->a.common.json)
-                print_json(report);
-            else
-                print_words(report);
-            code = report->after.below > 0;
+            kn_document *doc = NULL;
+            kn_status    made = kn_document_attack(&doc, ctx, report, &err);
+            code = cli_answer(&w->a.common, made, doc, &err, print_words);
+            if (code == 0) code = report->after.below > 0;
         }
     }
     kn_attack_report_free(report);

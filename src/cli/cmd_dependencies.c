@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dependencies.h"
+#include "document.h"
 
 static const char help[] =
     "Usage: kanon dependencies FILE... --check 'a, b -> c' | --discover [OPTION...]\n"
@@ -185,6 +186,20 @@ static kn_status answer(asking *a, kn_context *ctx, kn_error *err)
     return st;
 }
 
+static kn_status make_document(kn_document **out, kn_context *ctx, const cli_dependency_answers *d, kn_error *err)
+{
+    kn_dependency_answers answers = KN_DEPENDENCY_ANSWERS_INIT;
+    answers.given_count = d->given_count;
+    answers.given = (const kn_dependency *const *)d->given;
+    answers.checks = d->checks;
+    answers.discovery = d->discovery;
+    answers.held_count = d->held_count;
+    answers.held = d->held;
+    answers.cover = d->cover;
+    answers.closure = d->closure;
+    return kn_document_dependencies(out, ctx, d->table, &answers, err);
+}
+
 static int ask(asking *a, kn_context *ctx, char **paths, int count)
 {
     cli_dependency_answers *d = &a->d;
@@ -195,17 +210,14 @@ static int ask(asking *a, kn_context *ctx, char **paths, int count)
         code = cli_usage(&cli_dependencies, "there is nothing to check");
     if (code == 0 && cli_table_read(&table, ctx, &a->input, paths, count, NULL, 0, &code)) {
         d->table = table;
-        cli_table_notes(table);
         code = find_columns(a, table);
         if (code == 0 && answer(a, ctx, &err) != KN_OK) code = cli_fail(&err);
         if (code == 0) {
-            if (d->covered && d->discovery && d->discovery->budget > 0)
-                cli_note("what follows from dependencies with exceptions may have more of them");
-            if (d->common.json)
-                cli_dependencies_print_json(d);
-            else
-                cli_dependencies_print_text(d);
-            for (int i = 0; i < d->given_count; i++) code |= !d->checks[i].holds;
+            kn_document *doc = NULL;
+            kn_status    made = make_document(&doc, ctx, d, &err);
+            code = cli_answer(&d->common, made, doc, &err, NULL);
+            if (code == 0 && !d->common.json) cli_dependencies_print_text(d);
+            for (int i = 0; i < d->given_count && code < 2; i++) code |= !d->checks[i].holds;
         }
     }
     for (int i = 0; i < d->given_count; i++) kn_dependency_free(d->given[i]);

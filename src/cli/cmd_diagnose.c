@@ -86,24 +86,10 @@ cli_phrase cli_rows_of(int64_t n)
     return cli_count_of(n, "row", "rows");
 }
 
-static json_t *three_times(double read, double rest)
+kn_diagnose_times cli_diagnose_times(const cli_diagnosing *d)
 {
-    json_t *o = cli_json_object();
-    cli_json_set(o, "read", cli_json_number(read));
-    cli_json_set(o, "group", cli_json_number(rest));
-    cli_json_set(o, "total", cli_json_number(read + rest));
-    return o;
-}
-
-void cli_diagnose_timings(const cli_diagnosing *d, json_t *object)
-{
-    if (!d->timings) return;
-    json_t *memory = cli_json_object();
-    cli_json_set(memory, "peak_bytes", json_integer((json_int_t)kn_context_memory_peak(d->ctx)));
-    cli_json_set(memory, "table_bytes", json_integer((json_int_t)kn_table_bytes(d->table)));
-    cli_json_set(object, "seconds", three_times(d->read.wall - d->start.wall, d->end.wall - d->read.wall));
-    cli_json_set(object, "cpu_seconds", three_times(d->read.cpu - d->start.cpu, d->end.cpu - d->read.cpu));
-    cli_json_set(object, "memory", memory);
+    return (kn_diagnose_times){d->read.wall - d->start.wall, d->end.wall - d->read.wall, d->read.cpu - d->start.cpu,
+                               d->end.cpu - d->read.cpu};
 }
 
 void cli_diagnose_print_timings(const cli_diagnosing *d)
@@ -175,7 +161,8 @@ static int check_more(const cli_diagnosing *d)
 static int check(cli_diagnosing *d, const words *w, int files)
 {
     if (w->missing && !kn_missing_parse(w->missing, &d->missing))
-        return cli_usage(&cli_diagnose, "--missing: not a way with missing cells; there are value, wildcard and drop");
+        return cli_usage(&cli_diagnose,
+                         "--missing: not a treatment of missing cells; there are value, wildcard and drop");
     int code = check_names(d, w, files);
     if (code == 0) code = check_more(d);
     if (code) return code;
@@ -258,48 +245,6 @@ static void set_rows(cli_diagnosing *d)
         d->suppress_rows < rows ? (kn_fraction){(uint64_t)d->suppress_rows, (uint64_t)rows} : (kn_fraction){1, 1};
 }
 
-/* The code of the value * in a column; -1: it does not occur. */
-static int64_t star_of(const kn_table *table, int column)
-{
-    for (uint32_t code = 0; code < kn_table_distinct(table, column); code++) {
-        size_t      length = 0;
-        const char *text = kn_table_text(table, column, code, &length);
-        if (length == 1 && text[0] == '*') return code;
-    }
-    return -1;
-}
-
-/* Rows in which all quasi-identifiers are *. */
-static int64_t count_stars(const cli_diagnosing *d)
-{
-    size_t   n = (size_t)d->qi.count;
-    int64_t *stars = calloc(n + 1, sizeof *stars), count = 0;
-    int     *columns = calloc(n + 1, sizeof *columns);
-    bool     some = stars && columns && n > 0;
-    for (size_t q = 0; some && q < n; q++) {
-        columns[q] = kn_table_find(d->table, d->qi.items[q]);
-        stars[q] = columns[q] >= 0 ? star_of(d->table, columns[q]) : -1;
-        some = stars[q] >= 0;
-    }
-    for (int64_t row = 0; some && row < kn_table_rows(d->table); row++) {
-        size_t q = 0;
-        while (q < n && kn_table_code(d->table, columns[q], row) == stars[q]) q++;
-        count += q == n;
-    }
-    free(columns);
-    free(stars);
-    return count;
-}
-
-/* Whoever diagnoses a release finds its suppressed rows in a class, often the smallest one. */
-static void note_suppressed(const cli_diagnosing *d)
-{
-    int64_t count = count_stars(d);
-    if (count == 0 || count == kn_table_rows(d->table)) return;
-    cli_note("one class is * in all of these columns (%s); in a release such rows are suppressed, and point at nobody",
-             cli_rows_of(count).text);
-}
-
 int cli_diagnose_report(const cli_diagnosing *d, const kn_diagnosis *one, const kn_sets_diagnosis *all)
 {
     kn_report_input in = KN_REPORT_INPUT_INIT;
@@ -320,7 +265,15 @@ int cli_diagnose_report(const cli_diagnosing *d, const kn_diagnosis *one, const 
     in.sets = all;
     in.sections = d->figures.sections;
     in.section_count = d->figures.count;
-    if (kn_report_write(d->ctx, d->report, &in, &err) != KN_OK) return cli_fail(&err);
+    int64_t          count = 0;
+    const cli_value *list = cli_list_of(kn_document_find(d->answer, ""), "notes", &count);
+    const char     **notes = cli_alloc((size_t)count * sizeof *notes);
+    for (int64_t i = 0; i < count; i++) notes[i] = kn_document_text_of(kn_document_at(list, i));
+    in.notes = notes;
+    in.note_count = (int)count;
+    kn_status st = kn_report_write(d->ctx, d->report, &in, &err);
+    free(notes);
+    if (st != KN_OK) return cli_fail(&err);
     cli_done(&d->common, "report written to %s", d->report);
     return 0;
 }
@@ -367,11 +320,14 @@ static int run(int argc, char **argv)
     if (code == 0 && read_table(&d, &code)) {
         d.read = cli_now();
         set_rows(&d);
-        cli_table_notes(d.table);
-        note_suppressed(&d);
         code = join_entity(&d);
         if (code == 0) code = d.over.count > 0 ? cli_diagnose_over(&d) : cli_diagnose_set(&d);
     }
+    kn_document_free(d.answer);
+    kn_model_report_free(d.models);
+    kn_model_sets_free(d.model_sets);
+    kn_risk_free(d.risk_found);
+    kn_suda_free(d.suda_found);
     kn_table_free(d.table);
     cli_context_free(d.ctx);
     cli_list_free(&d.qi);

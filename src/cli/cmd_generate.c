@@ -6,8 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "cli.h"
-#include "json.h"
+#include "document.h"
 
 #define NO_ROWS INT64_MIN /* --rows was not given */
 
@@ -72,20 +71,20 @@ static int read_options(kn_generate_options *o, const arguments *a, int argc, ch
     return 0;
 }
 
-static void report(const arguments *a, const char *kind, int64_t rows, const char *one, const char *many)
+static int report(const arguments *a, kn_context *ctx, const char *kind, int64_t rows, const char *one,
+                  const char *many)
 {
     char number[CLI_NUMBER_SIZE];
     if (a->common.json) {
-        json_t *result = cli_json_object();
-        cli_json_set(result, "kind", json_string(kind));
-        cli_json_set(result, "rows", json_integer(rows));
-        cli_json_set(result, "seed", json_integer(a->seed));
-        cli_json_set(result, "output", cli_json_text(a->output, strlen(a->output)));
-        cli_json_print(result);
-    } else if (strcmp(a->output, "-") != 0) {
+        kn_error     err = KN_ERROR_INIT;
+        kn_document *doc = NULL;
+        kn_status    made = kn_document_generate(&doc, ctx, kind, rows, (uint64_t)a->seed, a->output, &err);
+        return cli_answer(&a->common, made, doc, &err, NULL);
+    }
+    if (strcmp(a->output, "-") != 0)
         cli_done(&a->common, "%s %s written to %s", cli_format_integer(number, rows), rows == 1 ? one : many,
                  a->output);
-    }
+    return 0;
 }
 
 /* What is not one table: a database or records. */
@@ -117,16 +116,11 @@ static int run_other(const other_kind *kind, arguments *a, const kn_generate_opt
     kn_error    err = KN_ERROR_INIT;
     kn_context *ctx = cli_context(&a->common);
     if (!ctx) return 3;
-    int settled = cli_settle(ctx, a->output, false);
-    if (settled) {
-        cli_context_free(ctx);
-        return settled;
-    }
-    kn_status status = kind->write(ctx, a->output, rows, (uint64_t)a->seed, &err);
+    int code = cli_settle(ctx, a->output, false);
+    if (code == 0 && kind->write(ctx, a->output, rows, (uint64_t)a->seed, &err) != KN_OK) code = cli_fail(&err);
+    if (code == 0) code = report(a, ctx, kind->name, rows, kind->one, kind->many);
     cli_context_free(ctx);
-    if (status != KN_OK) return cli_fail(&err);
-    report(a, kind->name, rows, kind->one, kind->many);
-    return 0;
+    return code;
 }
 
 static int run(int argc, char **argv)
@@ -166,12 +160,10 @@ static int run(int argc, char **argv)
     if (!ctx) return 3;
     kn_error err = KN_ERROR_INIT;
     code = cli_settle(ctx, a.output, false);
-    kn_status status = code ? KN_OK : kn_generate_csv(ctx, a.output, &o, &err);
+    if (code == 0 && kn_generate_csv(ctx, a.output, &o, &err) != KN_OK) code = cli_fail(&err);
+    if (code == 0) code = report(&a, ctx, kn_generate_kind_name(o.kind), o.rows, "row", "rows");
     cli_context_free(ctx);
-    if (code) return code;
-    if (status != KN_OK) return cli_fail(&err);
-    report(&a, kn_generate_kind_name(o.kind), o.rows, "row", "rows");
-    return 0;
+    return code;
 }
 
 const cli_command cli_generate = {

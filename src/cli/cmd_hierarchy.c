@@ -7,7 +7,7 @@
 
 #include "cli.h"
 #include "diagnose.h"
-#include "json.h"
+#include "document.h"
 
 enum { SMALL_TREE = 60 }; /* nodes up to which `show` draws the tree by itself */
 
@@ -118,51 +118,6 @@ static kn_table *read_column(kn_context *ctx, const cli_table_options *options, 
     return table;
 }
 
-static void warn(const kn_hierarchy *h, const char *path)
-{
-    for (uint32_t i = 0; i < kn_hierarchy_warnings(h); i++) {
-        const kn_hierarchy_warning *w = kn_hierarchy_warning_at(h, i);
-        char                        place[64] = "", other[64] = "";
-        if (w->line > 0) snprintf(place, sizeof place, ":%" PRId64 ":%" PRId64, w->line, w->column);
-        if (w->other_line > 0)
-            snprintf(other, sizeof other, " (line %" PRId64 ", column %" PRId64 ")", w->other_line, w->other_column);
-        cli_note("%s%s: a label covers other values on level %d than on level %d%s", path, place, w->level,
-                 w->other_level, other);
-    }
-}
-
-static json_t *warnings_json(const kn_hierarchy *h)
-{
-    json_t *list = cli_json_array();
-    for (uint32_t i = 0; i < kn_hierarchy_warnings(h); i++) {
-        const kn_hierarchy_warning *w = kn_hierarchy_warning_at(h, i);
-        json_t                     *item = cli_json_object();
-        cli_json_set(item, "level", json_integer(w->level));
-        cli_json_set(item, "line", json_integer(w->line));
-        cli_json_set(item, "column", json_integer(w->column));
-        cli_json_set(item, "other_level", json_integer(w->other_level));
-        cli_json_set(item, "other_line", json_integer(w->other_line));
-        cli_json_set(item, "other_column", json_integer(w->other_column));
-        cli_json_append(list, item);
-    }
-    return list;
-}
-
-/* What every command says of a hierarchy in JSON. */
-static json_t *summary_json(const kn_hierarchy *h, const char *path)
-{
-    json_t *result = cli_json_object(), *sizes = cli_json_array();
-    for (int level = 0; level < kn_hierarchy_levels(h); level++)
-        cli_json_append(sizes, json_integer(kn_hierarchy_level_size(h, level)));
-    cli_json_set(result, "hierarchy", cli_json_text(path, strlen(path)));
-    cli_json_set(result, "levels", json_integer(kn_hierarchy_levels(h)));
-    cli_json_set(result, "leaves", json_integer(kn_hierarchy_leaves(h)));
-    cli_json_set(result, "nodes", json_integer(kn_hierarchy_nodes(h)));
-    cli_json_set(result, "balanced", json_boolean(kn_hierarchy_balanced(h)));
-    cli_json_set(result, "level_sizes", sizes);
-    return result;
-}
-
 /* ---- build ---- */
 
 typedef struct build_arguments {
@@ -260,17 +215,17 @@ static int read_spec(kn_hierarchy_spec *spec, const build_arguments *a)
     return read_steps(&a->steps, &spec->calendar);
 }
 
-static void report_build(const build_arguments *a, const kn_hierarchy *h)
+static int report_build(const build_arguments *a, kn_context *ctx, const kn_hierarchy *h)
 {
-    warn(h, strcmp(a->output, "-") == 0 ? a->column : a->output);
-    if (a->common.json) {
-        json_t *result = summary_json(h, a->output);
-        cli_json_set(result, "warnings", warnings_json(h));
-        cli_json_print(result);
-    } else if (strcmp(a->output, "-") != 0) {
+    bool         printed = strcmp(a->output, "-") == 0;
+    kn_error     err = KN_ERROR_INIT;
+    kn_document *doc = NULL;
+    kn_status    made = kn_document_hierarchy_build(&doc, ctx, h, a->output, printed ? a->column : a->output, &err);
+    int          code = cli_answer(&a->common, made, doc, &err, NULL);
+    if (code == 0 && !a->common.json && !printed)
         cli_done(&a->common, "%s, %s written to %s", cli_count_of(kn_hierarchy_levels(h), "level", "levels").text,
                  cli_count_of(kn_hierarchy_leaves(h), "value", "values").text, a->output);
-    }
+    return code;
 }
 
 static int build(const build_arguments *a, const kn_hierarchy_spec *spec, char *const *paths, int path_count)
@@ -284,10 +239,7 @@ static int build(const build_arguments *a, const kn_hierarchy_spec *spec, char *
     if (table) {
         kn_status status = kn_hierarchy_make(&h, ctx, table, 0, spec, a->show_values, &err);
         if (status == KN_OK) status = kn_hierarchy_write(h, ctx, a->output, 0, &err);
-        if (status == KN_OK)
-            report_build(a, h);
-        else
-            code = cli_fail(&err);
+        code = status == KN_OK ? report_build(a, ctx, h) : cli_fail(&err);
     }
     kn_hierarchy_free(h);
     kn_table_free(table);
@@ -345,51 +297,36 @@ typedef struct check_arguments {
     bool              taxonomy, show_values;
 } check_arguments;
 
-static int fail_check(const check_arguments *a, const char *path, const kn_error *err)
+static void print_check(const cli_value *answer)
 {
-    if (a->common.json && err->status == KN_INPUT) {
-        json_t *result = cli_json_object();
-        cli_json_set(result, "hierarchy", cli_json_text(path, strlen(path)));
-        cli_json_set(result, "valid", json_false());
-        cli_json_set(result, "error", cli_json_text(err->message, strlen(err->message)));
-        cli_json_set(result, "line", json_integer(err->line));
-        cli_json_set(result, "column", json_integer(err->column));
-        cli_json_print(result);
-    }
-    return cli_fail(err);
+    int64_t     missing = cli_integer(answer, "data_missing");
+    const char *column = cli_text(answer, "data_column");
+    cli_name_print(cli_text(answer, "hierarchy"));
+    printf(": a tree of %s, %s and %s%s\n", cli_count_of(cli_integer(answer, "levels"), "level", "levels").text,
+           cli_count_of(cli_integer(answer, "leaves"), "leaf", "leaves").text,
+           cli_count_of(cli_integer(answer, "nodes"), "node", "nodes").text,
+           cli_true(answer, "balanced") ? "" : ", its leaves at different depths");
+    if (!column) return;
+    fputs("column \"", stdout);
+    cli_name_print(column);
+    printf("\": %s, each with a leaf", cli_count_of(cli_integer(answer, "data_values"), "value", "values").text);
+    if (missing > 0)
+        printf("; %s below the root",
+               cli_count_of(missing, "missing cell, which stays itself", "missing cells, which stay themselves").text);
+    putchar('\n');
 }
 
-static void report_check(const check_arguments *a, const kn_hierarchy *h, const char *path, const kn_table *table)
+/* A hierarchy that is wrong is an answer too, for programs. */
+static int fail_check(const check_arguments *a, kn_context *ctx, const char *path, const kn_error *failure)
 {
-    warn(h, path);
-    if (a->common.json) {
-        json_t *result = summary_json(h, path);
-        cli_json_set(result, "valid", json_true());
-        if (table) {
-            cli_json_set(result, "data_column", cli_json_text(a->column, strlen(a->column)));
-            cli_json_set(result, "data_values", json_integer(kn_table_distinct(table, 0)));
-            cli_json_set(result, "data_missing", json_integer(kn_table_missing(table, 0)));
-        }
-        cli_json_set(result, "warnings", warnings_json(h));
-        cli_json_print(result);
-        return;
+    kn_error     err = KN_ERROR_INIT;
+    kn_document *doc = NULL;
+    if (a->common.json && failure->status == KN_INPUT) {
+        kn_status made = kn_document_hierarchy_check(&doc, ctx, NULL, path, NULL, failure, &err);
+        int       code = cli_answer(&a->common, made, doc, &err, NULL);
+        if (code) return code;
     }
-    char *shown = cli_escape(path, strlen(path));
-    printf("%s: a tree of %s, %s and %s%s\n", shown, cli_count_of(kn_hierarchy_levels(h), "level", "levels").text,
-           cli_count_of(kn_hierarchy_leaves(h), "leaf", "leaves").text,
-           cli_count_of(kn_hierarchy_nodes(h), "node", "nodes").text,
-           kn_hierarchy_balanced(h) ? "" : ", its leaves at different depths");
-    free(shown);
-    if (!table) return;
-    shown = cli_escape(a->column, strlen(a->column));
-    printf("column \"%s\": %s, each with a leaf", shown,
-           cli_count_of(kn_table_distinct(table, 0), "value", "values").text);
-    if (kn_table_missing(table, 0) > 0)
-        printf("; %s below the root", cli_count_of(kn_table_missing(table, 0), "missing cell, which stays itself",
-                                                   "missing cells, which stay themselves")
-                                          .text);
-    putchar('\n');
-    free(shown);
+    return cli_fail(failure);
 }
 
 static int check(const check_arguments *a, const kn_hierarchy_spec *spec)
@@ -405,10 +342,13 @@ static int check(const check_arguments *a, const kn_hierarchy_spec *spec)
         table = read_column(ctx, &a->table, a->data.items, a->data.count, a->column, &code);
         if (table) status = kn_hierarchy_bind(h, table, 0, data_decimal(&a->table), a->show_values, &err);
     }
-    if (status != KN_OK)
-        code = fail_check(a, spec->path, &err);
-    else if (code == 0)
-        report_check(a, h, spec->path, table);
+    if (status != KN_OK) {
+        code = fail_check(a, ctx, spec->path, &err);
+    } else if (code == 0) {
+        kn_document *doc = NULL;
+        status = kn_document_hierarchy_check(&doc, ctx, h, spec->path, table, NULL, &err);
+        code = cli_answer(&a->common, status, doc, &err, print_check);
+    }
     kn_table_free(table);
     kn_hierarchy_free(h);
     cli_context_free(ctx);
@@ -479,22 +419,6 @@ static void print_tree(const kn_hierarchy *h, uint32_t node, int depth)
         print_tree(h, c, depth + 1);
 }
 
-static json_t *tree_json(const kn_hierarchy *h, uint32_t node)
-{
-    size_t      length;
-    const char *label = kn_hierarchy_label(h, node, &length);
-    json_t     *result = cli_json_object();
-    cli_json_set(result, "label", cli_json_text(label, length));
-    cli_json_set(result, "leaves", json_integer(kn_hierarchy_cover(h, node)));
-    uint32_t child = kn_hierarchy_child(h, node);
-    if (child == KN_NODE_NONE) return result;
-    json_t *children = cli_json_array();
-    for (; child != KN_NODE_NONE; child = kn_hierarchy_sibling(h, child))
-        cli_json_append(children, tree_json(h, child));
-    cli_json_set(result, "children", children);
-    return result;
-}
-
 static void print_level(const kn_hierarchy *h, int level)
 {
     static const char *const titles[] = {"leaves", "label"};
@@ -510,42 +434,24 @@ static void print_level(const kn_hierarchy *h, int level)
     cli_text_table_free(t);
 }
 
-static json_t *level_json(const kn_hierarchy *h, int level)
+static int print_hierarchy(kn_context *ctx, const kn_hierarchy *h, const char *path, const cli_common *common,
+                           int level, bool tree)
 {
-    json_t *list = cli_json_array();
-    for (uint32_t n = kn_hierarchy_level_first(h, level); n != KN_NODE_NONE; n = kn_hierarchy_level_next(h, level, n)) {
-        size_t      length;
-        const char *label = kn_hierarchy_label(h, n, &length);
-        json_t     *item = cli_json_object();
-        cli_json_set(item, "label", cli_json_text(label, length));
-        cli_json_set(item, "leaves", json_integer(kn_hierarchy_cover(h, n)));
-        cli_json_append(list, item);
-    }
-    return list;
-}
-
-static void print_hierarchy(const kn_hierarchy *h, const char *path, const cli_common *common, int level, bool tree)
-{
+    kn_error     err = KN_ERROR_INIT;
+    kn_document *doc = NULL;
     if (kn_hierarchy_nodes(h) <= SMALL_TREE) tree = true;
-    warn(h, path);
-    if (common->json) {
-        json_t *result = summary_json(h, path);
-        if (level >= 0) {
-            cli_json_set(result, "level", json_integer(level));
-            cli_json_set(result, "labels", level_json(h, level));
-        } else if (tree) {
-            cli_json_set(result, "tree", tree_json(h, kn_hierarchy_root(h)));
-        }
-        cli_json_set(result, "warnings", warnings_json(h));
-        cli_json_print(result);
-    } else if (level >= 0) {
+    kn_status made = kn_document_hierarchy_show(&doc, ctx, h, path, level, tree, &err);
+    int       code = cli_answer(common, made, doc, &err, NULL);
+    if (code || common->json) return code;
+    if (level >= 0) {
         print_level(h, level);
-    } else {
-        print_levels(h);
-        if (!tree) return;
-        putchar('\n');
-        print_tree(h, kn_hierarchy_root(h), 0);
+        return 0;
     }
+    print_levels(h);
+    if (!tree) return 0;
+    putchar('\n');
+    print_tree(h, kn_hierarchy_root(h), 0);
+    return 0;
 }
 
 static int run_show(int argc, char **argv)
@@ -576,7 +482,7 @@ static int run_show(int argc, char **argv)
     else if (level < -1 || level >= kn_hierarchy_levels(h))
         code = cli_usage(&show_command, "--level is 0 to %d here", kn_hierarchy_levels(h) - 1);
     else
-        print_hierarchy(h, spec.path, &common, (int)level, tree);
+        code = print_hierarchy(ctx, h, spec.path, &common, (int)level, tree);
     kn_hierarchy_free(h);
     cli_context_free(ctx);
     return code;
@@ -613,7 +519,7 @@ const cli_command cli_hierarchy = {
             "  check                    is it a tree, and does every value of a column have a leaf?\n"
             "  show                     its levels, and the tree if it is small\n"
             "\n"
-            "`kanon hierarchy build --help` and so on tell the options of each.\n"
+            "`kanon hierarchy build --help` and so on list the options of each.\n"
             "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
             "Examples:\n"
             "  $ kanon hierarchy build people.csv --column age --ranges 5,10,20,40 --output age.csv\n"

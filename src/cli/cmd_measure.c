@@ -7,7 +7,6 @@
 
 #include "anonymize.h"
 #include "diagnose.h"
-#include "json.h"
 #include "lists.h"
 #include "measure_workload.h"
 
@@ -55,89 +54,51 @@ static const char help[] =
 
 /* ---- Words ---- */
 
-/* A figure as people read it; "-" where it is not known. */
-static void figure(cli_text_table *t, double value)
-{
-    if (isnan(value))
-        cli_text_table_text(t, "-");
-    else if (fabs(value) < 1e15 && value == floor(value))
-        cli_text_table_integer(t, (int64_t)value);
-    else
-        cli_text_table_format(t, "%.6g", value);
-}
-
-static void print_metrics(const kn_measure_report *r)
+static void print_metrics(const cli_value *metrics)
 {
     static const cli_align aligns[] = {CLI_LEFT, CLI_RIGHT};
     cli_text_table        *t = cli_text_table_new(2, NULL, aligns);
-    for (kn_metric m = KN_METRIC_LM; m < KN_METRICS; m++) {
-        cli_text_table_text(t, kn_metric_name(m));
-        figure(t, r->metrics[m]);
+    for (int64_t i = 0; i < kn_document_count(metrics); i++) {
+        cli_text_table_text(t, kn_document_key(metrics, i));
+        cli_text_table_plain(t, kn_document_number_of(kn_document_at(metrics, i)));
     }
     cli_text_table_print(t, stdout, 2);
     cli_text_table_free(t);
 }
 
-static void print_attributes(const kn_measure_report *r)
+static void print_attributes(const cli_value *answer)
 {
     static const char *const titles[] = {"column", "lm", "ncp", "prec", "entropy"};
     static const cli_align   aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT};
     cli_text_table          *t = cli_text_table_new(5, titles, aligns);
-    for (int i = 0; i < r->attribute_count; i++) {
-        const kn_measured_attribute *a = &r->attributes[i];
-        cli_text_table_text(t, a->name);
-        figure(t, a->lm);
-        figure(t, a->ncp);
-        figure(t, a->prec);
-        figure(t, a->entropy);
+    int64_t                  count;
+    const cli_value         *attributes = cli_list_of(answer, "attributes", &count);
+    for (int64_t i = 0; i < count; i++) {
+        const cli_value *a = kn_document_at(attributes, i);
+        cli_text_table_text(t, cli_text(a, "name"));
+        for (int c = 1; c < 5; c++) cli_text_table_plain(t, cli_number(a, titles[c]));
     }
     cli_text_table_print(t, stdout, 2);
     cli_text_table_free(t);
 }
 
-static void print_words(const kn_measure_report *r, const kn_workload *w, const kn_workload_report *answers)
+static void print_words(const cli_value *answer)
 {
-    char number[CLI_NUMBER_SIZE];
-    printf("%s: %s released in ", cli_rows_of(r->rows).text, cli_format_integer(number, r->released));
-    printf("%s", cli_count_of(r->classes, "class", "classes").text);
-    if (r->classes > 0) printf(" of at least %s", cli_rows_of(r->k).text);
-    printf(", %s suppressed\n\n", cli_format_integer(number, r->suppressed));
-    print_metrics(r);
+    char             number[CLI_NUMBER_SIZE];
+    int64_t          classes = cli_integer(answer, "classes");
+    const cli_value *metrics = kn_document_member(answer, "metrics"),
+                    *workload = kn_document_member(answer, "workload");
+    printf("%s: %s released in ", cli_rows_of(cli_integer(answer, "rows")).text,
+           cli_format_integer(number, cli_integer(answer, "released")));
+    printf("%s", cli_count_of(classes, "class", "classes").text);
+    if (classes > 0) printf(" of at least %s", cli_rows_of(cli_integer(answer, "k")).text);
+    printf(", %s suppressed\n\n", cli_format_integer(number, cli_integer(answer, "suppressed")));
+    print_metrics(metrics);
     putchar('\n');
-    print_attributes(r);
-    if (isnan(r->metrics[KN_METRIC_DM_STAR]))
+    print_attributes(answer);
+    if (isnan(cli_number(metrics, "dm_star")))
         printf("\ndm_star is not known: nobody can tell in which classes the suppressed rows were.\n");
-    if (answers) cli_workload_words(w, answers);
-}
-
-/* ---- JSON ---- */
-
-static json_t *attribute_json(const kn_measured_attribute *a)
-{
-    json_t *o = cli_json_object();
-    cli_json_set(o, "name", cli_json_text(a->name, strlen(a->name)));
-    cli_json_set(o, kn_metric_name(KN_METRIC_LM), cli_json_number(a->lm));
-    cli_json_set(o, kn_metric_name(KN_METRIC_NCP), cli_json_number(a->ncp));
-    cli_json_set(o, kn_metric_name(KN_METRIC_PREC), cli_json_number(a->prec));
-    cli_json_set(o, kn_metric_name(KN_METRIC_ENTROPY), cli_json_number(a->entropy));
-    return o;
-}
-
-static void print_json(const kn_measure_report *r, const kn_workload *w, const kn_workload_report *answers)
-{
-    json_t *o = cli_json_object(), *metrics = cli_json_object(), *attributes = cli_json_array();
-    for (kn_metric m = KN_METRIC_LM; m < KN_METRICS; m++)
-        cli_json_set(metrics, kn_metric_name(m), cli_json_number(r->metrics[m]));
-    for (int i = 0; i < r->attribute_count; i++) cli_json_append(attributes, attribute_json(&r->attributes[i]));
-    cli_json_set(o, "rows", json_integer(r->rows));
-    cli_json_set(o, "released", json_integer(r->released));
-    cli_json_set(o, "suppressed", json_integer(r->suppressed));
-    cli_json_set(o, "classes", json_integer(r->classes));
-    cli_json_set(o, "k", json_integer(r->k));
-    cli_json_set(o, "metrics", metrics);
-    cli_json_set(o, "attributes", attributes);
-    if (answers) cli_json_set(o, "workload", cli_workload_json(w, answers));
-    cli_json_print(o);
+    if (workload) cli_workload_print(workload);
 }
 
 /* ---- The run ---- */
@@ -158,14 +119,6 @@ static int check(const measuring *asked, int argc)
     if (a->k != INT64_MIN && a->k < 1) return cli_usage(&cli_measure, "-k: k must be at least 1");
     if (asked->summary && !asked->workload) return cli_usage(&cli_measure, "--summary is for --workload");
     return 0;
-}
-
-/* Classes are those of rows, whoever the rows belong to. */
-static void note_persons(const kn_spec *spec)
-{
-    bool persons = spec->entity != NULL;
-    for (int i = 0; i < spec->attribute_count; i++) persons = persons || spec->attributes[i].pseudonym_key_file;
-    if (persons) cli_note("k and classes are of rows here; how well persons are hidden is what verify answers");
 }
 
 static int measure(const measuring *asked, kn_context *ctx, char **files, int count)
@@ -189,13 +142,9 @@ static int measure(const measuring *asked, kn_context *ctx, char **files, int co
         if (st == KN_OK) st = kn_measure(&report, ctx, spec, &options, &err);
         if (st == KN_OK && workload)
             st = kn_measure_workload(&answers, ctx, spec, &options, workload, asked->summary, &err);
-        if (st == KN_OK) note_persons(spec);
-        if (st != KN_OK)
-            code = cli_fail(&err);
-        else if (a->common.json)
-            print_json(report, workload, answers);
-        else
-            print_words(report, workload, answers);
+        kn_document *doc = NULL;
+        if (st == KN_OK) st = kn_document_measure(&doc, ctx, spec, report, workload, answers, &err);
+        code = cli_answer(&a->common, st, doc, &err, print_words);
     }
     kn_workload_report_free(answers);
     kn_workload_free(workload);

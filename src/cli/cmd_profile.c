@@ -1,15 +1,9 @@
 /* cmd_profile.c: `kanon profile`: what the columns of a table look like, and which role each probably has. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <ctype.h>
 #include <kanon/database.h>
-#include <kanon/diagnose.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
-#include "cli.h"
 #include "diagnose.h"
-#include "json.h"
+#include "document.h"
 #include "profile_database.h"
 
 static const char help[] = "Usage: kanon profile FILE... [--show-values]\n"
@@ -36,107 +30,37 @@ static const char help[] = "Usage: kanon profile FILE... [--show-values]\n"
                            "  $ kanon generate patients --rows 500 --output patients.csv\n"
                            "  $ kanon profile patients.csv\n";
 
-static double unique_share(const kn_profile *p, const kn_column_profile *c)
+static void print_words(const cli_value *answer)
 {
-    return p->rows > 0 ? (double)c->unique_rows / (double)p->rows : 0;
-}
-
-static void print_json(const kn_profile *p, const kn_table *table, bool values)
-{
-    json_t *o = cli_json_object(), *columns = cli_json_array();
-    for (int i = 0; i < p->columns; i++) {
-        const kn_column_profile *c = &p->column[i];
-        json_t                  *one = cli_json_object();
-        cli_json_set(one, "name", cli_json_text(c->name, strlen(c->name)));
-        cli_json_set(one, "type", json_string(kn_type_name(c->type)));
-        cli_json_set(one, "distinct", json_integer(c->distinct));
-        cli_json_set(one, "missing", json_integer(c->missing));
-        cli_json_set(one, "respelled", json_integer(c->respelled));
-        cli_json_set(one, "ambiguous_dates", json_boolean(c->ambiguous_dates));
-        cli_json_set(one, "entropy", cli_json_number(c->entropy));
-        cli_json_set(one, "unique_rows", json_integer(c->unique_rows));
-        cli_json_set(one, "uniqueness", cli_json_number(unique_share(p, c)));
-        cli_json_set(one, "role", json_string(kn_role_name(c->role)));
-        cli_json_set(one, "reason", json_string(c->reason));
-        if (values && p->rows > 0) {
-            size_t      length = 0;
-            const char *text = kn_table_text(table, i, c->most_common, &length);
-            cli_json_set(one, "most_common", text ? cli_json_text(text, length) : json_null());
-            cli_json_set(one, "most_common_share", cli_json_number((double)c->most_common_rows / (double)p->rows));
-        }
-        cli_json_append(columns, one);
-    }
-    cli_json_set(o, "rows", json_integer(p->rows));
-    cli_json_set(o, "columns", columns);
-    cli_json_print(o);
-}
-
-static void print_text(const kn_profile *p, const kn_table *table, bool values)
-{
-    const char     *titles[] = {"column", "type", "distinct", "missing",     "entropy",
-                                "unique", "role", "reason",   "most common", "share"};
-    const cli_align aligns[] = {CLI_LEFT,  CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT,
-                                CLI_RIGHT, CLI_LEFT, CLI_LEFT,  CLI_LEFT,  CLI_RIGHT};
-    printf("%s, %s\n\n", cli_count_of(p->rows, "row", "rows").text, cli_count_of(p->columns, "column", "columns").text);
-    cli_text_table *t = cli_text_table_new(values ? 10 : 8, titles, aligns);
-    for (int i = 0; i < p->columns; i++) {
-        const kn_column_profile *c = &p->column[i];
-        cli_text_table_text(t, c->name);
-        cli_text_table_text(t, kn_type_name(c->type));
-        cli_text_table_integer(t, c->distinct);
-        cli_text_table_integer(t, c->missing);
-        cli_text_table_format(t, "%.2f", c->entropy);
-        cli_text_table_format(t, "%.1f %%", 100 * unique_share(p, c));
-        cli_text_table_text(t, kn_role_name(c->role));
-        cli_text_table_text(t, c->reason);
+    const char      *titles[] = {"column", "type", "distinct", "missing",     "entropy",
+                                 "unique", "role", "reason",   "most common", "share"};
+    const cli_align  aligns[] = {CLI_LEFT,  CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT,
+                                 CLI_RIGHT, CLI_LEFT, CLI_LEFT,  CLI_LEFT,  CLI_RIGHT};
+    int64_t          count;
+    const cli_value *columns = cli_list_of(answer, "columns", &count);
+    bool             values = kn_document_member(kn_document_at(columns, 0), "most_common") != NULL;
+    cli_text_table  *t = cli_text_table_new(values ? 10 : 8, titles, aligns);
+    printf("%s, %s\n\n", cli_rows_of(cli_integer(answer, "rows")).text, cli_count_of(count, "column", "columns").text);
+    for (int64_t i = 0; i < count; i++) {
+        const cli_value *c = kn_document_at(columns, i);
+        const char      *common = cli_text(c, "most_common");
+        cli_text_table_text(t, cli_text(c, "name"));
+        cli_text_table_text(t, cli_text(c, "type"));
+        cli_text_table_integer(t, cli_integer(c, "distinct"));
+        cli_text_table_integer(t, cli_integer(c, "missing"));
+        cli_text_table_format(t, "%.2f", cli_number(c, "entropy"));
+        cli_text_table_format(t, "%.1f %%", 100 * cli_number(c, "uniqueness"));
+        cli_text_table_text(t, cli_text(c, "role"));
+        cli_text_table_text(t, cli_text(c, "reason"));
         if (!values) continue;
-        size_t      length = 0;
-        const char *text = kn_table_text(table, i, c->most_common, &length);
-        if (text && p->rows > 0)
-            cli_text_table_bytes(t, text, length);
-        else
-            cli_text_table_text(t, "(missing)");
-        cli_text_table_format(t, "%.1f %%", p->rows > 0 ? 100 * (double)c->most_common_rows / (double)p->rows : 0.0);
+        cli_text_table_text(t, common ? common : "(missing)");
+        cli_text_table_format(t, "%.1f %%", 100 * cli_number(c, "most_common_share"));
     }
     cli_text_table_print(t, stdout, 0);
     cli_text_table_free(t);
     printf("\nMissing cells are empty or spelled NA, N/A, NULL, NaN or ? unless --na says otherwise; they count as a "
            "value\n"
            "of their own in the entropy. Roles are suggestions: only you know what others may know.\n");
-}
-
-/* Does a column's name say that its values are numbers given to persons? Names, streets and telephones repeat, too. */
-static bool says_who(const char *name)
-{
-    static const char *const words[] = {"id",      "ids",      "ssn",    "passport", "person",
-                                        "patient", "customer", "client", "student",  "user",
-                                        "member",  "subject",  "pid",    "uid",      NULL};
-    for (const char *p = name; *p;) {
-        size_t n = 0;
-        while (isalpha((unsigned char)p[n])) n++;
-        for (int i = 0; words[i]; i++)
-            if (strlen(words[i]) == n && strncasecmp(words[i], p, n) == 0) return true;
-        p += n > 0 ? n : 1;
-    }
-    return false;
-}
-
-/* Rows are counted unless the owner of the data says whose they are: an identifier that occurs again may be just that. */
-static void note_persons(const kn_profile *p)
-{
-    enum { MOST_ROWS_EACH = 20 }; /* more look like surnames or the wards of a hospital, not like persons */
-    for (int i = 0; i < p->columns; i++) {
-        const kn_column_profile *c = &p->column[i];
-        int64_t                  present = p->rows - c->missing;
-        if (c->role != KN_ROLE_IDENTIFIER || !says_who(c->name) || c->distinct >= present ||
-            present > MOST_ROWS_EACH * c->distinct)
-            continue;
-        char *name = cli_escape(c->name, strlen(c->name)), rows[CLI_NUMBER_SIZE], values[CLI_NUMBER_SIZE];
-        cli_note("column \"%s\" has %s values in %s rows: if it says whose row it is, --entity '%s' counts persons "
-                 "instead of rows, in 'diagnose' and in a release",
-                 name, cli_format_integer(values, c->distinct), cli_format_integer(rows, present), name);
-        free(name);
-    }
 }
 
 static int run(int argc, char **argv)
@@ -174,13 +98,10 @@ static int run(int argc, char **argv)
     if (!ctx) {
         code = 3;
     } else if (cli_table_read(&table, ctx, &input, argv, argc, NULL, 0, &code)) {
-        cli_table_notes(table);
-        if (kn_profile_table(&profile, ctx, table, &err) != KN_OK) {
-            code = cli_fail(&err);
-        } else {
-            note_persons(profile);
-            (common.json ? print_json : print_text)(profile, table, values);
-        }
+        kn_document *doc = NULL;
+        kn_status    made = kn_profile_table(&profile, ctx, table, &err);
+        if (made == KN_OK) made = kn_document_profile(&doc, ctx, profile, table, values, &err);
+        code = cli_answer(&common, made, doc, &err, print_words);
     }
     kn_profile_free(profile);
     kn_table_free(table);

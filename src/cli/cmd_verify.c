@@ -1,4 +1,4 @@
-/* cmd_verify.c: `kanon verify`: does a release keep its promises? Told in words for people, or as JSON. */
+/* cmd_verify.c: `kanon verify`: does a release keep its promises? In words, or as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/verify.h>
 #include <math.h>
@@ -55,72 +55,49 @@ static const char help[] =
 
 /* ---- Words ---- */
 
-static void model_name(const kn_model *m, char *out, size_t size)
-{
-    const char *variant = kn_model_variant(m->kind);
-    snprintf(out, size, "%s%s%s%s%s", kn_model_name(m->kind), variant ? " " : "", variant ? variant : "",
-             m->attribute ? " of " : "", m->attribute ? m->attribute : "");
-}
-
-static double number(kn_ratio r)
-{
-    return r.denominator ? (double)r.numerator / (double)r.denominator : NAN;
-}
-
-/* What was asked: the parameter that `reached` is held against. */
-static double asked(const kn_model *m)
-{
-    switch (m->kind) {
-    case KN_MODEL_K:
-    case KN_MODEL_K_MAP: return (double)m->k;
-    case KN_MODEL_DISTINCT:
-    case KN_MODEL_ENTROPY: return number(m->l);
-    case KN_MODEL_RECURSIVE: return number(m->c);
-    default: return number(m->bound);
-    }
-}
-
-static bool at_least(kn_model_kind kind)
-{
-    return kind == KN_MODEL_K || kind == KN_MODEL_K_MAP || kind == KN_MODEL_DISTINCT || kind == KN_MODEL_ENTROPY;
-}
-
-void cli_verified_print(const kn_verified_model *models, int count, const char *worst)
+void cli_verified_print(const cli_value *answer, const char *worst)
 {
     const char *const      titles[] = {"promise", "asked", worst, ""};
     static const cli_align aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT};
     cli_text_table        *t = cli_text_table_new(4, titles, aligns);
-    for (int i = 0; i < count; i++) {
-        const kn_verified_model *m = &models[i];
-        bool                     strict = m->model.kind == KN_MODEL_RECURSIVE || m->model.kind == KN_MODEL_DELTA;
-        char                     name[300];
-        model_name(&m->model, name, sizeof name);
-        cli_text_table_text(t, name);
-        cli_text_table_format(t, "%s %.6g",
-                              at_least(m->model.kind) ? "at least"
-                              : strict                ? "below"
-                                                      : "at most",
-                              asked(&m->model));
-        if (isnan(m->reached)) /* something else is wrong, so that it was not looked at */
-            cli_text_table_text(t, "-");
-        else
-            cli_text_table_format(t, "%.6g", m->reached);
-        cli_text_table_text(t, m->holds ? "holds" : isnan(m->reached) ? "not judged" : "does not hold");
-        cli_text_table_style(t, m->holds ? CLI_GREEN : CLI_RED);
+    int64_t                count;
+    const cli_value       *models = cli_list_of(answer, "models", &count);
+    for (int64_t i = 0; i < count; i++) {
+        const cli_value *m = kn_document_at(models, i);
+        const char      *variant = cli_text(m, "variant"), *attribute = cli_text(m, "attribute");
+        double           reached = cli_number(m, "reached");
+        bool             holds = cli_true(m, "holds");
+        cli_text_table_format(t, "%s%s%s%s%s", cli_text(m, "model"), variant ? " " : "", variant ? variant : "",
+                              attribute ? " of " : "", attribute ? attribute : "");
+        cli_text_table_format(t, "%s %.6g", cli_text(m, "bound"), cli_number(m, "asked"));
+        cli_text_table_number(t, reached);
+        cli_text_table_text(t, holds ? "holds" : isnan(reached) ? "not judged" : "does not hold");
+        cli_text_table_style(t, holds ? CLI_GREEN : CLI_RED);
     }
     cli_text_table_print(t, stdout, 2);
     cli_text_table_free(t);
 }
 
-void cli_verdict_print(kn_outcome outcome)
+void cli_verdict_print(const cli_value *answer)
 {
-    static const char *const sentences[] = {
-        [KN_OUTCOME_UNDECIDED] = "Nothing wrong was found, but not everything could be decided: do not publish it yet.",
-        [KN_OUTCOME_FAILS] = "The release must not be published: it does not keep its promises.",
-        [KN_OUTCOME_HOLDS] = "The release keeps its promises.",
-    };
-    printf("%s%s%s\n\n", cli_style_on(stdout, outcome == KN_OUTCOME_HOLDS ? CLI_GREEN : CLI_RED), sentences[outcome],
-           cli_style_on(stdout, CLI_PLAIN));
+    bool        holds = cli_is(answer, "outcome", kn_outcome_name(KN_OUTCOME_HOLDS));
+    const char *sentence = "Nothing wrong was found, but not everything could be decided: do not publish it yet.";
+    if (holds) sentence = "The release keeps its promises.";
+    if (cli_is(answer, "outcome", kn_outcome_name(KN_OUTCOME_FAILS)))
+        sentence = "The release must not be published: it does not keep its promises.";
+    printf("%s%s%s\n\n", cli_style_on(stdout, holds ? CLI_GREEN : CLI_RED), sentence, cli_style_on(stdout, CLI_PLAIN));
+}
+
+void cli_findings_print(const cli_value *answer, const char *const sentences[3], const char *counted)
+{
+    for (int i = 0; i < 3; i++)
+        if (cli_is(answer, "assignment", kn_assignment_name((kn_assignment)i))) printf("%s\n", sentences[i]);
+    const cli_value *problems = kn_document_member(answer, "problems"), *open = kn_document_member(answer, "undecided");
+    if (kn_document_count(problems) > 0) printf("\nWhat is wrong (%s):\n", counted);
+    cli_sentences_print(problems);
+    if (cli_true(answer, "more_problems")) printf("  - and more\n");
+    if (kn_document_count(open) > 0) printf("\nWhat was not decided:\n");
+    cli_sentences_print(open);
 }
 
 int cli_outcome_code(kn_outcome outcome)
@@ -129,111 +106,30 @@ int cli_outcome_code(kn_outcome outcome)
     return kn_status_exit_code(outcome == KN_OUTCOME_FAILS ? KN_UNMET : KN_UNDECIDED);
 }
 
-static void print_list(const char *const *list, int count)
-{
-    for (int i = 0; i < count; i++) {
-        char *text = cli_escape(list[i], strlen(list[i]));
-        printf("  - %s\n", text);
-        free(text);
-    }
-}
-
-void cli_problems_print(const char *const *problems, int count, bool more, const char *counted)
-{
-    if (count > 0) printf("\nWhat is wrong (%s):\n", counted);
-    print_list(problems, count);
-    if (more) printf("  - and more\n");
-}
-
-void cli_open_print(const char *const *open, int count)
-{
-    if (count > 0) printf("\nWhat was not decided:\n");
-    print_list(open, count);
-}
-
-static void print_verdict(const kn_verify_report *r)
+static void print_words(const cli_value *answer)
 {
     static const char *const assignments[] = {
         "Every released row stands for a row of the original, each for another one.",
         "Not every released row can come from the original.",
         "It was not decided whether every released row comes from the original.",
     };
-    cli_verdict_print(r->outcome);
-    printf("%s, ", cli_rows_of(r->rows).text);
-    if (r->linked)
-        printf("%s", cli_count_of(r->classes, "group of rows that look alike", "groups of rows that look alike").text);
+    int64_t classes = cli_integer(answer, "classes"), k = cli_integer(answer, "k");
+    bool    linked = cli_true(answer, "linked");
+    cli_verdict_print(answer);
+    printf("%s, ", cli_rows_of(cli_integer(answer, "rows")).text);
+    if (linked)
+        printf("%s", cli_count_of(classes, "group of rows that look alike", "groups of rows that look alike").text);
     else
-        printf("%s",
-               cli_count_of(r->classes, "group of people who look alike", "groups of people who look alike").text);
-    if (r->k > 0 && !r->linked) printf(", the smallest of %s", cli_count_of(r->k, "person", "persons").text);
-    printf("; %s suppressed.\n", cli_rows_of(r->suppressed).text);
-    if (r->linked && r->k > 0)
+        printf("%s", cli_count_of(classes, "group of people who look alike", "groups of people who look alike").text);
+    if (k > 0 && !linked) printf(", the smallest of %s", cli_count_of(k, "person", "persons").text);
+    printf("; %s suppressed.\n", cli_rows_of(cli_integer(answer, "suppressed")).text);
+    if (linked && k > 0)
         printf("It shows which rows are one person's; the smallest group of persons who look alike with all their rows "
-               "has "
-               "%s.\n",
-               cli_count_of(r->k, "member", "members").text);
-    printf("%s\n", assignments[r->assignment]);
-}
-
-static void print_words(const kn_verify_report *r)
-{
-    print_verdict(r);
-    cli_problems_print(r->problems, r->problem_count, r->more_problems, "rows are counted from 1, without the header");
-    cli_open_print(r->open, r->open_count);
+               "has %s.\n",
+               cli_count_of(k, "member", "members").text);
+    cli_findings_print(answer, assignments, "rows are counted from 1, without the header");
     printf("\n");
-    cli_verified_print(r->models, r->model_count, "worst class");
-}
-
-/* ---- JSON ---- */
-
-static json_t *model_json(const kn_verified_model *m)
-{
-    json_t     *o = cli_json_object();
-    const char *variant = kn_model_variant(m->model.kind), *attribute = m->model.attribute;
-    cli_json_set(o, "model", json_string(kn_model_name(m->model.kind)));
-    cli_json_set(o, "variant", variant ? json_string(variant) : json_null());
-    cli_json_set(o, "attribute", attribute ? cli_json_text(attribute, strlen(attribute)) : json_null());
-    cli_json_set(o, "asked", cli_json_number(asked(&m->model)));
-    cli_json_set(o, "reached", cli_json_number(m->reached));
-    cli_json_set(o, "failing_classes", json_integer(m->classes));
-    cli_json_set(o, "holds", json_boolean(m->holds));
-    return o;
-}
-
-json_t *cli_verified_json(const kn_verified_model *models, int count)
-{
-    json_t *list = cli_json_array();
-    for (int i = 0; i < count; i++) cli_json_append(list, model_json(&models[i]));
-    return list;
-}
-
-json_t *cli_problems_json(const char *const *problems, int count)
-{
-    json_t *list = cli_json_array();
-    for (int i = 0; i < count; i++) cli_json_append(list, cli_json_text(problems[i], strlen(problems[i])));
-    return list;
-}
-
-static void print_json(const kn_verify_report *r)
-{
-    json_t *o = cli_json_object(), *metrics = cli_json_object();
-    for (kn_metric m = KN_METRIC_LM; m < KN_METRICS; m++)
-        cli_json_set(metrics, kn_metric_name(m), cli_json_number(r->metrics[m]));
-    cli_json_set(o, "verified", json_boolean(r->ok));
-    cli_json_set(o, "outcome", json_string(kn_outcome_name(r->outcome)));
-    cli_json_set(o, "assignment", json_string(kn_assignment_name(r->assignment)));
-    cli_json_set(o, "rows", json_integer(r->rows));
-    cli_json_set(o, "suppressed", json_integer(r->suppressed));
-    cli_json_set(o, "classes", json_integer(r->classes));
-    cli_json_set(o, "k", json_integer(r->k));
-    cli_json_set(o, "linked", json_boolean(r->linked));
-    cli_json_set(o, "models", cli_verified_json(r->models, r->model_count));
-    cli_json_set(o, "metrics", metrics);
-    cli_json_set(o, "problems", cli_problems_json(r->problems, r->problem_count));
-    cli_json_set(o, "more_problems", json_boolean(r->more_problems));
-    cli_json_set(o, "undecided", cli_problems_json(r->open, r->open_count));
-    cli_json_set(o, "sha256", json_string(r->sha256));
-    cli_json_print(o);
+    cli_verified_print(answer, "worst class");
 }
 
 /* ---- The run ---- */
@@ -304,11 +200,10 @@ static int verify(cli_anonymizing *a, kn_context *ctx, kn_verify_options *option
     if (code == 0 && kn_spec_check_one_table(spec, NULL, &err) != KN_OK) code = cli_fail(&err);
     if (code == 0 && kn_verify(&report, ctx, spec, options, &err) != KN_OK) code = cli_fail(&err);
     if (code == 0) {
-        if (a->common.json)
-            print_json(report);
-        else
-            print_words(report);
-        code = cli_outcome_code(report->outcome);
+        kn_document *doc = NULL;
+        kn_status    made = kn_document_verify(&doc, ctx, report, &err);
+        code = cli_answer(&a->common, made, doc, &err, print_words);
+        if (code == 0) code = cli_outcome_code(report->outcome);
     }
     kn_verify_report_free(report);
     kn_spec_free(spec);

@@ -29,6 +29,5 @@ typedef struct cli_dependency_answers {
 } cli_dependency_answers;
 
 void cli_dependencies_print_text(const cli_dependency_answers *d);
-void cli_dependencies_print_json(const cli_dependency_answers *d);
 
 #endif

@@ -1,4 +1,4 @@
-/* dependencies_print.c: the answers of `kanon dependencies` as words and as JSON. */
+/* dependencies_print.c: the answers of `kanon dependencies` as words. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -6,14 +6,11 @@
 
 #include "dependencies.h"
 #include "diagnose.h"
-#include "json.h"
 
 static double share_of(int64_t part, int64_t rows)
 {
     return rows > 0 ? (double)part / (double)rows : 0;
 }
-
-/* ---- Words ---- */
 
 static void print_checks(const cli_dependency_answers *d)
 {
@@ -144,99 +141,4 @@ void cli_dependencies_print_text(const cli_dependency_answers *d)
         }
         puts(d->closure->count == d->closure_of.count ? ": nothing else" : "");
     }
-}
-
-/* ---- JSON ---- */
-
-static json_t *names_json(const char *const *names, int count)
-{
-    json_t *list = cli_json_array();
-    for (int i = 0; i < count; i++) cli_json_append(list, cli_json_text(names[i], strlen(names[i])));
-    return list;
-}
-
-static json_t *check_json(const kn_dependency *d, const kn_dependency_check *c)
-{
-    json_t *o = cli_json_object();
-    cli_json_set(o, "dependency", cli_json_text(d->text, strlen(d->text)));
-    cli_json_set(o, "kind", json_string(kn_dependency_kind_name(d->kind)));
-    if (d->kind == KN_DEPENDENCY_MULTISET) cli_json_set(o, "k", json_integer(d->k));
-    cli_json_set(o, "left", names_json(d->left, d->left_count));
-    cli_json_set(o, "right", names_json(d->right, d->right_count));
-    cli_json_set(o, "holds", json_boolean(c->holds));
-    cli_json_set(o, "groups", json_integer(c->groups));
-    cli_json_set(o, "violating_groups", json_integer(c->violating_groups));
-    cli_json_set(o, "violating_rows", json_integer(c->violating_rows));
-    if (d->kind == KN_DEPENDENCY_MULTIVALUED) {
-        cli_json_set(o, "spurious", json_integer(c->spurious));
-    } else {
-        cli_json_set(o, "exceptions", json_integer(c->removed));
-        cli_json_set(o, "error", cli_json_number(c->error));
-    }
-    return o;
-}
-
-static json_t *found_json(const cli_dependency_answers *d, const kn_found_dependency *f)
-{
-    const char *right = kn_table_name(d->table, f->right);
-    json_t     *o = cli_json_object(), *left = cli_json_array();
-    for (int i = 0; i < f->left_count; i++) {
-        const char *name = kn_table_name(d->table, f->left[i]);
-        cli_json_append(left, cli_json_text(name, strlen(name)));
-    }
-    cli_json_set(o, "left", left);
-    cli_json_set(o, "right", cli_json_text(right, strlen(right)));
-    cli_json_set(o, "exceptions", json_integer(f->removed));
-    cli_json_set(o, "error", cli_json_number(share_of(f->removed, d->discovery->rows)));
-    return o;
-}
-
-static json_t *discovery_json(const cli_dependency_answers *d)
-{
-    const kn_discovery *r = d->discovery;
-    json_t             *o = cli_json_object(), *found = cli_json_array(), *counters = cli_json_object();
-    for (int64_t i = 0; i < r->count; i++) cli_json_append(found, found_json(d, &r->found[i]));
-    cli_json_set(o, "different_rows", json_integer(r->combinations));
-    cli_json_set(o, "exceptions_allowed", json_integer(r->budget));
-    cli_json_set(o, "complete", json_boolean(r->complete));
-    cli_json_set(o, "why_partial", r->why_partial ? json_string(r->why_partial) : json_null());
-    cli_json_set(o, "found", found);
-    cli_json_set(counters, "checked", json_integer(r->checked));
-    cli_json_set(counters, "refuted", json_integer(r->refuted));
-    cli_json_set(counters, "agree_sets", json_integer(r->agree_sets));
-    cli_json_set(counters, "rounds", json_integer(r->rounds));
-    cli_json_set(o, "counters", counters);
-    return o;
-}
-
-/* What a release file may include as it is. */
-static json_t *dependencies_json(const cli_dependency_answers *d)
-{
-    json_t *list = cli_json_array();
-    for (int i = 0; i < d->held_count; i++)
-        if (!d->cover || d->held[i]->kind != KN_DEPENDENCY_FUNCTIONAL)
-            cli_json_append(list, cli_json_text(d->held[i]->text, strlen(d->held[i]->text)));
-    for (int i = 0; d->cover && i < d->cover->count; i++)
-        cli_json_append(list, cli_json_text(d->cover->items[i]->text, strlen(d->cover->items[i]->text)));
-    return list;
-}
-
-void cli_dependencies_print_json(const cli_dependency_answers *d)
-{
-    json_t *o = cli_json_object();
-    bool    holds = true;
-    cli_json_set(o, "rows", json_integer(kn_table_rows(d->table)));
-    if (d->given_count > 0) {
-        json_t *checks = cli_json_array();
-        for (int i = 0; i < d->given_count; i++) {
-            cli_json_append(checks, check_json(d->given[i], &d->checks[i]));
-            holds = holds && d->checks[i].holds;
-        }
-        cli_json_set(o, "checks", checks);
-    }
-    if (d->discovery) cli_json_set(o, "discovery", discovery_json(d));
-    if (d->closure) cli_json_set(o, "closure", names_json(d->closure->names, d->closure->count));
-    cli_json_set(o, "dependencies", dependencies_json(d));
-    cli_json_set(o, "holds", json_boolean(holds));
-    cli_json_print(o);
 }

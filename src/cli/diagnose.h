@@ -5,11 +5,8 @@
 #ifndef CLI_DIAGNOSE_H
 #define CLI_DIAGNOSE_H
 
-#include <kanon/questions.h>
-
-#include "cli.h"
+#include "document.h"
 #include "figures.h"
-#include "json.h"
 
 /* Wall and processor time. */
 typedef struct cli_moment {
@@ -43,6 +40,11 @@ typedef struct cli_diagnosing {
     char            **files;
     int               file_count;
     bool              timings;
+    kn_document      *answer; /* what was printed               */
+    kn_model_report  *models; /* with --sensitive and --qi     */
+    kn_model_sets    *model_sets; /* with --sensitive and --over */
+    kn_risk          *risk_found;
+    kn_suda          *suda_found;
     cli_figures       figures; /* of models, risk and special uniques */
     cli_figures       rows;    /* about single rows: on the terminal, never in the report */
     kn_context       *ctx;
@@ -54,11 +56,13 @@ typedef struct cli_diagnosing {
 int cli_diagnose_set(cli_diagnosing *d);
 int cli_diagnose_over(cli_diagnosing *d);
 
-/* Measure, add sections to d->figures and members to `object` (NULL: text is asked for). The exit code: 1 where something
- * required does not hold. */
-int cli_diagnose_models(cli_diagnosing *d, json_t *object);
-int cli_diagnose_risk(cli_diagnosing *d, json_t *object);
-int cli_diagnose_suda(cli_diagnosing *d, json_t *object);
+/* Measure, keep what was found and add sections to d->figures. The exit code: 1 where something required does not hold. */
+int cli_diagnose_models(cli_diagnosing *d);
+int cli_diagnose_risk(cli_diagnosing *d);
+int cli_diagnose_suda(cli_diagnosing *d);
+
+/* The models on every set, in words. */
+void cli_model_sets_print(const cli_diagnosing *d);
 
 /* Writes the HTML report; either answer may be NULL. 0 or the exit code. */
 int cli_diagnose_report(const cli_diagnosing *d, const kn_diagnosis *one, const kn_sets_diagnosis *all);
@@ -66,8 +70,8 @@ int cli_diagnose_report(const cli_diagnosing *d, const kn_diagnosis *one, const 
 /* The names of a set, joined by commas; free it. */
 char *cli_mask_text(const cli_list *names, uint64_t set);
 
-/* Adds "seconds", "cpu_seconds" and "memory" with --timings. */
-void cli_diagnose_timings(const cli_diagnosing *d, json_t *object);
+/* With --timings. */
+kn_diagnose_times cli_diagnose_times(const cli_diagnosing *d);
 void cli_diagnose_print_timings(const cli_diagnosing *d);
 
 /* "1 row", "2,345 rows". */

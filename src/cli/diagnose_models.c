@@ -1,4 +1,4 @@
-/* diagnose_models.c: `kanon diagnose --sensitive`: beyond identity. What does knowing somebody's class tell about the
+/* diagnose_models.c: `kanon diagnose --sensitive`: beyond identity. What does knowing somebody's class reveal about the
  * sensitive columns? For a given set of attributes, and over all subsets of a list.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/models.h>
@@ -57,39 +57,6 @@ static int read_hierarchy(kn_hierarchy **out, const cli_diagnosing *s, const cha
 
 /* ---- What was measured ---- */
 
-static json_t *figures_json(const kn_model_figures *f)
-{
-    json_t *o = cli_json_object();
-    cli_json_set(o, "distinct_l", json_integer(f->distinct_l));
-    cli_json_set(o, "entropy_l", cli_json_number(f->entropy_l));
-    cli_json_set(o, "recursive_c2", cli_json_number(f->recursive_c2));
-    cli_json_set(o, "recursive_c3", cli_json_number(f->recursive_c3));
-    cli_json_set(o, "t_equal", cli_json_number(f->t_equal));
-    cli_json_set(o, "t_ordered", cli_json_number(f->t_ordered));
-    cli_json_set(o, "t_hierarchical", cli_json_number(f->t_hierarchical));
-    cli_json_set(o, "alpha", cli_json_number(f->alpha));
-    cli_json_set(o, "beta", cli_json_number(f->beta));
-    cli_json_set(o, "beta_enhanced", cli_json_number(f->beta_enhanced));
-    cli_json_set(o, "delta", cli_json_number(f->delta));
-    cli_json_set(o, "delta_present", cli_json_number(f->delta_present));
-    return o;
-}
-
-static json_t *verdicts_json(const cli_diagnosing *s, const kn_model_verdict *verdicts)
-{
-    json_t *list = cli_json_array();
-    for (int i = 0; i < s->require.count; i++) {
-        json_t *o = cli_json_object();
-        cli_json_set(o, "requirement", cli_json_text(s->require.items[i], strlen(s->require.items[i])));
-        cli_json_set(o, "reached", cli_json_number(verdicts[i].reached));
-        cli_json_set(o, "classes", json_integer(verdicts[i].classes));
-        cli_json_set(o, "rows", json_integer(verdicts[i].rows));
-        cli_json_set(o, "holds", json_boolean(verdicts[i].holds));
-        cli_json_append(list, o);
-    }
-    return list;
-}
-
 static void add_recursive(cli_figures *to, const char *name, double c)
 {
     if (isinf(c))
@@ -137,27 +104,11 @@ static void add_verdicts(cli_figures *to, const cli_diagnosing *s, const kn_mode
     }
 }
 
-static void report_set(cli_diagnosing *s, const kn_model_report *r, json_t *object)
+void cli_model_sets_print(const cli_diagnosing *s)
 {
-    for (int i = 0; i < r->sensitive_count; i++) add_figures(&s->figures, &r->sensitive[i]);
-    add_verdicts(&s->figures, s, r);
-    if (!object) return;
-    json_t *models = cli_json_object(), *columns = cli_json_array();
-    for (int i = 0; i < r->sensitive_count; i++) {
-        json_t *one = figures_json(&r->sensitive[i].figures);
-        cli_json_set(one, "attribute", cli_json_text(r->sensitive[i].name, strlen(r->sensitive[i].name)));
-        cli_json_append(columns, one);
-    }
-    cli_json_set(models, "sensitive", columns);
-    cli_json_set(models, "requirements", verdicts_json(s, r->verdicts));
-    cli_json_set(models, "holds", json_boolean(r->holds));
-    cli_json_set(object, "models", models);
-}
-
-static void print_sets(const cli_diagnosing *s, const kn_model_sets *m)
-{
-    const char     *titles[] = {"columns", "k", "distinct l", "entropy l", "t equal", "alpha", "beta"};
-    const cli_align aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT};
+    const kn_model_sets *m = s->model_sets;
+    const char          *titles[] = {"columns", "k", "distinct l", "entropy l", "t equal", "alpha", "beta"};
+    const cli_align      aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT};
     enum { MOST_SETS = 320 };
     for (int a = 0; a < m->sensitive_count; a++) {
         char *name = cli_escape(s->sensitive.items[a], strlen(s->sensitive.items[a]));
@@ -185,55 +136,24 @@ static void print_sets(const cli_diagnosing *s, const kn_model_sets *m)
     }
 }
 
-static void report_sets(cli_diagnosing *s, const kn_model_sets *m, json_t *object)
-{
-    if (!object) {
-        print_sets(s, m);
-        return;
-    }
-    json_t *sets = cli_json_array();
-    for (int64_t i = 0; i < m->count; i++) {
-        json_t *one = cli_json_object(), *columns = cli_json_array(), *names = cli_json_array();
-        for (int c = 0; c < s->over.count; c++)
-            if (m->sets[i].columns >> c & 1)
-                cli_json_append(names, cli_json_text(s->over.items[c], strlen(s->over.items[c])));
-        for (int a = 0; a < m->sensitive_count; a++) {
-            json_t *figures = figures_json(&m->sets[i].figures[a]);
-            cli_json_set(figures, "attribute", cli_json_text(s->sensitive.items[a], strlen(s->sensitive.items[a])));
-            cli_json_append(columns, figures);
-        }
-        cli_json_set(one, "attributes", names);
-        cli_json_set(one, "k", json_integer(m->sets[i].k));
-        cli_json_set(one, "sensitive", columns);
-        cli_json_set(one, "requirements", verdicts_json(s, m->sets[i].verdicts));
-        cli_json_set(one, "holds", json_boolean(m->sets[i].holds));
-        cli_json_append(sets, one);
-    }
-    cli_json_set(object, "models", sets);
-}
-
 /* Measures one set, or all subsets of --over. */
-static int measure(cli_diagnosing *s, const kn_model_options *o, json_t *object)
+static int measure(cli_diagnosing *s, const kn_model_options *o)
 {
     kn_error err = KN_ERROR_INIT;
     bool     holds = true;
     if (s->over.count > 0) {
-        kn_model_sets *m = NULL;
-        if (kn_model_over_sets(&m, s->ctx, s->table, o, NULL, 0, &err) != KN_OK) return cli_fail(&err);
-        report_sets(s, m, object);
-        for (int64_t i = 0; i < m->count; i++) holds = holds && m->sets[i].holds;
-        kn_model_sets_free(m);
+        if (kn_model_over_sets(&s->model_sets, s->ctx, s->table, o, NULL, 0, &err) != KN_OK) return cli_fail(&err);
+        for (int64_t i = 0; i < s->model_sets->count; i++) holds = holds && s->model_sets->sets[i].holds;
     } else {
-        kn_model_report *r = NULL;
-        if (kn_diagnose_models(&r, s->ctx, s->table, o, &err) != KN_OK) return cli_fail(&err);
-        report_set(s, r, object);
-        holds = r->holds;
-        kn_model_report_free(r);
+        if (kn_diagnose_models(&s->models, s->ctx, s->table, o, &err) != KN_OK) return cli_fail(&err);
+        for (int i = 0; i < s->models->sensitive_count; i++) add_figures(&s->figures, &s->models->sensitive[i]);
+        add_verdicts(&s->figures, s, s->models);
+        holds = s->models->holds;
     }
     return holds ? 0 : 1;
 }
 
-int cli_diagnose_models(cli_diagnosing *s, json_t *object)
+int cli_diagnose_models(cli_diagnosing *s)
 {
     const cli_list  *quasi = s->over.count > 0 ? &s->over : &s->qi;
     kn_model_options o = KN_MODEL_OPTIONS_INIT;
@@ -264,7 +184,7 @@ int cli_diagnose_models(cli_diagnosing *s, json_t *object)
     o.requirements = models;
     o.requirement_count = s->require.count;
     o.missing = s->missing;
-    if (code == 0) code = measure(s, &o, object);
+    if (code == 0) code = measure(s, &o);
     for (size_t i = 0; i < sensitive; i++) kn_hierarchy_free(hierarchies[i]);
     for (int i = 0; i < read; i++) cli_requirement_free(&requirements[i]);
     free(hierarchies);

@@ -8,79 +8,6 @@
 
 enum { MOST_LINES = 40 };
 
-/* ---- JSON ---- */
-
-static json_t *set_json(const cli_diagnosing *s, kn_column_set set)
-{
-    json_t *names = cli_json_array();
-    for (int i = 0; i < set.count; i++) {
-        const char *name = s->over.items[set.columns[i]];
-        cli_json_append(names, cli_json_text(name, strlen(name)));
-    }
-    return names;
-}
-
-static json_t *border_json(const cli_diagnosing *s, const kn_column_set *sets, int64_t count)
-{
-    json_t *list = cli_json_array();
-    for (int64_t i = 0; i < count; i++) cli_json_append(list, set_json(s, sets[i]));
-    return list;
-}
-
-static json_t *answer_json(const cli_diagnosing *s, const kn_set_answer *a)
-{
-    json_t *o = cli_json_object();
-    cli_json_set(o, "attributes", set_json(s, a->set));
-    cli_json_set(o, "k", json_integer(a->k));
-    if (s->suppress_mode == KN_SUPPRESS_GIVEN || (s->suppress_mode == KN_SUPPRESS_ASKED && s->k > 0))
-        cli_json_set(o, "removed", a->removed < 0 ? json_null() : json_integer(a->removed));
-    if (s->suppress_mode == KN_SUPPRESS_ASKED && s->k == 0) {
-        json_t *steps = cli_json_array();
-        for (int64_t i = 0; i < a->step_count; i++) {
-            json_t *one = cli_json_object();
-            cli_json_set(one, "k", json_integer(a->steps[i].k));
-            cli_json_set(one, "removed", json_integer(a->steps[i].removed));
-            cli_json_append(steps, one);
-        }
-        cli_json_set(o, "staircase", steps);
-    }
-    return o;
-}
-
-static json_t *sets_json(const cli_diagnosing *s, const kn_sets_diagnosis *d, bool holds)
-{
-    json_t *o = cli_json_object(), *over = cli_json_array();
-    for (int i = 0; i < s->over.count; i++)
-        cli_json_append(over, cli_json_text(s->over.items[i], strlen(s->over.items[i])));
-    cli_json_set(o, "rows", json_integer(d->rows));
-    cli_json_set(o, "over", over);
-    if (s->entity) cli_json_set(o, "entity", cli_json_text(s->entity, strlen(s->entity)));
-    cli_json_set(o, "missing", json_string("value"));
-    if (s->k > 0) {
-        cli_json_set(o, "requested", json_integer(s->k));
-        cli_json_set(o, "reading", json_string(s->at_most ? "at most" : "at least"));
-    }
-    if (s->suppress_mode == KN_SUPPRESS_GIVEN) cli_json_set(o, "budget", json_integer(d->budget));
-    if (s->k > 0 && s->suppress_mode != KN_SUPPRESS_ASKED) {
-        /* Turned round, the large sets are those that violate it. */
-        cli_json_set(o, s->at_most ? "maximal_violating" : "maximal", border_json(s, d->maximal, d->maximal_count));
-        cli_json_set(o, s->at_most ? "minimal" : "minimal_violating",
-                     border_json(s, d->minimal_violating, d->minimal_count));
-        cli_json_set(o, "holds", json_boolean(holds));
-    } else {
-        json_t *sets = cli_json_array();
-        for (int64_t i = 0; i < d->set_count; i++) cli_json_append(sets, answer_json(s, &d->sets[i]));
-        cli_json_set(o, "sets", sets);
-    }
-    cli_json_set(o, "calls", json_integer(d->calls));
-    cli_json_set(o, "complete", json_boolean(d->complete));
-    if (s->k > 0 && s->suppress_mode != KN_SUPPRESS_ASKED)
-        cli_json_set(o, s->at_most ? "minimal_complete" : "minimal_violating_complete",
-                     json_boolean(d->minimal_complete));
-    if (!d->complete) cli_json_set(o, "why_partial", json_string(d->why_partial));
-    return o;
-}
-
 /* ---- Text ---- */
 
 /* The names of a set, joined; free it. */
@@ -201,6 +128,31 @@ char *cli_mask_text(const cli_list *names, uint64_t set)
     return text;
 }
 
+static int print_answer(cli_diagnosing *s, const kn_sets_options *o, const kn_sets_diagnosis *d, bool *holds)
+{
+    kn_sets_answers   a = KN_SETS_ANSWERS_INIT;
+    kn_diagnose_times times = cli_diagnose_times(s);
+    kn_document      *doc = NULL;
+    kn_error          err = KN_ERROR_INIT;
+    a.options = o;
+    a.sets = d;
+    a.models = s->model_sets;
+    a.sensitive = (const char *const *)s->sensitive.items;
+    a.requirements = (const char *const *)s->require.items;
+    if (s->timings) a.times = &times;
+    kn_status made = kn_document_diagnose_sets(&doc, s->ctx, s->table, &a, &err);
+    if (made == KN_OK) {
+        (void)kn_document_boolean(doc, "holds", holds);
+        s->answer = kn_document_retain(doc);
+    }
+    int code = cli_answer(&s->common, made, doc, &err, NULL);
+    if (code || s->common.json) return code;
+    print_text(s, d);
+    if (s->model_sets) cli_model_sets_print(s);
+    cli_diagnose_print_timings(s);
+    return 0;
+}
+
 int cli_diagnose_over(cli_diagnosing *s)
 {
     kn_sets_options o = KN_SETS_OPTIONS_INIT;
@@ -216,28 +168,15 @@ int cli_diagnose_over(cli_diagnosing *s)
     o.time_limit = s->time_limit;
     kn_error           err = KN_ERROR_INIT;
     kn_sets_diagnosis *d = NULL;
+    bool               holds = true;
     if (kn_diagnose_sets(&d, s->ctx, s->table, &o, &err) != KN_OK) return cli_fail(&err);
-    /* With k, "it holds" means on all columns together, hence on every set. */
-    bool holds = true;
-    if (s->k > 0 && s->suppress_mode != KN_SUPPRESS_ASKED)
-        holds = s->at_most ? d->maximal_count == 0 || d->maximal[d->maximal_count - 1].count < s->over.count
-                           : d->minimal_count == 0 && d->complete;
-    json_t *object = s->common.json ? sets_json(s, d, holds) : NULL;
-    int     code = 0;
-    if (!object) print_text(s, d);
-    if (s->sensitive.count > 0) code = cli_diagnose_models(s, object);
+    int code = s->sensitive.count > 0 ? cli_diagnose_models(s) : 0;
     s->end = cli_now();
-    if (object && code < 2) {
-        cli_diagnose_timings(s, object);
-        cli_json_print(object);
-        object = NULL;
-    }
-    if (!s->common.json) cli_diagnose_print_timings(s);
-    if (code < 2 && s->report) {
-        int written = cli_diagnose_report(s, NULL, d);
+    if (code < 2) { /* nothing is printed where something failed */
+        int written = print_answer(s, &o, d, &holds);
+        if (written == 0 && s->report) written = cli_diagnose_report(s, NULL, d);
         if (written) code = written;
     }
-    json_decref(object);
     kn_sets_diagnosis_free(d);
     if (code) return code;
     return holds ? 0 : 1;

@@ -10,54 +10,6 @@
 
 /* ---- Risk ---- */
 
-static json_t *summary_json(const kn_risk_summary *r)
-{
-    json_t *o = cli_json_object();
-    cli_json_set(o, "highest", cli_json_number(r->highest));
-    cli_json_set(o, "average", cli_json_number(r->average));
-    cli_json_set(o, "expected", cli_json_number(r->expected));
-    cli_json_set(o, "at_risk", json_integer(r->at_risk));
-    cli_json_set(o, "at_risk_share", cli_json_number(r->at_risk_share));
-    return o;
-}
-
-static json_t *risk_json(const kn_risk *r)
-{
-    json_t *o = cli_json_object();
-    cli_json_set(o, "records", json_integer(r->records));
-    cli_json_set(o, "sample_uniques", json_integer(r->sample_uniques));
-    cli_json_set(o, "prosecutor", summary_json(&r->prosecutor));
-    cli_json_set(o, "marketer", cli_json_number(r->marketer));
-    if (r->has_population) {
-        cli_json_set(o, "journalist", summary_json(&r->journalist));
-        cli_json_set(o, "population_rows", json_integer(r->population_rows));
-        cli_json_set(o, "population_uniques", json_integer(r->population_uniques));
-        cli_json_set(o, "shared_uniques", json_integer(r->shared_uniques));
-        cli_json_set(o, "absent_rows", json_integer(r->absent_rows));
-        cli_json_set(o, "exceeding_rows", json_integer(r->exceeding_rows));
-    }
-    if (r->sampled) {
-        json_t *estimates = cli_json_array();
-        for (int i = 0; i < 2; i++) {
-            json_t *e = cli_json_object();
-            cli_json_set(e, "estimator", json_string(kn_uniques_model_name(r->estimates[i].model)));
-            cli_json_set(e, "uniques", cli_json_number(r->estimates[i].uniques));
-            cli_json_set(e, "share", cli_json_number(r->estimates[i].share));
-            cli_json_set(e, "status", json_string(kn_estimate_status_text(r->estimates[i].status)));
-            cli_json_append(estimates, e);
-        }
-        cli_json_set(o, "population_size", json_integer(r->population_size));
-        cli_json_set(o, "population_uniques_estimated", estimates);
-        cli_json_set(o, "recommended", json_string(kn_uniques_model_name(r->recommended)));
-        cli_json_set(o, "intrusion", cli_json_number(r->intrusion));
-    }
-    if (r->weighted) {
-        cli_json_set(o, "weight_sum", cli_json_number(r->weight_sum));
-        cli_json_set(o, "individual", summary_json(&r->individual));
-    }
-    return o;
-}
-
 static void add_summary(cli_figures *to, const kn_risk_summary *r, const char *who)
 {
     char name[64];
@@ -120,11 +72,10 @@ static int read_options(kn_risk_options *o, const cli_diagnosing *s)
     return 0;
 }
 
-int cli_diagnose_risk(cli_diagnosing *s, json_t *object)
+int cli_diagnose_risk(cli_diagnosing *s)
 {
     kn_risk_options o = KN_RISK_OPTIONS_INIT;
     kn_table       *population = NULL;
-    kn_risk        *r = NULL;
     kn_error        err = KN_ERROR_INIT;
     int             code = read_options(&o, s);
     if (code) return code;
@@ -133,49 +84,15 @@ int cli_diagnose_risk(cli_diagnosing *s, json_t *object)
         if (!cli_table_read(&population, s->ctx, &s->input, paths, 1, o.quasi, o.quasi_count, &code)) return code;
         o.population = population;
     }
-    if (kn_risk_measure(&r, s->ctx, s->table, &o, &err) != KN_OK) {
+    if (kn_risk_measure(&s->risk_found, s->ctx, s->table, &o, &err) != KN_OK)
         code = cli_fail(&err);
-    } else {
-        add_risk(&s->figures, r);
-        if (object) cli_json_set(object, "risk", risk_json(r));
-    }
-    kn_risk_free(r);
+    else
+        add_risk(&s->figures, s->risk_found);
     kn_table_free(population);
     return code;
 }
 
 /* ---- Special uniques ---- */
-
-static json_t *suda_json(const cli_diagnosing *s, const kn_suda *r)
-{
-    json_t *o = cli_json_object(), *sizes = cli_json_array(), *columns = cli_json_array(), *rows = cli_json_array();
-    for (int i = 1; i <= r->max_size; i++) cli_json_append(sizes, json_integer(r->msus_by_size[i]));
-    for (int c = 0; c < r->columns; c++) {
-        json_t *one = cli_json_object();
-        cli_json_set(one, "attribute", cli_json_text(s->qi.items[c], strlen(s->qi.items[c])));
-        cli_json_set(one, "msus", json_integer(r->column_msus[c]));
-        cli_json_set(one, "share", cli_json_number(r->column_share[c]));
-        cli_json_append(columns, one);
-    }
-    for (int64_t i = 0; i < r->special_count; i++) {
-        const kn_special_row *special = &r->special[i];
-        json_t               *one = cli_json_object(), *shares = cli_json_array();
-        for (int c = 0; c < r->columns && r->row_columns; c++)
-            cli_json_append(shares, cli_json_number(r->row_columns[i * r->columns + c]));
-        cli_json_set(one, "row", json_integer(special->row + 1));
-        cli_json_set(one, "score", cli_json_number(special->score));
-        cli_json_set(one, "msus", json_integer(special->msus));
-        cli_json_set(one, "smallest", json_integer(special->smallest));
-        cli_json_set(one, "columns", shares);
-        cli_json_append(rows, one);
-    }
-    cli_json_set(o, "max_size", json_integer(r->max_size));
-    cli_json_set(o, "complete", json_boolean(!r->partial));
-    cli_json_set(o, "msus_by_size", sizes);
-    cli_json_set(o, "columns", columns);
-    cli_json_set(o, "rows", rows);
-    return o;
-}
 
 static void add_suda(cli_figures *to, const cli_diagnosing *s, const kn_suda *r)
 {
@@ -217,20 +134,17 @@ static void add_rows(cli_figures *to, const kn_suda *r)
     }
 }
 
-int cli_diagnose_suda(cli_diagnosing *s, json_t *object)
+int cli_diagnose_suda(cli_diagnosing *s)
 {
     kn_suda_options o = KN_SUDA_OPTIONS_INIT;
     o.quasi = (const char *const *)s->qi.items;
     o.quasi_count = s->qi.count;
     o.missing = s->missing;
     o.max_size = (int)s->max_size;
-    o.row_columns = object != NULL;
+    o.row_columns = s->common.json;
     kn_error err = KN_ERROR_INIT;
-    kn_suda *r = NULL;
-    if (kn_suda_search(&r, s->ctx, s->table, &o, &err) != KN_OK) return cli_fail(&err);
-    add_suda(&s->figures, s, r);
-    add_rows(&s->rows, r);
-    if (object) cli_json_set(object, "suda", suda_json(s, r));
-    kn_suda_free(r);
+    if (kn_suda_search(&s->suda_found, s->ctx, s->table, &o, &err) != KN_OK) return cli_fail(&err);
+    add_suda(&s->figures, s, s->suda_found);
+    add_rows(&s->rows, s->suda_found);
     return 0;
 }

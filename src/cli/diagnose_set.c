@@ -6,79 +6,6 @@
 #include "diagnose.h"
 #include "pictures.h"
 
-/* ---- JSON ---- */
-
-static json_t *staircase_json(const kn_diagnosis *d)
-{
-    json_t *steps = cli_json_array();
-    for (int64_t i = 0; i < kn_diagnosis_steps(d); i++) {
-        kn_step step = kn_diagnosis_step(d, i);
-        json_t *one = cli_json_object();
-        cli_json_set(one, "k", json_integer(step.k));
-        cli_json_set(one, "removed", json_integer(step.removed));
-        cli_json_append(steps, one);
-    }
-    return steps;
-}
-
-static json_t *histogram_json(const kn_diagnosis *d)
-{
-    json_t *histogram = cli_json_array();
-    for (int64_t i = 0; i < d->size_count; i++) {
-        json_t *bar = cli_json_object();
-        cli_json_set(bar, "size", json_integer(d->sizes[i].size));
-        cli_json_set(bar, "classes", json_integer(d->sizes[i].classes));
-        cli_json_set(bar, "rows", json_integer(d->sizes[i].rows));
-        cli_json_append(histogram, bar);
-    }
-    return histogram;
-}
-
-static void add_missing(const cli_diagnosing *s, const kn_diagnosis *d, json_t *o)
-{
-    cli_json_set(o, "missing", json_string(kn_missing_name(s->missing)));
-    cli_json_set(o, "missing_rows", json_integer(d->missing_rows));
-    cli_json_set(o, "dropped", json_integer(d->dropped));
-}
-
-static json_t *answer_json(const cli_diagnosing *s, const kn_diagnosis *d, bool holds)
-{
-    json_t *o = cli_json_object(), *quasi = cli_json_array();
-    for (int i = 0; i < s->qi.count; i++) cli_json_append(quasi, cli_json_text(s->qi.items[i], strlen(s->qi.items[i])));
-    cli_json_set(o, "rows", json_integer(d->rows));
-    cli_json_set(o, "quasi", quasi);
-    if (s->entity) {
-        cli_json_set(o, "entity", cli_json_text(s->entity, strlen(s->entity)));
-        cli_json_set(o, "persons", json_integer(d->persons));
-    }
-    add_missing(s, d, o);
-    cli_json_set(o, "k", json_integer(d->k));
-    cli_json_set(o, "classes", json_integer(d->classes));
-    cli_json_set(o, "unique_rows", json_integer(d->unique_rows));
-    cli_json_set(o, "histogram", histogram_json(d));
-    if (s->k > 0) {
-        cli_json_set(o, "requested", json_integer(s->k));
-        cli_json_set(o, "reading", json_string(s->at_most ? "at most" : "at least"));
-        cli_json_set(o, "below_classes", json_integer(d->below_classes));
-        cli_json_set(o, "below_rows", json_integer(d->below_rows));
-    }
-    cli_json_set(o, "suppressed", json_integer(d->suppressed));
-    if (s->suppress_mode == KN_SUPPRESS_GIVEN) {
-        cli_json_set(o, "budget", json_integer(d->budget));
-        cli_json_set(o, "suppressed_classes", json_integer(d->suppressed_classes));
-        cli_json_set(o, "k_after", json_integer(d->k_after));
-    }
-    if (s->suppress_mode == KN_SUPPRESS_ASKED) {
-        cli_json_set(o, "staircase", staircase_json(d));
-        if (s->k > 0) {
-            int64_t removed = kn_diagnosis_removal(d, s->k, s->at_most);
-            cli_json_set(o, "removed", removed < 0 ? json_null() : json_integer(removed));
-        }
-    }
-    cli_json_set(o, "holds", s->k > 0 ? json_boolean(holds) : json_null());
-    return o;
-}
-
 /* ---- Text ---- */
 
 /* Class sizes in powers of two, as a person wants to see them. */
@@ -217,14 +144,6 @@ static void print_text(const cli_diagnosing *s, const kn_diagnosis *d, bool hold
     if (s->suppress_mode == KN_SUPPRESS_ASKED) print_staircase(s, d);
 }
 
-/* Yes or no, in the reading asked for. */
-static bool judge(const cli_diagnosing *s, const kn_diagnosis *d)
-{
-    if (s->k == 0) return true;
-    if (s->suppress_mode == KN_SUPPRESS_ASKED) return kn_diagnosis_removal(d, s->k, s->at_most) >= 0;
-    return s->at_most ? d->k_after <= s->k : d->holds;
-}
-
 /* The rows that go, into a file of their own. */
 static int write_suppressed(const cli_diagnosing *s, const kn_diagnose_options *o, const kn_diagnosis *d)
 {
@@ -244,16 +163,16 @@ static int write_suppressed(const cli_diagnosing *s, const kn_diagnose_options *
 }
 
 /* Models, risk and special uniques, where they were asked for: the worst exit code. */
-static int measure_more(cli_diagnosing *s, json_t *object)
+static int measure_more(cli_diagnosing *s)
 {
     int code = 0;
-    if (s->sensitive.count > 0) code = cli_diagnose_models(s, object);
+    if (s->sensitive.count > 0) code = cli_diagnose_models(s);
     if (s->risk && code < 2) {
-        int next = cli_diagnose_risk(s, object);
+        int next = cli_diagnose_risk(s);
         if (next > code) code = next;
     }
     if (s->suda && code < 2) {
-        int next = cli_diagnose_suda(s, object);
+        int next = cli_diagnose_suda(s);
         if (next > code) code = next;
     }
     return code;
@@ -272,32 +191,50 @@ static kn_diagnose_options options_of(const cli_diagnosing *s)
     return o;
 }
 
+static int print_answer(cli_diagnosing *s, const kn_diagnose_options *o, const kn_diagnosis *d, bool *holds)
+{
+    kn_diagnose_answers a = KN_DIAGNOSE_ANSWERS_INIT;
+    kn_diagnose_times   times = cli_diagnose_times(s);
+    kn_document        *doc = NULL;
+    kn_error            err = KN_ERROR_INIT;
+    a.options = o;
+    a.diagnosis = d;
+    a.at_most = s->at_most;
+    a.suppress_mode = s->suppress_mode;
+    a.models = s->models;
+    a.requirements = (const char *const *)s->require.items;
+    a.risk = s->risk_found;
+    a.suda = s->suda_found;
+    if (s->timings) a.times = &times;
+    kn_status made = kn_document_diagnose(&doc, s->ctx, s->table, &a, &err);
+    if (made == KN_OK) {
+        (void)kn_document_boolean(doc, "holds", holds);
+        s->answer = kn_document_retain(doc);
+    }
+    int code = cli_answer(&s->common, made, doc, &err, NULL);
+    if (code || s->common.json) return code;
+    print_text(s, d, *holds);
+    cli_figures_print(&s->figures, stdout);
+    cli_figures_print(&s->rows, stdout);
+    cli_diagnose_print_timings(s);
+    return 0;
+}
+
 int cli_diagnose_set(cli_diagnosing *s)
 {
     kn_diagnose_options o = options_of(s);
     kn_error            err = KN_ERROR_INIT;
     kn_diagnosis       *d = NULL;
+    bool                holds = true;
     if (kn_diagnose(&d, s->ctx, s->table, &o, &err) != KN_OK) return cli_fail(&err);
-    bool    holds = judge(s, d);
-    json_t *object = s->common.json ? answer_json(s, d, holds) : NULL;
-    int     code = measure_more(s, object);
+    int code = measure_more(s);
     s->end = cli_now();
     if (code < 2) { /* nothing is printed where something failed */
-        if (object) {
-            cli_diagnose_timings(s, object);
-            cli_json_print(object);
-            object = NULL;
-        } else {
-            print_text(s, d, holds);
-            cli_figures_print(&s->figures, stdout);
-            cli_figures_print(&s->rows, stdout);
-            cli_diagnose_print_timings(s);
-        }
-        int written = s->write_suppressed ? write_suppressed(s, &o, d) : 0;
+        int written = print_answer(s, &o, d, &holds);
+        if (written == 0 && s->write_suppressed) written = write_suppressed(s, &o, d);
         if (written == 0 && s->report) written = cli_diagnose_report(s, d, NULL);
         if (written) code = written;
     }
-    json_decref(object);
     kn_diagnosis_free(d);
     if (code) return code;
     return holds ? 0 : 1;

@@ -249,54 +249,6 @@ bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *op
     return ok;
 }
 
-/* "12,5": digits, at most one comma among them, perhaps a sign. `fraction`: how many stand behind the comma. */
-static bool is_comma_number(const char *text, size_t length, size_t *fraction)
-{
-    size_t i = length > 0 && text[0] == '-', begin = i, comma = length;
-    for (; i < length; i++) {
-        if (text[i] == ',' && comma == length && i > begin)
-            comma = i;
-        else if (text[i] < '0' || text[i] > '9')
-            return false;
-    }
-    *fraction = comma < length ? length - comma - 1 : 0;
-    return length > begin && comma + 1 != length;
-}
-
-/* Is it text only because its decimal mark is a comma? Where three digits follow every comma, it may be one of thousands. */
-static bool has_decimal_commas(const kn_table *table, int column)
-{
-    bool found = false;
-    if (kn_table_type(table, column) != KN_TYPE_TEXT) return false;
-    for (uint32_t code = 0; code < kn_table_distinct(table, column); code++) {
-        size_t      length = 0, fraction = 0;
-        const char *text = kn_table_text(table, column, code, &length);
-        if (!is_comma_number(text, length, &fraction)) return false;
-        found |= fraction > 0 && fraction != 3;
-    }
-    return found;
-}
-
-void cli_table_notes(const kn_table *table)
-{
-    for (int c = 0; c < kn_table_columns(table); c++) {
-        char   *name = cli_escape(kn_table_name(table, c), strlen(kn_table_name(table, c)));
-        int64_t respelled = kn_table_respelled(table, c);
-        if (kn_table_unnamed(table, c)) cli_note("a column without a name is called \"%s\", after its place", name);
-        if (respelled > 0)
-            cli_note("column \"%s\": %" PRId64 " spellings of a number or date were read as equal to another one (like "
-                     "1.0 and 1.00); --type '%s:text' tells them apart",
-                     name, respelled, name);
-        if (kn_table_ambiguous_dates(table, c))
-            cli_note("column \"%s\" has dates that can be read as day/month or month/day, and stays text; "
-                     "--type '%s:date:%%d/%%m/%%Y' decides",
-                     name, name);
-        if (has_decimal_commas(table, c))
-            cli_note("column \"%s\" has numbers with a decimal comma, and stays text; --decimal , reads them", name);
-        free(name);
-    }
-}
-
 bool cli_overwrites_input(const char *output, char *const *inputs, int input_count)
 {
     struct stat out, in;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
+#include "document.h"
 
 enum { LABEL_WIDTH = 7, INDENT = 6, MOST_WIDTH = 100, TEXT_SIZE = 600 };
 
@@ -171,92 +171,17 @@ static void print_metrics(void)
 
 /* ---- JSON ---- */
 
-static json_t *text(const char *value)
+static void print_json(const cli_common *common)
 {
-    return value ? cli_json_text(value, strlen(value)) : json_null();
-}
-
-static json_t *model_name(int model)
-{
-    const kn_model_entry *e = kn_catalogue_model(model);
-    char                  name[64];
-    snprintf(name, sizeof name, "%s%s%s", e->name, e->variant ? " " : "", e->variant ? e->variant : "");
-    return text(name);
-}
-
-/* "auto" can keep what some method can. */
-static bool keeps(int method, int model)
-{
-    if (method != KN_CATALOGUE_AUTO) return kn_method_keeps((kn_method)method, model);
-    for (int m = 0; m < KN_METHODS; m++)
-        if (kn_method_keeps((kn_method)m, model)) return true;
-    return false;
-}
-
-static json_t *methods_json(void)
-{
-    json_t *list = cli_json_array();
-    for (int m = 0; m < KN_CATALOGUE_METHODS; m++) {
-        const kn_method_entry *e = kn_catalogue_method(m);
-        json_t                *o = cli_json_object(), *models = cli_json_array();
-        bool                   any = m == KN_CATALOGUE_AUTO;
-        for (int i = 0; i < KN_CATALOGUE_MODELS; i++)
-            if (keeps(m, i)) cli_json_append(models, model_name(i));
-        cli_json_set(o, "name", text(e->name));
-        cli_json_set(o, "shape", text(any ? "any" : kn_shape_name(kn_method_shape((kn_method)m))));
-        cli_json_set(o, "default", json_boolean(!any && kn_method_is_default((kn_method)m)));
-        cli_json_set(o, "decides", text(e->kind));
-        cli_json_set(o, "models", models);
-        cli_json_set(o, "paper", text(e->paper));
-        cli_json_set(o, "cost", text(e->cost));
-        cli_json_set(o, "use", text(e->use));
-        cli_json_append(list, o);
-    }
-    return list;
-}
-
-static json_t *models_json(void)
-{
-    json_t *list = cli_json_array();
-    for (int i = 0; i < KN_CATALOGUE_MODELS; i++) {
-        const kn_model_entry *e = kn_catalogue_model(i);
-        json_t               *o = cli_json_object(), *methods = cli_json_array();
-        for (int m = 0; m < KN_METHODS; m++)
-            if (kn_method_keeps((kn_method)m, i)) cli_json_append(methods, text(kn_catalogue_method(m)->name));
-        cli_json_set(o, "name", text(e->name));
-        cli_json_set(o, "variant", text(e->variant));
-        cli_json_set(o, "option", text(i == KN_CATALOGUE_KMN ? "--kmn" : "--require"));
-        cli_json_set(o, "example", text(e->example));
-        cli_json_set(o, "diagnose", json_boolean(kn_model_diagnosed(i)));
-        cli_json_set(o, "says", text(e->says));
-        cli_json_set(o, "needs", text(e->needs));
-        cli_json_set(o, "methods", methods);
-        cli_json_set(o, "paper", text(e->paper));
-        cli_json_set(o, "use", text(e->use));
-        cli_json_append(list, o);
-    }
-    return list;
-}
-
-static json_t *metrics_json(void)
-{
-    json_t *list = cli_json_array();
-    for (int i = 0; i < KN_CATALOGUE_METRICS; i++) {
-        const kn_metric_entry *e = kn_catalogue_metric(i);
-        json_t                *o = cli_json_object(), *shapes = cli_json_array();
-        for (int s = 0; s < KN_SHAPES; s++)
-            if (e->shapes >> s & 1) cli_json_append(shapes, text(kn_shape_name((kn_shape)s)));
-        cli_json_set(o, "name", text(e->name));
-        cli_json_set(o, "shapes", shapes);
-        cli_json_set(o, "utility", json_boolean(i < KN_METRICS));
-        cli_json_set(o, "larger_is_better", json_boolean(e->larger_is_better));
-        cli_json_set(o, "says", text(e->says));
-        cli_json_set(o, "range", text(e->range));
-        cli_json_set(o, "paper", text(e->paper));
-        cli_json_set(o, "use", text(e->use));
-        cli_json_append(list, o);
-    }
-    return list;
+    kn_error     err = KN_ERROR_INIT;
+    kn_context  *ctx = NULL;
+    kn_document *doc = NULL;
+    kn_status    made = kn_context_create(&ctx, NULL, &err);
+    if (made == KN_OK)
+        made = kn_document_catalogue(&doc, ctx, common->list_methods, common->list_models, common->list_metrics, &err);
+    int code = cli_answer(common, made, doc, &err, NULL);
+    kn_context_free(ctx);
+    if (code) exit(code); /* no memory, as everywhere here */
 }
 
 /* ---- Interface ---- */
@@ -265,11 +190,7 @@ bool cli_lists_print(const cli_common *common)
 {
     bool methods = common->list_methods, models = common->list_models, metrics = common->list_metrics;
     if (common->json && (methods || models || metrics)) {
-        json_t *o = cli_json_object();
-        if (methods) cli_json_set(o, "methods", methods_json());
-        if (models) cli_json_set(o, "models", models_json());
-        if (metrics) cli_json_set(o, "metrics", metrics_json());
-        cli_json_print(o);
+        print_json(common);
         return true;
     }
     if (methods) print_methods();

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "document.h"
 #include "topics.h"
 
 static const cli_command *const commands[] = {&cli_profile, &cli_diagnose,  &cli_dependencies, &cli_hierarchy,
@@ -91,7 +92,7 @@ static int unknown_word(const char *word, const char *what, bool topics)
 }
 
 /* `kanon help COMMAND WORD` is `kanon COMMAND WORD --help`: a command may have a help for each of its words. A topic may
- * have several: `kanon help release rules`. */
+ * have several: `kanon help release rules`. `kanon help answers NAME` is the schema of an answer. */
 static int help(int argc, char **argv)
 {
     if (argc == 0 || strcmp(argv[0], "help") == 0 || strcmp(argv[0], "--help") == 0) {
@@ -102,11 +103,13 @@ static int help(int argc, char **argv)
         print_topics();
         return 0;
     }
+    if (argc == 2 && strcmp(argv[0], "answers") == 0) return cli_schema_print(argv[1]);
     const cli_command *command = find_command(argv[0]);
     if (!command) {
         const cli_topic *topic = cli_topic_find(argv, argc);
         if (!topic) return unknown_word(argv[0], "command or topic", true);
         fputs(topic->text, stdout);
+        if (strcmp(topic->name, "answers") == 0) cli_answers_print();
         return 0;
     }
     if (argc == 1) {

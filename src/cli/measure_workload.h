@@ -1,14 +1,12 @@
-/* measure_workload.h: how `kanon measure` tells a workload's answers. */
+/* measure_workload.h: how `kanon measure` prints a workload's answers. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_MEASURE_WORKLOAD_H
 #define CLI_MEASURE_WORKLOAD_H
 
-#include <kanon/workload.h>
-
 #include "diagnose.h"
-#include "json.h"
+#include "document.h"
 
-void    cli_workload_words(const kn_workload *workload, const kn_workload_report *report);
-json_t *cli_workload_json(const kn_workload *workload, const kn_workload_report *report);
+/* "workload" of the answer of measure, in words. */
+void cli_workload_print(const cli_value *workload);
 
 #endif

@@ -1,6 +1,6 @@
 /* pictures.c: pictures of a diagnosis as text (pictures.h).
  *
- * The staircase is drawn column by column on a grid of characters; the subsets of a list are told as lines of letters.
+ * The staircase is drawn column by column on a grid of characters; the subsets of a list are lines of letters.
  * What is known of a set comes from the list of sets or follows from the borders: what breaks breaks with more columns,
  * what holds holds with fewer. Cost: one pass over the class sizes; 2^n sets for up to twenty columns,
  * beyond that only the borders are counted.

@@ -163,7 +163,7 @@ static void on_stop(int signal_number)
         kn_context *ctx = atomic_load(&current);
         if (ctx) kn_context_cancel(ctx);
     } else if (signal_number != SIGHUP) {
-        /* A wrapper may pass the same key stroke on once more, and a closed terminal is told to us twice. */
+        /* A wrapper may pass the same key stroke on once more, and a closed terminal is reported twice. */
         int64_t ms = (int64_t)(now.tv_sec - stop_time.tv_sec) * 1000 + (now.tv_nsec - stop_time.tv_nsec) / 1000000;
         if (ms > SAME_STROKE_MS) {
             signal(signal_number, SIG_DFL);
@@ -286,6 +286,13 @@ const cli_list *cli_notes(void)
     return &notes;
 }
 
+void cli_say(const char *note)
+{
+    char *text = cli_escape(note, strlen(note));
+    print_note(text);
+    free(text);
+}
+
 void cli_note(const char *format, ...)
 {
     va_list args;
@@ -313,7 +320,7 @@ int cli_finish(int code)
     errno = 0;
     bool failed = fflush(stdout) != 0 || ferror(stdout);
     int  why = errno;
-    /* Some file systems tell of a full disk or quota only when a descriptor is closed. */
+    /* Some file systems report a full disk or quota only when a descriptor is closed. */
     int copy = failed ? -1 : dup(STDOUT_FILENO);
     if (copy >= 0 && close(copy) != 0) {
         failed = true;

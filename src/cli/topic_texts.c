@@ -464,6 +464,23 @@ static const char files_text[] =
     "\n"
     "Read on: kanon help release rules, docs/release-file.md, docs/tables.md\n";
 
+/* main.c prints the list of answers behind it. */
+static const char answers_text[] =
+    "Answers: what --json prints, for programs\n"
+    "\n"
+    "Every command with --json prints one document. Its fields are declared once,\n"
+    "each with a type, a unit and a sentence; \"answer\" says which document it is,\n"
+    "\"notes\" what you should know. A number that is unknown or has no bound is null.\n"
+    "\n"
+    "'kanon help answers NAME' prints its JSON Schema (draft 2020-12). Fields are\n"
+    "added with time; none is renamed without a line in CHANGELOG.md.\n"
+    "\n"
+    "Try:\n"
+    "  $ kanon diagnose people.csv --qi sex,age --json\n"
+    "  $ kanon help answers diagnose\n"
+    "\n"
+    "Read on: kanon help exit-codes, docs/json.md, docs/library.md\n";
+
 /* clang-format on */
 
 const cli_topic cli_topics[] = {
@@ -486,6 +503,8 @@ const cli_topic cli_topics[] = {
      databases_text},
     {"trees", " tree records record xml json baskets kmn k-mn km ",
      "records whose structure tells who they are (XML, JSON, baskets)", trees_text},
+    {"answers", " answer schema schemas json-schema document documents fields ", "what --json prints, for programs",
+     answers_text},
     {"exit-codes", " exit-code exit codes errors messages ", "the answer, for scripts", exit_codes_text},
     {"files", " file spec release-file yaml csv roles role ", "the release file and what is read", files_text},
     {NULL, NULL, NULL, NULL},

@@ -1,5 +1,5 @@
-/* verify.h: what the files of `kanon verify` share: cmd_verify.c reads the options and tells of a table,
- * verify_database.c of a database, verify_records.c of records that are trees.
+/* verify.h: what the files of `kanon verify` share: cmd_verify.c reads the options and prints what was found of a table,
+ * database/verify.c of a database, records/verify.c of records that are trees.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_VERIFY_H
 #define CLI_VERIFY_H
@@ -7,8 +7,9 @@
 #include <kanon/verify.h>
 
 #include "anonymize.h"
+#include "document.h"
 
-/* Verifies a release of a database and tells. The exit code. */
+/* Verifies a release of a database and prints what was found. The exit code. */
 int cli_verify_database(const cli_anonymizing *a, kn_context *ctx, const kn_spec *spec,
                         const kn_database_verify_options *options);
 
@@ -18,17 +19,15 @@ int cli_verify_records(const cli_anonymizing *a, kn_context *ctx, const kn_spec 
 
 /* ---- Parts ---- */
 
-/* A table of promises and what was reached; `worst` names that column. */
-void    cli_verified_print(const kn_verified_model *models, int count, const char *worst);
-json_t *cli_verified_json(const kn_verified_model *models, int count);
-
 /* The sentence that opens: may it be published? */
-void cli_verdict_print(kn_outcome outcome);
+void cli_verdict_print(const cli_value *answer);
 
-/* What is wrong and what was not decided, as lists; nothing where nothing is. `counted` says how places are counted. */
-void    cli_problems_print(const char *const *problems, int count, bool more, const char *counted);
-void    cli_open_print(const char *const *open, int count);
-json_t *cli_problems_json(const char *const *problems, int count);
+/* Whether everything has an original, by one of the sentences (in the order of kn_assignment); what is wrong and what was not
+ * decided, as lists; nothing where nothing is. `counted` says how places are counted. */
+void cli_findings_print(const cli_value *answer, const char *const sentences[3], const char *counted);
+
+/* A table of promises and what was reached; `worst` names that column. */
+void cli_verified_print(const cli_value *answer, const char *worst);
 
 /* 0 it holds, 1 it does not, 4 it was not decided. */
 int cli_outcome_code(kn_outcome outcome);

@@ -45,15 +45,12 @@ void kn_builder_free(kn_builder *b)
     if (!b) return;
     for (int c = 0; c < b->column_count; c++) {
         kn_builder_column *column = &b->columns[c];
-        kn_free(column->name);
-        kn_free(column->ids);
+        KN_FREE(column->name, column->ids);
         if (column->interners)
             for (int s = 0; s < b->slots; s++) kn_interner_free(&column->interners[s]);
         kn_free(column->interners);
     }
-    kn_free(b->columns);
-    kn_free(b->segments);
-    kn_free(b);
+    KN_FREE(b->columns, b->segments, b);
 }
 
 kn_interner *kn_builder_interner(kn_builder *b, int column, int slot)
@@ -113,10 +110,8 @@ kn_status kn_builder_extend(kn_builder *b, int64_t rows, int slot, int64_t *firs
     if (last && last->slot == slot) {
         last->rows += rows;
     } else {
-        void *segments = b->segments;
-        if (!kn_grow(b->ctx, &segments, &b->segment_capacity, b->segment_count + 1, sizeof *b->segments))
+        if (!KN_GROW(b->ctx, &b->segments, &b->segment_capacity, b->segment_count + 1))
             return kn_fail_memory(err, b->ctx, WHAT);
-        b->segments = segments;
         b->segments[b->segment_count++] = (kn_segment){b->rows, rows, slot};
     }
     b->rows += rows;

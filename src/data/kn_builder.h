@@ -41,10 +41,10 @@ kn_interner *kn_builder_interner(kn_builder *builder, int column, int slot);
 /* The id of a text in this interner (>= 1), the same for equal texts; KN_ID_FAILED on failure. */
 uint32_t kn_intern(kn_interner *interner, kn_string text);
 
-/* Makes room for `rows` more rows, whose ids come from `slot`. */
+/* Makes space for `rows` more rows, whose ids come from `slot`. */
 KN_CHECK kn_status kn_builder_extend(kn_builder *builder, int64_t rows, int slot, int64_t *first_row, kn_error *err);
 
-/* Stores ids. Order: intern, then extend, then write (extending makes room for the largest id interned so far). */
+/* Stores ids. Order: intern, then extend, then write (extending makes space for the largest id interned so far). */
 void kn_builder_write(kn_builder *builder, int column, int64_t first_row, const uint32_t *ids, int64_t rows);
 
 /* Texts that mean "missing" (compared after stripping spaces); the strings must live until finish. Default: none. */

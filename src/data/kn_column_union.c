@@ -31,16 +31,11 @@ typedef struct merging {
     kn_column  *out;
 } merging;
 
-static bool is_number(kn_type type)
-{
-    return type == KN_TYPE_INTEGER || type == KN_TYPE_DECIMAL;
-}
-
 static kn_type common_type(const kn_column *a, const kn_column *b)
 {
     if (a->type == b->type || b->dict.count == 0) return a->type;
     if (a->dict.count == 0) return b->type;
-    return is_number(a->type) && is_number(b->type) ? KN_TYPE_DECIMAL : KN_TYPE_TEXT;
+    return kn_type_is_number(a->type) && kn_type_is_number(b->type) ? KN_TYPE_DECIMAL : KN_TYPE_TEXT;
 }
 
 /* ---- Preparing one side ---- */
@@ -104,7 +99,7 @@ static int compare(const merging *m, uint32_t a, uint32_t b)
     return p < q ? -1 : p > q;
 }
 
-/* Appends a value to the union's dictionary, whose arrays have room for all of them. */
+/* Appends a value to the union's dictionary, whose arrays have space for all of them. */
 static void append(merging *m, const side *s, uint32_t code)
 {
     kn_dictionary *dict = &m->out->dict;
@@ -153,13 +148,8 @@ static kn_status make_dictionary(merging *m, kn_error *err)
 
 void kn_column_union_free(kn_column_union *both)
 {
-    kn_free(both->column.name);
-    kn_free(both->column.dict.offsets);
-    kn_free(both->column.dict.bytes);
-    kn_free(both->column.dict.integers);
-    kn_free(both->column.dict.decimals);
-    kn_free(both->first);
-    kn_free(both->second);
+    KN_FREE(both->column.name, both->column.dict.offsets, both->column.dict.bytes, both->column.dict.integers,
+            both->column.dict.decimals, both->first, both->second);
     memset(both, 0, sizeof *both);
 }
 
@@ -176,8 +166,7 @@ kn_status kn_column_union_make(kn_column_union *out, kn_context *ctx, const kn_c
     out->first = m.sides[0].codes;
     out->second = m.sides[1].codes;
     for (int i = 0; i < 2; i++) {
-        kn_free(m.sides[i].decimals);
-        kn_free(m.sides[i].order);
+        KN_FREE(m.sides[i].decimals, m.sides[i].order);
     }
     if (st != KN_OK) kn_column_union_free(out);
     return st;

@@ -43,9 +43,7 @@ kn_status kn_database_create(kn_database **out, kn_context *ctx, const char *sou
 
 static void free_foreign(kn_foreign_key *f)
 {
-    kn_free(f->target_name);
-    kn_free(f->columns);
-    kn_free(f->target_columns);
+    KN_FREE(f->target_name, f->columns, f->target_columns);
 }
 
 static void free_table(kn_database_table *t)
@@ -56,12 +54,7 @@ static void free_table(kn_database_table *t)
             kn_hierarchy_free(t->columns[c].hierarchy);
         }
     for (int i = 0; i < t->foreign_count; i++) free_foreign(&t->foreign[i]);
-    kn_free(t->foreign);
-    kn_free(t->columns);
-    kn_free(t->key);
-    kn_free(t->children);
-    kn_free(t->quasi);
-    kn_free(t->name);
+    KN_FREE(t->foreign, t->columns, t->key, t->children, t->quasi, t->name);
     kn_table_free(t->table);
 }
 
@@ -69,10 +62,7 @@ void kn_database_free(kn_database *db)
 {
     if (!db) return;
     for (int t = 0; t < db->table_count; t++) free_table(&db->tables[t]);
-    kn_free(db->tables);
-    kn_free(db->order);
-    kn_free(db->source);
-    kn_free(db);
+    KN_FREE(db->tables, db->order, db->source, db);
 }
 
 kn_status kn_database_add(kn_database *db, const char *name, kn_table *table, kn_error *err)
@@ -349,11 +339,7 @@ typedef struct join {
 static void join_free(join *j)
 {
     for (int i = 0; j->maps && i < j->index.count; i++) kn_free(j->maps[i]);
-    kn_free(j->maps);
-    kn_free(j->codes);
-    kn_free(j->scratch);
-    kn_free(j->found);
-    kn_free(j->index.rows);
+    KN_FREE(j->maps, j->codes, j->scratch, j->found, j->index.rows);
 }
 
 static bool join_prepare(join *j, const kn_database *db, const kn_table *table, const kn_foreign_key *f)
@@ -385,7 +371,7 @@ static void join_rows(join *j, const kn_table *table, const kn_foreign_key *f)
     }
 }
 
-/* The first row hangs where another should, by mistake. */
+/* The first row refers to the wrong parent, by mistake. */
 static inline void mistake_parent(uint32_t *found, int64_t rows)
 {
     for (int64_t r = 1; r < rows; r++) {
@@ -431,8 +417,7 @@ kn_status kn_database_key_faults(int64_t *out, const kn_database *db, int table,
     uint32_t *codes = kn_alloc_array(db->ctx, 2 * (size_t)t->key_count, sizeof *codes);
     bool      ok = codes && key_index_make(&x, db->ctx, codes, codes + t->key_count);
     *out = x.faults + x.missing;
-    kn_free(x.rows);
-    kn_free(codes);
+    KN_FREE(x.rows, codes);
     return ok ? KN_OK : kn_fail_memory(err, db->ctx, WHAT);
 }
 
@@ -453,8 +438,7 @@ static kn_status drop_orphans(kn_database *db, kn_database_table *t, int64_t *dr
         kn_table_free(t->table);
         t->table = kept;
     }
-    kn_free(rows);
-    kn_free(parent);
+    KN_FREE(rows, parent);
     return st;
 }
 

@@ -74,16 +74,11 @@ typedef struct reading {
     int32_t     offset; /* seconds east of UTC */
 } reading;
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Between `least` and `most` digits, as many as there are. */
 static bool read_number(reading *r, int least, int most, int *out)
 {
     int n = 0, value = 0;
-    while (n < most && r->at < r->end && is_digit(*r->at)) {
+    while (n < most && r->at < r->end && kn_is_digit(*r->at)) {
         value = value * 10 + (*r->at++ - '0');
         n++;
     }
@@ -119,10 +114,10 @@ static bool read_month_name(reading *r)
 /* The fraction of a second, if one follows. `next` is what the pattern goes on with. */
 static bool read_fraction(reading *r, char next)
 {
-    if (r->end - r->at < 2 || (*r->at != '.' && *r->at != ',') || *r->at == next || !is_digit(r->at[1])) return true;
+    if (r->end - r->at < 2 || (*r->at != '.' && *r->at != ',') || *r->at == next || !kn_is_digit(r->at[1])) return true;
     r->at++;
     int scale = 100000;
-    for (; r->at < r->end && is_digit(*r->at); r->at++, scale /= 10) {
+    for (; r->at < r->end && kn_is_digit(*r->at); r->at++, scale /= 10) {
         if (scale == 0) return false; /* a seventh digit would be lost */
         r->micros += (*r->at - '0') * scale;
     }
@@ -140,7 +135,7 @@ static bool read_offset(reading *r)
     if (!read_number(r, 2, 2, &hours) || hours > 23) return false;
     bool colon = r->at < r->end && *r->at == ':';
     if (colon) r->at++;
-    if (colon || (r->at < r->end && is_digit(*r->at)))
+    if (colon || (r->at < r->end && kn_is_digit(*r->at)))
         if (!read_number(r, 2, 2, &minutes) || minutes > 59) return false;
     r->offset = (hours * 60 + minutes) * 60 * (sign == '-' ? -1 : 1);
     return true;
@@ -173,7 +168,7 @@ static bool read_field(reading *r, char conversion, const char *rest, bool two_d
     unsigned field = field_of(conversion);
     if (field == 0 || (r->seen & field)) return false;
     r->seen |= field;
-    int least = two_digits || is_number_field(rest) || is_digit(rest[0]) ? 2 : 1;
+    int least = two_digits || is_number_field(rest) || kn_is_digit(rest[0]) ? 2 : 1;
     switch (conversion) {
     case 'Y': return read_number(r, 4, 4, &r->year) && r->year >= 1;
     case 'm': return read_in_range(r, least, 1, 12, &r->month);

@@ -128,8 +128,7 @@ static kn_status gather_values(encoding *e, kn_string **values, uint32_t **index
     *values = kn_alloc_array(e->ctx, n, sizeof **values);
     *index = kn_alloc_array(e->ctx, n, sizeof **index);
     if (!*values || !*index) {
-        kn_free(*values);
-        kn_free(*index);
+        KN_FREE(*values, *index);
         return no_memory(e, err);
     }
     n = 0;
@@ -179,9 +178,7 @@ static kn_status fail_type(encoding *e, size_t count, kn_type type, const char *
     } else {
         st = no_memory(e, err);
     }
-    kn_free(seen);
-    kn_free(values);
-    kn_free(rows);
+    KN_FREE(seen, values, rows);
     return st;
 }
 
@@ -429,12 +426,7 @@ static void forget(encoding *e)
         if (e->remap) kn_free(e->remap[s]);
         kn_interner_free(&e->source->interners[s]);
     }
-    kn_free(e->merged);
-    kn_free(e->remap);
-    kn_free(e->code);
-    kn_free(e->integers);
-    kn_free(e->decimals);
-    kn_free(e->order);
+    KN_FREE(e->merged, e->remap, e->code, e->integers, e->decimals, e->order);
 }
 
 static kn_status encode_values(encoding *e, const kn_builder_type *type, const kn_value_rules *rules, kn_error *err)

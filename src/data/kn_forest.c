@@ -4,7 +4,7 @@
  * signature: the leaves of its quasi-identifiers, then, per child table, how many children it has and their numbers in
  * order. Equal signatures are found by hashing; the distinct ones are sorted, and their ranks are the numbers. Rows are
  * put in order by a counting sort of their numbers; those that share a number are sorted by the other released columns and
- * what hangs below them, so that the order of rows never matters. A second counting sort (by parent) puts children in
+ * what is below them, so that the order of rows never matters. A second counting sort (by parent) puts children in
  * order. At the end the trees are written level by level.
  *
  * Cost: linear in the rows, and sorting of distinct signatures and of rows that share one. Memory: 16 bytes per row while
@@ -94,13 +94,10 @@ typedef struct signatures {
 static bool signatures_init(signatures *s, kn_context *ctx)
 {
     *s = (signatures){.ctx = ctx, .mask = 1023};
-    void *offsets = NULL, *words = NULL; /* words are there from the start: signatures may be empty */
     s->slots = kn_alloc_array(ctx, s->mask + 1, sizeof *s->slots);
-    bool ok = kn_grow(ctx, &offsets, &s->capacity, 2, sizeof *s->offsets) &&
-              kn_grow(ctx, &words, &s->word_capacity, 16, sizeof *s->words) && s->slots;
-    s->offsets = offsets;
-    s->words = words;
-    if (!ok) return false;
+    if (!KN_GROW(ctx, &s->offsets, &s->capacity, 2)) return false;
+    if (!KN_GROW(ctx, &s->words, &s->word_capacity, 16)) return false; /* from the start: signatures may be empty */
+    if (!s->slots) return false;
     s->offsets[0] = 0;
     memset(s->slots, 0xff, (s->mask + 1) * sizeof *s->slots);
     return true;
@@ -108,17 +105,13 @@ static bool signatures_init(signatures *s, kn_context *ctx)
 
 static void signatures_free(signatures *s)
 {
-    kn_free(s->words);
-    kn_free(s->offsets);
-    kn_free(s->slots);
+    KN_FREE(s->words, s->offsets, s->slots);
 }
 
 static bool push(signatures *s, uint32_t word)
 {
-    void *words = s->words;
     if (s->word_count == s->word_capacity) {
-        if (!kn_grow(s->ctx, &words, &s->word_capacity, s->word_count + 1, sizeof *s->words)) return false;
-        s->words = words;
+        if (!KN_GROW(s->ctx, &s->words, &s->word_capacity, s->word_count + 1)) return false;
     }
     s->words[s->word_count++] = word;
     return true;
@@ -150,13 +143,11 @@ static bool rehash(signatures *s)
 static bool intern(signatures *s, uint32_t *out)
 {
     uint64_t begin = s->offsets[s->count], end = s->word_count;
-    void    *offsets = s->offsets;
     if (2 * s->count >= s->mask && !rehash(s)) return false;
     for (size_t at = (size_t)hash_signature(s, begin, end) & s->mask;; at = (at + 1) & s->mask) {
         uint32_t i = s->slots[at];
         if (i == UINT32_MAX) {
-            if (!kn_grow(s->ctx, &offsets, &s->capacity, s->count + 2, sizeof *s->offsets)) return false;
-            s->offsets = offsets;
+            if (!KN_GROW(s->ctx, &s->offsets, &s->capacity, s->count + 2)) return false;
             s->slots[at] = *out = (uint32_t)s->count++;
             s->offsets[s->count] = end;
             return true;
@@ -203,8 +194,7 @@ static kn_status rank_signatures(const signatures *s, const layer *l, uint32_t *
         for (int64_t r = 0; r < l->rows; r++)
             if (owned(l, r)) of_row[r] = rank[of_row[r]];
     }
-    kn_free(records);
-    kn_free(rank);
+    KN_FREE(records, rank);
     return status;
 }
 
@@ -350,8 +340,7 @@ static kn_status rank_rows(const builder *b, layer *l, const uint32_t *end, uint
         if ((n & 0xffff) == 0 && kn_cancelled(b->ctx)) status = kn_fail_cancelled(err);
         if (status == KN_OK) rank = rank_rivals(&r, list + at, end[n] - at, room, rank, &status, err);
     }
-    kn_free(others);
-    kn_free(room);
+    KN_FREE(others, room);
     return status;
 }
 
@@ -537,10 +526,7 @@ kn_status kn_forest_build(kn_forest **out, kn_context *ctx, const kn_database *d
     for (int t = 0; b.layers && t < db->table_count; t++) {
         layer *l = &b.layers[t];
         drop_rank(l);
-        kn_free(l->parent);
-        kn_free(l->number);
-        kn_free(l->start);
-        kn_free(l->list);
+        KN_FREE(l->parent, l->number, l->start, l->list);
     }
     kn_free(b.layers);
     if (status == KN_OK)
@@ -553,19 +539,8 @@ kn_status kn_forest_build(kn_forest **out, kn_context *ctx, const kn_database *d
 void kn_forest_free(kn_forest *f)
 {
     if (!f) return;
-    kn_free(f->start);
-    kn_free(f->parent);
-    kn_free(f->first_child);
-    kn_free(f->child_count);
-    kn_free(f->table);
-    kn_free(f->row);
-    kn_free(f->subtree);
-    kn_free(f->example);
-    kn_free(f->missing);
-    kn_free(f->dangling);
-    kn_free(f->lost);
-    kn_free(f->entity_of_row);
-    kn_free(f);
+    KN_FREE(f->start, f->parent, f->first_child, f->child_count, f->table, f->row, f->subtree, f->example, f->missing,
+            f->dangling, f->lost, f->entity_of_row, f);
 }
 
 static const char *wrong_entity(const kn_forest *f, int64_t e)

@@ -1,7 +1,7 @@
 /* kn_forest.h: each person with all rows that belong to them as a tree, all trees in flat arrays.
  *
  * Nodes of one person (an entity) stand together, level by level: the root first, then its children, then theirs; the
- * children of a node are neighbours. Children are ordered by (table, quasi-identifiers, what hangs below, other released
+ * children of a node are neighbours. Children are ordered by (table, quasi-identifiers, what is below, other released
  * columns): by values alone, never by the order of rows, so that equal trees have equal arrays. Entities are ordered the
  * same way. Rows that are equal in all of it are interchangeable, and stand in the order of the tables.
  *

@@ -13,21 +13,8 @@
 void kn_hierarchy_free(kn_hierarchy *h)
 {
     if (!h) return;
-    kn_free(h->name);
-    kn_free(h->parent);
-    kn_free(h->first);
-    kn_free(h->last);
-    kn_free(h->label);
-    kn_free(h->changes);
-    kn_free(h->level);
-    kn_free(h->ancestors);
-    kn_free(h->level_sizes);
-    kn_free(h->label_offsets);
-    kn_free(h->label_bytes);
-    kn_free(h->leaf_of_code);
-    kn_free(h->code_order);
-    kn_free(h->warnings);
-    kn_free(h);
+    KN_FREE(h->name, h->parent, h->first, h->last, h->label, h->changes, h->level, h->ancestors, h->level_sizes,
+            h->label_offsets, h->label_bytes, h->leaf_of_code, h->code_order, h->warnings, h);
 }
 
 int kn_hierarchy_levels(const kn_hierarchy *h)
@@ -189,17 +176,13 @@ kn_status kn_hierarchy_set_leaves(kn_hierarchy *h, const kn_column *column, uint
     uint32_t *begin = kn_alloc_array_zero(h->ctx, (size_t)h->leaves + 1, sizeof *begin);
     uint32_t *order = kn_alloc_array(h->ctx, codes, sizeof *order);
     if (!begin || !order) {
-        kn_free(begin);
-        kn_free(order);
-        kn_free(leaf_of_code);
+        KN_FREE(begin, order, leaf_of_code);
         return kn_fail_memory(err, h->ctx, "binding a hierarchy");
     }
     for (uint32_t c = 0; c < codes; c++) begin[leaf_of_code[c] + 1]++; /* a value's leaf is < leaves */
     for (uint32_t l = 0; l < h->leaves; l++) begin[l + 1] += begin[l];
     for (uint32_t c = 0; c < codes; c++) order[begin[leaf_of_code[c]]++] = c;
-    kn_free(begin);
-    kn_free(h->leaf_of_code);
-    kn_free(h->code_order);
+    KN_FREE(begin, h->leaf_of_code, h->code_order);
     leaf_of_code[codes] = h->leaves;
     h->codes = codes;
     h->leaf_of_code = leaf_of_code;

@@ -95,7 +95,7 @@ uint32_t kn_hierarchy_lca_codes(const kn_hierarchy *h, const uint32_t *codes, si
 
 /* The table that takes each code of the column to a number 0 .. *distinct - 1 for its node at a level, in leaf order;
  * only nodes with a value of the column get a number, and "missing" (which comes last) if the column has missing cells.
- * `map` has room for codes + 1. `nodes` (NULL, or room for codes + 1) receives the node of each number. O(codes). */
+ * `map` has space for codes + 1. `nodes` (NULL, or space for codes + 1) receives the node of each number. O(codes). */
 void kn_hierarchy_level_map(const kn_hierarchy *h, uint32_t level, uint32_t *map, uint32_t *distinct, uint32_t *nodes);
 
 /* ---- Making one ---- */
@@ -114,17 +114,17 @@ typedef struct kn_hierarchy_maker kn_hierarchy_maker;
  * repeated on the path of each of its leaves. */
 KN_CHECK kn_status kn_hierarchy_maker_create(kn_hierarchy_maker **out, kn_context *ctx, const char *name, bool once,
                                              kn_error *err);
-void               kn_hierarchy_maker_free(kn_hierarchy_maker *maker);
 
 /* Adds a leaf with its path, leaf first, 2 .. KN_HIERARCHY_MAX_LEVELS fields. KN_INPUT if it does not fit the tree so
- * far; the maker is then only good for freeing. */
+ * far; the maker can then only be finished. */
 KN_CHECK kn_status kn_hierarchy_maker_add(kn_hierarchy_maker *maker, const kn_path_field *path, uint32_t count,
                                           kn_error *err);
 
-/* Makes the hierarchy and ends the maker, also on failure. No paths: a root "*" above no leaf. `column` (may be NULL):
- * binds it to the column, whose i-th value the i-th path must have stood for. */
+/* Makes the hierarchy and ends the maker, also on failure. `added`: the outcome of adding the paths, which is returned where
+ * it is a failure. No paths: a root "*" above no leaf. `column` (may be NULL): binds it to the column, whose i-th value the
+ * i-th path must have stood for. */
 KN_CHECK kn_status kn_hierarchy_maker_finish(kn_hierarchy **out, kn_hierarchy_maker *maker, const kn_column *column,
-                                             kn_error *err);
+                                             kn_status added, kn_error *err);
 
 /* Binds the hierarchy: takes over `leaf_of_code` (codes + 1 entries from kn_alloc), also on failure. */
 KN_CHECK kn_status kn_hierarchy_set_leaves(kn_hierarchy *h, const kn_column *column, uint32_t *leaf_of_code,

@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_error.h"
 #include "kn_hash.h"
 #include "kn_hierarchy.h"
+#include "kn_sort.h"
 #include "kn_value.h"
 
 #define NONE KN_NODE_NONE
@@ -53,11 +55,6 @@ typedef struct meaning {
     uint32_t   leaf;
 } meaning;
 
-static bool is_number(kn_type type)
-{
-    return type == KN_TYPE_INTEGER || type == KN_TYPE_DECIMAL;
-}
-
 static bool read_meaning(kn_string text, kn_type type, char decimal, meaning *out)
 {
     switch (type) {
@@ -75,37 +72,15 @@ static bool read_meaning(kn_string text, kn_type type, char decimal, meaning *ou
 
 static int compare_value(const meaning *a, const meaning *b, kn_type type)
 {
-    if (is_number(type)) return kn_decimal_compare(&a->number, &b->number);
+    if (kn_type_is_number(type)) return kn_decimal_compare(&a->number, &b->number);
     return a->time < b->time ? -1 : a->time > b->time;
 }
 
-static bool before(const meaning *a, const meaning *b, kn_type type)
+static int compare_meanings(const void *type, const void *a, const void *b)
 {
-    int c = compare_value(a, b, type);
-    return c < 0 || (c == 0 && a->leaf < b->leaf);
-}
-
-static void sift_down(meaning *heap, size_t at, size_t count, kn_type type)
-{
-    meaning moved = heap[at];
-    for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && before(&heap[child], &heap[child + 1], type)) child++;
-        if (!before(&moved, &heap[child], type)) break;
-        heap[at] = heap[child];
-    }
-    heap[at] = moved;
-}
-
-/* Heapsort: qsort would allocate behind the counter's back. */
-static void sort_meanings(meaning *list, size_t count, kn_type type)
-{
-    for (size_t i = count / 2; i-- > 0;) sift_down(list, i, count, type);
-    for (size_t i = count; i-- > 1;) {
-        meaning last = list[i];
-        list[i] = list[0];
-        list[0] = last;
-        sift_down(list, 0, i, type);
-    }
+    const meaning *x = a, *y = b;
+    int            c = compare_value(x, y, *(const kn_type *)type);
+    return c ? c : kn_compare_u32(&x->leaf, &y->leaf);
 }
 
 /* The first leaf with the same value. */
@@ -132,12 +107,12 @@ static bool match_value(const kn_hierarchy *h, const kn_column *column, char dec
         list[count] = (meaning){.leaf = leaf};
         count += read_meaning(kn_hierarchy_text(h, leaf), column->type, decimal, &list[count]);
     }
-    sort_meanings(list, count, column->type);
+    kn_sort_in_place(list, count, sizeof(meaning), compare_meanings, &column->type);
     for (uint32_t c = 0; c < column->dict.count; c++) {
         if (leaf_of_code[c] != NONE) continue;
         meaning wanted = {.leaf = 0};
         /* The column's own reading of a date (its pattern, its time zone) is in the dictionary already. */
-        if (!is_number(column->type))
+        if (!kn_type_is_number(column->type))
             wanted.time = column->dict.integers[c];
         else if (!read_meaning(kn_dictionary_text(&column->dict, c), column->type, decimal, &wanted))
             continue;

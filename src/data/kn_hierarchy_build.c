@@ -25,7 +25,7 @@ static kn_status add_value(const kn_label_builder *b, kn_hierarchy_maker *maker,
     for (uint32_t level = 1; level <= b->levels; level++) {
         size_t begin = text->size;
         b->label(b, code, level, text);
-        if (text->size == begin) kn_buffer_char(text, '*'); /* an empty label could not be told from a missing cell */
+        if (text->size == begin) kn_buffer_char(text, '*'); /* an empty label would look like a missing cell */
         ends[level] = text->size;
     }
     if (text->failed) return kn_fail_memory(err, b->ctx, "building a hierarchy");
@@ -53,8 +53,7 @@ static kn_status add_values(const kn_label_builder *b, kn_hierarchy_maker *maker
             status = add_value(b, maker, code, &text, ends, path, err);
     }
     kn_buffer_free(&text);
-    kn_free(ends);
-    kn_free(path);
+    KN_FREE(ends, path);
     return status;
 }
 
@@ -65,12 +64,7 @@ static kn_status make(kn_hierarchy **out, const kn_label_builder *b, const char 
                        KN_HIERARCHY_MAX_LEVELS);
     kn_hierarchy_maker *maker = NULL;
     KN_TRY(kn_hierarchy_maker_create(&maker, b->ctx, name, false, err));
-    kn_status status = add_values(b, maker, err);
-    if (status != KN_OK) {
-        kn_hierarchy_maker_free(maker);
-        return status;
-    }
-    return kn_hierarchy_maker_finish(out, maker, b->column, err);
+    return kn_hierarchy_maker_finish(out, maker, b->column, add_values(b, maker, err), err);
 }
 
 /* ---- Masks ---- */

@@ -109,6 +109,14 @@ static uint64_t place_hash(const void *arg, uint32_t number)
     return place_key(m->nodes[number].depth, m->nodes[number].label);
 }
 
+static void maker_free(kn_hierarchy_maker *m)
+{
+    if (!m) return;
+    KN_FREE(m->name, m->nodes);
+    kn_buffer_free(&m->bytes);
+    KN_FREE(m->offsets, m->leaf_of_label, m->labels.slots, m->places.slots, m->order, m);
+}
+
 kn_status kn_hierarchy_maker_create(kn_hierarchy_maker **out, kn_context *ctx, const char *name, bool once,
                                     kn_error *err)
 {
@@ -119,33 +127,17 @@ kn_status kn_hierarchy_maker_create(kn_hierarchy_maker **out, kn_context *ctx, c
         m->shallowest = KN_HIERARCHY_MAX_LEVELS;
         kn_buffer_init(&m->bytes, ctx);
         m->name = kn_strndup(ctx, name, strlen(name));
-        void *offsets = m->offsets;
-        if (m->name && kn_grow(ctx, &offsets, &m->offset_capacity, 1, sizeof *m->offsets)) {
-            m->offsets = offsets;
+        if (m->name && KN_GROW(ctx, &m->offsets, &m->offset_capacity, 1)) {
             m->offsets[0] = 0;
             *out = m;
             return KN_OK;
         }
     }
-    kn_hierarchy_maker_free(m);
+    maker_free(m);
     return kn_fail_memory(err, ctx, WHAT);
 }
 
-void kn_hierarchy_maker_free(kn_hierarchy_maker *m)
-{
-    if (!m) return;
-    kn_free(m->name);
-    kn_free(m->nodes);
-    kn_buffer_free(&m->bytes);
-    kn_free(m->offsets);
-    kn_free(m->leaf_of_label);
-    kn_free(m->labels.slots);
-    kn_free(m->places.slots);
-    kn_free(m->order);
-    kn_free(m);
-}
-
-/* The number of a label; NONE when memory is out. */
+/* The number of a label; NONE when memory runs out. */
 static uint32_t intern(kn_hierarchy_maker *m, kn_string text)
 {
     if (!table_grow(m->ctx, &m->labels, label_hash, m)) return NONE;
@@ -153,11 +145,8 @@ static uint32_t intern(kn_hierarchy_maker *m, kn_string text)
     for (; m->labels.slots[at] != NONE; at = (at + 1) & m->labels.mask)
         if (kn_string_equal(label_text(m, m->labels.slots[at]), text)) return m->labels.slots[at];
     if (m->label_count == NODE_LIMIT) return NONE;
-    void *offsets = m->offsets, *leaves = m->leaf_of_label;
-    if (!kn_grow(m->ctx, &offsets, &m->offset_capacity, (size_t)m->label_count + 2, sizeof *m->offsets)) return NONE;
-    m->offsets = offsets;
-    if (!kn_grow(m->ctx, &leaves, &m->leaf_capacity, (size_t)m->label_count + 1, sizeof *m->leaf_of_label)) return NONE;
-    m->leaf_of_label = leaves;
+    if (!KN_GROW(m->ctx, &m->offsets, &m->offset_capacity, (size_t)m->label_count + 2)) return NONE;
+    if (!KN_GROW(m->ctx, &m->leaf_of_label, &m->leaf_capacity, (size_t)m->label_count + 1)) return NONE;
     kn_buffer_append(&m->bytes, text.data, text.size);
     if (m->bytes.failed) return NONE;
     m->leaf_of_label[m->label_count] = NONE;
@@ -182,10 +171,8 @@ static uint32_t find_place(const kn_hierarchy_maker *m, uint32_t depth, uint32_t
 static kn_status add_node(kn_hierarchy_maker *m, uint32_t parent, uint32_t depth, uint32_t label, size_t slot,
                           const kn_path_field *field, bool leaf, uint32_t *out, kn_error *err)
 {
-    void *nodes = m->nodes;
-    if (m->node_count == NODE_LIMIT || !kn_grow(m->ctx, &nodes, &m->node_capacity, m->node_count + 1, sizeof(node)))
+    if (m->node_count == NODE_LIMIT || !KN_GROW(m->ctx, &m->nodes, &m->node_capacity, m->node_count + 1))
         return kn_fail_memory(err, m->ctx, WHAT);
-    m->nodes = nodes;
     uint32_t number = (uint32_t)m->node_count++;
     m->nodes[number] = (node){.parent = parent,
                               .first_child = NONE,
@@ -282,10 +269,8 @@ kn_status kn_hierarchy_maker_add(kn_hierarchy_maker *m, const kn_path_field *pat
         m->recent[depth] = at;
     }
     m->recent_count = count - 1;
-    void *order = m->order;
-    if (!kn_grow(m->ctx, &order, &m->order_capacity, (size_t)m->leaves + 1, sizeof *m->order))
+    if (!KN_GROW(m->ctx, &m->order, &m->order_capacity, (size_t)m->leaves + 1))
         return kn_fail_memory(err, m->ctx, WHAT);
-    m->order = order;
     m->order[m->leaves++] = at;
     if (count - 1 > m->height) m->height = count - 1;
     if (count - 1 < m->shallowest) m->shallowest = count - 1;
@@ -375,16 +360,13 @@ static bool find_warnings(const kn_hierarchy_maker *m, kn_hierarchy *h)
             continue;
         }
         if (h->first[other] == h->first[n] && kn_hierarchy_cover(h, other) == kn_hierarchy_cover(h, n)) continue;
-        void *grown = h->warnings;
-        ok = kn_grow(h->ctx, &grown, &capacity, (size_t)h->warning_count + 1, sizeof *h->warnings);
+        ok = KN_GROW(h->ctx, &h->warnings, &capacity, (size_t)h->warning_count + 1);
         if (!ok) break;
-        h->warnings = grown;
         const node *a = &m->nodes[source[other]], *b = &m->nodes[source[n]];
         h->warnings[h->warning_count++] =
             (kn_hierarchy_warning){other, n, h->level[other], h->level[n], a->line, b->line, a->column, b->column};
     }
-    kn_free(lowest);
-    kn_free(source);
+    KN_FREE(lowest, source);
     return ok;
 }
 
@@ -459,17 +441,18 @@ static kn_status finish(kn_hierarchy *h, kn_hierarchy_maker *m, const kn_column 
     return kn_hierarchy_set_leaves(h, column, leaf_of_code, err);
 }
 
-kn_status kn_hierarchy_maker_finish(kn_hierarchy **out, kn_hierarchy_maker *m, const kn_column *column, kn_error *err)
+kn_status kn_hierarchy_maker_finish(kn_hierarchy **out, kn_hierarchy_maker *m, const kn_column *column, kn_status added,
+                                    kn_error *err)
 {
-    kn_hierarchy *h = kn_alloc_zero(m->ctx, sizeof *h);
-    kn_status     status = KN_OK;
-    if (!h) {
-        status = kn_fail_memory(err, m->ctx, WHAT);
-    } else {
+    kn_hierarchy *h = added == KN_OK ? kn_alloc_zero(m->ctx, sizeof *h) : NULL;
+    kn_status     status = added;
+    if (h) {
         h->ctx = m->ctx;
         status = finish(h, m, column, err);
+    } else if (added == KN_OK) {
+        status = kn_fail_memory(err, m->ctx, WHAT);
     }
-    kn_hierarchy_maker_free(m);
+    maker_free(m);
     if (status != KN_OK)
         kn_hierarchy_free(h);
     else

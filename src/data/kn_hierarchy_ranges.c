@@ -281,8 +281,5 @@ kn_status kn_interval_builder_init(kn_interval_builder *b, kn_label_builder base
 
 void kn_interval_builder_free(kn_interval_builder *b)
 {
-    kn_free(b->values);
-    kn_free(b->widths);
-    kn_free(b->points);
-    kn_free(b->begins);
+    KN_FREE(b->values, b->widths, b->points, b->begins);
 }

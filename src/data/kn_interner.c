@@ -108,9 +108,7 @@ static inline uint32_t look_up(const kn_interner *in, kn_string text, uint64_t h
 static __attribute__((noinline)) uint32_t add(kn_interner *in, kn_string text, uint64_t hash, bool copy)
 {
     if (in->count >= UINT32_MAX - 2 || !make_room(in)) return KN_ID_FAILED;
-    void *texts = in->texts;
-    if (!kn_grow(in->ctx, &texts, &in->capacity, in->count + 1, sizeof *in->texts)) return KN_ID_FAILED;
-    in->texts = texts;
+    if (!KN_GROW(in->ctx, &in->texts, &in->capacity, in->count + 1)) return KN_ID_FAILED;
     if (copy && text.size) {
         char *bytes = kn_arena_bytes(&in->bytes, text.size);
         if (!bytes) return KN_ID_FAILED;

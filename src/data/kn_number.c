@@ -25,11 +25,6 @@ enum {
     SMALLEST_EXPONENT = -323 /* 0.2470328... × 10^-323 is half of the smallest                             */
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* ---- Integers ---- */
 
 static bool parse_integer(kn_string text, bool declared, int64_t *out)
@@ -44,7 +39,7 @@ static bool parse_integer(kn_string text, bool declared, int64_t *out)
     if (end - p > 19) return false; /* 19 digits fit into 64 bits */
     uint64_t magnitude = 0;
     for (; p < end; p++) {
-        if (!is_digit(*p)) return false;
+        if (!kn_is_digit(*p)) return false;
         magnitude = magnitude * 10 + (uint64_t)(*p - '0');
     }
     if (magnitude > (uint64_t)INT64_MAX + negative) return false;
@@ -118,7 +113,7 @@ static bool read_exponent(const char *p, const char *end, int64_t *exponent)
     if (p < end && (*p == '-' || *p == '+')) p++;
     if (p == end) return false;
     for (; p < end; p++) {
-        if (!is_digit(*p)) return false;
+        if (!kn_is_digit(*p)) return false;
         *exponent = *exponent * 10 + (*p - '0');
         if (*exponent > MAX_WRITTEN_EXPONENT) return false;
     }
@@ -158,12 +153,12 @@ static bool parse_decimal(kn_string text, char mark, bool declared, kn_decimal *
     if (d.negative || (declared && p < end && *p == '+')) p++;
 
     d.before.data = p;
-    while (p < end && is_digit(*p)) p++;
+    while (p < end && kn_is_digit(*p)) p++;
     d.before.size = (size_t)(p - d.before.data);
     if (!declared && d.before.size > 1 && d.before.data[0] == '0') return false;
     if (p < end && *p == mark) {
         d.after.data = ++p;
-        while (p < end && is_digit(*p)) p++;
+        while (p < end && kn_is_digit(*p)) p++;
         d.after.size = (size_t)(p - d.after.data);
     }
     if (d.before.size + d.after.size == 0 || !read_exponent(p, end, &d.exponent)) return false;

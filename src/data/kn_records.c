@@ -41,18 +41,12 @@ void kn_records_free(kn_records *r)
     if (!r) return;
     if (r->owns_vocabulary) kn_vocabulary_free(r->vocabulary);
     for (int i = 0; r->ignored && i < r->ignored_count; i++) kn_free(r->ignored[i]);
-    kn_free(r->ignored);
-    kn_free(r->layout.path);
-    kn_free(r->layout.namespaces);
-    kn_free(r->start);
-    kn_free(r->parent);
-    kn_free(r->value);
-    kn_free(r);
+    KN_FREE(r->ignored, r->layout.path, r->layout.namespaces, r->start, r->parent, r->value, r);
 }
 
 /* ---- One order ---- */
 
-/* Preorder, and each sibling's value above that of the one before? `last` has room for count numbers. */
+/* Preorder, and each sibling's value above that of the one before? `last` has space for count numbers. */
 static bool in_order(const kn_record_node *nodes, uint32_t count, uint32_t *last)
 {
     uint32_t root_last = ROOT;

@@ -31,7 +31,7 @@ struct kn_records {
     char            **ignored;
 };
 
-/* Records with room for so many, all zero; takes nothing over. */
+/* Records with space for so many, all zero; takes nothing over. */
 KN_CHECK kn_status kn_records_create(kn_records **out, kn_context *ctx, kn_vocabulary *vocabulary, bool owns_vocabulary,
                                      int64_t count, uint64_t nodes, kn_error *err);
 
@@ -44,17 +44,17 @@ typedef struct kn_record_node {
 /* Bytes of scratch per node. */
 #define KN_RECORD_SCRATCH (sizeof(kn_record_node) + 3 * sizeof(uint32_t))
 
-/* Brings the nodes of one record into their order and merges siblings of equal value, with what hangs below them; returns
- * how many are left. `scratch` has room for `count` nodes and 3 × count numbers behind them. */
+/* Brings the nodes of one record into their order and merges siblings of equal value, with what is below them; returns
+ * how many are left. `scratch` has space for `count` nodes and 3 × count numbers behind them. */
 uint32_t kn_record_canonical(kn_record_node *nodes, uint32_t count, void *scratch);
 
 /* The persons of a database as records, in the order of their table. Every cell of a quasi-identifier or sensitive column is a
  * node, unless it is missing; its class is "table.column".
  *
- *   - The columns of the table of persons hang side by side from the record's root: they say all that they say of one person.
+ *   - The columns of the table of persons stand side by side below the record's root: they say all that they say of one person.
  *   - The columns of any other row nest in one another, in the order of the classes.
- *   - Rows that belong to a row hang from its first node (of a person: from the root; of a row with no node at all: from
- *     what the row itself would hang from).
+ *   - Rows that belong to a row stand below its first node (of a person: below the root; of a row without a node: below
+ *     what the row itself would stand below).
  *
  * So customer(nation), order(date, price), item(brand, quantity) become nation, date > price and date > brand > quantity.
  * Without `classes` there is one per such column, tables from the persons outwards, columns in their order. With them,

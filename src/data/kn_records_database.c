@@ -205,7 +205,7 @@ static kn_status nesting(const work *w, uint32_t above, uint32_t below, kn_error
                    w->db->source, v->class_names[v->cls[below]], v->class_names[v->cls[above]]);
 }
 
-/* The cells of one row, below `from`; *head: what hangs from them hangs there. */
+/* The cells of one row, below `from`; *head: the node above their children. */
 static kn_status add_row(work *w, uint64_t node, uint32_t from, uint32_t *count, uint32_t *head, kn_error *err)
 {
     const kn_forest *f = w->forest;
@@ -241,8 +241,7 @@ static kn_status make_room(work *w, int64_t entity, size_t widest, kn_error *err
         w->head_room = rows;
     }
     if (need <= w->node_room) return KN_OK;
-    kn_free(w->nodes);
-    kn_free(w->scratch);
+    KN_FREE(w->nodes, w->scratch);
     w->node_room = 0;
     w->nodes = kn_alloc_array(w->ctx, need, sizeof *w->nodes);
     w->scratch = kn_alloc_array(w->ctx, need, KN_RECORD_SCRATCH);
@@ -264,8 +263,8 @@ static kn_status add_record(work *w, int64_t entity, kn_error *err)
     uint32_t left = kn_record_canonical(w->nodes, count, w->scratch);
     out->merged += count - left;
     size_t need = (size_t)out->nodes + left + 1;
-    if (!kn_grow(w->ctx, (void **)&out->parent, &w->parent_capacity, need, sizeof *out->parent) ||
-        !kn_grow(w->ctx, (void **)&out->value, &w->value_capacity, need, sizeof *out->value))
+    if (!KN_GROW(w->ctx, &out->parent, &w->parent_capacity, need) ||
+        !KN_GROW(w->ctx, &out->value, &w->value_capacity, need))
         return kn_fail_memory(err, w->ctx, WHAT);
     for (uint32_t i = 0; i < left; i++, out->nodes++) {
         out->parent[out->nodes] = w->nodes[i].parent;
@@ -301,16 +300,9 @@ kn_status kn_records_of_database(kn_records **out, kn_context *ctx, const kn_for
     work      w = {.ctx = ctx, .forest = forest, .db = forest->db, .wanted = classes, .wanted_count = class_count};
     kn_status st = make(&w, err);
     for (int c = 0; w.classes && c < w.count; c++) {
-        kn_free(w.classes[c].name);
-        kn_free(w.classes[c].value_of_code);
-        kn_free(w.classes[c].texts);
+        KN_FREE(w.classes[c].name, w.classes[c].value_of_code, w.classes[c].texts);
     }
-    kn_free(w.classes);
-    kn_free(w.first_class);
-    kn_free(w.by_table);
-    kn_free(w.nodes);
-    kn_free(w.scratch);
-    kn_free(w.head);
+    KN_FREE(w.classes, w.first_class, w.by_table, w.nodes, w.scratch, w.head);
     if (st == KN_OK) {
         *out = w.out;
         return KN_OK;

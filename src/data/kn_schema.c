@@ -1,4 +1,4 @@
-/* kn_schema.c: the schema of a database as an answer that stands on its own: tables, keys, how many rows hang in the
+/* kn_schema.c: the schema of a database as an answer that stands on its own: tables, keys, how many rows are linked in the
  * air, and whether it is a snowflake around the table of persons.
  *
  * Everything lies in one arena. Cost: one join per foreign key (kn_database.c), and per candidate for the table of persons
@@ -9,6 +9,7 @@
 
 #include "kn_alloc.h"
 #include "kn_arena.h"
+#include "kn_context.h"
 #include "kn_database.h"
 #include "kn_error.h"
 
@@ -54,16 +55,14 @@ static void add_problem(void *arg, kn_schema_rule rule, int table, int other)
 {
     look     *l = arg;
     kn_buffer message, advice;
-    void     *problems = l->problems;
     size_t    count = (size_t)l->in->schema.problem_count;
     kn_buffer_init(&message, l->ctx);
     kn_buffer_init(&advice, l->ctx);
     kn_snowflake_words(&message, &advice, l->db, rule, table, other);
     const char *what = kn_buffer_text(&message), *todo = kn_buffer_text(&advice);
-    if (!what || !todo || !kn_grow(l->ctx, &problems, &l->problem_capacity, count + 1, sizeof *l->problems)) {
+    if (!what || !todo || !KN_GROW(l->ctx, &l->problems, &l->problem_capacity, count + 1)) {
         l->failed = true;
     } else {
-        l->problems = problems;
         l->problems[count] = (kn_schema_problem){rule, table, copy(l, what), copy(l, todo)};
         l->in->schema.problem_count++;
     }
@@ -248,15 +247,13 @@ static kn_status look_at_all(look *l, const char *person, kn_error *err)
 kn_status kn_schema_look(kn_schema **out, kn_context *ctx, const kn_database *db, const char *person, kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
     look l = {.ctx = ctx, .db = db, .in = kn_alloc_zero(ctx, sizeof(inner))};
     if (!l.in) return kn_fail_memory(err, l.ctx, WHAT);
     kn_arena_init(&l.in->arena, ctx);
     kn_status status = look_at_all(&l, person, err);
     for (int t = 0; l.joins && t < db->table_count; t++) kn_free(l.joins[t]);
-    kn_free(l.joins);
-    kn_free(l.parent);
-    kn_free(l.place);
-    kn_free(l.problems);
+    KN_FREE(l.joins, l.parent, l.place, l.problems);
     if (status == KN_OK)
         *out = &l.in->schema;
     else

@@ -86,7 +86,7 @@ static void look_at_circles(walk *w)
             if (u == t || !w->circle[u] || !reaches(db, t, u, w->seen, w->stack)) continue;
             if (!reaches(db, u, t, w->seen, w->stack)) continue;
             if (u < t)
-                first = false; /* told when that one was looked at */
+                first = false; /* reported when that one was examined */
             else if (other < 0)
                 other = u;
         }
@@ -132,8 +132,7 @@ kn_status kn_snowflake_look(const kn_database *db, int person, int *parent, int 
         look_at_circles(&w);
         for (int t = 0; t < db->table_count; t++) look_at_table(&w, t);
     }
-    kn_free(w.stack);
-    kn_free(w.leads);
+    KN_FREE(w.stack, w.leads);
     return ok ? KN_OK : kn_fail_memory(err, db->ctx, "a schema");
 }
 
@@ -305,7 +304,6 @@ kn_status kn_database_choose(kn_database *db, const char *person, kn_error *err)
         db->entity = entity;
         status = arrange(db, numbers, numbers + n, err);
     }
-    kn_free(numbers);
-    kn_free(place);
+    KN_FREE(numbers, place);
     return status;
 }

@@ -37,22 +37,16 @@ void kn_table_free(kn_table *table)
     if (!table || atomic_fetch_sub_explicit(&table->shares, 1, memory_order_acq_rel) > 0) return;
     for (int c = 0; c < table->column_count; c++) {
         kn_column *column = &table->columns[c];
-        kn_free(column->name);
-        kn_free(column->codes);
-        kn_free(column->dict.offsets);
-        kn_free(column->dict.bytes);
-        kn_free(column->dict.integers);
-        kn_free(column->dict.decimals);
+        KN_FREE(column->name, column->codes, column->dict.offsets, column->dict.bytes, column->dict.integers,
+                column->dict.decimals);
     }
-    kn_free(table->columns);
-    kn_free(table);
+    KN_FREE(table->columns, table);
 }
 
 void kn_row_list_free(kn_row_list *list)
 {
     if (!list) return;
-    kn_free(list->rows);
-    kn_free(list);
+    KN_FREE(list->rows, list);
 }
 
 int64_t kn_table_rows(const kn_table *table)

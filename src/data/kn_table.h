@@ -56,7 +56,7 @@ static inline kn_string kn_dictionary_text(const kn_dictionary *dict, uint32_t c
     return s;
 }
 
-/* There is no column of that name; the nearest is told. "BEFORE no column ...": `before` may be "there is", "the release has".
+/* There is no column of that name; the nearest is suggested. "BEFORE no column ...": `before` may be "there is", "the release has".
  * "WHERE: there is no column ...". KN_INPUT. */
 kn_status kn_table_no_column(const kn_table *table, const char *before, const char *name, kn_error *err);
 kn_status kn_fail_column(const kn_table *table, const char *where, const char *name, kn_error *err);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_sort.h"
 #include "kn_table.h"
@@ -39,7 +40,7 @@ static kn_status number_pairs(const kn_table *t, const kn_column *c, uint32_t *n
     return KN_OK;
 }
 
-/* The column of these numbers, at the end of the table, which has room for it. */
+/* The column of these numbers, at the end of the table, which has space for it. */
 static bool fill(kn_table *t, kn_column *to, const char *name, uint32_t *numbers, uint32_t count)
 {
     *to = (kn_column){.type = KN_TYPE_TEXT, .width = 4, .codes = numbers};
@@ -79,6 +80,7 @@ static kn_status number_rows(const kn_table *t, const char *const *columns, int 
 
 kn_status kn_table_add_joined(kn_table *t, const char *const *columns, int count, const char *name, kn_error *err)
 {
+    KN_SERVE(t->ctx, err);
     uint32_t values = 0;
     if (atomic_load_explicit(&t->shares, memory_order_relaxed) > 0)
         return kn_fail(err, KN_USAGE, "the table cannot change while an Arrow stream shows it");

@@ -8,7 +8,7 @@
 /* A table of these rows (ascending, each once) with all columns, which keep their types. It is what reading a file
  * without the other rows with the same types would give: values that no row has any more are not in the dictionaries, so
  * that codes change, and hierarchies, references and losses know nothing of them. (kn_table_respelled and
- * kn_table_ambiguous_dates still tell of the whole file.) The new table borrows nothing. KN_USAGE if the rows are not
+ * kn_table_ambiguous_dates still describe the whole file.) The new table borrows nothing. KN_USAGE if the rows are not
  * ascending rows of the table. */
 KN_CHECK kn_status kn_table_select(kn_table **out, kn_context *ctx, const kn_table *table, const int64_t *rows,
                                    int64_t count, kn_error *err);

@@ -61,9 +61,7 @@ int32_t kn_timezone_offset(const kn_timezone *zone, int64_t local)
 void kn_timezone_free(kn_timezone *zone)
 {
     if (!zone) return;
-    kn_free(zone->ends);
-    kn_free(zone->offsets);
-    kn_free(zone);
+    KN_FREE(zone->ends, zone->offsets, zone);
 }
 
 /* ---- The rule for later times: a POSIX TZ string ---- */
@@ -81,15 +79,10 @@ typedef struct rule {
     change  start, end;       /* of summer time */
 } rule;
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool read_number(const char **at, int low, int high, int *out)
 {
     int value = 0, digits = 0;
-    for (; is_digit(**at) && digits < 4; digits++) value = value * 10 + (*(*at)++ - '0');
+    for (; kn_is_digit(**at) && digits < 4; digits++) value = value * 10 + (*(*at)++ - '0');
     *out = value;
     return digits > 0 && value >= low && value <= high;
 }
@@ -187,7 +180,7 @@ static int64_t change_day(const change *c, int year)
 /* ---- Building the intervals ---- */
 
 typedef struct builder {
-    kn_timezone *zone; /* has room for every change   */
+    kn_timezone *zone; /* has space for every change   */
     int64_t      last; /* the latest change; INT64_MIN before the first */
 } builder;
 
@@ -366,7 +359,7 @@ static bool fixed_offset(const char *name, int32_t *out)
     int n = (int)strlen(name), hours, minutes = 0;
     if ((name[0] != '+' && name[0] != '-') || (n != 3 && n != 5 && n != 6) || (n == 6 && name[3] != ':')) return false;
     for (int i = 1; i < n; i++)
-        if (!is_digit(name[i]) && !(n == 6 && i == 3)) return false;
+        if (!kn_is_digit(name[i]) && !(n == 6 && i == 3)) return false;
     hours = (name[1] - '0') * 10 + (name[2] - '0');
     if (n > 3) minutes = (name[n - 2] - '0') * 10 + (name[n - 1] - '0');
     if (hours > 23 || minutes > 59) return false;
@@ -380,7 +373,7 @@ static bool valid_name(const char *name)
     size_t n = strlen(name);
     if (n == 0 || n > MAX_NAME || name[0] == '/' || name[0] == '+' || name[0] == '-') return false;
     for (const char *p = name; *p; p++)
-        if (!(*p >= 'A' && *p <= 'Z') && !(*p >= 'a' && *p <= 'z') && !is_digit(*p) && !strchr("_+-/", *p))
+        if (!(*p >= 'A' && *p <= 'Z') && !(*p >= 'a' && *p <= 'z') && !kn_is_digit(*p) && !strchr("_+-/", *p))
             return false;
     return true;
 }

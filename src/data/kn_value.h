@@ -3,7 +3,7 @@
  * Types are inferred from the *distinct* texts of a column: a column is of a type when every one of its values is, under
  * one reading. A text that could lose something as a number stays text: a leading zero (02138), a plus sign, more than
  * one reading of a date (03/04/2020 as day/month and month/day). A type the user declares is read less strictly: the
- * user asked for the value, so 007 is then 7. docs/types.md tells the same to users.
+ * user asked for the value, so 007 is then 7. docs/types.md explains the same to users.
  *
  * Nothing here depends on the process's locale or on TZ. Everything may be called from any thread; a kn_timezone does not
  * change once opened. Spaces and tabs around a value are never part of it.
@@ -25,6 +25,11 @@ typedef struct kn_value_rules {
 } kn_value_rules;
 
 /* ---- Numbers ---- */
+
+static inline bool kn_type_is_number(kn_type type)
+{
+    return type == KN_TYPE_INTEGER || type == KN_TYPE_DECIMAL;
+}
 
 /* [-]digits without leading zeros, within int64. "-0" is not an integer (no other integer has two spellings); it is a
  * decimal. */

@@ -21,23 +21,8 @@ void kn_vocabulary_free(kn_vocabulary *v)
 {
     if (!v) return;
     for (int c = 0; v->class_names && c < v->class_count; c++) kn_free(v->class_names[c]);
-    kn_free(v->class_names);
-    kn_free(v->sensitive);
-    kn_free(v->negative);
-    kn_free(v->top);
-    kn_free(v->parent);
-    kn_free(v->end);
-    kn_free(v->leaves);
-    kn_free(v->cls);
-    kn_free(v->depth);
-    kn_free(v->height);
-    kn_free(v->label_start);
-    kn_free(v->label_bytes);
-    kn_free(v->entry_node);
-    kn_free(v->entry_start);
-    kn_free(v->entry_bytes);
-    kn_free(v->slots);
-    kn_free(v);
+    KN_FREE(v->class_names, v->sensitive, v->negative, v->top, v->parent, v->end, v->leaves, v->cls, v->depth,
+            v->height, v->label_start, v->label_bytes, v->entry_node, v->entry_start, v->entry_bytes, v->slots, v);
 }
 
 /* ---- Look-ups ---- */

@@ -19,17 +19,14 @@
 
 static bool push(kn_context *ctx, kn_mask_list *list, uint64_t mask)
 {
-    void *masks = list->masks;
-    if (!kn_grow(ctx, &masks, &list->capacity, (size_t)list->count + 1, sizeof *list->masks)) return false;
-    list->masks = masks;
+    if (!KN_GROW(ctx, &list->masks, &list->capacity, (size_t)list->count + 1)) return false;
     list->masks[list->count++] = mask;
     return true;
 }
 
 void kn_apriori_free(kn_apriori_result *result)
 {
-    kn_free(result->maximal.masks);
-    kn_free(result->minimal_violating.masks);
+    KN_FREE(result->maximal.masks, result->minimal_violating.masks);
     *result = (kn_apriori_result){0};
 }
 
@@ -86,20 +83,12 @@ typedef struct apriori {
     size_t             holds_capacity, extended_capacity;
 } apriori;
 
-static bool grow_flags(kn_context *ctx, bool **flags, size_t *capacity, int64_t count)
-{
-    void *block = *flags;
-    if (!kn_grow(ctx, &block, capacity, (size_t)count, sizeof **flags)) return false;
-    *flags = block;
-    return true;
-}
-
 /* Evaluates the candidates: those that hold become the next level. */
 static kn_status evaluate(apriori *a, kn_apriori_test test, void *arg, kn_error *err)
 {
     const char *what = "searching attribute sets";
-    if (!grow_flags(a->ctx, &a->holds, &a->holds_capacity, a->candidates.count + 1) ||
-        !grow_flags(a->ctx, &a->extended, &a->extended_capacity, a->level.count + 1))
+    if (!KN_GROW(a->ctx, &a->holds, &a->holds_capacity, (size_t)a->candidates.count + 1) ||
+        !KN_GROW(a->ctx, &a->extended, &a->extended_capacity, (size_t)a->level.count + 1))
         return kn_fail_memory(err, a->ctx, what);
     a->out->calls += a->candidates.count;
     KN_TRY(test(arg, a->candidates.masks, a->candidates.count, a->holds, err));
@@ -147,11 +136,7 @@ kn_status kn_apriori(kn_apriori_result *out, kn_context *ctx, int columns, int m
     *out = (kn_apriori_result){.complete = true};
     apriori   a = {.ctx = ctx, .out = out};
     kn_status st = search(&a, columns, max_size, test, arg, err);
-    kn_free(a.level.masks);
-    kn_free(a.next.masks);
-    kn_free(a.candidates.masks);
-    kn_free(a.holds);
-    kn_free(a.extended);
+    KN_FREE(a.level.masks, a.next.masks, a.candidates.masks, a.holds, a.extended);
     if (st != KN_OK) kn_apriori_free(out);
     return st;
 }

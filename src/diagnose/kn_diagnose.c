@@ -13,8 +13,10 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_freq.h"
+#include "kn_options.h"
 #include "kn_parallel.h"
 #include "kn_quasi.h"
 #include "kn_suppression.h"
@@ -30,7 +32,6 @@ typedef struct classes {
 
 static kn_status check_options(const kn_diagnose_options *o, kn_error *err)
 {
-    if (!o || o->size < sizeof *o) return kn_fail(err, KN_USAGE, "diagnose options: the size field is not set");
     if (o->k < 0) return kn_fail(err, KN_USAGE, "k must be at least 1");
     if (o->missing == KN_MISSING_WILDCARD && o->entity)
         return kn_fail(err, KN_USAGE, "missing cells as wildcards cannot be combined with an entity column");
@@ -53,9 +54,8 @@ static kn_status find_columns(classes *c, kn_context *ctx, const kn_table *table
         if (c->columns[i] == c->entity)
             return kn_fail(err, KN_USAGE, "column \"%s\" cannot be both the entity and a quasi-identifier", o->entity);
     if (table->columns[c->entity].missing > 0)
-        return kn_fail(err, KN_INPUT,
-                       "the entity column \"%s\" has %lld missing cells; nobody knows whose rows they are", o->entity,
-                       (long long)table->columns[c->entity].missing);
+        return kn_fail(err, KN_INPUT, "the entity column \"%s\" has %lld missing cells; whose rows they are is unknown",
+                       o->entity, (long long)table->columns[c->entity].missing);
     return KN_OK;
 }
 
@@ -122,14 +122,15 @@ static kn_status group_classes(kn_diagnosis *d, classes *c, kn_context *ctx, con
 static void free_classes(classes *c)
 {
     kn_freq_free(c->freq);
-    kn_free(c->sizes);
-    kn_free(c->columns);
+    KN_FREE(c->sizes, c->columns);
 }
 
 kn_status kn_diagnose(kn_diagnosis **out, kn_context *ctx, const kn_table *table, const kn_diagnose_options *options,
                       kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_diagnose_options, KN_DIAGNOSE_OPTIONS_INIT, options, "diagnose options", err);
     KN_TRY(check_options(options, err));
     kn_diagnosis *d = kn_alloc_zero(ctx, sizeof *d);
     if (!d) return kn_fail_memory(err, ctx, "diagnosing");
@@ -148,8 +149,7 @@ kn_status kn_diagnose(kn_diagnosis **out, kn_context *ctx, const kn_table *table
 void kn_diagnosis_free(kn_diagnosis *diagnosis)
 {
     if (!diagnosis) return;
-    kn_free(diagnosis->sizes);
-    kn_free(diagnosis);
+    KN_FREE(diagnosis->sizes, diagnosis);
 }
 
 /* ---- Which rows go ---- */
@@ -190,6 +190,8 @@ kn_status kn_suppressed_rows(kn_row_list **out, kn_context *ctx, const kn_table 
                              const kn_diagnose_options *options, int64_t k, kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_diagnose_options, KN_DIAGNOSE_OPTIONS_INIT, options, "diagnose options", err);
     KN_TRY(check_options(options, err));
     classes      c = {NULL, NULL, NULL, -1};
     kn_diagnosis d = {0};

@@ -1,13 +1,15 @@
 /* kn_diversity_report.c: every privacy model for one set of attributes and each sensitive column.
  *
  * Per sensitive column the rows are grouped by (S, sensitive) once; the classes then go through the models in parallel
- * (kn_figures.c). The classes come in the same order for every sensitive column, so one flag per class tells which of
+ * (kn_figures.c). The classes come in the same order for every sensitive column, so one flag per class says which of
  * them violate anything. Cost: one grouping per sensitive column and the models'.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_figures.h"
+#include "kn_options.h"
 #include "kn_parallel.h"
 
 #define WHAT "measuring privacy models"
@@ -43,8 +45,7 @@ static kn_status tally_classes(kn_tally *total, const kn_inquiry *q, int sensiti
         st = kn_parallel_for(q->ctx, list->classes->classes, GRAIN, add_range, &job, err);
     }
     for (int w = 0; w < workers && st == KN_OK; w++) kn_tally_merge(total, &tallies[w], q, sensitive);
-    kn_free(tallies);
-    kn_free(verdicts);
+    KN_FREE(tallies, verdicts);
     return st;
 }
 
@@ -59,16 +60,6 @@ static int64_t count_missing(const kn_freq *classes, const uint32_t *missing)
         if (any) rows += classes->counts[i];
     }
     return rows;
-}
-
-static void count_violations(kn_model_report *report, const kn_freq *classes, const uint8_t *violates)
-{
-    report->violating_classes = report->violating_rows = 0;
-    for (int64_t i = 0; i < classes->classes; i++) {
-        report->violating_classes += violates[i];
-        report->violating_rows += violates[i] ? classes->counts[i] : 0;
-    }
-    report->holds = report->violating_classes == 0;
 }
 
 /* `violates` is made with the first sensitive column's classes. */
@@ -101,7 +92,8 @@ static kn_status report_column(kn_model_report *report, const kn_inquiry *q, int
                                                      .values = column->dict.count,
                                                      .missing = column->missing,
                                                      .figures = total.figures};
-        count_violations(report, classes, *violates);
+        kn_count_violations(classes, *violates, &report->violating_classes, &report->violating_rows);
+        report->holds = report->violating_classes == 0;
     }
     kn_class_histograms_free(&list.histograms);
     kn_freq_free(classes);
@@ -129,8 +121,7 @@ static kn_status fill_report(kn_model_report *report, const kn_inquiry *q, kn_er
     }
     for (int s = 0; s < o->sensitive_count && st == KN_OK; s++)
         st = report_column(report, q, s, missing, &violates, err);
-    kn_free(missing);
-    kn_free(violates);
+    KN_FREE(missing, violates);
     return st;
 }
 
@@ -138,6 +129,8 @@ kn_status kn_diagnose_models(kn_model_report **out, kn_context *ctx, const kn_ta
                              const kn_model_options *options, kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_model_options, KN_MODEL_OPTIONS_INIT, options, "model options", err);
     kn_inquiry       q;
     kn_model_report *report = NULL;
     kn_status        st = kn_inquiry_begin(&q, ctx, table, options, err);
@@ -157,7 +150,5 @@ void kn_model_report_free(kn_model_report *report)
 {
     if (!report) return;
     for (int s = 0; report->sensitive && s < report->sensitive_count; s++) kn_free((char *)report->sensitive[s].name);
-    kn_free(report->sensitive);
-    kn_free(report->verdicts);
-    kn_free(report);
+    KN_FREE(report->sensitive, report->verdicts, report);
 }

@@ -19,7 +19,6 @@
 
 static kn_status check_options(const kn_model_options *o, kn_error *err)
 {
-    if (!o || o->size < sizeof *o) return kn_fail(err, KN_USAGE, "model options: the size field is not set");
     if (o->quasi_count < 1) return kn_fail(err, KN_USAGE, "the set of quasi-identifiers is empty");
     if (o->sensitive_count < 1) return kn_fail(err, KN_USAGE, "there is no sensitive column");
     if (o->missing != KN_MISSING_VALUE && o->missing != KN_MISSING_DROP)
@@ -63,7 +62,8 @@ static kn_status find_subjects(kn_inquiry *q, kn_error *err)
         const kn_model *m = &o->requirements[i];
         KN_TRY(kn_model_check(m, err));
         if (m->kind == KN_MODEL_K_MAP || m->kind == KN_MODEL_PRESENCE || m->kind == KN_MODEL_AVERAGE_RISK)
-            return kn_fail(err, KN_USAGE, "%s: the classes of a table alone do not tell; it can be asked of a release",
+            return kn_fail(err, KN_USAGE,
+                           "%s: it cannot be measured on the classes of a table alone; ask for it in a release",
                            kn_model_name(m->kind));
         q->subject[i] = 0;
         if (!kn_model_needs_attribute(m->kind)) continue;
@@ -125,11 +125,7 @@ void kn_inquiry_end(kn_inquiry *q)
     for (size_t i = 0; q->scratch && i < sensitive * (size_t)kn_context_threads(q->ctx); i++)
         kn_scratch_free(&q->scratch[i]);
     for (size_t s = 0; q->references && s < sensitive; s++) kn_reference_free(&q->references[s]);
-    kn_free(q->quasi);
-    kn_free(q->sensitive);
-    kn_free(q->references);
-    kn_free(q->scratch);
-    kn_free(q->subject);
+    KN_FREE(q->quasi, q->sensitive, q->references, q->scratch, q->subject);
 }
 
 /* ---- The classes ---- */
@@ -246,5 +242,14 @@ void kn_tally_end(kn_tally *t, const kn_inquiry *q, int sensitive)
         if (q->subject[m] != sensitive) continue;
         if (t->classes == 0) t->verdicts[m].reached = 0;
         t->verdicts[m].holds = t->verdicts[m].classes == 0;
+    }
+}
+
+void kn_count_violations(const kn_freq *classes, const uint8_t *violates, int64_t *class_count, int64_t *rows)
+{
+    *class_count = *rows = 0;
+    for (int64_t i = 0; i < classes->classes; i++) {
+        *class_count += violates[i];
+        *rows += violates[i] ? classes->counts[i] : 0;
     }
 }

@@ -49,4 +49,7 @@ void kn_tally_merge(kn_tally *t, const kn_tally *other, const kn_inquiry *q, int
 /* Figures of no classes at all become 0; verdicts on this sensitive column get their answer. */
 void kn_tally_end(kn_tally *t, const kn_inquiry *q, int sensitive);
 
+/* How many classes, and rows in them, violate a model: violates[i] is 1 or 0. */
+void kn_count_violations(const kn_freq *classes, const uint8_t *violates, int64_t *class_count, int64_t *rows);
+
 #endif

@@ -6,8 +6,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_figures.h"
+#include "kn_options.h"
 #include "kn_parallel.h"
 
 #define WHAT "measuring privacy models over sets of attributes"
@@ -30,9 +32,7 @@ typedef struct rolled {
 
 static void rolled_free(rolled *r)
 {
-    kn_free(r->by);
-    kn_free(r->missing);
-    kn_free(r->list.histograms.starts);
+    KN_FREE(r->by, r->missing, r->list.histograms.starts);
     kn_free(r->list.histograms.codes); /* the counts are those of `fine` */
     kn_freq_free(r->classes);
     kn_freq_free(r->fine);
@@ -63,16 +63,6 @@ static kn_status roll_up(rolled *r, const over *o, uint64_t set, int sensitive, 
     return KN_OK;
 }
 
-static void count_violations(kn_model_set *set, const kn_freq *classes, const uint8_t *violates)
-{
-    set->violating_classes = set->violating_rows = 0;
-    for (int64_t i = 0; i < classes->classes; i++) {
-        set->violating_classes += violates[i];
-        set->violating_rows += violates[i] ? classes->counts[i] : 0;
-    }
-    set->holds = set->violating_classes == 0;
-}
-
 /* `violates` is made with the first sensitive column's classes. */
 static kn_status measure_column(kn_model_set *set, const over *o, int s, uint8_t **violates, int worker, kn_error *err)
 {
@@ -92,7 +82,8 @@ static kn_status measure_column(kn_model_set *set, const over *o, int s, uint8_t
         set->classes = tally.classes;
         set->k = tally.smallest;
         set->figures[s] = tally.figures;
-        count_violations(set, r.classes, *violates);
+        kn_count_violations(r.classes, *violates, &set->violating_classes, &set->violating_rows);
+        set->holds = set->violating_classes == 0;
     }
     rolled_free(&r);
     return st;
@@ -194,6 +185,8 @@ kn_status kn_model_over_sets(kn_model_sets **out, kn_context *ctx, const kn_tabl
                              const kn_model_options *options, const uint64_t *sets, int64_t set_count, kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_model_options, KN_MODEL_OPTIONS_INIT, options, "model options", err);
     kn_inquiry     q;
     kn_model_sets *made = NULL;
     kn_status      st = kn_inquiry_begin(&q, ctx, table, options, err);
@@ -214,9 +207,7 @@ void kn_model_sets_free(kn_model_sets *sets)
 {
     if (!sets) return;
     if (sets->sets) {
-        kn_free(sets->sets[0].figures);
-        kn_free(sets->sets[0].verdicts);
+        KN_FREE(sets->sets[0].figures, sets->sets[0].verdicts);
     }
-    kn_free(sets->sets);
-    kn_free(sets);
+    KN_FREE(sets->sets, sets);
 }

@@ -30,15 +30,10 @@ typedef struct translation {
 
 typedef enum likeness { BY_TEXT, BY_INTEGER, BY_DECIMAL } likeness;
 
-static bool is_number(kn_type type)
-{
-    return type == KN_TYPE_INTEGER || type == KN_TYPE_DECIMAL;
-}
-
 static likeness how_to_compare(const kn_column *a, const kn_column *b)
 {
     if (a->type == b->type && a->dict.integers && b->dict.integers) return BY_INTEGER;
-    return is_number(a->type) && is_number(b->type) ? BY_DECIMAL : BY_TEXT;
+    return kn_type_is_number(a->type) && kn_type_is_number(b->type) ? BY_DECIMAL : BY_TEXT;
 }
 
 /* The tables may have been read with different decimal marks; a number never has both. */
@@ -164,8 +159,7 @@ kn_status kn_population_match(kn_population *out, kn_context *ctx, const kn_tabl
     KN_TRY(kn_quasi_find(&others, ctx, population, "the population has", names, t.columns, err));
     kn_status st = match(out, &t, ctx, table, columns, sample, population, others, drop, err);
     for (int q = 0; q < t.columns && t.maps; q++) kn_free(t.maps[q]);
-    kn_free(t.maps);
-    kn_free(others);
+    KN_FREE(t.maps, others);
     if (st != KN_OK) {
         kn_free(out->sizes);
         out->sizes = NULL;

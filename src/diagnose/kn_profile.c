@@ -1,4 +1,4 @@
-/* kn_profile.c: one look at each column: how many values, how telling they are, what role it probably has.
+/* kn_profile.c: one look at each column: how many values, how identifying they are, what role it probably has.
  *
  * The role is a suggestion with its reason, from the values first (unique: identifier; constant: keep) and then from the
  * column's name. When in doubt a column is a quasi-identifier: that errs on the safe side. Cost: one grouping per column.
@@ -53,9 +53,9 @@ static const hint hints[] = {
 static const char *hint_reason(kn_role role)
 {
     switch (role) {
-    case KN_ROLE_IDENTIFIER: return "its name says it points at a person";
-    case KN_ROLE_SENSITIVE: return "its name says it is what people keep to themselves";
-    case KN_ROLE_WEIGHT: return "its name says it is a sampling weight";
+    case KN_ROLE_IDENTIFIER: return "its name says that it identifies a person";
+    case KN_ROLE_SENSITIVE: return "its name says that it is private";
+    case KN_ROLE_WEIGHT: return "its name says that it is a sampling weight";
     case KN_ROLE_QUASI:
     case KN_ROLE_KEEP: break;
     }
@@ -150,6 +150,7 @@ static kn_status profile_column(kn_column_profile *p, kn_context *ctx, const kn_
 kn_status kn_profile_table(kn_profile **out, kn_context *ctx, const kn_table *table, kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
     kn_profile *profile = kn_alloc_zero(ctx, sizeof *profile);
     if (!profile) return kn_fail_memory(err, ctx, "profiling");
     profile->rows = table->rows;
@@ -170,6 +171,5 @@ void kn_profile_free(kn_profile *profile)
 {
     if (!profile) return;
     for (int c = 0; profile->column && c < profile->columns; c++) kn_free((char *)profile->column[c].name);
-    kn_free(profile->column);
-    kn_free(profile);
+    KN_FREE(profile->column, profile);
 }

@@ -20,6 +20,7 @@
 #include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_options.h"
 #include "kn_subsets.h"
 #include "kn_suppression.h"
 
@@ -52,7 +53,6 @@ typedef struct question {
 
 static kn_status check_options(const kn_sets_options *o, kn_error *err)
 {
-    if (!o || o->size < sizeof *o) return kn_fail(err, KN_USAGE, "set options: the size field is not set");
     if (o->over_count < 1) return kn_fail(err, KN_USAGE, "the list of attributes to search is empty");
     if (o->k < 0) return kn_fail(err, KN_USAGE, "k must be at least 1");
     if (o->max_size < 0) return kn_fail(err, KN_USAGE, "the largest set size must be at least 1");
@@ -110,8 +110,7 @@ static kn_status scan(question *q, uint64_t set, kn_subsets_visit visit, void *a
                        ? kn_freq_distinct(&freq, &persons, q->ctx, q->table, columns, n, q->columns[q->count], err)
                        : kn_freq_of_table(&freq, q->ctx, q->table, columns, n, err);
     if (st == KN_OK) st = visit(arg, set, persons ? persons : freq->counts, freq->counts, freq->classes, err);
-    kn_free(columns);
-    kn_free(persons);
+    KN_FREE(columns, persons);
     kn_freq_free(freq);
     return st;
 }
@@ -435,6 +434,8 @@ kn_status kn_diagnose_sets(kn_sets_diagnosis **out, kn_context *ctx, const kn_ta
                            const kn_sets_options *options, kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_sets_options, KN_SETS_OPTIONS_INIT, options, "set options", err);
     KN_TRY(check_options(options, err));
     answer *a = kn_alloc_zero(ctx, sizeof *a);
     if (!a) return kn_fail_memory(err, ctx, WHAT);
@@ -442,8 +443,7 @@ kn_status kn_diagnose_sets(kn_sets_diagnosis **out, kn_context *ctx, const kn_ta
     a->public.complete = a->public.minimal_complete = true;
     question  q = {.ctx = ctx, .table = table, .opt = options, .out = a};
     kn_status st = answer_question(&q, err);
-    kn_free(q.columns);
-    kn_free(q.masks);
+    KN_FREE(q.columns, q.masks);
     kn_freq_free(q.freq);
     if (st != KN_OK) {
         kn_sets_diagnosis_free(&a->public);

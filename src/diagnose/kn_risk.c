@@ -5,7 +5,7 @@
  * personal health information (2013), for the three attackers; Benedetti and Franconi, Statistical and technological
  * solutions for controlled data dissemination (1998), and Franconi and Polettini, Individual risk estimation in
  * mu-Argus: a review (2004), for the individual risk; Skinner and Elliot, A measure of disclosure risk for microdata,
- * J. Royal Statistical Society B 64(4) (2002), for DIS. docs/risk.md tells it to users.
+ * J. Royal Statistical Society B 64(4) (2002), for DIS. docs/risk.md explains it to users.
  *
  * Cost: one grouping, with a population one more of that. Sums are taken in the order of the classes: the same on any
  * number of threads.
@@ -16,9 +16,11 @@
 #include <math.h>
 
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_freq.h"
 #include "kn_hash.h"
+#include "kn_options.h"
 #include "kn_population.h"
 #include "kn_quasi.h"
 #include "kn_uniques.h"
@@ -63,7 +65,6 @@ static bool bad_fraction(kn_fraction f)
 
 static kn_status check_options(const kn_risk_options *o, kn_error *err)
 {
-    if (!o || o->size < sizeof *o) return kn_fail(err, KN_USAGE, "risk options: the size field is not set");
     if (o->quasi_count < 1) return kn_fail(err, KN_USAGE, "the set of quasi-identifiers is empty");
     if (o->missing == KN_MISSING_WILDCARD)
         return kn_fail(err, KN_USAGE,
@@ -301,6 +302,8 @@ kn_status kn_risk_measure(kn_risk **out, kn_context *ctx, const kn_table *table,
                           kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_risk_options, KN_RISK_OPTIONS_INIT, options, "risk options", err);
     KN_TRY(check_options(options, err));
     kn_risk *r = kn_alloc_zero(ctx, sizeof *r);
     if (!r) return kn_fail_memory(err, ctx, "measuring risk");
@@ -308,8 +311,7 @@ kn_status kn_risk_measure(kn_risk **out, kn_context *ctx, const kn_table *table,
     kn_status st = measure(&s, r, err);
     kn_free(s.columns);
     kn_freq_free(s.freq);
-    kn_free(s.sums);
-    kn_free(s.crowd);
+    KN_FREE(s.sums, s.crowd);
     if (st != KN_OK) {
         kn_risk_free(r);
         return st;

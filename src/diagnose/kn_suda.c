@@ -32,6 +32,7 @@
 #include "kn_error.h"
 #include "kn_freq.h"
 #include "kn_hash.h"
+#include "kn_options.h"
 #include "kn_parallel.h"
 #include "kn_quasi.h"
 
@@ -106,8 +107,7 @@ typedef struct search {
 
 static void level_free(level *l)
 {
-    kn_free(l->sets);
-    kn_free(l->unique);
+    KN_FREE(l->sets, l->unique);
     *l = (level){0, 0, NULL, NULL};
 }
 
@@ -187,13 +187,7 @@ static kn_status find_runs(search *s, kn_error *err)
 
 static bool partition_reserve(kn_context *ctx, partition *p, size_t items)
 {
-    void *block = p->items;
-    bool  ok = kn_grow(ctx, &block, &p->item_room, items, sizeof *p->items);
-    p->items = block;
-    block = p->starts;
-    ok = ok && kn_grow(ctx, &block, &p->start_room, items / 2 + 2, sizeof *p->starts);
-    p->starts = block;
-    return ok;
+    return KN_GROW(ctx, &p->items, &p->item_room, items) && KN_GROW(ctx, &p->starts, &p->start_room, items / 2 + 2);
 }
 
 /* Counts a group's codes of a column. */
@@ -399,8 +393,7 @@ static kn_status search_level(search *s, bool keep, kn_error *err)
     kn_progress_begin(s->ctx, "searching special uniques", "sets", (uint64_t)s->now->count);
     if (st == KN_OK) st = search_batches(s, err);
     kn_progress_end(s->ctx);
-    kn_free(s->heads);
-    kn_free(s->msu);
+    KN_FREE(s->heads, s->msu);
     s->heads = NULL;
     s->msu = NULL;
     if (st != KN_OK) return st;
@@ -457,14 +450,9 @@ static kn_status make_worker(search *s, worker *w, kn_error *err)
 static void free_worker(const search *s, worker *w)
 {
     for (int d = 0; d <= s->max_size && w->path; d++) {
-        kn_free(w->path[d].items);
-        kn_free(w->path[d].starts);
+        KN_FREE(w->path[d].items, w->path[d].starts);
     }
-    kn_free(w->path);
-    kn_free(w->prefix);
-    kn_free(w->slots);
-    kn_free(w->codes);
-    kn_free(w->column_msus);
+    KN_FREE(w->path, w->prefix, w->slots, w->codes, w->column_msus);
 }
 
 static kn_status prepare(search *s, bool row_columns, kn_error *err)
@@ -614,14 +602,12 @@ static kn_status run(search *s, const kn_suda_options *o, kn_error *err)
     row_finder f = {s, NULL, 0, NULL};
     kn_status  st = locate(&f, s, err);
     if (st == KN_OK) st = write_rows(s, f.of_row, err);
-    kn_free(f.slots);
-    kn_free(f.of_row);
+    KN_FREE(f.slots, f.of_row);
     return st;
 }
 
 static kn_status check_options(const kn_suda_options *o, kn_error *err)
 {
-    if (!o || o->size < sizeof *o) return kn_fail(err, KN_USAGE, "special unique options: the size field is not set");
     if (o->quasi_count < 1) return kn_fail(err, KN_USAGE, "the set of quasi-identifiers is empty");
     if (o->quasi_count > UINT16_MAX) return kn_fail(err, KN_USAGE, "too many columns to search for special uniques");
     if (o->max_size < 0) return kn_fail(err, KN_USAGE, "the largest size of a set must be at least 1");
@@ -635,6 +621,8 @@ static kn_status check_options(const kn_suda_options *o, kn_error *err)
 kn_status kn_suda_search(kn_suda **out, kn_context *ctx, const kn_table *table, const kn_suda_options *options,
                          kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
     return kn_suda_search_with(out, ctx, table, options, BATCH_BYTES, err);
 }
 
@@ -642,6 +630,7 @@ kn_status kn_suda_search_with(kn_suda **out, kn_context *ctx, const kn_table *ta
                               size_t batch_bytes, kn_error *err)
 {
     *out = NULL;
+    KN_OPTIONS(kn_suda_options, KN_SUDA_OPTIONS_INIT, options, "special unique options", err);
     KN_TRY(check_options(options, err));
     int n = options->quasi_count, most = options->max_size;
     if (most == 0) most = n <= ALL_SIZES_UP_TO ? n : DEFAULT_SIZE;
@@ -652,14 +641,7 @@ kn_status kn_suda_search_with(kn_suda **out, kn_context *ctx, const kn_table *ta
     if (!s.suda) return kn_fail_memory(err, s.ctx, WHAT);
     kn_status st = run(&s, options, err);
     for (int i = 0; i < s.worker_count && s.workers; i++) free_worker(&s, &s.workers[i]);
-    kn_free(s.workers);
-    kn_free(s.columns);
-    kn_free(s.asked);
-    kn_free(s.candidate);
-    kn_free(s.scores);
-    kn_free(s.counts);
-    kn_free(s.smallest);
-    kn_free(s.shares);
+    KN_FREE(s.workers, s.columns, s.asked, s.candidate, s.scores, s.counts, s.smallest, s.shares);
     kn_freq_free(s.freq);
     if (st != KN_OK)
         kn_suda_free(s.suda);
@@ -671,12 +653,6 @@ kn_status kn_suda_search_with(kn_suda **out, kn_context *ctx, const kn_table *ta
 void kn_suda_free(kn_suda *suda)
 {
     if (!suda) return;
-    kn_free(suda->msus_by_size);
-    kn_free(suda->points);
-    kn_free(suda->scores);
-    kn_free(suda->column_msus);
-    kn_free(suda->column_share);
-    kn_free(suda->special);
-    kn_free(suda->row_columns);
-    kn_free(suda);
+    KN_FREE(suda->msus_by_size, suda->points, suda->scores, suda->column_msus, suda->column_share, suda->special,
+            suda->row_columns, suda);
 }

@@ -46,9 +46,7 @@ static pattern *pattern_of(wildcard *w, uint64_t columns)
 {
     for (int p = 0; p < w->count; p++)
         if (w->patterns[p].columns == columns) return &w->patterns[p];
-    void *patterns = w->patterns;
-    if (!kn_grow(w->ctx, &patterns, &w->capacity, (size_t)w->count + 1, sizeof *w->patterns)) return NULL;
-    w->patterns = patterns;
+    if (!KN_GROW(w->ctx, &w->patterns, &w->capacity, (size_t)w->count + 1)) return NULL;
     w->patterns[w->count] = (pattern){.columns = columns};
     return &w->patterns[w->count++];
 }
@@ -119,8 +117,7 @@ static kn_status add_all(wildcard *w, kn_error *err)
                 st = add_pair(w, &w->patterns[p], &w->patterns[q], by, key, err);
         }
     }
-    kn_free(by);
-    kn_free(key);
+    KN_FREE(by, key);
     return st;
 }
 
@@ -134,9 +131,7 @@ kn_status kn_wildcard_sizes(int64_t **sizes, const kn_freq *freq, const uint32_t
     kn_status st = w.sizes ? split(&w, missing, err) : kn_fail_memory(err, w.ctx, WHAT);
     if (st == KN_OK) st = add_all(&w, err);
     for (int p = 0; p < w.count; p++) {
-        kn_free(w.patterns[p].index);
-        kn_free(w.patterns[p].part.keys);
-        kn_free(w.patterns[p].part.counts);
+        KN_FREE(w.patterns[p].index, w.patterns[p].part.keys, w.patterns[p].part.counts);
     }
     kn_free(w.patterns);
     if (st == KN_OK)

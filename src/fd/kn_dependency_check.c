@@ -13,6 +13,7 @@
 #include <kanon/dependencies.h>
 
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_freq.h"
 
@@ -111,11 +112,7 @@ static kn_status check_multivalued(kn_dependency_check *out, const kn_freq *fine
     out->removed = -1;
     kn_freq_free(xy);
     kn_freq_free(xz);
-    kn_free(by);
-    kn_free(starts);
-    kn_free(xy_of);
-    kn_free(xz_of);
-    kn_free(all);
+    KN_FREE(by, starts, xy_of, xz_of, all);
     return st;
 }
 
@@ -131,6 +128,7 @@ static kn_status check_freq(kn_dependency_check *out, const kn_dependency *d, co
 kn_status kn_dependency_check_table(kn_dependency_check *out, kn_context *ctx, const kn_table *table,
                                     const kn_dependency *dependency, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     const kn_dependency *d = dependency;
     kn_dependency_check  answer = {.rows = table->rows};
     int                  count = d->left_count + d->right_count;

@@ -52,27 +52,15 @@ static int number_of(rules *r, const char *name)
 static bool allocate(rules *r, size_t names, size_t left, size_t rule_count)
 {
     kn_context *ctx = r->ctx;
-    r->names = kn_alloc_array(ctx, names + 1, sizeof *r->names);
-    r->numbers = kn_alloc_array(ctx, left + 1, sizeof *r->numbers);
-    r->rule = kn_alloc_array_zero(ctx, rule_count + 1, sizeof *r->rule);
-    r->starts = kn_alloc_array(ctx, names + 2, sizeof *r->starts);
-    r->uses = kn_alloc_array(ctx, left + 1, sizeof *r->uses);
-    r->missing = kn_alloc_array(ctx, rule_count + 1, sizeof *r->missing);
-    r->queue = kn_alloc_array(ctx, names + 1, sizeof *r->queue);
-    r->set = kn_alloc_array(ctx, kn_bitset_words(names) + 1, sizeof *r->set);
-    return r->names && r->numbers && r->rule && r->starts && r->uses && r->missing && r->queue && r->set;
+    return KN_ALLOC(ctx, r->names, names + 1) && KN_ALLOC(ctx, r->numbers, left + 1) &&
+           KN_ALLOC_ZERO(ctx, r->rule, rule_count + 1) && KN_ALLOC(ctx, r->starts, names + 2) &&
+           KN_ALLOC(ctx, r->uses, left + 1) && KN_ALLOC(ctx, r->missing, rule_count + 1) &&
+           KN_ALLOC(ctx, r->queue, names + 1) && KN_ALLOC(ctx, r->set, kn_bitset_words(names) + 1);
 }
 
 static void rules_free(rules *r)
 {
-    kn_free(r->names);
-    kn_free(r->numbers);
-    kn_free(r->rule);
-    kn_free(r->starts);
-    kn_free(r->uses);
-    kn_free(r->missing);
-    kn_free(r->queue);
-    kn_free(r->set);
+    KN_FREE(r->names, r->numbers, r->rule, r->starts, r->uses, r->missing, r->queue, r->set);
 }
 
 /* The rules that use each column, from the rules that are left. */
@@ -192,6 +180,7 @@ kn_status kn_dependency_closure(kn_name_list **out, kn_context *ctx, const kn_de
 {
     rules r;
     *out = NULL;
+    KN_SERVE(ctx, err);
     kn_status st = rules_make(&r, ctx, given, given_count, columns, column_count, 0, err);
     if (st == KN_OK) {
         int count = 0;
@@ -213,6 +202,7 @@ void kn_name_list_free(kn_name_list *list)
 kn_status kn_dependency_implied(bool *out, kn_context *ctx, const kn_dependency *const *given, int given_count,
                                 const kn_dependency *dependency, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     rules                r;
     const kn_dependency *d = dependency;
     *out = false;
@@ -302,8 +292,7 @@ static kn_status list_rules(kn_dependency_list **out, rules *r, kn_error *err)
         st = join(&list->items[list->count], r, i, left, right, err);
         if (st == KN_OK) list->count++;
     }
-    kn_free(left);
-    kn_free(right);
+    KN_FREE(left, right);
     if (st != KN_OK)
         kn_dependency_list_free(list);
     else
@@ -316,6 +305,7 @@ kn_status kn_dependency_cover(kn_dependency_list **out, kn_context *ctx, const k
 {
     rules r;
     *out = NULL;
+    KN_SERVE(ctx, err);
     kn_status st = rules_make(&r, ctx, given, given_count, NULL, 0, 0, err);
     for (int i = 0; i < r.rule_count && st == KN_OK; i++) sort_numbers(r.rule[i].left, r.rule[i].left_count);
     if (st == KN_OK) st = shorten(&r, err);

@@ -13,6 +13,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_fd.h"
+#include "kn_options.h"
 
 #define WHAT "searching dependencies"
 
@@ -38,9 +39,7 @@ static int position_of(const answer *a, int column)
 
 static bool answer_add(answer *a, uint64_t left, int right, int64_t removed)
 {
-    void *results = a->results;
-    if (!kn_grow(a->ctx, &results, &a->capacity, a->count + 1, sizeof *a->results)) return false;
-    a->results = results;
+    if (!KN_GROW(a->ctx, &a->results, &a->capacity, a->count + 1)) return false;
     a->results[a->count++] = (kn_fd_result){left, right, removed};
     return true;
 }
@@ -89,7 +88,8 @@ static int compare_results(const void *x, const void *y)
     int                 n = __builtin_popcountll(a->left), m = __builtin_popcountll(b->left);
     uint64_t            differ = a->left ^ b->left;
     if (n != m) return n - m;
-    if (differ) return a->left & differ & -differ ? -1 : 1; /* whoever has the first column that the other lacks */
+    if (differ)
+        return a->left & differ & -differ ? -1 : 1; /* the one with the first column that the other lacks comes first */
     return a->right - b->right;
 }
 
@@ -135,7 +135,7 @@ static kn_status search(kn_discovery *out, kn_context *ctx, const kn_fd_data *da
     out->agree_sets = (int64_t)s.agree.list.count;
     out->rounds = s.rounds;
     out->complete = !s.late && !s.cut;
-    out->why_partial = s.late ? "the time limit was reached" : s.cut ? "longer left sides were not looked at" : NULL;
+    out->why_partial = s.late ? "the time limit was reached" : s.cut ? "longer left sides were not searched" : NULL;
     kn_fd_search_free(&s);
     kn_free(a.results);
     return st;
@@ -167,15 +167,19 @@ static kn_status find_columns(int *columns, int *count, const kn_table *table, c
 kn_status kn_discover_dependencies(kn_discovery **out, kn_context *ctx, const kn_table *table,
                                    const kn_discover_options *options, kn_error *err)
 {
-    const kn_discover_options standard = KN_DISCOVER_OPTIONS_INIT, *o = options ? options : &standard;
-    int                       columns[KN_FD_COLUMNS], count = 0;
-    kn_fd_clock               clock;
-    kn_fd_data               *data = NULL;
     *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_discover_options, KN_DISCOVER_OPTIONS_INIT, options, "discovery options", err);
+    const kn_discover_options *o = options;
+    int                        columns[KN_FD_COLUMNS], count = 0;
+    kn_fd_clock                clock;
+    kn_fd_data                *data = NULL;
     if (o->error.denominator == 0 || o->error.numerator > o->error.denominator)
-        return kn_fail(err, KN_USAGE, "the error is a share between 0 and 1");
-    if (o->max_left < 0) return kn_fail(err, KN_USAGE, "the largest left side is a number of columns, or 0 for any");
-    if (!(o->time_limit >= 0)) return kn_fail(err, KN_USAGE, "the time limit is a number of seconds, or 0 for none");
+        return kn_fail(err, KN_USAGE, "the error must be a share between 0 and 1");
+    if (o->max_left < 0)
+        return kn_fail(err, KN_USAGE, "the largest left side must be a number of columns, or 0 for any");
+    if (!(o->time_limit >= 0))
+        return kn_fail(err, KN_USAGE, "the time limit must be a number of seconds, or 0 for none");
     KN_TRY(find_columns(columns, &count, table, o, err));
     kn_fd_clock_start(&clock, ctx, o->time_limit);
     kn_discovery *d = kn_alloc_zero(ctx, sizeof *d);
@@ -194,8 +198,7 @@ kn_status kn_discover_dependencies(kn_discovery **out, kn_context *ctx, const kn
 void kn_discovery_free(kn_discovery *discovery)
 {
     if (!discovery) return;
-    kn_free(discovery->found);
-    kn_free(discovery);
+    KN_FREE(discovery->found, discovery);
 }
 
 /* ---- As dependencies ---- */
@@ -208,11 +211,12 @@ static bool same_left(const kn_found_dependency *a, const kn_found_dependency *b
 kn_status kn_discovery_list(kn_dependency_list **out, kn_context *ctx, const kn_discovery *discovery,
                             const kn_table *table, kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
     const kn_found_dependency *f = discovery->found;
     const char                *left[KN_FD_COLUMNS], *right[KN_FD_COLUMNS];
     kn_dependency_list        *list = kn_alloc_zero(ctx, sizeof *list);
     kn_status                  st = KN_OK;
-    *out = NULL;
     if (list) list->items = kn_alloc_array(ctx, (size_t)discovery->count + 1, sizeof *list->items);
     if (!list || !list->items) st = kn_fail_memory(err, ctx, WHAT);
     if (st == KN_OK && discovery->count > INT32_MAX) st = kn_fail(err, KN_USAGE, "too many dependencies to list");

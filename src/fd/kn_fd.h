@@ -107,7 +107,7 @@ KN_CHECK bool kn_fd_maximal_add(kn_fd_list *maximal, kn_context *ctx, uint64_t s
 KN_CHECK kn_status kn_fd_hitting(kn_fd_list *out, bool *cut, kn_fd_clock *clock, const kn_fd_list *sets,
                                  uint64_t universe, int max_size, kn_error *err);
 
-/* ---- Holding candidates against the data (kn_fd_validate.c) ---- */
+/* ---- Checking candidates on the data (kn_fd_validate.c) ---- */
 
 /* left -> each column of `right`. */
 typedef struct kn_fd_candidate {

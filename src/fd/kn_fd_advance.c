@@ -3,7 +3,7 @@
  * A candidate that fails is one failure; the sets above it that fail too are worth far more, since everything inside
  * them need never be looked at. Which those are is guessed from some of the rows, for about a sixteenth of the price:
  * candidates that seem to fail are extended by columns, those with few values first, several at once, as long as the
- * set seems to fail. Only the end of such a chain is held against all rows, and the set before it should the end turn
+ * set seems to fail. Only the end of such a chain is checked on all rows, and the set before it should the end turn
  * out to hold. So full checks are spent on sets near the two borders. Guesses decide what is looked at and when, never
  * what is found: a failure is one of all rows, and what seems to hold is checked by the caller.
  *
@@ -145,7 +145,7 @@ static size_t begin_chains(const kn_fd_search *s, chain *chains, const kn_fd_can
     return count;
 }
 
-/* Asks for a left side, once. The lists have room for CHAINS. */
+/* Asks for a left side, once. The lists have space for CHAINS. */
 static void ask(kn_fd_list *list, uint64_t set)
 {
     for (size_t i = 0; i < list->count; i++)

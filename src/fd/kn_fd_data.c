@@ -2,8 +2,8 @@
  *
  * Equal rows are one row with a weight; columns are sorted by falling number of values, so that the first columns of
  * a set split rows the most. Rows stand in the lexicographic order of their columns from the fewest values to the
- * most: neighbours agree in many columns, which is what the exact search looks for. Codes stand row by row: whoever
- * follows a few rows through many columns stays in the cache. Columns that say the same as an earlier one, and
+ * most: neighbours agree in many columns, which is what the exact search looks for. Codes stand row by row: following a
+ * few rows through many columns stays in the cache. Columns that say the same as an earlier one, and
  * constants, are set aside.
  *
  * Cost: one grouping of the table by all columns, then rows × columns, and rows for each two columns with the same
@@ -36,17 +36,12 @@ static void sort_columns(int *columns, int count, const kn_table *table)
         }
 }
 
-static uint32_t code_at(const kn_freq *freq, uint32_t row, int column)
-{
-    return kn_freq_code(freq, row, column);
-}
-
-/* Is the code of `b` a function of that of `a`? `map` has room for every code of a; UINT32_MAX: not seen yet. */
+/* Is the code of `b` a function of that of `a`? `map` has space for every code of a; UINT32_MAX: not seen yet. */
 static bool determines(const kn_freq *freq, int a, int b, uint32_t *map, uint32_t codes)
 {
     memset(map, 0xff, (size_t)codes * sizeof *map);
     for (int64_t i = 0; i < freq->classes; i++) {
-        uint32_t x = code_at(freq, (uint32_t)i, a), y = code_at(freq, (uint32_t)i, b);
+        uint32_t x = kn_freq_code(freq, i, a), y = kn_freq_code(freq, i, b);
         if (map[x] == UINT32_MAX) map[x] = y;
         if (map[x] != y) return false;
     }
@@ -65,7 +60,7 @@ static uint32_t count_values(const kn_freq *freq, int column, uint32_t *seen, ui
     uint32_t values = 0;
     memset(seen, 0, (size_t)codes * sizeof *seen);
     for (int64_t i = 0; i < freq->classes; i++) {
-        uint32_t code = code_at(freq, (uint32_t)i, column);
+        uint32_t code = kn_freq_code(freq, i, column);
         values += seen[code] == 0;
         seen[code] = 1;
     }
@@ -126,7 +121,7 @@ static kn_status fill_codes(void *arg, int64_t begin, int64_t end, int worker, k
     (void)err;
     for (int64_t i = begin; i < end; i++)
         for (int c = 0; c < d->columns; c++)
-            d->codes[(size_t)i * (size_t)d->columns + (size_t)c] = code_at(d->freq, (uint32_t)i, f->chosen->at[c]);
+            d->codes[(size_t)i * (size_t)d->columns + (size_t)c] = kn_freq_code(d->freq, i, f->chosen->at[c]);
     return KN_OK;
 }
 
@@ -172,8 +167,7 @@ static kn_status cluster_column(kn_fd_data *d, int c, uint32_t codes, kn_error *
         }
         d->constant_error[c] = d->freq->rows - most;
     }
-    kn_free(weights);
-    kn_free(at);
+    KN_FREE(weights, at);
     return st;
 }
 
@@ -197,8 +191,7 @@ static kn_status make(kn_fd_data *d, const kn_table *table, const int *columns, 
         return kn_fail(err, KN_USAGE, "more than 2^32 different rows: too many to search");
     d->rows = (uint32_t)d->freq->classes;
     KN_TRY(choose_columns(&c, d, table, sorted, count, err));
-    d->codes = kn_alloc_array(d->ctx, (size_t)d->rows * (size_t)d->columns + 1, sizeof *d->codes);
-    if (!d->codes) return kn_fail_memory(err, d->ctx, WHAT);
+    if (!KN_ALLOC(d->ctx, d->codes, (size_t)d->rows * (size_t)d->columns + 1)) return kn_fail_memory(err, d->ctx, WHAT);
     KN_TRY(kn_parallel_for(d->ctx, d->rows, 1 << 14, fill_codes, &f, err));
     kn_free(d->freq->keys);
     d->freq->keys = NULL;
@@ -223,11 +216,7 @@ kn_status kn_fd_data_make(kn_fd_data **out, kn_context *ctx, const kn_table *tab
 void kn_fd_data_free(kn_fd_data *data)
 {
     if (!data) return;
-    for (int c = 0; c < KN_FD_COLUMNS; c++) {
-        kn_free(data->clusters[c].starts);
-        kn_free(data->clusters[c].members);
-    }
+    for (int c = 0; c < KN_FD_COLUMNS; c++) KN_FREE(data->clusters[c].starts, data->clusters[c].members);
     kn_freq_free(data->freq);
-    kn_free(data->codes);
-    kn_free(data);
+    KN_FREE(data->codes, data);
 }

@@ -6,7 +6,7 @@
  * search guesses and checks:
  *   1. find failures that are cheap to find;
  *   2. for each A compute the left sides that no known failure rules out;
- *   3. hold them against the data, small ones first (kn_fd_validate.c). What holds is minimal, since every smaller
+ *   3. check them on the data, small ones first (kn_fd_validate.c). What holds is minimal, since every smaller
  *      left side is inside a known failure. What does not is a failure, and leads to larger ones: back to 2.
  * A left side is checked once. Only the two borders are walked, never what lies between: a search level by level (TANE:
  * Huhtala, Kärkkäinen, Porkka, Toivonen 1999) checks everything that fails.
@@ -43,9 +43,7 @@ bool kn_fd_search_failed(kn_fd_search *search, int right, uint64_t left)
 
 bool kn_fd_search_found(kn_fd_search *search, int right, uint64_t left, int64_t removed)
 {
-    void *results = search->results;
-    if (!kn_grow(search->ctx, &results, &search->capacity, search->count + 1, sizeof *search->results)) return false;
-    search->results = results;
+    if (!KN_GROW(search->ctx, &search->results, &search->capacity, search->count + 1)) return false;
     search->results[search->count++] = (kn_fd_result){left, right, removed};
     return kn_fd_list_add(&search->valid[right], search->ctx, left);
 }
@@ -93,7 +91,7 @@ static size_t count_pairs(const kn_fd_candidate *c, size_t count)
     return pairs;
 }
 
-/* Room for the exceptions of each candidate, in one block that the caller frees. */
+/* Space for the exceptions of each candidate, in one block that the caller frees. */
 static int64_t *make_room(kn_context *ctx, kn_fd_candidate *c, size_t count)
 {
     size_t   pairs = 0;
@@ -150,7 +148,7 @@ static void keep_unchecked(kn_fd_search *s, const kn_fd_candidate *c, size_t cou
     for (size_t i = 0; i < count; i++)
         for (uint64_t right = c[i].right; right; right &= right - 1) {
             kn_fd_list *open = &s->open[__builtin_ctzll(right)];
-            open->sets[open->count++] = c[i].left; /* there was room for it before */
+            open->sets[open->count++] = c[i].left; /* it was there before */
         }
     for (int a = 0; a < s->data->columns; a++) kn_fd_list_sort(&s->valid[a]);
 }
@@ -169,7 +167,7 @@ static kn_status check(kn_fd_search *s, bool *again, kn_error *err)
         kn_progress_add(s->ctx, n);
         at += n;
         *again |= refuted > 0;
-        if (refuted * 8 > n) break; /* what was learnt spares more than it costs to think again */
+        if (refuted * 8 > n) break; /* what was learned saves more than it costs to compute candidates again */
     }
     if (st == KN_OK) keep_unchecked(s, c + at, count - at);
     kn_free(c);

@@ -35,10 +35,7 @@ bool kn_fd_clock_passed(kn_fd_clock *clock)
 
 bool kn_fd_list_add(kn_fd_list *list, kn_context *ctx, uint64_t set)
 {
-    void *sets = list->sets;
-    if (list->count == list->capacity && !kn_grow(ctx, &sets, &list->capacity, list->count + 1, sizeof *list->sets))
-        return false;
-    list->sets = sets;
+    if (list->count == list->capacity && !KN_GROW(ctx, &list->sets, &list->capacity, list->count + 1)) return false;
     list->sets[list->count++] = set;
     return true;
 }

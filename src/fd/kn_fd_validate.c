@@ -1,4 +1,4 @@
-/* kn_fd_validate.c: many candidates X -> A held against the data at once (kn_fd.h).
+/* kn_fd_validate.c: many candidates X -> A checked on the data at once (kn_fd.h).
  *
  * The left sides form a trie: a node is a column, its path a set. Starting with the rows that share a value of a node's
  * column, a walk goes down the trie and splits the rows by one more column at each step; rows that end up alone can
@@ -6,8 +6,8 @@
  * candidates that begin with its column, and its few rows stay in the cache, row by row). At the end of a left side
  * the rows of each part agree on X, and A is looked at:
  *   - exact: the first two rows that differ in A break X -> A, which is not looked at again; the columns in which
- *     these two agree tell more than this one failure, so they are handed back. Neighbours in a part are rows alike,
- *     so what they agree on is much;
+ *     these two agree rule out more than this one candidate, so they are handed back. Neighbours in a part are
+ *     similar rows, so they agree on much;
  *   - with a budget: the rows beyond the most frequent A are exceptions; once they are more than the budget, the
  *     candidate falls. Exceptions of a candidate that holds are counted exactly.
  * A branch without live candidates is left alone. Two rows need no splitting: with a budget they go through all that is
@@ -108,25 +108,14 @@ typedef struct trie {
 
 static void trie_free(trie *t)
 {
-    kn_free(t->column);
-    kn_free(t->end);
-    kn_free(t->parent);
-    kn_free(t->live);
-    kn_free(t->right);
-    kn_free(t->candidate);
-    kn_free(t->pair);
+    KN_FREE(t->column, t->end, t->parent, t->live, t->right, t->candidate, t->pair);
 }
 
 static bool trie_allocate(trie *t, kn_context *ctx, size_t nodes)
 {
-    t->column = kn_alloc_array(ctx, nodes, sizeof *t->column);
-    t->end = kn_alloc_array(ctx, nodes, sizeof *t->end);
-    t->parent = kn_alloc_array(ctx, nodes, sizeof *t->parent);
-    t->live = kn_alloc_array_zero(ctx, nodes, sizeof *t->live);
-    t->right = kn_alloc_array_zero(ctx, nodes, sizeof *t->right);
-    t->candidate = kn_alloc_array_zero(ctx, nodes, sizeof *t->candidate);
-    t->pair = kn_alloc_array_zero(ctx, nodes, sizeof *t->pair);
-    return t->column && t->end && t->parent && t->live && t->right && t->candidate && t->pair;
+    return KN_ALLOC(ctx, t->column, nodes) && KN_ALLOC(ctx, t->end, nodes) && KN_ALLOC(ctx, t->parent, nodes) &&
+           KN_ALLOC_ZERO(ctx, t->live, nodes) && KN_ALLOC_ZERO(ctx, t->right, nodes) &&
+           KN_ALLOC_ZERO(ctx, t->candidate, nodes) && KN_ALLOC_ZERO(ctx, t->pair, nodes);
 }
 
 static size_t shared_prefix(uint64_t a, uint64_t b)
@@ -245,12 +234,10 @@ static const uint32_t *row_of(const walker *w, uint32_t i)
 
 static bool push_range(walker *w, uint32_t first, uint32_t last)
 {
-    void *ranges = w->ranges;
-    if (!kn_grow(w->job->data->ctx, &ranges, &w->range_capacity, w->range_count + 1, sizeof *w->ranges)) {
+    if (!KN_GROW(w->job->data->ctx, &w->ranges, &w->range_capacity, w->range_count + 1)) {
         w->failed = true;
         return false;
     }
-    w->ranges = ranges;
     w->ranges[w->range_count][0] = first;
     w->ranges[w->range_count++][1] = last;
     return true;
@@ -492,10 +479,8 @@ static kn_status run_task(walker *w, task *k, kn_error *err)
     uint32_t              nodes = t->end[k->node] - k->node;
     kn_context           *ctx = w->job->data->ctx;
     w->task = k;
-    if (w->job->budget == 0) {
-        k->broken = kn_alloc_array_zero(ctx, nodes, sizeof *k->broken);
-        if (!k->broken) return kn_fail_memory(err, ctx, "searching dependencies");
-    }
+    if (w->job->budget == 0 && !KN_ALLOC_ZERO(ctx, k->broken, nodes))
+        return kn_fail_memory(err, ctx, "searching dependencies");
     memcpy(w->alive + k->node, t->right + k->node, nodes * sizeof *w->alive);
     memcpy(w->live + k->node, t->live + k->node, nodes * sizeof *w->live);
     uint32_t stride = w->job->stride[t->column[k->node]];
@@ -540,40 +525,18 @@ static bool walker_make(walker *w, job *j, size_t rows)
     kn_context *ctx = j->data->ctx;
     size_t      near = rows < NEAR ? rows : NEAR;
     w->job = j;
-    w->alive = kn_alloc_array(ctx, j->trie->nodes, sizeof *w->alive);
-    w->live = kn_alloc_array(ctx, j->trie->nodes, sizeof *w->live);
-    w->rows = kn_alloc_array(ctx, rows, sizeof *w->rows);
-    w->moved = kn_alloc_array(ctx, rows, sizeof *w->moved);
-    w->group = kn_alloc_array(ctx, rows, sizeof *w->group);
-    w->size = kn_alloc_array(ctx, rows, sizeof *w->size);
-    w->code = kn_alloc_array(ctx, rows, sizeof *w->code);
-    w->near_codes = kn_alloc_array(ctx, near * (size_t)j->data->columns, sizeof *w->near_codes);
-    w->near_weights = kn_alloc_array(ctx, near, sizeof *w->near_weights);
-    w->slot = kn_alloc_array_zero(ctx, j->data->most_codes, sizeof *w->slot);
-    if (j->budget > 0) {
-        w->own = kn_alloc_array_zero(ctx, j->pairs + 1, sizeof *w->own);
-        w->sums = kn_alloc_array(ctx, rows, sizeof *w->sums);
-        if (!w->own || !w->sums) return false;
-    }
-    return w->near_codes && w->near_weights && w->alive && w->live && w->rows && w->moved && w->group && w->size &&
-           w->code && w->slot;
+    if (j->budget > 0 && (!KN_ALLOC_ZERO(ctx, w->own, j->pairs + 1) || !KN_ALLOC(ctx, w->sums, rows))) return false;
+    return KN_ALLOC(ctx, w->alive, j->trie->nodes) && KN_ALLOC(ctx, w->live, j->trie->nodes) &&
+           KN_ALLOC(ctx, w->rows, rows) && KN_ALLOC(ctx, w->moved, rows) && KN_ALLOC(ctx, w->group, rows) &&
+           KN_ALLOC(ctx, w->size, rows) && KN_ALLOC(ctx, w->code, rows) &&
+           KN_ALLOC(ctx, w->near_codes, near * (size_t)j->data->columns) && KN_ALLOC(ctx, w->near_weights, near) &&
+           KN_ALLOC_ZERO(ctx, w->slot, j->data->most_codes);
 }
 
 static void walker_free(walker *w)
 {
-    kn_free(w->alive);
-    kn_free(w->live);
-    kn_free(w->own);
-    kn_free(w->near_codes);
-    kn_free(w->near_weights);
-    kn_free(w->rows);
-    kn_free(w->moved);
-    kn_free(w->group);
-    kn_free(w->size);
-    kn_free(w->code);
-    kn_free(w->slot);
-    kn_free(w->sums);
-    kn_free(w->ranges);
+    KN_FREE(w->alive, w->live, w->own, w->near_codes, w->near_weights, w->rows, w->moved, w->group, w->size, w->code,
+            w->slot, w->sums, w->ranges);
 }
 
 /* Which clusters are looked at, and how many exceptions these may have: their share of the budget. */
@@ -687,9 +650,7 @@ kn_status kn_fd_validate(bool *done, const kn_fd_data *data, kn_fd_clock *clock,
         kn_fd_list_free(&j.tasks[i].agree);
     }
     for (int i = 0; i < workers && j.walkers; i++) walker_free(&j.walkers[i]);
-    kn_free(j.walkers);
-    kn_free(j.tasks);
-    kn_free(j.removed);
+    KN_FREE(j.walkers, j.tasks, j.removed);
     trie_free(&t);
     return st;
 }

@@ -48,9 +48,7 @@ static kn_status search(kn_search *s, kn_error *err)
     if (st == KN_OK) st = walk(s, &w, err);
     s->result->counters.candidates = w.candidate_count;
     if (st == KN_OK) st = kn_search_finish(s, &w, err);
-    kn_free(attributes);
-    kn_free(w.good);
-    kn_free(w.marked);
+    KN_FREE(attributes, w.good, w.marked);
     return st;
 }
 

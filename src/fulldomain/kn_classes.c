@@ -26,11 +26,7 @@ void kn_classes_free(kn_classes *c)
     for (int i = 0; i < c->part_count; i++) kn_freq_free(c->parts[i]);
     kn_freq_free(c->population);
     for (int i = 0; c->packed && i <= c->part_count; i++) kn_free(c->packed[i]);
-    kn_free(c->packed);
-    kn_free(c->parts);
-    kn_free(c->attributes);
-    kn_free(c->levels);
-    kn_free(c);
+    KN_FREE(c->packed, c->parts, c->attributes, c->levels, c);
 }
 
 static bool takes_part(uint64_t attributes, int q)
@@ -45,10 +41,9 @@ static kn_status classes_new(kn_classes **out, const kn_evaluator *e, uint64_t a
     kn_classes *c = kn_alloc_zero(e->ctx, sizeof *c);
     if (!c) return kn_fail_memory(err, e->ctx, WHAT);
     c->ctx = e->ctx;
-    c->attributes = kn_alloc_array_zero(e->ctx, (size_t)quasi + 1, sizeof *c->attributes);
-    c->levels = kn_alloc_array_zero(e->ctx, (size_t)quasi + 1, sizeof *c->levels);
-    c->parts = kn_alloc_array_zero(e->ctx, (size_t)e->part_count, sizeof *c->parts);
-    if (!c->attributes || !c->levels || !c->parts) {
+    if (!KN_ALLOC_ZERO(e->ctx, c->attributes, (size_t)quasi + 1) ||
+        !KN_ALLOC_ZERO(e->ctx, c->levels, (size_t)quasi + 1) ||
+        !KN_ALLOC_ZERO(e->ctx, c->parts, (size_t)e->part_count)) {
         kn_classes_free(c);
         return kn_fail_memory(err, e->ctx, WHAT);
     }
@@ -60,13 +55,6 @@ static kn_status classes_new(kn_classes **out, const kn_evaluator *e, uint64_t a
     }
     *out = c;
     return KN_OK;
-}
-
-static int layout_bits(const kn_layout *layout)
-{
-    int bits = 0;
-    for (int c = 0; c < layout->columns; c++) bits += layout->fields[c].bits;
-    return bits;
 }
 
 /* An empty frequency set for a set's attributes and the extra columns of a part (NULL: none). */
@@ -100,7 +88,7 @@ static kn_status run_group(kn_freq *freq, kn_key_source *source, bool sorted, kn
 {
     kn_group_options options = {.unsorted = !sorted, .quiet = true};
     source->words = freq->layout.words;
-    source->bits = layout_bits(&freq->layout);
+    source->bits = kn_layout_bits(&freq->layout);
     /* Sets up to this size are rolled up side by side, each by one worker: see KN_CLASSES_SMALL. */
     bool dense = source->words == 1 && source->bits <= 16;
     if (source->counts && source->items <= KN_CLASSES_SMALL && !dense) options.path = KN_GROUP_SINGLE;
@@ -304,8 +292,7 @@ typedef struct coarsening {
 static void coarsening_free(coarsening *k)
 {
     for (int i = 0; i < k->columns && k->maps; i++) kn_free(k->maps[i]);
-    kn_free(k->stays);
-    kn_free(k->maps);
+    KN_FREE(k->stays, k->maps);
 }
 
 static kn_status level_map(uint32_t **out, const kn_evaluator *e, int q, int from, int to, kn_error *err)
@@ -322,9 +309,8 @@ static kn_status coarsening_make(coarsening *k, const kn_evaluator *e, const kn_
                                  int count, const int *levels, kn_error *err)
 {
     *k = (coarsening){.columns = count};
-    k->stays = kn_alloc_array_zero(e->ctx, (size_t)count + 1, sizeof *k->stays);
-    k->maps = kn_alloc_array_zero(e->ctx, (size_t)count + 1, sizeof *k->maps);
-    if (!k->stays || !k->maps) return kn_fail_memory(err, e->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(e->ctx, k->stays, (size_t)count + 1) || !KN_ALLOC_ZERO(e->ctx, k->maps, (size_t)count + 1))
+        return kn_fail_memory(err, e->ctx, WHAT);
     for (int i = 0, at = 0; i < count; i++) {
         int q = attributes[i];
         while (at < to->attribute_count && to->attributes[at] < q) at++;
@@ -339,8 +325,7 @@ static kn_status coarsening_make(coarsening *k, const kn_evaluator *e, const kn_
 static kn_status coarsen(kn_freq *to, const kn_freq *from, const coarsening *k, bool sorted, kn_error *err)
 {
     finer_keys keys = {.from = from, .words = to->layout.words};
-    keys.moves = kn_alloc_array(from->ctx, (size_t)from->layout.columns + 1, sizeof *keys.moves);
-    if (!keys.moves) return kn_fail_memory(err, from->ctx, WHAT);
+    if (!KN_ALLOC(from->ctx, keys.moves, (size_t)from->layout.columns + 1)) return kn_fail_memory(err, from->ctx, WHAT);
     for (int i = 0, at = 0; i < from->layout.columns; i++) {
         if (i < k->columns && !k->stays[i]) continue;
         add_move(&keys, from->layout.fields[i], to->layout.fields[at++], i < k->columns ? k->maps[i] : NULL);

@@ -41,7 +41,7 @@ struct kn_evaluator {
                                                 or, failing that, the first sensitive one                        */
     kn_evaluator_part           *parts;
     bool                         leaf_items; /* there is a population                                         */
-    bool                         sorted;     /* sets must be in order: they are folded, held against the population, or given up in order */
+    bool                         sorted;     /* sets must be in order: they are folded, compared with the population, or suppressed in order */
     bool                         sizes_only; /* k is all that is asked                                        */
     bool                         monotone;   /* good is upward closed, and closed for subsets                 */
     kn_freq                     *population; /* at level 0 of all attributes; NULL: none                      */

@@ -50,14 +50,9 @@ typedef struct class_views {
 static void views_free(class_views *v)
 {
     int sensitive = v->evaluator->problem->requirements->sensitive_count;
-    for (int s = 0; s < sensitive && v->histograms; s++) {
-        kn_free(v->histograms[s].starts);
-        kn_free(v->histograms[s].codes);
-        kn_free(v->histograms[s].owned);
-    }
-    kn_free(v->histograms);
-    kn_free(v->population);
-    kn_free(v->starts);
+    for (int s = 0; s < sensitive && v->histograms; s++)
+        KN_FREE(v->histograms[s].starts, v->histograms[s].codes, v->histograms[s].owned);
+    KN_FREE(v->histograms, v->population, v->starts);
     kn_freq_free(v->folded);
 }
 
@@ -99,8 +94,8 @@ static kn_status merge_population(class_views *v, kn_error *err)
     const kn_requirements *r = v->evaluator->problem->requirements;
     kn_class_view          nobody = {.population_unit = v->evaluator->problem->population->unit};
     int                    words = classes->layout.words;
-    v->population = kn_alloc_array_zero(v->set->ctx, (size_t)classes->classes + 1, sizeof *v->population);
-    if (!v->population) return kn_fail_memory(err, v->set->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(v->set->ctx, v->population, (size_t)classes->classes + 1))
+        return kn_fail_memory(err, v->set->ctx, WHAT);
     v->everybody = people->rows;
     for (int64_t i = 0, p = 0; p < people->classes; p++) {
         const uint64_t *key = people->keys + p * words;
@@ -121,8 +116,8 @@ static kn_status views_make(class_views *v, const kn_evaluator *e, const kn_clas
     const kn_requirements *r = e->problem->requirements;
     bool                   entity = r->entity >= 0;
     *v = (class_views){.evaluator = e, .set = set, .classes = set->parts[0]};
-    v->histograms = kn_alloc_array_zero(set->ctx, (size_t)r->sensitive_count + 1, sizeof *v->histograms);
-    if (!v->histograms) return kn_fail_memory(err, set->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(set->ctx, v->histograms, (size_t)r->sensitive_count + 1))
+        return kn_fail_memory(err, set->ctx, WHAT);
     if (e->parts[0].extra_count > 0) {
         KN_TRY(kn_freq_fold(&v->folded, &v->starts, set->parts[0], set->attribute_count, err));
         v->classes = v->folded;
@@ -138,7 +133,7 @@ static int64_t persons_of(const class_views *v, int64_t i)
     return entity ? v->starts[i + 1] - v->starts[i] : v->classes->counts[i];
 }
 
-/* One class; `histograms` has room for all sensitive columns. */
+/* One class; `histograms` has space for all sensitive columns. */
 static kn_class_view view_of(const class_views *v, int64_t i, kn_histogram *histograms)
 {
     const kn_fulldomain_problem *p = v->evaluator->problem;
@@ -191,7 +186,7 @@ static kn_status ask_range(void *arg, int64_t begin, int64_t end, int worker, kn
     return st;
 }
 
-/* Of the classes with that many persons that hold some must go: those with the fewest rows, of equal ones the first in the
+/* Some of the classes that hold and have that many persons must be suppressed: those with the fewest rows, of equal ones the first in the
  * order of their cells. `rows` is scratch. */
 static void give_up(const class_views *v, uint8_t *fates, kn_average_cut cut, int64_t *rows)
 {
@@ -209,8 +204,8 @@ static void give_up(const class_views *v, uint8_t *fates, kn_average_cut cut, in
     }
 }
 
-/* Average risk: the smallest of the classes that hold go too. With an entity, whose rows may be in several classes, what is
- * kept together is not known by adding up persons: then as if it were gone. */
+/* Average risk: the smallest of the classes that hold go too. With an entity, whose rows may be in several classes, the
+ * persons kept together cannot be added up: they count as suppressed. */
 static kn_status cut_for_average(const class_views *v, uint8_t *fates, kn_error *err)
 {
     const kn_fulldomain_problem *p = v->evaluator->problem;
@@ -306,7 +301,7 @@ static void judge_sizes(kn_verdict *out, const kn_evaluator *e, const kn_classes
     sums.rows = classes->rows - sums.suppressed;
     bool within = sums.suppressed <= p->budget;
     bool kept = p->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE && sums.suppressed > 0;
-    if (cells && !within) sums.cells = 0; /* nobody asks for the loss of a node that is not good */
+    if (cells && !within) sums.cells = 0; /* the loss of a node that is not good is not needed */
     *out = (kn_verdict){.good = within && (!kept || sums.suppressed >= k), .possible = within, .sums = sums};
 }
 
@@ -337,16 +332,19 @@ static kn_status group_extras(kn_freq *out, const kn_freq *part, int first, cons
                               int64_t count, kn_error *err)
 {
     uint32_t cardinalities[2] = {0, 0};
-    int      extras = part->layout.columns - first, bits = 0;
+    int      extras = part->layout.columns - first;
     for (int c = 0; c < extras; c++) {
-        uint8_t field_bits = part->layout.fields[first + c].bits;
-        cardinalities[c] = field_bits >= 32 ? UINT32_MAX : (uint32_t)1 << field_bits;
-        bits += field_bits;
+        uint8_t bits = part->layout.fields[first + c].bits;
+        cardinalities[c] = bits >= 32 ? UINT32_MAX : (uint32_t)1 << bits;
     }
     KN_TRY(kn_layout_make(&out->layout, out->ctx, cardinalities, extras, err));
     const extra_keys keys = {part, entries, &out->layout, first};
-    kn_key_source    source = {
-           .fill = fill_extras, .arg = &keys, .items = count, .counts = counts, .words = out->layout.words, .bits = bits};
+    kn_key_source    source = {.fill = fill_extras,
+                               .arg = &keys,
+                               .items = count,
+                               .counts = counts,
+                               .words = out->layout.words,
+                               .bits = kn_layout_bits(&out->layout)};
     for (int64_t i = 0; i < count; i++) source.total += counts[i];
     const kn_group_options quiet = {.quiet = true};
     return kn_group_run(out, &source, &quiet, err);
@@ -374,9 +372,7 @@ static kn_status suppressed_extras(kn_freq **out, const class_views *v, const kn
             }
         st = group_extras(*out, part, first, entries, counts, count, err);
     }
-    kn_free(entries);
-    kn_free(counts);
-    kn_free(starts);
+    KN_FREE(entries, counts, starts);
     kn_freq_free(folded);
     if (st == KN_OK) return KN_OK;
     kn_freq_free(*out);
@@ -462,7 +458,7 @@ static kn_status suppressed_hold(bool *out, const class_views *v, int64_t rows, 
         }
     }
     for (int s = 0; s < r->sensitive_count; s++) {
-        kn_free((void *)(uintptr_t)histograms[s].codes); /* ours, though a histogram only borrows */
+        kn_free((void *)(uintptr_t)histograms[s].codes); /* owned here, though a histogram only borrows */
         kn_free((void *)(uintptr_t)histograms[s].counts);
     }
     kn_free(histograms);

@@ -35,10 +35,10 @@ static kn_status prepare(judging *j, kn_error *err)
     const kn_column       *entity = &j->evaluator->problem->table->columns[r->entity];
     KN_TRY(kn_freq_fold(&j->classes, &j->starts, set->parts[0], set->attribute_count, err));
     KN_TRY(kn_linked_make(&j->linked, set->parts[0], j->starts, j->classes->classes, entity->dict.count + 1, err));
-    j->histograms = kn_alloc_array_zero(set->ctx, (size_t)r->sensitive_count + 1, sizeof *j->histograms);
-    j->fates = kn_alloc_array_zero(set->ctx, (size_t)j->linked.signatures + 1, sizeof *j->fates);
-    j->released = kn_alloc_array_zero(set->ctx, (size_t)j->classes->classes + 1, sizeof *j->released);
-    if (!j->histograms || !j->fates || !j->released) return kn_fail_memory(err, j->set->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(set->ctx, j->histograms, (size_t)r->sensitive_count + 1) ||
+        !KN_ALLOC_ZERO(set->ctx, j->fates, (size_t)j->linked.signatures + 1) ||
+        !KN_ALLOC_ZERO(set->ctx, j->released, (size_t)j->classes->classes + 1))
+        return kn_fail_memory(err, j->set->ctx, WHAT);
     for (int s = 0; s < r->sensitive_count; s++)
         KN_TRY(kn_linked_histograms(&j->histograms[s], &j->linked, set->parts[1 + s], set->attribute_count,
                                     j->classes->classes, err));
@@ -69,7 +69,7 @@ static bool signature_holds(const judging *j, int64_t s, kn_histogram *histogram
     return holds && *possible;
 }
 
-/* Of the signatures with that many persons some must go: those with the fewest rows, of equal ones the first. */
+/* Some of the signatures with that many persons must be suppressed: those with the fewest rows, of equal ones the first. */
 static void give_up(judging *j, kn_average_cut cut)
 {
     const kn_linked *l = &j->linked;
@@ -162,8 +162,7 @@ static kn_status decide(kn_verdict *out, judging *j, kn_error *err)
 static kn_status take_fates(kn_linked_fates *out, judging *j, kn_error *err)
 {
     const kn_linked *l = &j->linked;
-    out->persons = kn_alloc_array_zero(j->set->ctx, (size_t)l->codes + 1, sizeof *out->persons);
-    if (!out->persons) return kn_fail_memory(err, j->set->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(j->set->ctx, out->persons, (size_t)l->codes + 1)) return kn_fail_memory(err, j->set->ctx, WHAT);
     for (uint32_t p = 0; p < l->codes; p++)
         out->persons[p] = l->of_person[p] != KN_LINKED_NOBODY && j->fates[l->of_person[p]] != KN_CLASS_RELEASED;
     out->released = j->released;
@@ -173,8 +172,7 @@ static kn_status take_fates(kn_linked_fates *out, judging *j, kn_error *err)
 
 void kn_linked_fates_free(kn_linked_fates *fates)
 {
-    kn_free(fates->persons);
-    kn_free(fates->released);
+    KN_FREE(fates->persons, fates->released);
     *fates = (kn_linked_fates){0};
 }
 
@@ -190,10 +188,7 @@ kn_status kn_classes_decide_linked(kn_verdict *out, kn_linked_fates *fates, kn_f
     }
     for (int s = 0; s < e->problem->requirements->sensitive_count && j.histograms; s++)
         kn_class_histograms_free(&j.histograms[s]);
-    kn_free(j.histograms);
-    kn_free(j.fates);
-    kn_free(j.released);
-    kn_free(j.starts);
+    KN_FREE(j.histograms, j.fates, j.released, j.starts);
     kn_freq_free(j.classes);
     kn_linked_free(&j.linked);
     return st;

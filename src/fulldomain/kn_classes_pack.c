@@ -1,4 +1,4 @@
-/* kn_classes_pack.c: sets of classes put away: a third or less of the memory for as long as nobody looks at them.
+/* kn_classes_pack.c: sets of classes packed into a third of their memory or less while they are not used.
  *
  * A class is written as the bytes of its key that the layout uses, and its count in groups of seven bits, the lowest first,
  * each but the last marked by its eighth bit: most classes are small and take one byte. Order is kept. A frequency set that
@@ -92,8 +92,7 @@ kn_status kn_classes_pack(kn_classes *set, kn_error *err)
     for (int i = 0; i <= set->part_count && packed; i++) {
         kn_freq *freq = freq_of(set, i);
         if (fine && freq) {
-            kn_free(freq->keys);
-            kn_free(freq->counts);
+            KN_FREE(freq->keys, freq->counts);
             freq->keys = NULL;
             freq->counts = NULL;
         } else if (!fine) {
@@ -113,9 +112,8 @@ kn_status kn_classes_unpack(kn_freq *out, const kn_classes *set, int i, kn_error
 {
     *out = *freq_of(set, i); /* its layout is borrowed */
     if (!set->packed) return KN_OK;
-    out->keys = kn_alloc_array(set->ctx, (size_t)(out->classes * out->layout.words), sizeof *out->keys);
-    out->counts = kn_alloc_array(set->ctx, (size_t)out->classes, sizeof *out->counts);
-    if (!out->keys || !out->counts) {
+    if (!KN_ALLOC(set->ctx, out->keys, (size_t)(out->classes * out->layout.words)) ||
+        !KN_ALLOC(set->ctx, out->counts, (size_t)out->classes)) {
         kn_classes_unpacked_free(out, set);
         return kn_fail_memory(err, set->ctx, WHAT);
     }
@@ -126,6 +124,5 @@ kn_status kn_classes_unpack(kn_freq *out, const kn_classes *set, int i, kn_error
 void kn_classes_unpacked_free(kn_freq *freq, const kn_classes *set)
 {
     if (!set->packed) return;
-    kn_free(freq->keys);
-    kn_free(freq->counts);
+    KN_FREE(freq->keys, freq->counts);
 }

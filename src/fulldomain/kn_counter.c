@@ -90,14 +90,9 @@ static void group_free(kn_counter_group *group)
 {
     for (int64_t t = 0; group->tables && t < group->table_count; t++) {
         if (!group->tables[t]) continue;
-        kn_free(group->tables[t]->ids);
-        kn_free(group->tables[t]->costs);
-        kn_free(group->tables[t]);
+        KN_FREE(group->tables[t]->ids, group->tables[t]->costs, group->tables[t]);
     }
-    kn_free(group->tables);
-    kn_free(group->attributes);
-    kn_free(group->strides);
-    kn_free(group->parts);
+    KN_FREE(group->tables, group->attributes, group->strides, group->parts);
 }
 
 void kn_counter_free(kn_counter *counter)
@@ -107,11 +102,7 @@ void kn_counter_free(kn_counter *counter)
     for (int w = 0; counter->scratch && w < counter->workers; w++) kn_counter_scratch_free(&counter->scratch[w]);
     kn_counter_hubs_free(counter->hubs);
     kn_counter_set_free(counter->base);
-    kn_free(counter->groups);
-    kn_free(counter->group_of);
-    kn_free(counter->scratch);
-    kn_free(counter->missing);
-    kn_free(counter);
+    KN_FREE(counter->groups, counter->group_of, counter->scratch, counter->missing, counter);
 }
 
 static uint32_t cardinality_of(const kn_counter *counter, int quasi)
@@ -125,7 +116,7 @@ static int levels_of(const kn_counter *counter, int quasi)
     return (int)counter->problem->hierarchies[quasi]->height + 1;
 }
 
-/* Puts each attribute into the first group with room; the attributes with most values choose first. Returns the number
+/* Puts each attribute into the first group where it fits, those with the most values first. Returns the number
  * of groups, or -1: out of memory. */
 static int choose_groups(kn_counter *counter)
 {
@@ -151,8 +142,7 @@ static int choose_groups(kn_counter *counter)
         }
     }
     bool ok = codes && tables;
-    kn_free(codes);
-    kn_free(tables);
+    KN_FREE(codes, tables);
     return ok ? groups : -1;
 }
 
@@ -160,9 +150,9 @@ static kn_status fill_group(kn_counter *counter, int g, kn_error *err)
 {
     kn_counter_group *group = &counter->groups[g];
     int               count = counter->problem->quasi_count;
-    group->attributes = kn_alloc_array(counter->ctx, (size_t)count, sizeof *group->attributes);
-    group->strides = kn_alloc_array(counter->ctx, (size_t)count, sizeof *group->strides);
-    if (!group->attributes || !group->strides) return kn_fail_memory(err, counter->ctx, WHAT);
+    if (!KN_ALLOC(counter->ctx, group->attributes, (size_t)count) ||
+        !KN_ALLOC(counter->ctx, group->strides, (size_t)count))
+        return kn_fail_memory(err, counter->ctx, WHAT);
     group->table_count = 1;
     for (int q = 0; q < count; q++) {
         if (counter->group_of[q] != g) continue;
@@ -178,9 +168,8 @@ static kn_status fill_group(kn_counter *counter, int g, kn_error *err)
 static kn_status make_groups(kn_counter *counter, kn_error *err)
 {
     size_t count = (size_t)counter->problem->quasi_count + 1;
-    counter->group_of = kn_alloc_array_zero(counter->ctx, count, sizeof *counter->group_of);
-    counter->groups = kn_alloc_array_zero(counter->ctx, count, sizeof *counter->groups);
-    if (!counter->group_of || !counter->groups) return kn_fail_memory(err, counter->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(counter->ctx, counter->group_of, count) || !KN_ALLOC_ZERO(counter->ctx, counter->groups, count))
+        return kn_fail_memory(err, counter->ctx, WHAT);
     int groups = choose_groups(counter);
     if (groups < 0) return kn_fail_memory(err, counter->ctx, WHAT);
     counter->group_count = groups;
@@ -212,8 +201,7 @@ static kn_status note_parts(kn_counter *counter, kn_counter_group *group, const 
                             kn_error *err)
 {
     size_t size = (size_t)group->codes * (size_t)group->count;
-    group->parts = kn_alloc_array(counter->ctx, size + 1, sizeof *group->parts);
-    if (!group->parts) return kn_fail_memory(err, counter->ctx, WHAT);
+    if (!KN_ALLOC(counter->ctx, group->parts, size + 1)) return kn_fail_memory(err, counter->ctx, WHAT);
     for (uint64_t p = 0; p < possible; p++) {
         if (numbers[p] == 0) continue;
         uint64_t  rest = p;
@@ -312,8 +300,8 @@ static kn_status make(kn_counter *counter, kn_error *err)
 {
     const kn_fulldomain_problem *p = counter->problem;
     counter->workers = kn_context_threads(counter->ctx);
-    counter->scratch = kn_alloc_array_zero(counter->ctx, (size_t)counter->workers, sizeof *counter->scratch);
-    if (!counter->scratch) return kn_fail_memory(err, counter->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(counter->ctx, counter->scratch, (size_t)counter->workers))
+        return kn_fail_memory(err, counter->ctx, WHAT);
     KN_TRY(make_groups(counter, err));
     kn_freq *freq = NULL;
     KN_TRY(kn_freq_of_table(&freq, counter->ctx, p->table, p->quasi, p->quasi_count, err));
@@ -420,9 +408,7 @@ static kn_status make_table(kn_counter *counter, int g, const int *levels, kn_er
     if (!table) return kn_fail_memory(err, counter->ctx, WHAT);
     kn_status st = fill_table(counter, group, levels, table, err);
     if (st != KN_OK) {
-        kn_free(table->ids);
-        kn_free(table->costs);
-        kn_free(table);
+        KN_FREE(table->ids, table->costs, table);
         return st;
     }
     group->tables[number] = table;
@@ -458,8 +444,7 @@ kn_status kn_counter_tables_need(kn_counter *counter, kn_counter_job *jobs, int6
             for (int64_t m = missing - 1; !listed && m >= 0; m--)
                 listed = counter->missing[m].group == g && counter->missing[m].number == number;
             if (listed) continue;
-            if (!kn_grow(counter->ctx, (void **)&counter->missing, &counter->missing_room, (size_t)missing + 1,
-                         sizeof *counter->missing))
+            if (!KN_GROW(counter->ctx, &counter->missing, &counter->missing_room, (size_t)missing + 1))
                 return kn_fail_memory(err, counter->ctx, WHAT);
             counter->missing[missing++] = (kn_counter_missing){g, number, i};
         }

@@ -143,7 +143,7 @@ static double plan_hub(const kn_counter *counter, const kn_counter_hubs *h, cons
         *classes = least;
         saved = most;
     }
-    /* What none of them minds is free. */
+    /* Further steps that lose none of the users cost nothing. */
     int n = users(h, from, levels);
     for (int q = 0; saved > 0 && q < h->quasi_count; q++)
         while (levels[q] < (int)counter->problem->hierarchies[q]->height) {

@@ -48,7 +48,7 @@ typedef struct kn_counter_scratch {
     size_t        hash_size; /* a power of two */
     uint64_t *found;     /* classes in order: the slot in the table, and above it the entry that showed it first */
     uint32_t *ids;       /* per entry, between passes      */
-    size_t    entries;   /* room in both                   */
+    size_t    entries;   /* capacity of both               */
 } kn_counter_scratch;
 
 /* A table that has to be made: for which job. */
@@ -63,7 +63,7 @@ struct kn_counter {
     const kn_fulldomain_problem *problem;
     kn_counter_options              options;
     int64_t                      k;
-    bool                         cells; /* suppressed rows have a cost that somebody asks for */
+    bool                         cells; /* the cost of suppressed rows is needed             */
     int                          group_count;
     kn_counter_group               *groups;
     int                         *group_of; /* per quasi-identifier */

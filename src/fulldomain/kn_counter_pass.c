@@ -35,10 +35,7 @@ enum {
 
 void kn_counter_scratch_free(kn_counter_scratch *s)
 {
-    kn_free(s->dense);
-    kn_free(s->hash);
-    kn_free(s->found);
-    kn_free(s->ids);
+    KN_FREE(s->dense, s->hash, s->found, s->ids);
     *s = (kn_counter_scratch){0};
 }
 
@@ -47,8 +44,7 @@ void kn_counter_scratch_free(kn_counter_scratch *s)
 static bool need_entries(kn_context *ctx, kn_counter_scratch *s, size_t entries)
 {
     if (entries <= s->entries) return true;
-    kn_free(s->found);
-    kn_free(s->ids);
+    KN_FREE(s->found, s->ids);
     s->ids = NULL;
     s->found = kn_alloc_array(ctx, entries, sizeof *s->found);
     s->entries = s->found ? entries : 0;
@@ -275,7 +271,7 @@ static void sum_classes(const kn_counter *counter, const pass *all, kn_counter_j
         }
         suppressed += count;
         lost_squares += count * count;
-        if (!cells || suppressed > budget) continue; /* nobody asks what a bad node costs */
+        if (!cells || suppressed > budget) continue; /* the cost of a bad node is not needed */
         uint64_t row = 0;
         for (int g = 0; g < all->groups; g++)
             row += all->table[g]
@@ -287,7 +283,7 @@ static void sum_classes(const kn_counter *counter, const pass *all, kn_counter_j
     job->sums.squares = squares;
     job->sums.suppressed_squares = lost_squares;
     if (cells) job->excess = (kn_u128)star * suppressed - cost;
-    job->sums.cells = cost; /* of the suppressed rows; the caller turns it round */
+    job->sums.cells = cost; /* of the suppressed rows; the caller subtracts it */
 }
 
 static void copy_codes(const pass *all, kn_counter_set *set, const kn_counter *counter)
@@ -414,8 +410,7 @@ kn_status kn_counter_project(kn_counter_set **out, kn_counter *counter, uint64_t
     void **codes = kn_alloc_array_zero(counter->ctx, (size_t)counter->group_count + 1, sizeof *codes);
     int   *levels = kn_alloc_array_zero(counter->ctx, (size_t)counter->problem->quasi_count + 1, sizeof *levels);
     if (!codes || !levels) {
-        kn_free(codes);
-        kn_free(levels);
+        KN_FREE(codes, levels);
         return kn_fail_memory(err, counter->ctx, WHAT);
     }
     kn_counter_set view = *counter->base;
@@ -425,7 +420,6 @@ kn_status kn_counter_project(kn_counter_set **out, kn_counter *counter, uint64_t
     kn_counter_job job = {.levels = levels, .from = &view, .keep = true};
     kn_status      st = kn_counter_run(counter, &job, 1, err);
     *out = job.set;
-    kn_free(codes);
-    kn_free(levels);
+    KN_FREE(codes, levels);
     return st;
 }

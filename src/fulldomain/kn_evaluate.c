@@ -57,8 +57,7 @@ static kn_status fill_costs(const kn_evaluator *e, int q, uint32_t level, kn_eva
 {
     const kn_objective *o = e->problem->objective;
     if (!o || !o->cells) return KN_OK;
-    l->cost = kn_alloc_array_zero(e->ctx, (size_t)l->distinct + 1, sizeof *l->cost);
-    if (!l->cost) return kn_fail_memory(err, e->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(e->ctx, l->cost, (size_t)l->distinct + 1)) return kn_fail_memory(err, e->ctx, WHAT);
     uint32_t        codes = kn_column_cardinality(e->attributes[q].column);
     const uint64_t *costs = o->costs[q] + (size_t)level * ((size_t)o->codes[q] + 1);
     for (uint32_t code = 0; code < codes; code++) l->cost[l->by_code[code]] = costs[code];
@@ -69,18 +68,16 @@ static kn_status make_level(kn_evaluator *e, int q, uint32_t level, kn_error *er
 {
     kn_evaluator_attribute *a = &e->attributes[q];
     kn_evaluator_level     *l = &a->levels[level];
-    l->number = kn_alloc_array_zero(e->ctx, (size_t)a->items + 1, sizeof *l->number);
-    if (!l->number) return kn_fail_memory(err, e->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(e->ctx, l->number, (size_t)a->items + 1)) return kn_fail_memory(err, e->ctx, WHAT);
     if (e->leaf_items) {
-        l->by_code = kn_alloc_array_zero(e->ctx, (size_t)a->column->dict.count + 1, sizeof *l->by_code);
-        if (!l->by_code) return kn_fail_memory(err, e->ctx, WHAT);
+        if (!KN_ALLOC_ZERO(e->ctx, l->by_code, (size_t)a->column->dict.count + 1))
+            return kn_fail_memory(err, e->ctx, WHAT);
         number_leaves(a, level, l);
     } else {
         l->by_code = l->number;
         kn_hierarchy_level_map(a->hierarchy, level, l->number, &l->distinct, NULL);
     }
-    l->item = kn_alloc_array_zero(e->ctx, (size_t)l->distinct + 1, sizeof *l->item);
-    if (!l->item) return kn_fail_memory(err, e->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(e->ctx, l->item, (size_t)l->distinct + 1)) return kn_fail_memory(err, e->ctx, WHAT);
     for (uint32_t item = a->items;
          item-- > 0;) /* the first one is written last; a "missing" that is not there has no number */
         if (l->number[item] < l->distinct) l->item[l->number[item]] = item;
@@ -91,16 +88,14 @@ static kn_status make_level(kn_evaluator *e, int q, uint32_t level, kn_error *er
 static kn_status make_attributes(kn_evaluator *e, kn_error *err)
 {
     const kn_fulldomain_problem *p = e->problem;
-    e->attributes = kn_alloc_array_zero(e->ctx, (size_t)p->quasi_count + 1, sizeof *e->attributes);
-    if (!e->attributes) return kn_fail_memory(err, e->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(e->ctx, e->attributes, (size_t)p->quasi_count + 1)) return kn_fail_memory(err, e->ctx, WHAT);
     for (int q = 0; q < p->quasi_count; q++) {
         kn_evaluator_attribute *a = &e->attributes[q];
         a->hierarchy = p->hierarchies[q];
         a->column = &p->table->columns[p->quasi[q]];
         a->items = (e->leaf_items ? a->hierarchy->leaves : a->column->dict.count) + 1;
         int levels = kn_hierarchy_levels(a->hierarchy);
-        a->levels = kn_alloc_array_zero(e->ctx, (size_t)levels, sizeof *a->levels);
-        if (!a->levels) return kn_fail_memory(err, e->ctx, WHAT);
+        if (!KN_ALLOC_ZERO(e->ctx, a->levels, (size_t)levels)) return kn_fail_memory(err, e->ctx, WHAT);
         a->level_count = levels;
         for (int level = 0; level < levels; level++) KN_TRY(make_level(e, q, (uint32_t)level, err));
     }
@@ -112,8 +107,7 @@ static kn_status make_attributes(kn_evaluator *e, kn_error *err)
 static kn_status make_parts(kn_evaluator *e, kn_error *err)
 {
     const kn_requirements *r = e->problem->requirements;
-    e->parts = kn_alloc_array_zero(e->ctx, (size_t)r->sensitive_count + 2, sizeof *e->parts);
-    if (!e->parts) return kn_fail_memory(err, e->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(e->ctx, e->parts, (size_t)r->sensitive_count + 2)) return kn_fail_memory(err, e->ctx, WHAT);
     bool entity = r->entity >= 0;
     if (entity)
         e->parts[e->part_count++] = (kn_evaluator_part){1, {r->entity, 0}};
@@ -130,7 +124,7 @@ static kn_status make_parts(kn_evaluator *e, kn_error *err)
 typedef struct population_keys {
     const kn_evaluator      *evaluator;
     const kn_population_set *set;
-    const int64_t           *kept; /* combinations that somebody has */
+    const int64_t           *kept; /* combinations with a count above 0 */
     const kn_layout         *layout;
 } population_keys;
 
@@ -149,14 +143,7 @@ static void fill_from_population(const void *arg, int64_t begin, int n, uint64_t
     }
 }
 
-static int layout_bits(const kn_layout *layout)
-{
-    int bits = 0;
-    for (int c = 0; c < layout->columns; c++) bits += layout->fields[c].bits;
-    return bits;
-}
-
-/* Combinations with a count of 0 (a weight of 0) are nobody: the grouping knows no such classes. */
+/* Combinations with a count of 0 (a weight of 0) are left out: a grouping has no such classes. */
 static kn_status group_population(kn_evaluator *e, const uint32_t *cardinalities, int64_t *kept, int64_t *counts,
                                   kn_error *err)
 {
@@ -168,7 +155,7 @@ static kn_status group_population(kn_evaluator *e, const uint32_t *cardinalities
                               .arg = &keys,
                               .counts = counts,
                               .words = freq->layout.words,
-                              .bits = layout_bits(&freq->layout)};
+                              .bits = kn_layout_bits(&freq->layout)};
     for (int64_t i = 0; i < set->count; i++) {
         if (set->counts[i] <= 0) continue;
         kept[source.items] = i;
@@ -194,9 +181,7 @@ static kn_status make_population(kn_evaluator *e, kn_error *err)
         for (int q = 0; q < set->quasi_count; q++) cardinalities[q] = e->attributes[q].levels[0].distinct;
         st = group_population(e, cardinalities, kept, counts, err);
     }
-    kn_free(cardinalities);
-    kn_free(kept);
-    kn_free(counts);
+    KN_FREE(cardinalities, kept, counts);
     return st;
 }
 
@@ -232,9 +217,7 @@ static void free_attribute(kn_evaluator_attribute *a)
     for (int i = 0; i < a->level_count; i++) {
         kn_evaluator_level *l = &a->levels[i];
         if (l->by_code != l->number) kn_free(l->by_code);
-        kn_free(l->number);
-        kn_free(l->item);
-        kn_free(l->cost);
+        KN_FREE(l->number, l->item, l->cost);
     }
     kn_free(a->levels);
 }
@@ -243,8 +226,7 @@ void kn_evaluator_free(kn_evaluator *e)
 {
     if (!e) return;
     for (int q = 0; q < e->problem->quasi_count && e->attributes; q++) free_attribute(&e->attributes[q]);
-    kn_free(e->attributes);
-    kn_free(e->parts);
+    KN_FREE(e->attributes, e->parts);
     kn_freq_free(e->population);
     kn_free(e);
 }

@@ -49,7 +49,7 @@ int64_t kn_classes_entries(const kn_classes *classes); /* what a roll-up goes th
 size_t  kn_classes_bytes(const kn_classes *classes);
 
 /* Puts a set away in less memory, for keeping: from now on it is only good for rolling up and projecting, for entries, bytes
- * and freeing. On failure it is as before. Not while somebody else looks at it. */
+ * and freeing. On failure it is as before. Not while another thread reads it. */
 KN_CHECK kn_status kn_classes_pack(kn_classes *classes, kn_error *err);
 
 typedef struct kn_verdict {

@@ -37,7 +37,7 @@ static kn_status run_method(kn_fulldomain_result *r, kn_context *ctx, const kn_f
     case KN_METHOD_HEURISTIC:
         if (bounds_hold(p)) return kn_heuristic_search(r, ctx, p, err);
         return kn_fail(err, KN_USAGE,
-                       "%s cannot look for the best %s where the rows of a person stay linked; ask for another metric, "
+                       "%s cannot optimize %s where the rows of a person stay linked; choose another metric, "
                        "such as lm, or use the method %s",
                        kn_method_name(p->method), kn_metric_name(p->objective->metric),
                        kn_method_name(KN_METHOD_OPTIMAL));
@@ -74,7 +74,5 @@ void kn_fulldomain_result_free(kn_fulldomain_result *r)
     for (int64_t i = 0; i < r->solution_count; i++) kn_free(r->solutions[i].levels);
     kn_free(r->solutions);
     for (int64_t i = 0; i < r->trace_count; i++) kn_free(r->trace[i].levels);
-    kn_free(r->trace);
-    kn_free(r->counters.sizes);
-    kn_free(r);
+    KN_FREE(r->trace, r->counters.sizes, r);
 }

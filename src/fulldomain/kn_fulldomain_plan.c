@@ -42,7 +42,7 @@ static void codes_of_numbers(const kn_evaluator_attribute *a, uint32_t *codes)
 {
     const kn_evaluator_level *l = &a->levels[0];
     uint32_t                  count = kn_column_cardinality(a->column);
-    for (uint32_t i = 0; i < l->distinct; i++) codes[i] = UINT32_MAX - 1; /* nobody yet */
+    for (uint32_t i = 0; i < l->distinct; i++) codes[i] = UINT32_MAX - 1; /* none yet */
     for (uint32_t code = 0; code < count; code++) {
         uint32_t *at = &codes[l->by_code[code]];
         *at = *at == UINT32_MAX - 1 ? code : KN_NODE_NONE;
@@ -95,8 +95,7 @@ static kn_status make_slots(planning *p, kn_error *err)
     uint64_t slots = 16;
     while (slots < 2 * (uint64_t)p->plan->classes) slots *= 2;
     p->mask = slots - 1;
-    p->slots = kn_alloc_array_zero(p->ctx, slots, sizeof *p->slots);
-    if (!p->slots) return kn_fail_memory(err, p->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(p->ctx, p->slots, slots)) return kn_fail_memory(err, p->ctx, WHAT);
     for (int64_t i = 0; i < p->classes->classes; i++) {
         if (p->fates[i] != KN_CLASS_RELEASED) continue;
         uint64_t at = hash_of(p, p->classes->keys + i * p->classes->layout.words) & p->mask;
@@ -143,8 +142,7 @@ static kn_status classify_range(void *arg, int64_t begin, int64_t end, int worke
 static kn_status number_classes(planning *p, uint32_t *released, kn_error *err)
 {
     *released = 0;
-    p->numbers = kn_alloc_array_zero(p->ctx, (size_t)p->classes->classes + 1, sizeof *p->numbers);
-    if (!p->numbers) return kn_fail_memory(err, p->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(p->ctx, p->numbers, (size_t)p->classes->classes + 1)) return kn_fail_memory(err, p->ctx, WHAT);
     if (p->classes->classes >= (int64_t)UINT32_MAX) return kn_fail(err, KN_USAGE, "too many classes for a plan");
     for (int64_t i = 0; i < p->classes->classes; i++)
         if (p->fates[i] == KN_CLASS_RELEASED) p->numbers[i] = (*released)++;
@@ -157,8 +155,7 @@ static kn_status fill_plan(planning *p, const int *levels, kn_error *err)
     uint32_t released;
     KN_TRY(number_classes(p, &released, err));
     KN_TRY(kn_plan_create(&p->plan, p->ctx, p->problem->table->rows, p->problem->quasi_count, released, err));
-    p->plan->levels = kn_alloc_array(p->ctx, quasi, sizeof *p->plan->levels);
-    if (!p->plan->levels) return kn_fail_memory(err, p->ctx, WHAT);
+    if (!KN_ALLOC(p->ctx, p->plan->levels, quasi)) return kn_fail_memory(err, p->ctx, WHAT);
     p->plan->level_count = p->problem->quasi_count;
     memcpy(p->plan->levels, levels, quasi * sizeof *levels);
     for (int64_t i = 0; i < p->classes->classes; i++) {
@@ -177,8 +174,7 @@ static kn_status decide_linked(planning *p, kn_error *err)
 {
     kn_verdict verdict;
     KN_TRY(kn_classes_decide_linked(&verdict, &p->linked, &p->folded, p->evaluator, p->set, err));
-    p->fates = kn_alloc_array_zero(p->ctx, (size_t)p->folded->classes + 1, sizeof *p->fates);
-    if (!p->fates) return kn_fail_memory(err, p->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(p->ctx, p->fates, (size_t)p->folded->classes + 1)) return kn_fail_memory(err, p->ctx, WHAT);
     for (int64_t i = 0; i < p->folded->classes; i++)
         p->fates[i] = p->linked.released[i] > 0 ? KN_CLASS_RELEASED : KN_CLASS_FAILS;
     return KN_OK;
@@ -215,8 +211,6 @@ kn_status kn_fulldomain_plan(kn_plan **out, kn_context *ctx, const kn_fulldomain
     kn_classes_free(p.set);
     kn_evaluator_free(p.evaluator);
     kn_linked_fates_free(&p.linked);
-    kn_free(p.fates);
-    kn_free(p.slots);
-    kn_free(p.numbers);
+    KN_FREE(p.fates, p.slots, p.numbers);
     return st;
 }

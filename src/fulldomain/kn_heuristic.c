@@ -3,13 +3,13 @@
  * Nodes are counted as in the optimal search, and the same model guesses what counting would say (kn_optimal_model.c),
  * so that most of the work is done on guesses and only promising nodes are counted, in batches side by side:
  *
- *   chains    a way from the bottom to the top on which each step gives up much of what tells rows apart for little
+ *   chains    a way from the bottom to the top on which each step gives up much of what distinguishes rows for little
  *             loss; its nodes are counted where the guessed loss is least. The first is greedy, later ones have random
  *             weights.
  *   climbing  from a good node to the best of its neighbours: one attribute up or down a level, or one up and one down.
  *             Those with the least guessed loss are counted first.
- *   descent   from the top to the best direct specialization, as long as that is better: plain, but no guess can fool
- *             it.
+ *   descent   from the top to the best direct specialization, as long as that is better: plain, but independent of
+ *             guesses.
  *   restarts  a mixture of two of the best nodes, or one of them with some levels changed, taken down to a minimum of
  *             the guessed loss; from there one climbs again.
  *
@@ -136,7 +136,7 @@ static sight after_move(const kn_heuristic *h, const int *levels, sight s, const
     return s;
 }
 
-/* All moves from a node with their guesses; `moves` has room for (q + 1)². */
+/* All moves from a node with their guesses; `moves` has space for (q + 1)². */
 static int all_moves(const kn_heuristic *h, const int *levels, sight s, move *moves)
 {
     int n = 0;
@@ -154,14 +154,14 @@ static int all_moves(const kn_heuristic *h, const int *levels, sight s, move *mo
 
 /* ---- Climbing ---- */
 
-/* A place to stand on: a counted good node. */
+/* The current node: a counted good one. */
 typedef struct stand {
     int        *levels;
     kn_quotient loss;
     int64_t     suppressed;
 } stand;
 
-/* Is a counted good node better than where one stands, which has these levels? */
+/* Is a counted good node better than the current one, which has these levels? */
 static bool improves(const kn_heuristic *h, const stand *at, const int *at_levels, const int *levels,
                      const kn_outcome *o)
 {
@@ -229,8 +229,7 @@ static kn_status climb(kn_heuristic *h, stand *at, int patience, kn_error *err)
         for (int tries = 0; st == KN_OK && tries < patience && next < n && !better && !over(h); tries++)
             st = step(h, at, moves, n, &next, levels, &better, err);
     }
-    kn_free(moves);
-    kn_free(levels);
+    KN_FREE(moves, levels);
     return st;
 }
 
@@ -248,7 +247,7 @@ static kn_status climb_from(kn_heuristic *h, int elite, int patience, kn_error *
 
 /* ---- Chains ---- */
 
-/* All nodes of a way from the bottom to the top; `levels` has room for height + 1 nodes. */
+/* All nodes of a way from the bottom to the top; `levels` has space for height + 1 nodes. */
 static int make_chain(kn_heuristic *h, double noise, double *weights, int *levels)
 {
     const kn_oracle *o = &h->oracle;
@@ -313,9 +312,7 @@ static kn_status run_chain(kn_heuristic *h, double noise, kn_error *err)
         if (noise == 0) st = count_chain(h, chain, n, true, batch, err);
         if (st == KN_OK && !over(h)) st = count_chain(h, chain, n, false, batch, err);
     }
-    kn_free(chain);
-    kn_free(batch);
-    kn_free(weights);
+    KN_FREE(chain, batch, weights);
     return st;
 }
 
@@ -396,9 +393,7 @@ static kn_status restart(kn_heuristic *h, kn_error *err)
         descend_guess(h, at.levels, shift, moves);
         st = settle(h, &at, moves, batch, err);
     }
-    kn_free(at.levels);
-    kn_free(moves);
-    kn_free(batch);
+    KN_FREE(at.levels, moves, batch);
     return st;
 }
 
@@ -409,7 +404,7 @@ static kn_status descend_step(kn_heuristic *h, stand *at, int *levels, bool *bet
 {
     kn_outcome outcomes[KN_ORACLE_MOST];
     size_t     size = (size_t)h->quasi_count;
-    int       *chosen = levels + size * KN_ORACLE_MOST; /* room for one more */
+    int       *chosen = levels + size * KN_ORACLE_MOST; /* space for one more */
     *better = false;
     memcpy(chosen, at->levels, size * sizeof *chosen);
     for (int q = 0; q < h->quasi_count;) {
@@ -492,8 +487,7 @@ static kn_status report(kn_heuristic *h, kn_error *err)
     r->found = h->elite_count > 0;
     r->counters.candidates = h->seen_count;
     if (!r->found) return KN_OK;
-    r->best.levels = kn_alloc_array(h->ctx, size + 1, sizeof *r->best.levels);
-    if (!r->best.levels) return kn_fail_memory(err, h->ctx, WHAT);
+    if (!KN_ALLOC(h->ctx, r->best.levels, size + 1)) return kn_fail_memory(err, h->ctx, WHAT);
     memcpy(r->best.levels, h->elite_levels, size * sizeof *r->best.levels);
     r->best.suppressed = h->best_sums.suppressed;
     r->best.classes = h->best_sums.classes;
@@ -506,8 +500,7 @@ static kn_status set_up(kn_heuristic *h, kn_error *err)
     const kn_fulldomain_problem *p = h->problem;
     double                       seconds = p->time_limit > 0 ? p->time_limit : h->options.without_limit;
     if (seconds > 0) h->deadline = kn_clock_seconds() + seconds;
-    h->heights_owned = kn_alloc_array(h->ctx, (size_t)h->quasi_count + 1, sizeof *h->heights_owned);
-    if (!h->heights_owned) return kn_fail_memory(err, h->ctx, WHAT);
+    if (!KN_ALLOC(h->ctx, h->heights_owned, (size_t)h->quasi_count + 1)) return kn_fail_memory(err, h->ctx, WHAT);
     for (int q = 0; q < h->quasi_count; q++) h->heights_owned[q] = (int)p->hierarchies[q]->height;
     h->heights = h->heights_owned;
     kn_rng_init(&h->rng, p->seed, 0);
@@ -534,8 +527,7 @@ kn_status kn_heuristic_search_within(kn_fulldomain_result *result, kn_context *c
     if (st == KN_OK) st = report(h, err);
     kn_oracle_free(&h->oracle);
     kn_known_free(h);
-    kn_free(h->heights_owned);
-    kn_free(h);
+    KN_FREE(h->heights_owned, h);
     return st;
 }
 

@@ -30,10 +30,7 @@ kn_status kn_known_make(kn_heuristic *h, kn_error *err)
 
 void kn_known_free(kn_heuristic *h)
 {
-    kn_free(h->elite_levels);
-    kn_free(h->record_levels);
-    kn_free(h->slots);
-    kn_free(h->seen);
+    KN_FREE(h->elite_levels, h->record_levels, h->slots, h->seen);
 }
 
 /* ---- Nodes seen ---- */

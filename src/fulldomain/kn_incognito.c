@@ -281,9 +281,7 @@ static kn_status search_family(incognito *g, family *f, kn_error *err)
         g->now[rank_of(g, f->attributes, f->count, -1)] = w.good;
         w.good = NULL;
     }
-    kn_free(candidates);
-    kn_free(w.good);
-    kn_free(w.marked);
+    KN_FREE(candidates, w.good, w.marked);
     return st;
 }
 
@@ -320,9 +318,9 @@ static kn_status search(incognito *g, kn_error *err)
 {
     kn_search            *s = g->search;
     kn_fulldomain_result *r = s->result;
-    r->counters.sizes = kn_alloc_array_zero(s->ctx, (size_t)g->quasi + 1, sizeof *r->counters.sizes);
-    g->zero = kn_alloc_array_zero(s->ctx, (size_t)g->quasi + 1, sizeof *g->zero);
-    if (!r->counters.sizes || !g->zero) return kn_fail_memory(err, s->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(s->ctx, r->counters.sizes, (size_t)g->quasi + 1) ||
+        !KN_ALLOC_ZERO(s->ctx, g->zero, (size_t)g->quasi + 1))
+        return kn_fail_memory(err, s->ctx, WHAT);
     r->counters.size_count = g->quasi;
     make_binomials(g);
     KN_TRY(kn_search_rank(s, err));
@@ -344,7 +342,7 @@ kn_status kn_incognito_search(kn_fulldomain_result *result, kn_context *ctx, con
         for (int q = 0; q < problem->quasi_count; q++) nodes *= s.lattice.heights[q] + 2;
         if (nodes > SUBSET_NODES)
             st = kn_fail(err, KN_USAGE,
-                         "%s cannot look at the %.3g nodes of all sets of quasi-identifiers; try the method %s",
+                         "%s cannot search the %.3g nodes of all sets of quasi-identifiers; try the method %s",
                          kn_method_name(problem->method), nodes, kn_method_name(KN_METHOD_HEURISTIC));
         g->search = &s;
         g->quasi = problem->quasi_count;

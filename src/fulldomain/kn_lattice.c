@@ -15,9 +15,7 @@ kn_status kn_lattice_make(kn_lattice *out, kn_context *ctx, const int *heights, 
 {
     size_t n = (size_t)quasi_count + 1; /* never an empty block */
     *out = (kn_lattice){.ctx = ctx, .quasi_count = quasi_count, .nodes = 1, .count = 1};
-    out->heights = kn_alloc_array_zero(ctx, n, sizeof *out->heights);
-    out->strides = kn_alloc_array_zero(ctx, n, sizeof *out->strides);
-    if (!out->heights || !out->strides) {
+    if (!KN_ALLOC_ZERO(ctx, out->heights, n) || !KN_ALLOC_ZERO(ctx, out->strides, n)) {
         kn_lattice_free(out);
         return kn_fail_memory(err, ctx, "the lattice");
     }
@@ -35,8 +33,7 @@ kn_status kn_lattice_make(kn_lattice *out, kn_context *ctx, const int *heights, 
 
 void kn_lattice_free(kn_lattice *lattice)
 {
-    kn_free(lattice->heights);
-    kn_free(lattice->strides);
+    KN_FREE(lattice->heights, lattice->strides);
     lattice->heights = NULL;
     lattice->strides = NULL;
 }
@@ -79,9 +76,7 @@ kn_status kn_lattice_by_height(const kn_lattice *lattice, int64_t **starts, uint
     *starts = kn_alloc_array_zero(ctx, heights + 1, sizeof **starts);
     *nodes = kn_alloc_array(ctx, (size_t)lattice->count, sizeof **nodes);
     if (!levels || !*starts || !*nodes) {
-        kn_free(levels);
-        kn_free(*starts);
-        kn_free(*nodes);
+        KN_FREE(levels, *starts, *nodes);
         *starts = NULL;
         *nodes = NULL;
         return kn_fail_memory(err, ctx, "the lattice");

@@ -38,13 +38,7 @@ static void search_free(kn_optimal *s)
 {
     kn_lattice_free(&s->lattice);
     kn_oracle_free(&s->oracle);
-    kn_free(s->shifts);
-    kn_free(s->items);
-    kn_free(s->taken);
-    kn_free(s->counted);
-    kn_free(s->levels);
-    kn_free(s->states);
-    kn_free(s->noted);
+    KN_FREE(s->shifts, s->items, s->taken, s->counted, s->levels, s->states, s->noted);
 }
 
 static int bits_for(int most)
@@ -59,9 +53,8 @@ static int bits_for(int most)
 static kn_status make_fields(kn_optimal *s, kn_error *err)
 {
     size_t count = (size_t)s->quasi_count + 1;
-    s->shifts = kn_alloc_array_zero(s->ctx, count, sizeof *s->shifts);
-    s->levels = kn_alloc_array_zero(s->ctx, count * MOST_PICKS, sizeof *s->levels);
-    if (!s->shifts || !s->levels) return kn_fail_memory(err, s->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(s->ctx, s->shifts, count) || !KN_ALLOC_ZERO(s->ctx, s->levels, count * MOST_PICKS))
+        return kn_fail_memory(err, s->ctx, WHAT);
     int at = 0;
     for (int q = s->quasi_count - 1; q >= 0; q--) {
         s->shifts[q] = at;
@@ -205,8 +198,7 @@ static kn_status report(kn_optimal *s, kn_error *err)
     r->found = s->found;
     if (!s->found && r->complete) r->good = 0;
     if (!s->found) return KN_OK;
-    r->best.levels = kn_alloc_array(s->ctx, (size_t)s->quasi_count, sizeof *r->best.levels);
-    if (!r->best.levels) return kn_fail_memory(err, s->ctx, WHAT);
+    if (!KN_ALLOC(s->ctx, r->best.levels, (size_t)s->quasi_count)) return kn_fail_memory(err, s->ctx, WHAT);
     kn_lattice_levels(&s->lattice, s->best_node, r->best.levels);
     r->best.suppressed = s->best_sums.suppressed;
     r->best.classes = s->best_sums.classes;

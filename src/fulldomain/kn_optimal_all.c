@@ -27,8 +27,7 @@ kn_status kn_optimal_note(kn_optimal *s, const kn_outcome *outcomes, int count, 
 {
     for (int i = 0; i < count; i++) {
         if (!outcomes[i].judged) continue;
-        if (!kn_grow(s->ctx, (void **)&s->noted, &s->noted_room, s->noted_count + 1, sizeof *s->noted))
-            return kn_fail_memory(err, s->ctx, WHAT);
+        if (!KN_GROW(s->ctx, &s->noted, &s->noted_room, s->noted_count + 1)) return kn_fail_memory(err, s->ctx, WHAT);
         s->noted[s->noted_count++] = outcomes[i];
     }
     return KN_OK;
@@ -36,7 +35,7 @@ kn_status kn_optimal_note(kn_optimal *s, const kn_outcome *outcomes, int count, 
 
 typedef struct settling {
     kn_optimal *s;
-    uint32_t   *stack; /* room for all nodes */
+    uint32_t   *stack; /* space for all nodes */
     uint64_t   *open;  /* packed levels of open nodes, stale ones among them */
     uint32_t   *nodes; /* their numbers */
     int64_t     open_count;
@@ -207,8 +206,7 @@ static kn_status list(kn_optimal *s, kn_error *err)
         }
         const kn_node_sums *sums = &s->noted[noted[v] - 1].sums;
         kn_solution        *to = &r->solutions[r->solution_count];
-        to->levels = kn_alloc_array(s->ctx, (size_t)s->quasi_count, sizeof *to->levels);
-        if (!to->levels) {
+        if (!KN_ALLOC(s->ctx, to->levels, (size_t)s->quasi_count)) {
             st = kn_fail_memory(err, s->ctx, WHAT);
             break;
         }
@@ -218,8 +216,7 @@ static kn_status list(kn_optimal *s, kn_error *err)
         to->classes = sums->classes;
         to->loss = kn_objective_loss(s->problem->objective, sums);
     }
-    kn_free(above);
-    kn_free(noted);
+    KN_FREE(above, noted);
     return st;
 }
 
@@ -252,14 +249,9 @@ kn_status kn_optimal_all(kn_optimal *s, kn_error *err)
 {
     size_t   count = (size_t)s->lattice.count;
     settling f = {.s = s};
-    s->states = kn_alloc_array_zero(s->ctx, count, sizeof *s->states);
-    f.stack = kn_alloc_array(s->ctx, count, sizeof *f.stack);
-    f.open = kn_alloc_array(s->ctx, count, sizeof *f.open);
-    f.nodes = kn_alloc_array(s->ctx, count, sizeof *f.nodes);
-    bool      ok = s->states && f.stack && f.open && f.nodes;
+    bool     ok = KN_ALLOC_ZERO(s->ctx, s->states, count) && KN_ALLOC(s->ctx, f.stack, count) &&
+              KN_ALLOC(s->ctx, f.open, count) && KN_ALLOC(s->ctx, f.nodes, count);
     kn_status st = ok ? settle_all(&f, err) : kn_fail_memory(err, s->ctx, WHAT);
-    kn_free(f.stack);
-    kn_free(f.open);
-    kn_free(f.nodes);
+    KN_FREE(f.stack, f.open, f.nodes);
     return st;
 }

@@ -1,4 +1,4 @@
-/* kn_optimal_internal.h: what the parts of the optimal search share. kn_optimal.c tells how they work together. */
+/* kn_optimal_internal.h: what the parts of the optimal search share. kn_optimal.c explains how they work together. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_OPTIMAL_INTERNAL_H
 #define KN_OPTIMAL_INTERNAL_H
@@ -61,7 +61,7 @@ void   kn_guess_fit(kn_guess *g);
 double kn_guess_suppressed(const kn_guess *g, double feature);
 double kn_guess_low(const kn_guess *g, double feature); /* its logarithm */
 
-/* Per quasi-identifier and level: see kn_guess. `out` has room for the levels of all, one after the other. */
+/* Per quasi-identifier and level: see kn_guess. `out` has space for the levels of all, one after the other. */
 KN_CHECK kn_status kn_guess_features(double *out, kn_context *ctx, const kn_fulldomain_problem *problem, kn_error *err);
 
 /* ---- Counting nodes, whatever is asked of them (kn_optimal_oracle.c) ---- */
@@ -186,7 +186,7 @@ static inline int kn_packed_level(const kn_optimal *s, uint64_t packed, int quas
 /* All nodes become items (kn_optimal_items.c). */
 KN_CHECK kn_status kn_optimal_items(kn_optimal *s, kn_error *err);
 
-/* Counts nodes: `outcomes` has room for them (kn_optimal.c). At most KN_BATCH. */
+/* Counts nodes: `outcomes` has space for them (kn_optimal.c). At most KN_BATCH. */
 KN_CHECK kn_status kn_optimal_count(kn_optimal *s, const uint32_t *nodes, kn_outcome *outcomes, int count,
                                     kn_error *err);
 
@@ -202,7 +202,7 @@ bool               kn_optimal_late(const kn_optimal *s);
 /* May the node not be the best, whatever counting says? `lost`: rows that it suppresses at least. */
 bool kn_optimal_dead(const kn_optimal *s, uint32_t node, uint64_t low, uint64_t high, uint64_t lost);
 
-/* Chooses up to KN_BATCH nodes that have not been counted; at least one while there are items. `taken` has room for all
+/* Chooses up to KN_BATCH nodes that have not been counted; at least one while there are items. `taken` has space for all
  * of these (kn_optimal_pick.c). The other one: up to `room` >= 2 nodes to begin with, the top among them. */
 int kn_optimal_pick(kn_optimal *s, uint8_t *taken, uint32_t *nodes);
 int kn_optimal_first_picks(kn_optimal *s, uint32_t *nodes, int room);

@@ -85,11 +85,7 @@ static kn_status marginal_count(kn_optimal *s, marginal *m, int group, kn_error 
 
 static void marginal_free(marginal *m)
 {
-    kn_free(m->high);
-    kn_free(m->heights);
-    kn_free(m->jobs);
-    kn_free(m->choices);
-    kn_free(m->levels);
+    KN_FREE(m->high, m->heights, m->jobs, m->choices, m->levels);
 }
 
 /* Raises the bounds of all items by the marginals of one group. */
@@ -103,12 +99,9 @@ static kn_status apply_marginal(kn_optimal *s, int group, kn_error *err)
         m.count *= s->lattice.heights[q] + 1;
     }
     size_t count = (size_t)m.count;
-    m.high = kn_alloc_array_zero(s->ctx, count, sizeof *m.high);
-    m.heights = kn_alloc_array_zero(s->ctx, count, sizeof *m.heights);
-    m.jobs = kn_alloc_array_zero(s->ctx, count, sizeof *m.jobs);
-    m.choices = kn_alloc_array_zero(s->ctx, count, sizeof *m.choices);
-    m.levels = kn_alloc_array_zero(s->ctx, count * (size_t)s->quasi_count, sizeof *m.levels);
-    bool      ok = m.high && m.heights && m.jobs && m.choices && m.levels;
+    bool   ok = KN_ALLOC_ZERO(s->ctx, m.high, count) && KN_ALLOC_ZERO(s->ctx, m.heights, count) &&
+              KN_ALLOC_ZERO(s->ctx, m.jobs, count) && KN_ALLOC_ZERO(s->ctx, m.choices, count) &&
+              KN_ALLOC_ZERO(s->ctx, m.levels, count * (size_t)s->quasi_count);
     kn_status st = ok ? marginal_count(s, &m, group, err) : kn_fail_memory(err, s->ctx, WHAT);
     for (int64_t i = 0; st == KN_OK && i < s->item_count; i++) {
         int64_t choice = 0;
@@ -123,9 +116,8 @@ static kn_status apply_marginal(kn_optimal *s, int group, kn_error *err)
 kn_status kn_optimal_items(kn_optimal *s, kn_error *err)
 {
     int64_t count = s->lattice.count;
-    s->items = kn_alloc_array(s->ctx, (size_t)count, sizeof *s->items);
-    s->taken = kn_alloc_array(s->ctx, (size_t)count, sizeof *s->taken);
-    if (!s->items || !s->taken) return kn_fail_memory(err, s->ctx, WHAT);
+    if (!KN_ALLOC(s->ctx, s->items, (size_t)count) || !KN_ALLOC(s->ctx, s->taken, (size_t)count))
+        return kn_fail_memory(err, s->ctx, WHAT);
     int *levels = s->levels;
     memset(levels, 0, (size_t)s->quasi_count * sizeof *levels);
     for (int64_t node = 0; node < count; node++) {

@@ -93,8 +93,7 @@ static kn_status attribute_features(double *out, kn_context *ctx, const kn_fulld
     uint32_t           *map = kn_alloc_array(ctx, (size_t)h->codes + 1, sizeof *map);
     int64_t            *cells = kn_alloc_array(ctx, (size_t)h->codes + 2, sizeof *cells);
     if (!map || !cells) {
-        kn_free(map);
-        kn_free(cells);
+        KN_FREE(map, cells);
         return kn_fail_memory(err, ctx, "searching the lattice");
     }
     double rows = (double)p->table->rows;
@@ -108,8 +107,7 @@ static kn_status attribute_features(double *out, kn_context *ctx, const kn_fulld
             if (cells[i] > 0) entropy += (double)cells[i] / rows * log2(rows / (double)cells[i]);
         out[level] = entropy + log2(distinct > 0 ? distinct : 1);
     }
-    kn_free(map);
-    kn_free(cells);
+    KN_FREE(map, cells);
     return KN_OK;
 }
 

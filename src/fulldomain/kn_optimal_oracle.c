@@ -20,10 +20,7 @@ void kn_oracle_free(kn_oracle *o)
     kn_counter_free(o->counter);
     kn_classes_free(o->finest);
     kn_evaluator_free(o->evaluator);
-    kn_free(o->offsets);
-    kn_free(o->features);
-    kn_free(o->lows);
-    kn_free(o->gaps);
+    KN_FREE(o->offsets, o->features, o->lows, o->gaps);
     *o = (kn_oracle){0};
 }
 
@@ -32,17 +29,15 @@ void kn_oracle_free(kn_oracle *o)
 static kn_status make_levels(kn_oracle *o, kn_error *err)
 {
     const kn_fulldomain_problem *p = o->problem;
-    o->offsets = kn_alloc_array_zero(o->ctx, (size_t)o->quasi_count + 1, sizeof *o->offsets);
-    if (!o->offsets) return kn_fail_memory(err, o->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(o->ctx, o->offsets, (size_t)o->quasi_count + 1)) return kn_fail_memory(err, o->ctx, WHAT);
     int levels = 0;
     for (int q = 0; q < o->quasi_count; q++) {
         o->offsets[q] = levels;
         levels += (int)p->hierarchies[q]->height + 1;
     }
-    o->features = kn_alloc_array_zero(o->ctx, (size_t)levels + 1, sizeof *o->features);
-    o->lows = kn_alloc_array_zero(o->ctx, (size_t)levels + 1, sizeof *o->lows);
-    o->gaps = kn_alloc_array_zero(o->ctx, (size_t)levels + 1, sizeof *o->gaps);
-    if (!o->features || !o->lows || !o->gaps) return kn_fail_memory(err, o->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(o->ctx, o->features, (size_t)levels + 1) ||
+        !KN_ALLOC_ZERO(o->ctx, o->lows, (size_t)levels + 1) || !KN_ALLOC_ZERO(o->ctx, o->gaps, (size_t)levels + 1))
+        return kn_fail_memory(err, o->ctx, WHAT);
     KN_TRY(kn_guess_features(o->features, o->ctx, p, err));
     for (int q = 0; q < o->quasi_count; q++) {
         for (int level = 0; level <= (int)p->hierarchies[q]->height; level++) {

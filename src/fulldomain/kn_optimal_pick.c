@@ -233,7 +233,7 @@ int kn_optimal_first_picks(kn_optimal *s, uint32_t *nodes, int room)
     uint64_t packed = 0;
     int      count = 0, step = 0, height = s->lattice.height;
     for (;; step++) {
-        /* As many as there is room for, evenly, the top among them. */
+        /* As many as fit, evenly spread, the top among them. */
         if (step == height ||
             (int64_t)(step + 1) * (room - 1) / (height + 1) > (int64_t)step * (room - 1) / (height + 1))
             nodes[count++] = node_of(s, packed);

@@ -22,9 +22,9 @@ static kn_status too_large(const kn_search *s, kn_error *err)
 {
     const char *method = kn_method_name(s->problem->method), *other = kn_method_name(KN_METHOD_HEURISTIC);
     if (s->problem->quasi_count > 64)
-        return kn_fail(err, KN_USAGE, "%s cannot look at more than 64 quasi-identifiers; try the method %s", method,
+        return kn_fail(err, KN_USAGE, "%s cannot search more than 64 quasi-identifiers; try the method %s", method,
                        other);
-    return kn_fail(err, KN_USAGE, "%s cannot look at a lattice of %.3g nodes (at most %d); try the method %s", method,
+    return kn_fail(err, KN_USAGE, "%s cannot search a lattice of %.3g nodes (at most %d); try the method %s", method,
                    s->lattice.nodes, KN_LATTICE_MAX, other);
 }
 
@@ -64,8 +64,7 @@ static kn_status sum_squares(kn_u128 *sums, const kn_search *s, int q, kn_error 
         for (uint32_t node = 0; node < h->nodes; node++) sums[level] += (kn_u128)rows[node] * (kn_u128)rows[node];
     }
     bool fine = counts && rows;
-    kn_free(counts);
-    kn_free(rows);
+    KN_FREE(counts, rows);
     return fine ? KN_OK : kn_fail_memory(err, s->ctx, WHAT);
 }
 
@@ -150,10 +149,8 @@ kn_status kn_search_trace(kn_search *s, kn_step_kind kind, uint64_t attributes, 
 {
     kn_fulldomain_result *r = s->result;
     if (!s->problem->trace) return KN_OK;
-    void *trace = r->trace;
-    if (!kn_grow(s->ctx, &trace, &s->trace_capacity, (size_t)r->trace_count + 1, sizeof *r->trace))
+    if (!KN_GROW(s->ctx, &r->trace, &s->trace_capacity, (size_t)r->trace_count + 1))
         return kn_fail_memory(err, s->ctx, WHAT);
-    r->trace = trace;
     int *copy = kn_alloc_array_zero(s->ctx, (size_t)r->quasi_count + 1, sizeof *copy);
     if (!copy) return kn_fail_memory(err, s->ctx, WHAT);
     for (int q = 0; q < r->quasi_count; q++)
@@ -201,10 +198,7 @@ kn_status kn_search_test(kn_search *s, kn_verdict *out, const kn_classes *classe
 static kn_status fill_solution(kn_search *s, kn_solution *to, const int *levels, const kn_verdict *v, kn_error *err)
 {
     size_t quasi = (size_t)s->problem->quasi_count;
-    if (!to->levels) {
-        to->levels = kn_alloc_array_zero(s->ctx, quasi + 1, sizeof *to->levels);
-        if (!to->levels) return kn_fail_memory(err, s->ctx, WHAT);
-    }
+    if (!to->levels && !KN_ALLOC_ZERO(s->ctx, to->levels, quasi + 1)) return kn_fail_memory(err, s->ctx, WHAT);
     memcpy(to->levels, levels, quasi * sizeof *levels);
     to->suppressed = v->sums.suppressed;
     to->classes = v->sums.classes;
@@ -240,10 +234,8 @@ kn_status kn_search_solution(kn_search *s, const int *levels, const kn_verdict *
 {
     kn_fulldomain_result *r = s->result;
     if (!s->problem->all_solutions) return KN_OK;
-    void *solutions = r->solutions;
-    if (!kn_grow(s->ctx, &solutions, &s->solution_capacity, (size_t)r->solution_count + 1, sizeof *r->solutions))
+    if (!KN_GROW(s->ctx, &r->solutions, &s->solution_capacity, (size_t)r->solution_count + 1))
         return kn_fail_memory(err, s->ctx, WHAT);
-    r->solutions = solutions;
     r->solutions[r->solution_count] = (kn_solution){.levels = NULL};
     KN_TRY(fill_solution(s, &r->solutions[r->solution_count], levels, v, err));
     r->solution_count++;

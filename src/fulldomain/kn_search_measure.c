@@ -1,12 +1,12 @@
 /* kn_search_measure.c: the best of the good nodes when a walk has ended: those that were marked must be measured.
  *
- * A marked node is good but nobody has counted its classes. Which to count is a matter of lower bounds (kn_objective.h):
+ * A marked node is good but its classes have not been counted. Which to count is a matter of lower bounds (kn_objective.h):
  *   - cells (lm, ncp, prec, entropy): the bound follows from the levels alone. Nodes are taken in ascending order of it
  *     until none can be better than the best one. Their classes come from a scan of the bottom node and from sets measured
  *     before, of which a few are kept: the smallest one that lies below the node.
  *   - class sizes (dm, dm_star, c_avg): the bound comes from the classes of nodes below. The good nodes are walked from
  *     below once more; what a bound rules out rules out all above it.
- * All this is counted as nodes_measured and keys alone: it is no part of the method that ran before.
+ * All this is counted as nodes_measured and keys alone: it is not part of the method that ran before.
  *
  * Nodes are measured in batches of a fixed size, side by side, so that the counters do not depend on the threads.
  * SPDX-License-Identifier: Apache-2.0
@@ -78,8 +78,8 @@ static kn_status make_queue(measuring *m, const uint64_t *nodes, kn_error *err)
 {
     kn_search *s = m->search;
     size_t     words = kn_bitset_words((size_t)s->lattice.count);
-    m->queue = kn_alloc_array(s->ctx, kn_bitset_count(nodes, words) + 1, sizeof *m->queue);
-    if (!m->queue) return kn_fail_memory(err, s->ctx, "measuring good nodes");
+    if (!KN_ALLOC(s->ctx, m->queue, kn_bitset_count(nodes, words) + 1))
+        return kn_fail_memory(err, s->ctx, "measuring good nodes");
     for (int64_t node = 0; node < s->lattice.count; node++) {
         if (!kn_bitset_test(nodes, (size_t)node)) continue;
         kn_lattice_levels(&s->lattice, node, m->levels);
@@ -109,7 +109,7 @@ static void pool_drop(measuring *m, int i)
     m->pool[i].bytes = 0;
 }
 
-/* Takes a set over; the oldest ones make room. */
+/* Takes a set over; the oldest ones are dropped for it. */
 static void pool_put(measuring *m, kn_classes *set, const int *levels)
 {
     size_t bytes = kn_classes_bytes(set), quasi = (size_t)m->search->problem->quasi_count;
@@ -182,7 +182,7 @@ static kn_status run_batch(measuring *m, kn_error *err)
         if (!b->verdict.good) st = kn_fail(err, KN_INTERNAL, "a marked node is not good");
         if (st == KN_OK) st = kn_search_offer(s, b->levels, &b->verdict, err);
     }
-    /* Only now: the batch's own sources may be among the sets that make room. */
+    /* Only now: the batch's own sources may be among the sets that are dropped. */
     for (int i = 0; i < m->batch_count; i++) {
         measured *b = &m->batch[i];
         if (st == KN_OK && b->done)
@@ -241,9 +241,7 @@ static kn_status measure_by_cells(kn_search *s, const uint64_t *nodes, kn_error 
     if (st == KN_OK) st = measure_queue(m, err);
     for (int i = 0; i < m->batch_count; i++) kn_classes_free(m->batch[i].set);
     for (int i = 0; i < m->pool_count; i++) kn_classes_free(m->pool[i].set);
-    kn_free(m->queue);
-    kn_free(m->levels);
-    kn_free(m);
+    KN_FREE(m->queue, m->levels, m);
     return st;
 }
 

@@ -6,7 +6,7 @@
  *
  * Which of its specializations a node is rolled up from: all of them were tested and found bad, so any would do; it is the
  * one whose step merges least, whose set is therefore among the smallest (kn_search_rank). This rule is fixed, so it is
- * known of each set how many nodes will want it: one that nobody wants is freed at once, the others with their last user.
+ * known of each set how many nodes will use it: one without users is freed at once, the others with their last user.
  * Should they take more than the search may keep, sets are not kept, and the nodes that wanted them are rolled up from
  * another specialization's, from the base, or counted from the rows where there is none.
  *
@@ -43,7 +43,7 @@ typedef struct wave_item {
     int              *levels;   /* of all quasi-identifiers                           */
     const kn_classes *from;     /* rolled up from here; NULL: from the rows           */
     bool              ready;    /* `from` has its classes already                     */
-    bool              keep;     /* somebody may want the set                          */
+    bool              keep;     /* the set may be used later                          */
     bool              done;     /* false: the time was over                           */
     kn_classes       *set;
     int64_t           classes; /* measuring: how many                                */
@@ -332,7 +332,7 @@ static bool mark(kn_walk *w, int64_t node)
 }
 
 /* Measuring: can the node be better than the best so far? What is known of the nodes directly below bounds it; where one
- * of them was out of the race, so is this one. */
+ * of them was ruled out, so is this one. */
 static bool promising(const walk_state *s, int height, int64_t node)
 {
     const kn_walk *w = s->walk;
@@ -392,8 +392,8 @@ static kn_status run(walk_state *s, kn_error *err)
     kn_context *ctx = s->search->ctx;
     for (int h = 0; h <= s->walk->lattice->height && !s->search->late; h++) {
         s->now_count = s->starts[h + 1] - s->starts[h];
-        s->now = kn_alloc_array_zero(ctx, (size_t)s->now_count + 1, sizeof *s->now);
-        if (!s->now) return kn_fail_memory(err, ctx, "searching the lattice");
+        if (!KN_ALLOC_ZERO(ctx, s->now, (size_t)s->now_count + 1))
+            return kn_fail_memory(err, ctx, "searching the lattice");
         KN_TRY(walk_height(s, h, err));
         free_kept(s, &s->before, s->before_count);
         s->before = s->now;
@@ -415,9 +415,6 @@ kn_status kn_search_walk(kn_search *search, kn_walk *walk, kn_error *err)
     if (st == KN_OK) st = run(&s, err);
     free_kept(&s, &s.before, s.before_count);
     free_kept(&s, &s.now, s.now_count);
-    kn_free(s.starts);
-    kn_free(s.nodes);
-    kn_free(s.items);
-    kn_free(s.levels);
+    KN_FREE(s.starts, s.nodes, s.items, s.levels);
     return st;
 }

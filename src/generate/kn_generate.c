@@ -25,6 +25,7 @@
 #include "kn_error.h"
 #include "kn_hash.h"
 #include "kn_kind.h"
+#include "kn_options.h"
 
 enum { CHUNK_ROWS = 4096, MAX_ATTRIBUTES = 1024 };
 
@@ -81,7 +82,6 @@ static kn_status check_numbers(const kn_generate_options *o, kn_error *err)
 
 static kn_status check(const kn_generate_options *o, kn_error *err)
 {
-    if (o->size < sizeof *o) return kn_fail(err, KN_USAGE, "generate options: the size field is not set");
     if ((unsigned)o->kind >= KIND_COUNT) return kn_fail(err, KN_USAGE, "there is no such kind of synthetic table");
     if (o->rows < 0 || o->rows > MAX_ROWS)
         return kn_fail(err, KN_USAGE, "the number of rows must be between 0 and %lld", (long long)MAX_ROWS);
@@ -100,6 +100,7 @@ kn_status kn_generator_create(kn_generator **out, kn_context *ctx, const kn_gene
 {
     *out = NULL;
     if (!options) return kn_fail(err, KN_USAGE, "generating a table needs options");
+    KN_OPTIONS(kn_generate_options, KN_GENERATE_OPTIONS_INIT, options, "generate options", err);
     KN_TRY(check(options, err));
     kn_generator *g = kn_alloc_zero(ctx, sizeof *g);
     if (!g) return kn_fail_memory(err, ctx, "generating a table");
@@ -126,8 +127,7 @@ kn_status kn_generator_create(kn_generator **out, kn_context *ctx, const kn_gene
 void kn_generator_free(kn_generator *g)
 {
     if (!g) return;
-    kn_free(g->model);
-    kn_free(g);
+    KN_FREE(g->model, g);
 }
 
 /* ---- Shape ---- */

@@ -47,17 +47,14 @@ static kn_status write_table(csv_job *job, kn_output *output, int64_t rows, kn_e
 
 kn_status kn_generate_csv(kn_context *ctx, const char *path, const kn_generate_options *options, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     kn_generator *generator = NULL;
     KN_TRY(kn_generator_create(&generator, ctx, options, err));
     kn_output *output = NULL;
     kn_status  st = kn_output_open(&output, ctx, path, NULL, err);
     if (st == KN_OK) {
         csv_job job = {ctx, generator};
-        st = write_table(&job, output, options->rows, err);
-        if (st == KN_OK)
-            st = kn_output_commit(output, err);
-        else
-            kn_output_abort(output);
+        st = kn_output_finish(output, write_table(&job, output, options->rows, err), err);
     }
     kn_generator_free(generator);
     return st;
@@ -138,9 +135,7 @@ static kn_status build_rows(table_job *job, int64_t total, kn_error *err)
         st = kn_fail_memory(err, job->ctx, "generating a table");
     }
     for (size_t i = 0; job->ids && i < count; i++) kn_free(job->ids[i]);
-    kn_free(job->ids);
-    kn_free(job->slots);
-    kn_free(job->rows);
+    KN_FREE(job->ids, job->slots, job->rows);
     return st;
 }
 
@@ -159,14 +154,14 @@ static kn_status create_builder(table_job *job, kn_error *err)
     } else {
         st = kn_fail_memory(err, job->ctx, "generating a table");
     }
-    kn_free(texts);
-    kn_free(names);
+    KN_FREE(texts, names);
     return st;
 }
 
 kn_status kn_generate_table(kn_table **out, kn_context *ctx, const kn_generate_options *options, kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
     kn_generator *generator = NULL;
     KN_TRY(kn_generator_create(&generator, ctx, options, err));
     table_job job = {.ctx = ctx, .generator = generator, .columns = kn_generator_columns(generator)};

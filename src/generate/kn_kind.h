@@ -21,7 +21,7 @@ typedef struct kn_kind {
     int                cell_count; /* numbers per row; 0: one per column                                             */
     uint32_t           may_miss;   /* bit c: column c may have missing cells                                         */
 
-    /* Builds the model; NULL when memory is out. Freed with kn_free. */
+    /* Builds the model; NULL: out of memory. Freed with kn_free. */
     void *(*create)(kn_context *ctx, const kn_generate_options *options);
 
     /* Draws a whole row. */

@@ -60,10 +60,7 @@ static kn_status write_file(const char *path, made_patients *made, kn_error *err
 {
     kn_output *output = NULL;
     KN_TRY(kn_output_open(&output, made->ctx, path, NULL, err));
-    kn_status status = write_records(output, made, err);
-    if (status == KN_OK) return kn_output_commit(output, err);
-    kn_output_abort(output);
-    return status;
+    return kn_output_finish(output, write_records(output, made, err), err);
 }
 
 /* ---- A folder: the records first, then what stands beside them ---- */
@@ -94,6 +91,7 @@ static bool ends_with(const char *text, const char *ending)
 kn_status kn_generate_patient_records(kn_context *ctx, const char *target, int64_t records, uint64_t seed,
                                       kn_error *err)
 {
+    KN_SERVE(ctx, err);
     made_patients made = {ctx, KN_PATIENT_XML, records, seed};
     if (records < 0 || records > 1000000000) return kn_fail(err, KN_USAGE, "from 0 to 1 billion records");
     if (ends_with(target, ".jsonl") || ends_with(target, ".ndjson")) made.form = KN_PATIENT_JSON_LINES;

@@ -99,7 +99,7 @@ static void begin_node(writing *w, int depth, int at, const char *value)
         kn_buffer_format(w->to, ", {\"name\": \"%s\"", value);
 }
 
-/* Says whether nodes hang below the one that was begun. */
+/* Says whether the node that was begun has children. */
 static void open_node(writing *w, bool any)
 {
     if (w->form == KN_PATIENT_XML) kn_buffer_add(w->to, any ? ">\n" : "/>\n");

@@ -7,6 +7,7 @@
 #include <kanon/generate.h>
 #include <string.h>
 
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_names.h"
 #include "kn_sqlite.h"
@@ -26,7 +27,7 @@ static void students_text(const void *arg, int file, kn_buffer *to)
     kn_students_file(to, file, made->students, made->seed);
 }
 
-/* The tables as they stand in the folder's files, with the types and keys that files cannot tell. */
+/* The tables as they stand in the folder's files, with the types and keys that files do not state. */
 static const struct {
     kn_sink_table  table;
     kn_sink_column columns[MOST_COLUMNS];
@@ -101,6 +102,7 @@ static kn_status write_sqlite(kn_context *ctx, const char *path, const made_stud
 
 kn_status kn_generate_students(kn_context *ctx, const char *target, int64_t students, uint64_t seed, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     const made_students made = {students, seed};
     if (students < 0 || students > 100000000) return kn_fail(err, KN_USAGE, "from 0 to 100 million students");
     if (kn_name_sqlite(target)) return write_sqlite(ctx, kn_name_sqlite(target), &made, err);

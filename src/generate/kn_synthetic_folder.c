@@ -5,28 +5,21 @@
 
 #include <string.h>
 
+#include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_folder.h"
 #include "kn_output.h"
 
 static kn_status write_file(kn_context *ctx, const char *folder, const char *name, const kn_buffer *text, kn_error *err)
 {
-    kn_buffer  path;
     kn_output *output = NULL;
-    kn_buffer_init(&path, ctx);
-    kn_buffer_format(&path, "%s/%s", folder, name);
-    const char *whole = kn_buffer_text(&path);
-    kn_status   status = KN_OK;
-    if (!whole || text->failed)
-        status = kn_fail_memory(err, ctx, "generating data");
-    else
-        status = kn_output_open(&output, ctx, whole, NULL, err);
-    if (status == KN_OK) {
-        kn_output_write(output, text->data, text->size);
-        status = kn_output_commit(output, err);
-    }
-    kn_buffer_free(&path);
-    return status;
+    char      *path = text->failed ? NULL : kn_strformat(ctx, "%s/%s", folder, name);
+    kn_status  status =
+        path ? kn_output_open(&output, ctx, path, NULL, err) : kn_fail_memory(err, ctx, "generating data");
+    kn_free(path);
+    if (status != KN_OK) return status;
+    kn_output_write(output, text->data, text->size);
+    return kn_output_commit(output, err);
 }
 
 bool kn_synthetic_folder_named(const char *name)

@@ -57,10 +57,7 @@ kn_status kn_layout_make(kn_layout *out, kn_context *ctx, const uint32_t *cardin
 void kn_freq_free(kn_freq *freq)
 {
     if (!freq) return;
-    kn_free(freq->layout.fields);
-    kn_free(freq->keys);
-    kn_free(freq->counts);
-    kn_free(freq);
+    KN_FREE(freq->layout.fields, freq->keys, freq->counts, freq);
 }
 
 static kn_status freq_new(kn_freq **out, kn_context *ctx, const uint32_t *cardinalities, int columns, kn_error *err)
@@ -89,7 +86,7 @@ static kn_status group_into(kn_freq **out, kn_freq *freq, const kn_key_source *s
     return st;
 }
 
-static int layout_bits(const kn_layout *layout)
+int kn_layout_bits(const kn_layout *layout)
 {
     int bits = 0;
     for (int c = 0; c < layout->columns; c++) bits += layout->fields[c].bits;
@@ -148,7 +145,7 @@ kn_status kn_freq_of_table_with(kn_freq **out, kn_context *ctx, const kn_table *
                             .items = table->rows,
                             .total = table->rows,
                             .words = freq->layout.words,
-                            .bits = layout_bits(&freq->layout)};
+                            .bits = kn_layout_bits(&freq->layout)};
     return group_into(out, freq, &source, options, err);
 }
 
@@ -243,7 +240,7 @@ static kn_status roll_up(kn_freq **out, const kn_freq *from, const kn_rollup *by
                             .counts = from->counts,
                             .total = from->rows,
                             .words = freq->layout.words,
-                            .bits = layout_bits(&freq->layout)};
+                            .bits = kn_layout_bits(&freq->layout)};
     return group_into(out, freq, &source, options, err);
 }
 
@@ -333,8 +330,7 @@ kn_status kn_freq_fold(kn_freq **out, int64_t **starts, const kn_freq *fine, int
         prefix_masks(&fine->layout, columns, masks);
         st = fold_classes(freq, starts, fine, masks, err);
     }
-    kn_free(cardinalities);
-    kn_free(masks);
+    KN_FREE(cardinalities, masks);
     if (st != KN_OK) {
         kn_freq_free(freq);
         return st;

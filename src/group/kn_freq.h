@@ -33,6 +33,7 @@ typedef struct kn_freq {
 /* Packs columns with the given numbers of codes. */
 KN_CHECK kn_status kn_layout_make(kn_layout *out, kn_context *ctx, const uint32_t *cardinalities, int columns,
                                   kn_error *err);
+int                kn_layout_bits(const kn_layout *layout); /* of all its fields */
 
 static inline uint32_t kn_field_get(kn_field field, const uint64_t *key)
 {

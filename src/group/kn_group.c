@@ -205,7 +205,7 @@ static kn_status run_single(grouping *g, kn_error *err)
 {
     const kn_key_source *s = g->source;
     uint64_t            *keys = kn_alloc_array(g->ctx, KN_GROUP_BLOCK * (size_t)g->key_words, sizeof *keys);
-    /* Room for all items to be distinct: clearing it costs less than growing into it. */
+    /* Space for all items to be distinct: clearing it costs less than growing into it. */
     bool fine = keys && table_init(g, &g->buckets[0].table, (uint64_t)s->items + (uint64_t)s->items / 3 + 64);
     for (int64_t begin = 0; begin < s->items && fine; begin += KN_GROUP_BLOCK) {
         int n = s->items - begin < KN_GROUP_BLOCK ? (int)(s->items - begin) : KN_GROUP_BLOCK;
@@ -318,9 +318,7 @@ static kn_status empty_range(void *arg, int64_t begin, int64_t end, int worker, 
 static void free_workers(grouping *g)
 {
     for (int w = 0; w < g->worker_count && g->workers; w++) {
-        kn_free(g->workers[w].records);
-        kn_free(g->workers[w].used);
-        kn_free(g->workers[w].keys);
+        KN_FREE(g->workers[w].records, g->workers[w].used, g->workers[w].keys);
     }
     kn_free(g->workers);
     g->workers = NULL;
@@ -328,7 +326,7 @@ static void free_workers(grouping *g)
 
 static kn_status run_buckets(grouping *g, kn_error *err)
 {
-    /* Classes of a finer set rarely shrink to a few: room for half of them to be distinct saves most of the growing. */
+    /* Classes of a finer set rarely shrink to a few: space for half of them to be distinct saves most of the growing. */
     g->bucket_slots = 64 + (g->source->counts ? (uint64_t)g->source->items / BUCKETS * 2 / 3 : 0);
     g->part_slots = 8;
     while (g->part_slots * 2 * g->stride * 8 <= PART_BYTES) g->part_slots *= 2;

@@ -120,21 +120,13 @@ kn_status kn_linked_make(kn_linked *out, const kn_freq *pairs, const int64_t *st
     kn_status st = fill_items(&m, pairs, starts, class_count, err);
     if (st == KN_OK) st = find_signatures(&m, err);
     if (st == KN_OK) st = fill_positions(&m, err);
-    kn_free(m.begin);
-    kn_free(m.items);
-    kn_free(m.model);
-    kn_free(m.slots);
+    KN_FREE(m.begin, m.items, m.model, m.slots);
     return st;
 }
 
 void kn_linked_free(kn_linked *l)
 {
-    kn_free(l->persons);
-    kn_free(l->rows);
-    kn_free(l->starts);
-    kn_free(l->classes);
-    kn_free(l->each);
-    kn_free(l->of_person);
+    KN_FREE(l->persons, l->rows, l->starts, l->classes, l->each, l->of_person);
     *l = (kn_linked){0};
 }
 
@@ -242,8 +234,7 @@ kn_status kn_linked_histograms(kn_class_histograms *out, const kn_linked *l, con
     KN_TRY(kn_freq_fold(&classes, &starts, fine, class_columns, err));
     kn_status st = sort_entries(&list, &count, l, fine, starts, class_count, class_columns, err);
     if (st == KN_OK) st = fill_histograms(out, l, fine, list, count, err);
-    kn_free(list);
-    kn_free(starts);
+    KN_FREE(list, starts);
     kn_freq_free(classes);
     return st;
 }

@@ -77,9 +77,7 @@ kn_status kn_freq_weights(kn_freq **out, double **sums, kn_context *ctx, const k
 
 void kn_class_histograms_free(kn_class_histograms *h)
 {
-    kn_free(h->starts);
-    kn_free(h->codes);
-    kn_free(h->counts);
+    KN_FREE(h->starts, h->codes, h->counts);
     *h = (kn_class_histograms){NULL, NULL, NULL};
 }
 

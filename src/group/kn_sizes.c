@@ -12,9 +12,7 @@ enum { SMALL = 4096 };
 
 void kn_size_histogram_free(kn_size_histogram *histogram)
 {
-    kn_free(histogram->sizes);
-    kn_free(histogram->classes);
-    kn_free(histogram->rows);
+    KN_FREE(histogram->sizes, histogram->classes, histogram->rows);
     *histogram = (kn_size_histogram){0, NULL, NULL, NULL};
 }
 
@@ -67,9 +65,7 @@ kn_status kn_size_histogram_make(kn_size_histogram *out, kn_context *ctx, const 
     for (int64_t s = 0; s < SMALL && st == KN_OK; s++)
         if (classes_of[s]) add(out, s, classes_of[s], rows_of[s]);
     for (int64_t i = 0; i < large && st == KN_OK; i++) add(out, (int64_t)order[i].key, 1, rows[order[i].id]);
-    kn_free(order);
-    kn_free(classes_of);
-    kn_free(rows_of);
+    KN_FREE(order, classes_of, rows_of);
     if (st != KN_OK) kn_size_histogram_free(out);
     return st;
 }

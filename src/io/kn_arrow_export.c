@@ -18,7 +18,9 @@
 
 #include "kn_alloc.h"
 #include "kn_arrow.h"
+#include "kn_context.h"
 #include "kn_error.h"
+#include "kn_options.h"
 #include "kn_table.h"
 
 enum { BATCH_ROWS = 1 << 16 };
@@ -376,11 +378,9 @@ kn_status kn_table_export_arrow(struct ArrowArrayStream *out, const kn_table *ta
                                 const kn_arrow_export_options *options, kn_error *err)
 {
     *out = (struct ArrowArrayStream){.release = NULL};
+    KN_SERVE(ctx, err);
     kn_arrow_export_options chosen = KN_ARROW_EXPORT_OPTIONS_INIT;
-    if (options) {
-        if (options->size < sizeof chosen) return kn_fail(err, KN_USAGE, "Arrow options: the size field is not set");
-        chosen = *options;
-    }
+    KN_TRY(kn_options_take(&chosen, sizeof chosen, options, "Arrow options", err));
     if (chosen.batch_rows < 0) return kn_fail(err, KN_USAGE, "Arrow options: the rows of a batch cannot be negative");
     exporter *ex = exporter_create(ctx, table, &chosen);
     if (!ex) return kn_fail_memory(err, ctx, "exporting an Arrow stream");

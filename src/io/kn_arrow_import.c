@@ -25,6 +25,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_hash.h"
+#include "kn_options.h"
 #include "kn_parallel.h"
 
 #define WHAT "reading an Arrow stream"
@@ -508,9 +509,8 @@ static kn_status finish(import *im, kn_table **out, kn_error *err)
 static kn_status read_options(import *im, const kn_arrow_options *options, kn_error *err)
 {
     im->options = (kn_arrow_options)KN_ARROW_OPTIONS_INIT;
-    if (!options) return KN_OK;
-    if (options->size < sizeof im->options) return kn_fail(err, KN_USAGE, "Arrow options: the size field is not set");
-    im->options = *options;
+    KN_TRY(kn_options_take(&im->options, sizeof im->options, options, "Arrow options", err));
+    options = &im->options;
     if (options->columns && options->column_count <= 0)
         return kn_fail(err, KN_USAGE, "Arrow options: no column is asked for");
     if (options->timezone) KN_TRY(kn_timezone_open(&im->zone, im->ctx, options->timezone, err));
@@ -541,8 +541,7 @@ static void end_reading(import *im, struct ArrowArrayStream *stream)
 static kn_status import_stream(kn_table **out, kn_context *ctx, struct ArrowArrayStream *stream,
                                const kn_arrow_options *options, const kn_csv_options *csv, kn_error *err)
 {
-    *out = NULL;
-    if (!stream || !stream->release) return kn_fail(err, KN_USAGE, "Arrow stream: it was already released");
+    KN_SERVE(ctx, err);
 import im = {.ctx = ctx, .csv = csv };
     kn_status st = read_options(&im, options, err);
     kn_progress_begin(ctx, "reading", "rows", 0);
@@ -561,7 +560,11 @@ import im = {.ctx = ctx, .csv = csv };
 kn_status kn_table_import_arrow(kn_table **out, kn_context *ctx, struct ArrowArrayStream *stream,
                                 const kn_arrow_options *options, kn_error *err)
 {
-    return import_stream(out, ctx, stream, options, NULL, err);
+    *out = NULL;
+    if (!stream || !stream->release) return kn_fail(err, KN_USAGE, "Arrow stream: it was already released");
+    kn_status st = import_stream(out, ctx, stream, options, NULL, err);
+    if (stream->release) stream->release(stream); /* a busy context */
+    return st;
 }
 
 kn_status kn_arrow_import_as_csv(kn_table **out, kn_context *ctx, struct ArrowArrayStream *stream,
@@ -576,5 +579,6 @@ kn_status kn_arrow_import_as_csv(kn_table **out, kn_context *ctx, struct ArrowAr
     options.na = csv->na ? csv->na : kn_default_na();
     options.na_count = csv->na ? csv->na_count : -1;
     options.timezone = csv->timezone;
+    *out = NULL;
     return import_stream(out, ctx, stream, &options, csv, err);
 }

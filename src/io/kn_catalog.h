@@ -46,7 +46,7 @@ typedef struct kn_catalog {
 void kn_catalog_init(kn_catalog *catalog, kn_context *ctx);
 void kn_catalog_free(kn_catalog *catalog);
 
-/* Each returns the index of what was added, or -1 when memory is out. Texts are copied. */
+/* Each returns the index of what was added, or -1 when memory runs out. Texts are copied. */
 KN_CHECK int kn_catalog_add_table(kn_catalog *catalog, const char *name);
 KN_CHECK int kn_catalog_add_column(kn_catalog *catalog, int table, const char *name, const char *declared, bool not_null,
                                    bool text);

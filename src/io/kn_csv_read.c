@@ -15,6 +15,7 @@
 #include "kn_error.h"
 #include "kn_memory_arrow.h"
 #include "kn_nearest.h"
+#include "kn_options.h"
 #include "kn_utf8.h"
 
 enum {
@@ -57,7 +58,7 @@ static const char *describe(const kn_csv_reader *r, kn_csv_fault fault, kn_csv_r
 {
     if (fault == KN_CSV_BYTES) {
         if (at == 0) return "a NUL byte; is this a text file?";
-        if (r->opt->encoding == KN_ENCODING_UTF8) return "not valid UTF-8; say which encoding it is (--encoding)";
+        if (r->opt->encoding == KN_ENCODING_UTF8) return "not valid UTF-8; name the encoding (--encoding)";
         return "a byte that has no meaning in Windows-1252";
     }
     switch (result) {
@@ -171,7 +172,7 @@ static size_t cell_begin(const kn_csv_reader *r, kn_csv_field field)
     return field.begin > r->at && r->buffer[field.begin - 1] == '"' ? field.begin - 1 : field.begin;
 }
 
-/* Makes room for more cells of the first record. */
+/* Makes space for more cells of the first record. */
 static kn_status grow_first_row(kn_csv_reader *r, first_row *row, kn_error *err)
 {
     size_t capacity = row->capacity ? row->capacity * 8 : FIRST_CELLS;
@@ -414,9 +415,7 @@ static void close_reader(kn_csv_reader *r)
         kn_buffer_free(&r->workers[w].utf8);
     }
     for (int i = 0; i < r->piece_capacity; i++) kn_free(r->pieces[i].ids);
-    kn_free(r->workers);
-    kn_free(r->pieces);
-    kn_free(r->buffer);
+    KN_FREE(r->workers, r->pieces, r->buffer);
     kn_arena_free(&r->arena);
 }
 
@@ -437,7 +436,6 @@ static kn_status open_reader(kn_csv_reader *r, kn_error *err)
 
 static kn_status check_options(const kn_csv_options *opt, kn_error *err)
 {
-    if (opt->size < sizeof *opt) return kn_fail(err, KN_USAGE, "CSV options: the size field is not set");
     if (opt->delimiter == '"' || opt->delimiter == '\n' || opt->delimiter == '\r' ||
         (unsigned char)opt->delimiter >= 0x80)
         return kn_fail(err, KN_USAGE, "the delimiter must be one ASCII character other than a quote or a line end");
@@ -455,8 +453,8 @@ kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const char *const 
                              const kn_csv_options *options, size_t piece_size, kn_error *err)
 {
     *out = NULL;
-    const kn_csv_options plain = KN_CSV_OPTIONS_INIT;
-    kn_csv_reader        r = {.ctx = ctx, .opt = options ? options : &plain, .piece_size = piece_size};
+    KN_OPTIONS(kn_csv_options, KN_CSV_OPTIONS_INIT, options, "CSV options", err);
+    kn_csv_reader r = {.ctx = ctx, .opt = options, .piece_size = piece_size};
     KN_TRY(check_options(r.opt, err));
     if (path_count < 1) return kn_fail(err, KN_USAGE, "no input file was given");
     kn_arena_init(&r.arena, ctx);
@@ -471,7 +469,7 @@ kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const char *const 
         kn_progress_end(ctx);
     }
     if (st == KN_OK) {
-        kn_free(r.buffer); /* the dictionaries may need the room */
+        kn_free(r.buffer); /* the dictionaries may need the memory */
         r.buffer = NULL;
         st = finish(out, &r, zone, err);
     }
@@ -483,8 +481,7 @@ kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const char *const 
 void kn_csv_names_free(kn_csv_names *names)
 {
     for (int c = 0; c < names->count; c++) kn_free(names->names[c]);
-    kn_free(names->names);
-    kn_free(names->unnamed);
+    KN_FREE(names->names, names->unnamed);
     *names = (kn_csv_names){0};
 }
 
@@ -523,6 +520,8 @@ kn_status kn_csv_read_names(kn_csv_names *out, kn_context *ctx, const char *path
 kn_status kn_table_read_csv_files(kn_table **out, kn_context *ctx, const char *const *paths, int path_count,
                                   const kn_csv_options *options, kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
     for (int i = 0; i < path_count; i++)
         if (kn_memory_batches(ctx, paths[i])) return kn_memory_read_table(out, ctx, paths, path_count, options, err);
     return kn_csv_read_pieces(out, ctx, paths, path_count, options, PIECE_SIZE, err);

@@ -59,7 +59,7 @@ kn_csv_result kn_csv_scan(kn_csv_scanner *scanner, size_t stop, int columns, kn_
  * the end was reached. */
 kn_csv_result kn_csv_scan_any(kn_csv_scanner *scanner, kn_csv_field *fields, size_t capacity, size_t *count);
 
-/* Copies a cell with its doubled quotes made single; `out` has room for field->size bytes. Returns the new size. */
+/* Copies a cell with its doubled quotes made single; `out` has space for field->size bytes. Returns the new size. */
 size_t kn_csv_undouble(char *out, const char *text, size_t size);
 
 /* Where a record that does not reach over `from` probably begins, looking from there to `size`, which is the answer where

@@ -34,7 +34,7 @@ static kn_string cell_text(kn_csv_reader *r, kn_csv_worker *w, kn_csv_field fiel
         char *room = kn_buffer_reserve(&w->utf8, 3 * text.size);
         if (!room) return (kn_string){NULL, 0};
         size_t size = kn_utf8_from_bytes(room, text.data, text.size, r->opt->encoding == KN_ENCODING_LATIN_1);
-        text = (kn_string){room, size == SIZE_MAX ? 0 : size}; /* bytes without a meaning: check_bytes tells where */
+        text = (kn_string){room, size == SIZE_MAX ? 0 : size}; /* bytes without a meaning: check_bytes says where */
     }
     return text;
 }
@@ -63,9 +63,7 @@ static bool intern_batch(kn_csv_reader *r, kn_csv_worker *w, kn_csv_piece *p, si
 {
     size_t batch_size = (size_t)r->selected * r->batch;
     size_t batches = (size_t)p->records / r->batch;
-    void  *ids = p->ids;
-    if (!kn_grow(r->ctx, &ids, &p->ids_capacity, (batches + 1) * batch_size, sizeof *p->ids)) return false;
-    p->ids = ids;
+    if (!KN_GROW(r->ctx, &p->ids, &p->ids_capacity, (batches + 1) * batch_size)) return false;
     p->records += (int64_t)records;
     for (int c = 0; c < r->selected; c++)
         if (!intern_column(r, w, p, c, records, p->ids + batches * batch_size + (size_t)c * r->batch)) return false;

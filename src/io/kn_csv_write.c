@@ -41,14 +41,7 @@ static void quoted(kn_buffer *to, const char *before, kn_string text)
 {
     kn_buffer_char(to, '"');
     kn_buffer_add(to, before);
-    while (text.size > 0) {
-        const char *quote = memchr(text.data, '"', text.size);
-        size_t      n = quote ? (size_t)(quote - text.data) + 1 : text.size;
-        kn_buffer_append(to, text.data, n);
-        if (quote) kn_buffer_char(to, '"');
-        text.data += n;
-        text.size -= n;
-    }
+    kn_buffer_doubled(to, text.data, text.size);
     kn_buffer_char(to, '"');
 }
 
@@ -62,22 +55,17 @@ void kn_csv_cell(kn_buffer *to, kn_string text, char delimiter)
 
 /* ---- Spreadsheets ---- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* A sign, digits with points or commas among them, and perhaps an exponent. */
 static bool signed_number(kn_string text)
 {
     size_t at = 1, digits = 0;
-    for (; at < text.size && (is_digit(text.data[at]) || text.data[at] == '.' || text.data[at] == ','); at++)
-        digits += is_digit(text.data[at]);
+    for (; at < text.size && (kn_is_digit(text.data[at]) || text.data[at] == '.' || text.data[at] == ','); at++)
+        digits += kn_is_digit(text.data[at]);
     if (digits > 0 && at < text.size && (text.data[at] == 'e' || text.data[at] == 'E')) {
         at++;
         if (at < text.size && (text.data[at] == '-' || text.data[at] == '+')) at++;
         if (at == text.size) return false;
-        while (at < text.size && is_digit(text.data[at])) at++;
+        while (at < text.size && kn_is_digit(text.data[at])) at++;
     }
     return digits > 0 && at == text.size;
 }
@@ -224,25 +212,21 @@ static kn_status write_table(const kn_table *table, kn_context *ctx, const char 
     if (!w.quotes) return kn_fail_memory(err, ctx, "writing a table");
     kn_output *output = NULL;
     kn_status  st = kn_output_open(&output, ctx, path, options, err);
-    if (st == KN_OK) {
-        st = write_rows(&w, output, err);
-        if (st == KN_OK)
-            st = kn_output_commit(output, err);
-        else
-            kn_output_abort(output);
-    }
+    if (st == KN_OK) st = kn_output_finish(output, write_rows(&w, output, err), err);
     kn_free(w.quotes);
     return st;
 }
 
 kn_status kn_table_write_csv(const kn_table *table, kn_context *ctx, const char *path, char delimiter, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     return write_table(table, ctx, path, delimiter, NULL, NULL, err);
 }
 
 kn_status kn_table_write_rows_csv(const kn_table *table, kn_context *ctx, const char *path, char delimiter,
                                   const kn_row_list *rows, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     const kn_output_options private = {.mode = 0600};
     return write_table(table, ctx, path, delimiter, rows, &private, err);
 }

@@ -22,7 +22,7 @@ void kn_csv_cell(kn_buffer *to, kn_string text, char delimiter);
 bool kn_csv_formula(kn_string text);
 
 /* Does a guarded file hold it with an apostrophe more in front: a formula, or one that has apostrophes in front already, so
- * that every text can be told from every other? */
+ * that no two texts look the same? */
 bool kn_csv_guards(kn_string text);
 
 /* The same cell in a guarded file, and back. */

@@ -13,6 +13,7 @@
 #include "kn_error.h"
 #include "kn_feed.h"
 #include "kn_nearest.h"
+#include "kn_options.h"
 
 typedef struct reading {
     kn_context                *ctx;
@@ -51,15 +52,16 @@ static kn_status check_left_out(const reading *r, const kn_catalog_table *t, con
         if (named(t->key, t->key_count, column))
             return kn_fail(
                 err, KN_INPUT,
-                "%s: the key of table \"%s\" has column \"%s\", which names rows of \"%s\" and not of its parent; "
+                "%s: the key of table \"%s\" has column \"%s\", which refers to rows of \"%s\" and not of its parent; "
                 "name a key without it (key:)",
                 r->source->name, t->name, column, link->target);
         for (int a = 0; a < said->attribute_count; a++)
             if (strcmp(said->attributes[a].name, column) == 0 && said->attributes[a].role != KN_ROLE_IDENTIFIER)
-                return kn_fail(err, KN_INPUT,
-                               "%s: table \"%s\", column \"%s\" names rows of \"%s\" by their old keys, which are not "
-                               "released; leave it without a role",
-                               r->source->name, t->name, column, link->target);
+                return kn_fail(
+                    err, KN_INPUT,
+                    "%s: table \"%s\", column \"%s\" refers to rows of \"%s\" by their old keys, which are not "
+                    "released; leave it without a role",
+                    r->source->name, t->name, column, link->target);
     }
     return KN_OK;
 }
@@ -213,8 +215,7 @@ static kn_status read_file(const reading *r, kn_table **out, const kn_catalog_ta
         if (types[c].type != KN_TYPE_AUTO)
             columns[csv.type_count++] = (kn_column_type){t->columns[c].name, types[c].type, types[c].format};
     if (status == KN_OK) status = kn_table_read_csv(out, r->ctx, path, &csv, err);
-    kn_free(path);
-    kn_free(columns);
+    KN_FREE(path, columns);
     return status;
 }
 
@@ -305,11 +306,9 @@ bool kn_database_named(const char *input)
 kn_status kn_database_read(kn_database **out, kn_context *ctx, const char *input, const kn_database_options *options,
                            kn_error *err)
 {
-    kn_database_options none = KN_DATABASE_OPTIONS_INIT;
     *out = NULL;
-    if (!options) options = &none;
-    if (options->size != sizeof *options)
-        return kn_fail(err, KN_USAGE, "kn_database_options was not initialized with KN_DATABASE_OPTIONS_INIT");
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_database_options, KN_DATABASE_OPTIONS_INIT, options, "database options", err);
     for (int i = 0; i < options->table_count; i++)
         for (int j = 0; j < i; j++)
             if (strcmp(options->tables[i].name, options->tables[j].name) == 0)

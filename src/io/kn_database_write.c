@@ -26,7 +26,7 @@
 #include "kn_sort.h"
 #include "kn_sqlite.h"
 
-enum { KEY_TEXT = 40 }; /* room for a key as text: a number, or a UUID */
+enum { KEY_TEXT = 40 }; /* space for a key as text: a number, or a UUID */
 
 struct kn_database_writer {
     kn_context      *ctx;
@@ -75,7 +75,7 @@ void kn_key_map_free(kn_key_map *map)
     map->new_key = NULL;
 }
 
-/* A cell of a key, told by where its number was drawn. */
+/* A cell of a key, identified by where its number was drawn. */
 typedef struct key_cell {
     int     table, column;
     int64_t row;
@@ -338,7 +338,7 @@ kn_status kn_database_writer_write_keys(kn_database_writer *w, const kn_database
     kn_progress_begin(w->ctx, "writing", "rows", total);
     for (int i = 0; i < rows->db->table_count && status == KN_OK; i++)
         status = write_table(w, rows, keys, rows->db->order[i], err);
-    if (status == KN_OK) status = w->sink.finish(w->sink.state, err);
+    if (status == KN_OK && w->sink.finish) status = w->sink.finish(w->sink.state, err);
     kn_progress_end(w->ctx);
     return status;
 }

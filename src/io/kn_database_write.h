@@ -37,8 +37,8 @@ typedef bool (*kn_release_cell_fn)(const void *arg, int table, int column, int64
 /* The released rows of one table, in any order that says nothing of the original's (they are numbered 0 .. rows - 1). */
 typedef struct kn_release_rows {
     int64_t         rows;
-    const uint32_t *parent; /* the released row of the parent table that each hangs from; NULL: the table of persons, and
-                               one without a link, which hangs from nothing */
+    const uint32_t *parent; /* the released row of the parent table that each refers to; NULL: the table of persons, or
+                               one without a link, whose rows refer to none */
 } kn_release_rows;
 
 typedef struct kn_database_rows {
@@ -146,7 +146,7 @@ typedef struct kn_database_sink {
     kn_status (*table)(void *state, const kn_sink_table *table, kn_error *err); /* begins a table         */
     kn_status (*row)(void *state, const kn_string *cells, kn_error *err);       /* data NULL: missing     */
     kn_status (*table_end)(void *state, kn_error *err);
-    kn_status (*finish)(void *state, kn_error *err); /* all tables are there: now it can be read           */
+    kn_status (*finish)(void *state, kn_error *err); /* makes all tables readable; NULL: they are          */
     kn_status (*cells)(void *state, kn_cells **out, kn_error *err);
     kn_status (*commit)(void *state, kn_error *err); /* ends the state, also on failure                    */
     void (*abort)(void *state);

@@ -13,7 +13,7 @@
 
 #include "kn_catalog.h"
 
-/* Is told a sentence for each kind of thing that was found: without the names of what was found, which may be data. */
+/* Receives a sentence for each kind of thing that was found, without the names of what was found, which may be data. */
 typedef void (*kn_extras_fn)(void *arg, const char *sentence);
 
 /* Looks at the file that released records were read from: is it written as a release of these is? `original` and `classes` as for
@@ -25,6 +25,5 @@ KN_CHECK kn_status kn_records_extras(kn_context *ctx, const char *path, const kn
 /* Databases (kn_cells.h asks for them). `original`: whose declared types a release may have. KN_IO, KN_INPUT: it cannot be read. */
 KN_CHECK kn_status kn_sqlite_extras(kn_context *ctx, const char *path, const kn_catalog *original, kn_extras_fn tell,
                                     void *arg, kn_error *err);
-KN_CHECK kn_status kn_folder_extras(kn_context *ctx, const char *path, kn_extras_fn tell, void *arg, kn_error *err);
 
 #endif

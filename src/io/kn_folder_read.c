@@ -40,20 +40,6 @@ bool kn_folder_is_table(const char *name)
     return table_of_file(name) > 0;
 }
 
-/* FOLDER/FILE; NULL: out of memory. */
-static char *path_of(const folder *f, const char *file)
-{
-    kn_buffer path;
-    kn_buffer_init(&path, f->ctx);
-    kn_buffer_add(&path, f->path);
-    if (path.size > 0 && f->path[strlen(f->path) - 1] != '/') kn_buffer_char(&path, '/');
-    kn_buffer_add(&path, file);
-    const char *text = kn_buffer_text(&path);
-    char       *out = text ? kn_strndup(f->ctx, text, strlen(text)) : NULL;
-    kn_buffer_free(&path);
-    return out;
-}
-
 static kn_status add_file(const folder *f, kn_catalog *catalog, const char *file, size_t name_size,
                           const kn_database_options *options, kn_error *err)
 {
@@ -72,8 +58,9 @@ static kn_status add_file(const folder *f, kn_catalog *catalog, const char *file
 /* Names in memory that begin with the folder's. Those that are no files are tables by themselves. */
 static kn_status list_memory(const folder *f, kn_catalog *catalog, const kn_database_options *options, kn_error *err)
 {
-    char     *prefix = path_of(f, "");
-    kn_status status = prefix ? KN_OK : kn_fail_memory(err, f->ctx, f->path);
+    const char *slash = f->path[strlen(f->path) - 1] != '/' ? "/" : "";
+    char       *prefix = kn_strformat(f->ctx, "%s%s", f->path, slash);
+    kn_status   status = prefix ? KN_OK : kn_fail_memory(err, f->ctx, f->path);
     for (const char *name = NULL; status == KN_OK && (name = kn_memory_next(f->ctx, prefix, name)) != NULL;) {
         const char *file = name + strlen(prefix);
         size_t      size = table_of_file(file);
@@ -102,65 +89,18 @@ static kn_status list(void *state, kn_catalog *catalog, const kn_database_option
 }
 
 /* The file of a table: the first ending that is there. */
-static char *file_of(const folder *f, const char *table, bool *there)
-{
-    kn_buffer name;
-    char     *path = NULL;
-    *there = false;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings && !*there; i++) {
-        kn_buffer_init(&name, f->ctx);
-        kn_buffer_add(&name, table);
-        kn_buffer_add(&name, endings[i]);
-        const char *text = kn_buffer_text(&name);
-        kn_free(path);
-        path = text ? path_of(f, text) : NULL;
-        kn_buffer_free(&name);
-        if (!path) return NULL;
-        *there = kn_folder_is_file(f->ctx, path);
-    }
-    return path;
-}
-
 static kn_status table_file(void *state, char **out, const char *table, kn_error *err)
 {
     const folder *f = state;
-    bool          there = false;
-    *out = file_of(f, table, &there);
-    if (!*out) return kn_fail_memory(err, f->ctx, f->path);
-    if (there) return KN_OK;
-    kn_free(*out);
-    *out = NULL;
-    return kn_fail(err, KN_IO, "%s: the file of table \"%s\" went away", f->path, table);
-}
-
-static kn_status extras(void *state, const kn_catalog *original, kn_extras_fn tell, void *arg, kn_error *err)
-{
-    const folder *f = state;
-    (void)original;
-    return kn_folder_extras(f->ctx, f->path, tell, arg, err);
-}
-
-static void close_folder(void *state)
-{
-    folder *f = state;
-    kn_free(f->path);
-    kn_free(f);
-}
-
-kn_status kn_folder_cells(kn_cells **out, kn_context *ctx, const char *path, kn_error *err)
-{
-    folder *f = kn_alloc_zero(ctx, sizeof *f);
-    *out = NULL;
-    if (!f) return kn_fail_memory(err, ctx, path);
-    f->ctx = ctx;
-    f->path = kn_strndup(ctx, path, strlen(path));
-    f->cells = (kn_cells){ctx, f, f->path, list, NULL, table_file, extras, close_folder};
-    if (f->path) {
-        *out = &f->cells;
-        return KN_OK;
+    const char   *slash = *f->path && f->path[strlen(f->path) - 1] != '/' ? "/" : "";
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        *out = kn_strformat(f->ctx, "%s%s%s%s", f->path, slash, table, endings[i]);
+        if (!*out) return kn_fail_memory(err, f->ctx, f->path);
+        if (kn_folder_is_file(f->ctx, *out)) return KN_OK;
+        kn_free(*out);
+        *out = NULL;
     }
-    close_folder(f);
-    return kn_fail_memory(err, ctx, path);
+    return kn_fail(err, KN_IO, "%s: the file of table \"%s\" went away", f->path, table);
 }
 
 /* ---- What else is there ---- */
@@ -202,19 +142,45 @@ static kn_status count_entries(int count[KINDS], kn_context *ctx, const char *pa
     return KN_OK;
 }
 
-kn_status kn_folder_extras(kn_context *ctx, const char *path, kn_extras_fn tell, void *arg, kn_error *err)
+static kn_status extras(void *state, const kn_catalog *original, kn_extras_fn report, void *arg, kn_error *err)
 {
+    (void)original;
+    const char              *path = ((const folder *)state)->path;
     static const char *const one[] = {"", "a hidden file", "a subfolder", "a link or special file",
                                       "a file that is no table of the release"};
     static const char *const many[] = {"", "hidden files", "subfolders", "links or special files",
                                        "files that are no tables of the release"};
     int                      count[KINDS] = {0};
-    KN_TRY(count_entries(count, ctx, path, err));
+    KN_TRY(count_entries(count, ((const folder *)state)->ctx, path, err));
     for (int k = HIDDEN; k < KINDS; k++) {
         char sentence[160];
         if (count[k] == 1) snprintf(sentence, sizeof sentence, "the folder holds %s", one[k]);
         if (count[k] > 1) snprintf(sentence, sizeof sentence, "the folder holds %d %s", count[k], many[k]);
-        if (count[k] > 0) tell(arg, sentence);
+        if (count[k] > 0) report(arg, sentence);
     }
     return KN_OK;
+}
+
+/* ---- The source ---- */
+
+static void close_folder(void *state)
+{
+    folder *f = state;
+    KN_FREE(f->path, f);
+}
+
+kn_status kn_folder_cells(kn_cells **out, kn_context *ctx, const char *path, kn_error *err)
+{
+    folder *f = kn_alloc_zero(ctx, sizeof *f);
+    *out = NULL;
+    if (!f) return kn_fail_memory(err, ctx, path);
+    f->ctx = ctx;
+    f->path = kn_strndup(ctx, path, strlen(path));
+    f->cells = (kn_cells){ctx, f, f->path, list, NULL, table_file, extras, close_folder};
+    if (f->path) {
+        *out = &f->cells;
+        return KN_OK;
+    }
+    close_folder(f);
+    return kn_fail_memory(err, ctx, path);
 }

@@ -55,9 +55,7 @@ static void sink_abort(void *state)
     if (s->temporary && !s->memory) (void)kn_place_remove(s->temporary);
     if (s->fd >= 0) close(s->fd);
     kn_buffer_free(&s->line);
-    kn_free(s->temporary);
-    kn_free(s->target);
-    kn_free(s);
+    KN_FREE(s->temporary, s->target, s);
 }
 
 /* What the names in a folder in memory begin with. */
@@ -77,14 +75,11 @@ static bool safe_name(const char *name)
 static kn_status sink_table(void *state, const kn_sink_table *table, kn_error *err)
 {
     folder_sink *s = state;
-    kn_buffer    path;
     if (!safe_name(table->name))
         return kn_fail(err, KN_INPUT, "%s: a table's name cannot be that of a file", s->target);
-    kn_buffer_init(&path, s->ctx);
-    kn_buffer_format(&path, "%s/%s.csv", s->temporary, table->name);
-    const char *text = kn_buffer_text(&path);
-    kn_status   status = text ? kn_output_open(&s->file, s->ctx, text, NULL, err) : kn_fail_memory(err, s->ctx, WHAT);
-    kn_buffer_free(&path);
+    char     *path = kn_strformat(s->ctx, "%s/%s.csv", s->temporary, table->name);
+    kn_status status = path ? kn_output_open(&s->file, s->ctx, path, NULL, err) : kn_fail_memory(err, s->ctx, WHAT);
+    kn_free(path);
     if (status != KN_OK) return status;
     s->columns = table->column_count;
     kn_buffer_clear(&s->line);
@@ -132,13 +127,6 @@ static kn_status sink_table_end(void *state, kn_error *err)
     kn_output *file = s->file;
     s->file = NULL;
     return kn_output_commit(file, err);
-}
-
-static kn_status sink_finish(void *state, kn_error *err)
-{
-    (void)state;
-    (void)err;
-    return KN_OK;
 }
 
 static kn_status sink_cells(void *state, kn_cells **out, kn_error *err)
@@ -201,19 +189,6 @@ static kn_status sink_commit(void *state, kn_error *err)
     return status;
 }
 
-/* A new file's permissions; see kn_output.c for why the kernel is asked. */
-static mode_t process_umask(void)
-{
-    char  text[4096];
-    FILE *file = fopen("/proc/self/status", "re");
-    if (!file) return 077;
-    size_t size = fread(text, 1, sizeof text - 1, file);
-    (void)fclose(file);
-    text[size] = '\0';
-    const char *line = strstr(text, "\nUmask:");
-    return line ? (mode_t)strtoul(line + 7, NULL, 8) : 077;
-}
-
 /* Is the target free: not there, or an empty folder? Such a one keeps its permissions. */
 static kn_status check_target(folder_sink *s, kn_error *err)
 {
@@ -224,14 +199,14 @@ static kn_status check_target(folder_sink *s, kn_error *err)
         return kn_fail(err, KN_USAGE, "%s: a release needs a folder of its own: give it a name", s->target);
     if (lstat(s->target, &info) == 0 && S_ISLNK(info.st_mode))
         return kn_fail(err, KN_USAGE, "%s: is a symbolic link: name the folder itself", s->target);
-    s->mode = 0777 & ~process_umask();
+    s->mode = 0777 & ~kn_output_umask();
     DIR *dir = opendir(s->target);
     if (!dir && errno == ENOENT) return KN_OK;
     if (!dir) return kn_fail(err, KN_IO, "%s: cannot be written: %s", s->target, strerror(errno));
     if (fstat(dirfd(dir), &info) == 0) s->mode = info.st_mode & 0777;
     while (readdir(dir) && entries <= 2) entries++;
     closedir(dir);
-    return entries <= 2 ? KN_OK : kn_fail(err, KN_USAGE, "%s: the folder is there and not empty", s->target);
+    return entries <= 2 ? KN_OK : kn_fail(err, KN_USAGE, "%s: the folder exists and is not empty", s->target);
 }
 
 static kn_status make_temporary(folder_sink *s, kn_error *err)
@@ -294,7 +269,7 @@ kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *pat
         return status;
     }
     *out =
-        (kn_database_sink){s,           s->temporary, sink_table, sink_row,    sink_table_end, sink_finish, sink_cells,
+        (kn_database_sink){s,           s->temporary, sink_table, sink_row,    sink_table_end, NULL,       sink_cells,
                            sink_commit, sink_abort,   NULL,       &s->guarded, sink_sync,      sink_detach};
     return KN_OK;
 }

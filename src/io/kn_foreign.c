@@ -1,4 +1,4 @@
-/* kn_foreign.c: workbooks, columnar files, databases and archives are told from text by how they begin (kn_foreign.h).
+/* kn_foreign.c: workbooks, columnar files, databases and archives are recognized by how they begin (kn_foreign.h).
  *
  * Some of these beginnings could be the first letters of a text: they count only where bytes follow that no text has.
  * SPDX-License-Identifier: Apache-2.0
@@ -20,15 +20,15 @@ static const struct {
     bool        letters; /* a text could begin so */
     const char *form;
 } forms[] = {
-    {"PAR1", 4, true, "it is a Parquet file, not a text" COLUMNAR},
-    {"ARROW1", 6, true, "it is an Arrow (Feather) file, not a text" COLUMNAR},
-    {"FEA1", 4, true, "it is a Feather file, not a text" COLUMNAR},
-    {"ORC", 3, true, "it is an ORC file, not a text" COLUMNAR},
-    {"Obj\x01", 4, false, "it is an Avro file, not a text" COLUMNAR},
-    {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 8, false, "it is an Excel workbook (.xls), not a text" WORKBOOK},
-    {"SQLite format 3", 16, false, "it is a SQLite database, not a text; as a database its name is sqlite:FILE"},
-    {"%PDF-", 5, false, "it is a PDF document, not a text; the table must come from where the document was made"},
-    {"$FL2", 4, true, "it is an SPSS file, not a text; save it as CSV first"},
+    {"PAR1", 4, true, "it is a Parquet file, not text" COLUMNAR},
+    {"ARROW1", 6, true, "it is an Arrow (Feather) file, not text" COLUMNAR},
+    {"FEA1", 4, true, "it is a Feather file, not text" COLUMNAR},
+    {"ORC", 3, true, "it is an ORC file, not text" COLUMNAR},
+    {"Obj\x01", 4, false, "it is an Avro file, not text" COLUMNAR},
+    {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 8, false, "it is an Excel workbook (.xls), not text" WORKBOOK},
+    {"SQLite format 3", 16, false, "it is a SQLite database, not text; as a database its name is sqlite:FILE"},
+    {"%PDF-", 5, false, "it is a PDF document, not text; the table must come from where the document was made"},
+    {"$FL2", 4, true, "it is an SPSS file, not text; save it as CSV first"},
     {"BZh", 3, true, "it is compressed by bzip2" ARCHIVE},
     {"\xfd"
      "7zXZ",
@@ -44,7 +44,7 @@ static bool holds(const char *bytes, size_t size, const char *text)
     return false;
 }
 
-/* Bytes of control that no text has. */
+/* Control bytes that no text has. */
 static bool is_binary(const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -52,13 +52,13 @@ static bool is_binary(const char *bytes, size_t size)
     return false;
 }
 
-/* Workbooks are archives, told by their first members. */
+/* Workbooks are archives, recognized by their first members. */
 static const char *zip_form(const char *bytes, size_t size)
 {
     if (holds(bytes, size, "opendocument.spreadsheet"))
-        return "it is an OpenDocument spreadsheet (.ods), not a text" WORKBOOK;
+        return "it is an OpenDocument spreadsheet (.ods), not text" WORKBOOK;
     if (holds(bytes, size, "xl/") || holds(bytes, size, "[Content_Types].xml"))
-        return "it is an Excel workbook (.xlsx), not a text" WORKBOOK;
+        return "it is an Excel workbook (.xlsx), not text" WORKBOOK;
     return "it is a zip archive" ARCHIVE;
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_csv_scan.h"
 #include "kn_error.h"
 #include "kn_output.h"
@@ -185,13 +186,7 @@ kn_status kn_hierarchy_parse(kn_hierarchy **out, kn_context *ctx, const char *na
     kn_buffer_init(&r->undoubled, ctx);
     kn_csv_scanner_init(&r->scanner, text, size, true, delimiter, 0);
     kn_status status = kn_hierarchy_maker_create(&r->maker, ctx, name, false, err);
-    if (status == KN_OK) {
-        status = read_lines(r, err);
-        if (status == KN_OK)
-            status = kn_hierarchy_maker_finish(out, r->maker, NULL, err);
-        else
-            kn_hierarchy_maker_free(r->maker);
-    }
+    if (status == KN_OK) status = kn_hierarchy_maker_finish(out, r->maker, NULL, read_lines(r, err), err);
     kn_buffer_free(&r->undoubled);
     kn_free(r);
     return status;
@@ -199,15 +194,9 @@ kn_status kn_hierarchy_parse(kn_hierarchy **out, kn_context *ctx, const char *na
 
 static kn_status read_all(kn_source *source, kn_buffer *text, kn_error *err)
 {
-    for (size_t chunk = 1 << 16, got = 1; got > 0;) {
-        char *room = kn_buffer_reserve(text, chunk);
-        if (!room) return kn_fail_memory(err, text->ctx, "reading a hierarchy");
-        KN_TRY(kn_source_read(source, room, chunk, &got, err));
-        text->size += got;
-        if (text->size > LARGEST_FILE)
-            return kn_fail_at(err, KN_INPUT, kn_source_name(source), 0, 0, "larger than 1 GiB");
-    }
-    return KN_OK;
+    KN_TRY(kn_source_read_all(source, text, LARGEST_FILE, err));
+    if (text->size <= LARGEST_FILE) return KN_OK;
+    return kn_fail_at(err, KN_INPUT, kn_source_name(source), 0, 0, "larger than 1 GiB");
 }
 
 kn_status kn_hierarchy_read_file(kn_hierarchy **out, kn_context *ctx, const kn_hierarchy_spec *spec, kn_error *err)
@@ -245,10 +234,7 @@ static void append_field(kn_buffer *out, kn_string label, char delimiter)
         return;
     }
     kn_buffer_char(out, '"');
-    for (size_t i = 0; i < label.size; i++) {
-        if (label.data[i] == '"') kn_buffer_char(out, '"');
-        kn_buffer_char(out, label.data[i]);
-    }
+    kn_buffer_doubled(out, label.data, label.size);
     kn_buffer_char(out, '"');
 }
 
@@ -266,9 +252,9 @@ void kn_hierarchy_format(const kn_hierarchy *h, char delimiter, kn_buffer *out)
     for (uint32_t leaf = 0; leaf < h->leaves && !out->failed; leaf++) append_leaf(h, leaf, delimiter, out);
 }
 
-kn_status kn_hierarchy_write_file(const kn_hierarchy *h, kn_context *ctx, const char *path, char delimiter,
-                                  kn_error *err)
+kn_status kn_hierarchy_write(const kn_hierarchy *h, kn_context *ctx, const char *path, char delimiter, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     if (delimiter == 0) delimiter = ';';
     if (strchr("\"\r\n", delimiter) || (unsigned char)delimiter >= 0x80)
         return kn_fail(err, KN_USAGE, "a delimiter is one ASCII character, not a quote or a line end");
@@ -281,9 +267,7 @@ kn_status kn_hierarchy_write_file(const kn_hierarchy *h, kn_context *ctx, const 
         append_leaf(h, leaf, delimiter, &line);
         if (!line.failed) kn_output_write(output, line.data, line.size);
     }
-    bool failed = line.failed;
+    kn_status made = line.failed ? kn_fail_memory(err, ctx, "writing a hierarchy") : KN_OK;
     kn_buffer_free(&line);
-    if (!failed) return kn_output_commit(output, err);
-    kn_output_abort(output);
-    return kn_fail_memory(err, ctx, "writing a hierarchy");
+    return kn_output_finish(output, made, err);
 }

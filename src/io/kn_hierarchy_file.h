@@ -22,9 +22,6 @@ KN_CHECK kn_status kn_hierarchy_read_file(kn_hierarchy **out, kn_context *ctx, c
 /* Appends one line per leaf, in leaf order; a failed append is remembered in the buffer. */
 void kn_hierarchy_format(const kn_hierarchy *h, char delimiter, kn_buffer *out);
 
-KN_CHECK kn_status kn_hierarchy_write_file(const kn_hierarchy *h, kn_context *ctx, const char *path, char delimiter,
-                                           kn_error *err);
-
 /* Checks that the text is UTF-8 without NUL and passes over a byte order mark. */
 KN_CHECK kn_status kn_hierarchy_check_text(const char *name, const char **text, size_t *size, kn_error *err);
 

@@ -8,13 +8,13 @@
 
 #include "kn_alloc.h"
 #include "kn_column_union.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_hierarchy_file.h"
+#include "kn_options.h"
 
 static kn_status check_spec(const kn_hierarchy_spec *spec, kn_error *err)
 {
-    if (!spec || spec->size != sizeof *spec)
-        return kn_fail(err, KN_USAGE, "kn_hierarchy_spec was not initialized with KN_HIERARCHY_SPEC_INIT");
     if (spec->decimal != '.' && spec->decimal != ',') return kn_fail(err, KN_USAGE, "the decimal mark is '.' or ','");
     return KN_OK;
 }
@@ -26,6 +26,9 @@ static bool from_file(const kn_hierarchy_spec *spec)
 
 kn_status kn_hierarchy_read(kn_hierarchy **out, kn_context *ctx, const kn_hierarchy_spec *spec, kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_hierarchy_spec, KN_HIERARCHY_SPEC_INIT, spec, "hierarchy", err);
     KN_TRY(check_spec(spec, err));
     if (!from_file(spec)) return kn_fail(err, KN_USAGE, "this kind of hierarchy needs a column");
     return kn_hierarchy_read_file(out, ctx, spec, err);
@@ -34,6 +37,9 @@ kn_status kn_hierarchy_read(kn_hierarchy **out, kn_context *ctx, const kn_hierar
 kn_status kn_hierarchy_make(kn_hierarchy **out, kn_context *ctx, const kn_table *table, int column,
                             const kn_hierarchy_spec *spec, bool show_values, kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_hierarchy_spec, KN_HIERARCHY_SPEC_INIT, spec, "hierarchy", err);
     KN_TRY(check_spec(spec, err));
     if (column < 0 || column >= table->column_count) return kn_fail(err, KN_USAGE, "there is no column %d", column);
     if (!from_file(spec)) return kn_hierarchy_build(out, ctx, &table->columns[column], spec, err);
@@ -45,11 +51,6 @@ kn_status kn_hierarchy_make(kn_hierarchy **out, kn_context *ctx, const kn_table 
     else
         *out = h;
     return status;
-}
-
-kn_status kn_hierarchy_write(const kn_hierarchy *h, kn_context *ctx, const char *path, char delimiter, kn_error *err)
-{
-    return kn_hierarchy_write_file(h, ctx, path, delimiter, err);
 }
 
 /* ---- Over a table and its population ---- */
@@ -100,8 +101,8 @@ kn_status kn_hierarchy_make_over(kn_hierarchy **out, uint32_t **population_leave
 {
     *out = NULL;
     *population_leaves = NULL;
-    bool built = spec && spec->size == sizeof *spec && spec->kind != KN_HIERARCHY_FILE &&
-                 spec->kind != KN_HIERARCHY_TAXONOMY && (spec->decimal == '.' || spec->decimal == ',');
+    bool built = spec->kind != KN_HIERARCHY_FILE && spec->kind != KN_HIERARCHY_TAXONOMY &&
+                 (spec->decimal == '.' || spec->decimal == ',');
     if (!population || !built || column < 0 || column >= table->column_count)
         KN_TRY(kn_hierarchy_make(out, ctx, table, column, spec, show_values, err));
     if (!population) return KN_OK;

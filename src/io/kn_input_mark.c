@@ -92,8 +92,7 @@ void kn_input_mark_free(kn_input_mark *m)
 {
     if (!m) return;
     if (m->pg.ctx) kn_pg_close(&m->pg);
-    kn_free(m->name);
-    kn_free(m);
+    KN_FREE(m->name, m);
 }
 
 const char *kn_input_mark_snapshot(const kn_input_mark *m)

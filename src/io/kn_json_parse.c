@@ -106,25 +106,11 @@ static kn_status hex4(kn_json *j, uint32_t *out, kn_error *err)
         KN_TRY(peek(j, &c, err));
         int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c - 'A' + 10;
         if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')))
-            return fail_here(j, err, "four hexadecimal digits are expected behind \\u");
+            return fail_here(j, err, "four hexadecimal digits are expected after \\u");
         *out = *out << 4 | (uint32_t)digit;
         j->at++;
     }
     return KN_OK;
-}
-
-static kn_status keep_code_point(kn_json *j, uint32_t c, kn_error *err)
-{
-    char   out[4];
-    size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    if (size == 1) {
-        out[0] = (char)c;
-    } else {
-        static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-        for (size_t i = size; i-- > 1; c >>= 6) out[i] = (char)(0x80 | (c & 0x3f));
-        out[0] = (char)(lead[size] | c);
-    }
-    return keep(j, out, size, err);
 }
 
 /* Behind "\u". */
@@ -146,7 +132,8 @@ static kn_status unicode_escape(kn_json *j, kn_error *err)
         return fail_here(j, err, "half of a surrogate pair");
     }
     if (c == 0) return fail_here(j, err, "a NUL in a text");
-    return keep_code_point(j, c, err);
+    char bytes[4];
+    return keep(j, bytes, kn_utf8_put(bytes, c), err);
 }
 
 static kn_status escape(kn_json *j, kn_error *err)

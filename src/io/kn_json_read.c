@@ -1,7 +1,7 @@
 /* kn_json_read.c: records of a JSON or JSON Lines file, front to back.
  *
  * A document is a list of records, or an object in which options.record names it (people, data/people; "record" also finds
- * "records"). In JSON Lines every document is a record. A record is an object. Its nodes, and theirs, are told in two ways,
+ * "records"). In JSON Lines every document is a record. A record is an object. Its nodes, and theirs, are written in two ways,
  * which may be mixed:
  *
  *     "children": [{"v": "Hospital1", "class": "MedicalCenter", "children": [...]}]     the class may be left out
@@ -62,7 +62,7 @@ static void forget_keys(reading *r)
 static kn_status note_key(reading *r, size_t bit, kn_error *err)
 {
     uint64_t *seen = r->seen + r->words * (size_t)(r->json.depth - 1);
-    if (kn_bitset_test(seen, bit)) return fail(r, err, "this name stands twice in the object");
+    if (kn_bitset_test(seen, bit)) return fail(r, err, "this name occurs twice in the object");
     kn_bitset_set(seen, bit);
     return KN_OK;
 }
@@ -165,7 +165,7 @@ static kn_status read_nodes(reading *r, int64_t parent, int cls, bool in_list, k
 {
     if (r->json.kind == KN_JSON_NULL) return KN_OK;
     if (r->json.kind == KN_JSON_OBJECT || scalar(r)) return read_node(r, parent, cls, err);
-    if (in_list) return fail(r, err, "a list of lists is no list of nodes");
+    if (in_list) return fail(r, err, "a list of nodes cannot hold lists");
     for (;;) {
         KN_TRY(next(r, err));
         if (r->json.kind == KN_JSON_LIST_END) return KN_OK;
@@ -219,7 +219,7 @@ static kn_status locate(reading *r, const char *path, kn_error *err)
             KN_TRY(kn_json_skip(&r->json, err));
             continue;
         }
-        if (!rest && r->located) return fail(r, err, "this name stands twice in the object");
+        if (!rest && r->located) return fail(r, err, "this name occurs twice in the object");
         if (!r->located) {
             kn_buffer_add(&r->found, r->found.size ? "/" : "");
             kn_buffer_append(&r->found, r->json.text.data, r->json.text.size);

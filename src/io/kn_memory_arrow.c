@@ -191,6 +191,7 @@ kn_status kn_memory_get_arrow(struct ArrowArrayStream *out, kn_context *ctx, con
 {
     kn_table *table = NULL;
     out->release = NULL;
+    KN_SERVE(ctx, err);
     if (!kn_memory_there(ctx, name))
         return kn_fail(err, KN_INPUT, "%.200s: there is nothing of this name in memory", name);
     KN_TRY(kn_table_read_csv(&table, ctx, name, NULL, err));

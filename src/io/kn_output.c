@@ -69,9 +69,9 @@ static int above_standard(int fd)
     return moved;
 }
 
-/* The mode of a new file. umask() can only be read by changing it for all threads, so the kernel is asked; where it
- * does not tell, the file stays private. */
-static mode_t default_mode(void)
+/* umask() can only be read by changing it for all threads, so the kernel is asked; where it does not say, files stay
+ * private. */
+unsigned kn_output_umask(void)
 {
     char    text[4096];
     int     fd = above_standard(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
@@ -79,8 +79,7 @@ static mode_t default_mode(void)
     if (fd >= 0) close(fd);
     text[n < 0 ? 0 : n] = '\0';
     const char *line = strstr(text, "\nUmask:");
-    unsigned    mask = line ? (unsigned)strtoul(line + 7, NULL, 8) : 077;
-    return 0666 & ~(mode_t)mask;
+    return line ? (unsigned)strtoul(line + 7, NULL, 8) : 077;
 }
 
 static kn_status open_stream(kn_output *o, int fd, bool owned, kn_error *err)
@@ -155,7 +154,7 @@ static kn_status open_file(kn_output *o, const struct stat *existing, kn_error *
     bool        is_link = lstat(o->path, &link) == 0 && S_ISLNK(link.st_mode);
     if (!existing && is_link) return kn_fail(err, KN_IO, "%s: is a symbolic link that leads nowhere", o->path);
     KN_TRY(resolve(o, is_link, err));
-    if (o->mode == 0) o->mode = existing ? existing->st_mode & 0777 : default_mode();
+    if (o->mode == 0) o->mode = existing ? existing->st_mode & 0777 : 0666 & ~kn_output_umask();
     return create_temporary(o, err);
 }
 
@@ -420,16 +419,20 @@ void kn_output_detach(kn_output *o)
     if (o->owned && o->fd >= 0) close(o->fd);
     if (o->memory) kn_memory_discharge(o->ctx, o->size);
     if (o->alias.path) kn_alias_remove(o->ctx, &o->alias);
-    kn_free(o->temporary);
-    kn_free(o->target);
-    kn_free(o->path);
-    kn_free(o);
+    KN_FREE(o->temporary, o->target, o->path, o);
 }
 
 void kn_output_abort(kn_output *o)
 {
     if (o && o->temporary && !o->memory) unlink(o->temporary);
     kn_output_detach(o);
+}
+
+kn_status kn_output_finish(kn_output *o, kn_status made, kn_error *err)
+{
+    if (made == KN_OK) return kn_output_commit(o, err);
+    kn_output_abort(o);
+    return made;
 }
 
 /* ---- Pieces ---- */

@@ -29,10 +29,10 @@ typedef struct kn_output_options {
 KN_CHECK kn_status kn_output_open(kn_output **out, kn_context *ctx, const char *path, const kn_output_options *options,
                                   kn_error *err);
 
-/* Appends bytes. After a failure nothing is written any more; flush and commit tell it. */
+/* Appends bytes. After a failure nothing more is written; flush and commit report it. */
 void kn_output_write(kn_output *output, const void *data, size_t size);
 
-/* Hands all bytes to the system and tells the first failure. */
+/* Hands all bytes to the system and reports the first failure. */
 KN_CHECK kn_status kn_output_flush(kn_output *output, kn_error *err);
 
 bool     kn_output_in_memory(const kn_output *output); /* its name is one in memory (kn_memory.h)                    */
@@ -51,6 +51,12 @@ void               kn_output_detach(kn_output *output);
 /* Writes the rest out to the disk and gives the file its name. Ends the output, also on failure: the temporary file is
  * then removed and the target as it was. */
 KN_CHECK kn_status kn_output_commit(kn_output *output, kn_error *err);
+
+/* Commits where `made` is KN_OK; otherwise aborts and returns `made`. */
+KN_CHECK kn_status kn_output_finish(kn_output *output, kn_status made, kn_error *err);
+
+/* The permissions that new files and folders of the process do not get. */
+unsigned kn_output_umask(void);
 
 /* Removes the temporary file and ends the output; NULL is fine. */
 void kn_output_abort(kn_output *output);

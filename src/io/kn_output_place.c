@@ -52,12 +52,12 @@ static bool is_strange(char *path, const struct stat *link)
     return shared && link->st_uid != geteuid() && link->st_uid != folder.st_uid;
 }
 
-/* `path` is absolute and a link; `room` bytes are behind its last slash. */
+/* `path` is absolute and a link. */
 static kn_status follow_link(following *f, char *path, const struct stat *link, kn_error *err)
 {
     if (is_strange(path, link))
         return kn_fail(err, KN_IO,
-                       "%s: a symbolic link of somebody else leads there, from a folder where anybody can lay one",
+                       "%s: a symbolic link of another user leads there, from a folder where anybody can create one",
                        f->asked);
     if (++f->links > MOST_LINKS) return KN_OK; /* the system says it better */
     char   *target = kn_alloc(f->ctx, 2 * PATH_MAX);

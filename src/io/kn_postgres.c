@@ -1,4 +1,4 @@
-/* kn_postgres.c: connecting to a PostgreSQL server, and telling what went wrong without telling secrets.
+/* kn_postgres.c: connecting to a PostgreSQL server, and reporting what went wrong without revealing secrets.
  *
  * Messages: of a connection that cannot be made, libpq's own words with every password of the connection string taken out; of
  * a string that libpq cannot parse, none of its words, for they quote the string. Of a statement that fails, none of the
@@ -81,20 +81,20 @@ static const kind *kind_of(const char *state)
     static const kind kinds[] = {
         {"22", KN_INPUT, "a cell does not fit the type of its column"},
         {"23", KN_INPUT, "a constraint does not hold"},
-        {"25006", KN_IO, "nothing may be written there"},
-        {"28", KN_IO, "the server lets nobody of that name in"},
+        {"25006", KN_IO, "the database is read-only"},
+        {"28", KN_IO, "the server rejected the login"},
         {"3F000", KN_IO, "there is no such schema"},
-        {"40", KN_IO, "the server gave the transaction up"},
+        {"40", KN_IO, "the server rolled the transaction back"},
         {"42501", KN_IO, "the server does not permit it"},
-        {"42P06", KN_IO, "a schema of that name is there already"},
+        {"42P06", KN_IO, "a schema of that name exists already"},
         {"42P01", KN_IO, "there is no such table"},
         {"42703", KN_IO, "there is no such column"},
         {"42", KN_IO, "the server does not understand the statement"},
         {"53100", KN_IO, "the server's disk is full"},
-        {"53", KN_IO, "the server lacks memory, room or connections"},
+        {"53", KN_IO, "the server is short of memory, space or connections"},
         {"57014", KN_IO, "the server cancelled the statement"},
         {"57", KN_IO, "the server was stopped"},
-        {"", KN_IO, "the server could not do it"},
+        {"", KN_IO, "the server reported an error"},
     };
     const kind *k = kinds;
     while (strncmp(state, k->begins, strlen(k->begins)) != 0) k++;
@@ -111,7 +111,8 @@ kn_status kn_pg_fail(kn_pg *pg, const PGresult *result, kn_error *err)
     const char *state = field(pg, result, PG_DIAG_SQLSTATE);
     if (!*state) /* nothing came back; what libpq says may be what the server said before */
         return kn_fail(err, KN_IO, "%s: %s", pg->name ? pg->name : "postgresql",
-                       pg->pq.status(pg->conn) == CONNECTION_OK ? "the server refused" : "the server went away");
+                       pg->pq.status(pg->conn) == CONNECTION_OK ? "the server refused"
+                                                                : "the connection to the server was lost");
     const kind *k = kind_of(state);
     kn_buffer   place;
     kn_buffer_init(&place, pg->ctx);
@@ -138,6 +139,32 @@ kn_status kn_pg_run(kn_pg *pg, const char *sql, kn_error *err)
     return status;
 }
 
+kn_status kn_pg_run_buffer(kn_pg *pg, kn_buffer *sql, ExecStatusType wanted, kn_error *err)
+{
+    const char *text = kn_buffer_text(sql);
+    PGresult   *result = text ? pg->pq.exec(pg->conn, text) : NULL;
+    kn_status   status = KN_OK;
+    if (!text)
+        status = kn_fail_memory(err, pg->ctx, pg->name);
+    else if (!result || pg->pq.resultStatus(result) != wanted)
+        status = kn_pg_fail(pg, result, err);
+    pg->pq.clear(result);
+    kn_buffer_free(sql);
+    return status;
+}
+
+kn_status kn_pg_copy_end(kn_pg *pg, kn_error *err)
+{
+    kn_status status = KN_OK;
+    for (PGresult *result; (result = pg->pq.getResult(pg->conn)) != NULL;) {
+        if (status == KN_OK && pg->pq.resultStatus(result) != PGRES_COMMAND_OK) status = kn_pg_fail(pg, result, err);
+        pg->pq.clear(result);
+    }
+    if (status == KN_OK && pg->pq.status(pg->conn) != CONNECTION_OK)
+        status = kn_fail(err, KN_IO, "%s: the connection to the server was lost", pg->name);
+    return status;
+}
+
 kn_status kn_pg_query(kn_pg *pg, PGresult **out, const char *sql, const char *const *parameters, int count,
                       kn_error *err)
 {
@@ -147,16 +174,6 @@ kn_status kn_pg_query(kn_pg *pg, PGresult **out, const char *sql, const char *co
     pg->pq.clear(*out);
     *out = NULL;
     return status;
-}
-
-void kn_pg_name(kn_buffer *sql, const char *name)
-{
-    kn_buffer_char(sql, '"');
-    for (; *name; name++) {
-        if (*name == '"') kn_buffer_char(sql, '"');
-        kn_buffer_char(sql, *name);
-    }
-    kn_buffer_char(sql, '"');
 }
 
 /* ---- Connecting ---- */
@@ -169,21 +186,15 @@ static size_t fragment_of(const char *uri)
     return (size_t)(mark - uri);
 }
 
-/* The connection string of a name, and the schema in it. */
+/* The connection string of a name, and the schema in it. libpq knows the scheme in small letters only. */
 static kn_status split_name(kn_pg *pg, const char *name, const char *schema, char **conninfo, kn_error *err)
 {
-    static const char scheme[] = "postgresql:"; /* libpq knows it in small letters only */
-    const char       *rest = kn_name_server(name);
-    bool              uri = strncmp(rest, "//", 2) == 0;
-    size_t            size = uri ? fragment_of(rest) : strlen(rest), before = uri ? sizeof scheme - 1 : 0;
-    const char       *fragment = uri && rest[size] ? rest + size + 1 : NULL;
-    const char       *said = schema ? schema : fragment;
-    *conninfo = kn_alloc(pg->ctx, before + size + 1);
-    if (*conninfo) {
-        memcpy(*conninfo, scheme, before);
-        memcpy(*conninfo + before, rest, size);
-        (*conninfo)[before + size] = '\0';
-    }
+    const char *rest = kn_name_server(name);
+    bool        uri = strncmp(rest, "//", 2) == 0;
+    size_t      size = uri ? fragment_of(rest) : strlen(rest);
+    const char *fragment = uri && rest[size] ? rest + size + 1 : NULL;
+    const char *said = schema ? schema : fragment;
+    *conninfo = kn_strformat(pg->ctx, "%s%.*s", uri ? "postgresql:" : "", (int)size, rest);
     if (said && *said) pg->schema = kn_strndup(pg->ctx, said, strlen(said));
     return *conninfo && (!said || !*said || pg->schema) ? KN_OK : kn_fail_memory(err, pg->ctx, "a connection");
 }
@@ -214,13 +225,8 @@ static kn_status connect_to(kn_pg *pg, const char *conninfo, kn_error *err)
 
 static kn_status make_name(kn_pg *pg, kn_error *err)
 {
-    kn_buffer   name;
     const char *host = pg->pq.host(pg->conn), *base = pg->pq.db(pg->conn);
-    kn_buffer_init(&name, pg->ctx);
-    kn_buffer_format(&name, "postgresql://%s/%s", host && *host != '/' ? host : "", base ? base : "");
-    const char *text = kn_buffer_text(&name);
-    pg->name = text ? kn_strndup(pg->ctx, text, strlen(text)) : NULL;
-    kn_buffer_free(&name);
+    pg->name = kn_strformat(pg->ctx, "postgresql://%s/%s", host && *host != '/' ? host : "", base ? base : "");
     return pg->name ? KN_OK : kn_fail_memory(err, pg->ctx, "a connection");
 }
 
@@ -249,7 +255,6 @@ void kn_pg_close(kn_pg *pg)
     if (pg->conn) pg->pq.finish(pg->conn);
     if (pg->info) pg->pq.conninfoFree(pg->info);
     kn_libpq_close(&pg->pq);
-    kn_free(pg->name);
-    kn_free(pg->schema);
+    KN_FREE(pg->name, pg->schema);
     *pg = (kn_pg){0};
 }

@@ -30,14 +30,14 @@ KN_CHECK kn_status kn_pg_query(kn_pg *pg, PGresult **out, const char *sql, const
 /* What went wrong, in words that hold neither password nor cell: `result` may be NULL (the connection failed). */
 kn_status kn_pg_fail(kn_pg *pg, const PGresult *result, kn_error *err);
 
-/* A name, quoted for SQL. */
-void kn_pg_name(kn_buffer *sql, const char *name);
+/* Runs the statement in `sql`, which is freed. `wanted`: that it is done, or that a COPY begins. */
+KN_CHECK kn_status kn_pg_run_buffer(kn_pg *pg, kn_buffer *sql, ExecStatusType wanted, kn_error *err);
 
-/* The schema by name: `said`, else the connection's, else the first of the search path. KN_INPUT: there is none of that name. */
-KN_CHECK kn_status kn_pg_find_schema(kn_pg *pg, const char *said, kn_error *err);
+/* The end of a COPY: how the server says it went. */
+KN_CHECK kn_status kn_pg_copy_end(kn_pg *pg, kn_error *err);
 
 /* What the schema holds beside tables and their keys, within the transaction that is open. */
-KN_CHECK kn_status kn_pg_extras(kn_pg *pg, kn_extras_fn tell, void *arg, kn_error *err);
+KN_CHECK kn_status kn_pg_extras(kn_pg *pg, kn_extras_fn report, void *arg, kn_error *err);
 
 /* Within a transaction: rows come in the same order whenever they are read, for scans of large tables begin at their beginning
  * and in one process. */

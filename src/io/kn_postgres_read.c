@@ -14,6 +14,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_postgres_internal.h"
+#include "kn_sql.h"
 
 /* ---- The catalog ---- */
 
@@ -73,7 +74,8 @@ static kn_status list_keys(kn_pg *pg, kn_catalog *c, int table, const char *oid,
     return ok ? KN_OK : kn_fail_memory(err, pg->ctx, pg->name);
 }
 
-kn_status kn_pg_find_schema(kn_pg *pg, const char *said, kn_error *err)
+/* The schema by name: `said`, else the connection's, else the first of the search path. */
+static kn_status find_schema(kn_pg *pg, const char *said, kn_error *err)
 {
     if (!said) said = pg->schema;
     PGresult *result = NULL;
@@ -101,7 +103,7 @@ static kn_status list(void *state, kn_catalog *c, const kn_database_options *opt
     kn_pg    *pg = state;
     PGresult *result = NULL;
     kn_status status = KN_OK;
-    KN_TRY(kn_pg_find_schema(pg, options->schema, err));
+    KN_TRY(find_schema(pg, options->schema, err));
     const char *schema = pg->schema;
     KN_TRY(kn_pg_query(pg, &result, sql, &schema, 1, err));
     for (int i = 0; i < pg->pq.ntuples(result) && status == KN_OK; i++) {
@@ -121,15 +123,9 @@ static kn_status list(void *state, kn_catalog *c, const kn_database_options *opt
 /* What a letter behind a backslash stands for. */
 static char unescape(char c)
 {
-    switch (c) {
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    case 'v': return '\v';
-    default: return c;
-    }
+    static const char letters[] = "bfnrtv", meanings[] = "\b\f\n\r\t\v";
+    const char       *found = c ? strchr(letters, c) : NULL;
+    return found ? meanings[found - letters] : c;
 }
 
 /* One cell from `at`, taken apart in place; returns where the next begins. */
@@ -166,26 +162,13 @@ static kn_status take_line(kn_pg *pg, int columns, const kn_cell_sink *sink, cha
     return KN_OK;
 }
 
-/* The end of a COPY: what the server says of it. */
-static kn_status copy_end(kn_pg *pg, kn_error *err)
-{
-    kn_status status = KN_OK;
-    for (PGresult *result; (result = pg->pq.getResult(pg->conn)) != NULL;) {
-        if (status == KN_OK && pg->pq.resultStatus(result) != PGRES_COMMAND_OK) status = kn_pg_fail(pg, result, err);
-        pg->pq.clear(result);
-    }
-    if (status == KN_OK && pg->pq.status(pg->conn) != CONNECTION_OK)
-        status = kn_fail(err, KN_IO, "%s: the server went away", pg->name);
-    return status;
-}
-
 static kn_status copy_rows(kn_pg *pg, int columns, const kn_cell_sink *sink, kn_error *err)
 {
     for (;;) {
         char     *line = NULL;
         int       size = pg->pq.getCopyData(pg->conn, &line, 0);
         kn_status status = KN_OK;
-        if (size == -1) return copy_end(pg, err);
+        if (size == -1) return kn_pg_copy_end(pg, err);
         if (size < 0) return kn_pg_fail(pg, NULL, err);
         status = take_line(pg, columns, sink, line, size, err);
         pg->pq.freemem(line);
@@ -197,25 +180,11 @@ static kn_status copy_begin(kn_pg *pg, const kn_catalog_table *t, kn_error *err)
 {
     kn_buffer sql;
     kn_buffer_init(&sql, pg->ctx);
-    for (int c = 0; c < t->column_count; c++) {
-        kn_buffer_add(&sql, c ? ", " : "COPY (SELECT ");
-        kn_pg_name(&sql, t->columns[c].name);
-    }
+    kn_sql_columns(&sql, "COPY (SELECT ", t);
     kn_buffer_add(&sql, " FROM ");
-    kn_pg_name(&sql, pg->schema);
-    kn_buffer_char(&sql, '.');
-    kn_pg_name(&sql, t->name);
+    kn_sql_table(&sql, pg->schema, t->name);
     kn_buffer_add(&sql, ") TO STDOUT");
-    const char *text = kn_buffer_text(&sql);
-    PGresult   *result = text ? pg->pq.exec(pg->conn, text) : NULL;
-    kn_status   status = KN_OK;
-    if (!text)
-        status = kn_fail_memory(err, pg->ctx, pg->name);
-    else if (!result || pg->pq.resultStatus(result) != PGRES_COPY_OUT)
-        status = kn_pg_fail(pg, result, err);
-    pg->pq.clear(result);
-    kn_buffer_free(&sql);
-    return status;
+    return kn_pg_run_buffer(pg, &sql, PGRES_COPY_OUT, err);
 }
 
 static kn_status read_rows(void *state, const kn_catalog_table *t, const kn_cell_sink *sink, kn_error *err)
@@ -225,10 +194,10 @@ static kn_status read_rows(void *state, const kn_catalog_table *t, const kn_cell
     return copy_rows(pg, t->column_count, sink, err);
 }
 
-static kn_status extras(void *state, const kn_catalog *original, kn_extras_fn tell, void *arg, kn_error *err)
+static kn_status extras(void *state, const kn_catalog *original, kn_extras_fn report, void *arg, kn_error *err)
 {
     (void)original;
-    return kn_pg_extras(state, tell, arg, err);
+    return kn_pg_extras(state, report, arg, err);
 }
 
 /* ---- Sources ---- */
@@ -262,11 +231,11 @@ static kn_status begin(kn_pg *pg, const char *snapshot, kn_error *err)
     KN_TRY(kn_pg_run(pg, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err));
     if (snapshot) {
         if (strlen(snapshot) > 60 || snapshot[strspn(snapshot, "0123456789ABCDEFabcdef-")])
-            return kn_fail(err, KN_USAGE, "%s: this is no snapshot of a server", pg->name);
+            return kn_fail(err, KN_USAGE, "%s: not a snapshot of a server", pg->name);
         snprintf(sql, sizeof sql, "SET TRANSACTION SNAPSHOT '%s'", snapshot);
         kn_status status = kn_pg_run(pg, sql, err);
         if (status == KN_IO || status == KN_INPUT)
-            return kn_fail(err, KN_IO, "%s: the server does not keep what was read any more", pg->name);
+            return kn_fail(err, KN_IO, "%s: the server no longer keeps the snapshot that was read", pg->name);
         if (status != KN_OK) return status;
     }
     return kn_pg_run(pg, KN_PG_IN_ORDER, err);

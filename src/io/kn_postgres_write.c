@@ -11,6 +11,7 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_postgres_internal.h"
+#include "kn_sql.h"
 
 typedef struct pg_sink {
     kn_pg     pg;
@@ -18,11 +19,6 @@ typedef struct pg_sink {
     kn_buffer lines;
     kn_cells  cells;
 } pg_sink;
-
-static kn_status out_of_memory(const pg_sink *s, kn_error *err)
-{
-    return kn_fail_memory(err, s->pg.ctx, s->pg.name);
-}
 
 static void sink_abort(void *state)
 {
@@ -32,24 +28,8 @@ static void sink_abort(void *state)
     kn_free(s);
 }
 
-static void add_table(const pg_sink *s, kn_buffer *sql, const char *table)
-{
-    kn_pg_name(sql, s->pg.schema);
-    kn_buffer_char(sql, '.');
-    kn_pg_name(sql, table);
-}
-
-static void add_names(kn_buffer *sql, const kn_sink_table *t, const int *columns, int count)
-{
-    for (int i = 0; i < count; i++) {
-        kn_buffer_add(sql, i ? ", " : "(");
-        kn_pg_name(sql, t->columns[columns[i]].name);
-    }
-    kn_buffer_char(sql, ')');
-}
-
-/* The type of a new column. A type that a server's catalog told may be told to one again; a SQLite file may declare
- * anything, and a user's own type may not be there: those become text. A key must be of a type that numbers fit. */
+/* The type of a new column. A type from a server's catalog is kept; a SQLite file may declare anything, and a user's own
+ * type may not be there: those become text. A key must be of a type that numbers fit. */
 static const char *type_of(const kn_sink_column *column)
 {
     static const struct {
@@ -66,74 +46,29 @@ static const char *type_of(const kn_sink_column *column)
     return "text";
 }
 
-static kn_status run_sql(pg_sink *s, kn_buffer *sql, kn_error *err)
+static void add_type(kn_buffer *sql, const kn_sink_column *column)
 {
-    const char *text = kn_buffer_text(sql);
-    kn_status   status = text ? kn_pg_run(&s->pg, text, err) : out_of_memory(s, err);
-    kn_buffer_free(sql);
-    return status;
-}
-
-static kn_status create_table(pg_sink *s, const kn_sink_table *t, kn_error *err)
-{
-    kn_buffer sql;
-    kn_buffer_init(&sql, s->pg.ctx);
-    kn_buffer_add(&sql, "CREATE TABLE ");
-    add_table(s, &sql, t->name);
-    for (int c = 0; c < t->column_count; c++) {
-        kn_buffer_add(&sql, c ? ", " : " (");
-        kn_pg_name(&sql, t->columns[c].name);
-        kn_buffer_char(&sql, ' ');
-        kn_buffer_add(&sql, type_of(&t->columns[c]));
-    }
-    if (t->primary_count > 0) {
-        kn_buffer_add(&sql, ", PRIMARY KEY ");
-        add_names(&sql, t, t->primary, t->primary_count);
-    }
-    for (int u = 0; u < t->unique_count; u++) {
-        kn_buffer_add(&sql, ", UNIQUE ");
-        add_names(&sql, t, t->unique[u], t->unique_sizes[u]);
-    }
-    if (t->link_count > 0) {
-        kn_buffer_add(&sql, ", FOREIGN KEY ");
-        add_names(&sql, t, t->link, t->link_count);
-        kn_buffer_add(&sql, " REFERENCES ");
-        add_table(s, &sql, t->parent);
-        for (int i = 0; i < t->link_count; i++) {
-            kn_buffer_add(&sql, i ? ", " : " (");
-            kn_pg_name(&sql, t->parent_columns[i]);
-        }
-        kn_buffer_char(&sql, ')');
-    }
-    kn_buffer_char(&sql, ')');
-    return run_sql(s, &sql, err);
+    kn_buffer_char(sql, ' ');
+    kn_buffer_add(sql, type_of(column));
 }
 
 static kn_status sink_table(void *state, const kn_sink_table *t, kn_error *err)
 {
     pg_sink  *s = state;
     kn_buffer sql;
-    KN_TRY(create_table(s, t, err));
     kn_buffer_init(&sql, s->pg.ctx);
+    kn_sql_create_table(&sql, s->pg.schema, t, add_type);
+    KN_TRY(kn_pg_run_buffer(&s->pg, &sql, PGRES_COMMAND_OK, err));
     kn_buffer_add(&sql, "COPY ");
-    add_table(s, &sql, t->name);
+    kn_sql_table(&sql, s->pg.schema, t->name);
     kn_buffer_add(&sql, " FROM STDIN");
-    const char *text = kn_buffer_text(&sql);
-    PGresult   *result = text ? s->pg.pq.exec(s->pg.conn, text) : NULL;
-    kn_status   status = KN_OK;
-    if (!text)
-        status = out_of_memory(s, err);
-    else if (!result || s->pg.pq.resultStatus(result) != PGRES_COPY_IN)
-        status = kn_pg_fail(&s->pg, result, err);
-    s->pg.pq.clear(result);
-    kn_buffer_free(&sql);
     s->columns = t->column_count;
-    return status;
+    return kn_pg_run_buffer(&s->pg, &sql, PGRES_COPY_IN, err);
 }
 
 static kn_status send_lines(pg_sink *s, kn_error *err)
 {
-    if (s->lines.failed) return out_of_memory(s, err);
+    if (s->lines.failed) return kn_fail_memory(err, s->pg.ctx, s->pg.name);
     bool ok = s->lines.size == 0 || s->pg.pq.putCopyData(s->pg.conn, s->lines.data, (int)s->lines.size) == 1;
     kn_buffer_clear(&s->lines);
     return ok ? KN_OK : kn_pg_fail(&s->pg, NULL, err);
@@ -170,23 +105,9 @@ static kn_status sink_row(void *state, const kn_string *cells, kn_error *err)
 
 static kn_status sink_table_end(void *state, kn_error *err)
 {
-    pg_sink  *s = state;
-    kn_status status = KN_OK;
+    pg_sink *s = state;
     KN_TRY(send_lines(s, err));
-    if (s->pg.pq.putCopyEnd(s->pg.conn, NULL) != 1) return kn_pg_fail(&s->pg, NULL, err);
-    for (PGresult *result; (result = s->pg.pq.getResult(s->pg.conn)) != NULL;) {
-        if (status == KN_OK && s->pg.pq.resultStatus(result) != PGRES_COMMAND_OK)
-            status = kn_pg_fail(&s->pg, result, err);
-        s->pg.pq.clear(result);
-    }
-    return status;
-}
-
-static kn_status sink_finish(void *state, kn_error *err)
-{
-    (void)state;
-    (void)err;
-    return KN_OK;
+    return s->pg.pq.putCopyEnd(s->pg.conn, NULL) == 1 ? kn_pg_copy_end(&s->pg, err) : kn_pg_fail(&s->pg, NULL, err);
 }
 
 static kn_status sink_cells(void *state, kn_cells **out, kn_error *err)
@@ -207,7 +128,7 @@ static kn_status sink_sync(void *state, kn_database_place *out, kn_error *err)
     KN_TRY(kn_pg_query(&s->pg, &result, "SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1", names, 1, err));
     if (s->pg.pq.ntuples(result) == 1) out->schema = strtoull(s->pg.pq.getvalue(result, 0, 0), NULL, 10);
     s->pg.pq.clear(result);
-    return out->schema > 0 ? KN_OK : kn_fail(err, KN_IO, "%s: the new schema is not there", s->pg.name);
+    return out->schema > 0 ? KN_OK : kn_fail(err, KN_IO, "%s: the new schema does not exist", s->pg.name);
 }
 
 kn_status kn_postgres_committed(bool *out, kn_context *ctx, const char *name, uint64_t schema, kn_error *err)
@@ -245,13 +166,12 @@ static kn_status begin(pg_sink *s, kn_error *err)
 {
     kn_buffer sql;
     if (!s->pg.schema)
-        return kn_fail(err, KN_USAGE, "%s: say the name of the new schema: postgresql://.../database#SCHEMA",
-                       s->pg.name);
+        return kn_fail(err, KN_USAGE, "%s: name the new schema: postgresql://.../database#SCHEMA", s->pg.name);
     KN_TRY(kn_pg_run(&s->pg, "BEGIN; " KN_PG_IN_ORDER, err));
     kn_buffer_init(&sql, s->pg.ctx);
     kn_buffer_add(&sql, "CREATE SCHEMA ");
-    kn_pg_name(&sql, s->pg.schema);
-    return run_sql(s, &sql, err);
+    kn_sql_name(&sql, s->pg.schema);
+    return kn_pg_run_buffer(&s->pg, &sql, PGRES_COMMAND_OK, err);
 }
 
 kn_status kn_postgres_sink(kn_database_sink *out, kn_context *ctx, const char *name, const char *schema, kn_error *err)
@@ -265,7 +185,7 @@ kn_status kn_postgres_sink(kn_database_sink *out, kn_context *ctx, const char *n
         sink_abort(s);
         return status;
     }
-    *out = (kn_database_sink){s,           NULL,       sink_table, sink_row, sink_table_end, sink_finish, sink_cells,
+    *out = (kn_database_sink){s,           NULL,       sink_table, sink_row, sink_table_end, NULL,      sink_cells,
                               sink_commit, sink_abort, NULL,       NULL,     sink_sync,      sink_abort};
     return KN_OK;
 }

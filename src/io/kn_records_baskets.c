@@ -58,7 +58,7 @@ static kn_status quoted(lines *l, const char *line, const char **at, const char 
     KN_TRY(add_value(l, text, line, *at - 1, err));
     for (p++; p < end && *p != l->delimiter; p++)
         if (*p != ' ' && *p != '\t')
-            return kn_fail_at(err, KN_INPUT, l->c->file, l->line, column_of(line, p), "text behind a closing quote");
+            return kn_fail_at(err, KN_INPUT, l->c->file, l->line, column_of(line, p), "text after a closing quote");
     *at = p;
     return KN_OK;
 }
@@ -99,7 +99,7 @@ static kn_status fill(lines *l, kn_error *err)
     wanted = l->filled > PIECE ? l->filled : PIECE; /* a long line is looked through a few times, not many */
     if (l->filled >= KN_RECORDS_MAX_RECORD)
         return kn_fail_at(err, KN_INPUT, l->c->file, l->line, 0, "a line of more than %d bytes", KN_RECORDS_MAX_RECORD);
-    if (!kn_grow(l->c->ctx, (void **)&l->buffer, &l->capacity, l->filled + wanted, 1))
+    if (!KN_GROW(l->c->ctx, &l->buffer, &l->capacity, l->filled + wanted))
         return kn_fail_memory(err, l->c->ctx, "reading tree records");
     KN_TRY(kn_source_read(l->c->source, l->buffer + l->filled, wanted, &got, err));
     kn_progress_add(l->c->ctx, got);

@@ -1,4 +1,4 @@
-/* kn_records_collect.h: one record at a time, gathered before it is told: a value may stand behind what hangs below it.
+/* kn_records_collect.h: one record at a time, gathered before it is passed on: a value may come after its children.
  *
  * Shared by the readers of the forms (kn_xml_read.c, kn_json_read.c, kn_records_baskets.c).
  * SPDX-License-Identifier: Apache-2.0
@@ -43,10 +43,10 @@ typedef struct kn_collector {
 /* The class of that name; -1: none. */
 int kn_collector_class(const kn_collector *c, kn_string name);
 
-/* A name that has no place, behind `prefix` (may be empty): told once. */
+/* A name that has no place, behind `prefix` (may be empty): reported once. */
 KN_CHECK kn_status kn_collector_ignore(kn_collector *c, const char *prefix, kn_string name, kn_error *err);
 
-/* A name that a parser remembers: counted with them, told to nobody. */
+/* A name that a parser remembers: counted with them, not reported. */
 KN_CHECK kn_status kn_collector_count(kn_collector *c, kn_string name, kn_error *err);
 
 void kn_collector_begin(kn_collector *c, int64_t line, int64_t column);
@@ -61,7 +61,7 @@ KN_CHECK kn_status kn_collector_node(kn_collector *c, int64_t parent, int cls, i
 /* Gives it its value, without the white space around it. KN_INPUT: it has one already, or the text is too long. */
 KN_CHECK kn_status kn_collector_value(kn_collector *c, int64_t node, kn_string text, kn_error *err);
 
-/* Tells the sink. KN_INPUT: a node without a value. */
+/* Passes the record to the sink. KN_INPUT: a node without a value. */
 KN_CHECK kn_status kn_collector_end(kn_collector *c, kn_error *err);
 
 /* ---- The forms ---- */

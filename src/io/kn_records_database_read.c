@@ -6,6 +6,7 @@
 #include <kanon/database.h>
 
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_database_roles.h"
 #include "kn_error.h"
 #include "kn_forest.h"
@@ -57,5 +58,7 @@ kn_status kn_records_read_persons(kn_records **out, kn_context *ctx, const char 
 kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char *input, const kn_spec *spec,
                                    kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
     return kn_records_read_persons(out, ctx, input, spec, NULL, err);
 }

@@ -5,7 +5,7 @@
  * escape that is not needed, another order of siblings or keys is found: any of them can mark a record. What is written again is
  * a function of the records alone and can hold no mark.
  *
- * A file that another program saved again passes if what differs cannot tell records apart: blanks between tokens that are the
+ * A file that another program saved again passes if what differs cannot distinguish records: blanks between tokens that are the
  * same wherever the same tokens meet at the same depth (at most one line end, then spaces or tabs), JSON in which every
  * character beyond ASCII is escaped, CRLF for LF in all lines, a byte order mark, an XML declaration of any kind.
  *
@@ -23,7 +23,7 @@
 #include "kn_records_write.h"
 #include "kn_source.h"
 
-enum { DEPTHS = 256, KINDS = 16, PIECE = 1 << 18 };
+enum { DEPTHS = 256, KINDS = 16 };
 
 /* Kinds of tokens: of JSON the characters {}[],: and texts, of XML tags and text. */
 enum { BEGIN, END, TEXT, WORD, OPEN, CLOSE, EMPTY, TAG_END, SIGN };
@@ -303,9 +303,7 @@ static kn_status reorder(kn_records **out, kn_context *ctx, const kn_records *re
         }
         made->start[r + 1] = made->start[r] + size;
     }
-    kn_free(value);
-    kn_free(nodes);
-    kn_free(scratch);
+    KN_FREE(value, nodes, scratch);
     if (status == KN_OK && known)
         *out = made;
     else
@@ -327,15 +325,9 @@ static kn_status write_again(kn_buffer *to, kn_context *ctx, const kn_records *r
 static kn_status read_file(kn_buffer *to, kn_context *ctx, const char *path, const char **wrapped, kn_error *err)
 {
     kn_source *source = NULL;
-    size_t     got = 0;
     KN_TRY(kn_source_open(&source, ctx, path, err));
-    kn_status status = KN_OK;
-    do {
-        char *room = kn_buffer_reserve(to, PIECE);
-        status = room ? kn_source_read(source, room, PIECE, &got, err) : kn_fail_memory(err, ctx, path);
-        if (status == KN_OK) to->size += got;
-    } while (status == KN_OK && got == PIECE);
-    *wrapped = kn_source_wrapped(source); /* words that stay */
+    kn_status status = kn_source_read_all(source, to, SIZE_MAX, err);
+    *wrapped = kn_source_wrapped(source); /* static text */
     kn_source_free(source);
     return status;
 }

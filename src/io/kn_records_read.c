@@ -17,6 +17,7 @@
 #include "kn_error.h"
 #include "kn_fault.h"
 #include "kn_interner.h"
+#include "kn_options.h"
 #include "kn_records.h"
 #include "kn_records_scan.h"
 #include "kn_vocabulary_make.h"
@@ -36,7 +37,7 @@ typedef struct reader {
     const char               *path;
     kn_interner               texts; /* two bytes of class + 1, then the text */
     kn_interner               ids;
-    char                     *key; /* room for the longest text and its class */
+    char                     *key; /* space for the longest text and its class */
     size_t                    key_capacity;
     first_place              *places; /* per text */
     size_t                    place_capacity;
@@ -70,8 +71,7 @@ static kn_string text_of(const reader *r, uint32_t text, int *cls)
 static kn_status end_record(reader *r, kn_error *err)
 {
     size_t n = (size_t)r->count;
-    if (!kn_grow(r->ctx, (void **)&r->start, &r->start_capacity, n + 2, sizeof *r->start))
-        return kn_fail_memory(err, r->ctx, WHAT);
+    if (!KN_GROW(r->ctx, &r->start, &r->start_capacity, n + 2)) return kn_fail_memory(err, r->ctx, WHAT);
     if (n > 0 && r->nodes - r->start[n - 1] > r->largest) r->largest = (uint32_t)(r->nodes - r->start[n - 1]);
     r->start[n] = r->nodes;
     return KN_OK;
@@ -80,7 +80,7 @@ static kn_status end_record(reader *r, kn_error *err)
 static kn_status on_ignored(void *state, kn_string name, kn_error *err)
 {
     reader *r = state;
-    if (!kn_grow(r->ctx, (void **)&r->ignored, &r->ignored_capacity, (size_t)r->ignored_count + 1, sizeof *r->ignored))
+    if (!KN_GROW(r->ctx, &r->ignored, &r->ignored_capacity, (size_t)r->ignored_count + 1))
         return kn_fail_memory(err, r->ctx, WHAT);
     r->ignored[r->ignored_count] = kn_strndup(r->ctx, name.data, name.size);
     if (!r->ignored[r->ignored_count]) return kn_fail_memory(err, r->ctx, WHAT);
@@ -92,8 +92,7 @@ static kn_status on_record(void *state, kn_string id, const kn_records_place *pl
 {
     reader *r = state;
     KN_TRY(end_record(r, err));
-    if (!kn_grow(r->ctx, (void **)&r->lines, &r->line_capacity, (size_t)r->count + 1, sizeof *r->lines))
-        return kn_fail_memory(err, r->ctx, WHAT);
+    if (!KN_GROW(r->ctx, &r->lines, &r->line_capacity, (size_t)r->count + 1)) return kn_fail_memory(err, r->ctx, WHAT);
     r->lines[r->count++] = place->line;
     if (!id.data) return KN_OK;
     size_t known = r->ids.count;
@@ -107,8 +106,7 @@ static kn_status on_record(void *state, kn_string id, const kn_records_place *pl
 /* The number of a text of a class. */
 static kn_status number_of(reader *r, int cls, kn_string value, uint32_t *out, kn_error *err)
 {
-    if (!kn_grow(r->ctx, (void **)&r->key, &r->key_capacity, value.size + 2, 1))
-        return kn_fail_memory(err, r->ctx, WHAT);
+    if (!KN_GROW(r->ctx, &r->key, &r->key_capacity, value.size + 2)) return kn_fail_memory(err, r->ctx, WHAT);
     r->key[0] = (char)((cls + 1) & 0xff);
     r->key[1] = (char)((cls + 1) >> 8);
     memcpy(r->key + 2, value.data, value.size);
@@ -120,7 +118,7 @@ static kn_status number_of(reader *r, int cls, kn_string value, uint32_t *out, k
 
 static const char *nesting_words(int above, int own)
 {
-    return above == own ? "no class stands twice on a path" : "classes nest the other way round";
+    return above == own ? "a class occurs at most once on a path" : "classes nest the other way round";
 }
 
 /* Classes rise along every path, so none stands on it twice. */
@@ -144,12 +142,11 @@ static kn_status on_node(void *state, int64_t parent, int cls, kn_string value, 
     size_t   known = r->texts.count;
     KN_TRY(number_of(r, cls, value, &text, err));
     if (r->texts.count > known) {
-        if (!kn_grow(r->ctx, (void **)&r->places, &r->place_capacity, known + 1, sizeof *r->places))
-            return kn_fail_memory(err, r->ctx, WHAT);
+        if (!KN_GROW(r->ctx, &r->places, &r->place_capacity, known + 1)) return kn_fail_memory(err, r->ctx, WHAT);
         r->places[text] = (first_place){r->count, place->line, place->column};
     }
-    if (!kn_grow(r->ctx, (void **)&r->parent, &r->parent_capacity, (size_t)r->nodes + 1, sizeof *r->parent) ||
-        !kn_grow(r->ctx, (void **)&r->value, &r->value_capacity, (size_t)r->nodes + 1, sizeof *r->value))
+    if (!KN_GROW(r->ctx, &r->parent, &r->parent_capacity, (size_t)r->nodes + 1) ||
+        !KN_GROW(r->ctx, &r->value, &r->value_capacity, (size_t)r->nodes + 1))
         return kn_fail_memory(err, r->ctx, WHAT);
     r->by_hierarchy = r->by_hierarchy || cls < 0;
     if (!r->options->released && cls >= 0 && parent >= 0)
@@ -220,9 +217,7 @@ static kn_status make_vocabulary(reader *r, kn_error *err)
         for (size_t c = 0; c < count && r->options->released; c++) classes[c].has_hierarchy = in_file(&classes[c]);
         st = kn_vocabulary_make(&r->vocabulary, r->ctx, classes, r->options->class_count, leaves, err);
     }
-    kn_free(leaves);
-    kn_free(classes);
-    kn_free(texts);
+    KN_FREE(leaves, classes, texts);
     return st;
 }
 
@@ -336,8 +331,7 @@ static kn_status order_records(reader *r, kn_records *out, kn_error *err)
     kn_status st = o.nodes && o.scratch ? KN_OK : kn_fail_memory(err, r->ctx, WHAT);
     /* The arrays of the reader become those of the records: what is written lies before what is read. */
     if (st == KN_OK && r->nodes) {
-        kn_free(out->parent);
-        kn_free(out->value);
+        KN_FREE(out->parent, out->value);
         out->parent = r->parent;
         out->value = r->value;
     }
@@ -345,8 +339,7 @@ static kn_status order_records(reader *r, kn_records *out, kn_error *err)
     for (int64_t i = 0; i < r->count && st == KN_OK; i++) st = order_record(r, &o, i, err);
     if (shared) r->parent = r->value = NULL;
     if (st == KN_OK) shrink(out, r->nodes);
-    kn_free(o.nodes);
-    kn_free(o.scratch);
+    KN_FREE(o.nodes, o.scratch);
     return st;
 }
 
@@ -380,23 +373,13 @@ static void reader_free(reader *r)
     kn_interner_free(&r->texts);
     kn_interner_free(&r->ids);
     for (int i = 0; i < r->ignored_count; i++) kn_free(r->ignored[i]);
-    kn_free(r->ignored);
-    kn_free(r->key);
-    kn_free(r->places);
-    kn_free(r->start);
-    kn_free(r->lines);
-    kn_free(r->parent);
-    kn_free(r->value);
-    kn_free(r->value_of);
-    kn_free(r->layout.path);
-    kn_free(r->layout.namespaces);
+    KN_FREE(r->ignored, r->key, r->places, r->start, r->lines, r->parent, r->value, r->value_of, r->layout.path,
+            r->layout.namespaces);
     kn_vocabulary_free(r->vocabulary);
 }
 
 static kn_status check_options(const kn_records_options *options, kn_error *err)
 {
-    if (!options || options->size != sizeof *options)
-        return kn_fail(err, KN_USAGE, "kn_records_options was not initialized with KN_RECORDS_OPTIONS_INIT");
     if (options->class_count < 1) return kn_fail(err, KN_USAGE, "tree records need classes");
     if (options->class_count >= KN_VOCABULARY_NO_CLASS) return kn_fail(err, KN_USAGE, "too many classes");
     return KN_OK;
@@ -406,6 +389,8 @@ kn_status kn_records_read(kn_records **out, kn_context *ctx, const char *path, c
                           kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_records_options, KN_RECORDS_OPTIONS_INIT, options, "options of tree records", err);
     KN_TRY(check_options(options, err));
     reader          r = {.ctx = ctx, .options = options, .path = kn_path_name(ctx, path)};
     kn_records_sink sink = {.state = &r, .record = on_record, .node = on_node, .ignored = on_ignored};

@@ -1,4 +1,4 @@
-/* kn_records_scan.c: from a file to records that are told one after the other; gathering one of them.
+/* kn_records_scan.c: from a file to its records, one after the other; gathering one of them.
  *
  * Interface: kn_records_scan.h, kn_records_collect.h. The forms are read by kn_xml_read.c, kn_json_read.c and
  * kn_records_baskets.c. Memory: one record and the names that have no place.
@@ -14,6 +14,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_names.h"
+#include "kn_options.h"
 #include "kn_records_collect.h"
 
 #define WHAT "reading tree records"
@@ -106,8 +107,7 @@ kn_status kn_collector_node(kn_collector *c, int64_t parent, int cls, int64_t li
     if (c->count >= KN_RECORDS_MAX_RECORD)
         return kn_fail_at(err, KN_INPUT, c->file, line, column, "a record of more than %d nodes",
                           KN_RECORDS_MAX_RECORD);
-    if (!kn_grow(c->ctx, (void **)&c->nodes, &c->capacity, c->count + 1, sizeof *c->nodes))
-        return kn_fail_memory(err, c->ctx, WHAT);
+    if (!KN_GROW(c->ctx, &c->nodes, &c->capacity, c->count + 1)) return kn_fail_memory(err, c->ctx, WHAT);
     *index = (int64_t)c->count;
     c->nodes[c->count++] = (kn_collected){.line = line, .column = column, .cls = cls, .parent = parent};
     return KN_OK;
@@ -183,8 +183,7 @@ kn_status kn_records_scan(kn_context *ctx, const char *path, const kn_records_op
                           const kn_records_sink *sink, kn_records_layout *layout, kn_error *err)
 {
     kn_records_layout own = {.form = KN_RECORDS_AUTO};
-    if (!options || options->size != sizeof *options)
-        return kn_fail(err, KN_USAGE, "kn_records_options was not initialized with KN_RECORDS_OPTIONS_INIT");
+    KN_OPTIONS(kn_records_options, KN_RECORDS_OPTIONS_INIT, options, "options of tree records", err);
     kn_collector c = {.ctx = ctx, .options = options, .sink = sink, .layout = layout ? layout : &own};
     *c.layout =
         (kn_records_layout){.form = options->form == KN_RECORDS_AUTO ? kn_records_form_of(path) : options->form};
@@ -201,8 +200,7 @@ kn_status kn_records_scan(kn_context *ctx, const char *path, const kn_records_op
     kn_interner_free(&c.names);
     kn_source_free(c.source);
     if (st != KN_OK || !layout) {
-        kn_free(c.layout->path);
-        kn_free(c.layout->namespaces);
+        KN_FREE(c.layout->path, c.layout->namespaces);
         c.layout->path = c.layout->namespaces = NULL;
     }
     return st;

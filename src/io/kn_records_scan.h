@@ -1,7 +1,7 @@
 /* kn_records_scan.h: the records of an XML, JSON, JSON Lines or basket file, one node after the other, front to back.
  *
- * Reading (kn_records_read) and verification both begin here: nothing is known of hierarchies, nothing is kept. A sink is
- * told of each record's start, then of each of its nodes in the order of the file, parents before children. What no class
+ * Reading (kn_records_read) and verification both begin here: nothing is known of hierarchies, nothing is kept. A sink
+ * receives each record's start, then each of its nodes in the order of the file, parents before children. What no class
  * and no form has a place for is passed over and named once.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,8 +31,8 @@ typedef struct kn_records_sink {
     /* A record begins. `id`: what its "id" says; data NULL: it has none. Its texts live until the call returns. */
     kn_status (*record)(void *state, kn_string id, const kn_records_place *place, kn_error *err);
     /* A node of the record at hand: `parent` is the number of an earlier one (0: the record's first; -1: its root), `cls`
-     * an index of options.classes, -1: the file does not say (JSON without class names, <node>). Equal siblings are told
-     * as often as they stand there. */
+     * an index of options.classes, -1: the file does not say (JSON without class names, <node>). Equal siblings come
+     * as often as they occur. */
     kn_status (*node)(void *state, int64_t parent, int cls, kn_string value, const kn_records_place *place, kn_error *err);
     /* An attribute, element or key that has no place, once each. */
     kn_status (*ignored)(void *state, kn_string name, kn_error *err);
@@ -42,7 +42,7 @@ typedef struct kn_records_sink {
 kn_records_form kn_records_form_of(const char *path);
 
 /* Reads a file ("-": standard input) of any form but a database to its end. `options` as for kn_records_read. `layout` (may
- * be NULL) receives how the file tells its records; its path and namespaces are the caller's to free. KN_INPUT with file, line and column;
+ * be NULL) receives how the file writes its records; its path and namespaces are the caller's to free. KN_INPUT with file, line and column;
  * KN_IO; or what the sink returned. */
 KN_CHECK kn_status kn_records_scan(kn_context *ctx, const char *path, const kn_records_options *options,
                                    const kn_records_sink *sink, kn_records_layout *layout, kn_error *err);

@@ -260,10 +260,7 @@ static void basket_value(const writing *w, kn_buffer *to, kn_string text)
         return;
     }
     kn_buffer_char(to, '"');
-    for (size_t i = 0; i < text.size; i++) {
-        if (text.data[i] == '"') kn_buffer_char(to, '"');
-        kn_buffer_char(to, text.data[i]);
-    }
+    kn_buffer_doubled(to, text.data, text.size);
     kn_buffer_char(to, '"');
 }
 
@@ -300,7 +297,7 @@ static kn_status write_piece(void *arg, int64_t piece, kn_buffer *to, kn_error *
     return to->failed ? kn_fail_memory(err, w->records->ctx, "writing tree records") : KN_OK;
 }
 
-/* A name of XML, as far as bytes tell: expat has the last word when it is read back. */
+/* A name of XML, as far as its bytes show: expat decides when it is read back. */
 static bool is_name(const char *name)
 {
     unsigned char c = (unsigned char)name[0];
@@ -316,7 +313,7 @@ static kn_status check_names(const writing *w, int count, kn_error *err)
         const char *value = place_of(w, c);
         if (!is_name(name_of(w, c)) || (value && !is_name(value + (value[0] == '@'))))
             return kn_fail(err, KN_USAGE,
-                           "class \"%s\" cannot be written as XML: its name, or that of its value, is none",
+                           "class \"%s\" cannot be written as XML: its name, or that of its value, is not an XML name",
                            name_of(w, c));
     }
     if (w->layout->form == KN_RECORDS_BASKETS && count != 1)

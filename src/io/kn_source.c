@@ -167,9 +167,7 @@ void kn_source_free(kn_source *s)
     if (s->gzip_open) inflateEnd(&s->gzip);
     if (s->zstd) kn_zstd_free(s->zstd);
     if (s->close_fd && s->fd >= 0) close(s->fd);
-    kn_free(s->raw);
-    kn_free(s->name);
-    kn_free(s);
+    KN_FREE(s->raw, s->name, s);
 }
 
 const char *kn_source_name(const kn_source *s)
@@ -262,7 +260,7 @@ static kn_status read_gzip(kn_source *s, char *buffer, size_t size, size_t *got,
     return KN_OK;
 }
 
-/* A frame begins: the first byte tells one that is skipped from one with data. */
+/* A frame begins: the first byte says whether it is skipped or holds data. */
 static void begin_frame(kn_source *s)
 {
     if (((unsigned char)s->raw[s->raw_at] & 0xf0) == 0x50)
@@ -350,4 +348,15 @@ kn_status kn_source_read(kn_source *s, char *buffer, size_t size, size_t *got, k
     case PLAIN: break;
     }
     return s->seekable ? read_file(s, buffer, size, got, err) : read_stream(s, buffer, size, got, err);
+}
+
+kn_status kn_source_read_all(kn_source *s, kn_buffer *to, size_t most, kn_error *err)
+{
+    for (size_t chunk = 1 << 16, got = 1; got > 0 && to->size <= most;) {
+        char *space = kn_buffer_reserve(to, chunk);
+        if (!space) return kn_fail_memory(err, s->ctx, s->name);
+        KN_TRY(kn_source_read(s, space, chunk, &got, err));
+        to->size += got;
+    }
+    return KN_OK;
 }

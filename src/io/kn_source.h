@@ -3,7 +3,7 @@
 #ifndef KN_SOURCE_H
 #define KN_SOURCE_H
 
-#include <kanon/context.h>
+#include "kn_buffer.h"
 
 typedef struct kn_source kn_source;
 
@@ -14,6 +14,9 @@ void               kn_source_free(kn_source *source);
 /* Reads up to `size` bytes; fewer only at the end of the input, where *got is 0 in the next call. Large reads of plain
  * files run in parallel. */
 KN_CHECK kn_status kn_source_read(kn_source *source, char *buffer, size_t size, size_t *got, kn_error *err);
+
+/* Appends all that is left to `to`, but stops once it holds more than `most` bytes. */
+KN_CHECK kn_status kn_source_read_all(kn_source *source, kn_buffer *to, size_t most, kn_error *err);
 
 /* Once everything is read: what a compressed file holds beside the data that were read (a comment, a second member, a frame
  * that is skipped), in words; NULL: nothing. */

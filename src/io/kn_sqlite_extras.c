@@ -3,7 +3,7 @@
  * First what has a name: views, triggers, indexes, SQLite's own tables, definitions of tables that hold more than names, types
  * and keys, free pages, numbers in the header, files beside it. Then the bytes: the same cells are written into a new file in
  * the way of kn_sqlite_write.c and both are compared, but for counters and version numbers in the header. So nothing can hide in
- * unused room, in row numbers, in the way a cell is stored or in the order of pages. A release that another program wrote
+ * unused space, in row numbers, in the way a cell is stored or in the order of pages. A release that another program wrote
  * passes once it is vacuumed.
  *
  * Cost: the file is read, written to a temporary one and read again. Memory: as much as the file.
@@ -20,6 +20,7 @@
 #include "kn_database.h"
 #include "kn_error.h"
 #include "kn_extras.h"
+#include "kn_sql.h"
 #include "kn_sqlite_internal.h"
 
 typedef struct looking {
@@ -71,8 +72,8 @@ static kn_status look_at_kinds(looking *l, kn_error *err)
     } kinds[] = {
         {"SELECT count(*) FROM sqlite_schema WHERE type = 'view'", "a view", "views"},
         {"SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'", "a trigger", "triggers"},
-        {"SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL", "an index that is no key's",
-         "indexes that are no key's"},
+        {"SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL",
+         "an index that belongs to no key", "indexes that belong to no key"},
         {"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name LIKE 'sqlite\\_%' ESCAPE '\\'",
          "a table of SQLite's own", "tables of SQLite's own"},
         {"PRAGMA freelist_count", "a free page, which may hold what was deleted: vacuum it",
@@ -99,8 +100,7 @@ static void look_beside(looking *l)
         char name[4096], sentence[100];
         int  size = snprintf(name, sizeof name, "%s%s", l->path, endings[i]);
         if (size < 0 || (size_t)size >= sizeof name || lstat(name, &info) != 0 || info.st_size == 0) continue;
-        snprintf(sentence, sizeof sentence, "a file of SQLite's with the ending %s stands beside the release",
-                 endings[i]);
+        snprintf(sentence, sizeof sentence, "a SQLite file ending in %s is beside the release", endings[i]);
         tell(l, sentence);
     }
 }
@@ -234,8 +234,8 @@ static kn_status look_at_definitions(looking *l, kn_error *err)
 /* ---- The same cells in a new file ---- */
 
 static const char not_fresh[] =
-    "the file is not what its cells give when they are written anew: bytes between them, row numbers "
-    "or the way a cell is stored can mark a row; vacuum it, or write it anew";
+    "the file is not what its cells give when they are written again: bytes between them, row numbers "
+    "or the way a cell is stored can mark a row; vacuum it, or write it again";
 
 static kn_status run_fresh(const looking *l, const char *sql, kn_error *err)
 {
@@ -264,7 +264,7 @@ static kn_status copy_rows(const looking *l, const char *table, kn_error *err)
     kn_buffer_init(&sql, l->ctx);
     kn_buffer_init(&scratch, l->ctx);
     kn_buffer_add(&sql, "SELECT * FROM ");
-    kn_sqlite_name(&sql, table);
+    kn_sql_name(&sql, table);
     size_t plain = sql.size;
     kn_buffer_add(&sql, " ORDER BY rowid");
     const char *text = kn_buffer_text(&sql);
@@ -274,10 +274,7 @@ static kn_status copy_rows(const looking *l, const char *table, kn_error *err)
         status = prepare(l, &from, kn_buffer_text(&sql), err);
     }
     kn_buffer_clear(&sql);
-    kn_buffer_add(&sql, "INSERT INTO ");
-    kn_sqlite_name(&sql, table);
-    for (int c = 0; from && c < sqlite3_column_count(from); c++) kn_buffer_add(&sql, c ? ", ?" : " VALUES (?");
-    kn_buffer_char(&sql, ')');
+    kn_sql_insert(&sql, table, from ? sqlite3_column_count(from) : 0);
     text = kn_buffer_text(&sql);
     if (status == KN_OK && !text) status = kn_fail_memory(err, l->ctx, l->path);
     if (status == KN_OK && sqlite3_prepare_v2(l->fresh, text, -1, &to, NULL) != SQLITE_OK)
@@ -309,7 +306,7 @@ static kn_status copy_tables(const looking *l, kn_error *err)
     return status;
 }
 
-/* The same size of pages, encoding and the like: nothing of these tells of a row. */
+/* The same size of pages, encoding and the like: none of these says anything about a row. */
 static kn_status make_fresh(looking *l, kn_error *err)
 {
     static const char *const settings[] = {"page_size", "encoding", "auto_vacuum"};

@@ -9,14 +9,11 @@
 #include "kn_sqlite.h"
 #include "kn_string.h"
 
-enum { KN_SQLITE_NUMBER = 40 }; /* bytes: room for a number as text */
+enum { KN_SQLITE_NUMBER = 40 }; /* bytes: space for a number as text */
 
 /* The text of a cell: numbers in their shortest exact spelling, binary values as \x and hexadecimal digits; data NULL: NULL. It
- * lives until the next step, or in `room` or `scratch`. false: memory is out. */
+ * lives until the next step, or in `room` or `scratch`. false: out of memory. */
 bool kn_sqlite_cell(kn_string *out, sqlite3_stmt *statement, int column, char room[KN_SQLITE_NUMBER], kn_buffer *scratch);
-
-/* A name, quoted for SQL. */
-void kn_sqlite_name(kn_buffer *sql, const char *name);
 
 /* Sets a new connection up for a file that may be hostile, and reads its schema. `charged`: what it holds is counted as the
  * context's until it is discharged. KN_IO: this SQLite cannot; KN_MEMORY: the schema is too large. */

@@ -16,6 +16,7 @@
 #include "kn_cells.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_sql.h"
 #include "kn_sqlite_internal.h"
 
 typedef struct reader {
@@ -226,26 +227,13 @@ bool kn_sqlite_cell(kn_string *out, sqlite3_stmt *s, int c, char room[KN_SQLITE_
     }
 }
 
-void kn_sqlite_name(kn_buffer *sql, const char *name)
-{
-    kn_buffer_char(sql, '"');
-    for (; *name; name++) {
-        if (*name == '"') kn_buffer_char(sql, '"');
-        kn_buffer_char(sql, *name);
-    }
-    kn_buffer_char(sql, '"');
-}
-
 static kn_status select_all(const reader *r, sqlite3_stmt **out, const kn_catalog_table *t, kn_error *err)
 {
     kn_buffer sql;
     kn_buffer_init(&sql, r->ctx);
-    for (int c = 0; c < t->column_count; c++) {
-        kn_buffer_add(&sql, c ? ", " : "SELECT ");
-        kn_sqlite_name(&sql, t->columns[c].name);
-    }
+    kn_sql_columns(&sql, "SELECT ", t);
     kn_buffer_add(&sql, " FROM ");
-    kn_sqlite_name(&sql, t->name);
+    kn_sql_name(&sql, t->name);
     const char *text = kn_buffer_text(&sql);
     kn_status   status = text ? prepare(r, out, text, NULL, err) : kn_fail_memory(err, r->ctx, r->path);
     kn_buffer_free(&sql);
@@ -286,8 +274,7 @@ static void close_file(void *state)
     reader *r = state;
     (void)sqlite3_close(r->db);
     kn_memory_discharge(r->ctx, r->charged);
-    kn_free(r->path);
-    kn_free(r);
+    KN_FREE(r->path, r);
 }
 
 static kn_status open_file(reader *r, kn_error *err)

@@ -1,7 +1,6 @@
 /* kn_sqlite_without.c: in the place of kn_sqlite_*.c where kanon is built without SQLite. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_error.h"
-#include "kn_extras.h"
 #include "kn_sqlite.h"
 
 static kn_status without(const char *path, kn_error *err)
@@ -9,11 +8,9 @@ static kn_status without(const char *path, kn_error *err)
     return kn_fail(err, KN_USAGE, "%s: kanon was built without SQLite", path);
 }
 
-kn_status kn_sqlite_read(kn_database **out, kn_context *ctx, const char *path, const kn_database_options *options,
-                         kn_error *err)
+kn_status kn_sqlite_cells(kn_cells **out, kn_context *ctx, const char *path, kn_error *err)
 {
     (void)ctx;
-    (void)options;
     *out = NULL;
     return without(path, err);
 }
@@ -22,15 +19,5 @@ kn_status kn_sqlite_sink(kn_database_sink *out, kn_context *ctx, const char *pat
 {
     (void)out;
     (void)ctx;
-    return without(path, err);
-}
-
-kn_status kn_sqlite_extras(kn_context *ctx, const char *path, const kn_database *original, kn_extras_fn tell, void *arg,
-                           kn_error *err)
-{
-    (void)ctx;
-    (void)original;
-    (void)tell;
-    (void)arg;
     return without(path, err);
 }

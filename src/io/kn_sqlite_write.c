@@ -16,6 +16,7 @@
 #include "kn_error.h"
 #include "kn_extras.h"
 #include "kn_output.h"
+#include "kn_sql.h"
 #include "kn_sqlite.h"
 #include "kn_sqlite_internal.h"
 
@@ -54,22 +55,13 @@ static void sink_abort(void *state)
     sqlite_sink *s = state;
     close_database(s);
     kn_output_abort(s->file);
-    kn_free(s->path);
-    kn_free(s);
-}
-
-static void add_names(kn_buffer *sql, const kn_sink_table *t, const int *columns, int count)
-{
-    for (int i = 0; i < count; i++) {
-        kn_buffer_add(sql, i ? ", " : "(");
-        kn_sqlite_name(sql, t->columns[columns[i]].name);
-    }
-    kn_buffer_char(sql, ')');
+    KN_FREE(s->path, s);
 }
 
 /* A type's name goes into the statement as it stands in the catalog: let only what a type can be through. */
-static void add_type(kn_buffer *sql, const char *type)
+static void add_type(kn_buffer *sql, const kn_sink_column *column)
 {
+    const char *type = column->type;
     if (!type || strspn(type, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ (),") != strlen(type))
         return;
     int open = 0;
@@ -83,33 +75,7 @@ static kn_status create_table(sqlite_sink *s, const kn_sink_table *t, kn_error *
 {
     kn_buffer sql;
     kn_buffer_init(&sql, s->ctx);
-    kn_buffer_add(&sql, "CREATE TABLE ");
-    kn_sqlite_name(&sql, t->name);
-    for (int c = 0; c < t->column_count; c++) {
-        kn_buffer_add(&sql, c ? ", " : " (");
-        kn_sqlite_name(&sql, t->columns[c].name);
-        add_type(&sql, t->columns[c].type);
-    }
-    if (t->primary_count > 0) {
-        kn_buffer_add(&sql, ", PRIMARY KEY ");
-        add_names(&sql, t, t->primary, t->primary_count);
-    }
-    for (int u = 0; u < t->unique_count; u++) {
-        kn_buffer_add(&sql, ", UNIQUE ");
-        add_names(&sql, t, t->unique[u], t->unique_sizes[u]);
-    }
-    if (t->link_count > 0) {
-        kn_buffer_add(&sql, ", FOREIGN KEY ");
-        add_names(&sql, t, t->link, t->link_count);
-        kn_buffer_add(&sql, " REFERENCES ");
-        kn_sqlite_name(&sql, t->parent);
-        for (int i = 0; i < t->link_count; i++) {
-            kn_buffer_add(&sql, i ? ", " : " (");
-            kn_sqlite_name(&sql, t->parent_columns[i]);
-        }
-        kn_buffer_char(&sql, ')');
-    }
-    kn_buffer_char(&sql, ')');
+    kn_sql_create_table(&sql, NULL, t, add_type);
     const char *text = kn_buffer_text(&sql);
     kn_status   status = text ? run(s, text, err) : kn_fail_memory(err, s->ctx, s->path);
     kn_buffer_free(&sql);
@@ -122,10 +88,7 @@ static kn_status sink_table(void *state, const kn_sink_table *t, kn_error *err)
     kn_buffer    sql;
     KN_TRY(create_table(s, t, err));
     kn_buffer_init(&sql, s->ctx);
-    kn_buffer_add(&sql, "INSERT INTO ");
-    kn_sqlite_name(&sql, t->name);
-    for (int c = 0; c < t->column_count; c++) kn_buffer_add(&sql, c ? ", ?" : " VALUES (?");
-    kn_buffer_char(&sql, ')');
+    kn_sql_insert(&sql, t->name, t->column_count);
     s->columns = t->column_count;
     const char *text = kn_buffer_text(&sql);
     kn_status   status = KN_OK;

@@ -122,13 +122,7 @@ kn_status kn_taxonomy_parse(kn_hierarchy **out, kn_context *ctx, const char *nam
     r->size = size;
     r->star = needs_star(r);
     kn_status status = kn_hierarchy_maker_create(&r->maker, ctx, name, true, err);
-    if (status == KN_OK) {
-        status = read_lines(r, err);
-        if (status == KN_OK)
-            status = kn_hierarchy_maker_finish(out, r->maker, NULL, err);
-        else
-            kn_hierarchy_maker_free(r->maker);
-    }
+    if (status == KN_OK) status = kn_hierarchy_maker_finish(out, r->maker, NULL, read_lines(r, err), err);
     kn_free(r);
     return status;
 }

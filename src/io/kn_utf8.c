@@ -76,6 +76,15 @@ size_t kn_utf8_length(const char *text, size_t size)
     return n;
 }
 
+size_t kn_utf8_put(char *out, uint32_t code)
+{
+    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    size_t                     size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = size; i-- > 1; code >>= 6) out[i] = (char)(0x80 | (code & 0x3f));
+    out[0] = (char)(lead[size] | code);
+    return size;
+}
+
 /* Code points of the Windows-1252 bytes 0x80 to 0x9f; 0 where there is none. */
 static const uint16_t windows_1252[32] = {0x20ac, 0,      0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021,
                                           0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0,      0x017d, 0,
@@ -104,13 +113,7 @@ size_t kn_utf8_from_bytes(char *out, const char *text, size_t size, bool latin1)
             c = windows_1252[c - 0x80];
             if (c == 0) return SIZE_MAX;
         }
-        if (c < 0x800) {
-            out[n++] = (char)(0xc0 | c >> 6);
-        } else {
-            out[n++] = (char)(0xe0 | c >> 12);
-            out[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-        }
-        out[n++] = (char)(0x80 | (c & 0x3f));
+        n += kn_utf8_put(out + n, c);
     }
     return n;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* True if all bytes are ASCII and none is NUL. */
 bool kn_plain_ascii(const char *text, size_t size);
@@ -16,10 +17,13 @@ size_t kn_utf8_check(const char *text, size_t size);
 /* How many code points stand in well-formed UTF-8. */
 size_t kn_utf8_length(const char *text, size_t size);
 
+/* Writes a code point, which must be one, and says how many bytes it takes: at most four. */
+size_t kn_utf8_put(char *out, uint32_t code);
+
 /* The offset of the first byte that is NUL or, unless `latin1`, has no meaning in Windows-1252; `size` if there is none. */
 size_t kn_bytes_check(const char *text, size_t size, bool latin1);
 
-/* Bytes ≥ 0x80 of Windows-1252 (or, `latin1`, ISO 8859-1) as UTF-8. `out` has room for 3 × size bytes. Returns the
+/* Bytes ≥ 0x80 of Windows-1252 (or, `latin1`, ISO 8859-1) as UTF-8. `out` has space for 3 × size bytes. Returns the
  * number of bytes written, or SIZE_MAX where a byte has no meaning in Windows-1252. */
 size_t kn_utf8_from_bytes(char *out, const char *text, size_t size, bool latin1);
 

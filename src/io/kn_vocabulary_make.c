@@ -10,6 +10,7 @@
 #include "kn_builder.h"
 #include "kn_error.h"
 #include "kn_hierarchy.h"
+#include "kn_sort.h"
 #include "kn_vocabulary_make.h"
 
 #define NONE UINT32_MAX
@@ -35,12 +36,7 @@ static void maker_free(maker *m)
         if (m->tables) kn_table_free(m->tables[c]);
         if (m->texts) kn_free(m->texts[c]);
     }
-    kn_free(m->hierarchies);
-    kn_free(m->tables);
-    kn_free(m->same);
-    kn_free(m->sharers);
-    kn_free(m->domains);
-    kn_free(m->texts);
+    KN_FREE(m->hierarchies, m->tables, m->same, m->sharers, m->domains, m->texts);
 }
 
 /* ---- Reading and building ---- */
@@ -146,7 +142,7 @@ static bool is_claimed(const maker *m, int first, uint32_t node)
 static kn_status claim(maker *m, int first, int c, uint32_t node, kn_error *err)
 {
     if (node != KN_NODE_NONE && is_claimed(m, first, node))
-        return fail_domain(m, c, "its values stand in another class's part", err);
+        return fail_domain(m, c, "its values are in another class's part", err);
     if (node == KN_NODE_NONE) return KN_OK;
     m->domains[c].hierarchy = m->hierarchies[first];
     m->domains[c].node = node;
@@ -190,7 +186,7 @@ static kn_status share(maker *m, int first, kn_error *err)
         if (m->same[c] != first || m->domains[c].hierarchy) continue;
         uint32_t node = left == 1 ? last_child(m, first) : KN_NODE_NONE;
         if (node == KN_NODE_NONE && !says_nothing(m, c))
-            return fail_domain(m, c, "no group below the root bears its name or holds its values", err);
+            return fail_domain(m, c, "no group below the root has its name or holds its values", err);
         KN_TRY(claim(m, first, c, node, err));
     }
     return KN_OK;
@@ -198,27 +194,10 @@ static kn_status share(maker *m, int first, kn_error *err)
 
 /* ---- All classes ---- */
 
-static void sift_down(kn_string *heap, size_t at, size_t count)
+static int compare_texts(const void *arg, const void *a, const void *b)
 {
-    kn_string moved = heap[at];
-    for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && kn_string_compare(heap[child], heap[child + 1]) < 0) child++;
-        if (kn_string_compare(moved, heap[child]) >= 0) break;
-        heap[at] = heap[child];
-    }
-    heap[at] = moved;
-}
-
-/* Heapsort: qsort would allocate behind the counter's back. */
-static void sort_texts(kn_string *list, size_t count)
-{
-    for (size_t i = count / 2; i-- > 0;) sift_down(list, i, count);
-    for (size_t i = count; i-- > 1;) {
-        kn_string last = list[i];
-        list[i] = list[0];
-        list[0] = last;
-        sift_down(list, 0, i);
-    }
+    (void)arg;
+    return kn_string_compare(*(const kn_string *)a, *(const kn_string *)b);
 }
 
 /* The values as they are, by their bytes: never in the order in which they came. */
@@ -228,7 +207,7 @@ static kn_status take_texts(maker *m, int c, kn_error *err)
     m->texts[c] = kn_alloc_array(m->ctx, (size_t)count + 1, sizeof **m->texts);
     if (!m->texts[c]) return kn_fail_memory(err, m->ctx, WHAT);
     if (count) memcpy(m->texts[c], m->leaves[c].texts, (size_t)count * sizeof **m->texts);
-    sort_texts(m->texts[c], (size_t)count);
+    kn_sort_in_place(m->texts[c], (size_t)count, sizeof **m->texts, compare_texts, NULL);
     m->domains[c].texts = m->texts[c];
     m->domains[c].text_count = count;
     return KN_OK;

@@ -26,7 +26,7 @@ enum { PIECE = 1 << 16, DEPTH = KN_RECORDS_MAX_DEPTH };
 /* An element that is open. */
 typedef struct element {
     int64_t   node;    /* -1: the record, or outside                            */
-    int64_t   parent;  /* the node that its children hang from                  */
+    int64_t   parent;  /* the node above its children                           */
     int64_t   records; /* outside: how many there were before it                */
     bool      text_wanted;
     kn_buffer text;
@@ -232,7 +232,7 @@ static void XMLCALL on_start(void *state, const char *name, const char **attribu
     x->declared_end[x->depth - 1] = x->declared.size;
 }
 
-/* A release holds nothing but its nodes: what stands between them is told too. */
+/* A release holds nothing but its nodes: what stands between them is reported too. */
 static void tell(xml *x, const char *what)
 {
     if (x->status != KN_OK || !x->c->options->released) return;

@@ -271,6 +271,7 @@ kn_status kn_advise(kn_advice **out, kn_context *ctx, const kn_spec *spec, kn_er
                                                               [KN_SHAPE_DATABASE] = &kn_database_shape,
                                                               [KN_SHAPE_RECORDS] = &kn_records_shape};
     *out = NULL;
+    KN_SERVE(ctx, err);
     if (spec->input_count < 1) return kn_fail(err, KN_USAGE, "no input was given");
     owned_advice *owned = kn_alloc_zero(ctx, sizeof *owned);
     if (!owned) return kn_fail_memory(err, ctx, "trying methods");
@@ -289,10 +290,4 @@ void kn_advice_free(kn_advice *advice)
     owned_advice *owned = (owned_advice *)advice;
     kn_arena_free(&owned->arena);
     kn_free(owned);
-}
-
-const char *kn_advice_state_name(kn_advice_state state)
-{
-    static const char *const names[KN_ADVICE_STATES] = {"kept", "stopped", "late", "none", "refused", "left-out"};
-    return names[state];
 }

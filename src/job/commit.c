@@ -127,16 +127,9 @@ kn_status kn_release_commit(kn_release_run *run, kn_error *err)
 
 kn_status kn_release_report(kn_release_run *run, kn_error *err)
 {
-    kn_buffer  page;
-    kn_output *output = NULL;
+    kn_buffer page;
     if (!run->spec->report) return KN_OK;
     kn_buffer_init(&page, run->ctx);
     kn_status st = run->shape->report(&page, run, err);
-    if (st == KN_OK) st = kn_output_open(&output, run->ctx, run->spec->report, &(kn_output_options){.mode = 0600}, err);
-    if (st == KN_OK) {
-        kn_output_write(output, page.data, page.size);
-        st = kn_output_commit(output, err);
-    }
-    kn_buffer_free(&page);
-    return st;
+    return kn_job_write_file(run->ctx, run->spec->report, 0600, &page, st, err);
 }

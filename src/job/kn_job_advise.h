@@ -29,7 +29,7 @@ typedef struct kn_advisor {
 #define KN_CUTS_MANY 2000
 
 /* Tries what fits and chooses. What `out` points to stands in `arena`. A candidate that fails with KN_USAGE, or
- * KN_MEMORY under a memory limit, is refused, and the error is told only if nothing else came of any. */
+ * KN_MEMORY under a memory limit, is refused, and the error is reported only if no other method found anything. */
 KN_CHECK kn_status kn_advice_make(kn_advice *out, const kn_advisor *advisor, kn_arena *arena, kn_error *err);
 
 /* Why not, without trying? NULL: it is tried. `optimal` is what became of that method, KN_ADVICE_LEFT_OUT: nothing yet. */

@@ -7,7 +7,7 @@
 
 #include "kn_arena.h"
 
-/* Zeroed memory of an arena; NULL after KN_MEMORY was told. */
+/* Zeroed memory of an arena; NULL after KN_MEMORY was reported. */
 void *kn_job_room(kn_context *ctx, kn_arena *arena, size_t count, size_t size, kn_error *err);
 
 /* Adds a copy of a text to a list that lies in the arena; or a sentence made of a format, of at most 999 bytes. */

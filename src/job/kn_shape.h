@@ -12,7 +12,7 @@
  *     warn      what the owner should know of the plan
  *     write     plan + data → bytes under the temporary name
  *     verify    these bytes, read back, against the original; every claim against every finding
- *     publish   what the release tells by itself
+ *     publish   what the release shows by itself
  *     (commit)  certificate, private file, row map and reports; all get their names as one set (kn_set.h)
  *
  * A shape's run begins with a kn_release_run, its result with a kn_release_head: pointers to either may be cast.
@@ -62,11 +62,11 @@ typedef struct kn_release_run {
     kn_set     *set;     /* the release and what stands beside it; NULL: nothing is written       */
     kn_output  *output;  /* the release: the set's, of a stream the run's own; NULL: a database   */
     kn_output  *summary; /* the set's: a file of statistics; NULL: none                           */
-    int                file_count; /* of the release, to be digested: 0: verify tells the digest, or a server has it */
+    int                file_count; /* of the release, to be digested: 0: verify reports the digest, or a server has it */
     const char       **files;      /* their temporary paths; in scratch                           */
     const char       **file_names; /* without a folder; in scratch                                */
     kn_digest_job     *digests;
-    kn_public         *facts; /* what the release tells by itself                                 */
+    kn_public         *facts; /* what the release shows by itself                                 */
     kn_public_seal     seal;
     const char        *sha256; /* for the seal of one file                                        */
 } kn_release_run;
@@ -130,7 +130,11 @@ KN_CHECK kn_status kn_release_set_counters(kn_release_run *run, const kn_release
                                        kn_error *err);
 KN_CHECK kn_status kn_release_set_models(kn_release_run *run, const double *original, const double *reached, kn_error *err);
 
-/* Zeroed memory of the run or the result; NULL after KN_MEMORY was told. A copy of a text in the result. */
+/* How many classes have each size, in the result; `rows` per class: the same array where a class's size is its rows. */
+KN_CHECK kn_status kn_release_sizes_of(kn_release_run *run, const int64_t *sizes, const int64_t *rows, int64_t count,
+                                       const kn_size_count **out, int *out_count, kn_error *err);
+
+/* Zeroed memory of the run or the result; NULL after KN_MEMORY was reported. A copy of a text in the result. */
 void *kn_release_room(kn_release_run *run, kn_arena *arena, size_t count, size_t size, kn_error *err);
 char *kn_release_text(kn_release_run *run, const char *text, kn_error *err);
 

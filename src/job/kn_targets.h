@@ -15,6 +15,9 @@ KN_CHECK kn_status kn_targets_check(kn_context *ctx, const kn_spec *spec, const 
  * opened. (A database is refused where it would be written.) */
 KN_CHECK kn_status kn_target_name_check(const kn_spec *spec, kn_error *err);
 
+/* Do two paths lead to one file, which is there? */
+bool kn_targets_same(const char *a, const char *b);
+
 /* Does the output's name promise cells between tabs? */
 bool kn_target_has_tabs(const kn_spec *spec);
 

@@ -13,6 +13,19 @@ kn_status kn_job_put(kn_set *set, kn_set_role role, const char *path, kn_buffer 
     return st;
 }
 
+kn_status kn_job_write_file(kn_context *ctx, const char *path, unsigned mode, kn_buffer *text, kn_status made,
+                            kn_error *err)
+{
+    kn_output *output = NULL;
+    kn_status  st = made == KN_OK ? kn_output_open(&output, ctx, path, &(kn_output_options){.mode = mode}, err) : made;
+    if (st == KN_OK) {
+        kn_output_write(output, text->data, text->size);
+        st = kn_output_commit(output, err);
+    }
+    kn_buffer_free(text);
+    return st;
+}
+
 kn_status kn_job_put_certificate(kn_set *set, const kn_public *facts, const kn_public_seal *seal, kn_error *err)
 {
     kn_buffer text;

@@ -17,9 +17,12 @@
 
 #include "kn_alloc.h"
 #include "kn_clock.h"
+#include "kn_context.h"
 #include "kn_error.h"
+#include "kn_freq.h"
 #include "kn_job_texts.h"
 #include "kn_memory_arrow.h"
+#include "kn_options.h"
 #include "kn_shape.h"
 #include "kn_targets.h"
 
@@ -97,6 +100,19 @@ kn_status kn_release_set_models(kn_release_run *run, const double *original, con
     run->head->models = models;
     run->head->model_count = spec->model_count;
     return KN_OK;
+}
+
+kn_status kn_release_sizes_of(kn_release_run *run, const int64_t *sizes, const int64_t *rows, int64_t count,
+                              const kn_size_count **out, int *out_count, kn_error *err)
+{
+    kn_size_histogram h = {0};
+    KN_TRY(kn_size_histogram_make(&h, run->ctx, sizes, rows, count, err));
+    kn_size_count *counts = kn_release_room(run, run->arena, (size_t)h.count, sizeof *counts, err);
+    for (int64_t i = 0; counts && i < h.count; i++) counts[i] = (kn_size_count){h.sizes[i], h.classes[i], h.rows[i]};
+    *out = counts;
+    *out_count = (int)h.count;
+    kn_size_histogram_free(&h);
+    return counts ? KN_OK : KN_MEMORY;
 }
 
 /* ---- The originals ---- */
@@ -251,8 +267,6 @@ static kn_status choose(kn_release_run *run, kn_error *err)
 static kn_status check(const kn_release_shape *shape, const kn_spec *spec, const kn_anonymize_options *options,
                        kn_error *err)
 {
-    if (options->size != sizeof *options)
-        return kn_fail(err, KN_USAGE, "kn_anonymize_options was not initialized with KN_ANONYMIZE_OPTIONS_INIT");
     KN_TRY(shape->check(spec, err));
     if (!spec->output && !options->dry_run) return kn_fail(err, KN_USAGE, "no output was given");
     if (spec->input_count < 1) return kn_fail(err, KN_USAGE, "no input was given");
@@ -368,10 +382,10 @@ static void end(kn_release_run *run)
 kn_status kn_release_make(kn_release_head **out, const kn_release_shape *shape, kn_context *ctx, const kn_spec *spec,
                           const kn_anonymize_options *options, kn_error *err)
 {
-    const kn_anonymize_options plain = KN_ANONYMIZE_OPTIONS_INIT;
-    kn_release_run            *run = NULL;
-    kn_status                  st = begin(&run, shape, ctx, spec, options ? options : &plain, err);
     *out = NULL;
+    KN_OPTIONS(kn_anonymize_options, KN_ANONYMIZE_OPTIONS_INIT, options, "anonymize options", err);
+    kn_release_run *run = NULL;
+    kn_status       st = begin(&run, shape, ctx, spec, options, err);
     if (st == KN_OK) st = stages(run, err);
     kn_release_head *head = run ? run->head : NULL;
     end(run);
@@ -409,6 +423,8 @@ kn_status kn_release_advise(kn_advice *out, kn_arena *arena, const kn_release_sh
 kn_status kn_anonymize(kn_release_result **out, kn_context *ctx, const kn_spec *spec,
                        const kn_anonymize_options *options, kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
     kn_release_head *head = NULL;
     kn_status        st = kn_release_make(&head, &kn_table_shape, ctx, spec, options, err);
     *out = (kn_release_result *)(void *)head;
@@ -418,6 +434,8 @@ kn_status kn_anonymize(kn_release_result **out, kn_context *ctx, const kn_spec *
 kn_status kn_anonymize_database(kn_database_result **out, kn_context *ctx, const kn_spec *spec,
                                 const kn_anonymize_options *options, kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
     kn_release_head *head = NULL;
     kn_status        st = kn_release_make(&head, &kn_database_shape, ctx, spec, options, err);
     *out = (kn_database_result *)(void *)head;
@@ -427,6 +445,8 @@ kn_status kn_anonymize_database(kn_database_result **out, kn_context *ctx, const
 kn_status kn_anonymize_records(kn_records_result **out, kn_context *ctx, const kn_spec *spec,
                                const kn_anonymize_options *options, kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
     kn_release_head *head = NULL;
     kn_status        st = kn_release_make(&head, &kn_records_shape, ctx, spec, options, err);
     *out = (kn_records_result *)(void *)head;

@@ -3,52 +3,49 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/report.h>
 
+#include "kn_context.h"
 #include "kn_database_report.h"
-#include "kn_output.h"
+#include "kn_job_publish.h"
+#include "kn_options.h"
 #include "kn_records_report.h"
 #include "kn_release_report.h"
 #include "kn_report.h"
 
-/* Writes and frees a page that was rendered, if it was. They tell how it stood before: only their owner may read them. */
-static kn_status write_page(kn_context *ctx, const char *path, kn_buffer *page, kn_status st, kn_error *err)
-{
-    kn_output *output = NULL;
-    if (st == KN_OK) st = kn_output_open(&output, ctx, path, &(kn_output_options){.mode = 0600}, err);
-    if (st == KN_OK) {
-        kn_output_write(output, page->data, page->size);
-        st = kn_output_commit(output, err);
-    }
-    kn_buffer_free(page);
-    return st;
-}
+/* The pages show how things stood before: only their owner may read them. */
+enum { MODE = 0600 };
 
 kn_status kn_report_write(kn_context *ctx, const char *path, const kn_report_input *input, kn_error *err)
 {
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_report_input, KN_REPORT_INPUT_INIT, input, "report input", err);
     kn_buffer page;
     kn_buffer_init(&page, ctx);
-    return write_page(ctx, path, &page, kn_report_render(&page, input, err), err);
+    return kn_job_write_file(ctx, path, MODE, &page, kn_report_render(&page, input, err), err);
 }
 
 kn_status kn_release_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
                                   const kn_release_result *result, const char *version, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     kn_buffer page;
     kn_buffer_init(&page, ctx);
-    return write_page(ctx, path, &page, kn_release_report_render(&page, spec, result, version, err), err);
+    return kn_job_write_file(ctx, path, MODE, &page, kn_release_report_render(&page, spec, result, version, err), err);
 }
 
 kn_status kn_database_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
                                    const kn_database_result *result, const char *version, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     kn_buffer page;
     kn_buffer_init(&page, ctx);
-    return write_page(ctx, path, &page, kn_database_report_render(&page, spec, result, version, err), err);
+    return kn_job_write_file(ctx, path, MODE, &page, kn_database_report_render(&page, spec, result, version, err), err);
 }
 
 kn_status kn_records_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
                                   const kn_records_result *result, const char *version, kn_error *err)
 {
+    KN_SERVE(ctx, err);
     kn_buffer page;
     kn_buffer_init(&page, ctx);
-    return write_page(ctx, path, &page, kn_records_report_render(&page, spec, result, version, err), err);
+    return kn_job_write_file(ctx, path, MODE, &page, kn_records_report_render(&page, spec, result, version, err), err);
 }

@@ -2,20 +2,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/database.h>
 
-#include "kn_output.h"
+#include "kn_context.h"
+#include "kn_job_publish.h"
 #include "kn_schema_svg.h"
 
 kn_status kn_schema_write_svg(const kn_schema *schema, kn_context *ctx, const char *path, kn_error *err)
 {
-    kn_buffer  picture;
-    kn_output *output = NULL;
+    KN_SERVE(ctx, err);
+    kn_buffer picture;
     kn_buffer_init(&picture, ctx);
-    kn_status status = kn_schema_svg(&picture, schema, err);
-    if (status == KN_OK) status = kn_output_open(&output, ctx, path, NULL, err);
-    if (status == KN_OK) {
-        kn_output_write(output, picture.data, picture.size);
-        status = kn_output_commit(output, err);
-    }
-    kn_buffer_free(&picture);
-    return status;
+    return kn_job_write_file(ctx, path, 0, &picture, kn_schema_svg(&picture, schema, err), err);
 }

@@ -22,7 +22,7 @@ typedef struct checking {
     const char    *target, *what; /* under way: a file that is written, and what it is */
 } checking;
 
-static bool same_file(const char *a, const char *b)
+bool kn_targets_same(const char *a, const char *b)
 {
     struct stat x, y;
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
@@ -44,10 +44,10 @@ static const char *folder_of(checking *c, const char *path)
 /* Do two paths name one file, there or not? */
 static bool same_name(checking *c, const char *a, const char *b)
 {
-    if (strcmp(a, b) == 0 || same_file(a, b)) return true;
+    if (strcmp(a, b) == 0 || kn_targets_same(a, b)) return true;
     if (strcmp(name_of(a), name_of(b)) != 0) return false;
     const char *folder_a = folder_of(c, a), *folder_b = folder_of(c, b);
-    return folder_a && folder_b && same_file(folder_a, folder_b);
+    return folder_a && folder_b && kn_targets_same(folder_a, folder_b);
 }
 
 static kn_status check_read(checking *c, const char *path, const char *what, kn_error *err)
@@ -55,7 +55,7 @@ static kn_status check_read(checking *c, const char *path, const char *what, kn_
     if (!path || strcmp(path, "-") == 0) return KN_OK;
     if (kn_name_sqlite(path)) path = kn_name_sqlite(path);
     const char *folder = kn_folder_is_table(name_of(c->target)) ? folder_of(c, c->target) : NULL;
-    if (same_name(c, c->target, path) || (folder && same_file(folder, path)))
+    if (same_name(c, c->target, path) || (folder && kn_targets_same(folder, path)))
         return kn_fail(err, KN_USAGE, "%s: %s would overwrite %s", c->target, c->what, what);
     return KN_OK;
 }

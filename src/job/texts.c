@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_job_texts.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,12 +9,8 @@
 
 void *kn_job_room(kn_context *ctx, kn_arena *arena, size_t count, size_t size, kn_error *err)
 {
-    if (count == 0) count = 1;
-    void *room = count <= SIZE_MAX / size ? kn_arena_alloc(arena, count * size) : NULL;
-    if (room)
-        memset(room, 0, count * size);
-    else
-        (void)kn_fail_memory(err, ctx, "making a release");
+    void *room = kn_arena_array_zero(arena, count ? count : 1, size);
+    if (!room) (void)kn_fail_memory(err, ctx, "making a release");
     return room;
 }
 

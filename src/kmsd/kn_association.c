@@ -69,8 +69,7 @@ kn_status kn_kmsd_associate(kn_kmsd_run *run, uint64_t left, uint64_t right, int
     for (int q = 0; ok && q < run->problem->quasi_count; q++)
         if (right >> q & 1) *raised += raise_attribute(run, &g, changed, q, meet);
     run->counters->associations++;
-    kn_free(meet);
-    kn_free(changed);
+    KN_FREE(meet, changed);
     kn_grouping_free(&g);
     return ok ? KN_OK : kn_fail_memory(err, run->ctx, "generalizing");
 }

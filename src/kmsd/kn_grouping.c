@@ -58,9 +58,7 @@ static bool grow(table *t)
 kn_status kn_grouping_make(kn_grouping *out, kn_context *ctx, uint32_t rows, kn_error *err)
 {
     *out = (kn_grouping){.ctx = ctx, .rows = rows, .groups = rows > 0};
-    out->group_of = kn_alloc_array_zero(ctx, (size_t)rows + 1, sizeof *out->group_of);
-    out->sizes = kn_alloc_array(ctx, 1, sizeof *out->sizes);
-    if (!out->group_of || !out->sizes) {
+    if (!KN_ALLOC_ZERO(ctx, out->group_of, (size_t)rows + 1) || !KN_ALLOC(ctx, out->sizes, 1)) {
         kn_grouping_free(out);
         return kn_fail_memory(err, ctx, WHAT);
     }
@@ -70,10 +68,7 @@ kn_status kn_grouping_make(kn_grouping *out, kn_context *ctx, uint32_t rows, kn_
 
 void kn_grouping_free(kn_grouping *grouping)
 {
-    kn_free(grouping->group_of);
-    kn_free(grouping->sizes);
-    kn_free(grouping->starts);
-    kn_free(grouping->members);
+    KN_FREE(grouping->group_of, grouping->sizes, grouping->starts, grouping->members);
     *grouping = (kn_grouping){0};
 }
 
@@ -86,14 +81,12 @@ static kn_status number_rows(kn_grouping *out, table *t, const kn_grouping *from
         slot    *s = find(t, key);
         if ((row & 0xffff) == 0 && kn_cancelled(from->ctx)) return kn_fail_cancelled(err);
         if (s->group == UINT32_MAX) {
-            void *sizes = out->sizes;
             if (3 * (t->used + 1) > 2 * t->mask) {
                 if (!grow(t)) return kn_fail_memory(err, from->ctx, WHAT);
                 s = find(t, key);
             }
-            if (!kn_grow(from->ctx, &sizes, &capacity, (size_t)out->groups + 1, sizeof *out->sizes))
+            if (!KN_GROW(from->ctx, &out->sizes, &capacity, (size_t)out->groups + 1))
                 return kn_fail_memory(err, from->ctx, WHAT);
-            out->sizes = sizes;
             *s = (slot){key, out->groups};
             t->used++;
             out->sizes[out->groups++] = 0;
@@ -123,9 +116,8 @@ kn_status kn_grouping_refine(kn_grouping *out, const kn_grouping *from, const ui
 kn_status kn_grouping_list(kn_grouping *g, kn_error *err)
 {
     if (g->members) return KN_OK;
-    g->starts = kn_alloc_array_zero(g->ctx, (size_t)g->groups + 2, sizeof *g->starts);
-    g->members = kn_alloc_array(g->ctx, (size_t)g->rows + 1, sizeof *g->members);
-    if (!g->starts || !g->members) return kn_fail_memory(err, g->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(g->ctx, g->starts, (size_t)g->groups + 2) || !KN_ALLOC(g->ctx, g->members, (size_t)g->rows + 1))
+        return kn_fail_memory(err, g->ctx, WHAT);
     /* starts[i + 1] first holds where the next row of group i goes, and where group i + 1 begins when all are placed. */
     for (uint32_t i = 0; i + 1 < g->groups; i++) g->starts[i + 2] = g->starts[i + 1] + g->sizes[i];
     for (uint32_t row = 0; row < g->rows; row++) g->members[g->starts[g->group_of[row] + 1]++] = row;

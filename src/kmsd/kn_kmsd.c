@@ -1,7 +1,7 @@
 /* kn_kmsd.c: the K-MSD and K-MSD-AG algorithms (kn_kmsd.h; sections 5 and 6.1.2 of the paper, docs/errata.md R1 to R7).
  *
- * K-MSD: the largest set of quasi-identifiers that is k-anonymous as it stands is the basis (found by the diagnosis
- * centre's borders, not by trying subsets); where there is none, the attribute with the fewest violating values is made
+ * K-MSD: the largest set of quasi-identifiers that is k-anonymous as it stands is the basis (found by
+ * kn_borders, not by trying subsets); where there is none, the attribute with the fewest violating values is made
  * k-anonymous by MDG. Then, until all attributes are in: the one with the fewest violating (group, value) pairs is raised by
  * MDG inside each group of rows that so far show the same.
  *
@@ -16,9 +16,8 @@
  */
 #include "kn_kmsd.h"
 
-#include <kanon/questions.h>
-
 #include "kn_alloc.h"
+#include "kn_borders.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_kmsd_internal.h"
@@ -30,11 +29,6 @@
 static uint64_t bit(int q)
 {
     return (uint64_t)1 << q;
-}
-
-static uint64_t all_of(const kn_kmsd_run *run)
-{
-    return run->problem->quasi_count == 64 ? UINT64_MAX : bit(run->problem->quasi_count) - 1;
 }
 
 /* ---- One K-MSD step ---- */
@@ -79,8 +73,7 @@ static kn_status generalize(kn_kmsd_run *run, kn_grouping *grouping, int attribu
         if (job.workers) kn_mdg_free(job.workers[i]);
     }
     run->counters->groups += grouping->groups;
-    kn_free(job.workers);
-    kn_free(job.steps);
+    KN_FREE(job.workers, job.steps);
     return status;
 }
 
@@ -136,28 +129,28 @@ static bool listed_before(uint64_t a, uint64_t b)
 /* The largest k-anonymous subset of `among`; 0: there is none. */
 static kn_status find_basis(uint64_t *out, const kn_kmsd_run *run, uint64_t among, kn_error *err)
 {
-    const char        *names[64];
-    int                index[64], count = 0;
-    kn_sets_options    options = KN_SETS_OPTIONS_INIT;
-    kn_sets_diagnosis *sets = NULL;
+    int                columns[64], index[64], count = 0;
+    kn_borders_options options = {.k = run->k};
+    kn_borders         borders = {0};
+    kn_freq           *freq = NULL;
     *out = 0;
     for (int q = 0; q < run->problem->quasi_count; q++)
         if (among & bit(q)) {
-            names[count] = kn_table_name(run->problem->table, run->problem->quasi[q]);
+            columns[count] = run->problem->quasi[q];
             index[count++] = q;
         }
-    options.over = names;
-    options.over_count = count;
-    options.k = run->k;
-    KN_TRY(kn_diagnose_sets(&sets, run->ctx, run->problem->table, &options, err));
-    for (int64_t i = 0; i < sets->maximal_count; i++) {
+    kn_status status = kn_freq_of_table(&freq, run->ctx, run->problem->table, columns, count, err);
+    if (status == KN_OK) status = kn_borders_find(&borders, run->ctx, freq, &options, err);
+    for (int64_t i = 0; status == KN_OK && i < borders.maximal.count; i++) {
         uint64_t set = 0;
-        for (int c = 0; c < sets->maximal[i].count; c++) set |= bit(index[sets->maximal[i].columns[c]]);
+        for (int c = 0; c < count; c++)
+            if (borders.maximal.sets[i] & bit(c)) set |= bit(index[c]);
         int more = __builtin_popcountll(set) - __builtin_popcountll(*out);
         if (more > 0 || (more == 0 && listed_before(set, *out))) *out = set;
     }
-    kn_sets_diagnosis_free(sets);
-    return KN_OK;
+    kn_borders_free(&borders);
+    kn_freq_free(freq);
+    return status;
 }
 
 /* K-MSD on a set of attributes. */
@@ -201,7 +194,7 @@ static kn_status kmsd_ag(kn_kmsd_run *run, kn_error *err)
     int64_t                raised;
     KN_TRY(kmsd(run, done, err));
     run->counters->basis = done;
-    while (all_of(run) & ~done) {
+    while (kn_kmsd_all(run) & ~done) {
         const kn_association *ready = NULL;
         for (int i = 0; !ready && i < problem->association_count; i++)
             if (!(problem->associations[i].left & ~done) && (problem->associations[i].right & ~done))
@@ -210,7 +203,7 @@ static kn_status kmsd_ag(kn_kmsd_run *run, kn_error *err)
             KN_TRY(kn_kmsd_associate(run, ready->left, ready->right & ~done, &raised, err));
             done |= ready->right;
         } else
-            KN_TRY(take_next(run, &done, all_of(run), err));
+            KN_TRY(take_next(run, &done, kn_kmsd_all(run), err));
     }
     return problem->changed_groups_only ? KN_OK : kn_kmsd_repair(run, err);
 }
@@ -220,9 +213,9 @@ static kn_status kmsd_ag(kn_kmsd_run *run, kn_error *err)
 static kn_status begin(kn_kmsd_run *run, kn_error *err)
 {
     const kn_kmsd_problem *p = run->problem;
-    run->nodes = kn_alloc_array_zero(run->ctx, (size_t)p->quasi_count, sizeof *run->nodes);
-    run->suppressed = kn_alloc_array_zero(run->ctx, (size_t)run->rows + 1, sizeof *run->suppressed);
-    if (!run->nodes || !run->suppressed) return kn_fail_memory(err, run->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(run->ctx, run->nodes, (size_t)p->quasi_count) ||
+        !KN_ALLOC_ZERO(run->ctx, run->suppressed, (size_t)run->rows + 1))
+        return kn_fail_memory(err, run->ctx, WHAT);
     for (int q = 0; q < p->quasi_count; q++) {
         const kn_column *column = &p->table->columns[p->quasi[q]];
         run->nodes[q] = kn_alloc_array(run->ctx, (size_t)run->rows + 1, sizeof **run->nodes);
@@ -236,7 +229,7 @@ static kn_status begin(kn_kmsd_run *run, kn_error *err)
 static kn_status search(kn_plan **out, bool *found, kn_kmsd_run *run, kn_error *err)
 {
     KN_TRY(begin(run, err));
-    KN_TRY(run->problem->association_count > 0 ? kmsd_ag(run, err) : kmsd(run, all_of(run), err));
+    KN_TRY(run->problem->association_count > 0 ? kmsd_ag(run, err) : kmsd(run, kn_kmsd_all(run), err));
     KN_TRY(kn_kmsd_merge(run, found, err));
     return *found ? kn_kmsd_plan(out, run, err) : KN_OK;
 }
@@ -256,7 +249,6 @@ kn_status kn_kmsd_search(kn_plan **out, bool *found, kn_kmsd_counters *counters,
     run.k = (uint32_t)problem->requirements->k;
     kn_status status = search(out, found, &run, err);
     for (int q = 0; run.nodes && q < problem->quasi_count; q++) kn_free(run.nodes[q]);
-    kn_free(run.nodes);
-    kn_free(run.suppressed);
+    KN_FREE(run.nodes, run.suppressed);
     return status;
 }

@@ -16,6 +16,13 @@ typedef struct kn_kmsd_run {
     kn_kmsd_counters      *counters;
 } kn_kmsd_run;
 
+/* The set of all quasi-identifiers. */
+static inline uint64_t kn_kmsd_all(const kn_kmsd_run *run)
+{
+    int count = run->problem->quasi_count;
+    return count == 64 ? UINT64_MAX : ((uint64_t)1 << count) - 1;
+}
+
 /* Groups rows by what they show in a set of attributes. */
 KN_CHECK kn_status kn_kmsd_group(kn_grouping *out, const kn_kmsd_run *run, uint64_t attributes, kn_error *err);
 

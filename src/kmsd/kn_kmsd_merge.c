@@ -1,6 +1,6 @@
 /* kn_kmsd_merge.c: models beyond k (kn_kmsd_internal.h): classes that fail are suppressed or merged.
  *
- * MDG knows sizes only. Where more is asked, the classes that fail are suppressed as far as the budget goes, the smallest
+ * MDG looks at sizes only. Where more is required, the classes that fail are suppressed as far as the budget goes, the smallest
  * first. The others are put in the order of their cells and joined, neighbour by neighbour, until each union holds; what is
  * left in the end joins the last union, or the good class that becomes least wide by it. A union shows the lowest common
  * ancestors of its members. Dependencies are repaired after each round, which may merge more; rounds go on until every
@@ -9,13 +9,12 @@
  * Cost: per round a grouping, the judging of all classes, and a sort of those that fail.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stdlib.h>
-
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_kmsd_internal.h"
 #include "kn_row_judge.h"
+#include "kn_sort.h"
 
 #define WHAT "merging classes"
 
@@ -43,7 +42,7 @@ static uint32_t node_of(const merger *m, uint32_t class_index, int q)
 }
 
 /* Were all rows of the class suppressed? Where only some were, a union has come to show what they showed: it takes them in
- * again, as nothing tells them from it, and the budget has their number back. */
+ * again, as nothing distinguishes them from it, and their number goes back to the budget. */
 static bool is_suppressed(merger *m, uint32_t class_index, int64_t *budget)
 {
     bool           *suppressed = m->run->suppressed;
@@ -75,43 +74,22 @@ static kn_status judge_all(merger *m, int64_t *budget, kn_error *err)
 
 /* ---- Order ---- */
 
-static int by_size(const merger *m, uint32_t a, uint32_t b)
+static bool smaller(const void *arg, uint32_t a, uint32_t b)
 {
-    uint32_t x = m->classes.sizes[a], y = m->classes.sizes[b];
-    return x != y ? (x > y) - (x < y) : (a > b) - (a < b);
+    const uint32_t *sizes = ((const merger *)arg)->classes.sizes;
+    return sizes[a] != sizes[b] ? sizes[a] < sizes[b] : a < b;
 }
 
-static int by_cells(const merger *m, uint32_t a, uint32_t b)
+static bool lower_cells(const void *arg, uint32_t a, uint32_t b)
 {
+    const merger *m = arg;
     for (int q = 0; q < m->run->problem->quasi_count; q++) {
         const kn_hierarchy *h = m->run->problem->hierarchies[q];
         uint32_t            x = node_of(m, a, q), y = node_of(m, b, q);
-        if (h->first[x] != h->first[y]) return h->first[x] < h->first[y] ? -1 : 1;
-        if (x != y) return x < y ? -1 : 1;
+        if (h->first[x] != h->first[y]) return h->first[x] < h->first[y];
+        if (x != y) return x < y;
     }
-    return (a > b) - (a < b);
-}
-
-/* Heapsort of the failing classes. */
-static void sort_failing(merger *m, int (*compare)(const merger *, uint32_t, uint32_t))
-{
-    uint32_t *a = m->failing;
-    for (uint32_t end = m->failing_count, start = end / 2; end > 1;) {
-        if (start > 0)
-            start--;
-        else {
-            uint32_t top = a[0];
-            a[0] = a[--end];
-            a[end] = top;
-        }
-        for (uint32_t root = start, child; (child = 2 * root + 1) < end; root = child) {
-            if (child + 1 < end && compare(m, a[child], a[child + 1]) < 0) child++;
-            if (compare(m, a[root], a[child]) >= 0) break;
-            uint32_t held = a[root];
-            a[root] = a[child];
-            a[child] = held;
-        }
-    }
+    return a < b;
 }
 
 /* ---- Suppressing and joining ---- */
@@ -119,7 +97,7 @@ static void sort_failing(merger *m, int (*compare)(const merger *, uint32_t, uin
 static void suppress_within_budget(merger *m, int64_t *budget)
 {
     uint32_t taken = 0;
-    sort_failing(m, by_size);
+    kn_sort_numbers(m->failing, m->failing_count, smaller, m);
     while (taken < m->failing_count && m->classes.sizes[m->failing[taken]] <= *budget) {
         uint32_t i = m->failing[taken++];
         *budget -= m->classes.sizes[i];
@@ -176,7 +154,7 @@ static kn_status join_failing(merger *m, bool *possible, kn_error *err)
 {
     uint32_t last_begin = 0, last_end = 0, members = 0; /* the last union: which of the failing classes it took */
     *possible = true;
-    sort_failing(m, by_cells);
+    kn_sort_numbers(m->failing, m->failing_count, lower_cells, m);
     m->row_count = 0;
     for (uint32_t i = 0; i < m->failing_count; i++) {
         bool holds = false;
@@ -192,7 +170,7 @@ static kn_status join_failing(merger *m, bool *possible, kn_error *err)
         m->row_count = 0;
     }
     if (m->row_count == 0) return KN_OK;
-    /* What is left cannot stand alone: with the union before it, else with a good class, else there is nobody. */
+    /* What is left cannot stand alone: with the union before it, else with a good class, else there is none. */
     m->run->counters->merged += members;
     if (last_end > 0)
         for (uint32_t i = last_begin; i < last_end; i++) add_rows(m, m->failing[i]);
@@ -209,15 +187,14 @@ static kn_status join_failing(merger *m, bool *possible, kn_error *err)
 
 static kn_status make_round(merger *m, bool *done, bool *possible, int64_t *budget, kn_error *err)
 {
-    uint64_t all = m->run->problem->quasi_count == 64 ? UINT64_MAX : ((uint64_t)1 << m->run->problem->quasi_count) - 1;
     kn_grouping_free(&m->classes);
-    KN_TRY(kn_kmsd_group(&m->classes, m->run, all, err));
+    KN_TRY(kn_kmsd_group(&m->classes, m->run, kn_kmsd_all(m->run), err));
     KN_TRY(kn_grouping_list(&m->classes, err));
-    kn_free(m->failing);
-    kn_free(m->good);
-    m->failing = kn_alloc_array(m->run->ctx, (size_t)m->classes.groups + 1, sizeof *m->failing);
-    m->good = kn_alloc_array(m->run->ctx, (size_t)m->classes.groups + 1, sizeof *m->good);
-    if (!m->failing || !m->good) return kn_fail_memory(err, m->run->ctx, WHAT);
+    KN_FREE(m->failing, m->good);
+    m->good = NULL;
+    if (!KN_ALLOC(m->run->ctx, m->failing, (size_t)m->classes.groups + 1) ||
+        !KN_ALLOC(m->run->ctx, m->good, (size_t)m->classes.groups + 1))
+        return kn_fail_memory(err, m->run->ctx, WHAT);
     KN_TRY(judge_all(m, budget, err));
     *done = m->failing_count == 0;
     if (*done) return KN_OK;
@@ -227,7 +204,7 @@ static kn_status make_round(merger *m, bool *done, bool *possible, int64_t *budg
     return kn_kmsd_repair(m->run, err);
 }
 
-/* What was suppressed may be what the rest lacks: it comes back, and nothing more is suppressed. False: nothing was. */
+/* The rest may need the suppressed rows: they come back, and nothing more is suppressed. False: there were none. */
 static bool take_back(kn_kmsd_run *run, int64_t *budget)
 {
     bool any = false;
@@ -257,8 +234,6 @@ kn_status kn_kmsd_merge(kn_kmsd_run *run, bool *found, kn_error *err)
     *found = status == KN_OK && done;
     kn_row_judge_free(&m.judge);
     kn_grouping_free(&m.classes);
-    kn_free(m.failing);
-    kn_free(m.good);
-    kn_free(m.rows);
+    KN_FREE(m.failing, m.good, m.rows);
     return status;
 }

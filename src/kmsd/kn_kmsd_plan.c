@@ -31,7 +31,7 @@ static void make_cells(kn_plan *plan, const kn_kmsd_run *run, int q, const uint3
     }
 }
 
-/* Numbers the classes that are released; `number` has room for one per group. */
+/* Numbers the classes that are released; `number` has space for one per group. */
 static void number_classes(kn_plan *plan, const kn_kmsd_run *run, const kn_grouping *g, uint32_t *number)
 {
     uint32_t classes = 0;
@@ -54,7 +54,7 @@ kn_status kn_kmsd_plan(kn_plan **out, const kn_kmsd_run *run, kn_error *err)
 {
     kn_grouping g;
     int         quasi = run->problem->quasi_count;
-    KN_TRY(kn_kmsd_group(&g, run, quasi == 64 ? UINT64_MAX : ((uint64_t)1 << quasi) - 1, err));
+    KN_TRY(kn_kmsd_group(&g, run, kn_kmsd_all(run), err));
     kn_status status = kn_plan_create(out, run->ctx, run->rows, quasi, g.groups, err);
     uint32_t *number = kn_alloc_array(run->ctx, (size_t)g.groups + 1, sizeof *number);
     if (status == KN_OK && !number) status = kn_fail_memory(err, run->ctx, "planning a release");

@@ -64,9 +64,7 @@ struct kn_mdg {
 
 static bool queue_push(queue *q, kn_context *ctx, entry e)
 {
-    void *items = q->items;
-    if (!kn_grow(ctx, &items, &q->capacity, q->count + 1, sizeof e)) return false;
-    q->items = items;
+    if (!KN_GROW(ctx, &q->items, &q->capacity, q->count + 1)) return false;
     size_t at = q->count++;
     for (; at > 0 && q->items[(at - 1) / 2].key > e.key; at = (at - 1) / 2) q->items[at] = q->items[(at - 1) / 2];
     q->items[at] = e;
@@ -88,9 +86,7 @@ static entry queue_pop(queue *q)
 
 static bool rows_push(row_heap *heap, kn_context *ctx, uint32_t row)
 {
-    void *rows = heap->rows;
-    if (!kn_grow(ctx, &rows, &heap->capacity, heap->count + 1, sizeof row)) return false;
-    heap->rows = rows;
+    if (!KN_GROW(ctx, &heap->rows, &heap->capacity, heap->count + 1)) return false;
     size_t at = heap->count++;
     for (; at > 0 && heap->rows[(at - 1) / 2] > row; at = (at - 1) / 2) heap->rows[at] = heap->rows[(at - 1) / 2];
     heap->rows[at] = row;
@@ -118,9 +114,7 @@ kn_status kn_mdg_make(kn_mdg **out, kn_context *ctx, const kn_hierarchy *h, kn_e
     if (!m) return kn_fail_memory(err, ctx, WHAT);
     m->ctx = ctx;
     m->h = h;
-    m->nodes = kn_alloc_array_zero(ctx, h->nodes, sizeof *m->nodes);
-    m->touched = kn_alloc_array(ctx, h->nodes, sizeof *m->touched);
-    if (!m->nodes || !m->touched) {
+    if (!KN_ALLOC_ZERO(ctx, m->nodes, h->nodes) || !KN_ALLOC(ctx, m->touched, h->nodes)) {
         kn_mdg_free(m);
         return kn_fail_memory(err, ctx, WHAT);
     }
@@ -135,10 +129,7 @@ void kn_mdg_free(kn_mdg *m)
         kn_free(m->nodes[i].own.rows);
         for (int kind = 0; kind < KINDS; kind++) kn_free(m->nodes[i].queues[kind].items);
     }
-    kn_free(m->nodes);
-    kn_free(m->touched);
-    kn_free(m->next.items);
-    kn_free(m);
+    KN_FREE(m->nodes, m->touched, m->next.items, m);
 }
 
 /* ---- Values ---- */
@@ -160,7 +151,7 @@ static value_kind kind_of(const kn_mdg *m, uint32_t node)
     return rows < m->k ? VIOLATING : rows > m->k ? SPARE : OTHER;
 }
 
-/* Tells every node above a value that it is there, as what it now is. */
+/* Enters a value in the queues of every node above it, as what it now is. */
 static bool announce(kn_mdg *m, uint32_t node)
 {
     value_kind kind = kind_of(m, node);
@@ -238,7 +229,7 @@ static kn_status raise(kn_mdg *m, uint32_t from, uint32_t s, size_t count, uint3
     return KN_OK;
 }
 
-/* The next partner of a kind below s, or KN_NODE_NONE; entries that are no longer true are put right or forgotten. */
+/* The next partner of a kind below s, or KN_NODE_NONE; outdated entries are corrected or dropped. */
 static kn_status next_partner(uint32_t *out, kn_mdg *m, uint32_t s, value_kind kind, kn_error *err)
 {
     queue *q = &m->nodes[s].queues[kind];
@@ -247,7 +238,7 @@ static kn_status next_partner(uint32_t *out, kn_mdg *m, uint32_t s, value_kind k
         entry e = queue_pop(q);
         if (m->nodes[e.node].own.count == 0) continue;
         if (kind_of(m, e.node) != kind) {
-            /* A value that lent its last spare row is one of the others now; nobody else tells them so. */
+            /* A value that lent its last spare row is one of the others now, and is entered there only here. */
             if (kind == SPARE && kind_of(m, e.node) == OTHER &&
                 !queue_push(&m->nodes[s].queues[OTHER], m->ctx, (entry){key_of(m, e.node, s), e.node}))
                 return kn_fail_memory(err, m->ctx, WHAT);

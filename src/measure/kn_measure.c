@@ -16,11 +16,13 @@
 
 #include "kn_alloc.h"
 #include "kn_column_union.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_freq.h"
 #include "kn_hierarchy_make.h"
 #include "kn_measuring.h"
 #include "kn_metrics.h"
+#include "kn_options.h"
 #include "kn_sort.h"
 #include "kn_table_select.h"
 
@@ -43,16 +45,6 @@ void kn_measure_report_free(kn_measure_report *public_part)
     kn_free(r);
 }
 
-static void *room(job *j, size_t count, size_t size, kn_error *err)
-{
-    void *block = kn_arena_alloc(&j->arena, (count + 1) * size);
-    if (block)
-        memset(block, 0, (count + 1) * size);
-    else
-        (void)kn_fail_memory(err, j->ctx, what);
-    return block;
-}
-
 /* ---- Reading ---- */
 
 static const char *release_path(const job *j)
@@ -63,11 +55,12 @@ static const char *release_path(const job *j)
 static kn_status find_quasi(job *j, kn_error *err)
 {
     size_t n = (size_t)j->spec->attribute_count;
-    if (!(j->quasi = room(j, n, sizeof *j->quasi, err)) || !(j->originals = room(j, n, sizeof *j->originals, err)) ||
-        !(j->releases = room(j, n, sizeof *j->releases, err)) ||
-        !(j->hierarchies = room(j, n, sizeof *j->hierarchies, err)) ||
-        !(j->weights = room(j, n, sizeof *j->weights, err)))
-        return KN_MEMORY;
+    j->quasi = kn_arena_array_zero(&j->arena, n, sizeof *j->quasi);
+    j->originals = kn_arena_array_zero(&j->arena, n, sizeof *j->originals);
+    j->releases = kn_arena_array_zero(&j->arena, n, sizeof *j->releases);
+    j->hierarchies = kn_arena_array_zero(&j->arena, n, sizeof *j->hierarchies);
+    j->weights = kn_arena_array_zero(&j->arena, n, sizeof *j->weights);
+    if (j->arena.failed) return kn_fail_memory(err, j->ctx, what);
     for (size_t i = 0; i < n; i++) {
         const kn_attribute *a = &j->spec->attributes[i];
         if (a->role != KN_ROLE_QUASI) continue;
@@ -84,9 +77,9 @@ static kn_status read_typed(kn_table **out, job *j, const char *const *paths, in
 {
     kn_csv_options  csv = j->spec->csv;
     size_t          most = (size_t)j->quasi_count + (size_t)extra;
-    kn_column_type *types = room(j, most, sizeof *types, err);
-    const char    **names = types ? room(j, most, sizeof *names, err) : NULL;
-    if (!types || !names) return KN_MEMORY;
+    kn_column_type *types = kn_arena_array_zero(&j->arena, most, sizeof *types);
+    const char    **names = kn_arena_array_zero(&j->arena, most, sizeof *names);
+    if (j->arena.failed) return kn_fail_memory(err, j->ctx, what);
     csv.type_count = csv.column_count = 0;
     for (int i = 0; i < j->quasi_count + extra; i++) {
         int                 at = i < j->quasi_count ? -1 : kn_spec_find(j->spec, j->extra[i - j->quasi_count]);
@@ -105,8 +98,9 @@ static kn_status read_typed(kn_table **out, job *j, const char *const *paths, in
 static kn_status read_release(job *j, kn_error *err)
 {
     kn_csv_options  csv = KN_CSV_OPTIONS_INIT;
-    kn_column_type *types = room(j, (size_t)j->quasi_count + (size_t)j->extra_count, sizeof *types, err);
-    if (!types) return KN_MEMORY;
+    size_t          most = (size_t)j->quasi_count + (size_t)j->extra_count;
+    kn_column_type *types = kn_arena_array_zero(&j->arena, most, sizeof *types);
+    if (!types) return kn_fail_memory(err, j->ctx, what);
     for (int q = 0; q < j->quasi_count; q++)
         types[csv.type_count++] = (kn_column_type){j->quasi[q].attribute->name, KN_TYPE_TEXT, NULL};
     for (int i = 0; i < j->extra_count; i++)
@@ -187,7 +181,7 @@ static uint32_t star_code(const kn_column *column)
 static kn_status find_suppressed(job *j, kn_error *err)
 {
     const kn_table *t = j->release;
-    j->suppressed = kn_alloc_array(j->ctx, (size_t)t->rows + 1, sizeof *j->suppressed);
+    j->suppressed = kn_arena_array(&j->arena, (size_t)t->rows + 1, sizeof *j->suppressed);
     if (!j->suppressed) return kn_fail_memory(err, j->ctx, what);
     memset(j->suppressed, true, (size_t)t->rows);
     for (int q = 0; q < j->quasi_count; q++) j->quasi[q].star = star_code(&t->columns[j->releases[q]]);
@@ -206,28 +200,22 @@ static kn_status find_suppressed(job *j, kn_error *err)
 
 /* Texts of the release that stand in a row that is not suppressed. */
 typedef struct used_texts {
+    kn_arena   room;
     uint32_t   count;
     uint32_t  *codes;
     kn_string *texts;
     kn_cell   *cells;
 } used_texts;
 
-static void used_free(used_texts *u)
-{
-    kn_free(u->codes);
-    kn_free(u->texts);
-    kn_free(u->cells);
-}
-
 static kn_status find_used(job *j, const quasi *q, used_texts *u, kn_error *err)
 {
     const kn_column *column = &j->release->columns[q->released];
     size_t           n = (size_t)column->dict.count + 1;
-    bool            *seen = kn_alloc_array_zero(j->ctx, n, sizeof *seen);
-    u->codes = kn_alloc_array(j->ctx, n, sizeof *u->codes);
-    u->texts = kn_alloc_array(j->ctx, n, sizeof *u->texts);
-    u->cells = kn_alloc_array(j->ctx, n, sizeof *u->cells);
-    bool made = seen && u->codes && u->texts && u->cells;
+    bool            *seen = kn_arena_array_zero(&u->room, n, sizeof *seen);
+    u->codes = kn_arena_array(&u->room, n, sizeof *u->codes);
+    u->texts = kn_arena_array(&u->room, n, sizeof *u->texts);
+    u->cells = kn_arena_array(&u->room, n, sizeof *u->cells);
+    bool made = !u->room.failed;
     for (int64_t row = 0; made && row < j->release->rows; row++)
         if (!j->suppressed[row]) seen[kn_column_code(column, row)] = true;
     for (uint32_t c = 0; made && c < n; c++) {
@@ -235,7 +223,6 @@ static kn_status find_used(job *j, const quasi *q, used_texts *u, kn_error *err)
         u->codes[u->count] = c;
         u->texts[u->count++] = c < column->dict.count ? kn_dictionary_text(&column->dict, c) : (kn_string){NULL, 0};
     }
-    kn_free(seen);
     return made ? KN_OK : kn_fail_memory(err, j->ctx, what);
 }
 
@@ -321,7 +308,7 @@ static kn_status number_cells(job *j, quasi *q, const used_texts *u, kn_sort_rec
 
 static kn_status read_cells(job *j, quasi *q, kn_error *err)
 {
-    used_texts u = {0};
+    used_texts u = {.room = {.ctx = j->ctx}};
     size_t     n = (size_t)j->release->columns[q->released].dict.count + 2;
     kn_status  st = find_used(j, q, &u, err);
     if (st == KN_OK && q->attribute->has_hierarchy) {
@@ -330,13 +317,12 @@ static kn_status read_cells(job *j, quasi *q, kn_error *err)
     } else if (st == KN_OK) {
         st = parse_without_hierarchy(j, q, &u, err);
     }
-    kn_sort_record *records = kn_alloc_array(j->ctx, n, sizeof *records);
-    q->map = kn_alloc_array_zero(j->ctx, n, sizeof *q->map);
-    q->cells = kn_alloc_array(j->ctx, n, sizeof *q->cells);
-    if (st == KN_OK && (!records || !q->map || !q->cells)) st = kn_fail_memory(err, j->ctx, what);
+    kn_sort_record *records = kn_arena_array(&u.room, n, sizeof *records);
+    q->map = kn_arena_array_zero(&j->arena, n, sizeof *q->map);
+    q->cells = kn_arena_array(&j->arena, n, sizeof *q->cells);
+    if (st == KN_OK && (u.room.failed || j->arena.failed)) st = kn_fail_memory(err, j->ctx, what);
     if (st == KN_OK) st = number_cells(j, q, &u, records, err);
-    kn_free(records);
-    used_free(&u);
+    kn_arena_free(&u.room);
     return st;
 }
 
@@ -382,8 +368,8 @@ static kn_status plan_classes(job *j, const kn_freq *freq, kn_error *err)
 static kn_status make_plan(job *j, kn_error *err)
 {
     kn_freq   *texts = NULL, *classes = NULL;
-    kn_rollup *by = room(j, (size_t)j->quasi_count, sizeof *by, err);
-    if (!by) return KN_MEMORY;
+    kn_rollup *by = kn_arena_array_zero(&j->arena, (size_t)j->quasi_count, sizeof *by);
+    if (!by) return kn_fail_memory(err, j->ctx, what);
     for (int q = 0; q < j->quasi_count; q++) {
         j->hierarchies[q] = j->quasi[q].hierarchy;
         by[q].map = j->quasi[q].map;
@@ -416,14 +402,9 @@ kn_status kn_measuring_read(kn_measuring *j, kn_error *err)
 
 void kn_measuring_free(kn_measuring *j)
 {
-    for (int q = 0; q < j->quasi_count; q++) {
-        kn_hierarchy_free(j->quasi[q].hierarchy);
-        kn_free(j->quasi[q].map);
-        kn_free(j->quasi[q].cells);
-    }
+    for (int q = 0; q < j->quasi_count; q++) kn_hierarchy_free(j->quasi[q].hierarchy);
     kn_plan_free(j->plan);
     kn_cell_members_free(&j->members);
-    kn_free(j->suppressed);
     kn_table_free(j->original);
     kn_table_free(j->release);
     kn_table_free(j->population);
@@ -498,10 +479,9 @@ static kn_status measure(kn_measure_report **out, job *j, kn_error *err)
 kn_status kn_measure(kn_measure_report **out, kn_context *ctx, const kn_spec *spec, const kn_measure_options *options,
                      kn_error *err)
 {
-    const kn_measure_options defaults = KN_MEASURE_OPTIONS_INIT;
-    if (!options) options = &defaults;
-    if (options->size != sizeof *options)
-        return kn_fail(err, KN_USAGE, "kn_measure_options was not initialized with KN_MEASURE_OPTIONS_INIT");
+    *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_measure_options, KN_MEASURE_OPTIONS_INIT, options, "measure options", err);
     job j;
     kn_measuring_init(&j, ctx, spec, options);
     kn_status st = measure(out, &j, err);

@@ -14,10 +14,12 @@
 #include <math.h>
 
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_csv_read.h"
 #include "kn_error.h"
 #include "kn_freq.h"
 #include "kn_measuring.h"
+#include "kn_options.h"
 #include "kn_summary.h"
 #include "kn_workload_eval.h"
 
@@ -71,7 +73,7 @@ static bool is_quasi(const kn_spec *spec, const char *name)
     return at >= 0 && spec->attributes[at].role == KN_ROLE_QUASI;
 }
 
-/* Are all columns that the queries name in that file? Standard input cannot be looked at twice: its reader will tell. */
+/* Are all columns that the queries name in that file? Standard input cannot be looked at twice: its reader reports it. */
 static kn_status check_names(job *j, const char *path, const kn_csv_options *csv, const char *where, kn_error *err)
 {
     kn_csv_names found;
@@ -135,7 +137,7 @@ static kn_status find_statistics(bool *found, job *j, const kn_table *table, kn_
 static kn_status read_side_file(job *j, kn_error *err)
 {
     kn_csv_options  csv = KN_CSV_OPTIONS_INIT;
-    kn_column_type *types = kn_alloc_array(j->ctx, (size_t)j->m.quasi_count + 1, sizeof *types);
+    kn_column_type *types = kn_arena_array(&j->m.arena, (size_t)j->m.quasi_count + 1, sizeof *types);
     if (!types) return kn_fail_memory(err, j->ctx, what);
     for (int q = 0; q < j->m.quasi_count; q++)
         types[q] = (kn_column_type){j->m.quasi[q].attribute->name, KN_TYPE_TEXT, NULL};
@@ -145,15 +147,13 @@ static kn_status read_side_file(job *j, kn_error *err)
     csv.na = j->m.spec->csv.na;
     csv.na_count = j->m.spec->csv.na_count;
     csv.guarded = j->m.spec->spreadsheet_safe;
-    kn_status st = kn_table_read_csv(&j->summary, j->ctx, j->summary_path, &csv, err);
-    kn_free(types);
-    return st;
+    return kn_table_read_csv(&j->summary, j->ctx, j->summary_path, &csv, err);
 }
 
 static kn_status find_summary(job *j, kn_error *err)
 {
     bool found = false;
-    j->statistics = kn_alloc_array(j->ctx, (size_t)j->m.quasi_count * KN_STATISTICS + 1, sizeof *j->statistics);
+    j->statistics = kn_arena_array(&j->m.arena, (size_t)j->m.quasi_count * KN_STATISTICS + 1, sizeof *j->statistics);
     if (!j->statistics) return kn_fail_memory(err, j->ctx, what);
     if (j->summary_path) {
         KN_TRY(read_side_file(j, err));
@@ -179,9 +179,9 @@ static bool is_named(const job *j, const char *name)
 static kn_status list_columns(job *j, kn_error *err)
 {
     size_t most = (size_t)j->m.quasi_count + (size_t)j->extra_count + 1;
-    j->columns = kn_alloc_array_zero(j->ctx, most, sizeof *j->columns);
-    j->quasi = kn_alloc_array_zero(j->ctx, most, sizeof *j->quasi);
-    if (!j->columns || !j->quasi) return kn_fail_memory(err, j->ctx, what);
+    j->columns = kn_arena_array_zero(&j->m.arena, most, sizeof *j->columns);
+    j->quasi = kn_arena_array_zero(&j->m.arena, most, sizeof *j->quasi);
+    if (j->m.arena.failed) return kn_fail_memory(err, j->ctx, what);
     for (int q = 0; q < j->m.quasi_count; q++) {
         const kn_measuring_quasi *from = &j->m.quasi[q];
         bool                      last_chance = j->quasi_count == 0 && q + 1 == j->m.quasi_count && j->extra_count == 0;
@@ -209,10 +209,10 @@ static kn_status list_columns(job *j, kn_error *err)
 
 static kn_status unpack(side *s, job *j, kn_error *err)
 {
-    s->codes = kn_alloc_array_zero(j->ctx, (size_t)j->column_count + 1, sizeof *s->codes);
+    s->codes = kn_arena_array_zero(&j->m.arena, (size_t)j->column_count + 1, sizeof *s->codes);
     if (!s->codes) return kn_fail_memory(err, j->ctx, what);
     for (int c = 0; c < j->column_count; c++) {
-        s->codes[c] = kn_alloc_array(j->ctx, (size_t)s->freq->classes + 1, sizeof **s->codes);
+        s->codes[c] = kn_arena_array(&j->m.arena, (size_t)s->freq->classes + 1, sizeof **s->codes);
         if (!s->codes[c]) return kn_fail_memory(err, j->ctx, what);
         for (int64_t i = 0; i < s->freq->classes; i++) s->codes[c][i] = kn_freq_code(s->freq, i, c);
     }
@@ -222,15 +222,13 @@ static kn_status unpack(side *s, job *j, kn_error *err)
 /* One combination per different cells: several texts may be one cell. */
 static kn_status roll_up(kn_freq **out, job *j, const kn_freq *texts, kn_error *err)
 {
-    kn_rollup *by = kn_alloc_array_zero(j->ctx, (size_t)j->column_count + 1, sizeof *by);
+    kn_rollup *by = kn_arena_array_zero(&j->m.arena, (size_t)j->column_count + 1, sizeof *by);
     if (!by) return kn_fail_memory(err, j->ctx, what);
     for (int c = 0; c < j->quasi_count; c++) {
         by[c].map = j->m.quasi[j->quasi[c]].map;
         by[c].distinct = j->m.quasi[j->quasi[c]].cell_count;
     }
-    kn_status st = kn_freq_rollup(out, texts, by, err);
-    kn_free(by);
-    return st;
+    return kn_freq_rollup(out, texts, by, err);
 }
 
 static uint32_t star_of(const kn_column *column)
@@ -265,7 +263,7 @@ static void leave_out_suppressed(job *j)
 
 static kn_status group_rows(job *j, kn_error *err)
 {
-    int     *columns = kn_alloc_array(j->ctx, (size_t)j->column_count + 1, sizeof *columns);
+    int     *columns = kn_arena_array(&j->m.arena, (size_t)j->column_count + 1, sizeof *columns);
     kn_freq *texts = NULL;
     if (!columns) return kn_fail_memory(err, j->ctx, what);
     for (int c = 0; c < j->column_count; c++) columns[c] = (int)(j->columns[c].original - j->m.original->columns);
@@ -275,7 +273,6 @@ static kn_status group_rows(job *j, kn_error *err)
     if (st == KN_OK) st = kn_freq_of_table(&texts, j->ctx, j->m.release, columns, j->column_count, err);
     if (st == KN_OK) st = roll_up(&j->release.freq, j, texts, err);
     kn_freq_free(texts);
-    kn_free(columns);
     if (st == KN_OK) st = unpack(&j->original, j, err);
     if (st == KN_OK) st = unpack(&j->release, j, err);
     if (st == KN_OK) leave_out_suppressed(j);
@@ -285,10 +282,10 @@ static kn_status group_rows(job *j, kn_error *err)
 /* ---- Published statistics: whose they are ---- */
 
 /* The release's cell of each text of a column of the summary; UINT32_MAX: the release does not show it. */
-static uint32_t *map_texts(const job *j, const kn_measuring_quasi *q, const kn_column *column)
+static uint32_t *map_texts(job *j, const kn_measuring_quasi *q, const kn_column *column)
 {
     const kn_dictionary *from = &column->dict, *to = &j->m.release->columns[q->released].dict;
-    uint32_t            *map = kn_alloc_array(j->ctx, (size_t)from->count + 1, sizeof *map);
+    uint32_t            *map = kn_arena_array(&j->m.arena, (size_t)from->count + 1, sizeof *map);
     if (!map) return NULL;
     /* Both are sorted by bytes. */
     for (uint32_t code = 0, at = 0; code < from->count; code++) {
@@ -358,20 +355,17 @@ static kn_status match_classes(job *j, const kn_freq *classes, uint32_t *const *
 
 static kn_status take_statistics(job *j, const kn_freq *classes, kn_error *err)
 {
-    uint32_t **maps = kn_alloc_array_zero(j->ctx, (size_t)j->quasi_count + 1, sizeof *maps);
+    uint32_t **maps = kn_arena_array(&j->m.arena, (size_t)j->quasi_count + 1, sizeof *maps);
     size_t     cells = (size_t)classes->classes * (size_t)j->column_count;
-    j->published = kn_alloc_array(j->ctx, cells + 1, sizeof *j->published);
-    kn_status st = maps && j->published ? KN_OK : kn_fail_memory(err, j->ctx, what);
-    for (size_t i = 0; st == KN_OK && i < cells; i++) j->published[i] = (kn_published){NAN, NAN, NAN};
-    for (int c = 0; st == KN_OK && c < j->quasi_count; c++) {
+    j->published = kn_arena_array(&j->m.arena, cells + 1, sizeof *j->published);
+    if (j->m.arena.failed) return kn_fail_memory(err, j->ctx, what);
+    for (size_t i = 0; i < cells; i++) j->published[i] = (kn_published){NAN, NAN, NAN};
+    for (int c = 0; c < j->quasi_count; c++) {
         int column = kn_table_find(j->summary, j->columns[c].name);
-        if (!(maps[c] = map_texts(j, &j->m.quasi[j->quasi[c]], &j->summary->columns[column])))
-            st = kn_fail_memory(err, j->ctx, what);
+        maps[c] = map_texts(j, &j->m.quasi[j->quasi[c]], &j->summary->columns[column]);
+        if (!maps[c]) return kn_fail_memory(err, j->ctx, what);
     }
-    if (st == KN_OK) st = match_classes(j, classes, maps, err);
-    for (int c = 0; maps && c < j->quasi_count; c++) kn_free(maps[c]);
-    kn_free(maps);
-    return st;
+    return match_classes(j, classes, maps, err);
 }
 
 static kn_status read_published(job *j, kn_error *err)
@@ -380,7 +374,7 @@ static kn_status read_published(job *j, kn_error *err)
     int64_t *starts = NULL, count = j->release.freq->classes;
     if (!j->summary) return KN_OK;
     KN_TRY(kn_freq_fold(&classes, &starts, j->release.freq, j->quasi_count, err));
-    j->class_of = kn_alloc_array(j->ctx, (size_t)count + 1, sizeof *j->class_of);
+    j->class_of = kn_arena_array(&j->m.arena, (size_t)count + 1, sizeof *j->class_of);
     kn_status st = j->class_of ? take_statistics(j, classes, err) : kn_fail_memory(err, j->ctx, what);
     for (int64_t c = 0; st == KN_OK && c < classes->classes; c++)
         for (int64_t i = starts[c]; i < starts[c + 1]; i++) j->class_of[i] = (uint32_t)c;
@@ -437,34 +431,21 @@ static kn_status answer(kn_workload_report **out, job *j, kn_error *err)
     return write_report(out, j, err);
 }
 
-static void free_side(side *s, int columns)
-{
-    kn_freq_free(s->freq);
-    for (int c = 0; s->codes && c < columns; c++) kn_free(s->codes[c]);
-    kn_free(s->codes);
-}
-
 kn_status kn_measure_workload(kn_workload_report **out, kn_context *ctx, const kn_spec *spec,
                               const kn_measure_options *options, const kn_workload *workload, const char *summary,
                               kn_error *err)
 {
-    const kn_measure_options defaults = KN_MEASURE_OPTIONS_INIT;
-    if (!options) options = &defaults;
-    if (options->size != sizeof *options)
-        return kn_fail(err, KN_USAGE, "kn_measure_options was not initialized with KN_MEASURE_OPTIONS_INIT");
+    *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_measure_options, KN_MEASURE_OPTIONS_INIT, options, "measure options", err);
     job j = {.ctx = ctx, .workload = workload, .summary_path = summary};
     kn_measuring_init(&j.m, ctx, spec, options);
     kn_status st = answer(out, &j, err);
     if (j.summary != j.m.release) kn_table_free(j.summary);
-    free_side(&j.original, j.column_count);
-    free_side(&j.release, j.column_count);
+    kn_freq_free(j.original.freq);
+    kn_freq_free(j.release.freq);
     kn_free(j.names);
     kn_free(j.extra);
-    kn_free(j.statistics);
-    kn_free(j.columns);
-    kn_free(j.quasi);
-    kn_free(j.class_of);
-    kn_free(j.published);
     kn_free(j.answers);
     kn_measuring_free(&j.m);
     return st;

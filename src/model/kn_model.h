@@ -19,6 +19,7 @@
 
 #include <kanon/models.h>
 
+#include "kn_arena.h"
 #include "kn_exact.h"
 #include "kn_hierarchy.h"
 #include "kn_model_terms.h"
@@ -53,8 +54,9 @@ KN_CHECK kn_status kn_reference_make(kn_reference *out, kn_context *ctx, int64_t
                                      const kn_hierarchy *hierarchy, kn_error *err);
 void               kn_reference_free(kn_reference *reference);
 
-/* Room to work in, for one thread and one reference. */
+/* Memory to work in, for one thread and one reference. */
 typedef struct kn_scratch {
+    kn_arena  arena;
     kn_i128  *heap;     /* values; used where class and reference differ in missing cells */
     int64_t  *rows;     /* per node, 0 between calls                                      */
     kn_u128  *surplus;  /* per node, 0 between calls                                      */

@@ -28,7 +28,7 @@ void kn_population_set_free(kn_population_set *p)
     kn_free(p);
 }
 
-/* Room for `count` combinations. */
+/* With memory for `count` combinations. */
 static kn_status create(kn_population_set **out, kn_context *ctx, int quasi_count, int64_t count, kn_error *err)
 {
     kn_population_set *p = kn_alloc_zero(ctx, sizeof *p);

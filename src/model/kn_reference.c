@@ -53,26 +53,18 @@ kn_status kn_reference_make(kn_reference *out, kn_context *ctx, int64_t *counts,
 
 kn_status kn_scratch_make(kn_scratch *out, const kn_reference *r, kn_error *err)
 {
-    *out = (kn_scratch){.heap = NULL};
+    *out = (kn_scratch){.arena = {.ctx = r->ctx}};
     size_t nodes = r->hierarchy ? r->hierarchy->nodes : 0;
-    out->heap = kn_alloc_array(r->ctx, (size_t)r->values + 1, sizeof *out->heap);
-    bool made = out->heap;
-    if (nodes > 0) {
-        out->rows = kn_alloc_array_zero(r->ctx, nodes, sizeof *out->rows);
-        out->surplus = kn_alloc_array_zero(r->ctx, nodes, sizeof *out->surplus);
-        out->touched = kn_alloc_array(r->ctx, nodes, sizeof *out->touched);
-        made = made && out->rows && out->surplus && out->touched;
-    }
-    if (made) return KN_OK;
+    out->heap = kn_arena_array(&out->arena, (size_t)r->values + 1, sizeof *out->heap);
+    out->rows = kn_arena_array_zero(&out->arena, nodes, sizeof *out->rows);
+    out->surplus = kn_arena_array_zero(&out->arena, nodes, sizeof *out->surplus);
+    out->touched = kn_arena_array(&out->arena, nodes, sizeof *out->touched);
+    if (!out->arena.failed) return KN_OK;
     kn_scratch_free(out);
     return kn_fail_memory(err, r->ctx, "measuring privacy models");
 }
 
 void kn_scratch_free(kn_scratch *s)
 {
-    kn_free(s->heap);
-    kn_free(s->rows);
-    kn_free(s->surplus);
-    kn_free(s->touched);
-    *s = (kn_scratch){.heap = NULL};
+    kn_arena_free(&s->arena);
 }

@@ -13,6 +13,7 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_freq.h"
+#include "kn_sort.h"
 
 #define WHAT "preparing the privacy models"
 
@@ -163,32 +164,6 @@ static kn_status check_model(const kn_requirements *r, int i, kn_error *err)
 
 /* ---- How many different values a class needs ---- */
 
-static int largest_first(const int64_t *counts, uint32_t a, uint32_t b)
-{
-    return counts[a] != counts[b] ? (counts[a] > counts[b] ? -1 : 1) : (a < b ? -1 : a > b);
-}
-
-/* The codes, those of the most frequent values first (heapsort). */
-static void sort_codes(uint32_t *codes, uint32_t count, const int64_t *counts)
-{
-    for (uint32_t start = count / 2, end = count; end > 1;) {
-        uint32_t moved, at;
-        if (start > 0) {
-            moved = codes[at = --start];
-        } else {
-            moved = codes[--end];
-            codes[end] = codes[0];
-            at = 0;
-        }
-        for (uint64_t child; (child = 2 * (uint64_t)at + 1) < end; at = (uint32_t)child) {
-            if (child + 1 < end && largest_first(counts, codes[child], codes[child + 1]) < 0) child++;
-            if (largest_first(counts, moved, codes[child]) >= 0) break;
-            codes[at] = codes[child];
-        }
-        codes[at] = moved;
-    }
-}
-
 /* Can a class whose values make up at most `top` of the reference's rows satisfy the model? What it lacks, N - top, must
  * be moved at least by the smallest distance; and beta allows it N at most from (1 + beta) top. */
 static bool share_suffices(const kn_model *m, const kn_reference *r, int64_t top)
@@ -205,18 +180,18 @@ static bool share_suffices(const kn_model *m, const kn_reference *r, int64_t top
     return kn_quotient_compare(moved, kn_quotient_of(m->bound)) <= 0;
 }
 
-static int64_t values_for_share(const kn_model *m, const kn_reference *r, const uint32_t *codes)
+static int64_t values_for_share(const kn_model *m, const kn_reference *r, const kn_sort_record *codes)
 {
     int64_t top = 0;
     for (uint32_t i = 0; i < r->occurring; i++) {
-        top += r->counts[codes[i]];
+        top += r->counts[codes[i].id];
         if (share_suffices(m, r, top)) return (int64_t)i + 1;
     }
     return r->occurring;
 }
 
 /* The least number of different values with which a class can satisfy the model. `codes`: the most frequent first. */
-static int64_t implied_values(const kn_model *m, const kn_reference *r, const uint32_t *codes)
+static int64_t implied_values(const kn_model *m, const kn_reference *r, const kn_sort_record *codes)
 {
     uint64_t whole;
     switch (m->kind) {
@@ -238,19 +213,20 @@ static int64_t implied_values(const kn_model *m, const kn_reference *r, const ui
 static kn_status find_distinct(kn_requirements *r, int s, kn_error *err)
 {
     const kn_reference *reference = &r->references[s];
-    uint32_t           *codes = kn_alloc_array(r->ctx, (size_t)reference->occurring, sizeof *codes), count = 0;
+    kn_sort_record     *codes = kn_alloc_array(r->ctx, (size_t)reference->occurring, sizeof *codes);
+    size_t              count = 0;
     if (!codes) return kn_fail_memory(err, r->ctx, WHAT);
     for (uint32_t c = 0; c <= reference->values; c++)
-        if (reference->counts[c] > 0) codes[count++] = c;
-    sort_codes(codes, count, reference->counts);
+        if (reference->counts[c] > 0) codes[count++] = (kn_sort_record){UINT64_MAX - (uint64_t)reference->counts[c], c};
+    kn_status st = kn_sort_records(r->ctx, codes, count, NULL, NULL, err);
     r->distinct[s] = 1;
-    for (int i = 0; i < r->model_count; i++) {
+    for (int i = 0; i < r->model_count && st == KN_OK; i++) {
         if (r->sensitive_of[i] != s) continue;
         int64_t needed = implied_values(&r->models[i], reference, codes);
         if (needed > r->distinct[s]) r->distinct[s] = needed;
     }
     kn_free(codes);
-    return KN_OK;
+    return st;
 }
 
 /* ---- Making ---- */
@@ -269,14 +245,13 @@ static kn_status count_persons(kn_requirements *r, const kn_table *table, kn_err
 static kn_status make(kn_requirements *r, const kn_table *table, const kn_requirements_options *o, kn_error *err)
 {
     size_t models = (size_t)o->model_count;
-    r->models = kn_alloc_array(r->ctx, models, sizeof *r->models);
-    r->asked = kn_alloc_array(r->ctx, models, sizeof *r->asked);
-    r->sensitive_of = kn_alloc_array(r->ctx, models, sizeof *r->sensitive_of);
-    r->sensitive = kn_alloc_array(r->ctx, models, sizeof *r->sensitive);
-    r->distinct = kn_alloc_array(r->ctx, models, sizeof *r->distinct);
-    r->references = kn_alloc_array_zero(r->ctx, models, sizeof *r->references);
-    if (!r->models || !r->asked || !r->sensitive_of || !r->sensitive || !r->distinct || !r->references)
-        return kn_fail_memory(err, r->ctx, WHAT);
+    r->models = kn_arena_array(&r->arena, models, sizeof *r->models);
+    r->asked = kn_arena_array(&r->arena, models, sizeof *r->asked);
+    r->sensitive_of = kn_arena_array(&r->arena, models, sizeof *r->sensitive_of);
+    r->sensitive = kn_arena_array(&r->arena, models, sizeof *r->sensitive);
+    r->distinct = kn_arena_array(&r->arena, models, sizeof *r->distinct);
+    r->references = kn_arena_array_zero(&r->arena, models, sizeof *r->references);
+    if (r->arena.failed) return kn_fail_memory(err, r->ctx, WHAT);
     take_models(r, o);
     KN_TRY(find_sensitive(r, table, err));
     if (table->rows == 0) return kn_fail(err, KN_INPUT, "the table has no rows");
@@ -315,6 +290,7 @@ kn_status kn_requirements_make(kn_requirements **out, kn_context *ctx, const kn_
     kn_requirements *r = kn_alloc_zero(ctx, sizeof *r);
     if (!r) return kn_fail_memory(err, ctx, WHAT);
     r->ctx = ctx;
+    kn_arena_init(&r->arena, ctx);
     r->entity = options->entity < 0 ? -1 : options->entity;
     r->linked = r->entity >= 0 && options->linked;
     kn_status st = make(r, table, options, err);
@@ -328,13 +304,8 @@ kn_status kn_requirements_make(kn_requirements **out, kn_context *ctx, const kn_
 void kn_requirements_free(kn_requirements *r)
 {
     if (!r) return;
-    for (int s = 0; s < r->sensitive_count && r->references; s++) kn_reference_free(&r->references[s]);
-    kn_free(r->models);
-    kn_free(r->asked);
-    kn_free(r->sensitive_of);
-    kn_free(r->sensitive);
-    kn_free(r->distinct);
-    kn_free(r->references);
+    for (int s = 0; s < r->sensitive_count; s++) kn_reference_free(&r->references[s]);
+    kn_arena_free(&r->arena);
     kn_free(r);
 }
 

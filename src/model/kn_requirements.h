@@ -22,6 +22,7 @@
 #ifndef KN_REQUIREMENTS_H
 #define KN_REQUIREMENTS_H
 
+#include "kn_arena.h"
 #include "kn_model.h"
 
 typedef struct kn_requirements_options {
@@ -35,6 +36,7 @@ typedef struct kn_requirements_options {
 
 typedef struct kn_requirements {
     kn_context   *ctx;
+    kn_arena      arena;        /* of the arrays below                                                       */
     int           model_count;  /* that look at one class                                                    */
     kn_model     *models;       /* the cheapest first; their attribute texts are borrowed                    */
     int          *asked;        /* per model: which of the options' models it is                             */

@@ -1,18 +1,17 @@
-/* kn_requirements_feasible.c: requirements that nothing can satisfy, told before a search: the one class of all rows is
- * asked. kn_requirements.h says why that decides, and when.
+/* kn_requirements_feasible.c: requirements that nothing can satisfy, found before a search: the one class of all rows is
+ * judged. kn_requirements.h says why that decides, and when.
  *
  * Cost: that of the models for one class with all values.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
-#include <stdio.h>
 
-#include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_requirements.h"
 
 typedef struct whole {
     const kn_requirements  *r;
+    kn_arena                arena;
     uint32_t               *codes; /* of all references, one after the other */
     int64_t                *counts;
     kn_histogram           *histograms;
@@ -22,9 +21,7 @@ typedef struct whole {
 
 static void whole_end(whole *w)
 {
-    kn_free(w->codes);
-    kn_free(w->counts);
-    kn_free(w->histograms);
+    kn_arena_free(&w->arena);
     kn_requirements_scratch_free(&w->scratch);
 }
 
@@ -46,13 +43,13 @@ static void fill_histograms(whole *w)
 /* Must be ended, also on failure. */
 static kn_status whole_begin(whole *w, const kn_requirements *r, const kn_population_set *population, kn_error *err)
 {
-    *w = (whole){.r = r};
+    *w = (whole){.r = r, .arena = {.ctx = r->ctx}};
     size_t values = 0;
     for (int s = 0; s < r->sensitive_count; s++) values += r->references[s].occurring;
-    w->codes = kn_alloc_array(r->ctx, values, sizeof *w->codes);
-    w->counts = kn_alloc_array(r->ctx, values, sizeof *w->counts);
-    w->histograms = kn_alloc_array(r->ctx, (size_t)r->sensitive_count, sizeof *w->histograms);
-    if (!w->codes || !w->counts || !w->histograms) return kn_fail_memory(err, r->ctx, "preparing the privacy models");
+    w->codes = kn_arena_array(&w->arena, values, sizeof *w->codes);
+    w->counts = kn_arena_array(&w->arena, values, sizeof *w->counts);
+    w->histograms = kn_arena_array(&w->arena, (size_t)r->sensitive_count, sizeof *w->histograms);
+    if (w->arena.failed) return kn_fail_memory(err, r->ctx, "preparing the privacy models");
     KN_TRY(kn_requirements_scratch_make(&w->scratch, r, err));
     fill_histograms(w);
     w->view = (kn_class_view){r->rows, r->persons, 0, population ? population->unit : 1, w->histograms};
@@ -61,22 +58,6 @@ static kn_status whole_begin(whole *w, const kn_requirements *r, const kn_popula
 }
 
 /* ---- Why not ---- */
-
-typedef struct model_name {
-    char text[64];
-} model_name;
-
-/* "l-diversity (entropy)" */
-static model_name name_of(const kn_model *m)
-{
-    model_name  name;
-    const char *variant = kn_model_variant(m->kind);
-    if (variant)
-        snprintf(name.text, sizeof name.text, "%s (%s)", kn_model_name(m->kind), variant);
-    else
-        snprintf(name.text, sizeof name.text, "%s", kn_model_name(m->kind));
-    return name;
-}
 
 static kn_status too_few(const kn_requirements *r, const char *name, int64_t needed, kn_error *err)
 {
@@ -116,10 +97,12 @@ static kn_status check_shares(whole *w, int i, const kn_population_set *populati
     if (presence)
         return kn_fail(err, KN_UNMET, "%s: the table holds %.6g of the population, which is %s", kn_model_name(m->kind),
                        reached, above ? "more than max" : "less than min");
+    const char *variant = kn_model_variant(m->kind);
     return kn_fail(err, KN_UNMET,
-                   "%s: column \"%s\" is too uneven: all rows together reach %.6g, and without suppression no release "
-                   "can do better",
-                   name_of(m).text, m->attribute, reached);
+                   "%s%s%s%s: column \"%s\" is too uneven: all rows together reach %.6g, and without suppression no "
+                   "release can do better",
+                   kn_model_name(m->kind), variant ? " (" : "", variant ? variant : "", variant ? ")" : "",
+                   m->attribute, reached);
 }
 
 static kn_status check(whole *w, const kn_population_set *population, bool suppressing, kn_error *err)

@@ -15,31 +15,31 @@
 #include "kn_compare.h"
 #include "kn_error.h"
 
-static bool allocate(kn_row_judge *j, kn_context *ctx)
+static bool allocate(kn_row_judge *j)
 {
     const kn_requirements *r = j->requirements;
+    kn_arena              *arena = &j->arena;
     size_t                 n = (size_t)r->sensitive_count + 1;
-    j->histograms = kn_alloc_array_zero(ctx, n, sizeof *j->histograms);
-    j->codes = kn_alloc_array_zero(ctx, n, sizeof *j->codes);
-    j->counts = kn_alloc_array_zero(ctx, n, sizeof *j->counts);
-    j->rows_of = kn_alloc_array_zero(ctx, n, sizeof *j->rows_of);
-    if (!j->histograms || !j->codes || !j->counts || !j->rows_of) return false;
-    for (int s = 0; s < r->sensitive_count; s++) {
+    j->histograms = kn_arena_array_zero(arena, n, sizeof *j->histograms);
+    j->codes = kn_arena_array(arena, n, sizeof *j->codes);
+    j->counts = kn_arena_array(arena, n, sizeof *j->counts);
+    j->rows_of = kn_arena_array(arena, n, sizeof *j->rows_of);
+    for (int s = 0; s < r->sensitive_count && !arena->failed; s++) {
         size_t values = (size_t)j->table->columns[r->sensitive[s]].dict.count + 1;
-        j->codes[s] = kn_alloc_array(ctx, values, sizeof **j->codes);
-        j->counts[s] = kn_alloc_array(ctx, values, sizeof **j->counts);
-        j->rows_of[s] = kn_alloc_array_zero(ctx, values, sizeof **j->rows_of);
-        if (!j->codes[s] || !j->counts[s] || !j->rows_of[s]) return false;
+        j->codes[s] = kn_arena_array(arena, values, sizeof **j->codes);
+        j->counts[s] = kn_arena_array(arena, values, sizeof **j->counts);
+        j->rows_of[s] = kn_arena_array_zero(arena, values, sizeof **j->rows_of);
     }
-    if (r->entity < 0) return true;
-    j->stamps = kn_alloc_array_zero(ctx, (size_t)j->table->columns[r->entity].dict.count + 1, sizeof *j->stamps);
-    return j->stamps != NULL;
+    if (r->entity >= 0)
+        j->stamps = kn_arena_array_zero(arena, (size_t)j->table->columns[r->entity].dict.count + 1, sizeof *j->stamps);
+    return !arena->failed;
 }
 
 kn_status kn_row_judge_make(kn_row_judge *out, kn_context *ctx, const kn_table *table,
                             const kn_requirements *requirements, kn_error *err)
 {
-    *out = (kn_row_judge){.ctx = ctx, .table = table, .requirements = requirements, .smallest = requirements->k};
+    *out = (kn_row_judge){
+        .ctx = ctx, .table = table, .requirements = requirements, .arena = {.ctx = ctx}, .smallest = requirements->k};
     if (requirements->population) {
         *out = (kn_row_judge){0};
         return kn_fail(err, KN_USAGE, "k-map and delta-presence need a full-domain method, such as optimal");
@@ -49,7 +49,7 @@ kn_status kn_row_judge_make(kn_row_judge *out, kn_context *ctx, const kn_table *
                          (requirements->average.numerator ? requirements->average.numerator : 1);
         if ((int64_t)least > out->smallest) out->smallest = (int64_t)least;
     }
-    if (!allocate(out, ctx)) {
+    if (!allocate(out)) {
         kn_row_judge_free(out);
         return kn_fail_memory(err, ctx, "judging classes");
     }
@@ -61,16 +61,7 @@ kn_status kn_row_judge_make(kn_row_judge *out, kn_context *ctx, const kn_table *
 void kn_row_judge_free(kn_row_judge *j)
 {
     if (!j->requirements) return; /* never made, or freed before */
-    for (int s = 0; s < j->requirements->sensitive_count; s++) {
-        if (j->codes) kn_free(j->codes[s]);
-        if (j->counts) kn_free(j->counts[s]);
-        if (j->rows_of) kn_free(j->rows_of[s]);
-    }
-    kn_free(j->histograms);
-    kn_free(j->codes);
-    kn_free(j->counts);
-    kn_free(j->rows_of);
-    kn_free(j->stamps);
+    kn_arena_free(&j->arena);
     kn_free(j->pairs);
     kn_requirements_scratch_free(&j->scratch);
     *j = (kn_row_judge){0};

@@ -14,6 +14,7 @@ typedef struct kn_row_judge {
     const kn_table         *table;
     const kn_requirements  *requirements;
     kn_requirements_scratch scratch;
+    kn_arena                arena;
     kn_histogram           *histograms; /* per sensitive column                                       */
     uint32_t              **codes;      /* per sensitive column: the values met                       */
     int64_t               **counts;
@@ -37,7 +38,7 @@ KN_CHECK kn_status kn_row_judge_holds(bool *out, kn_row_judge *judge, const void
 /* Is `smallest`, in rows, all that a class needs? */
 static inline bool kn_row_judge_size_says_all(const kn_row_judge *judge)
 {
-    return judge->requirements->k_only && judge->requirements->entity < 0;
+    return judge->requirements->k_only;
 }
 
 #endif

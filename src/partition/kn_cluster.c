@@ -19,6 +19,7 @@
 #include "kn_alloc.h"
 #include "kn_compare.h"
 #include "kn_error.h"
+#include "kn_sort.h"
 
 enum { MOVING_PASSES = 4 };
 
@@ -77,25 +78,12 @@ kn_status kn_clusterer_make(kn_clusterer **out, const kn_space *space, const kn_
     c->space = space;
     c->dimensions = d;
     c->most = most;
-    c->weights = kn_alloc_array(ctx, d, sizeof *c->weights);
-    c->order = kn_alloc_array(ctx, n, sizeof *c->order);
-    c->starts = kn_alloc_array(ctx, n + 1, sizeof *c->starts);
-    c->local = kn_alloc_array(ctx, n, d * sizeof *c->local);
-    c->values = kn_alloc_array(ctx, n, d * sizeof *c->values);
-    c->value_count = kn_alloc_array(ctx, d, sizeof *c->value_count);
-    c->remaining = kn_alloc_array(ctx, n, sizeof *c->remaining);
-    c->group_of = kn_alloc_array(ctx, n, sizeof *c->group_of);
-    c->join = kn_alloc_array(ctx, n, d * sizeof *c->join);
-    c->member = kn_alloc_array(ctx, n, d * sizeof *c->member);
-    c->now = kn_alloc_array(ctx, d, sizeof *c->now);
-    c->groups = kn_alloc_array(ctx, n, sizeof *c->groups);
-    c->cells = kn_alloc_array(ctx, n, d * sizeof *c->cells);
-    c->use_offset = kn_alloc_array(ctx, d, sizeof *c->use_offset);
-    c->moved = kn_alloc_array(ctx, n, space->stride);
-    c->fill = kn_alloc_array(ctx, n, sizeof *c->fill);
-    if (!c->weights || !c->order || !c->starts || !c->local || !c->values || !c->value_count || !c->remaining ||
-        !c->group_of || !c->join || !c->member || !c->now || !c->groups || !c->cells || !c->use_offset || !c->moved ||
-        !c->fill) {
+    if (!KN_ALLOC(ctx, c->weights, d) || !KN_ALLOC(ctx, c->order, n) || !KN_ALLOC(ctx, c->starts, n + 1) ||
+        !KN_ALLOC(ctx, c->local, n * d) || !KN_ALLOC(ctx, c->values, n * d) || !KN_ALLOC(ctx, c->value_count, d) ||
+        !KN_ALLOC(ctx, c->remaining, n) || !KN_ALLOC(ctx, c->group_of, n) || !KN_ALLOC(ctx, c->join, n * d) ||
+        !KN_ALLOC(ctx, c->member, n * d) || !KN_ALLOC(ctx, c->now, d) || !KN_ALLOC(ctx, c->groups, n) ||
+        !KN_ALLOC(ctx, c->cells, n * d) || !KN_ALLOC(ctx, c->use_offset, d) || !KN_ALLOC(ctx, c->fill, n) ||
+        !(c->moved = kn_alloc_array(ctx, n, space->stride))) {
         kn_clusterer_free(c);
         return kn_fail_memory(err, ctx, "partitioning");
     }
@@ -129,35 +117,14 @@ static bool equal_points(const kn_clusterer *c, uint32_t a, uint32_t b)
     return true;
 }
 
-static bool comes_before(const kn_clusterer *c, uint32_t a, uint32_t b)
+static bool comes_before(const void *arg, uint32_t a, uint32_t b)
 {
+    const kn_clusterer *c = arg;
     for (size_t q = 0; q < c->dimensions; q++) {
         uint32_t x = position_at(c, q, a), y = position_at(c, q, b);
         if (x != y) return x < y;
     }
     return kn_space_row(c->space, a) < kn_space_row(c->space, b);
-}
-
-/* Heapsort: no second array, no worst case, no comparison through a global. */
-static void sort_records(kn_clusterer *c, uint32_t n)
-{
-    uint32_t *a = c->order;
-    for (uint32_t end = n, start = n / 2; end > 1;) {
-        if (start > 0)
-            start--;
-        else {
-            uint32_t top = a[0];
-            a[0] = a[--end];
-            a[end] = top;
-        }
-        for (uint32_t root = start, child; (child = 2 * root + 1) < end; root = child) {
-            if (child + 1 < end && comes_before(c, a[child], a[child + 1])) child++;
-            if (!comes_before(c, a[root], a[child])) break;
-            uint32_t held = a[root];
-            a[root] = a[child];
-            a[child] = held;
-        }
-    }
 }
 
 static void number_values(kn_clusterer *c, size_t q)
@@ -179,7 +146,7 @@ static void take_points(kn_clusterer *c, kn_region region)
 {
     uint32_t n = region.end - region.begin;
     for (uint32_t i = 0; i < n; i++) c->order[i] = region.begin + i;
-    sort_records(c, n);
+    kn_sort_numbers(c->order, n, comes_before, c);
     c->points = 0;
     for (uint32_t i = 0; i < n; i++)
         if (i == 0 || !equal_points(c, c->order[i], c->order[i - 1])) c->starts[c->points++] = i;
@@ -362,15 +329,13 @@ static uint16_t *use_at(const kn_clusterer *c, uint32_t g, size_t q, uint32_t v)
 /* Counts, for every class, the points with each value: what a class shows after a point left. */
 static kn_status count_uses(kn_clusterer *c, kn_error *err)
 {
-    void *uses = c->uses;
     c->use_width = 0;
     for (size_t q = 0; q < c->dimensions; q++) {
         c->use_offset[q] = c->use_width;
         c->use_width += c->value_count[q];
     }
-    if (!kn_grow(c->space->ctx, &uses, &c->use_capacity, c->group_count * c->use_width, sizeof *c->uses))
+    if (!KN_GROW(c->space->ctx, &c->uses, &c->use_capacity, c->group_count * c->use_width))
         return kn_fail_memory(err, c->space->ctx, "partitioning");
-    c->uses = uses;
     memset(c->uses, 0, c->group_count * c->use_width * sizeof *c->uses);
     for (uint32_t p = 0; p < c->points; p++)
         for (size_t q = 0; q < c->dimensions && c->group_of[p] != UINT32_MAX; q++)

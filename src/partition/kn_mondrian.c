@@ -87,9 +87,7 @@ typedef struct mondrian {
 
 bool kn_regions_add(kn_regions *regions, kn_context *ctx, kn_region region)
 {
-    void *items = regions->items;
-    if (!kn_grow(ctx, &items, &regions->capacity, regions->count + 1, sizeof region)) return false;
-    regions->items = items;
+    if (!KN_GROW(ctx, &regions->items, &regions->capacity, regions->count + 1)) return false;
     regions->items[regions->count++] = region;
     return true;
 }
@@ -267,11 +265,8 @@ static kn_status cut_off_child(uint32_t *middle, const mondrian *m, worker_state
 static kn_status move_lowest_rows(const mondrian *m, worker_state *w, kn_region region, uint32_t wanted, kn_error *err)
 {
     const kn_space *space = m->space;
-    void           *rows = w->rows;
     if (wanted == 0 || wanted == size_of(region)) return KN_OK;
-    if (!kn_grow(m->ctx, &rows, &w->row_capacity, size_of(region), sizeof *w->rows))
-        return kn_fail_memory(err, m->ctx, WHAT);
-    w->rows = rows;
+    if (!KN_GROW(m->ctx, &w->rows, &w->row_capacity, size_of(region))) return kn_fail_memory(err, m->ctx, WHAT);
     for (uint32_t i = 0; i < size_of(region); i++) w->rows[i] = kn_space_row(space, region.begin + i);
     qsort(w->rows, size_of(region), sizeof *w->rows, kn_compare_u32);
     /* Row numbers are a field of the record like any other: cut by it. */
@@ -508,8 +503,7 @@ static kn_status join(kn_regions *out, mondrian *m, int64_t count, kn_error *err
 {
     size_t total = 0;
     for (int64_t i = 0; i < count; i++) total += m->finished[i].count;
-    out->items = kn_alloc_array(m->ctx, total + 1, sizeof *out->items);
-    if (!out->items) return kn_fail_memory(err, m->ctx, WHAT);
+    if (!KN_ALLOC(m->ctx, out->items, total + 1)) return kn_fail_memory(err, m->ctx, WHAT);
     out->capacity = total + 1;
     for (int64_t i = 0; i < count; i++) {
         if (m->finished[i].count)
@@ -522,17 +516,14 @@ static kn_status join(kn_regions *out, mondrian *m, int64_t count, kn_error *err
 static kn_status make_workers(mondrian *m, kn_error *err)
 {
     size_t dimensions = (size_t)m->space->count;
-    m->workers = kn_alloc_array_zero(m->ctx, (size_t)m->worker_count, sizeof *m->workers);
-    m->round = kn_alloc_array(m->ctx, 2 * ROUNDS_UNTIL, sizeof *m->round);
-    m->next = kn_alloc_array(m->ctx, 2 * ROUNDS_UNTIL, sizeof *m->next);
-    m->finished = kn_alloc_array_zero(m->ctx, 2 * ROUNDS_UNTIL, sizeof *m->finished);
-    if (!m->workers || !m->round || !m->next || !m->finished) return kn_fail_memory(err, m->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(m->ctx, m->workers, (size_t)m->worker_count) || !KN_ALLOC(m->ctx, m->round, 2 * ROUNDS_UNTIL) ||
+        !KN_ALLOC(m->ctx, m->next, 2 * ROUNDS_UNTIL) || !KN_ALLOC_ZERO(m->ctx, m->finished, 2 * ROUNDS_UNTIL))
+        return kn_fail_memory(err, m->ctx, WHAT);
     for (int i = 0; i < m->worker_count; i++) {
         worker_state *w = &m->workers[i];
-        w->spans = kn_alloc_array(m->ctx, dimensions, sizeof *w->spans);
-        w->order = kn_alloc_array(m->ctx, dimensions, sizeof *w->order);
-        w->counts = kn_alloc_array_zero(m->ctx, m->space->most_positions, sizeof *w->counts);
-        if (!w->spans || !w->order || !w->counts) return kn_fail_memory(err, m->ctx, WHAT);
+        if (!KN_ALLOC(m->ctx, w->spans, dimensions) || !KN_ALLOC(m->ctx, w->order, dimensions) ||
+            !KN_ALLOC_ZERO(m->ctx, w->counts, m->space->most_positions))
+            return kn_fail_memory(err, m->ctx, WHAT);
         KN_TRY(kn_row_judge_make(&w->judge, m->ctx, m->problem->table, m->problem->requirements, err));
         if (m->workload) KN_TRY(kn_cut_chooser_make(&w->chooser, m->space, m->workload, err));
         if (m->bucket == 0) continue;
@@ -564,24 +555,14 @@ static void free_all(mondrian *m, kn_partition_counters *counters)
     for (int i = 0; m->workers && i < m->worker_count; i++) {
         worker_state *w = &m->workers[i];
         add_counters(counters, &w->counters);
-        kn_free(w->spans);
-        kn_free(w->order);
-        kn_free(w->counts);
-        kn_free(w->rows);
-        kn_free(w->stack.items);
-        kn_free(w->classes.items);
-        kn_free(w->grown.items);
-        kn_free(w->records);
+        KN_FREE(w->spans, w->order, w->counts, w->rows, w->stack.items, w->classes.items, w->grown.items, w->records);
         kn_cut_chooser_free(w->chooser);
         kn_clusterer_free(w->clusterer);
         kn_row_judge_free(&w->judge);
     }
     for (int i = 0; m->finished && i < 2 * ROUNDS_UNTIL; i++) kn_free(m->finished[i].items);
     kn_region_workload_free(m->workload);
-    kn_free(m->workers);
-    kn_free(m->round);
-    kn_free(m->next);
-    kn_free(m->finished);
+    KN_FREE(m->workers, m->round, m->next, m->finished);
 }
 
 kn_status kn_mondrian_run(kn_regions *out, kn_partition_counters *counters, const kn_space *space,

@@ -45,9 +45,7 @@ typedef struct single {
 
 static bool add_interval(single *s, interval item)
 {
-    void *items = s->intervals;
-    if (!kn_grow(s->ctx, &items, &s->interval_capacity, s->interval_count + 1, sizeof item)) return false;
-    s->intervals = items;
+    if (!KN_GROW(s->ctx, &s->intervals, &s->interval_capacity, s->interval_count + 1)) return false;
     s->intervals[s->interval_count++] = item;
     return true;
 }
@@ -56,10 +54,7 @@ static bool add_interval(single *s, interval item)
 static bool add_region(single *s, kn_region region, size_t like)
 {
     size_t dimensions = (size_t)s->space->count;
-    void  *member = s->member;
-    if (!kn_grow(s->ctx, &member, &s->member_capacity, (s->regions.count + 1) * dimensions, sizeof *s->member))
-        return false;
-    s->member = member;
+    if (!KN_GROW(s->ctx, &s->member, &s->member_capacity, (s->regions.count + 1) * dimensions)) return false;
     uint32_t *mine = s->member + s->regions.count * dimensions;
     for (size_t q = 0; q < dimensions; q++) mine[q] = like == SIZE_MAX ? (uint32_t)q : s->member[like * dimensions + q];
     return kn_regions_add(&s->regions, s->ctx, region);
@@ -257,11 +252,6 @@ kn_status kn_mondrian_1d_run(kn_regions *out, kn_span **spans, kn_partition_coun
     if (status == KN_OK) status = hand_over(out, spans, &s, err);
     kn_progress_end(space->ctx);
     kn_row_judge_free(&s.judge);
-    kn_free(s.intervals);
-    kn_free(s.regions.items);
-    kn_free(s.member);
-    kn_free(s.counts);
-    kn_free(s.all);
-    kn_free(s.bad);
+    KN_FREE(s.intervals, s.regions.items, s.member, s.counts, s.all, s.bad);
     return status;
 }

@@ -94,11 +94,7 @@ static uint32_t positions_before(const kn_dimension *d, double value, bool or_at
 void kn_region_workload_free(kn_region_workload *w)
 {
     if (!w) return;
-    kn_free(w->queries);
-    kn_free(w->predicates);
-    kn_free(w->stretches);
-    kn_free(w->units);
-    kn_free(w);
+    KN_FREE(w->queries, w->predicates, w->stretches, w->units, w);
 }
 
 static void add_query(kn_region_workload *w, const kn_region_query *from)
@@ -134,11 +130,8 @@ kn_status kn_region_workload_make(kn_region_workload **out, const kn_space *spac
             stretches += (size_t)problem->queries[q].predicates[p].interval_count;
         }
     w->space = space;
-    w->queries = kn_alloc_array(ctx, (size_t)problem->query_count + 1, sizeof *w->queries);
-    w->predicates = kn_alloc_array(ctx, predicates + 1, sizeof *w->predicates);
-    w->stretches = kn_alloc_array(ctx, stretches + 1, sizeof *w->stretches);
-    w->units = kn_alloc_array(ctx, (size_t)space->count + 1, sizeof *w->units);
-    if (!w->queries || !w->predicates || !w->stretches || !w->units) {
+    if (!KN_ALLOC(ctx, w->queries, (size_t)problem->query_count + 1) || !KN_ALLOC(ctx, w->predicates, predicates + 1) ||
+        !KN_ALLOC(ctx, w->stretches, stretches + 1) || !KN_ALLOC(ctx, w->units, (size_t)space->count + 1)) {
         kn_region_workload_free(w);
         return kn_fail_memory(err, ctx, "partitioning");
     }
@@ -154,11 +147,7 @@ kn_status kn_region_workload_make(kn_region_workload **out, const kn_space *spac
 void kn_cut_chooser_free(kn_cut_chooser *c)
 {
     if (!c) return;
-    kn_free(c->affected);
-    kn_free(c->counts);
-    kn_free(c->below);
-    kn_free(c->marked);
-    kn_free(c);
+    KN_FREE(c->affected, c->counts, c->below, c->marked, c);
 }
 
 kn_status kn_cut_chooser_make(kn_cut_chooser **out, const kn_space *space, const kn_region_workload *workload,
@@ -168,11 +157,9 @@ kn_status kn_cut_chooser_make(kn_cut_chooser **out, const kn_space *space, const
     kn_cut_chooser *c = kn_alloc_zero(space->ctx, sizeof *c);
     if (!c) return kn_fail_memory(err, space->ctx, "partitioning");
     *c = (kn_cut_chooser){.space = space, .workload = workload};
-    c->affected = kn_alloc_array(space->ctx, workload->predicate_count + 1, sizeof *c->affected);
-    c->counts = kn_alloc_array_zero(space->ctx, positions, sizeof *c->counts);
-    c->below = kn_alloc_array(space->ctx, positions, sizeof *c->below);
-    c->marked = kn_alloc_array_zero(space->ctx, positions, sizeof *c->marked);
-    if (!c->affected || !c->counts || !c->below || !c->marked) {
+    if (!KN_ALLOC(space->ctx, c->affected, workload->predicate_count + 1) ||
+        !KN_ALLOC_ZERO(space->ctx, c->counts, positions) || !KN_ALLOC(space->ctx, c->below, positions) ||
+        !KN_ALLOC_ZERO(space->ctx, c->marked, positions)) {
         kn_cut_chooser_free(c);
         return kn_fail_memory(err, space->ctx, "partitioning");
     }

@@ -29,8 +29,7 @@ static kn_status partition(kn_plan **out, kn_partition_counters *counters, kn_sp
                             : kn_mondrian_run(&regions, counters, space, problem, err);
     if (status == KN_OK) status = kn_regions_plan(out, space, &regions, spans, err);
     if (status == KN_OK) counters->regions = (int64_t)regions.count;
-    kn_free(regions.items);
-    kn_free(spans);
+    KN_FREE(regions.items, spans);
     return status;
 }
 

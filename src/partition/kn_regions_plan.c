@@ -2,7 +2,7 @@
  *
  * A region's cells are as narrow as its own rows allow: one value as it stands, the lowest common ancestor in a hierarchy,
  * a range between the smallest and the largest number, or the set of values that occur. Regions that show the same (under
- * a hierarchy, or with shared ties) become one class, since a reader cannot tell them apart.
+ * a hierarchy, or with shared ties) become one class, since a reader cannot distinguish them.
  *
  * The points are needed no more when the cells are known, only whose rows they are: the rest of them is given back before
  * the plan's own arrays are made.
@@ -119,8 +119,8 @@ static kn_status place_sets(planner *p, kn_error *err)
             p->member_count += p->cells[i].b;
         }
     if (p->member_count == 0) return KN_OK;
-    p->members = kn_alloc_array(p->space->ctx, p->member_count, sizeof *p->members);
-    if (!p->members) return kn_fail_memory(err, p->space->ctx, "partitioning");
+    if (!KN_ALLOC(p->space->ctx, p->members, p->member_count))
+        return kn_fail_memory(err, p->space->ctx, "partitioning");
     return kn_parallel_for(p->space->ctx, (int64_t)p->regions->count, GRAIN, fill_sets, p, err);
 }
 
@@ -216,8 +216,8 @@ static kn_status take_cells(planner *p, uint32_t classes, kn_error *err)
 static kn_status make_plan(planner *p, kn_error *err)
 {
     uint32_t classes = 0;
-    p->class_of = kn_alloc_array(p->space->ctx, p->regions->count + 1, sizeof *p->class_of);
-    if (!p->class_of) return kn_fail_memory(err, p->space->ctx, "partitioning");
+    if (!KN_ALLOC(p->space->ctx, p->class_of, p->regions->count + 1))
+        return kn_fail_memory(err, p->space->ctx, "partitioning");
     KN_TRY(find_classes(p, &classes, err));
     KN_TRY(take_cells(p, classes, err));
     return kn_parallel_for(p->space->ctx, (int64_t)p->regions->count, GRAIN, assign_rows, p, err);
@@ -227,10 +227,9 @@ static kn_status make_scratch(planner *p, kn_error *err)
 {
     kn_context *ctx = p->space->ctx;
     p->workers = kn_context_threads(ctx);
-    p->cells = kn_alloc_array(ctx, p->regions->count * (size_t)p->space->count + 1, sizeof *p->cells);
-    p->spans = kn_alloc_array_zero(ctx, (size_t)p->workers, sizeof *p->spans);
-    p->counts = kn_alloc_array_zero(ctx, (size_t)p->workers, sizeof *p->counts);
-    if (!p->cells || !p->spans || !p->counts) return kn_fail_memory(err, ctx, "partitioning");
+    if (!KN_ALLOC(ctx, p->cells, p->regions->count * (size_t)p->space->count + 1) ||
+        !KN_ALLOC_ZERO(ctx, p->spans, (size_t)p->workers) || !KN_ALLOC_ZERO(ctx, p->counts, (size_t)p->workers))
+        return kn_fail_memory(err, ctx, "partitioning");
     for (int i = 0; i < p->workers; i++) {
         p->spans[i] = kn_alloc_array(ctx, (size_t)p->space->count, sizeof **p->spans);
         p->counts[i] = kn_alloc_array_zero(ctx, p->space->most_positions, sizeof **p->counts);
@@ -259,10 +258,6 @@ kn_status kn_regions_plan(kn_plan **out, kn_space *space, const kn_regions *regi
         if (p.spans) kn_free(p.spans[i]);
         if (p.counts) kn_free(p.counts[i]);
     }
-    kn_free(p.spans);
-    kn_free(p.counts);
-    kn_free(p.cells);
-    kn_free(p.members);
-    kn_free(p.class_of);
+    KN_FREE(p.spans, p.counts, p.cells, p.members, p.class_of);
     return status;
 }

@@ -25,8 +25,7 @@ static bool fill_values(kn_dimension *d, kn_context *ctx)
 {
     const kn_dictionary *dict = &d->column->dict;
     if (!dict->integers && !dict->decimals) return true;
-    d->values = kn_alloc_array_zero(ctx, (size_t)d->positions + 1, sizeof *d->values);
-    if (!d->values) return false;
+    if (!KN_ALLOC_ZERO(ctx, d->values, (size_t)d->positions + 1)) return false;
     for (uint32_t i = 0; i < d->positions; i++)
         d->values[i] = dict->integers ? (double)dict->integers[i] : dict->decimals[i];
     return true;
@@ -47,8 +46,7 @@ static bool make_dimension(kn_dimension *d, kn_context *ctx, const kn_partition_
     d->nodes = d->hierarchy && !(p->ordered && p->ordered[q]);
     d->positions = d->hierarchy ? d->hierarchy->leaves : d->column->dict.count;
     d->width = width_of(d->positions);
-    d->code_of = kn_alloc_array(ctx, (size_t)d->positions + 1, sizeof *d->code_of);
-    if (!d->code_of) return false;
+    if (!KN_ALLOC(ctx, d->code_of, (size_t)d->positions + 1)) return false;
     memset(d->code_of, 0xff, ((size_t)d->positions + 1) * sizeof *d->code_of);
     for (uint32_t code = 0; code <= d->column->dict.count; code++)
         d->code_of[d->hierarchy ? d->hierarchy->leaf_of_code[code] : code] = code;
@@ -111,8 +109,7 @@ kn_status kn_space_make(kn_space *out, kn_context *ctx, const kn_partition_probl
     if (p->table->rows >= UINT32_MAX - 1)
         return kn_fail(err, KN_USAGE, "partitioning takes at most 4,294,967,294 rows; this table has more");
     out->rows = (uint32_t)p->table->rows;
-    out->dimensions = kn_alloc_array_zero(ctx, (size_t)p->quasi_count, sizeof *out->dimensions);
-    if (!out->dimensions) return kn_fail_memory(err, ctx, "partitioning");
+    if (!KN_ALLOC_ZERO(ctx, out->dimensions, (size_t)p->quasi_count)) return kn_fail_memory(err, ctx, "partitioning");
     for (int q = 0; q < p->quasi_count; q++) {
         if (!make_dimension(&out->dimensions[q], ctx, p, q)) goto memory;
         if (out->dimensions[q].positions + 1 > out->most_positions)
@@ -132,12 +129,9 @@ memory:
 
 void kn_space_free(kn_space *space)
 {
-    for (int q = 0; space->dimensions && q < space->count; q++) {
-        kn_free(space->dimensions[q].code_of);
-        kn_free(space->dimensions[q].values);
-    }
-    kn_free(space->dimensions);
-    kn_free(space->records);
+    for (int q = 0; space->dimensions && q < space->count; q++)
+        KN_FREE(space->dimensions[q].code_of, space->dimensions[q].values);
+    KN_FREE(space->dimensions, space->records);
     *space = (kn_space){0};
 }
 

@@ -162,7 +162,7 @@ static kn_status condition_on(const kn_condition **out, job *j, const kn_query *
 
 /* ---- Weights ---- */
 
-/* Rows that satisfy all conditions, and those on columns that are no quasi-identifiers. */
+/* Rows that satisfy all conditions, and those on columns that are not quasi-identifiers. */
 static kn_status count_rows(double *all, double *others, job *j, const kn_condition *const *conditions, kn_error *err)
 {
     uint8_t **match = room(&j->scratch, (size_t)j->count, sizeof *match);

@@ -11,8 +11,10 @@
 #include "kn_cell_parse.h"
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_error.h"
 #include "kn_hash.h"
+#include "kn_sort.h"
 
 #define NONE KN_NODE_NONE
 
@@ -37,10 +39,7 @@ struct kn_cell_parser {
 void kn_cell_parser_free(kn_cell_parser *p)
 {
     if (!p) return;
-    kn_free(p->slots);
-    kn_free(p->first_node);
-    kn_free(p->next_node);
-    kn_free(p);
+    KN_FREE(p->slots, p->first_node, p->next_node, p);
 }
 
 void kn_cell_parser_foreign(kn_cell_parser *p)
@@ -324,28 +323,17 @@ void kn_cell_members_free(kn_cell_members *members)
     *members = (kn_cell_members){.ctx = members->ctx};
 }
 
-static void sift_down(uint32_t *heap, size_t at, size_t count)
+static int compare_codes(const void *arg, const void *a, const void *b)
 {
-    uint32_t moved = heap[at];
-    for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && heap[child] < heap[child + 1]) child++;
-        if (moved >= heap[child]) break;
-        heap[at] = heap[child];
-    }
-    heap[at] = moved;
+    (void)arg;
+    return kn_compare_u32(a, b);
 }
 
 /* Sorts and leaves out what is there twice; returns how many are left. */
 static size_t sort_codes(uint32_t *codes, size_t count)
 {
     size_t kept = 0;
-    for (size_t i = count / 2; i-- > 0;) sift_down(codes, i, count);
-    for (size_t i = count; i-- > 1;) {
-        uint32_t last = codes[i];
-        codes[i] = codes[0];
-        codes[0] = last;
-        sift_down(codes, 0, i);
-    }
+    kn_sort_in_place(codes, count, sizeof *codes, compare_codes, NULL);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || codes[kept - 1] != codes[i]) codes[kept++] = codes[i];
     return kept;
@@ -403,8 +391,8 @@ static kn_status read_members(const kn_cell_parser *p, kn_string body, char *roo
         uint32_t code = NONE;
         *fits = read_member(p, member_at(body, at, room, &end), &code);
         if (code == NONE) continue;
-        if (members->count >= UINT32_MAX || !kn_grow(members->ctx, (void **)&members->codes, &members->capacity,
-                                                     members->count + 1, sizeof *members->codes))
+        if (members->count >= UINT32_MAX ||
+            !KN_GROW(members->ctx, &members->codes, &members->capacity, members->count + 1))
             return kn_fail_memory(err, members->ctx, "reading released cells");
         members->codes[members->count++] = code;
     }
@@ -520,8 +508,8 @@ static kn_status join_readings(kn_cell *cell, const kn_cell_parser *p, kn_string
         while (node != NONE && !(on_any(h, node, levels) && kn_hierarchy_covers(h, node, h->leaf_of_code[code])))
             node = p->next_node[node];
         if (node == NONE) continue;
-        if (members->count >= UINT32_MAX || !kn_grow(members->ctx, (void **)&members->codes, &members->capacity,
-                                                     members->count + 1, sizeof *members->codes))
+        if (members->count >= UINT32_MAX ||
+            !KN_GROW(members->ctx, &members->codes, &members->capacity, members->count + 1))
             return kn_fail_memory(err, members->ctx, "reading released cells");
         members->codes[members->count++] = code;
     }

@@ -44,18 +44,8 @@ kn_status kn_database_plan_create(kn_database_plan **out, kn_context *ctx, int64
 void kn_database_plan_free(kn_database_plan *p)
 {
     if (!p) return;
-    kn_free(p->class_of_entity);
-    kn_free(p->node_start);
-    kn_free(p->table);
-    kn_free(p->parent);
-    kn_free(p->first_child);
-    kn_free(p->child_count);
-    kn_free(p->values);
-    kn_free(p->member_start);
-    kn_free(p->members);
-    kn_free(p->row_start);
-    kn_free(p->rows);
-    kn_free(p);
+    KN_FREE(p->class_of_entity, p->node_start, p->table, p->parent, p->first_child, p->child_count, p->values,
+            p->member_start, p->members, p->row_start, p->rows, p);
 }
 
 /* ---- Validation ---- */
@@ -95,7 +85,7 @@ static bool check_node(const kn_database_plan *p, const kn_forest *f, uint64_t b
     if (v == 0) {
         if (p->parent[at] != KN_FOREST_NONE || t != f->db->entity) return no(reason, "a root that is no person");
     } else if (p->parent[at] >= v || f->db->tables[t].parent != p->table[base + p->parent[at]]) {
-        return no(reason, "a node below a row that it cannot hang from");
+        return no(reason, "a node below a row that is not its parent");
     }
     for (uint32_t i = 0; i < p->child_count[at]; i++) {
         uint32_t c = p->first_child[at] + i;
@@ -145,7 +135,7 @@ static bool check_member(const kn_database_plan *p, const kn_forest *f, uint32_t
         uint32_t up = p->parent[base + v];
         if (up == KN_FOREST_NONE ? f->parent[node] != KN_FOREST_NONE
                                  : f->parent[node] == KN_FOREST_NONE || f->row[begin + f->parent[node]] != rows[up])
-            return no(reason, "a row that does not hang from its parent's row");
+            return no(reason, "a row that does not refer to its parent's row");
         for (int q = 0; q < table->quasi_count; q++) {
             const kn_hierarchy *h = table->columns[table->quasi[q]].hierarchy;
             if (!kn_hierarchy_covers(h, p->values[(base + v) * (uint64_t)p->width + (uint64_t)q],
@@ -207,7 +197,6 @@ bool kn_database_plan_validate(const kn_database_plan *p, const kn_forest *f, co
     good = check_members(p, f, node_of_row, used, reason);
 out:
     for (int t = 0; node_of_row && t < tables; t++) kn_free(node_of_row[t]);
-    kn_free(node_of_row);
-    kn_free(used);
+    KN_FREE(node_of_row, used);
     return good;
 }

@@ -6,7 +6,7 @@
  * persons in no class. Only quasi-identifiers are planned: sensitive cells come from the rows.
  *
  * Nodes of one tree stand level by level: the root first; the children of a node are neighbours, in the order of
- * (table, values, what hangs below): no two classes have the same tree.
+ * (table, values, what is below): no two classes have the same tree.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_DATABASE_PLAN_H
@@ -37,7 +37,7 @@ typedef struct kn_database_plan {
     uint32_t *rows;
 } kn_database_plan;
 
-/* A plan with room for its parts, all zero. */
+/* A plan with space for its parts, all zero. */
 KN_CHECK kn_status kn_database_plan_create(kn_database_plan **out, kn_context *ctx, int64_t entities, uint32_t classes,
                                            uint64_t nodes, uint64_t rows, int width, kn_error *err);
 void               kn_database_plan_free(kn_database_plan *plan); /* NULL is fine */
@@ -59,7 +59,7 @@ static inline const uint32_t *kn_database_plan_rows(const kn_database_plan *plan
 }
 
 /* Checks every invariant against the forest it was made for: each node stands, in every member, for a row of its table
- * that hangs from its parent's row, no row twice, and covers that row's values. For tests and fuzzers; memory for it
+ * that refers to its parent's row, no row twice, and covers that row's values. For tests and fuzzers; memory for it
  * comes from the plan's context, and where there is none the answer is false. */
 bool kn_database_plan_validate(const kn_database_plan *plan, const kn_forest *forest, const char **reason);
 

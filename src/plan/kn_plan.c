@@ -17,12 +17,7 @@
 void kn_plan_free(kn_plan *plan)
 {
     if (!plan) return;
-    kn_free(plan->class_of_row);
-    kn_free(plan->cells);
-    kn_free(plan->class_rows);
-    kn_free(plan->members);
-    kn_free(plan->levels);
-    kn_free(plan);
+    KN_FREE(plan->class_of_row, plan->cells, plan->class_rows, plan->members, plan->levels, plan);
 }
 
 kn_status kn_plan_create(kn_plan **out, kn_context *ctx, int64_t rows, int quasi_count, uint32_t classes, kn_error *err)

@@ -40,7 +40,7 @@ typedef struct kn_plan {
     int        *levels;       /* the node: one level per quasi-identifier                           */
 } kn_plan;
 
-/* A plan with room for its parts, all zero; `members` and `levels` stay NULL. */
+/* A plan with space for its parts, all zero; `members` and `levels` stay NULL. */
 KN_CHECK kn_status kn_plan_create(kn_plan **out, kn_context *ctx, int64_t rows, int quasi_count, uint32_t classes,
                                   kn_error *err);
 void               kn_plan_free(kn_plan *plan); /* NULL is fine */

@@ -55,9 +55,7 @@ kn_status kn_records_plan_create(kn_records_plan **out, kn_context *ctx, const k
 void kn_records_plan_free(kn_records_plan *p)
 {
     if (!p) return;
-    kn_free(p->image);
-    kn_free(p->disassociations);
-    kn_free(p);
+    KN_FREE(p->image, p->disassociations, p);
 }
 
 static const char *wrong_image(const kn_records_plan *p, const kn_vocabulary *v, uint32_t n)
@@ -88,7 +86,7 @@ bool kn_records_plan_validate(const kn_records_plan *p, const kn_vocabulary *v, 
 /* ---- Definition 2 ---- */
 
 /* A node leaves when its value is b and some a stands above it: to the parent of the topmost such a, so that none is above
- * it any more (there can be several only where classes are gone, at "*"). Whoever stays hangs from the lowest node above it
+ * it any more (there can be several only where classes are gone, at "*"). What stays is put below the lowest node above it
  * that stays. */
 uint32_t kn_record_disassociate(kn_record_node *nodes, uint32_t count, kn_disassociation relation, void *scratch)
 {
@@ -138,8 +136,7 @@ static bool make_room(applying *a, worker *w, uint32_t count)
         if (!w->stamp) return false;
     }
     if (count <= w->capacity) return true;
-    kn_free(w->nodes);
-    kn_free(w->scratch);
+    KN_FREE(w->nodes, w->scratch);
     w->capacity = 0;
     w->nodes = kn_alloc_array(a->ctx, count, sizeof *w->nodes);
     w->scratch = kn_alloc_array(a->ctx, count, KN_RECORD_SCRATCH);
@@ -246,14 +243,9 @@ kn_status kn_records_apply(kn_records **out, int64_t **original_of, kn_context *
     applying  a = {.ctx = ctx, .records = records, .plan = plan};
     kn_status st = apply(&a, out, original_of, err);
     for (int i = 0; i < a.worker_count; i++) {
-        kn_free(a.workers[i].nodes);
-        kn_free(a.workers[i].scratch);
-        kn_free(a.workers[i].stamp);
+        KN_FREE(a.workers[i].nodes, a.workers[i].scratch, a.workers[i].stamp);
     }
-    kn_free(a.workers);
-    kn_free(a.size);
-    kn_free(a.nodes);
-    kn_free(a.order);
+    KN_FREE(a.workers, a.size, a.nodes, a.order);
     if (st != KN_OK && original_of) {
         kn_free(*original_of);
         *original_of = NULL;

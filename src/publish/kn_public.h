@@ -94,7 +94,7 @@ KN_CHECK kn_status kn_public_certificate(kn_buffer *to, const kn_public *facts, 
 
 KN_CHECK kn_status kn_public_create(kn_public **out, kn_context *ctx, kn_shape shape, const kn_spec *spec,
                                     kn_error *err);
-void *kn_public_room(kn_public *facts, size_t count, size_t size, kn_error *err); /* zeroed; NULL: KN_MEMORY was told */
+void *kn_public_room(kn_public *facts, size_t count, size_t size, kn_error *err); /* zeroed; NULL: KN_MEMORY was reported */
 
 /* Sizes of classes in any order → k, classes, sizes, dm (without suppressed rows). */
 KN_CHECK kn_status kn_public_sizes(kn_public *facts, int64_t *sizes, int64_t count, kn_error *err);

@@ -1,43 +1,179 @@
-/* kn_public_certificate.c: the facts of a release as its certificate (kn_public.h; docs/certificate.md explains every key).
- * Keys keep their order; equal facts and requests give equal bytes.
+/* kn_public_certificate.c: the facts of a release as its certificate (kn_public.h; docs/certificate.md explains every key): a
+ * document for each shape, every field of which may be published. Equal facts and requests give equal bytes.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <jansson.h>
 #include <kanon/catalogue.h>
 #include <math.h>
 
+#include "kn_certificate_fields.h"
 #include "kn_error.h"
 #include "kn_public.h"
-#include "kn_request_json.h"
+#include "kn_request_document.h"
+
+#define P(type) ((type) | KN_F_PUBLIC)
+#define OPTION(type) ((type) | KN_F_PUBLIC | KN_F_OPTIONAL)
+
+/* ---- Parts ---- */
+
+static const kn_field_row option_rows[] = {
+    KN_VALUE("suppressed", OPTION(KN_F_TEXT),
+             "of a table: how suppressed rows are shown: 'star', 'drop' or 'keep-sensitive'"),
+    KN_VALUE("missing", OPTION(KN_F_TEXT), "of a table: what a missing cell means: 'value' or 'drop'"),
+    KN_VALUE("keep-order", OPTION(KN_F_BOOLEAN), "of a table: whether rows stayed in their order"),
+    KN_VALUE("missing-text", OPTION(KN_F_TEXT), "how a missing cell is written, where it is not empty"),
+    KN_VALUE("spreadsheet-safe", OPTION(KN_F_BOOLEAN),
+             "true: cells that a spreadsheet would execute have an apostrophe in front"),
+    KN_VALUE("entity", OPTION(KN_F_BOOLEAN), "true: several rows may belong to one person"),
+    KN_VALUE("anatomy", OPTION(KN_F_BOOLEAN),
+             "of a database: true: values stand as they were, sensitive ones by groups"),
+    KN_VALUE("semantics", OPTION(KN_F_TEXT), "of records: what somebody may know of relations: 'pairs' or 'paths'"),
+    KN_VALUE("strict-structure", OPTION(KN_F_BOOLEAN), "of records: whether rare positions count too"),
+    KN_VALUE("decimal", OPTION(KN_F_TEXT), "the decimal mark, where it is a comma"),
+};
+static const kn_fields options_part = KN_FIELDS_PUT("options", option_rows);
+
+#define HIERARCHY_ROW(optional)                                                                                        \
+    KN_VALUE_OF("hierarchy", P(KN_F_OBJECT) | KN_F_NULLABLE | (optional), &kn_hierarchy_part,                          \
+                "how its hierarchy was given; null: there is none")
+
+static const kn_field_row column_rows[] = {
+    KN_VALUE("name", P(KN_F_TEXT), "the column's name"),
+    KN_VALUE("role", OPTION(KN_F_TEXT), "its role, as declared; absent of a column that was not"),
+    KN_VALUE("released", OPTION(KN_F_TEXT), "'pseudonym': an identifier that is shown as a keyed code"),
+    KN_VALUE("type", OPTION(KN_F_TEXT), "its type, where it was declared"),
+    KN_VALUE("format", OPTION(KN_F_TEXT), "the format of its dates, where it was declared"),
+    HIERARCHY_ROW(KN_F_OPTIONAL),
+    KN_VALUE("weight", OPTION(KN_F_NUMBER), "how much it counts in the metrics, where that is not 1"),
+    KN_VALUE("labels", OPTION(KN_F_COUNT), "different texts that it shows, missing cells and suppressed rows aside"),
+    KN_VALUE("stars", OPTION(KN_F_ROWS), "rows that show *, suppressed rows aside"),
+    KN_VALUE("level", OPTION(KN_F_LEVEL) | KN_F_NULLABLE,
+             "the lowest level at which all these texts may stand; null: none"),
+    KN_VALUE("lm", OPTION(KN_F_SHARE), "the mean loss of its cells; null: the release cannot say"),
+};
+static const kn_fields column_part = KN_FIELDS_PUT("column", column_rows);
+
+static const kn_field_row table_part_rows[] = {
+    KN_VALUE("name", P(KN_F_TEXT), "the table's name"),
+    KN_VALUE("rows", P(KN_F_ROWS), "rows of the release"),
+    KN_VALUE_OF("columns", P(KN_F_LIST), &column_part, "its columns"),
+};
+static const kn_fields table_part = KN_FIELDS_PUT("table", table_part_rows);
+
+static const kn_field_row class_rows[] = {
+    KN_VALUE("name", P(KN_F_TEXT), "the name of a class of nodes"),
+    KN_VALUE("role", P(KN_F_TEXT), "'quasi' or 'sensitive'"),
+    KN_VALUE("negative", OPTION(KN_F_BOOLEAN), "true: somebody may know that a value is absent"),
+    HIERARCHY_ROW(0),
+};
+static const kn_fields class_part = KN_FIELDS_PUT("class", class_rows);
+
+static const kn_field_row size_rows[] = {
+    KN_FIELD(kn_public_size, size, P(KN_F_COUNT), "rows, or persons, of a class"),
+    KN_FIELD(kn_public_size, classes, P(KN_F_CLASSES), "classes of that size"),
+};
+static const kn_fields size_part = KN_FIELDS(kn_public_size, "size", size_rows, NULL);
+
+static const kn_field_row model_rows[] = {
+    KN_REQUEST_MODEL_ROWS,
+    KN_VALUE("in_release", P(KN_F_NUMBER),
+             "what its worst class reaches; null: the release cannot say, or without a bound"),
+};
+static const kn_fields model_part = KN_FIELDS_PUT("model", model_rows);
+
+static const kn_field_row metrics_rows[] = {
+    KN_FIELD(kn_public, lm, P(KN_F_SHARE), "the mean loss of quasi-identifiers"),
+    KN_FIELD(kn_public, dm, P(KN_F_NUMBER),
+             "sum of squared class sizes, and all rows for each suppressed row that is shown"),
+    KN_VALUE("c_avg", OPTION(KN_F_NUMBER), "of a table: rows of the average class, in units of k"),
+};
+static const kn_fields metrics_part = KN_FIELDS(kn_public, "metrics", metrics_rows, NULL);
+
+/* ---- The three shapes ---- */
+
+#define HEAD_ROWS                                                                                                      \
+    KN_VALUE("kanon-certificate", P(KN_F_COUNT), "the version of this format: 2"),                                     \
+        KN_VALUE("shape", P(KN_F_TEXT), "'table', 'database' or 'records'"),                                           \
+        KN_VALUE("method", P(KN_F_TEXT), "the method, as it was asked for"),                                           \
+        KN_VALUE_OF("options", P(KN_F_OBJECT), &options_part, "how things are shown, as asked"),                       \
+        KN_VALUE_OF("requested", P(KN_F_OBJECT), &kn_requested_part, "what was promised")
+
+#define CLASSES_ROWS                                                                                                   \
+    KN_VALUE("k", P(KN_F_COUNT) | KN_F_NULLABLE,                                                                       \
+             "rows, or persons, of the smallest class; null: there is none, or "                                       \
+             "the release cannot say"),                                                                                \
+        KN_VALUE("classes", P(KN_F_CLASSES) | KN_F_NULLABLE, "classes of those who look alike; null: it cannot say"),  \
+        KN_VALUE_OF("sizes", OPTION(KN_F_LIST), &size_part, "how many classes have which size, ascending"),            \
+        KN_VALUE_OF("metrics", OPTION(KN_F_OBJECT), &metrics_part, "what a reader sees to be lost")
+
+#define TAIL_ROWS                                                                                                      \
+    KN_VALUE_OF("models", P(KN_F_LIST), &model_part, "the promises, and what the release shows of them"),              \
+        KN_VALUE("verified", P(KN_F_BOOLEAN),                                                                          \
+                 "true: every promise was derived anew from these bytes and the original before the file got its "     \
+                 "name"),                                                                                              \
+        KN_VALUE_OF("files", OPTION(KN_F_LIST), &kn_file_part, "of a folder: its files"),                              \
+        KN_VALUE("sha256", OPTION(KN_F_TEXT), "SHA-256 of the release, where it is one file"),                         \
+        KN_VALUE("version", P(KN_F_TEXT) | KN_F_NULLABLE, "the version of kanon")
+
+static const kn_field_row table_rows[] = {
+    HEAD_ROWS,
+    KN_VALUE_OF("columns", P(KN_F_LIST), &column_part, "the released columns, in the order they were declared"),
+    KN_VALUE("dependencies", OPTION(KN_F_TEXTS), "those that were declared; they hold in the release"),
+    KN_VALUE("node", P(KN_F_LEVELS) | KN_F_NULLABLE,
+             "of full-domain methods: the lowest level of each quasi-identifier that its labels admit; else null"),
+    KN_VALUE("rows", P(KN_F_ROWS), "rows of the release"),
+    KN_VALUE("suppressed", OPTION(KN_F_ROWS),
+             "rows that are shown as suppressed; absent where such rows leave no trace"),
+    CLASSES_ROWS,
+    TAIL_ROWS,
+};
+const kn_fields kn_certificate_of_table = KN_ANSWER(char, "certificate", table_rows, NULL,
+                                                    "What does the release of a table promise, and what does it show?");
+
+static const kn_field_row database_rows[] = {
+    HEAD_ROWS,
+    KN_VALUE_OF("tables", P(KN_F_LIST), &table_part, "the released tables"),
+    KN_VALUE("persons", P(KN_F_PERSONS), "persons of the release"),
+    CLASSES_ROWS,
+    TAIL_ROWS,
+};
+const kn_fields kn_certificate_of_database =
+    KN_ANSWER(char, "certificate-database", database_rows, NULL,
+              "What does the release of a database promise, and what does it show?");
+
+static const kn_field_row records_rows[] = {
+    HEAD_ROWS,
+    KN_VALUE_OF("classes_of_nodes", P(KN_F_LIST), &class_part, "the classes of nodes, as they nest"),
+    KN_VALUE("records", P(KN_F_RECORDS), "records of the release"),
+    KN_VALUE("nodes", P(KN_F_COUNT), "nodes below the records' roots"),
+    KN_VALUE("relations", P(KN_F_COUNT), "pairs of a node and one above it"),
+    KN_VALUE("values", P(KN_F_COUNT), "different values that are shown"),
+    TAIL_ROWS,
+};
+const kn_fields kn_certificate_of_records =
+    KN_ANSWER(char, "certificate-records", records_rows, NULL,
+              "What does the release of tree records promise, and what does it show?");
 
 /* ---- The request ---- */
 
-static json_t *options_object(const kn_public *p, bool *ok)
+static void put_options(kn_to o, const kn_public *p)
 {
     const kn_spec *spec = p->spec;
-    json_t        *o = json_object();
     if (p->shape == KN_SHAPE_TABLE) {
-        kn_json_set(o, "suppressed", kn_json_text(kn_suppressed_name(spec->suppressed)), ok);
-        kn_json_set(o, "missing", kn_json_text(kn_missing_name(spec->missing)), ok);
-        kn_json_set(o, "keep-order", json_boolean(spec->keep_order), ok);
-        if (p->missing && *p->missing) kn_json_set(o, "missing-text", kn_json_text(p->missing), ok);
-        if (spec->spreadsheet_safe) kn_json_set(o, "spreadsheet-safe", json_true(), ok);
-        if (p->linked) kn_json_set(o, "entity", json_true(), ok);
+        kn_put_text(o, "suppressed", kn_suppressed_name(spec->suppressed));
+        kn_put_text(o, "missing", kn_missing_name(spec->missing));
+        kn_put_boolean(o, "keep-order", spec->keep_order);
+        if (p->missing && *p->missing) kn_put_text(o, "missing-text", p->missing);
+        if (spec->spreadsheet_safe) kn_put_boolean(o, "spreadsheet-safe", true);
+        if (p->linked) kn_put_boolean(o, "entity", true);
     }
-    if (p->shape == KN_SHAPE_DATABASE && spec->anatomy) kn_json_set(o, "anatomy", json_true(), ok);
+    if (p->shape == KN_SHAPE_DATABASE && spec->anatomy) kn_put_boolean(o, "anatomy", true);
     if (p->shape == KN_SHAPE_RECORDS) {
-        kn_json_set(o, "semantics", kn_json_text(kn_semantics_name(spec->semantics)), ok);
-        kn_json_set(o, "strict-structure", json_boolean(spec->strict_structure), ok);
+        kn_put_text(o, "semantics", kn_semantics_name(spec->semantics));
+        kn_put_boolean(o, "strict-structure", spec->strict_structure);
     }
-    if (spec->csv.decimal == ',') kn_json_set(o, "decimal", kn_json_text(","), ok);
-    return o;
+    if (spec->csv.decimal == ',') kn_put_text(o, "decimal", ",");
 }
 
 /* ---- Columns ---- */
-
-static json_t *hierarchy_of(bool has, const kn_hierarchy_spec *h, bool *ok)
-{
-    return has ? kn_json_hierarchy(h, ok) : json_null();
-}
 
 static bool has_levels(const kn_public *p)
 {
@@ -45,179 +181,151 @@ static bool has_levels(const kn_public *p)
            kn_method_family(p->spec->method) == KN_FAMILY_FULL_DOMAIN;
 }
 
-static json_t *level_or_null(int level)
+static void put_count(kn_to o, const char *key, int64_t count, bool known)
 {
-    return level >= 0 ? json_integer(level) : json_null();
+    if (known)
+        kn_put_integer(o, key, count);
+    else
+        kn_put_null(o, key);
 }
 
-static json_t *column_object(const kn_public *p, const kn_public_column *c, bool *ok)
+static void put_column(kn_to o, const kn_public *p, const kn_public_column *c)
 {
-    json_t *o = json_object();
-    kn_json_set(o, "name", kn_json_text(c->name), ok);
-    if (!c->attribute) return o;
+    kn_put_text(o, "name", c->name);
+    if (!c->attribute) return;
     const kn_attribute *a = c->attribute;
-    kn_json_set(o, "role", kn_json_text(kn_role_name(a->role)), ok);
-    if (c->pseudonym) kn_json_set(o, "released", kn_json_text("pseudonym"), ok);
-    if (a->type != KN_TYPE_AUTO) kn_json_set(o, "type", kn_json_text(kn_type_name(a->type)), ok);
-    if (a->format) kn_json_set(o, "format", kn_json_text(a->format), ok);
+    kn_put_text(o, "role", kn_role_name(a->role));
+    if (c->pseudonym) kn_put_text(o, "released", "pseudonym");
+    if (a->type != KN_TYPE_AUTO) kn_put_text(o, "type", kn_type_name(a->type));
+    if (a->format) kn_put_text(o, "format", a->format);
     if (a->role == KN_ROLE_QUASI || a->has_hierarchy)
-        kn_json_set(o, "hierarchy", hierarchy_of(a->has_hierarchy, &a->hierarchy, ok), ok);
-    if (a->role != KN_ROLE_QUASI) return o;
-    if (a->weight.numerator != a->weight.denominator) kn_json_set(o, "weight", kn_json_ratio(a->weight), ok);
-    kn_json_set(o, "labels", json_integer(c->labels), ok);
-    kn_json_set(o, "stars", json_integer(c->stars), ok);
-    if (has_levels(p)) kn_json_set(o, "level", level_or_null(c->level), ok);
-    if (!p->spec->anatomy || p->shape != KN_SHAPE_DATABASE) kn_json_set(o, "lm", kn_json_number(c->lm), ok);
-    return o;
+        kn_put_hierarchy(o, "hierarchy", a->has_hierarchy ? &a->hierarchy : NULL);
+    if (a->role != KN_ROLE_QUASI) return;
+    if (a->weight.numerator != a->weight.denominator) kn_put_ratio(o, "weight", a->weight);
+    kn_put_integer(o, "labels", c->labels);
+    kn_put_integer(o, "stars", c->stars);
+    if (has_levels(p)) put_count(o, "level", c->level, c->level >= 0);
+    if (!p->spec->anatomy || p->shape != KN_SHAPE_DATABASE) kn_put_number(o, "lm", c->lm);
 }
 
-static json_t *columns_array(const kn_public *p, const kn_public_part *part, bool *ok)
+static void put_columns(kn_to o, const kn_public *p, const kn_public_part *part)
 {
-    json_t *a = json_array();
-    for (int c = 0; c < part->column_count; c++) kn_json_append(a, column_object(p, &part->columns[c], ok), ok);
-    return a;
+    kn_to list = kn_put_list(o, "columns");
+    for (int c = 0; c < part->column_count; c++) put_column(kn_append_object(list), p, &part->columns[c]);
 }
 
-static json_t *tables_array(const kn_public *p, bool *ok)
+static void put_tables(kn_to to, const kn_public *p)
 {
-    json_t *a = json_array();
+    kn_to list = kn_put_list(to, "tables");
     for (int t = 0; t < p->part_count; t++) {
-        json_t *o = json_object();
-        kn_json_set(o, "name", kn_json_text(p->parts[t].name), ok);
-        kn_json_set(o, "rows", json_integer(p->parts[t].rows), ok);
-        kn_json_set(o, "columns", columns_array(p, &p->parts[t], ok), ok);
-        kn_json_append(a, o, ok);
+        kn_to o = kn_append_object(list);
+        kn_put_text(o, "name", p->parts[t].name);
+        kn_put_integer(o, "rows", p->parts[t].rows);
+        put_columns(o, p, &p->parts[t]);
     }
-    return a;
 }
 
-static json_t *classes_array(const kn_spec *spec, bool *ok)
+static void put_classes_of_nodes(kn_to to, const kn_spec *spec)
 {
-    json_t *a = json_array();
+    kn_to list = kn_put_list(to, "classes_of_nodes");
     for (int i = 0; i < spec->class_count; i++) {
         const kn_spec_class *c = &spec->classes[i];
-        json_t              *o = json_object();
-        kn_json_set(o, "name", kn_json_text(c->name), ok);
-        kn_json_set(o, "role", kn_json_text(c->sensitive ? "sensitive" : "quasi"), ok);
-        if (c->negative) kn_json_set(o, "negative", json_true(), ok);
-        kn_json_set(o, "hierarchy", hierarchy_of(c->has_hierarchy, &c->hierarchy, ok), ok);
-        kn_json_append(a, o, ok);
+        kn_to                o = kn_append_object(list);
+        kn_put_text(o, "name", c->name);
+        kn_put_text(o, "role", c->sensitive ? "sensitive" : "quasi");
+        if (c->negative) kn_put_boolean(o, "negative", true);
+        kn_put_hierarchy(o, "hierarchy", c->has_hierarchy ? &c->hierarchy : NULL);
     }
-    return a;
 }
 
 /* In the order in which the quasi-identifiers were declared. */
-static json_t *node_array(const kn_public *p, bool *ok)
+static void put_node(kn_to to, const kn_public *p)
 {
-    if (!has_levels(p)) return json_null();
-    json_t *a = json_array();
+    if (!has_levels(p)) {
+        kn_put_null(to, "node");
+        return;
+    }
+    kn_to list = kn_put_list(to, "node");
     for (int i = 0; i < p->spec->attribute_count; i++) {
         if (p->spec->attributes[i].role != KN_ROLE_QUASI) continue;
         for (int c = 0; c < p->parts[0].column_count; c++)
             if (p->parts[0].columns[c].attribute == &p->spec->attributes[i])
-                kn_json_append(a, level_or_null(p->parts[0].columns[c].level), ok);
+                kn_append_level(list, p->parts[0].columns[c].level);
     }
-    return a;
 }
 
 /* ---- Figures ---- */
 
-static json_t *count_or_null(int64_t count)
+static void put_models(kn_to to, const kn_public *p)
 {
-    return count > 0 ? json_integer(count) : json_null();
-}
-
-static json_t *sizes_array(const kn_public *p, bool *ok)
-{
-    json_t *a = json_array();
-    for (int64_t i = 0; i < p->size_count; i++) {
-        json_t *o = json_object();
-        kn_json_set(o, "size", json_integer(p->sizes[i].size), ok);
-        kn_json_set(o, "classes", json_integer(p->sizes[i].classes), ok);
-        kn_json_append(a, o, ok);
-    }
-    return a;
-}
-
-static json_t *models_array(const kn_public *p, bool *ok)
-{
-    json_t *a = json_array();
+    kn_to list = kn_put_list(to, "models");
     for (int i = 0; i < p->spec->model_count; i++) {
-        json_t *o = kn_json_model(&p->spec->models[i], ok);
-        kn_json_set(o, "in_release", kn_json_number(p->in_release[i]), ok);
-        kn_json_append(a, o, ok);
+        kn_to o = kn_append_object(list);
+        kn_put_request_model(o, &p->spec->models[i]);
+        kn_put_number(o, "in_release", p->in_release[i]);
     }
-    return a;
 }
 
-static json_t *metrics_object(const kn_public *p, bool *ok)
+static void put_classes(kn_to o, const kn_public *p)
 {
-    json_t *o = json_object();
-    kn_json_set(o, "lm", kn_json_number(p->lm), ok);
-    kn_json_set(o, "dm", kn_json_number(p->dm), ok);
-    if (p->shape == KN_SHAPE_TABLE) kn_json_set(o, "c_avg", kn_json_number(p->c_avg), ok);
-    return o;
-}
-
-static void set_classes(json_t *o, const kn_public *p, bool *ok)
-{
-    kn_json_set(o, "k", count_or_null(p->k), ok);
-    kn_json_set(o, "classes", p->classes >= 0 ? json_integer(p->classes) : json_null(), ok);
+    put_count(o, "k", p->k, p->k > 0);
+    put_count(o, "classes", p->classes, p->classes >= 0);
     if (p->classes < 0) return;
-    kn_json_set(o, "sizes", sizes_array(p, ok), ok);
-    kn_json_set(o, "metrics", metrics_object(p, ok), ok);
+    kn_put_parts(o, "sizes", p->sizes, p->size_count);
+    kn_to metrics = kn_put_object(o, "metrics");
+    kn_put_struct(metrics, p);
+    if (p->shape == KN_SHAPE_TABLE) kn_put_number(metrics, "c_avg", p->c_avg);
 }
 
-static void set_table(json_t *o, const kn_public *p, bool *ok)
+static void put_table(kn_to o, const kn_public *p)
 {
-    kn_json_set(o, "columns", columns_array(p, &p->parts[0], ok), ok);
-    if (p->spec->dependency_count > 0 && !p->spec->allow_broken) { /* all of them hold: the verifier said so */
-        json_t *a = json_array();
-        for (int i = 0; i < p->spec->dependency_count; i++)
-            kn_json_append(a, kn_json_text(p->spec->dependencies[i]), ok);
-        kn_json_set(o, "dependencies", a, ok);
-    }
-    kn_json_set(o, "node", node_array(p, ok), ok);
-    kn_json_set(o, "rows", json_integer(p->units), ok);
-    if (p->suppressed >= 0) kn_json_set(o, "suppressed", json_integer(p->suppressed), ok);
-    set_classes(o, p, ok);
+    put_columns(o, p, &p->parts[0]);
+    if (p->spec->dependency_count > 0 && !p->spec->allow_broken) /* all of them hold: the verifier said so */
+        kn_put_texts(o, "dependencies", p->spec->dependencies, p->spec->dependency_count);
+    put_node(o, p);
+    kn_put_integer(o, "rows", p->units);
+    if (p->suppressed >= 0) kn_put_integer(o, "suppressed", p->suppressed);
+    put_classes(o, p);
 }
 
-static void set_shape(json_t *o, const kn_public *p, bool *ok)
+static void put_shape(kn_to o, const kn_public *p)
 {
     switch (p->shape) {
-    case KN_SHAPE_TABLE: set_table(o, p, ok); break;
+    case KN_SHAPE_TABLE: put_table(o, p); break;
     case KN_SHAPE_DATABASE:
-        kn_json_set(o, "tables", tables_array(p, ok), ok);
-        kn_json_set(o, "persons", json_integer(p->units), ok);
-        set_classes(o, p, ok);
+        put_tables(o, p);
+        kn_put_integer(o, "persons", p->units);
+        put_classes(o, p);
         break;
     case KN_SHAPE_RECORDS:
-        kn_json_set(o, "classes_of_nodes", classes_array(p->spec, ok), ok);
-        kn_json_set(o, "records", json_integer(p->units), ok);
-        kn_json_set(o, "nodes", json_integer(p->nodes), ok);
-        kn_json_set(o, "relations", json_integer(p->relations), ok);
-        kn_json_set(o, "values", json_integer(p->values), ok);
+        put_classes_of_nodes(o, p->spec);
+        kn_put_integer(o, "records", p->units);
+        kn_put_integer(o, "nodes", p->nodes);
+        kn_put_integer(o, "relations", p->relations);
+        kn_put_integer(o, "values", p->values);
         break;
     }
-    kn_json_set(o, "models", models_array(p, ok), ok);
+    put_models(o, p);
 }
 
 kn_status kn_public_certificate(kn_buffer *to, const kn_public *p, const kn_public_seal *seal, kn_error *err)
 {
-    bool    ok = true;
-    json_t *o = json_object();
-    kn_json_set(o, "kanon-certificate", json_integer(2), &ok);
-    kn_json_set(o, "shape", kn_json_text(kn_shape_name(p->shape)), &ok);
-    kn_json_set(o, "method", kn_json_text(p->spec->method_auto ? "auto" : kn_method_name(p->spec->method)), &ok);
-    kn_json_set(o, "options", options_object(p, &ok), &ok);
-    kn_json_set(o, "requested", kn_json_requested(p->spec, &ok), &ok);
-    set_shape(o, p, &ok);
-    kn_json_set(o, "verified", json_true(), &ok);
+    static const kn_fields *const shapes[] = {&kn_certificate_of_table, &kn_certificate_of_database,
+                                              &kn_certificate_of_records};
+    kn_document                  *doc;
+    KN_TRY(kn_document_begin(&doc, p->ctx, shapes[p->shape], err));
+    kn_to o = kn_document_top(doc);
+    kn_put_integer(o, "kanon-certificate", 2);
+    kn_put_text(o, "shape", kn_shape_name(p->shape));
+    kn_put_text(o, "method", p->spec->method_auto ? "auto" : kn_method_name(p->spec->method));
+    put_options(kn_put_object(o, "options"), p);
+    kn_put_requested(o, "requested", p->spec);
+    put_shape(o, p);
+    kn_put_boolean(o, "verified", true);
     if (seal->folder)
-        kn_json_set(o, "files", kn_json_files(seal->names, seal->digests, seal->file_count, &ok), &ok);
+        kn_put_files(o, "files", seal->names, seal->digests, seal->file_count);
     else if (seal->file_count == 1)
-        kn_json_set(o, "sha256", kn_json_text(seal->digests[0]), &ok);
-    kn_json_set(o, "version", seal->version ? kn_json_text(seal->version) : json_null(), &ok);
-    return kn_json_dump(to, o, ok, err);
+        kn_put_text(o, "sha256", seal->digests[0]);
+    kn_put_text(o, "version", seal->version);
+    return kn_document_render(to, doc, err);
 }

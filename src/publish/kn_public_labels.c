@@ -297,7 +297,7 @@ static double loss_of(const reader *r, const text_facts *t)
     case LABEL: return r->file->leaves > 1 ? t->share / (double)(r->file->leaves - 1) : 0;
     case INTERVAL:
     case CALENDAR:
-        if (isinf(t->low) || isinf(t->high)) break; /* how far it reaches, nobody was told */
+        if (isinf(t->low) || isinf(t->high)) break; /* how far it reaches is not known */
         return r->most > r->least ? (t->high - t->low) / (r->most - r->least) : 0;
     case SET: return r->members.count > 1 ? (t->share - 1) / (double)(r->members.count - 1) : 0;
     case MASKED: return t->share;

@@ -15,7 +15,7 @@
 #include "kn_hierarchy_file.h"
 #include "kn_model.h"
 #include "kn_public.h"
-#include "kn_request_json.h"
+#include "kn_request_document.h"
 
 typedef struct reading {
     kn_public           *facts;

@@ -7,7 +7,7 @@
  * A row, or what a cluster shows, is a set of bits that are 1 (`ones`) and, in a complete database, the set of those that
  * are not 0 (`any`): what two become are the intersection of `ones` and the union of `any`, and all that a distance
  * needs are the sizes of two intersections. Open clusters are packed in words; finished ones, of which there are many, are
- * lists. The next GROUP persons are held against all open clusters side by side; when one after the other is placed,
+ * lists. The next GROUP persons are compared with all open clusters side by side; when one after the other is placed,
  * only clusters that changed meanwhile are looked at again. So neither plan nor counters depend on threads.
  *
  * Cost: persons × climit × bits / 64, or × a person's facts where those are fewer than words. Memory: climit + GROUP rows
@@ -130,7 +130,7 @@ static bool above_threshold(const search *s, uint64_t loss)
     return kn_loss_above((kn_loss){loss, (uint64_t)s->counters->columns}, s->losses->unit, s->problem->threshold);
 }
 
-/* The row of a person, in room that is theirs. */
+/* The row of a person, in memory of its own. */
 static void fill_person(const search *s, bit_row *row, uint32_t entity)
 {
     const kn_forest *f = s->bitmap->forest;
@@ -148,11 +148,7 @@ static void fill_person(const search *s, bit_row *row, uint32_t entity)
 static void cluster_free(bit_cluster *c)
 {
     if (!c) return;
-    kn_free(c->row.ones);
-    kn_free(c->members);
-    kn_free(c->one_list);
-    kn_free(c->any_list);
-    kn_free(c);
+    KN_FREE(c->row.ones, c->members, c->one_list, c->any_list, c);
 }
 
 static void array_free(cluster_array *a)
@@ -163,9 +159,7 @@ static void array_free(cluster_array *a)
 
 static bool array_add(const search *s, cluster_array *a, bit_cluster *c)
 {
-    void *items = a->items;
-    if (!kn_grow(s->ctx, &items, &a->capacity, a->count + 1, sizeof *a->items)) return false;
-    a->items = items;
+    if (!KN_GROW(s->ctx, &a->items, &a->capacity, a->count + 1)) return false;
     a->items[a->count++] = c;
     return true;
 }
@@ -180,9 +174,7 @@ static bit_cluster *array_take(cluster_array *a, size_t at)
 
 static bool add_members(const search *s, bit_cluster *c, const uint32_t *members, uint32_t count)
 {
-    void *block = c->members;
-    if (!kn_grow(s->ctx, &block, &c->capacity, (size_t)c->size + count, sizeof *c->members)) return false;
-    c->members = block;
+    if (!KN_GROW(s->ctx, &c->members, &c->capacity, (size_t)c->size + count)) return false;
     memcpy(c->members + c->size, members, count * sizeof *members);
     c->size += count;
     return true;
@@ -265,10 +257,8 @@ static kn_status take_in(const search *s, bit_cluster *c, bit_row *person, uint3
         if (kn_bitset_test(person->ones, c->one_list[i])) c->one_list[kept++] = c->one_list[i];
     c->row.one_count = kept;
     if (!s->problem->complete) return KN_OK;
-    void *block = c->any_list;
-    if (!kn_grow(s->ctx, &block, &c->any_capacity, (size_t)c->row.any_count + person->any_count, sizeof *c->any_list))
+    if (!KN_GROW(s->ctx, &c->any_list, &c->any_capacity, (size_t)c->row.any_count + person->any_count))
         return kn_fail_memory(err, s->ctx, WHAT);
-    c->any_list = block;
     for (uint32_t i = 0; i < c->row.any_count; i++) kn_bitset_clear(person->ones, c->any_list[i]);
     for (uint32_t i = 0; i < person->one_count; i++)
         if (kn_bitset_test(person->ones, person->list[i])) c->any_list[c->row.any_count++] = person->list[i];
@@ -314,10 +304,8 @@ static kn_status put(search *s, int i, kn_error *err)
 
 static kn_status put_group(search *s, int count, kn_error *err)
 {
-    void *block = s->known;
-    bool  room = kn_grow(s->ctx, &block, &s->known_capacity, GROUP * s->open.count + 1, sizeof *s->known);
-    s->known = block;
-    if (!room) return kn_fail_memory(err, s->ctx, WHAT);
+    if (!KN_GROW(s->ctx, &s->known, &s->known_capacity, GROUP * s->open.count + 1))
+        return kn_fail_memory(err, s->ctx, WHAT);
     s->slots = s->open.count;
     for (size_t at = 0; at < s->slots; at++) s->open.items[at]->slot = (uint32_t)at;
     s->counters->distances += count * (int64_t)s->slots;
@@ -351,10 +339,7 @@ static kn_status find_nearest(search *s, size_t *out, const bit_row *row, cluste
                               kn_error *err)
 {
     size_t pieces = (among->count - from + PIECE - 1) / PIECE;
-    void  *block = s->nearest;
-    bool   room = kn_grow(s->ctx, &block, &s->nearest_capacity, pieces, sizeof *s->nearest);
-    s->nearest = block;
-    if (!room) return kn_fail_memory(err, s->ctx, WHAT);
+    if (!KN_GROW(s->ctx, &s->nearest, &s->nearest_capacity, pieces)) return kn_fail_memory(err, s->ctx, WHAT);
     if (kn_cancelled(s->ctx)) return kn_fail_cancelled(err);
     s->fixed = row;
     s->among = among;
@@ -417,7 +402,7 @@ static kn_status cluster_all(search *s, kn_error *err)
 
 /* ---- The plan ---- */
 
-/* One finished class as a tree with the rows of its members. `place` has room for a node per bit. */
+/* One finished class as a tree with the rows of its members. `place` has space for a node per bit. */
 static kn_status add_class(const search *s, kn_cluster_list *list, const bit_cluster *c, uint32_t *place, kn_error *err)
 {
     const kn_forest *f = s->bitmap->forest;
@@ -517,7 +502,7 @@ static kn_status check(const kn_bitmap_problem *p, kn_error *err)
 {
     if (p->k < 1) return kn_fail(err, KN_USAGE, "bitmap: k must be at least 1");
     if (p->climit < 1) return kn_fail(err, KN_USAGE, "bitmap: climit must be at least 1");
-    if (p->threshold.denominator == 0) return kn_fail(err, KN_USAGE, "bitmap: the threshold is no number");
+    if (p->threshold.denominator == 0) return kn_fail(err, KN_USAGE, "bitmap: the threshold must be a number");
     if (p->forest->entities > (int64_t)UINT32_MAX - 1)
         return kn_fail(err, KN_INPUT, "bitmap: more than 2^32 - 2 persons");
     return KN_OK;
@@ -528,9 +513,7 @@ static kn_status run(search *s, kn_database_plan **out, kn_error *err)
     kn_progress_begin(s->ctx, "clustering", "persons", (uint64_t)s->bitmap->forest->entities);
     kn_status st = cluster_all(s, err);
     kn_progress_end(s->ctx);
-    kn_free(s->person_block);
-    kn_free(s->known);
-    kn_free(s->nearest);
+    KN_FREE(s->person_block, s->known, s->nearest);
     array_free(&s->open);
     if (st == KN_OK) st = make_plan(s, out, err);
     array_free(&s->done);

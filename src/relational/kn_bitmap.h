@@ -7,7 +7,7 @@
  *
  * The paper calls schemas where a person has the same fact an arbitrary number of times not convertible. Here the facts
  * of one person and path are numbered 1, 2, ... in the forest's order of siblings, and each number has a bit of its own:
- * a person with two Physics courses has Physics#1 and Physics#2, and what hangs from them is Physics#1 > Calc and so on.
+ * a person with two Physics courses has Physics#1 and Physics#2, and what stands below them is Physics#1 > Calc and so on.
  * So nothing is lost in the conversion, but two persons whose equal rows are numbered differently look different, and
  * the number of columns depends on the data, which is what the paper objects to.
  *
@@ -34,7 +34,7 @@ typedef struct kn_bitmap {
     kn_context      *ctx;
     const kn_forest *forest;   /* borrowed                                                                   */
     uint32_t         bits;     /* a parent's has a smaller number than its children's                        */
-    uint32_t         repeated; /* of them, those numbered 2 or more: the schema is not convertible by the letter */
+    uint32_t         repeated; /* of them, those numbered 2 or more: by the paper's definition the schema is not convertible */
     uint32_t        *bit;      /* per node of the forest; KN_FOREST_NONE for a person's own row              */
 } kn_bitmap;
 
@@ -65,7 +65,7 @@ typedef struct kn_bitmap_counters {
     int64_t merged;      /* clusters that were left and merged                                                    */
     int64_t absorbed;    /* persons put into a finished class at the end                                          */
     int64_t suppressed;  /* persons                                                                               */
-    int64_t absent_kept; /* complete: cells 0 that stay 0 (persons × bits that nobody of their class has): knowledge
+    int64_t absent_kept; /* complete: cells 0 that stay 0 (persons × bits that no member of their class has): knowledge
                             that the bitmap keeps and that no release of rows can show; incomplete: 0             */
     double  lm;          /* Definition 7 over all cells of the bitmap; those of a dropped person cost 1           */
     double  dm;          /* Definition 8 of the bitmap, where classes differ in zeros too; the plan, which has none,

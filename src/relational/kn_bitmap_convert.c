@@ -59,9 +59,7 @@ static bool intern(interner *in, const uint32_t *key, uint32_t *out)
             *out = in->slots[at];
             return true;
         }
-    void *words = in->words;
-    if (!kn_grow(in->ctx, &words, &in->capacity, ((size_t)in->count + 1) * in->size, sizeof *in->words)) return false;
-    in->words = words;
+    if (!KN_GROW(in->ctx, &in->words, &in->capacity, ((size_t)in->count + 1) * in->size)) return false;
     memcpy(in->words + in->count * in->size, key, in->size * sizeof *key);
     *out = in->slots[at] = in->count++;
     return true;
@@ -69,8 +67,7 @@ static bool intern(interner *in, const uint32_t *key, uint32_t *out)
 
 static void interner_free(interner *in)
 {
-    kn_free(in->words);
-    kn_free(in->slots);
+    KN_FREE(in->words, in->slots);
 }
 
 /* ---- Facts ---- */
@@ -160,6 +157,5 @@ kn_status kn_bitmap_make(kn_bitmap **out, kn_context *ctx, const kn_forest *fore
 void kn_bitmap_free(kn_bitmap *b)
 {
     if (!b) return;
-    kn_free(b->bit);
-    kn_free(b);
+    KN_FREE(b->bit, b);
 }

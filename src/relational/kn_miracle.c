@@ -5,7 +5,7 @@
  *   and the costs of pairs remembered (kn_miracle_store.c, kn_miracle_deep.c).
  * - A cluster whose lower bound (kn_miracle_bound.c) cannot win is skipped: a coarse one first, dearer ones where it does
  *   not exclude. The one that looks best goes first.
- * - The next LANES persons are held against all clusters side by side, before it is known what the persons before them
+ * - The next LANES persons are compared with all clusters side by side, before it is known what the persons before them
  *   change; then they are placed one after the other, and only clusters that changed meanwhile are looked at again.
  *
  * Each person of such a group has a lane of their own, whatever the number of threads.
@@ -167,7 +167,7 @@ static kn_status merge_into(fast *f, kn_lane *lane, kn_cluster_list *list, size_
 /* A class is finished: its signature is needed again only where classes are merged. */
 static kn_status finish(fast *f, kn_cluster *c, kn_error *err)
 {
-    if (f->work->problem->method != KN_RELATIONAL_DMIRACLE) drop_signature(c);
+    if (f->work->problem->method != KN_METHOD_DMIRACLE) drop_signature(c);
     return kn_cluster_list_add(&f->work->done, f->work->ctx, c, err);
 }
 
@@ -186,7 +186,7 @@ static kn_status load_person(void *arg, int64_t begin, int64_t end, int worker, 
     return KN_OK;
 }
 
-/* Holds one person against the clusters as they are now. */
+/* Compares one person with the clusters as they are now. */
 static kn_status look_ahead(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     fast *f = arg;
@@ -270,11 +270,9 @@ static kn_status nearest_allowed(fast *f, int i, candidate *best, kn_error *err)
     candidate                    first = *best;
     bool                         apart = true;
     kn_status                    st = KN_OK;
-    void                        *block = f->barred;
     size_t                       before = f->barred_capacity;
-    if (!kn_grow(ctx, &block, &f->barred_capacity, f->open.count + 1, sizeof *f->barred))
+    if (!KN_GROW(ctx, &f->barred, &f->barred_capacity, f->open.count + 1))
         return kn_fail_memory(err, ctx, "looking for clusters");
-    f->barred = block;
     if (f->barred_capacity > before) memset(f->barred + before, 0, f->barred_capacity - before);
     kn_pair *pairs = kn_alloc_array(ctx, person->nodes, sizeof *pairs);
     if (!pairs) return kn_fail_memory(err, ctx, "pairing rows");
@@ -326,16 +324,14 @@ static kn_status load_and_look(void *arg, int64_t begin, int64_t end, int worker
     return look_ahead(arg, begin, end, worker, err);
 }
 
-/* Makes the open clusters ready to be held against the next persons. */
+/* Prepares the open clusters for comparison with the next persons. */
 static kn_status number_open(fast *f, kn_error *err)
 {
     kn_context *ctx = f->work->ctx;
-    void       *block = f->known;
     bool        forgot = f->store.count > f->store_limit;
     f->slots = f->open.count;
-    bool room = kn_grow(ctx, &block, &f->known_capacity, LANES * f->slots + 1, sizeof *f->known);
-    f->known = block;
-    if (!room) return kn_fail_memory(err, ctx, "holding persons against clusters");
+    if (!KN_GROW(ctx, &f->known, &f->known_capacity, LANES * f->slots + 1))
+        return kn_fail_memory(err, ctx, "comparing persons with clusters");
     if (forgot) forget(f);
     for (size_t s = 0; s < f->slots; s++) {
         f->open.items[s]->slot = (uint32_t)s;
@@ -372,7 +368,7 @@ static kn_loss bound_of_item(const fast *f, const kn_lane *lane, const kn_signat
     return raised(f, lane, kn_signature_coarse_bound(&f->bounds, x, y), x, y, f->fixed_represents, i, best);
 }
 
-/* Holds the i-th item against the fixed one. Finished classes have no signature: one is made where it is needed. */
+/* Compares the i-th item with the fixed one. Finished classes have no signature: one is made where it is needed. */
 static kn_status look_at(fast *f, kn_lane *lane, size_t i, candidate *best, kn_error *err)
 {
     kn_cluster *item = f->items[i];
@@ -571,9 +567,9 @@ static kn_status prepare(fast *f, kn_error *err)
     for (int i = 0; i < LANES; i++) {
         KN_TRY(kn_lane_make(&f->lanes[i], work, &f->store, &f->tables, f->flat ? 0 : places, err));
         KN_TRY(kn_signature_create(&f->lanes[i].signature, &f->bounds, 0, 0, err));
-        f->lanes[i].counts = kn_alloc_array_zero(work->ctx, f->bounds.nodes + 1, sizeof *f->lanes[i].counts);
-        f->lanes[i].touched = kn_alloc_array(work->ctx, f->bounds.nodes + 1, sizeof *f->lanes[i].touched);
-        if (!f->lanes[i].counts || !f->lanes[i].touched) return kn_fail_memory(err, work->ctx, "preparing bounds");
+        if (!KN_ALLOC_ZERO(work->ctx, f->lanes[i].counts, f->bounds.nodes + 1) ||
+            !KN_ALLOC(work->ctx, f->lanes[i].touched, f->bounds.nodes + 1))
+            return kn_fail_memory(err, work->ctx, "preparing bounds");
     }
     return KN_OK;
 }
@@ -589,8 +585,7 @@ static void clean_up(fast *f, kn_cluster_list *bad)
     drop_persons(f);
     kn_cluster_list_free(&f->open);
     kn_cluster_list_free(bad);
-    kn_free(f->known);
-    kn_free(f->barred);
+    KN_FREE(f->known, f->barred);
     kn_codes_free(&f->codes);
     kn_tree_bounds_free(&f->bounds);
     kn_tables_free(&f->tables);
@@ -606,7 +601,7 @@ kn_status kn_miracle_fast(kn_relational_work *work, kn_error *err)
     kn_status st = prepare(f, err);
     kn_progress_begin(work->ctx, "clustering", "persons", (uint64_t)work->problem->forest->entities);
     if (st == KN_OK) st = miracle(f, err);
-    if (st == KN_OK && work->problem->method == KN_RELATIONAL_DMIRACLE) st = diversify(f, &bad, err);
+    if (st == KN_OK && work->problem->method == KN_METHOD_DMIRACLE) st = diversify(f, &bad, err);
     kn_progress_end(work->ctx);
     clean_up(f, &bad);
     kn_free(f);

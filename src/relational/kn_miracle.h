@@ -56,7 +56,7 @@ typedef struct kn_tree_bounds {
     uint32_t        *drop;   /* per such node: how much less it costs than its parent             */
 } kn_tree_bounds;
 
-/* Values under different children of the root meet in the root alone; those children are told apart by their bucket. */
+/* Values under different children of the root meet in the root alone; those children are distinguished by their bucket. */
 #define KN_BUCKETS 16
 
 typedef struct kn_signature {
@@ -70,8 +70,8 @@ typedef struct kn_signature {
     uint32_t *spot_first; /* tables × width + 1 */
     uint32_t *spot;       /* counted over all columns */
     uint32_t *spot_count;
-    bool      spotted;    /* false: there is no room for them */
-    /* Per node of the tree, of what hangs below it: cells, and the sum of their LM. Only with spots. */
+    bool      spotted;    /* false: they are not kept         */
+    /* Per node of the tree, of what stands below it: cells, and the sum of their LM. Only with spots. */
     uint32_t *cells_below;
     uint64_t *own_below;
 } kn_signature;
@@ -79,12 +79,12 @@ typedef struct kn_signature {
 KN_CHECK kn_status kn_tree_bounds_make(kn_tree_bounds *out, kn_context *ctx, const kn_losses *losses, kn_error *err);
 void               kn_tree_bounds_free(kn_tree_bounds *bounds);
 
-/* Room for one; without spots if there are 0 of them. kn_free ends it. */
+/* Allocates one; without spots if there are 0 of them. Freed by kn_free. */
 KN_CHECK kn_status kn_signature_create(kn_signature **out, const kn_tree_bounds *bounds, size_t spots, size_t nodes,
                                        kn_error *err);
 void               kn_signature_fill(kn_signature *s, const kn_tree_bounds *bounds, const kn_cluster *cluster);
 
-/* Both at once, with spots. `counts` is room for bounds->nodes counters, all 0 between calls; `touched` for as many. */
+/* Both at once, with spots. `counts` holds bounds->nodes counters, all 0 between calls; `touched` is as long. */
 KN_CHECK kn_status kn_signature_make(kn_signature **out, const kn_tree_bounds *bounds, const kn_cluster *cluster,
                                      uint32_t *counts, uint32_t *touched, kn_error *err);
 
@@ -110,7 +110,7 @@ kn_loss kn_signature_fine_bound(const kn_tree_bounds *bounds, const kn_signature
 typedef struct kn_column_losses {
     const kn_hierarchy *hierarchy;
     const uint64_t     *lm;    /* per node                                                                           */
-    uint32_t            inner; /* nodes that are no leaves                                                           */
+    uint32_t            inner; /* nodes that are not leaves                                                          */
     uint32_t           *above; /* per node: itself or, of a leaf, its parent, counted among the inner nodes          */
     uint32_t           *loss;  /* inner × inner; NULL: too large, hierarchies are asked                              */
 } kn_column_losses;
@@ -160,12 +160,12 @@ typedef struct kn_lane {
     const kn_tables          *tables;
     kn_remembered            *pairs; /* of subtrees; NULL where subtrees are not interned */
     size_t                    mask;
-    char                     *stack; /* room of the matchings under way */
+    char                     *stack; /* memory of the matchings under way */
     size_t                    top;
     kn_pair                  *queue; /* pairs of nodes under way        */
     size_t                    queue_capacity;
-    kn_signature             *signature; /* room */
-    uint32_t                 *counts, *touched; /* room for spots */
+    kn_signature             *signature; /* scratch */
+    uint32_t                 *counts, *touched; /* scratch for spots */
     int64_t                   evaluations, distances, skipped;
 } kn_lane;
 
@@ -175,10 +175,10 @@ KN_CHECK kn_status kn_lane_make(kn_lane *out, const kn_relational_work *work, co
 void               kn_lane_free(kn_lane *lane);
 void               kn_lane_forget(kn_lane *lane); /* with kn_store_forget */
 
-/* Room for a tree of that many nodes to be held against others. */
+/* Space to compare a tree of that many nodes with others. */
 KN_CHECK kn_status kn_lane_room(kn_lane *lane, uint32_t nodes, kn_error *err);
 
-/* Room on the stack, until lane->top is put back. */
+/* Memory on the stack, until lane->top is restored. */
 static inline void *kn_lane_push(kn_lane *lane, size_t size)
 {
     void *block = lane->stack + lane->top;
@@ -219,18 +219,18 @@ static inline kn_loss kn_rest_bound(uint64_t cells_a, uint64_t own_a, uint64_t c
 /* Does the method look at nothing else? */
 bool kn_matches_values(const kn_relational_problem *problem);
 
-/* Siblings of one table, `m` tuples at `xs` (the representative's) and `n` at `ys`, as the method or, where nothing hangs
+/* Siblings of one table, `m` tuples at `xs` (the representative's) and `n` at `ys`, as the method or, where nothing stands
  * below them, any method pairs them: pick[i] is the place in ys for the i-th of xs, or KN_FOREST_NONE. */
 void kn_match_values(kn_lane *lane, uint32_t table, const uint32_t *xs, uint32_t m, const uint32_t *ys, uint32_t n,
                      uint32_t *pick);
 
 /* ---- Trees whose siblings are matched so: straight from their arrays (kn_miracle_flat.c) ---- */
 
-/* The loss of the anonymization of two signed clusters. False: it is beyond the limit, and *out a lower bound that is,
- * too. There is room for the smaller tree. */
+/* The loss of the anonymization of two signed clusters. False: it is beyond the limit, and *out a lower bound that is
+ * too. The queue has space for the smaller tree. */
 bool kn_flat_loss(kn_lane *lane, const kn_cluster *a, const kn_cluster *b, const kn_limit *limit, kn_loss *out);
 
-/* The pairs of nodes that become one; `pairs` has room for the nodes of the smaller tree. Returns how many. */
+/* The pairs of nodes that become one; `pairs` has space for the nodes of the smaller tree. Returns how many. */
 uint32_t kn_flat_pairs(kn_lane *lane, const kn_cluster *a, const kn_cluster *b, kn_pair *pairs);
 
 /* ---- Trees whose siblings are matched by whole subtrees: interned (kn_miracle_deep.c) ---- */

@@ -1,6 +1,6 @@
 /* kn_miracle_bound.c: a lower bound of the distance of two trees from a short signature of each.
  *
- * Forget who hangs from whom. In a table with m nodes in the representative and n in the entity at most min(m, n) can
+ * Which node stands below which is ignored. In a table with m nodes in the representative and n in the entity at most min(m, n) can
  * be paired. A cell of the representative costs at least its own LM, paired or deleted. If it is paired with a value
  * in another bucket, they meet in the root; of one bucket with x and y values at most min(x, y) can stay inside it.
  * Each node of the entity that stays alone costs its cells. The distance is the sum over these divided by the cells of
@@ -35,10 +35,9 @@ kn_status kn_tree_bounds_make(kn_tree_bounds *out, kn_context *ctx, const kn_los
 {
     size_t count = (size_t)losses->tables * (size_t)losses->width;
     *out = (kn_tree_bounds){.ctx = ctx, .losses = losses};
-    out->bucket = kn_alloc_array_zero(ctx, count, sizeof *out->bucket);
-    out->base = kn_alloc_array_zero(ctx, count, sizeof *out->base);
-    out->buckets = kn_alloc_array_zero(ctx, count, sizeof *out->buckets);
-    if (!out->bucket || !out->base || !out->buckets) return kn_fail_memory(err, ctx, "preparing bounds");
+    if (!KN_ALLOC_ZERO(ctx, out->bucket, count) || !KN_ALLOC_ZERO(ctx, out->base, count) ||
+        !KN_ALLOC_ZERO(ctx, out->buckets, count))
+        return kn_fail_memory(err, ctx, "preparing bounds");
     for (size_t i = 0; i < count; i++) {
         const kn_hierarchy *h = losses->hierarchies[i];
         if (!h) continue;
@@ -60,10 +59,7 @@ kn_status kn_tree_bounds_make(kn_tree_bounds *out, kn_context *ctx, const kn_los
 void kn_tree_bounds_free(kn_tree_bounds *b)
 {
     for (int i = 0; b->bucket && i < b->losses->tables * b->losses->width; i++) kn_free(b->bucket[i]);
-    kn_free(b->bucket);
-    kn_free(b->drop);
-    kn_free(b->base);
-    kn_free(b->buckets);
+    KN_FREE(b->bucket, b->drop, b->base, b->buckets);
     *b = (kn_tree_bounds){0};
 }
 

@@ -165,15 +165,10 @@ static void pick_exactly(kn_lane *lane, const uint32_t *a, uint32_t m, const uin
             cost[(size_t)i * columns + j] = (int64_t)loss_of(lane, x, y).sum - (int64_t)spared;
         }
     kn_assign(cost, rows, columns, chosen, kn_lane_push(lane, kn_assign_room(columns)));
-    for (uint32_t i = 0; i < rows; i++) {
-        if (swapped)
-            pick[chosen[i]] = i;
-        else
-            pick[i] = chosen[i];
-    }
+    for (uint32_t i = 0; i < rows; i++) pick[swapped ? chosen[i] : i] = swapped ? i : chosen[i];
 }
 
-/* False: `w` says that it is enough. */
+/* False: by `w` the loss is beyond the limit. */
 static bool match(kn_lane *lane, const uint32_t *a, uint32_t m, const uint32_t *b, uint32_t n, uint32_t *pick, watch *w)
 {
     for (uint32_t i = 0; i < m; i++) pick[i] = KN_FOREST_NONE;
@@ -206,14 +201,14 @@ static void add_deleted(const kn_store *s, kn_loss *loss, uint32_t id)
     loss->cells += s->trees[id].cells;
 }
 
-/* What the matched siblings cost; with `w` watched while they are matched, and false if that is enough. */
+/* What the matched siblings cost; with `w` watched while they are matched, and false if they are beyond the limit. */
 static bool add_siblings(kn_lane *lane, kn_loss *loss, const uint32_t *a, uint32_t m, const uint32_t *b, uint32_t n,
                          watch *w)
 {
     const kn_store *s = lane->store;
     size_t          top = lane->top;
     uint32_t       *pick = kn_lane_push(lane, sizeof *pick * m);
-    uint64_t        alone = 0; /* cells of b that nobody took */
+    uint64_t        alone = 0; /* cells of b that were not paired */
     bool            whole = match(lane, a, m, b, n, pick, w);
     for (uint32_t j = 0; whole && j < n; j++) alone += s->trees[b[j]].cells;
     for (uint32_t i = 0; whole && i < m; i++) {
@@ -232,7 +227,7 @@ static bool add_siblings(kn_lane *lane, kn_loss *loss, const uint32_t *a, uint32
     return whole;
 }
 
-/* Adds what hangs below two nodes. */
+/* Adds what stands below two nodes. */
 static bool add_children(kn_lane *lane, kn_loss *loss, const kn_subtree *x, const kn_subtree *y, watch *w)
 {
     const kn_store *s = lane->store;
@@ -283,8 +278,9 @@ bool kn_deep_loss(kn_lane *lane, const kn_cluster *a, const kn_cluster *b, const
     const kn_store   *s = lane->store;
     const kn_subtree *x = &s->trees[a->ids[0]], *y = &s->trees[b->ids[0]];
     watch             w = {.limit = limit};
-    kn_remembered    *known = place_of(lane, ((uint64_t)a->ids[0] << 32) | b->ids[0]);
-    if (known->key == (((uint64_t)a->ids[0] << 32) | b->ids[0])) {
+    uint64_t          key = ((uint64_t)a->ids[0] << 32) | b->ids[0];
+    kn_remembered    *known = place_of(lane, key);
+    if (known->key == key) {
         *out = (kn_loss){known->sum, known->cells};
         return true;
     }
@@ -297,7 +293,7 @@ bool kn_deep_loss(kn_lane *lane, const kn_cluster *a, const kn_cluster *b, const
         *out = watched(s, &w);
         return false;
     }
-    *known = (kn_remembered){((uint64_t)a->ids[0] << 32) | b->ids[0], loss.sum, loss.cells};
+    *known = (kn_remembered){key, loss.sum, loss.cells};
     *out = loss;
     return true;
 }

@@ -34,12 +34,7 @@ kn_status kn_lane_make(kn_lane *out, const kn_relational_work *work, const kn_st
 
 void kn_lane_free(kn_lane *lane)
 {
-    kn_free(lane->pairs);
-    kn_free(lane->stack);
-    kn_free(lane->queue);
-    kn_free(lane->signature);
-    kn_free(lane->counts);
-    kn_free(lane->touched);
+    KN_FREE(lane->pairs, lane->stack, lane->queue, lane->signature, lane->counts, lane->touched);
     *lane = (kn_lane){0};
 }
 
@@ -51,15 +46,12 @@ void kn_lane_forget(kn_lane *lane)
 kn_status kn_lane_room(kn_lane *lane, uint32_t nodes, kn_error *err)
 {
     kn_context *ctx = lane->work->ctx;
-    void       *queue = lane->queue;
-    bool        room = kn_grow(ctx, &queue, &lane->queue_capacity, nodes, sizeof *lane->queue);
-    lane->queue = queue;
-    return room ? KN_OK : kn_fail_memory(err, ctx, "pairing rows");
+    return KN_GROW(ctx, &lane->queue, &lane->queue_capacity, nodes) ? KN_OK : kn_fail_memory(err, ctx, "pairing rows");
 }
 
 bool kn_matches_values(const kn_relational_problem *problem)
 {
-    return problem->method == KN_RELATIONAL_MIRACLE_X || problem->method == KN_RELATIONAL_MIRACLE_X_LEVEL;
+    return problem->method == KN_METHOD_MIRACLE_X || problem->method == KN_METHOD_MIRACLE_X_LEVEL;
 }
 
 /* ---- Greedily ---- */
@@ -139,10 +131,7 @@ static void pick_greedily(kn_lane *lane, uint32_t table, const uint32_t *xs, uin
         /* The same tuple again: what was best for it still is, if there is any left. */
         if (best == KN_FOREST_NONE || !equal_tuples(x, x - width, quasi)) best = cheapest_run(lane, table, x, &r, sums);
         uint32_t place = r.next[best]++;
-        if (swapped)
-            pick[place] = i;
-        else
-            pick[i] = place;
+        pick[swapped ? place : i] = swapped ? i : place;
         if (--r.left[best] > 0) continue;
         drop_run(&r, best);
         best = KN_FOREST_NONE;
@@ -166,12 +155,7 @@ static void pick_exactly(kn_lane *lane, uint32_t table, const uint32_t *xs, uint
         }
     kn_lane_count(lane, table, rows * columns);
     kn_assign(cost, rows, columns, chosen, kn_lane_push(lane, kn_assign_room(columns)));
-    for (uint32_t i = 0; i < rows; i++) {
-        if (swapped)
-            pick[chosen[i]] = i;
-        else
-            pick[i] = chosen[i];
-    }
+    for (uint32_t i = 0; i < rows; i++) pick[swapped ? chosen[i] : i] = swapped ? i : chosen[i];
 }
 
 /* ---- Level by level ---- */
@@ -283,7 +267,7 @@ void kn_match_values(kn_lane *lane, uint32_t table, const uint32_t *xs, uint32_t
     for (uint32_t i = 0; i < m; i++) pick[i] = KN_FOREST_NONE;
     if (m == 1 && n == 1)
         pick[0] = 0;
-    else if (lane->work->problem->method == KN_RELATIONAL_MIRACLE_X_LEVEL)
+    else if (lane->work->problem->method == KN_METHOD_MIRACLE_X_LEVEL)
         pick_by_level(lane, table, xs, m, ys, n, pick);
     else if (lane->work->problem->matching == KN_MATCHING_EXACT)
         pick_exactly(lane, table, xs, m, ys, n, pick);

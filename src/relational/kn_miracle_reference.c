@@ -1,6 +1,6 @@
 /* kn_miracle_reference.c: MiRaCle, MiRaCleX and dMiRaCle as written (Algorithms 2 to 6 with the readings of docs/errata.md 4),
- * one person after the other, every distance worked out in full. It is what the fast path (kn_miracle.c) is held
- * against and shares no matching code with it.
+ * one person after the other, every distance worked out in full. The fast path (kn_miracle.c) is tested
+ * against it and shares no matching code with it.
  *
  * Cost: O(climit · persons · n^(2 levels)) for n siblings, miracle-x O(climit · persons · n^(levels + 1)). Memory: the
  * clusters, and n^2 losses per level with exact matching.
@@ -17,7 +17,7 @@ typedef struct reference {
     kn_relational_work *work;
     const kn_losses    *losses;
     const kn_cluster   *a, *b; /* the two trees at hand: a representative and an entity (M6) */
-    char               *stack; /* room of the matchings under way                            */
+    char               *stack; /* memory of the matchings under way                          */
     size_t              top;
     kn_codes            codes;
 } reference;
@@ -79,7 +79,7 @@ static kn_loss anonymize(reference *r, uint32_t x, uint32_t y);
 /* What a matching goes by: the whole subtrees (Algorithm 4) or the nodes themselves (Algorithm 5). */
 static kn_loss pair_loss(reference *r, uint32_t x, uint32_t y)
 {
-    if (r->work->problem->method != KN_RELATIONAL_MIRACLE_X) return anonymize(r, x, y);
+    if (r->work->problem->method != KN_METHOD_MIRACLE_X) return anonymize(r, x, y);
     r->work->counters->pair_evaluations++;
     return (kn_loss){own_loss(r, x, y), (uint64_t)r->losses->quasi[r->a->table[x]]};
 }
@@ -192,7 +192,7 @@ static int64_t least_total(assignment *p)
 /* M16: the least sum of losses, what stays unmatched included; of equal ones the lexicographically first. */
 static void match_exact(reference *r, siblings in_a, siblings in_b, uint32_t *pick)
 {
-    bool       swapped = in_a.count > in_b.count, own = r->work->problem->method == KN_RELATIONAL_MIRACLE_X;
+    bool       swapped = in_a.count > in_b.count, own = r->work->problem->method == KN_METHOD_MIRACLE_X;
     siblings   outer = swapped ? in_b : in_a, inner = swapped ? in_a : in_b;
     assignment p = {.rows = outer.count, .columns = inner.count};
     p.cost = push(r, sizeof *p.cost * p.rows * p.columns);
@@ -226,21 +226,21 @@ static uint32_t *match(reference *r, siblings in_a, siblings in_b, kn_loss **fou
     uint32_t *pick = push(r, sizeof *pick * in_a.count);
     *found = NULL;
     for (uint32_t i = 0; i < in_a.count; i++) pick[i] = KN_FOREST_NONE;
-    if (r->work->problem->method == KN_RELATIONAL_MIRACLE_X_LEVEL)
+    if (r->work->problem->method == KN_METHOD_MIRACLE_X_LEVEL)
         match_levels(r, in_a, in_b, pick);
     else if (r->work->problem->matching == KN_MATCHING_EXACT)
         match_exact(r, in_a, in_b, pick);
     else {
         kn_loss *losses = push(r, sizeof *losses * in_a.count);
         match_greedy(r, in_a, in_b, pick, losses);
-        if (r->work->problem->method != KN_RELATIONAL_MIRACLE_X) *found = losses;
+        if (r->work->problem->method != KN_METHOD_MIRACLE_X) *found = losses;
     }
     return pick;
 }
 
 /* ---- Algorithm 3 ---- */
 
-/* The loss of the anonymization of two nodes with all that hangs below. */
+/* The loss of the anonymization of two nodes with all that stands below. */
 static kn_loss anonymize(reference *r, uint32_t x, uint32_t y)
 {
     r->work->counters->pair_evaluations++;
@@ -380,8 +380,7 @@ static kn_status nearest_allowed(reference *r, const kn_cluster_list *open, cons
                                   err);
         kn_free(pairs);
     }
-    kn_free(barred);
-    kn_free(losses);
+    KN_FREE(barred, losses);
     return st;
 }
 
@@ -552,7 +551,7 @@ kn_status kn_miracle_reference(kn_relational_work *work, kn_error *err)
     if (!r.stack) return kn_fail_memory(err, work->ctx, "pairing rows");
     kn_progress_begin(work->ctx, "clustering", "persons", (uint64_t)work->problem->forest->entities);
     kn_status st = miracle(&r, &open, err);
-    if (st == KN_OK && work->problem->method == KN_RELATIONAL_DMIRACLE) st = diversify(&r, &bad, err);
+    if (st == KN_OK && work->problem->method == KN_METHOD_DMIRACLE) st = diversify(&r, &bad, err);
     kn_progress_end(work->ctx);
     kn_cluster_list_free(&open);
     kn_cluster_list_free(&bad);

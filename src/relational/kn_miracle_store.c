@@ -1,7 +1,7 @@
 /* kn_miracle_store.c: equal subtrees get equal numbers, so that what two of them cost can be remembered.
  *
  * Numbers are given bottom-up: a subtree is its root's values and the numbers of its children in their order. Two hash
- * tables with open addressing; keys are compared in full. Only one thread interns; any may read meanwhile stopped.
+ * tables with open addressing; keys are compared in full. Only one thread interns, while no other reads; any may read in between.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -33,11 +33,7 @@ kn_status kn_store_make(kn_store *out, kn_context *ctx, const kn_losses *losses,
 
 void kn_store_free(kn_store *s)
 {
-    kn_free(s->values);
-    kn_free(s->trees);
-    kn_free(s->pool);
-    kn_free(s->value_slots);
-    kn_free(s->tree_slots);
+    KN_FREE(s->values, s->trees, s->pool, s->value_slots, s->tree_slots);
     *s = (kn_store){0};
 }
 
@@ -61,19 +57,13 @@ static uint64_t hash_tree(uint32_t value, const uint32_t *children, uint32_t cou
     return kn_hash_words(words, 2);
 }
 
-/* Room for one more of each kind, and hash tables at most half full. */
+/* Space for one more of each kind, and hash tables at most half full. */
 static bool make_room(kn_store *s, uint32_t children)
 {
     size_t width = 1 + (size_t)s->losses->width;
-    void  *block = s->values;
-    bool   good = kn_grow(s->ctx, &block, &s->value_capacity, ((size_t)s->value_count + 1) * width, sizeof *s->values);
-    s->values = block;
-    block = s->trees;
-    good = good && kn_grow(s->ctx, &block, &s->capacity, (size_t)s->count + 1, sizeof *s->trees);
-    s->trees = block;
-    block = s->pool;
-    good = good && kn_grow(s->ctx, &block, &s->pool_capacity, s->pool_count + children + 1, sizeof *s->pool);
-    s->pool = block;
+    bool   good = KN_GROW(s->ctx, &s->values, &s->value_capacity, ((size_t)s->value_count + 1) * width) &&
+                KN_GROW(s->ctx, &s->trees, &s->capacity, (size_t)s->count + 1) &&
+                KN_GROW(s->ctx, &s->pool, &s->pool_capacity, s->pool_count + children + 1);
     if (good && s->value_count * 2 > s->value_mask) {
         good = make_slots(s->ctx, &s->value_slots, &s->value_mask, (s->value_mask + 1) * 4);
         for (uint32_t i = 0; good && i < s->value_count; i++) {

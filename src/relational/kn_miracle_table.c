@@ -18,9 +18,8 @@ static kn_status tabulate(kn_column_losses *c, kn_context *ctx, kn_error *err)
     const kn_hierarchy *h = c->hierarchy;
     uint32_t            first = h->leaves + 1, n = h->nodes - first;
     c->inner = n;
-    c->above = kn_alloc_array(ctx, h->nodes, sizeof *c->above);
-    c->loss = kn_alloc_array(ctx, (size_t)n * n, sizeof *c->loss);
-    if (!c->above || !c->loss) return kn_fail_memory(err, ctx, "tabulating losses");
+    if (!KN_ALLOC(ctx, c->above, h->nodes) || !KN_ALLOC(ctx, c->loss, (size_t)n * n))
+        return kn_fail_memory(err, ctx, "tabulating losses");
     for (uint32_t v = 0; v < h->nodes; v++) c->above[v] = (v < first ? h->parent[v] : v) - first;
     for (uint32_t a = 0; a < n; a++)
         for (uint32_t b = 0; b <= a; b++)
@@ -33,9 +32,8 @@ kn_status kn_tables_make(kn_tables *out, kn_context *ctx, const kn_losses *losse
 {
     size_t width = (size_t)losses->width, tables = (size_t)losses->tables;
     *out = (kn_tables){.ctx = ctx, .losses = losses};
-    out->columns = kn_alloc_array_zero(ctx, tables * width, sizeof *out->columns);
-    out->all = kn_alloc_array_zero(ctx, tables, sizeof *out->all);
-    if (!out->columns || !out->all) return kn_fail_memory(err, ctx, "tabulating losses");
+    if (!KN_ALLOC_ZERO(ctx, out->columns, tables * width) || !KN_ALLOC_ZERO(ctx, out->all, tables))
+        return kn_fail_memory(err, ctx, "tabulating losses");
     for (size_t t = 0; t < tables; t++) {
         out->all[t] = true;
         for (size_t q = 0; q < (size_t)losses->quasi[t]; q++) {
@@ -54,12 +52,9 @@ kn_status kn_tables_make(kn_tables *out, kn_context *ctx, const kn_losses *losse
 
 void kn_tables_free(kn_tables *tables)
 {
-    for (int i = 0; tables->columns && i < tables->losses->tables * tables->losses->width; i++) {
-        kn_free(tables->columns[i].above);
-        kn_free(tables->columns[i].loss);
-    }
-    kn_free(tables->columns);
-    kn_free(tables->all);
+    for (int i = 0; tables->columns && i < tables->losses->tables * tables->losses->width; i++)
+        KN_FREE(tables->columns[i].above, tables->columns[i].loss);
+    KN_FREE(tables->columns, tables->all);
     *tables = (kn_tables){0};
 }
 

@@ -14,44 +14,29 @@
 #include "kn_relational_internal.h"
 #include "kn_rng.h"
 
-static const char *const method_names[] = {"miracle", "miracle-x", "miracle-x-level", "dmiracle"};
-
-const char *kn_relational_method_name(kn_relational_method method)
-{
-    return method_names[method];
-}
-
-bool kn_relational_method_parse(const char *name, kn_relational_method *out)
-{
-    for (int i = 0; i < (int)(sizeof method_names / sizeof *method_names); i++)
-        if (strcmp(name, method_names[i]) == 0) {
-            *out = (kn_relational_method)i;
-            return true;
-        }
-    return false;
-}
-
 static kn_status check_promise(const kn_relational_promise *p, const kn_database *db, kn_error *err)
 {
     if (p->table < 0 || p->table >= db->table_count || p->column < 0 ||
         p->column >= db->tables[p->table].table->column_count)
-        return kn_fail(err, KN_USAGE, "dmiracle: a promise about a column that is not there");
+        return kn_fail(err, KN_USAGE, "dmiracle: a promise names a column that does not exist");
     if (p->model.kind != KN_MODEL_DISTINCT && p->model.kind != KN_MODEL_ENTROPY && p->model.kind != KN_MODEL_RECURSIVE)
-        return kn_fail(err, KN_USAGE, "dmiracle knows distinct, entropy and recursive l-diversity only");
+        return kn_fail(err, KN_USAGE, "dmiracle supports only distinct, entropy and recursive l-diversity");
     return kn_model_check(&p->model, err);
 }
 
 static kn_status check(const kn_relational_problem *p, kn_error *err)
 {
-    const char *name = kn_relational_method_name(p->method);
+    const char *name = kn_method_name(p->method);
+    if (p->method < KN_METHOD_MIRACLE || p->method > KN_METHOD_DMIRACLE)
+        return kn_fail(err, KN_USAGE, "%s does not cluster the persons of a database", name);
     if (p->k < 1) return kn_fail(err, KN_USAGE, "%s: k must be at least 1", name);
     if (p->climit < 1) return kn_fail(err, KN_USAGE, "%s: climit must be at least 1", name);
-    if (p->threshold.denominator == 0) return kn_fail(err, KN_USAGE, "%s: the threshold is no number", name);
-    if (p->method == KN_RELATIONAL_MIRACLE_X_LEVEL && p->matching == KN_MATCHING_EXACT)
-        return kn_fail(err, KN_USAGE, "%s has a matching of its own: exact is not for it", name);
-    if (p->method != KN_RELATIONAL_DMIRACLE && p->promise_count > 0)
-        return kn_fail(err, KN_USAGE, "%s promises k only; dmiracle promises l-diversity", name);
-    if (p->method == KN_RELATIONAL_DMIRACLE && p->promise_count == 0)
+    if (p->threshold.denominator == 0) return kn_fail(err, KN_USAGE, "%s: the threshold must be a number", name);
+    if (p->method == KN_METHOD_MIRACLE_X_LEVEL && p->matching == KN_MATCHING_EXACT)
+        return kn_fail(err, KN_USAGE, "%s has its own matching and cannot use the exact one", name);
+    if (p->method != KN_METHOD_DMIRACLE && p->promise_count > 0)
+        return kn_fail(err, KN_USAGE, "%s promises only k; use dmiracle for l-diversity", name);
+    if (p->method == KN_METHOD_DMIRACLE && p->promise_count == 0)
         return kn_fail(err, KN_USAGE, "dmiracle needs a promise of l-diversity");
     for (int i = 0; i < p->promise_count; i++) KN_TRY(check_promise(&p->promises[i], p->forest->db, err));
     if (p->forest->entities > (int64_t)UINT32_MAX - 1)
@@ -121,7 +106,7 @@ kn_status kn_relational_search(kn_database_plan **out, bool *found, kn_relationa
     kn_losses          losses = {0};
     kn_relational_work work = {
         .ctx = ctx, .problem = problem, .losses = &losses, .k = problem->k, .counters = counters};
-    if (problem->method == KN_RELATIONAL_DMIRACLE) work.k = least_size(problem);
+    if (problem->method == KN_METHOD_DMIRACLE) work.k = least_size(problem);
     if (forest->entities < work.k) return KN_OK;
     measure_forest(&work, forest);
     uint32_t *order = kn_person_order(ctx, forest->entities, problem->seed);

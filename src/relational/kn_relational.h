@@ -9,14 +9,14 @@
 
 #include "kn_database_plan.h"
 
-typedef enum kn_relational_method {
-    KN_RELATIONAL_MIRACLE = 0,     /* Algorithms 2 to 4: siblings are paired by what their whole subtrees cost  */
-    KN_RELATIONAL_MIRACLE_X,       /* Algorithm 5: by their own quasi-identifiers                               */
-    KN_RELATIONAL_MIRACLE_X_LEVEL, /* section 4.3, M14: equal at the lowest level                               */
-    KN_RELATIONAL_DMIRACLE         /* Algorithm 6: MiRaCle, then classes that lack diversity are merged         */
-} kn_relational_method;
-
-/* The three ways of section 5.2 to diversity (kn_diversity, dmiracle):
+/* The methods (kn_method), by how the rows of two persons are paired:
+ *
+ *     miracle          Algorithms 2 to 4: siblings by what their whole subtrees cost
+ *     miracle-x        Algorithm 5: by their own quasi-identifiers
+ *     miracle-x-level  section 4.3, M14: equal at the lowest level
+ *     dmiracle         Algorithm 6: miracle, then classes that lack diversity are merged
+ *
+ * The three ways of section 5.2 to diversity (kn_diversity, dmiracle):
  *
  *     merge     Algorithm 6: classes that are not diverse are merged, each time one with the nearest
  *     distance  a person is infinitely far from a cluster where one of their rows would stand beside a member's row with
@@ -38,7 +38,7 @@ typedef struct kn_relational_promise {
 
 typedef struct kn_relational_problem {
     const kn_forest             *forest;
-    kn_relational_method         method;
+    kn_method                    method;    /* miracle, miracle-x, miracle-x-level or dmiracle                      */
     int64_t                      k;         /* at least 2 with dmiracle                                             */
     kn_ratio                     threshold; /* a person farther than this from every cluster begins a new one ...   */
     int64_t                      climit;    /* ... while there are fewer than this (M11); at least 1                */
@@ -53,7 +53,7 @@ typedef struct kn_relational_problem {
 } kn_relational_problem;
 
 #define KN_RELATIONAL_PROBLEM_INIT                                                                                     \
-    {NULL, KN_RELATIONAL_MIRACLE, 2, {1, 10}, 150, 0, KN_MATCHING_GREEDY, KN_LEFTOVERS_ABSORB, KN_DIVERSITY_MERGE, false, \
+    {NULL, KN_METHOD_MIRACLE, 2, {1, 10}, 150, 0, KN_MATCHING_GREEDY, KN_LEFTOVERS_ABSORB, KN_DIVERSITY_MERGE, false, \
      0, NULL}
 
 typedef struct kn_relational_counters {
@@ -66,10 +66,6 @@ typedef struct kn_relational_counters {
     int64_t suppressed;       /* persons                                                                          */
     double  largest_share;    /* of the members of a class that one sensitive value may belong to; 0 without promises */
 } kn_relational_counters;
-
-/* "miracle", "miracle-x", "miracle-x-level", "dmiracle". Static. */
-const char *kn_relational_method_name(kn_relational_method method);
-bool        kn_relational_method_parse(const char *name, kn_relational_method *out);
 
 /* `*found` false: fewer persons than k, or no class could be made diverse (no plan then). The plan depends neither on
  * the number of threads nor on the order of rows; nor do the counters. KN_USAGE: options that make no sense. */
@@ -87,7 +83,7 @@ typedef struct kn_relational_table_loss {
 
 typedef struct kn_relational_metrics {
     double                    lm; /* Definition 7 over the cells of the original (M10)                           */
-    double                    lm_released; /* over the cells that are left: the letter of Definition 7           */
+    double                    lm_released; /* over the cells that are left: Definition 7 taken literally         */
     double                    dm; /* Definition 8; a dropped person costs all persons (M10)                      */
     int64_t                   cells, deleted;
     int                       table_count;

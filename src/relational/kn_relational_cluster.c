@@ -1,6 +1,6 @@
 /* kn_relational_cluster.c: representatives: made from a person, or from two representatives whose nodes were paired.
  *
- * The order of siblings is that of (table, values, what hangs below); siblings that are equal in all of it stay in the
+ * The order of siblings is that of (table, values, what stands below); siblings that are equal in all of it stay in the
  * order they came in. So the tree alone decides which position a node has, and matching may break ties by position
  * (docs/errata.md M8).
  *
@@ -59,8 +59,7 @@ static void sort_siblings(const draft *d, uint32_t *items, uint32_t count, uint3
 static kn_status draft_order(draft *d, kn_context *ctx, kn_error *err)
 {
     size_t n = d->nodes;
-    d->begin = kn_alloc_array_zero(ctx, n * 4 + 1, sizeof *d->begin);
-    if (!d->begin) return kn_fail_memory(err, ctx, "making a representative");
+    if (!KN_ALLOC_ZERO(ctx, d->begin, n * 4 + 1)) return kn_fail_memory(err, ctx, "making a representative");
     d->children = d->begin + n + 1;
     d->spare = d->children + n;
     d->order = d->spare + n;
@@ -104,8 +103,7 @@ static kn_cluster *cluster_alloc(kn_context *ctx, uint32_t nodes, uint32_t size,
 void kn_cluster_free(kn_cluster *cluster)
 {
     if (!cluster) return;
-    kn_free(cluster->signature);
-    kn_free(cluster);
+    KN_FREE(cluster->signature, cluster);
 }
 
 /* The tree of an ordered draft; members and rows are the caller's. */
@@ -148,8 +146,7 @@ kn_status kn_cluster_of_entity(kn_cluster **out, kn_context *ctx, const kn_fores
         (*out)->members[0] = (uint32_t)entity;
         for (uint32_t at = 0; at < d.nodes; at++) (*out)->rows[at] = f->row[begin + d.order[at]];
     }
-    kn_free(d.begin);
-    kn_free(values);
+    KN_FREE(d.begin, values);
     return st;
 }
 
@@ -181,8 +178,7 @@ kn_status kn_cluster_of_nodes(kn_cluster **out, kn_context *ctx, const kn_forest
         for (uint32_t at = 0; at < count; at++)
             (*out)->rows[m * n + at] = f->row[f->start[members[m]] + nodes[m * n + d.order[at]]];
     }
-    kn_free(d.begin);
-    kn_free(words);
+    KN_FREE(d.begin, words);
     return st;
 }
 
@@ -224,8 +220,7 @@ kn_status kn_cluster_merge(kn_cluster **out, kn_context *ctx, const kn_losses *l
         fill_rows(*out, 0, a, &d, pairs, false);
         fill_rows(*out, a->size, b, &d, pairs, true);
     }
-    kn_free(d.begin);
-    kn_free(words);
+    KN_FREE(d.begin, words);
     return st;
 }
 
@@ -233,10 +228,7 @@ kn_status kn_cluster_merge(kn_cluster **out, kn_context *ctx, const kn_losses *l
 
 kn_status kn_cluster_list_add(kn_cluster_list *list, kn_context *ctx, kn_cluster *cluster, kn_error *err)
 {
-    void *items = list->items;
-    bool  room = kn_grow(ctx, &items, &list->capacity, list->count + 1, sizeof *list->items);
-    list->items = items;
-    if (!room) {
+    if (!KN_GROW(ctx, &list->items, &list->capacity, list->count + 1)) {
         kn_cluster_free(cluster);
         return kn_fail_memory(err, ctx, "collecting clusters");
     }

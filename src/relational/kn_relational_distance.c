@@ -1,5 +1,5 @@
 /* kn_relational_distance.c: the first way of section 5.2 to classes that are diverse: persons whose sensitive values agree
- * are infinitely far apart. kn_relational.h says what that means; who asks goes on to the next nearest cluster.
+ * are infinitely far apart. kn_relational.h says what that means; the caller tries the next nearest cluster.
  *
  * Cost: promised nodes × members, and sorting where a value is there already.
  * SPDX-License-Identifier: Apache-2.0

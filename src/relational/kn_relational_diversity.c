@@ -14,20 +14,14 @@
 
 void kn_codes_free(kn_codes *codes)
 {
-    kn_free(codes->codes);
-    kn_free(codes->counts);
+    KN_FREE(codes->codes, codes->counts);
     *codes = (kn_codes){0};
 }
 
 bool kn_codes_room(kn_codes *codes, kn_context *ctx, size_t need)
 {
-    void *block = codes->codes;
-    bool  good = kn_grow(ctx, &block, &codes->code_capacity, need, sizeof *codes->codes);
-    codes->codes = block;
-    block = codes->counts;
-    good = good && kn_grow(ctx, &block, &codes->count_capacity, need, sizeof *codes->counts);
-    codes->counts = block;
-    return good;
+    return KN_GROW(ctx, &codes->codes, &codes->code_capacity, need) &&
+           KN_GROW(ctx, &codes->counts, &codes->count_capacity, need);
 }
 
 kn_histogram kn_codes_histogram(kn_codes *room, uint32_t count)

@@ -29,7 +29,7 @@ typedef struct kn_losses {
 KN_CHECK kn_status kn_losses_make(kn_losses *out, kn_context *ctx, const kn_database *db, kn_error *err);
 void               kn_losses_free(kn_losses *losses);
 
-/* By sum / cells (nothing of nothing is 0): negative, 0, positive. */
+/* By sum / cells (0 where there are no cells): negative, 0, positive. */
 int  kn_loss_compare(kn_loss a, kn_loss b);
 bool kn_loss_above(kn_loss loss, uint64_t unit, kn_ratio threshold);
 
@@ -86,7 +86,7 @@ void               kn_cluster_list_free(kn_cluster_list *list);
 
 /* ---- Diversity ---- */
 
-/* Room for the codes of one node. */
+/* Scratch for the codes of one node. */
 typedef struct kn_codes {
     uint32_t *codes;
     int64_t  *counts;
@@ -96,7 +96,7 @@ typedef struct kn_codes {
 bool kn_codes_room(kn_codes *codes, kn_context *ctx, size_t need); /* false: out of memory */
 void kn_codes_free(kn_codes *codes);
 
-/* Sorts the first `count` codes and counts them; borrows the room. */
+/* Sorts the first `count` codes and counts them; the result borrows from `room`. */
 kn_histogram kn_codes_histogram(kn_codes *codes, uint32_t count);
 
 /* Does every node keep every promise? `share` (may be NULL) is raised to the largest share of one value. */

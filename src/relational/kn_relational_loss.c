@@ -40,10 +40,9 @@ kn_status kn_losses_make(kn_losses *out, kn_context *ctx, const kn_database *db,
     for (int t = 0; t < db->table_count; t++)
         if (db->tables[t].quasi_count > out->width) out->width = db->tables[t].quasi_count;
     size_t count = (size_t)out->tables * (size_t)out->width;
-    out->quasi = kn_alloc_array_zero(ctx, (size_t)out->tables, sizeof *out->quasi);
-    out->hierarchies = kn_alloc_array_zero(ctx, count, sizeof *out->hierarchies);
-    out->lm = kn_alloc_array_zero(ctx, count, sizeof *out->lm);
-    if (!out->quasi || !out->hierarchies || !out->lm) return kn_fail_memory(err, ctx, "preparing losses");
+    if (!KN_ALLOC_ZERO(ctx, out->quasi, (size_t)out->tables) || !KN_ALLOC_ZERO(ctx, out->hierarchies, count) ||
+        !KN_ALLOC_ZERO(ctx, out->lm, count))
+        return kn_fail_memory(err, ctx, "preparing losses");
     for (int t = 0; t < out->tables; t++) {
         const kn_database_table *table = &db->tables[t];
         out->quasi[t] = table->quasi_count;
@@ -63,9 +62,7 @@ kn_status kn_losses_make(kn_losses *out, kn_context *ctx, const kn_database *db,
 void kn_losses_free(kn_losses *losses)
 {
     for (int i = 0; losses->lm && i < losses->tables * losses->width; i++) kn_free(losses->lm[i]);
-    kn_free(losses->lm);
-    kn_free(losses->hierarchies);
-    kn_free(losses->quasi);
+    KN_FREE(losses->lm, losses->hierarchies, losses->quasi);
     *losses = (kn_losses){0};
 }
 
@@ -77,7 +74,7 @@ int kn_loss_compare(kn_loss a, kn_loss b)
 
 bool kn_loss_above(kn_loss loss, uint64_t unit, kn_ratio threshold)
 {
-    /* Anything is at most 1, and larger thresholds could overflow below. */
+    /* A loss is at most 1; larger thresholds could overflow below. */
     if (threshold.numerator >= threshold.denominator) return false;
     return (kn_u128)loss.sum * threshold.denominator > (kn_u128)loss.cells * unit * threshold.numerator;
 }

@@ -1,7 +1,7 @@
 /* kn_relational_metrics.c: LM and DM of a database plan (Definitions 7 and 8; docs/errata.md M10).
  *
- * LM runs over the quasi-identifier cells of all rows that belong to persons, and a deleted cell costs 1; the letter
- * of Definition 7, over the rows that are left, is reported beside it. Losses are summed as integers and divided once,
+ * LM runs over the quasi-identifier cells of all rows that belong to persons, and a deleted cell costs 1;
+ * Definition 7 taken literally, over the rows that are left, is reported beside it. Losses are summed as integers and divided once,
  * so that neither order nor threads matter. Cost: linear in the forest and in the plan's nodes.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +13,7 @@
 void kn_relational_metrics_free(kn_relational_metrics *metrics)
 {
     if (!metrics) return;
-    kn_free(metrics->tables);
-    kn_free(metrics);
+    KN_FREE(metrics->tables, metrics);
 }
 
 /* Counts rows of persons per table into `cells`, then what the plan's nodes lose into `lost`. */

@@ -1,4 +1,4 @@
-/* kn_relational_plan.c: finished classes → the plan. Classes that show the same tree are one class to whoever sees the
+/* kn_relational_plan.c: finished classes → the plan. Classes that show the same tree are one class to a reader of the
  * release, and so in the plan; of diverse classes their union is diverse.
  *
  * Cost: linear in the classes' nodes and rows, and sorting members.
@@ -120,7 +120,6 @@ kn_status kn_relational_make_plan(kn_database_plan **out, kn_context *ctx, const
     for (uint32_t c = 0; c < classes; c++) fill_tree(*out, c, list->items[first[c]]);
     fill_members(*out, list, members, count);
 out:
-    kn_free(words);
-    kn_free(members);
+    KN_FREE(words, members);
     return st;
 }

@@ -1,4 +1,4 @@
-/* kn_set_steps.h: the steps of putting a set of files in place, and the journal that tells them. Only the files set*.c include
+/* kn_set_steps.h: the steps of putting a set of files in place, and the journal that lists them. Only the files set*.c include
  * it. Paths are absolute; a step is known again by the inode and size of its new file.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_SET_STEPS_H

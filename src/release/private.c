@@ -1,301 +1,402 @@
-/* private.c: the private file beside a release of any shape (kn_private.h; docs/certificate.md explains every key). Keys keep
- * their order; equal runs give equal bytes.
+/* private.c: the private file beside a release of any shape (kn_private.h; docs/certificate.md explains every key): a document
+ * for each shape. Equal runs give equal bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kn_private.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <kanon/catalogue.h>
-#include <math.h>
 #include <stdio.h>
 
-#include "kn_request_json.h"
+#include "kn_error.h"
+#include "kn_private_fields.h"
+#include "kn_request_document.h"
+
+/* ---- Parts ---- */
+
+static const kn_field_row input_rows[] = {
+    KN_VALUE("path", KN_F_TEXT | KN_F_NULLABLE, "what was read, without a password; null: a server"),
+    KN_VALUE("sha256", KN_F_TEXT | KN_F_NULLABLE, "its SHA-256; null: it is no single file"),
+};
+static const kn_fields input_part = KN_FIELDS_PUT("input", input_rows);
+
+static const kn_field_row among_rows[] = {
+    KN_FIELD_NAMED(kn_advice_candidate, method, kn_method_name, 0, "a method that had a release"),
+    KN_FIELD(kn_advice_candidate, loss, KN_F_NUMBER, "its loss, by the metric"),
+    KN_FIELD(kn_advice_candidate, suppressed, KN_F_COUNT, "rows or persons that it leaves out"),
+};
+static const kn_fields among_part = KN_FIELDS(kn_advice_candidate, "candidate", among_rows, NULL);
+
+static const kn_field_row chosen_rows[] = {
+    KN_VALUE("by", KN_F_TEXT, "who chose: 'auto'"),
+    KN_FIELD(kn_advice, metric, KN_F_TEXT, "the metric that methods were compared by"),
+    KN_VALUE_OF("among", KN_F_LIST, &among_part, "the methods that had a release"),
+};
+static const kn_fields chosen_part = KN_FIELDS(kn_advice, "chosen", chosen_rows, NULL);
+
+static const kn_field_row model_rows[] = {
+    KN_REQUEST_MODEL_ROWS,
+    KN_FIELD(kn_release_model, reached, KN_F_NUMBER, "what the release reaches; null: without a bound"),
+    KN_FIELD(kn_release_model, original, KN_F_NUMBER, "what the original reaches; null: not known, or without a bound"),
+};
+static const kn_fields model_part = KN_FIELDS(kn_release_model, "model", model_rows, NULL);
+
+#define LIMIT_ROW KN_VALUE("time-limit", KN_F_SECONDS, "of the search; null: none")
+#define HEAD_ROWS(options)                                                                                             \
+    KN_VALUE("kanon-private", KN_F_COUNT, "the version of this format: 3"),                                            \
+        KN_VALUE("shape", KN_F_TEXT, "'table', 'database' or 'records'"),                                              \
+        KN_VALUE_OF("files", KN_F_LIST | KN_F_OPTIONAL, &kn_file_part, "of a folder: the files of the release"),       \
+        KN_VALUE("release_sha256", KN_F_TEXT | KN_F_OPTIONAL, "SHA-256 of the release, where it is one file"),         \
+        KN_VALUE("seed", KN_F_TEXT, "the seed that was used, as a text: a number might lose digits"),                  \
+        KN_VALUE_OF("inputs", KN_F_LIST, &input_part, "what was read"),                                                \
+        KN_VALUE("method", KN_F_TEXT, "the method that was used"),                                                     \
+        KN_VALUE_OF("chosen", KN_F_OBJECT | KN_F_OPTIONAL, &chosen_part, "with method auto: how it was chosen"),       \
+        KN_VALUE_OF("options", KN_F_OBJECT, options, "what was asked of the method"),                                  \
+        KN_VALUE_OF("requested", KN_F_OBJECT, &kn_requested_part, "what was promised"),                                \
+        KN_VALUE("complete", KN_F_BOOLEAN, "false: the time limit ended the search"),                                  \
+        KN_VALUE("counters", KN_F_FIGURES, "what the search did")
+
+#define CLASSES_ROWS                                                                                                   \
+    KN_VALUE("suppressed", KN_F_COUNT, "rows, or persons, that are left out"),                                         \
+        KN_VALUE("classes", KN_F_CLASSES, "classes of those who look alike"),                                          \
+        KN_VALUE("k_before", KN_F_COUNT, "the smallest class of the original")
+
+#define REACHED_ROWS                                                                                                   \
+    KN_VALUE("k", KN_F_COUNT, "the smallest class of the release; of records: the fewest that somebody finds"),        \
+        KN_VALUE_OF("models", KN_F_LIST, &model_part, "the promises, and what is reached"),                            \
+        KN_VALUE("largest_share", KN_F_SHARE | KN_F_OPTIONAL,                                                          \
+                 "of those who look alike with one sensitive value, where something was promised about it")
+
+#define TAIL_ROWS                                                                                                      \
+    KN_VALUE("dropped", KN_F_TEXTS, "what was not declared and so left out"),                                          \
+        KN_VALUE("rowmap", KN_F_BOOLEAN, "whether the row map was kept"),                                              \
+        KN_VALUE("version", KN_F_TEXT | KN_F_NULLABLE, "the version of kanon")
 
 /* ---- What was asked and tried ---- */
 
-static void set_table_options(json_t *o, const kn_spec *spec, bool *ok)
+static void put_limit(kn_to o, const kn_spec *spec)
 {
-    kn_json_set(o, "utility", kn_json_text(kn_metric_name(spec->utility)), ok);
-    kn_json_set(o, "suppressed", kn_json_text(kn_suppressed_name(spec->suppressed)), ok);
-    kn_json_set(o, "missing", kn_json_text(kn_missing_name(spec->missing)), ok);
-    kn_json_set(o, "undeclared", kn_json_text(spec->undeclared_refuse ? "refuse" : "drop"), ok);
-    kn_json_set(o, "keep-order", json_boolean(spec->keep_order), ok);
-    kn_json_set(o, "force", json_boolean(spec->force), ok);
-    kn_json_set(o, "time-limit", spec->time_limit > 0 ? kn_json_number(spec->time_limit) : json_null(), ok);
-    if (spec->entity) kn_json_set(o, "entity", kn_json_text(spec->entity), ok);
+    if (spec->time_limit > 0)
+        kn_put_number(o, "time-limit", spec->time_limit);
+    else
+        kn_put_null(o, "time-limit");
 }
 
-static void set_database_options(json_t *o, const kn_spec *spec, bool *ok)
+static void put_inputs(kn_to to, const kn_private_input *in)
 {
-    kn_json_set(o, "threshold", kn_json_ratio(spec->threshold), ok);
-    kn_json_set(o, "climit", json_integer(spec->climit), ok);
-    kn_json_set(o, "matching", kn_json_text(kn_matching_name(spec->matching)), ok);
-    kn_json_set(o, "leftovers", kn_json_text(kn_leftovers_name(spec->leftovers)), ok);
-    if (spec->method == KN_METHOD_DMIRACLE) {
-        kn_json_set(o, "diversity", kn_json_text(kn_diversity_name(spec->diversity)), ok);
-        kn_json_set(o, "anatomy", json_boolean(spec->anatomy), ok);
-    }
-    if (spec->method == KN_METHOD_BITMAP) kn_json_set(o, "complete", json_boolean(spec->complete), ok);
-}
-
-static void set_records_options(json_t *o, const kn_spec *spec, bool *ok)
-{
-    if (spec->method == KN_METHOD_GCS) kn_json_set(o, "g", json_integer(spec->g), ok);
-    kn_json_set(o, "semantics", kn_json_text(kn_semantics_name(spec->semantics)), ok);
-    kn_json_set(o, "strict-structure", json_boolean(spec->strict_structure), ok);
-    kn_json_set(o, "time-limit", spec->time_limit > 0 ? kn_json_number(spec->time_limit) : json_null(), ok);
-}
-
-static json_t *inputs_array(const kn_private_input *in, bool *ok)
-{
-    json_t *a = json_array();
+    kn_to list = kn_put_list(to, "inputs");
     for (int i = 0; i < in->input_count; i++) {
-        json_t *o = json_object();
-        kn_json_set(o, "path", in->inputs[i] ? kn_json_text(in->inputs[i]) : json_null(), ok);
-        kn_json_set(o, "sha256", in->input_digests ? kn_json_text(in->input_digests[i]) : json_null(), ok);
-        kn_json_append(a, o, ok);
+        kn_to o = kn_append_object(list);
+        kn_put_text(o, "path", in->inputs[i]);
+        kn_put_text(o, "sha256", in->input_digests ? in->input_digests[i] : NULL);
     }
-    return a;
 }
 
 /* How method: auto came to its method: the metric, and those that had a release, each with its loss. */
-static json_t *chosen_object(const kn_advice *advice, bool *ok)
+static void put_chosen(kn_to o, const kn_advice *advice)
 {
-    json_t *o = json_object(), *among = json_array();
+    kn_put_text(o, "by", "auto");
+    kn_put_struct(o, advice);
+    kn_to among = kn_put_list(o, "among");
     for (int i = 0; i < advice->candidate_count; i++) {
         const kn_advice_candidate *c = &advice->candidates[i];
-        if (c->state != KN_ADVICE_KEPT && c->state != KN_ADVICE_STOPPED) continue;
-        json_t *one = json_object();
-        kn_json_set(one, "method", kn_json_text(kn_method_name(c->method)), ok);
-        kn_json_set(one, "loss", kn_json_number(c->loss), ok);
-        kn_json_set(one, "suppressed", json_integer(c->suppressed), ok);
-        kn_json_append(among, one, ok);
+        if (c->state == KN_ADVICE_KEPT || c->state == KN_ADVICE_STOPPED) kn_append_struct(among, c);
     }
-    kn_json_set(o, "by", kn_json_text("auto"), ok);
-    kn_json_set(o, "metric", kn_json_text(advice->metric), ok);
-    kn_json_set(o, "among", among, ok);
-    return o;
 }
 
-static json_t *counters_object(const kn_release_head *h, bool *ok)
-{
-    json_t *o = json_object();
-    for (int i = 0; i < h->counter_count; i++) {
-        double value = h->counters[i].value;
-        bool   whole = fabs(value) < 9e15 && value == floor(value);
-        kn_json_set(o, h->counters[i].name, whole ? json_integer((json_int_t)value) : kn_json_number(value), ok);
-    }
-    return o;
-}
-
-static void set_search(json_t *o, const kn_private_input *in, kn_shape shape, bool *ok)
+/* Of every shape, but for what its methods take. Returns where that goes. */
+static kn_to put_search(kn_to o, const kn_private_input *in)
 {
     const kn_release_head *h = in->head;
-    json_t                *options = json_object();
-    kn_json_set(o, "method", kn_json_text(kn_method_name(h->method)), ok);
-    if (h->advice) kn_json_set(o, "chosen", chosen_object(h->advice, ok), ok);
-    switch (shape) {
-    case KN_SHAPE_TABLE: set_table_options(options, in->spec, ok); break;
-    case KN_SHAPE_DATABASE: set_database_options(options, in->spec, ok); break;
-    case KN_SHAPE_RECORDS: set_records_options(options, in->spec, ok); break;
-    }
-    kn_json_set(o, "options", options, ok);
-    kn_json_set(o, "requested", kn_json_requested(in->spec, ok), ok);
-    kn_json_set(o, "complete", json_boolean(h->complete), ok);
-    kn_json_set(o, "counters", counters_object(h, ok), ok);
+    kn_put_text(o, "method", kn_method_name(h->method));
+    if (h->advice) put_chosen(kn_put_object(o, "chosen"), h->advice);
+    kn_put_requested(o, "requested", in->spec);
+    kn_put_boolean(o, "complete", h->complete);
+    kn_to counters = kn_put_object(o, "counters");
+    for (int i = 0; i < h->counter_count; i++) kn_put_figure(counters, h->counters[i].name, h->counters[i].value, true);
+    return kn_put_object(o, "options");
 }
 
 /* ---- What came of it ---- */
 
-static json_t *reached_array(const kn_release_head *h, bool *ok)
-{
-    json_t *a = json_array();
-    for (int i = 0; i < h->model_count; i++) {
-        json_t *o = kn_json_model(&h->models[i].model, ok);
-        kn_json_set(o, "reached", kn_json_number(h->models[i].reached), ok);
-        kn_json_set(o, "original", kn_json_number(h->models[i].original), ok);
-        kn_json_append(a, o, ok);
-    }
-    return a;
-}
-
 /* Of every shape; records have no classes. */
-static void set_reached(json_t *o, const kn_release_head *h, kn_shape shape, bool *ok)
+static void put_reached(kn_to o, const kn_release_head *h, kn_shape shape)
 {
     if (shape != KN_SHAPE_RECORDS) {
-        kn_json_set(o, "suppressed", json_integer(h->suppressed), ok);
-        kn_json_set(o, "classes", json_integer(h->classes), ok);
-        kn_json_set(o, "k_before", json_integer(h->k_before), ok);
+        kn_put_integer(o, "suppressed", h->suppressed);
+        kn_put_integer(o, "classes", h->classes);
+        kn_put_integer(o, "k_before", h->k_before);
     }
-    kn_json_set(o, "k", json_integer(h->k), ok);
-    kn_json_set(o, "models", reached_array(h, ok), ok);
-    if (h->largest_share > 0) kn_json_set(o, "largest_share", kn_json_number(h->largest_share), ok);
+    kn_put_integer(o, "k", h->k);
+    kn_to models = kn_put_list(o, "models");
+    for (int i = 0; i < h->model_count; i++) {
+        kn_to one = kn_append_object(models);
+        kn_put_request_model(one, &h->models[i].model);
+        kn_put_struct(one, &h->models[i]);
+    }
+    if (h->largest_share > 0) kn_put_number(o, "largest_share", h->largest_share);
 }
 
 /* ---- Tables ---- */
 
-static json_t *columns_array(const kn_spec *spec, const kn_release_result *r, bool *ok)
+static const kn_field_row table_option_rows[] = {
+    KN_VALUE("utility", KN_F_TEXT, "the metric that is minimized"),
+    KN_VALUE("suppressed", KN_F_TEXT, "how suppressed rows are shown: 'star', 'drop' or 'keep-sensitive'"),
+    KN_VALUE("missing", KN_F_TEXT, "what a missing cell means: 'value' or 'drop'"),
+    KN_VALUE("undeclared", KN_F_TEXT, "what is done with undeclared columns: 'drop' or 'refuse'"),
+    KN_VALUE("keep-order", KN_F_BOOLEAN, "whether rows stay in their order"),
+    KN_VALUE("force", KN_F_BOOLEAN, "whether what would be refused was asked for all the same"),
+    LIMIT_ROW,
+    KN_VALUE("entity", KN_F_TEXT | KN_F_OPTIONAL, "the column that says whose row it is"),
+};
+static const kn_fields table_options_part = KN_FIELDS_PUT("options", table_option_rows);
+
+static const kn_field_row column_rows[] = {
+    KN_VALUE("name", KN_F_TEXT, "the column's name"),
+    KN_VALUE("role", KN_F_TEXT, "its role, as declared"),
+    KN_VALUE("released", KN_F_TEXT | KN_F_OPTIONAL, "of an identifier: 'no' or 'pseudonym'"),
+    KN_VALUE("level", KN_F_LEVEL | KN_F_OPTIONAL, "the level it was generalized to"),
+    KN_VALUE("height", KN_F_LEVEL | KN_F_OPTIONAL, "the highest level of its hierarchy"),
+    KN_VALUE("lm", KN_F_SHARE | KN_F_OPTIONAL, "how many of its values a cell may stand for, on average"),
+    KN_VALUE("ncp", KN_F_SHARE | KN_F_OPTIONAL, "the same as a share of all values"),
+    KN_VALUE("prec", KN_F_SHARE | KN_F_OPTIONAL, "how many levels of its hierarchy a cell kept, on average"),
+    KN_VALUE("entropy", KN_F_BITS | KN_F_OPTIONAL, "by how much its cells say less than they did"),
+};
+static const kn_fields column_part = KN_FIELDS_PUT("column", column_rows);
+
+static const kn_field_row bounds_rows[] = {
+    KN_FIELD_AS(kn_release_result, region_bound, "class_rows", KN_F_ROWS, "no class has more"),
+    KN_FIELD_AS(kn_release_result, c_avg_bound, "c_avg", KN_F_NUMBER, "what c_avg is at most"),
+    KN_FIELD_AS(kn_release_result, dm_bound, "dm", KN_F_NUMBER, "what dm is at most"),
+};
+static const kn_fields bounds_part = KN_FIELDS(kn_release_result, "bounds", bounds_rows, NULL);
+
+#define S kn_release_result
+static const kn_field_row table_rows[] = {
+    HEAD_ROWS(&table_options_part),
+    CLASSES_ROWS,
+    REACHED_ROWS,
+    KN_VALUE("node", KN_F_COUNTS | KN_F_NULLABLE,
+             "the levels, in the order of the quasi-identifiers; null: there are none"),
+    KN_FIELD(S, optimal, KN_F_BOOLEAN, "whether they were proved to be the best for the metric"),
+    KN_FIELD(S, lattice, KN_F_NUMBER, "how many choices of levels there were"),
+    KN_FIELD(S, rows_in, KN_F_ROWS, "rows of the inputs"),
+    KN_FIELD(S, rows, KN_F_ROWS, "rows of the release"),
+    KN_FIELD(S, missing_cells, KN_F_CELLS, "missing cells of the quasi-identifiers"),
+    KN_FIELD(S, missing_dropped, KN_F_ROWS, "rows left out for them"),
+    KN_VALUE("budget", KN_F_ROWS, "rows that might have been suppressed"),
+    KN_FIELD(S, average_suppressed, KN_F_ROWS, "rows suppressed only for the sake of average risk"),
+    KN_VALUE("metrics", KN_F_FIGURES, "what the release lost, by every metric"),
+    KN_VALUE_OF("bounds", KN_F_OBJECT | KN_F_OPTIONAL, &bounds_part, "of strict partitioning: what the theory allows"),
+    KN_VALUE_OF("columns", KN_F_LIST, &column_part, "every declared column, with what it lost"),
+    TAIL_ROWS,
+};
+#undef S
+const kn_fields kn_private_of_table =
+    KN_ANSWER(kn_release_result, "private", table_rows, NULL,
+              "What the owner of a released table keeps: exact figures, seed, digests.");
+
+static void put_columns(kn_to to, const kn_spec *spec, const kn_release_result *r)
 {
-    json_t *a = json_array();
+    kn_to list = kn_put_list(to, "columns");
     for (int i = 0, quasi = 0; i < spec->attribute_count; i++) {
         const kn_attribute *attribute = &spec->attributes[i];
-        json_t             *o = json_object();
-        kn_json_set(o, "name", kn_json_text(attribute->name), ok);
-        kn_json_set(o, "role", kn_json_text(kn_role_name(attribute->role)), ok);
+        kn_to               o = kn_append_object(list);
+        kn_put_text(o, "name", attribute->name);
+        kn_put_text(o, "role", kn_role_name(attribute->role));
         if (attribute->role == KN_ROLE_IDENTIFIER)
-            kn_json_set(o, "released", kn_json_text(attribute->pseudonym_key_file ? "pseudonym" : "no"), ok);
-        if (attribute->role == KN_ROLE_QUASI && quasi < r->attribute_count) {
-            const kn_release_attribute *loss = &r->attributes[quasi++];
-            if (loss->height >= 0) kn_json_set(o, "level", json_integer(loss->level), ok);
-            if (loss->height >= 0) kn_json_set(o, "height", json_integer(loss->height), ok);
-            kn_json_set(o, "lm", kn_json_number(loss->lm), ok);
-            kn_json_set(o, "ncp", kn_json_number(loss->ncp), ok);
-            kn_json_set(o, "prec", kn_json_number(loss->prec), ok);
-            kn_json_set(o, "entropy", kn_json_number(loss->entropy), ok);
-        }
-        kn_json_append(a, o, ok);
+            kn_put_text(o, "released", attribute->pseudonym_key_file ? "pseudonym" : "no");
+        if (attribute->role != KN_ROLE_QUASI || quasi >= r->attribute_count) continue;
+        const kn_release_attribute *loss = &r->attributes[quasi++];
+        if (loss->height >= 0) kn_put_integer(o, "level", loss->level);
+        if (loss->height >= 0) kn_put_integer(o, "height", loss->height);
+        kn_put_number(o, "lm", loss->lm);
+        kn_put_number(o, "ncp", loss->ncp);
+        kn_put_number(o, "prec", loss->prec);
+        kn_put_number(o, "entropy", loss->entropy);
     }
-    return a;
 }
 
-static json_t *node_array(const kn_release_result *r, bool *ok)
-{
-    if (r->level_count == 0) return json_null();
-    json_t *a = json_array();
-    for (int i = 0; i < r->level_count; i++) kn_json_append(a, json_integer(r->levels[i]), ok);
-    return a;
-}
-
-static void set_bounds(json_t *o, const kn_release_result *r, bool *ok)
-{
-    if (r->region_bound <= 0) return;
-    json_t *bounds = json_object();
-    kn_json_set(bounds, "class_rows", json_integer(r->region_bound), ok);
-    kn_json_set(bounds, "c_avg", kn_json_number(r->c_avg_bound), ok);
-    kn_json_set(bounds, "dm", kn_json_number(r->dm_bound), ok);
-    kn_json_set(o, "bounds", bounds, ok);
-}
-
-static void set_table(json_t *o, const kn_private_input *in, bool *ok)
+static void put_table(kn_to o, kn_to options, const kn_private_input *in)
 {
     const kn_release_result *r = (const kn_release_result *)(const void *)in->head;
-    json_t                  *metrics = json_object();
-    for (int m = 0; m < KN_METRICS; m++)
-        kn_json_set(metrics, kn_metric_name((kn_metric)m), kn_json_number(r->metrics[m]), ok);
-    kn_json_set(o, "node", node_array(r, ok), ok);
-    kn_json_set(o, "optimal", json_boolean(r->optimal), ok);
-    kn_json_set(o, "lattice", kn_json_number(r->lattice), ok);
-    kn_json_set(o, "rows_in", json_integer(r->rows_in), ok);
-    kn_json_set(o, "rows", json_integer(r->rows), ok);
-    kn_json_set(o, "missing_cells", json_integer(r->missing_cells), ok);
-    kn_json_set(o, "missing_dropped", json_integer(r->missing_dropped), ok);
-    kn_json_set(o, "budget", json_integer(in->budget), ok);
-    kn_json_set(o, "average_suppressed", json_integer(r->average_suppressed), ok);
-    kn_json_set(o, "metrics", metrics, ok);
-    set_bounds(o, r, ok);
-    kn_json_set(o, "columns", columns_array(in->spec, r, ok), ok);
+    const kn_spec           *spec = in->spec;
+    kn_put_text(options, "utility", kn_metric_name(spec->utility));
+    kn_put_text(options, "suppressed", kn_suppressed_name(spec->suppressed));
+    kn_put_text(options, "missing", kn_missing_name(spec->missing));
+    kn_put_text(options, "undeclared", spec->undeclared_refuse ? "refuse" : "drop");
+    kn_put_boolean(options, "keep-order", spec->keep_order);
+    kn_put_boolean(options, "force", spec->force);
+    put_limit(options, spec);
+    if (spec->entity) kn_put_text(options, "entity", spec->entity);
+    kn_put_struct(o, r);
+    if (r->level_count == 0) {
+        kn_put_null(o, "node");
+    } else {
+        kn_to node = kn_put_list(o, "node");
+        for (int i = 0; i < r->level_count; i++) kn_append_integer(node, r->levels[i]);
+    }
+    kn_put_integer(o, "budget", in->budget);
+    kn_to metrics = kn_put_object(o, "metrics");
+    for (int m = 0; m < KN_METRICS; m++) kn_put_figure(metrics, kn_metric_name((kn_metric)m), r->metrics[m], false);
+    if (r->region_bound > 0) kn_put_part(o, "bounds", r);
+    put_columns(o, spec, r);
 }
 
 /* ---- Databases ---- */
 
-static json_t *tables_array(const kn_database_result *r, bool *ok)
-{
-    json_t *a = json_array();
-    for (int t = 0; t < r->table_count; t++) {
-        const kn_release_table *table = &r->tables[t];
-        json_t                 *o = json_object();
-        kn_json_set(o, "name", kn_json_text(table->name), ok);
-        kn_json_set(o, "rows_in", json_integer(table->rows_in), ok);
-        kn_json_set(o, "orphans", json_integer(table->orphans), ok);
-        kn_json_set(o, "deleted", json_integer(table->deleted), ok);
-        kn_json_set(o, "rows", json_integer(table->rows), ok);
-        kn_json_set(o, "lm", kn_json_number(table->lm), ok);
-        kn_json_append(a, o, ok);
-    }
-    return a;
-}
+static const kn_field_row database_option_rows[] = {
+    KN_VALUE("threshold", KN_F_NUMBER, "the largest distance at which persons join a cluster"),
+    KN_VALUE("climit", KN_F_COUNT, "how many clusters are looked at"),
+    KN_VALUE("matching", KN_F_TEXT, "how rows are paired"),
+    KN_VALUE("leftovers", KN_F_TEXT, "what is done with persons who are left"),
+    KN_VALUE("diversity", KN_F_TEXT | KN_F_OPTIONAL, "of dmiracle: how sensitive values are kept apart"),
+    KN_VALUE("anatomy", KN_F_BOOLEAN | KN_F_OPTIONAL, "of dmiracle: whether values stand as they were"),
+    KN_VALUE("complete", KN_F_BOOLEAN | KN_F_OPTIONAL, "of bitmap: whether all rows of a person must match"),
+};
+static const kn_fields database_options_part = KN_FIELDS_PUT("options", database_option_rows);
 
-static void set_database(json_t *o, const kn_private_input *in, bool *ok)
+#define S kn_release_table
+static const kn_field_row one_table_rows[] = {
+    KN_FIELD(S, name, KN_F_TEXT, "the table's name"),
+    KN_FIELD(S, rows_in, KN_F_ROWS, "rows of the original"),
+    KN_FIELD(S, orphans, KN_F_ROWS, "rows that belong to no person: never released"),
+    KN_FIELD(S, deleted, KN_F_ROWS, "rows that belong to a person and are not released"),
+    KN_FIELD(S, rows, KN_F_ROWS, "rows of the release"),
+    KN_FIELD(S, lm, KN_F_SHARE, "what its quasi-identifiers lost; a deleted cell counts 1"),
+};
+#undef S
+static const kn_fields one_table_part = KN_FIELDS(kn_release_table, "table", one_table_rows, NULL);
+
+#define S kn_database_result
+static const kn_field_row database_metrics_rows[] = {
+    KN_FIELD(S, lm, KN_F_SHARE, "the mean loss of quasi-identifiers; a deleted cell counts 1"),
+    KN_FIELD(S, dm, KN_F_NUMBER, "sum of squared class sizes"),
+};
+static const kn_fields database_metrics_part = KN_FIELDS(S, "metrics", database_metrics_rows, NULL);
+
+static const kn_field_row database_rows[] = {
+    HEAD_ROWS(&database_options_part),
+    CLASSES_ROWS,
+    REACHED_ROWS,
+    KN_FIELD(S, persons_in, KN_F_PERSONS, "persons of the original"),
+    KN_FIELD(S, persons, KN_F_PERSONS, "persons of the release"),
+    KN_VALUE_OF("metrics", KN_F_OBJECT, &database_metrics_part, "what the release lost"),
+    KN_FIELD_LIST(S, tables, table_count, &one_table_part, KN_F_LIST, "the tables"),
+    TAIL_ROWS,
+};
+#undef S
+const kn_fields kn_private_of_database =
+    KN_ANSWER(kn_database_result, "private-database", database_rows, NULL,
+              "What the owner of a released database keeps: exact figures, seed, digests.");
+
+static void put_database(kn_to o, kn_to options, const kn_private_input *in)
 {
-    const kn_database_result *r = (const kn_database_result *)(const void *)in->head;
-    json_t                   *metrics = json_object();
-    kn_json_set(metrics, "lm", kn_json_number(r->lm), ok);
-    kn_json_set(metrics, "dm", kn_json_number(r->dm), ok);
-    kn_json_set(o, "persons_in", json_integer(r->persons_in), ok);
-    kn_json_set(o, "persons", json_integer(r->persons), ok);
-    kn_json_set(o, "metrics", metrics, ok);
-    kn_json_set(o, "tables", tables_array(r, ok), ok);
+    const kn_spec *spec = in->spec;
+    kn_put_ratio(options, "threshold", spec->threshold);
+    kn_put_integer(options, "climit", spec->climit);
+    kn_put_text(options, "matching", kn_matching_name(spec->matching));
+    kn_put_text(options, "leftovers", kn_leftovers_name(spec->leftovers));
+    if (spec->method == KN_METHOD_DMIRACLE) {
+        kn_put_text(options, "diversity", kn_diversity_name(spec->diversity));
+        kn_put_boolean(options, "anatomy", spec->anatomy);
+    }
+    if (spec->method == KN_METHOD_BITMAP) kn_put_boolean(options, "complete", spec->complete);
+    kn_put_struct(o, in->head);
+    kn_put_part(o, "metrics", in->head);
 }
 
 /* ---- Records ---- */
 
-static json_t *label(const kn_vocabulary *v, uint32_t value)
+static const kn_field_row records_option_rows[] = {
+    KN_VALUE("g", KN_F_COUNT | KN_F_OPTIONAL, "of gcs: how far it looks ahead"),
+    KN_VALUE("semantics", KN_F_TEXT, "what somebody may know of relations: 'pairs' or 'paths'"),
+    KN_VALUE("strict-structure", KN_F_BOOLEAN, "whether rare positions count too"),
+    LIMIT_ROW,
+};
+static const kn_fields records_options_part = KN_FIELDS_PUT("options", records_option_rows);
+
+#define S kn_records_result
+static const kn_field_row records_metrics_rows[] = {
+    KN_FIELD(S, rpd, KN_F_NUMBER, "reverse path domain: how little the paths of a record say, on average"),
+    KN_FIELD(S, ml2, KN_F_NUMBER, "frequent itemsets that were lost; null: none were mined"),
+    KN_FIELD(S, dml2, KN_F_NUMBER, "how far the supports of frequent itemsets moved; null: none were mined"),
+    KN_FIELD(S, node_survival, KN_F_SHARE, "nodes that show their own value"),
+    KN_FIELD(S, relation_survival, KN_F_SHARE, "relations still there, be it between broader values"),
+};
+static const kn_fields records_metrics_part = KN_FIELDS(S, "metrics", records_metrics_rows, NULL);
+
+static const kn_field_row records_rows[] = {
+    HEAD_ROWS(&records_options_part),
+    REACHED_ROWS,
+    KN_FIELD(S, records, KN_F_RECORDS, "records, of the original and of the release"),
+    KN_FIELD(S, values, KN_F_COUNT, "different values that the release shows"),
+    KN_FIELD(S, values_original, KN_F_COUNT, "the same of the original"),
+    KN_FIELD(S, nodes, KN_F_COUNT, "nodes of the release, without the records' roots"),
+    KN_FIELD(S, nodes_original, KN_F_COUNT, "the same of the original"),
+    KN_FIELD(S, relations, KN_F_COUNT, "pairs of a node and one above it in the release"),
+    KN_FIELD(S, relations_original, KN_F_COUNT, "the same of the original"),
+    KN_VALUE_OF("metrics", KN_F_OBJECT, &records_metrics_part, "what the release lost"),
+    KN_VALUE("disassociations", KN_F_TEXT_LISTS,
+             "the relations that vanished, as pairs of values: each is one that some few had"),
+    TAIL_ROWS,
+};
+#undef S
+const kn_fields kn_private_of_records =
+    KN_ANSWER(kn_records_result, "private-records", records_rows, NULL,
+              "What the owner of released tree records keeps: exact figures, seed, digests.");
+
+static void put_label(kn_to pair, const kn_vocabulary *v, uint32_t value)
 {
     kn_string text = kn_vocabulary_label(v, value);
-    json_t   *t = json_stringn(text.data, text.size);
-    return t ? t : json_string("?");
+    kn_append_bytes(pair, text.data, text.size);
 }
 
-static json_t *vanished_array(const kn_private_input *in, bool *ok)
+static void put_records(kn_to o, kn_to options, const kn_private_input *in)
 {
-    json_t *a = json_array();
+    const kn_spec *spec = in->spec;
+    if (spec->method == KN_METHOD_GCS) kn_put_integer(options, "g", spec->g);
+    kn_put_text(options, "semantics", kn_semantics_name(spec->semantics));
+    kn_put_boolean(options, "strict-structure", spec->strict_structure);
+    put_limit(options, spec);
+    kn_put_struct(o, in->head);
+    kn_put_part(o, "metrics", in->head);
+    kn_to list = kn_put_list(o, "disassociations");
     for (int64_t i = 0; i < in->plan->disassociation_count; i++) {
-        json_t *pair = json_array();
-        kn_json_append(pair, label(in->vocabulary, in->plan->disassociations[i].ancestor), ok);
-        kn_json_append(pair, label(in->vocabulary, in->plan->disassociations[i].descendant), ok);
-        kn_json_append(a, pair, ok);
+        kn_to pair = kn_append_list(list);
+        put_label(pair, in->vocabulary, in->plan->disassociations[i].ancestor);
+        put_label(pair, in->vocabulary, in->plan->disassociations[i].descendant);
     }
-    return a;
-}
-
-static void set_records(json_t *o, const kn_private_input *in, bool *ok)
-{
-    const kn_records_result *r = (const kn_records_result *)(const void *)in->head;
-    json_t                  *metrics = json_object();
-    kn_json_set(metrics, "rpd", kn_json_number(r->rpd), ok);
-    kn_json_set(metrics, "ml2", kn_json_number(r->ml2), ok);
-    kn_json_set(metrics, "dml2", kn_json_number(r->dml2), ok);
-    kn_json_set(metrics, "node_survival", kn_json_number(r->node_survival), ok);
-    kn_json_set(metrics, "relation_survival", kn_json_number(r->relation_survival), ok);
-    kn_json_set(o, "records", json_integer(r->records), ok);
-    kn_json_set(o, "values", json_integer(r->values), ok);
-    kn_json_set(o, "values_original", json_integer(r->values_original), ok);
-    kn_json_set(o, "nodes", json_integer(r->nodes), ok);
-    kn_json_set(o, "nodes_original", json_integer(r->nodes_original), ok);
-    kn_json_set(o, "relations", json_integer(r->relations), ok);
-    kn_json_set(o, "relations_original", json_integer(r->relations_original), ok);
-    kn_json_set(o, "metrics", metrics, ok);
-    kn_json_set(o, "disassociations", vanished_array(in, ok), ok);
 }
 
 /* ---- All of it ---- */
 
 kn_status kn_private_render(kn_buffer *to, const kn_private_input *in, kn_error *err)
 {
+    static const struct {
+        const kn_fields *fields;
+        void (*put)(kn_to to, kn_to options, const kn_private_input *in);
+    } shapes[] = {{&kn_private_of_table, put_table},
+                  {&kn_private_of_database, put_database},
+                  {&kn_private_of_records, put_records}};
     const kn_release_head *h = in->head;
     kn_shape               shape = kn_spec_shape(in->spec);
-    bool                   ok = true;
-    json_t                *o = json_object(), *dropped = json_array();
+    kn_document           *doc;
     char                   seed[24];
-    snprintf(seed, sizeof seed, "%" PRIu64, in->seed); /* a string: JSON's readers keep 53 bits of a number */
-    for (int i = 0; i < h->dropped_count; i++) kn_json_append(dropped, kn_json_text(h->dropped[i]), &ok);
-    kn_json_set(o, "kanon-private", json_integer(3), &ok);
-    kn_json_set(o, "shape", kn_json_text(kn_shape_name(shape)), &ok);
+    KN_TRY(kn_document_begin(&doc, to->ctx, shapes[shape].fields, err));
+    kn_to o = kn_document_top(doc);
+    snprintf(seed, sizeof seed, "%" PRIu64, in->seed);
+    kn_put_integer(o, "kanon-private", 3);
+    kn_put_text(o, "shape", kn_shape_name(shape));
     if (in->folder)
-        kn_json_set(o, "files", kn_json_files(in->files, in->digests, in->file_count, &ok), &ok);
+        kn_put_files(o, "files", in->files, in->digests, in->file_count);
     else if (in->file_count == 1)
-        kn_json_set(o, "release_sha256", kn_json_text(in->digests[0]), &ok);
-    kn_json_set(o, "seed", kn_json_text(seed), &ok);
-    kn_json_set(o, "inputs", inputs_array(in, &ok), &ok);
-    set_search(o, in, shape, &ok);
-    set_reached(o, h, shape, &ok);
-    switch (shape) {
-    case KN_SHAPE_TABLE: set_table(o, in, &ok); break;
-    case KN_SHAPE_DATABASE: set_database(o, in, &ok); break;
-    case KN_SHAPE_RECORDS: set_records(o, in, &ok); break;
-    }
-    kn_json_set(o, "dropped", dropped, &ok);
-    kn_json_set(o, "rowmap", json_boolean(in->spec->keep_rowmap), &ok);
-    kn_json_set(o, "version", in->version ? kn_json_text(in->version) : json_null(), &ok);
-    return kn_json_dump(to, o, ok, err);
+        kn_put_text(o, "release_sha256", in->digests[0]);
+    kn_put_text(o, "seed", seed);
+    put_inputs(o, in);
+    shapes[shape].put(o, put_search(o, in), in);
+    put_reached(o, h, shape);
+    kn_put_texts(o, "dropped", h->dropped, h->dropped_count);
+    kn_put_boolean(o, "rowmap", in->spec->keep_rowmap);
+    kn_put_text(o, "version", in->version);
+    return kn_document_render(to, doc, err);
 }

@@ -350,3 +350,17 @@ void kn_html_table_end(kn_html_table *table)
     close_row(table);
     kn_buffer_add(table->to, "</tbody></table></div>\n");
 }
+
+void kn_html_notes(kn_buffer *to, const char *const *notes, int count)
+{
+    if (count == 0) return;
+    kn_html_section(to, "What you should know");
+    kn_buffer_add(to, "<ul>\n");
+    for (int i = 0; i < count; i++) {
+        kn_buffer_add(to, "<li>");
+        kn_html_text(to, notes[i]);
+        kn_buffer_add(to, "</li>\n");
+    }
+    kn_buffer_add(to, "</ul>\n");
+    kn_html_section_end(to);
+}

@@ -1,5 +1,5 @@
 /* kn_public_report.h: what a release promises and shows, as one page of HTML for those who are given the release. It is
- * made from the facts that the release itself tells (kn_public.h) and from constant sentences: it may be published.
+ * made from the facts that the release itself shows (kn_public.h) and from constant sentences: it may be published.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_PUBLIC_REPORT_H
 #define KN_PUBLIC_REPORT_H

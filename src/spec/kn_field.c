@@ -96,6 +96,16 @@ kn_status kn_read_word(kn_reader *r, const kn_yaml *value, const char *const *na
     return kn_field_fail(r, value, "not %s; there %s %s", what, count == 1 ? "is" : "are", known);
 }
 
+kn_status kn_read_either(kn_reader *r, const kn_yaml *value, const char *first, const char *second, const char *what,
+                         bool *out)
+{
+    const char *const words[] = {first, second};
+    size_t            found = 0;
+    KN_TRY(kn_read_word(r, value, words, 2, what, &found));
+    *out = found == 1;
+    return KN_OK;
+}
+
 kn_status kn_read_map(kn_reader *r, const kn_yaml *map, const kn_key *keys, void *target)
 {
     char        what[LONGEST_NAME + 32];
@@ -109,7 +119,7 @@ kn_status kn_read_map(kn_reader *r, const kn_yaml *map, const kn_key *keys, void
     KN_TRY(kn_want_map(r, map, what));
     for (const kn_yaml *key = map->first; key; key = key->next) {
         KN_TRY(kn_read_key(r, key, names, count, &found));
-        KN_TRY(keys[found].read(r, key->value, target));
+        KN_TRY(keys[found].read(r, key->value, (char *)target + keys[found].offset));
     }
     return KN_OK;
 }
@@ -144,13 +154,13 @@ kn_status kn_want_map(kn_reader *r, const kn_yaml *value, const char *what)
 
 /* ---- Values ---- */
 
-kn_status kn_read_bool(kn_reader *r, const kn_yaml *value, bool *out)
+kn_status kn_read_bool(kn_reader *r, const kn_yaml *value, void *target)
 {
     static const char *const words[] = {"true", "false", "True", "False", "TRUE", "FALSE", "yes", "no"};
     size_t                   found = 0;
     KN_TRY(kn_want_text(r, value, "true or false"));
     if (!find_name(value, words, 8, &found)) return kn_field_fail(r, value, "neither true nor false");
-    *out = found % 2 == 0;
+    *(bool *)target = found % 2 == 0;
     return KN_OK;
 }
 
@@ -160,6 +170,11 @@ kn_status kn_read_whole(kn_reader *r, const kn_yaml *value, int64_t low, int64_t
     if (kn_parse_integer((kn_string){value->text, value->size}, out) && *out >= low && *out <= high) return KN_OK;
     if (high == INT64_MAX) return kn_field_fail(r, value, "not a whole number of at least %" PRId64, low);
     return kn_field_fail(r, value, "not a whole number from %" PRId64 " to %" PRId64, low, high);
+}
+
+kn_status kn_read_positive(kn_reader *r, const kn_yaml *value, void *target)
+{
+    return kn_read_whole(r, value, 1, INT64_MAX, target);
 }
 
 kn_status kn_read_seed(kn_reader *r, const kn_yaml *value, uint64_t *out)
@@ -177,29 +192,24 @@ kn_status kn_read_seed(kn_reader *r, const kn_yaml *value, uint64_t *out)
     return KN_OK;
 }
 
-kn_status kn_read_ratio(kn_reader *r, const kn_yaml *value, kn_ratio *out)
+kn_status kn_read_ratio(kn_reader *r, const kn_yaml *value, void *target)
 {
     KN_TRY(kn_want_text(r, value, "a number"));
-    if (kn_ratio_parse(value->text, out)) return KN_OK;
+    if (kn_ratio_parse(value->text, target)) return KN_OK;
     return kn_field_fail(r, value, "not a number like 2, 0.15 or 15%% (at most 18 digits)");
-}
-
-static kn_status copy_text(kn_reader *r, const kn_yaml *value, const char **out)
-{
-    *out = kn_arena_strndup(&r->inner->arena, value->text, value->size);
-    return *out ? KN_OK : kn_field_memory(r);
 }
 
 kn_status kn_read_text(kn_reader *r, const kn_yaml *value, const char *what, const char **out)
 {
     KN_TRY(kn_want_text(r, value, what));
     if (value->size == 0) return kn_field_fail(r, value, "%s is empty", what);
-    return copy_text(r, value, out);
+    *out = kn_arena_strndup(&r->inner->arena, value->text, value->size);
+    return *out ? KN_OK : kn_field_memory(r);
 }
 
-kn_status kn_read_path(kn_reader *r, const kn_yaml *value, const char **out)
+kn_status kn_read_path(kn_reader *r, const kn_yaml *value, void *target)
 {
-    const char *text;
+    const char **out = target, *text;
     KN_TRY(kn_read_text(r, value, "a path", &text));
     *out = text;
     if (text[0] == '/' || strcmp(text, "-") == 0 || !*r->folder || kn_memory_is(r->inner->ctx, text)) return KN_OK;
@@ -212,18 +222,18 @@ kn_status kn_read_path(kn_reader *r, const kn_yaml *value, const char **out)
     return KN_OK;
 }
 
-kn_status kn_read_delimiter(kn_reader *r, const kn_yaml *value, char *out)
+kn_status kn_read_delimiter(kn_reader *r, const kn_yaml *value, void *target)
 {
     KN_TRY(kn_want_text(r, value, "a delimiter"));
     const char *text = value->text;
     if (strcmp(text, "tab") == 0 || strcmp(text, "\\t") == 0) text = "\t";
     if (text[0] == '\0' || text[1] != '\0' || strchr("\"\r\n", text[0]) || (unsigned char)text[0] > 0x7E)
         return kn_field_fail(r, value, "not one ASCII character that may stand between cells (or tab)");
-    *out = text[0];
+    *(char *)target = text[0];
     return KN_OK;
 }
 
-kn_status kn_read_list(kn_reader *r, const kn_yaml *value, const char *what, kn_item_fn read, const char *const **out,
+kn_status kn_read_list(kn_reader *r, const kn_yaml *value, const char *what, kn_read_fn read, const char *const **out,
                        int *count)
 {
     if (value->kind == KN_YAML_MAP || kn_yaml_missing(value)) return refuse_kind(r, value, what);

@@ -19,16 +19,18 @@ typedef struct kn_reader {
     kn_error      *err;
 } kn_reader;
 
-/* Reads the value of one key into `target`. */
+/* Reads a value into `target`, whose type the function names. */
 typedef kn_status (*kn_read_fn)(kn_reader *r, const kn_yaml *value, void *target);
 
 typedef struct kn_key {
     const char *name;
     kn_read_fn  read;
+    size_t      offset; /* of what is read in the struct that the mapping fills in */
 } kn_key;
 
 /* Reads a mapping by a table of keys (ended by a NULL name). */
 KN_CHECK kn_status kn_read_map(kn_reader *r, const kn_yaml *map, const kn_key *keys, void *target);
+#define KN_KEYS_END {NULL, NULL, 0}
 
 /* The index of a key in names; fails where there is none, with the nearest one or the list of all. */
 KN_CHECK kn_status kn_read_key(kn_reader *r, const kn_yaml *key, const char *const *names, size_t count, size_t *out);
@@ -37,25 +39,30 @@ KN_CHECK kn_status kn_read_key(kn_reader *r, const kn_yaml *key, const char *con
 KN_CHECK kn_status kn_read_word(kn_reader *r, const kn_yaml *value, const char *const *names, size_t count,
                                 const char *what, size_t *out);
 
-KN_CHECK kn_status kn_read_bool(kn_reader *r, const kn_yaml *value, bool *out);
+/* One of two words: is it the second? */
+KN_CHECK kn_status kn_read_either(kn_reader *r, const kn_yaml *value, const char *first, const char *second,
+                                  const char *what, bool *out);
+
 KN_CHECK kn_status kn_read_whole(kn_reader *r, const kn_yaml *value, int64_t low, int64_t high, int64_t *out);
 KN_CHECK kn_status kn_read_seed(kn_reader *r, const kn_yaml *value, uint64_t *out);
-KN_CHECK kn_status kn_read_ratio(kn_reader *r, const kn_yaml *value, kn_ratio *out);
 
 /* A text that is not empty. */
 KN_CHECK kn_status kn_read_text(kn_reader *r, const kn_yaml *value, const char *what, const char **out);
 
-/* A path, as it is to be opened. */
-KN_CHECK kn_status kn_read_path(kn_reader *r, const kn_yaml *value, const char **out);
+/* For tables of keys; `target` is ... */
+KN_CHECK kn_status kn_read_bool(kn_reader *r, const kn_yaml *value, void *target);      /* ... a bool            */
+KN_CHECK kn_status kn_read_positive(kn_reader *r, const kn_yaml *value, void *target);  /* ... an int64_t        */
+KN_CHECK kn_status kn_read_ratio(kn_reader *r, const kn_yaml *value, void *target);     /* ... a kn_ratio        */
+KN_CHECK kn_status kn_read_path(kn_reader *r, const kn_yaml *value, void *target);      /* ... a const char *, as
+                                                                                           it is to be opened    */
+KN_CHECK kn_status kn_read_delimiter(kn_reader *r, const kn_yaml *value, void *target); /* ... a char; "tab"     */
 
-/* A character that may stand between cells, or "tab". */
-KN_CHECK kn_status kn_read_delimiter(kn_reader *r, const kn_yaml *value, char *out);
+/* A path, or the name of a database: of sqlite:FILE the file is relative, a server's name stays. */
+KN_CHECK kn_status kn_read_place(kn_reader *r, const kn_yaml *value, void *target);
 
-/* Reads one item of a list. */
-typedef kn_status (*kn_item_fn)(kn_reader *r, const kn_yaml *value, const char **out);
-
-/* A list of texts, or one text instead of a list of one. An empty list: a pointer to nothing, not NULL. */
-KN_CHECK kn_status kn_read_list(kn_reader *r, const kn_yaml *value, const char *what, kn_item_fn read,
+/* A list of texts, or one text instead of a list of one. `read` fills in a const char *. An empty list: a pointer to
+ * nothing, not NULL. */
+KN_CHECK kn_status kn_read_list(kn_reader *r, const kn_yaml *value, const char *what, kn_read_fn read,
                                 const char *const **out, int *count);
 
 /* Is anything there? A plain null, ~ or nothing is not. */
@@ -72,8 +79,8 @@ kn_place kn_field_place(const kn_reader *r, const kn_yaml *node);
 
 /* ---- The parts of a release file ---- */
 
-/* attributes: {name: ...}. */
-KN_CHECK kn_status kn_read_attributes(kn_reader *r, const kn_yaml *value);
+/* attributes: {name: ...}; `target` is the spec, here and below. */
+KN_CHECK kn_status kn_read_attributes(kn_reader *r, const kn_yaml *value, void *target);
 
 /* What is declared of one attribute, added to what is known of it; `key` has its place. */
 KN_CHECK kn_status kn_read_attribute(kn_reader *r, const kn_yaml *key, const char *name, const kn_yaml *value);
@@ -81,25 +88,17 @@ KN_CHECK kn_status kn_read_attribute(kn_reader *r, const kn_yaml *key, const cha
 /* One attribute apart from the spec's own list. */
 KN_CHECK kn_status kn_read_attribute_alone(kn_reader *r, const kn_yaml *key, const kn_yaml *value, kn_attribute *out);
 
-/* tables: {name: ...} and entity: {table, key}; `target` is the spec. */
+/* tables: {name: ...} and entity: {table, key}. */
 KN_CHECK kn_status kn_read_tables(kn_reader *r, const kn_yaml *value, void *target);
 KN_CHECK kn_status kn_read_entity(kn_reader *r, const kn_yaml *value, void *target);
 
-/* record: and classes: of tree records; k-mn: {k, m, n} among the models; their options. `target` is the spec. */
+/* record: and classes: of tree records; k-mn: {k, m, n} among the models. */
 KN_CHECK kn_status kn_read_record(kn_reader *r, const kn_yaml *value, void *target);
 KN_CHECK kn_status kn_read_classes(kn_reader *r, const kn_yaml *value, void *target);
 KN_CHECK kn_status kn_read_kmn(kn_reader *r, const kn_yaml *value);
-KN_CHECK kn_status kn_read_g(kn_reader *r, const kn_yaml *value, void *target);
-KN_CHECK kn_status kn_read_semantics(kn_reader *r, const kn_yaml *value, void *target);
-KN_CHECK kn_status kn_read_strict_structure(kn_reader *r, const kn_yaml *value, void *target);
-KN_CHECK kn_status kn_read_support(kn_reader *r, const kn_yaml *value, void *target);
-
-/* A path, or the name of a database: of sqlite:FILE the file is relative, a server's name stays. */
-KN_CHECK kn_status kn_read_place(kn_reader *r, const kn_yaml *value, const char **out);
-
 KN_CHECK kn_status kn_read_hierarchy(kn_reader *r, const kn_yaml *value, kn_hierarchy_spec *out);
 
 /* privacy: [...]: replaces the models. */
-KN_CHECK kn_status kn_read_privacy(kn_reader *r, const kn_yaml *value);
+KN_CHECK kn_status kn_read_privacy(kn_reader *r, const kn_yaml *value, void *target);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_error.h"
 
 /* ---- Beginning and end ---- */
@@ -18,6 +19,7 @@
 kn_status kn_spec_create(kn_spec **out, kn_context *ctx, kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
     kn_spec_inner *inner = kn_alloc_zero(ctx, sizeof *inner);
     if (!inner) return kn_fail_memory(err, ctx, "a spec");
     inner->ctx = ctx;
@@ -35,10 +37,7 @@ kn_status kn_spec_create(kn_spec **out, kn_context *ctx, kn_error *err)
 
 static void free_lists(kn_spec_state *state)
 {
-    kn_free(state->attributes);
-    kn_free(state->types);
-    kn_free(state->models);
-    kn_free(state->model_places);
+    KN_FREE(state->attributes, state->types, state->models, state->model_places);
 }
 
 void kn_spec_free(kn_spec *spec)
@@ -96,7 +95,7 @@ void kn_spec_undo(kn_spec_inner *inner, kn_spec_state *saved)
     inner->state = *saved;
 }
 
-/* The declared type of an attribute, if it has one. There is room for all. */
+/* The declared type of an attribute, if it has one. There is space for all. */
 static void add_type(kn_spec_state *state, const kn_attribute *a)
 {
     if (a->type != KN_TYPE_AUTO)
@@ -115,11 +114,8 @@ bool kn_spec_put_attribute(kn_spec_inner *inner, int index, const kn_attribute *
     kn_spec_state *state = &inner->state;
     kn_spec       *spec = &state->spec;
     size_t         need = (size_t)spec->attribute_count + 1;
-    void          *attributes = state->attributes, *types = state->types;
-    bool           ok = kn_grow(inner->ctx, &attributes, &state->attribute_capacity, need, sizeof(kn_attribute)) &&
-              kn_grow(inner->ctx, &types, &state->type_capacity, need, sizeof(kn_column_type));
-    state->attributes = attributes;
-    state->types = types;
+    bool           ok = KN_GROW(inner->ctx, &state->attributes, &state->attribute_capacity, need) &&
+              KN_GROW(inner->ctx, &state->types, &state->type_capacity, need);
     publish(state);
     if (!ok) return false;
     int at = index < 0 ? spec->attribute_count++ : index;
@@ -136,11 +132,8 @@ bool kn_spec_add_model(kn_spec_inner *inner, const kn_model *model, kn_place pla
 {
     kn_spec_state *state = &inner->state;
     size_t         need = (size_t)state->spec.model_count + 1;
-    void          *models = state->models, *places = state->model_places;
-    bool           ok = kn_grow(inner->ctx, &models, &state->model_capacity, need, sizeof(kn_model)) &&
-              kn_grow(inner->ctx, &places, &state->place_capacity, need, sizeof(kn_place));
-    state->models = models;
-    state->model_places = places;
+    bool           ok = KN_GROW(inner->ctx, &state->models, &state->model_capacity, need) &&
+              KN_GROW(inner->ctx, &state->model_places, &state->place_capacity, need);
     publish(state);
     if (!ok) return false;
     state->model_places[state->spec.model_count] = place;
@@ -176,10 +169,7 @@ bool kn_spec_has_sensitive_class(const kn_spec *spec)
 
 kn_attribute kn_attribute_new(const char *name)
 {
-    kn_attribute      a = {.name = name, .weight = {1, 1}};
-    kn_hierarchy_spec none = KN_HIERARCHY_SPEC_INIT;
-    a.hierarchy = none;
-    return a;
+    return (kn_attribute){.name = name, .weight = {1, 1}, .hierarchy = KN_HIERARCHY_SPEC_INIT};
 }
 
 kn_status kn_spec_set_role(kn_spec *spec, const char *attribute, kn_role role, kn_error *err)

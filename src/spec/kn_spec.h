@@ -70,7 +70,7 @@ typedef enum kn_field {
 typedef struct kn_spec_state {
     kn_spec         spec; /* what the user sees; its lists are those below */
     kn_attribute   *attributes;
-    kn_column_type *types; /* spec.csv.types: as much room as attributes has */
+    kn_column_type *types; /* spec.csv.types: as much space as attributes has */
     size_t          attribute_capacity, type_capacity;
     kn_model       *models;
     kn_place       *model_places; /* of each model */
@@ -119,7 +119,7 @@ kn_attribute kn_attribute_new(const char *name);
 kn_status kn_spec_fail_place(const kn_spec_inner *inner, kn_place place, kn_error *err, const char *format, ...)
     KN_PRINTF(4, 5);
 
-/* Something is not there at all: the file is told, if there is one. */
+/* Something is missing altogether: the message names the file, if there is one. */
 kn_status kn_spec_fail_lacking(const kn_spec_inner *inner, kn_error *err, const char *message);
 
 /* Do data and method fit? Fills in the method where none is given. */

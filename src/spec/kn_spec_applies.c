@@ -48,7 +48,7 @@ typedef struct entry {
     "database's methods lose least lm, those of trees rpda; leave it out"
 
 static const entry table[KN_FIELDS_AND_OPTIONS] = {
-    [KN_FIELD_POPULATION] = {FULL_DOMAIN, "only methods with one level for a whole column, such as optimal, know of a "
+    [KN_FIELD_POPULATION] = {FULL_DOMAIN, "only methods with one level for a whole column, such as optimal, use a "
                                           "population; take one of them"},
     [KN_FIELD_ATTRIBUTES] = {TABLES, "columns of a database are declared below its tables, values of trees as classes, "
                                      "both in the release file; roles, types and hierarchies of columns (--qi, "
@@ -56,8 +56,8 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
                                      "are of one table"},
     [KN_FIELD_ENTITY] = {TABLES | DATABASES | TREES, NULL},
     [KN_FIELD_RECORD] = {TREES,
-                         "it names what is one record of XML or JSON (a release file with classes); whose row it "
-                         "is in a table or a database is said by entity"},
+                         "it names what is one record of XML or JSON (a release file with classes); entity says whose "
+                         "row it is in a table or a database"},
     [KN_FIELD_MISSING] = {TABLES, "missing cells of a database are a value, and trees have none; leave it out"},
     [KN_FIELD_SUPPRESSION] = {TABLES, SUPPRESSING},
     [KN_FIELD_SUPPRESSED] = {TABLES, SUPPRESSING},
@@ -66,15 +66,17 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
     [KN_FIELD_UTILITY] = {FULL_DOMAIN, SEARCHING},
     [KN_FIELD_WORKLOAD] = {M(MONDRIAN_WORKLOAD), "the queries guide method mondrian-workload; kanon measure --workload "
                                                  "answers them on a release by any method"},
-    [KN_FIELD_SUMMARY] = {TABLES, "there is one of the release of a table only; leave it out"},
+    [KN_FIELD_SUMMARY] = {TABLES, "only the release of a table has one; leave it out"},
     [KN_FIELD_SPREADSHEET_SAFE] = {TABLES | DATABASES,
                                    "it is for CSV, which is not how trees are written; leave it out"},
     [KN_FIELD_KEEP_ORDER] = {TABLES, "only the rows of one table can keep their order; persons and records are put in "
                                      "the order of what they show; leave it out"},
-    [KN_OPTION_TIME_LIMIT] = {FULL_DOMAIN | TREES, "no search of such methods can be cut short; leave it out, or take "
-                                                   "method auto, which stops trying then"},
-    [KN_OPTION_SEED] = {M(HEURISTIC) | DATABASES, "only heuristic and the methods of a database draw lots; any other "
-                                                  "gives the same release every time; leave it out"},
+    [KN_OPTION_TIME_LIMIT] = {FULL_DOMAIN | TREES,
+                              "the search of this method cannot be cut short; leave it out, or take "
+                              "method auto, which stops trying then"},
+    [KN_OPTION_SEED] = {M(HEURISTIC) | DATABASES,
+                        "only heuristic and the methods of a database use random numbers; any other "
+                        "gives the same release every time; leave it out"},
     [KN_OPTION_CHOOSE] = {CHOOSING, "it is for mondrian, mondrian-relaxed and mondrian-best; take one of them, or "
                                     "leave it out"},
     [KN_OPTION_ALLOW_BROKEN] = {TABLES, "dependencies are those of one table; leave it out"},
@@ -211,7 +213,8 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
     if (is_asked(inner, KN_FIELD_POPULATION) && !promises(spec, KN_MODEL_K_MAP, KN_MODEL_PRESENCE))
         return refuse(inner, KN_FIELD_POPULATION, "it is for k-map and delta-presence; promise one of them", err);
     if (is_asked(inner, KN_OPTION_ALLOW_BROKEN) && spec->dependency_count == 0)
-        return refuse(inner, KN_OPTION_ALLOW_BROKEN, "no dependency is named that could be broken; leave it out", err);
+        return refuse(inner, KN_OPTION_ALLOW_BROKEN, "no dependency is declared that could be broken; leave it out",
+                      err);
     if (is_asked(inner, KN_OPTION_DIVERSITY) && !promises(spec, KN_MODEL_DISTINCT, KN_MODEL_RECURSIVE))
         return refuse(inner, KN_OPTION_DIVERSITY, "it says how l-diversity is kept; promise it", err);
     if (is_asked(inner, KN_FIELD_ENTITY) && shape == KN_SHAPE_RECORDS && spec->table_count == 0)
@@ -250,7 +253,7 @@ static kn_status check_columns(const kn_spec_inner *inner, const char *table_nam
         else if (weighted && shape == KN_SHAPE_RECORDS)
             why = "values of trees all weigh the same; leave the weight out";
         else if (a->has_hierarchy && a->role == KN_ROLE_SENSITIVE && !has_distance(spec, table_name, a->name))
-            why = "the hierarchy of a sensitive column is of use to t-closeness with distance: hierarchical alone; "
+            why = "the hierarchy of a sensitive column is used only by t-closeness with distance: hierarchical; "
                   "promise that, or leave it out";
         if (why)
             return kn_spec_fail_place(inner, (kn_place){a->line, a->column}, err, "column \"%s\": %s", a->name, why);

@@ -62,13 +62,9 @@ static kn_status read_attribute_hierarchy(kn_reader *r, const kn_yaml *value, vo
 
 static kn_status read_cuts(kn_reader *r, const kn_yaml *value, void *target)
 {
-    static const char *const ways[] = {"hierarchy", "order"};
-    size_t                   found = 0;
-    draft                   *d = target;
-    KN_TRY(kn_read_word(r, value, ways, 2, "a way to cut", &found));
-    d->attribute.cut_by_order = found == 1;
+    draft *d = target;
     d->cuts = value;
-    return KN_OK;
+    return kn_read_either(r, value, "hierarchy", "order", "a way to cut", &d->attribute.cut_by_order);
 }
 
 static kn_status read_weight(kn_reader *r, const kn_yaml *value, void *target)
@@ -78,14 +74,10 @@ static kn_status read_weight(kn_reader *r, const kn_yaml *value, void *target)
     return kn_read_ratio(r, value, &d->attribute.weight);
 }
 
-static kn_status read_key_file(kn_reader *r, const kn_yaml *value, void *target)
-{
-    return kn_read_path(r, value, &((draft *)target)->attribute.pseudonym_key_file);
-}
-
 static kn_status read_pseudonym(kn_reader *r, const kn_yaml *value, void *target)
 {
-    static const kn_key keys[] = {{"key-file", read_key_file}, {NULL, NULL}};
+    static const kn_key keys[] = {{"key-file", kn_read_path, offsetof(draft, attribute.pseudonym_key_file)},
+                                  KN_KEYS_END};
     draft              *d = target;
     d->pseudonym = value;
     KN_TRY(kn_read_map(r, value, keys, target));
@@ -102,9 +94,10 @@ static kn_status check_draft(kn_reader *r, const draft *d)
     if (d->format && !kn_format_check(a->format, a->type, &reason)) return kn_field_fail(r, d->format, "%s", reason);
     if (!d->role) return KN_OK;
     if (d->hierarchy && a->role != KN_ROLE_QUASI && a->role != KN_ROLE_SENSITIVE)
-        return kn_field_fail(r, d->hierarchy, "a hierarchy is of a quasi-identifier or a sensitive column");
-    if (d->cuts && a->role != KN_ROLE_QUASI) return kn_field_fail(r, d->cuts, "cuts are of a quasi-identifier");
-    if (d->weight && a->role != KN_ROLE_QUASI) return kn_field_fail(r, d->weight, "a weight is of a quasi-identifier");
+        return kn_field_fail(r, d->hierarchy, "only a quasi-identifier or a sensitive column has a hierarchy");
+    if (d->cuts && a->role != KN_ROLE_QUASI) return kn_field_fail(r, d->cuts, "only a quasi-identifier has cuts");
+    if (d->weight && a->role != KN_ROLE_QUASI)
+        return kn_field_fail(r, d->weight, "only a quasi-identifier has a weight");
     if (d->pseudonym && a->role != KN_ROLE_IDENTIFIER)
         return kn_field_fail(r, d->pseudonym, "a pseudonym stands for an identifier");
     return KN_OK;
@@ -113,10 +106,10 @@ static kn_status check_draft(kn_reader *r, const draft *d)
 /* Reads into a draft: a mapping, or a role alone. */
 static kn_status read_draft(kn_reader *r, const kn_yaml *value, draft *d)
 {
-    static const kn_key keys[] = {{"role", read_role},           {"type", read_type},
-                                  {"format", read_format},       {"hierarchy", read_attribute_hierarchy},
-                                  {"cuts", read_cuts},           {"weight", read_weight},
-                                  {"pseudonym", read_pseudonym}, {NULL, NULL}};
+    static const kn_key keys[] = {{"role", read_role, 0},           {"type", read_type, 0},
+                                  {"format", read_format, 0},       {"hierarchy", read_attribute_hierarchy, 0},
+                                  {"cuts", read_cuts, 0},           {"weight", read_weight, 0},
+                                  {"pseudonym", read_pseudonym, 0}, KN_KEYS_END};
     kn_type             type = d->attribute.type;
     if (value->kind == KN_YAML_TEXT && !kn_yaml_missing(value)) return read_role(r, value, d);
     KN_TRY(kn_read_map(r, value, keys, d));
@@ -164,8 +157,9 @@ kn_status kn_read_attribute(kn_reader *r, const kn_yaml *key, const char *name, 
     return read_one(r, key, name, kn_spec_find(&r->inner->state.spec, name), value);
 }
 
-kn_status kn_read_attributes(kn_reader *r, const kn_yaml *value)
+kn_status kn_read_attributes(kn_reader *r, const kn_yaml *value, void *target)
 {
+    (void)target;
     bool first = r->inner->state.spec.attribute_count == 0; /* keys are unique: no need to look for each */
     KN_TRY(kn_want_map(r, value, "a mapping of columns"));
     for (const kn_yaml *key = value->first; key; key = key->next) {

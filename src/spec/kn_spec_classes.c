@@ -1,4 +1,4 @@
-/* kn_spec_classes.c: `record:`, `classes:`, `k-mn:` and the options of tree records.
+/* kn_spec_classes.c: `record:`, `classes:` and `k-mn:` of tree records.
  *
  * Classes are a mapping, or a list, in the order in which they nest; a list replaces the one before as a whole. It lies in
  * the spec's arena and is never changed in place, so that a failed change leaves the old one as it was.
@@ -17,8 +17,7 @@ static kn_status read_value(kn_reader *r, const kn_yaml *value, void *target)
 {
     kn_spec_class *c = target;
     KN_TRY(kn_read_text(r, value, "\"@ATTRIBUTE\", \"text\" or a key", &c->value));
-    return strcmp(c->value, "@") != 0 ? KN_OK
-                                      : kn_field_fail(r, value, "the name of an attribute is expected behind @");
+    return strcmp(c->value, "@") != 0 ? KN_OK : kn_field_fail(r, value, "the name of an attribute is expected after @");
 }
 
 static kn_status read_class_hierarchy(kn_reader *r, const kn_yaml *value, void *target)
@@ -32,25 +31,16 @@ static kn_status read_class_hierarchy(kn_reader *r, const kn_yaml *value, void *
 
 static kn_status read_class_role(kn_reader *r, const kn_yaml *value, void *target)
 {
-    static const char *const roles[] = {"quasi", "sensitive"};
-    size_t                   found = 0;
-    KN_TRY(kn_read_word(r, value, roles, 2, "a role of a class", &found));
-    ((kn_spec_class *)target)->sensitive = found == 1;
-    return KN_OK;
-}
-
-static kn_status read_negative(kn_reader *r, const kn_yaml *value, void *target)
-{
-    return kn_read_bool(r, value, &((kn_spec_class *)target)->negative);
+    return kn_read_either(r, value, "quasi", "sensitive", "a role of a class", target);
 }
 
 static kn_status read_class(kn_reader *r, const kn_yaml *key, const kn_yaml *value, kn_spec_class *c)
 {
-    static const kn_key keys[] = {{"value", read_value},
-                                  {"hierarchy", read_class_hierarchy},
-                                  {"role", read_class_role},
-                                  {"negative", read_negative},
-                                  {NULL, NULL}};
+    static const kn_key keys[] = {{"value", read_value, 0},
+                                  {"hierarchy", read_class_hierarchy, 0},
+                                  {"role", read_class_role, offsetof(kn_spec_class, sensitive)},
+                                  {"negative", kn_read_bool, offsetof(kn_spec_class, negative)},
+                                  KN_KEYS_END};
     kn_place            place = kn_field_place(r, key);
     if (key->size == 0) return kn_field_fail(r, key, "the name of a class is empty");
     *c = (kn_spec_class){.hierarchy = KN_HIERARCHY_SPEC_INIT, .line = place.line, .column = place.column};
@@ -90,7 +80,7 @@ kn_status kn_read_classes(kn_reader *r, const kn_yaml *value, void *target)
             KN_TRY(read_item(r, item, &list[count]));
         for (int i = 0; i < count; i++)
             if (strcmp(list[i].name, list[count].name) == 0)
-                return kn_field_fail(r, item, "class \"%s\" is there already", list[i].name);
+                return kn_field_fail(r, item, "class \"%s\" is given twice", list[i].name);
         count++;
     }
     spec->classes = list;
@@ -111,11 +101,6 @@ kn_status kn_read_record(kn_reader *r, const kn_yaml *value, void *target)
 
 /* ---- The promise ---- */
 
-static kn_status read_k(kn_reader *r, const kn_yaml *value, void *target)
-{
-    return kn_read_whole(r, value, 1, INT64_MAX, &((kn_kmn *)target)->k);
-}
-
 static kn_status read_m(kn_reader *r, const kn_yaml *value, void *target)
 {
     int64_t m = 0;
@@ -134,9 +119,10 @@ static kn_status read_n(kn_reader *r, const kn_yaml *value, void *target)
 
 kn_status kn_read_kmn(kn_reader *r, const kn_yaml *value)
 {
-    static const kn_key keys[] = {{"k", read_k}, {"m", read_m}, {"n", read_n}, {NULL, NULL}};
-    kn_kmn             *out = &r->inner->state.spec.kmn, found = {0, 0, 0};
-    if (out->k > 0) return kn_field_fail(r, value, "this model is there already");
+    static const kn_key keys[] = {
+        {"k", kn_read_positive, offsetof(kn_kmn, k)}, {"m", read_m, 0}, {"n", read_n, 0}, KN_KEYS_END};
+    kn_kmn *out = &r->inner->state.spec.kmn, found = {0, 0, 0};
+    if (out->k > 0) return kn_field_fail(r, value, "this model is given twice");
     KN_TRY(kn_want_map(r, value, "a mapping like {k: 3, m: 2, n: 1}"));
     KN_TRY(kn_read_map(r, value, keys, &found));
     if (found.k == 0 || found.m == 0) return kn_field_fail(r, value, "k-mn needs 'k' and 'm'");
@@ -155,36 +141,5 @@ kn_status kn_spec_set_kmn(kn_spec *spec, kn_kmn kmn, kn_error *err)
         return kn_fail(err, KN_USAGE, "k-mn: n is at most m (m - 1) / 2, here %d: there are no more relations",
                        kmn.m * (kmn.m - 1) / 2);
     kn_spec_inside(spec)->state.spec.kmn = kmn;
-    return KN_OK;
-}
-
-/* ---- Options ---- */
-
-kn_status kn_read_g(kn_reader *r, const kn_yaml *value, void *target)
-{
-    return kn_read_whole(r, value, 1, INT32_MAX, &((kn_spec *)target)->g);
-}
-
-kn_status kn_read_semantics(kn_reader *r, const kn_yaml *value, void *target)
-{
-    const char *names[KN_SEMANTICS];
-    size_t      found = 0;
-    for (int i = 0; i < KN_SEMANTICS; i++) names[i] = kn_semantics_name((kn_semantics)i);
-    KN_TRY(kn_read_word(r, value, names, KN_SEMANTICS, "what is known of relations", &found));
-    ((kn_spec *)target)->semantics = (kn_semantics)found;
-    return KN_OK;
-}
-
-kn_status kn_read_strict_structure(kn_reader *r, const kn_yaml *value, void *target)
-{
-    return kn_read_bool(r, value, &((kn_spec *)target)->strict_structure);
-}
-
-kn_status kn_read_support(kn_reader *r, const kn_yaml *value, void *target)
-{
-    kn_ratio support;
-    KN_TRY(kn_read_ratio(r, value, &support));
-    if (support.numerator > support.denominator) return kn_field_fail(r, value, "a share from 0 to 1 is expected here");
-    ((kn_spec *)target)->support = support;
     return KN_OK;
 }

@@ -12,50 +12,41 @@
 
 static kn_status read_mask(kn_reader *r, const kn_yaml *value, void *target)
 {
-    static const char *const sides[] = {"right", "left"};
-    size_t                   side = 0;
-    KN_TRY(kn_read_word(r, value, sides, 2, "a side", &side));
-    ((kn_hierarchy_spec *)target)->mask_left = side == 1;
-    return KN_OK;
+    return kn_read_either(r, value, "right", "left", "a side", target);
 }
 
 static kn_status read_step(kn_reader *r, const kn_yaml *value, void *target)
 {
     int64_t step = 0;
     KN_TRY(kn_read_whole(r, value, 1, 1000, &step));
-    ((kn_hierarchy_spec *)target)->mask_step = (int)step;
+    *(int *)target = (int)step;
     return KN_OK;
-}
-
-static kn_status read_pad(kn_reader *r, const kn_yaml *value, void *target)
-{
-    return kn_read_bool(r, value, &((kn_hierarchy_spec *)target)->mask_pad);
 }
 
 static kn_status read_character(kn_reader *r, const kn_yaml *value, void *target)
 {
     KN_TRY(kn_want_text(r, value, "a character"));
     if (kn_utf8_length(value->text, value->size) != 1) return kn_field_fail(r, value, "not one character");
-    return kn_read_text(r, value, "a character", &((kn_hierarchy_spec *)target)->mask);
+    return kn_read_text(r, value, "a character", target);
 }
 
-static kn_status read_number(kn_reader *r, const kn_yaml *value, const char **out)
+static kn_status read_number(kn_reader *r, const kn_yaml *value, void *target)
 {
     kn_decimal number;
     KN_TRY(kn_want_text(r, value, "a number"));
     if (!kn_parse_declared_decimal((kn_string){value->text, value->size}, '.', &number))
         return kn_field_fail(r, value, "not a number like 5 or 0.5");
-    return kn_read_text(r, value, "a number", out);
+    return kn_read_text(r, value, "a number", target);
 }
 
-static kn_status read_width(kn_reader *r, const kn_yaml *value, const char **out)
+static kn_status read_width(kn_reader *r, const kn_yaml *value, void *target)
 {
     kn_decimal width;
     KN_TRY(kn_want_text(r, value, "a width"));
     bool number = kn_parse_declared_decimal((kn_string){value->text, value->size}, '.', &width);
     if (!number || width.negative || width.before.size + width.after.size == 0)
         return kn_field_fail(r, value, "not a width: a number greater than 0");
-    return kn_read_text(r, value, "a width", out);
+    return kn_read_text(r, value, "a width", target);
 }
 
 static kn_status read_ranges(kn_reader *r, const kn_yaml *value, void *target)
@@ -65,12 +56,7 @@ static kn_status read_ranges(kn_reader *r, const kn_yaml *value, void *target)
     return h->width_count > 0 ? KN_OK : kn_field_fail(r, value, "a list of widths is expected here");
 }
 
-static kn_status read_origin(kn_reader *r, const kn_yaml *value, void *target)
-{
-    return read_number(r, value, &((kn_hierarchy_spec *)target)->origin);
-}
-
-static kn_status read_point(kn_reader *r, const kn_yaml *value, const char **out)
+static kn_status read_point(kn_reader *r, const kn_yaml *value, void *target)
 {
     kn_string  text = {value->text, value->size};
     kn_decimal number;
@@ -78,7 +64,7 @@ static kn_status read_point(kn_reader *r, const kn_yaml *value, const char **out
     KN_TRY(kn_want_text(r, value, "a cut point"));
     if (!kn_parse_declared_decimal(text, '.', &number) && !kn_parse_date(text, "%Y-%m-%d", &days))
         return kn_field_fail(r, value, "not a cut point: a number, or a day like 2020-12-31");
-    return kn_read_text(r, value, "a cut point", out);
+    return kn_read_text(r, value, "a cut point", target);
 }
 
 /* [[18, 65], [18]]; [18, 65] is one level. */
@@ -122,45 +108,36 @@ static kn_status read_calendar(kn_reader *r, const kn_yaml *value, void *target)
 
 static kn_status read_prefix(kn_reader *r, const kn_yaml *value, void *target)
 {
-    return kn_read_text(r, value, "a separator", &((kn_hierarchy_spec *)target)->separator);
+    return kn_read_text(r, value, "a separator", target);
 }
 
-static kn_status read_hierarchy_path(kn_reader *r, const kn_yaml *value, void *target)
-{
-    return kn_read_path(r, value, &((kn_hierarchy_spec *)target)->path);
-}
-
-static kn_status read_hierarchy_delimiter(kn_reader *r, const kn_yaml *value, void *target)
-{
-    return kn_read_delimiter(r, value, &((kn_hierarchy_spec *)target)->delimiter);
-}
+#define AT(member) offsetof(kn_hierarchy_spec, member)
 
 /* The kinds first; then their options. */
 static const struct part {
-    const char       *name;
-    kn_read_fn        read;
+    kn_key            key;
     kn_hierarchy_kind kind;
     bool              option;
 } parts[] = {
-    {"file", read_hierarchy_path, KN_HIERARCHY_FILE, false},
-    {"taxonomy", read_hierarchy_path, KN_HIERARCHY_TAXONOMY, false},
-    {"mask", read_mask, KN_HIERARCHY_MASK, false},
-    {"ranges", read_ranges, KN_HIERARCHY_RANGES, false},
-    {"breaks", read_breaks, KN_HIERARCHY_BREAKS, false},
-    {"calendar", read_calendar, KN_HIERARCHY_CALENDAR, false},
-    {"prefix", read_prefix, KN_HIERARCHY_PREFIX, false},
-    {"delimiter", read_hierarchy_delimiter, KN_HIERARCHY_FILE, true},
-    {"step", read_step, KN_HIERARCHY_MASK, true},
-    {"pad", read_pad, KN_HIERARCHY_MASK, true},
-    {"character", read_character, KN_HIERARCHY_MASK, true},
-    {"origin", read_origin, KN_HIERARCHY_RANGES, true},
+    {{"file", kn_read_path, AT(path)}, KN_HIERARCHY_FILE, false},
+    {{"taxonomy", kn_read_path, AT(path)}, KN_HIERARCHY_TAXONOMY, false},
+    {{"mask", read_mask, AT(mask_left)}, KN_HIERARCHY_MASK, false},
+    {{"ranges", read_ranges, 0}, KN_HIERARCHY_RANGES, false},
+    {{"breaks", read_breaks, 0}, KN_HIERARCHY_BREAKS, false},
+    {{"calendar", read_calendar, 0}, KN_HIERARCHY_CALENDAR, false},
+    {{"prefix", read_prefix, AT(separator)}, KN_HIERARCHY_PREFIX, false},
+    {{"delimiter", kn_read_delimiter, AT(delimiter)}, KN_HIERARCHY_FILE, true},
+    {{"step", read_step, AT(mask_step)}, KN_HIERARCHY_MASK, true},
+    {{"pad", kn_read_bool, AT(mask_pad)}, KN_HIERARCHY_MASK, true},
+    {{"character", read_character, AT(mask)}, KN_HIERARCHY_MASK, true},
+    {{"origin", read_number, AT(origin)}, KN_HIERARCHY_RANGES, true},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
 static const char *kind_name(kn_hierarchy_kind kind)
 {
     for (size_t i = 0; i < PARTS; i++)
-        if (!parts[i].option && parts[i].kind == kind) return parts[i].name;
+        if (!parts[i].option && parts[i].kind == kind) return parts[i].key.name;
     return "";
 }
 
@@ -172,7 +149,7 @@ static kn_status find_kind(kn_reader *r, const kn_yaml *map, const size_t *which
         if (parts[which[i]].option) continue;
         if (kind)
             return kn_field_fail(r, key, "a hierarchy is of one kind: '%s' and '%s' exclude each other",
-                                 kind_name(*out), parts[which[i]].name);
+                                 kind_name(*out), parts[which[i]].key.name);
         kind = key;
         *out = parts[which[i]].kind;
     }
@@ -183,7 +160,7 @@ static kn_status find_kind(kn_reader *r, const kn_yaml *map, const size_t *which
     for (size_t i = 0; key; key = key->next, i++) {
         const struct part *part = &parts[which[i]];
         if (part->option && part->kind != *out)
-            return kn_field_fail(r, key, "'%s' goes with '%s', not with '%s'", part->name, kind_name(part->kind),
+            return kn_field_fail(r, key, "'%s' goes with '%s', not with '%s'", part->key.name, kind_name(part->kind),
                                  kind_name(*out));
     }
     return KN_OK;
@@ -201,13 +178,15 @@ kn_status kn_read_hierarchy(kn_reader *r, const kn_yaml *value, kn_hierarchy_spe
         const char *names[PARTS];
         size_t      which[PARTS], used = 0;
         KN_TRY(kn_want_map(r, value, "a path or a mapping like {mask: right}"));
-        for (size_t i = 0; i < PARTS; i++) names[i] = parts[i].name;
+        for (size_t i = 0; i < PARTS; i++) names[i] = parts[i].key.name;
         for (const kn_yaml *key = value->first; key; key = key->next) /* no key is there twice: at most PARTS */
             KN_TRY(kn_read_key(r, key, names, PARTS, &which[used++]));
         KN_TRY(find_kind(r, value, which, &h.kind));
         used = 0;
-        for (const kn_yaml *key = value->first; key; key = key->next)
-            KN_TRY(parts[which[used++]].read(r, key->value, &h));
+        for (const kn_yaml *key = value->first; key; key = key->next) {
+            const kn_key *k = &parts[which[used++]].key;
+            KN_TRY(k->read(r, key->value, (char *)&h + k->offset));
+        }
     }
     *out = h;
     return KN_OK;

@@ -8,15 +8,12 @@
  */
 #include <string.h>
 
-#include "kn_hash.h"
+#include "kn_exact.h"
 #include "kn_spec.h"
 
-/* Exactly; nothing behind the bar is more than any number. */
 static int compare(kn_ratio a, kn_ratio b)
 {
-    if (a.denominator == 0 || b.denominator == 0) return (a.denominator == 0) - (b.denominator == 0);
-    kn_u128 left = (kn_u128)a.numerator * b.denominator, right = (kn_u128)b.numerator * a.denominator;
-    return left < right ? -1 : left > right;
+    return kn_quotient_compare(kn_quotient_of(a), kn_quotient_of(b));
 }
 
 static void take_smaller(kn_ratio *a, kn_ratio b)

@@ -142,12 +142,13 @@ static kn_status read_model(kn_reader *r, const kn_yaml *key, kn_model *out)
     return KN_OK;
 }
 
-kn_status kn_read_privacy(kn_reader *r, const kn_yaml *value)
+kn_status kn_read_privacy(kn_reader *r, const kn_yaml *value, void *target)
 {
+    kn_spec *spec = target;
     if (value->kind != KN_YAML_LIST) return kn_field_fail(r, value, "a list of models is expected here: [k: 5]");
     if (value->count > MOST_MODELS) return kn_field_fail(r, value, "more than %d models", MOST_MODELS);
-    r->inner->state.spec.model_count = 0;
-    r->inner->state.spec.kmn = (kn_kmn){0, 0, 0};
+    spec->model_count = 0;
+    spec->kmn = (kn_kmn){0, 0, 0};
     for (const kn_yaml *item = value->first; item; item = item->next) {
         kn_model m;
         KN_TRY(kn_want_map(r, item, "a model"));

@@ -127,17 +127,17 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
         bool          diversity = kind != KN_MODEL_K && kn_method_keeps(KN_METHOD_DMIRACLE, kind);
         if (kind == KN_MODEL_K) k = spec->models[i].k;
         if (kind != KN_MODEL_K && !diversity)
-            return kn_spec_fail_place(inner, place, err, "%s: of a database only k and l-diversity can be promised",
+            return kn_spec_fail_place(inner, place, err, "%s: for a database only k and l-diversity can be promised",
                                       kn_model_name(kind));
         if (!kn_method_keeps(spec->method, kind))
             return kn_spec_fail_place(inner, place, err,
-                                      "method %s promises nothing of sensitive values: l-diversity needs dmiracle",
+                                      "method %s promises nothing about sensitive values: l-diversity needs dmiracle",
                                       kn_method_name(spec->method));
         diverse = diverse || diversity;
     }
-    if (k == 0) return kn_spec_fail_lacking(inner, err, "of a database a k must be promised (privacy: [{k: 2}])");
+    if (k == 0) return kn_spec_fail_lacking(inner, err, "a database needs a promise of k (privacy: [{k: 2}])");
     if (spec->method == KN_METHOD_DMIRACLE && !diverse)
-        return kn_spec_fail_lacking(inner, err, "method dmiracle needs an l-diversity of a sensitive column");
+        return kn_spec_fail_lacking(inner, err, "method dmiracle needs a promise of l-diversity");
     if (spec->method == KN_METHOD_DMIRACLE && k < 2)
         return kn_spec_fail_lacking(inner, err, "method dmiracle needs a k of at least 2");
     return KN_OK;
@@ -181,12 +181,11 @@ kn_status kn_spec_check_records(const kn_spec_inner *inner, kn_error *err)
     if (spec->class_count == 0 && spec->table_count == 0)
         return kn_spec_fail_lacking(inner, err, "records that are trees need classes, as they nest (classes: ...)");
     if (spec->kmn.k == 0)
-        return kn_spec_fail_lacking(inner, err,
-                                    "of trees a k-mn must be promised (privacy: [{k-mn: {k: 3, m: 2, n: 1}}])");
+        return kn_spec_fail_lacking(inner, err, "trees need a promise of k-mn (privacy: [{k-mn: {k: 3, m: 2, n: 1}}])");
     for (int i = 0; i < spec->model_count; i++)
         if (!kn_method_keeps(spec->method, spec->models[i].kind))
             return kn_spec_fail_place(inner, inner->state.model_places[i], err,
-                                      "%s: of trees only k-mn and l-diversity (kind: distinct) can be promised",
+                                      "%s: for trees only k-mn and l-diversity (kind: distinct) can be promised",
                                       kn_model_name(spec->models[i].kind));
     return KN_OK;
 }

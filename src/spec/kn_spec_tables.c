@@ -13,14 +13,19 @@
 
 enum { MOST_TABLES = 4096 };
 
-static kn_status read_name(kn_reader *r, const kn_yaml *value, const char **out)
+static kn_status read_column_name(kn_reader *r, const kn_yaml *value, void *target)
 {
-    return kn_read_text(r, value, "the name of a column", out);
+    return kn_read_text(r, value, "the name of a column", target);
+}
+
+static kn_status read_table_name(kn_reader *r, const kn_yaml *value, void *target)
+{
+    return kn_read_text(r, value, "the name of a table", target);
 }
 
 static kn_status read_names(kn_reader *r, const kn_yaml *value, const char *const **out, int *count)
 {
-    return kn_read_list(r, value, "a column or a list of columns", read_name, out, count);
+    return kn_read_list(r, value, "a column or a list of columns", read_column_name, out, count);
 }
 
 /* ---- One table ---- */
@@ -32,11 +37,6 @@ static kn_status read_key(kn_reader *r, const kn_yaml *value, void *target)
     return read_names(r, value, &t->key, &t->key_count);
 }
 
-static kn_status read_parent_table(kn_reader *r, const kn_yaml *value, void *target)
-{
-    return kn_read_text(r, value, "the name of a table", &((kn_spec_table *)target)->parent);
-}
-
 static kn_status read_parent_columns(kn_reader *r, const kn_yaml *value, void *target)
 {
     kn_spec_table *t = target;
@@ -45,9 +45,11 @@ static kn_status read_parent_columns(kn_reader *r, const kn_yaml *value, void *t
 
 static kn_status read_parent(kn_reader *r, const kn_yaml *value, void *target)
 {
-    static const kn_key keys[] = {
-        {"table", read_parent_table}, {"column", read_parent_columns}, {"columns", read_parent_columns}, {NULL, NULL}};
-    kn_spec_table *t = target;
+    static const kn_key keys[] = {{"table", read_table_name, offsetof(kn_spec_table, parent)},
+                                  {"column", read_parent_columns, 0},
+                                  {"columns", read_parent_columns, 0},
+                                  KN_KEYS_END};
+    kn_spec_table      *t = target;
     KN_TRY(kn_read_map(r, value, keys, target));
     if (t->parent && t->parent_column_count > 0) return KN_OK;
     return kn_field_fail(r, value, "a parent needs a table and the column (or columns) that name its rows");
@@ -68,7 +70,7 @@ static kn_status read_table_attributes(kn_reader *r, const kn_yaml *value, void 
 static kn_status read_table(kn_reader *r, const kn_yaml *key, kn_spec_table *t)
 {
     static const kn_key keys[] = {
-        {"key", read_key}, {"parent", read_parent}, {"attributes", read_table_attributes}, {NULL, NULL}};
+        {"key", read_key, 0}, {"parent", read_parent, 0}, {"attributes", read_table_attributes, 0}, KN_KEYS_END};
     kn_place place = kn_field_place(r, key);
     if (key->size == 0) return kn_field_fail(r, key, "the name of a table is empty");
     *t = (kn_spec_table){.line = place.line, .column = place.column};
@@ -139,35 +141,31 @@ static kn_status read_entity_key(kn_reader *r, const kn_yaml *value, void *targe
     return KN_OK;
 }
 
-static kn_status read_entity_table(kn_reader *r, const kn_yaml *value, void *target)
-{
-    return kn_read_text(r, value, "the name of a table", &((kn_spec *)target)->entity_table);
-}
-
 kn_status kn_read_entity(kn_reader *r, const kn_yaml *value, void *target)
 {
-    static const kn_key keys[] = {{"key", read_entity_key}, {"table", read_entity_table}, {NULL, NULL}};
+    static const kn_key keys[] = {
+        {"key", read_entity_key, 0}, {"table", read_table_name, offsetof(kn_spec, entity_table)}, KN_KEYS_END};
     if (value->kind != KN_YAML_MAP) return read_entity_key(r, value, target);
     KN_TRY(kn_read_map(r, value, keys, target));
     if (value->count == 0) return kn_field_fail(r, value, "an entity needs a key, or a table");
     return fill_entity_key(r, target);
 }
 
-kn_status kn_read_place(kn_reader *r, const kn_yaml *value, const char **out)
+kn_status kn_read_place(kn_reader *r, const kn_yaml *value, void *target)
 {
     size_t before = strlen(r->folder);
-    if (value->kind != KN_YAML_TEXT) return kn_read_path(r, value, out);
+    if (value->kind != KN_YAML_TEXT) return kn_read_path(r, value, target);
     const char *text = value->text, *file = kn_name_sqlite(text);
-    if (kn_name_server(text)) return kn_read_text(r, value, "a database", out);
-    if (!file) return kn_read_path(r, value, out);
-    if (*file == '\0') return kn_field_fail(r, value, "sqlite: needs a file behind it");
-    if (*file == '/' || before == 0) return kn_read_text(r, value, "a database", out);
+    if (kn_name_server(text)) return kn_read_text(r, value, "a database", target);
+    if (!file) return kn_read_path(r, value, target);
+    if (*file == '\0') return kn_field_fail(r, value, "sqlite: must be followed by a file");
+    if (*file == '/' || before == 0) return kn_read_text(r, value, "a database", target);
     size_t prefix = (size_t)(file - text);
     char  *joined = kn_arena_bytes(&r->inner->arena, before + value->size + 1);
     if (!joined) return kn_field_memory(r);
     memcpy(joined, text, prefix);
     memcpy(joined + prefix, r->folder, before);
     memcpy(joined + prefix + before, text + prefix, value->size - prefix + 1);
-    *out = joined;
+    *(const char **)target = joined;
     return KN_OK;
 }

@@ -15,6 +15,7 @@
 #include "kn_alloc.h"
 #include "kn_arena.h"
 #include "kn_buffer.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_source.h"
 #include "kn_utf8.h"
@@ -70,11 +71,6 @@ static void step(kn_words *w)
         w->column++;
 }
 
-static bool is_digit(int c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool begins_name(int c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
@@ -108,15 +104,15 @@ static kn_word_kind scan_number(kn_words *w)
 {
     size_t digits = 0;
     if (peek(w, 0) == '-' || peek(w, 0) == '+') step(w);
-    for (; is_digit(peek(w, 0)); digits++) step(w);
+    for (; kn_is_digit(peek(w, 0)); digits++) step(w);
     if (peek(w, 0) == '.')
-        for (step(w); is_digit(peek(w, 0)); digits++) step(w);
+        for (step(w); kn_is_digit(peek(w, 0)); digits++) step(w);
     if (digits == 0) return KN_WORD_BAD;
     if (peek(w, 0) == 'e' || peek(w, 0) == 'E') {
         size_t sign = peek(w, 1) == '-' || peek(w, 1) == '+';
-        if (!is_digit(peek(w, 1 + sign))) return KN_WORD_BAD;
+        if (!kn_is_digit(peek(w, 1 + sign))) return KN_WORD_BAD;
         for (size_t i = 0; i <= sign; i++) step(w);
-        while (is_digit(peek(w, 0))) step(w);
+        while (kn_is_digit(peek(w, 0))) step(w);
     }
     return begins_name(peek(w, 0)) ? KN_WORD_BAD : KN_WORD_NUMBER;
 }
@@ -125,7 +121,7 @@ static kn_word_kind scan_name(kn_words *w)
 {
     for (;;) {
         int c = peek(w, 0);
-        if (!begins_name(c) && !is_digit(c) && c != '.' && !(c == '-' && peek(w, 1) != '-')) return KN_WORD_NAME;
+        if (!begins_name(c) && !kn_is_digit(c) && c != '.' && !(c == '-' && peek(w, 1) != '-')) return KN_WORD_NAME;
         step(w);
     }
 }
@@ -150,7 +146,7 @@ static kn_word next_word(kn_words *w)
         word.kind = KN_WORD_END;
     else if (c == '"' || c == '\'')
         word.kind = scan_quoted(w, c);
-    else if (is_digit(c) || c == '-' || c == '+' || c == '.')
+    else if (kn_is_digit(c) || c == '-' || c == '+' || c == '.')
         word.kind = scan_number(w);
     else
         word.kind = begins_name(c) ? scan_name(w) : scan_sign(w);
@@ -250,13 +246,11 @@ static kn_status take_name(parser *p, const char **out, const char *what)
 static kn_status take_value(parser *p)
 {
     kn_literal literal = {NULL, p->word.line, p->word.column};
-    void      *literals = p->literals;
     if (p->word.kind != KN_WORD_TEXT && p->word.kind != KN_WORD_NUMBER)
         return expected(p, "a value: a number or 'text'");
     literal.text = unquote(p, &p->word);
-    if (!literal.text || !kn_grow(p->ctx, &literals, &p->literal_capacity, p->literal_count + 1, sizeof *p->literals))
+    if (!literal.text || !KN_GROW(p->ctx, &p->literals, &p->literal_capacity, p->literal_count + 1))
         return kn_fail_memory(p->err, p->ctx, WHAT);
-    p->literals = literals;
     p->literals[p->literal_count++] = literal;
     advance(p);
     return KN_OK;
@@ -281,7 +275,7 @@ static kn_status take_comparison(parser *p, kn_predicate *predicate)
 
 static kn_status take_list(parser *p)
 {
-    KN_TRY(take_sign(p, "(", "( behind IN"));
+    KN_TRY(take_sign(p, "(", "( after IN"));
     KN_TRY(take_value(p));
     while (is_sign(&p->word, ",")) {
         advance(p);
@@ -313,7 +307,7 @@ static kn_status take_condition(parser *p, kn_predicate *predicate)
         predicate->comparison = KN_COMPARE_IN;
         return take_list(p);
     }
-    if (predicate->negated) return expected(p, "BETWEEN or IN behind NOT");
+    if (predicate->negated) return expected(p, "BETWEEN or IN after NOT");
     return take_comparison(p, predicate);
 }
 
@@ -342,7 +336,7 @@ static kn_status take_predicates(parser *p, kn_query *query)
     } while (is_keyword(&p->word, "AND"));
     if (is_keyword(&p->word, "OR"))
         return kn_fail_at(p->err, KN_INPUT, p->name, p->word.line, p->word.column,
-                          "OR is not understood: predicates are joined by AND; for one column use IN");
+                          "OR is not supported: predicates are joined by AND; for one column use IN");
     kn_predicate *predicates = kn_arena_alloc(&p->w->arena, count * sizeof *predicates);
     if (!predicates) return kn_fail_memory(p->err, p->ctx, WHAT);
     memcpy(predicates, p->predicates, count * sizeof *predicates);
@@ -383,7 +377,6 @@ static kn_status take_weight(parser *p, kn_query *query)
 static kn_status take_query(parser *p)
 {
     kn_query query = {0};
-    void    *queries = p->queries;
     if (p->query_count == MOST_QUERIES) return expected(p, "no more than 100,000 queries");
     KN_TRY(take_weight(p, &query));
     kn_buffer_clear(&p->line);
@@ -401,9 +394,8 @@ static kn_status take_query(parser *p)
         return expected(p, query.predicate_count ? "AND or ;" : "WHERE or ;");
     const char *line = kn_buffer_text(&p->line);
     query.text = line ? kn_arena_strndup(&p->w->arena, line, p->line.size) : NULL;
-    if (!query.text || !kn_grow(p->ctx, &queries, &p->query_capacity, p->query_count + 1, sizeof *p->queries))
+    if (!query.text || !KN_GROW(p->ctx, &p->queries, &p->query_capacity, p->query_count + 1))
         return kn_fail_memory(p->err, p->ctx, WHAT);
-    p->queries = queries;
     p->queries[p->query_count++] = query;
     while (is_sign(&p->word, ";")) p->word = next_word(&p->words);
     return KN_OK;
@@ -419,7 +411,7 @@ static kn_status parse_all(parser *p)
     p->word = next_word(&p->words);
     while (is_sign(&p->word, ";")) p->word = next_word(&p->words);
     while (p->word.kind != KN_WORD_END) KN_TRY(take_query(p));
-    if (p->query_count == 0) return kn_fail(p->err, KN_INPUT, "%s: there is no query in it", p->name);
+    if (p->query_count == 0) return kn_fail(p->err, KN_INPUT, "%s: it holds no query", p->name);
     kn_query *queries = kn_arena_alloc(&p->w->arena, p->query_count * sizeof *queries);
     if (!queries) return kn_fail_memory(p->err, p->ctx, WHAT);
     memcpy(queries, p->queries, p->query_count * sizeof *queries);
@@ -432,6 +424,8 @@ static kn_status parse_all(parser *p)
 kn_status kn_workload_parse(kn_workload **out, kn_context *ctx, const char *name, const char *text, size_t size,
                             kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
     if (size > MOST_BYTES) return kn_fail(err, KN_INPUT, "%s: a workload has at most 16 MiB", name);
     if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
         text += 3;
@@ -441,8 +435,7 @@ kn_status kn_workload_parse(kn_workload **out, kn_context *ctx, const char *name
     whole  *w = kn_alloc_zero(ctx, sizeof *w);
     parser *p = kn_alloc_zero(ctx, sizeof *p);
     if (!w || !p) {
-        kn_free(w);
-        kn_free(p);
+        KN_FREE(w, p);
         return kn_fail_memory(err, ctx, WHAT);
     }
     kn_arena_init(&w->arena, ctx);
@@ -450,9 +443,7 @@ kn_status kn_workload_parse(kn_workload **out, kn_context *ctx, const char *name
     kn_buffer_init(&p->line, ctx);
     kn_status st = parse_all(p);
     kn_buffer_free(&p->line);
-    kn_free(p->queries);
-    kn_free(p->literals);
-    kn_free(p);
+    KN_FREE(p->queries, p->literals, p);
     if (st == KN_OK)
         *out = &w->workload;
     else
@@ -460,25 +451,15 @@ kn_status kn_workload_parse(kn_workload **out, kn_context *ctx, const char *name
     return st;
 }
 
-static kn_status read_all(kn_buffer *to, kn_source *source, kn_error *err)
-{
-    size_t got = 0;
-    do {
-        char *room = kn_buffer_reserve(to, 1 << 16);
-        if (!room) return kn_fail_memory(err, to->ctx, WHAT);
-        KN_TRY(kn_source_read(source, room, 1 << 16, &got, err));
-        to->size += got;
-    } while (got > 0 && to->size <= MOST_BYTES);
-    return KN_OK;
-}
-
 kn_status kn_workload_read(kn_workload **out, kn_context *ctx, const char *path, kn_error *err)
 {
+    *out = NULL;
+    KN_SERVE(ctx, err);
     kn_source *source = NULL;
     kn_buffer  text;
     KN_TRY(kn_source_open(&source, ctx, path, err));
     kn_buffer_init(&text, ctx);
-    kn_status st = read_all(&text, source, err);
+    kn_status st = kn_source_read_all(source, &text, MOST_BYTES, err);
     if (st == KN_OK) st = kn_workload_parse(out, ctx, kn_source_name(source), text.data, text.size, err);
     kn_buffer_free(&text);
     kn_source_free(source);

@@ -105,10 +105,10 @@ static const struct {
     {"double-quoted scalar without closing quote", "this quote is never closed", true},
     {"single-quoted scalar without closing quote", "this quote is never closed", true},
     {"invalid nested block mapping on the same line", "a text with ': ' in it is written in quotes", false},
-    {"invalid multiline plain key", "the line behind this value is not indented as it should be", false},
+    {"invalid multiline plain key", "the line after this value is indented wrongly", false},
     {"invalid tab as indendation in a mapping", "lines are indented with blanks, not with tabs", false},
     {"did not find expected node content", "a value is expected here", false},
-    {"stream with directives without content", "there is nothing in it", false},
+    {"stream with directives without content", "it is empty", false},
 };
 
 static kn_status fail_words(reader *r, size_t byte, const char *message)
@@ -164,7 +164,7 @@ static int compare_keys(const void *a, const void *b)
     return x->column < y->column ? -1 : x->column > y->column;
 }
 
-/* Is a key there twice? The first repetition in the text is told. */
+/* Is a key there twice? The first repetition in the text is reported. */
 static kn_status check_keys(reader *r, const kn_yaml *map)
 {
     if (map->count < 2) return KN_OK;
@@ -183,11 +183,11 @@ static kn_status check_keys(reader *r, const kn_yaml *map)
         second = keys[i];
     }
     if (!second) return KN_OK;
-    return kn_yaml_fail(r->origin, second, r->err, "this key is there already (line %lld, column %lld)",
+    return kn_yaml_fail(r->origin, second, r->err, "this key is used twice (first in line %lld, column %lld)",
                         (long long)first->line, (long long)first->column);
 }
 
-/* Hangs a finished or opened node into the one around it. */
+/* Adds a finished or opened node to the one around it. */
 static kn_status hang(reader *r, kn_yaml *node)
 {
     if (r->depth == 0) {

@@ -28,7 +28,7 @@ typedef struct kn_yaml {
     int64_t         line, column; /* from 1; columns count characters                                            */
 } kn_yaml;
 
-/* How a place is told. */
+/* How a place is reported. */
 typedef struct kn_yaml_origin {
     const char *name;   /* of the file, or of the option the text came from      */
     kn_status   status; /* of everything that is wrong with the text             */

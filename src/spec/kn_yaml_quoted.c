@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "kn_utf8.h"
+
 typedef struct decoder {
     const char *text;
     size_t      at, end; /* end: the closing quote */
@@ -92,26 +94,7 @@ static bool take_hex(decoder *d, int digits, uint32_t *code)
 static bool put_character(decoder *d, uint32_t c)
 {
     if (c == 0 || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF)) return false;
-    char *out = d->out + d->used;
-    if (c < 0x80) {
-        out[0] = (char)c;
-        d->used += 1;
-    } else if (c < 0x800) {
-        out[0] = (char)(0xC0 | c >> 6);
-        out[1] = (char)(0x80 | (c & 0x3F));
-        d->used += 2;
-    } else if (c < 0x10000) {
-        out[0] = (char)(0xE0 | c >> 12);
-        out[1] = (char)(0x80 | (c >> 6 & 0x3F));
-        out[2] = (char)(0x80 | (c & 0x3F));
-        d->used += 3;
-    } else {
-        out[0] = (char)(0xF0 | c >> 18);
-        out[1] = (char)(0x80 | (c >> 12 & 0x3F));
-        out[2] = (char)(0x80 | (c >> 6 & 0x3F));
-        out[3] = (char)(0x80 | (c & 0x3F));
-        d->used += 4;
-    }
+    d->used += kn_utf8_put(d->out + d->used, c);
     return true;
 }
 

@@ -14,6 +14,7 @@
 
 #include "kn_alloc.h"
 #include "kn_buffer.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_string.h"
 
@@ -118,6 +119,7 @@ kn_status kn_dependency_make(kn_dependency **out, kn_context *ctx, kn_dependency
                              kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
     kn_dependency from = {.kind = kind,
                           .k = kind == KN_DEPENDENCY_MULTISET ? k : 0,
                           .left_count = left_count,
@@ -288,6 +290,7 @@ static kn_status finish(kn_dependency **out, reader *r, kn_dependency *d)
 kn_status kn_dependency_parse(kn_dependency **out, kn_context *ctx, const char *text, kn_error *err)
 {
     *out = NULL;
+    KN_SERVE(ctx, err);
     /* A name and its NUL are no longer than the name and the comma, arrow or end behind it. */
     reader        r = {.ctx = ctx, .text = text, .at = text, .names = kn_alloc(ctx, strlen(text) + 2), .err = err};
     kn_dependency d = {0};

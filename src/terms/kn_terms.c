@@ -3,8 +3,8 @@
  * Interface: the public headers. One list per enumeration, in its order. Cost: a look-up, or a walk through one list.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <kanon/advise.h>
 #include <kanon/diagnose.h>
-#include <kanon/spec.h>
 #include <kanon/table.h>
 #include <kanon/workload.h>
 #include <string.h>
@@ -107,6 +107,12 @@ kn_family kn_method_family(kn_method method)
     if (method >= KN_METHOD_MIRACLE) return KN_FAMILY_RELATIONAL;
     if (method >= KN_METHOD_KMSD) return KN_FAMILY_KMSD;
     return method >= KN_METHOD_MONDRIAN ? KN_FAMILY_PARTITION : KN_FAMILY_FULL_DOMAIN;
+}
+
+const char *kn_advice_state_name(kn_advice_state state)
+{
+    static const char *const names[KN_ADVICE_STATES] = {"kept", "stopped", "late", "none", "refused", "left-out"};
+    return names[state];
 }
 
 const char *kn_metric_name(kn_metric metric)

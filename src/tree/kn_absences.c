@@ -2,7 +2,7 @@
  *
  * Interface: kn_absences.h. Depth first through the sets of values that some of the rows have: what is left of the support
  * is the support less the count of the value; rows are copied only where more can be lacking. A set whose largest counts
- * together leave k records is not gone into: no subset of it can be rare. For diversity likewise: the records with one
+ * together leave k records is not followed: no subset of it can be rare. For diversity likewise: the records with one
  * sensitive value can only become fewer.
  *
  * Cost: one step per row and value it has that can be lacking; beyond that only where few records lack what many have.
@@ -22,9 +22,7 @@ static bool count_items(kn_combinations *c, kn_absence_level *l, const kn_row_en
     for (size_t e = 0; e < count; e++) {
         uint32_t row = entries[e].row;
         uint64_t from = a->items.start[row], to = a->items.start[row + 1];
-        if (!kn_grow(c->ctx, (void **)&l->items, &l->item_capacity, l->count + (size_t)(to - from) + 1,
-                     sizeof *l->items))
-            return false;
+        if (!KN_GROW(c->ctx, &l->items, &l->item_capacity, l->count + (size_t)(to - from) + 1)) return false;
         for (; from < to; from++) {
             uint32_t item = a->items.items[from];
             if ((int64_t)item <= after || (int64_t)a->weight[item] > budget) continue;
@@ -79,7 +77,7 @@ static int64_t covered(const int64_t *most, int budget, int64_t support)
     return budget <= MOST ? most[budget] : support;
 }
 
-/* Can rows be bad that are at least so many records? */
+/* Can rows that stand for at least this many records be bad? */
 static bool may_be_bad(const kn_badness *bad, int64_t records, int64_t share)
 {
     return records < bad->k || (bad->l > 0 && (records < 1 || share > records / bad->l));
@@ -96,14 +94,14 @@ static bool has_item(const kn_absences *a, uint32_t row, uint32_t item)
 static bool take_lacking(const kn_combinations *c, kn_absence_level *l, const kn_row_entry *entries, size_t count,
                          uint32_t item)
 {
-    if (!kn_grow(c->ctx, (void **)&l->entries, &l->entry_capacity, count + 1, sizeof *l->entries)) return false;
+    if (!KN_GROW(c->ctx, &l->entries, &l->entry_capacity, count + 1)) return false;
     l->entry_count = 0;
     for (size_t e = 0; e < count; e++)
         if (!has_item(c->absences, entries[e].row, item)) l->entries[l->entry_count++] = entries[e];
     return true;
 }
 
-/* As many levels as values can be lacking. */
+/* Recursion: one level for each value that can be lacking. */
 static kn_found explore(kn_combinations *c, size_t level, const kn_row_entry *entries, size_t count, int64_t support,
                         int64_t after, int budget, const kn_badness *bad)
 {
@@ -136,8 +134,7 @@ kn_found kn_absences_check(kn_combinations *c, const kn_row_entry *entries, size
                            const kn_badness *bad)
 {
     size_t levels = (size_t)budget + 1;
-    if (!kn_grow(c->ctx, (void **)&c->absence_levels, &c->absence_capacity, levels, sizeof *c->absence_levels))
-        return KN_FOUND_NO_MEMORY;
+    if (!KN_GROW(c->ctx, &c->absence_levels, &c->absence_capacity, levels)) return KN_FOUND_NO_MEMORY;
     while (c->absence_count < levels) c->absence_levels[c->absence_count++] = (kn_absence_level){0};
     int64_t support = 0;
     for (size_t e = 0; e < count; e++) support += c->weight[entries[e].row];

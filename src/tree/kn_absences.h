@@ -1,4 +1,4 @@
-/* kn_absences.h: what somebody knows that a record has not (section III-G; kn_tree.h says how it is read). */
+/* kn_absences.h: values that are known to be absent from a record (section III-G; kn_tree.h has the reading). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_ABSENCES_H
 #define KN_ABSENCES_H

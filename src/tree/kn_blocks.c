@@ -1,6 +1,6 @@
 /* kn_blocks.c: rows side by side.
  *
- * Interface: kn_blocks.h. A block with all its sets stays within BLOCK_BYTES, so that it is read from near memory. Cost: one
+ * Interface: kn_blocks.h. A block with all its sets stays within BLOCK_BYTES, so that it stays in the cache. Cost: one
  * step per row and relation; one to clear a set.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,12 +18,7 @@ enum { BLOCK_BYTES = 1 << 19, FEWEST_WORDS = KN_BLOCK_LANES, MOST_WORDS = 128 };
 
 void kn_blocks_free(kn_blocks *b)
 {
-    kn_free(b->relation_of);
-    kn_free(b->ends);
-    kn_free(b->neighbours);
-    kn_free(b->of_node);
-    kn_free(b->differs);
-    kn_free(b->sets);
+    KN_FREE(b->relation_of, b->ends, b->neighbours, b->of_node, b->differs, b->sets);
 }
 
 /* ---- Relations ---- */
@@ -32,8 +27,7 @@ static bool number_pair(kn_blocks *b, uint32_t above, uint32_t below, uint32_t *
 {
     uint32_t *known = &b->relation_of[(size_t)above * b->c->places + below];
     if (*known == 0) {
-        if (!kn_grow(b->c->ctx, (void **)&b->ends, &b->ends_capacity, 2 * ((size_t)b->relations + 1), sizeof *b->ends))
-            return false;
+        if (!KN_GROW(b->c->ctx, &b->ends, &b->ends_capacity, 2 * ((size_t)b->relations + 1))) return false;
         b->ends[2 * b->relations] = above;
         b->ends[2 * b->relations + 1] = below;
         *known = ++b->relations;
@@ -42,8 +36,8 @@ static bool number_pair(kn_blocks *b, uint32_t above, uint32_t below, uint32_t *
     return true;
 }
 
-/* A node's relations by one of its paths. Which set a relation is put into is told by how many relations stand before it in the
- * list of all sets, and that is not known yet: its way is kept beside its number. */
+/* A node's relations by one of its paths. The set that a relation goes into depends on how many relations stand before it in
+ * the list of all sets, which is not known yet, so its way is kept beside its number. */
 enum { SAME, NOW, THEN, WAYS };
 
 static bool relate_node(kn_blocks *b, const uint32_t *path, bool old_only, uint32_t way, uint32_t *out)
@@ -65,9 +59,8 @@ static kn_status relate(kn_blocks *b, const kn_blocks_ways *w, kn_error *err)
     const kn_candidate *c = b->c;
     size_t              pairs = (size_t)c->places * c->places, stride = 2 * c->stride;
     b->relations = 0;
-    if (!kn_grow(c->ctx, (void **)&b->relation_of, &b->relation_of_capacity, pairs + 1, sizeof *b->relation_of) ||
-        !kn_grow(c->ctx, (void **)&b->of_node, &b->of_node_capacity, ((size_t)c->nodes + 1) * stride,
-                 sizeof *b->of_node))
+    if (!KN_GROW(c->ctx, &b->relation_of, &b->relation_of_capacity, pairs + 1) ||
+        !KN_GROW(c->ctx, &b->of_node, &b->of_node_capacity, ((size_t)c->nodes + 1) * stride))
         return kn_fail_memory(err, c->ctx, WHAT);
     memset(b->relation_of, 0, pairs * sizeof *b->relation_of);
     for (uint32_t i = 0; i < c->nodes; i++) {
@@ -87,8 +80,7 @@ static kn_status relate(kn_blocks *b, const kn_blocks_ways *w, kn_error *err)
 static bool link_neighbours(kn_blocks *b)
 {
     size_t starts = (size_t)b->c->places + 2, need = starts + 4 * (size_t)b->relations;
-    if (!kn_grow(b->c->ctx, (void **)&b->neighbours, &b->neighbours_capacity, need, sizeof *b->neighbours))
-        return false;
+    if (!KN_GROW(b->c->ctx, &b->neighbours, &b->neighbours_capacity, need)) return false;
     uint32_t *start = b->neighbours, *list = b->neighbours + starts;
     memset(start, 0, starts * sizeof *start);
     for (uint32_t i = 0; i < 2 * b->relations; i++) start[b->ends[i] + 2]++;
@@ -137,11 +129,10 @@ kn_status kn_blocks_begin(kn_blocks *b, kn_candidate *c, const kn_blocks_ways *w
     size_t relations = b->relations, sets = c->places + relations * (ways->then ? WAYS : 1);
     size_t words = BLOCK_BYTES / sizeof *b->sets / (sets + 1);
     if (words > MOST_WORDS) words = MOST_WORDS;
-    if (words > (rows + 63) / 64) words = (rows + 63) / 64; /* they may weigh more, and then take several blocks */
+    if (words > (rows + 63) / 64) words = (rows + 63) / 64; /* rows of larger weights take several blocks */
     b->words = words < FEWEST_WORDS ? FEWEST_WORDS : words / FEWEST_WORDS * FEWEST_WORDS;
-    if (!link_neighbours(b) ||
-        !kn_grow(c->ctx, (void **)&b->differs, &b->differs_capacity, 2 * relations + 1, sizeof *b->differs) ||
-        !kn_grow(c->ctx, (void **)&b->sets, &b->sets_capacity, sets * b->words, sizeof *b->sets))
+    if (!link_neighbours(b) || !KN_GROW(c->ctx, &b->differs, &b->differs_capacity, 2 * relations + 1) ||
+        !KN_GROW(c->ctx, &b->sets, &b->sets_capacity, sets * b->words))
         return kn_fail_memory(err, c->ctx, WHAT);
     b->present = b->differs + relations;
     b->values = b->sets;

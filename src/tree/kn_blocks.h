@@ -1,8 +1,7 @@
 /* kn_blocks.h: some thousand rows side by side: for each value of the cut and for each relation the set of the rows that have it,
  * as bits. What a combination adds to its support is then what two sets have in common. A row of weight w is there w times.
  *
- * Relations may be told apart in two ways, as they stand and as they were: `now` and `then`. Most nodes give the same ones in
- * both ways.
+ * Relations may be kept in two ways, as they are and as they were: `now` and `then`. Most nodes have the same ones in both.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_BLOCKS_H
@@ -48,7 +47,7 @@ struct kn_blocks {
     /* The block at hand. */
     size_t    words, used; /* per set; rows so far */
     uint64_t *sets;        /* all of them          */
-    uint64_t *values, *now, *then, *only_now; /* the last two: NULL where they are not told apart */
+    uint64_t *values, *now, *then, *only_now; /* the last two: NULL where only `now` is kept   */
     void (*count)(kn_blocks *b, size_t words); /* counts what is in it */
 
     size_t relation_of_capacity, ends_capacity, neighbours_capacity, of_node_capacity, differs_capacity, sets_capacity;

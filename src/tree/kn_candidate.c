@@ -55,16 +55,11 @@ kn_status kn_candidate_make(kn_candidate **out, const kn_tree_problem *problem, 
     c->layout = layout;
     c->stride = layout.stride;
     c->blocks.common = kn_bitset_common();
-    c->cut_of = kn_alloc_array(ctx, values + 1, sizeof *c->cut_of);
-    c->place_of = kn_alloc_array(ctx, values + 1, sizeof *c->place_of);
-    c->local = kn_alloc_array_zero(ctx, values + 1, sizeof *c->local);
-    c->image = kn_alloc_array(ctx, (size_t)synopsis->nodes + 1, sizeof *c->image);
-    c->has = kn_alloc_array(ctx, kn_bitset_words(synopsis->rows.count) + 1, sizeof *c->has);
-    c->new_supports = kn_alloc_array_zero(ctx, n + 1, sizeof *c->new_supports);
-    c->delta = kn_alloc_array_zero(ctx, n + 1, sizeof *c->delta);
-    c->round_of = kn_alloc_array_zero(ctx, n + 1, sizeof *c->round_of);
-    if (!c->place_of || !c->cut_of || !c->local || !c->image || !c->has || !c->new_supports || !c->delta ||
-        !c->round_of)
+    if (!KN_ALLOC(ctx, c->cut_of, values + 1) || !KN_ALLOC(ctx, c->place_of, values + 1) ||
+        !KN_ALLOC_ZERO(ctx, c->local, values + 1) || !KN_ALLOC(ctx, c->image, (size_t)synopsis->nodes + 1) ||
+        !KN_ALLOC(ctx, c->has, kn_bitset_words(synopsis->rows.count) + 1) ||
+        !KN_ALLOC_ZERO(ctx, c->new_supports, n + 1) || !KN_ALLOC_ZERO(ctx, c->delta, n + 1) ||
+        !KN_ALLOC_ZERO(ctx, c->round_of, n + 1))
         return kn_fail_memory(err, c->ctx, WHAT);
     for (size_t i = 0; i <= n; i++) c->new_supports[i].ctx = c->delta[i].ctx = ctx;
     KN_TRY(kn_node_table_make(&c->added, ctx, 0, err));
@@ -78,14 +73,11 @@ void kn_candidate_free(kn_candidate *c)
         if (c->new_supports) kn_counts_free(&c->new_supports[i]);
         if (c->delta) kn_counts_free(&c->delta[i]);
     }
-    void *blocks[] = {c->cut_of,     c->image,        c->gone,      c->value,        c->paths,      c->previous_paths,
-                      c->was,        c->differs,      c->moved,     c->row_source,   c->row_weight, c->differed,
-                      c->node_marks, c->row_marks,    c->row_start, c->narrow_nodes, c->wide_nodes, c->row_hash,
-                      c->row_slots,  c->changed_rows, c->new_row,   c->has,          c->node_stamp, c->old_has,
-                      c->local,      c->new_supports, c->delta,     c->round_of,     c->bad,        c->list,
-                      c->support,    c->trie_of,      c->trie_map,  c->place_of,     c->value_of,   c->cells[1],
-                      c->cells[2]};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) kn_free(blocks[i]);
+    KN_FREE(c->cut_of, c->image, c->gone, c->value, c->paths, c->previous_paths, c->was, c->differs, c->moved,
+            c->row_source, c->row_weight, c->differed, c->node_marks, c->row_marks, c->row_start, c->narrow_nodes,
+            c->wide_nodes, c->row_hash, c->row_slots, c->changed_rows, c->new_row, c->has, c->node_stamp, c->old_has,
+            c->local, c->new_supports, c->delta, c->round_of, c->bad, c->list, c->support, c->trie_of, c->trie_map,
+            c->place_of, c->value_of, c->cells[1], c->cells[2]);
     kn_counts_free(&c->named);
     kn_blocks_free(&c->blocks);
     kn_node_table_free(&c->added);
@@ -109,7 +101,7 @@ static bool add_range(kn_candidate *c, uint32_t from, uint32_t to)
         c->image[i] = c->old_nodes + node;
         if (old != KN_NONE) c->gone[old] = true;
         if (c->added.count == known) continue;
-        if (!kn_grow(c->ctx, (void **)&c->was, &c->was_capacity, c->added.count, sizeof *c->was)) return false;
+        if (!KN_GROW(c->ctx, &c->was, &c->was_capacity, c->added.count)) return false;
         c->was[node] = old;
     }
     return true;
@@ -139,8 +131,7 @@ static kn_status number_values(kn_candidate *c, kn_error *err)
     uint32_t             u = c->specialized;
     c->places = c->new_count = 0;
     if (kn_is_whole(c)) return KN_OK;
-    if (!kn_grow(c->ctx, (void **)&c->value_of, &c->value_of_capacity, v->nodes, sizeof *c->value_of))
-        return kn_fail_memory(err, c->ctx, WHAT);
+    if (!KN_GROW(c->ctx, &c->value_of, &c->value_of_capacity, v->nodes)) return kn_fail_memory(err, c->ctx, WHAT);
     memset(c->place_of, 0xff, v->nodes * sizeof *c->place_of);
     for (uint32_t child = u + 1; child < v->end[u]; child = v->end[child]) {
         c->place_of[child] = c->new_count;
@@ -168,7 +159,7 @@ static kn_status add_nodes(kn_candidate *c, kn_error *err)
     const kn_synopsis *s = c->synopsis;
     c->old_nodes = c->parent ? c->parent->nodes : 0;
     kn_node_table_clear(&c->added);
-    if (!kn_grow(c->ctx, (void **)&c->gone, &c->gone_capacity, (size_t)c->old_nodes + 1, sizeof *c->gone))
+    if (!KN_GROW(c->ctx, &c->gone, &c->gone_capacity, (size_t)c->old_nodes + 1))
         return kn_fail_memory(err, c->ctx, WHAT);
     memset(c->gone, 0, c->old_nodes * sizeof *c->gone);
     if (kn_is_whole(c)) {
@@ -188,15 +179,13 @@ static kn_status add_nodes(kn_candidate *c, kn_error *err)
 static kn_status write_paths(kn_candidate *c, kn_error *err)
 {
     size_t n = (size_t)c->nodes + 1, old = c->old_nodes, stride = c->stride;
-    if (!kn_grow(c->ctx, (void **)&c->value, &c->value_capacity, n, sizeof *c->value) ||
-        !kn_grow(c->ctx, (void **)&c->paths, &c->paths_capacity, n * stride, sizeof *c->paths) ||
-        !kn_grow(c->ctx, (void **)&c->previous_paths, &c->previous_paths_capacity, n * stride,
-                 sizeof *c->previous_paths) ||
-        !kn_grow(c->ctx, (void **)&c->differs, &c->differs_capacity, n, sizeof *c->differs) ||
-        !kn_grow(c->ctx, (void **)&c->moved, &c->moved_capacity, n, sizeof *c->moved) ||
-        !kn_grow(c->ctx, (void **)&c->differed, &c->differed_capacity, n, sizeof *c->differed) ||
-        !kn_grow(c->ctx, (void **)&c->node_marks, &c->node_marks_capacity, n, sizeof *c->node_marks) ||
-        !kn_grow(c->ctx, (void **)&c->node_stamp, &c->node_stamp_capacity, n, sizeof *c->node_stamp))
+    if (!KN_GROW(c->ctx, &c->value, &c->value_capacity, n) ||
+        !KN_GROW(c->ctx, &c->paths, &c->paths_capacity, n * stride) ||
+        !KN_GROW(c->ctx, &c->previous_paths, &c->previous_paths_capacity, n * stride) ||
+        !KN_GROW(c->ctx, &c->differs, &c->differs_capacity, n) || !KN_GROW(c->ctx, &c->moved, &c->moved_capacity, n) ||
+        !KN_GROW(c->ctx, &c->differed, &c->differed_capacity, n) ||
+        !KN_GROW(c->ctx, &c->node_marks, &c->node_marks_capacity, n) ||
+        !KN_GROW(c->ctx, &c->node_stamp, &c->node_stamp_capacity, n))
         return kn_fail_memory(err, c->ctx, WHAT);
     memset(c->node_stamp, 0, n * sizeof *c->node_stamp);
     memset(c->moved, 0, n * sizeof *c->moved);
@@ -222,8 +211,7 @@ static kn_status write_paths(kn_candidate *c, kn_error *err)
 static kn_status tell_rare(const kn_candidate *c, kn_outcome *out, kn_error *err)
 {
     const kn_combinations *x = &c->combinations;
-    out->rare = kn_alloc_array(c->ctx, (size_t)x->chosen_count, sizeof *out->rare);
-    if (!out->rare) return kn_fail_memory(err, c->ctx, WHAT);
+    if (!KN_ALLOC(c->ctx, out->rare, (size_t)x->chosen_count)) return kn_fail_memory(err, c->ctx, WHAT);
     memcpy(out->rare, x->chosen, (size_t)x->chosen_count * sizeof *out->rare);
     out->rare_count = x->chosen_count;
     return KN_OK;

@@ -90,7 +90,7 @@ struct kn_candidate {
     /* Differences (kn_delta_sweep.c): of how many relations, added or taken away; and what they were the last time. */
     int             delta_from, delta_to, delta_sign;
     bool            delta_valid; /* they are those of the round before, or of this one */
-    const kn_round *delta_round; /* the parent's that they are held against            */
+    const kn_round *delta_round; /* the parent's that they are compared with           */
     const kn_round *delta_before; /* ... and were the last time, if that is of use; NULL: they are counted anew */
     bool           *differed, any_differed, any_old_differed;
     uint8_t        *node_marks, *row_marks; /* of those below */
@@ -152,8 +152,8 @@ static inline uint32_t kn_row_node(const kn_candidate *c, uint32_t at)
     return c->narrow ? c->narrow_nodes[at] : c->wide_nodes[at];
 }
 
-/* The nodes of a row, where relations count: then they are few. `room` is for KN_ROW_VALUES of them, and may be where they are
- * told. */
+/* The nodes of a row, where relations count: then they are few. `room` has space for KN_ROW_VALUES of them; the result may
+ * point there. */
 static inline const uint32_t *kn_row_nodes(const kn_candidate *c, uint32_t row, uint32_t *room, uint32_t *size)
 {
     uint32_t from = c->row_start[row];
@@ -163,7 +163,7 @@ static inline const uint32_t *kn_row_nodes(const kn_candidate *c, uint32_t row, 
     return room;
 }
 
-/* The nodes of a row, which the synopsis has as `source`: some may be told twice. Room for KN_ROW_VALUES. */
+/* The nodes of a row, which the synopsis has as `source`: some may be listed twice. Space for KN_ROW_VALUES. */
 static inline uint32_t kn_row_members(const kn_candidate *c, uint32_t source, uint32_t *members)
 {
     const kn_rows *rows = &c->synopsis->rows;

@@ -22,7 +22,7 @@ static bool is_gone(const kn_candidate *c, uint32_t node)
 static kn_status build_trie(kn_candidate *c, kn_error *err)
 {
     kn_node_table_clear(&c->trie);
-    if (!kn_grow(c->ctx, (void **)&c->trie_of, &c->trie_of_capacity, (size_t)c->nodes + 1, sizeof *c->trie_of))
+    if (!KN_GROW(c->ctx, &c->trie_of, &c->trie_of_capacity, (size_t)c->nodes + 1))
         return kn_fail_memory(err, c->ctx, WHAT);
     for (uint32_t i = 0; i < c->nodes; i++) {
         const uint32_t *path = kn_path_of(c, i) + 1;
@@ -36,8 +36,7 @@ static kn_status build_trie(kn_candidate *c, kn_error *err)
         c->trie_of[i] = at;
     }
     size_t n = (size_t)c->trie.count + 1;
-    if (!kn_grow(c->ctx, (void **)&c->support, &c->support_capacity, n, sizeof *c->support))
-        return kn_fail_memory(err, c->ctx, WHAT);
+    if (!KN_GROW(c->ctx, &c->support, &c->support_capacity, n)) return kn_fail_memory(err, c->ctx, WHAT);
     memset(c->support, 0, n * sizeof *c->support);
     return KN_OK;
 }
@@ -46,7 +45,7 @@ static kn_status build_trie(kn_candidate *c, kn_error *err)
 static kn_status inherit_supports(kn_candidate *c, kn_error *err)
 {
     const kn_node_table *old = &c->parent->trie;
-    if (!kn_grow(c->ctx, (void **)&c->trie_map, &c->trie_map_capacity, (size_t)old->count + 1, sizeof *c->trie_map))
+    if (!KN_GROW(c->ctx, &c->trie_map, &c->trie_map_capacity, (size_t)old->count + 1))
         return kn_fail_memory(err, c->ctx, WHAT);
     for (uint32_t i = 0; i < old->count; i++) {
         uint32_t up = old->parent[i], above = up == KN_NONE ? KN_NONE : c->trie_map[up];
@@ -151,8 +150,7 @@ kn_status kn_candidate_cost(kn_candidate *c, kn_tree_cost *cost, kn_error *err)
 {
     KN_TRY(build_trie(c, err));
     size_t need = (size_t)c->trie.count + 1;
-    if (!kn_grow(c->ctx, (void **)&c->node_stamp, &c->node_stamp_capacity, need, sizeof *c->node_stamp))
-        return kn_fail_memory(err, c->ctx, WHAT);
+    if (!KN_GROW(c->ctx, &c->node_stamp, &c->node_stamp_capacity, need)) return kn_fail_memory(err, c->ctx, WHAT);
     memset(c->node_stamp, 0, need * sizeof *c->node_stamp);
     c->node_clock = 0;
     bool inherits = !kn_is_whole(c);

@@ -4,7 +4,7 @@
  * - combinations with a new value: counted on the rows that have the specialized value, and kept up to date from round to
  *   round with the rows in which something moved;
  * - rows whose relations differ from what they were for the parent in that round: the difference is counted.
- * Which of the parent's rounds a round is held against is a matter of speed alone: the one that ended with the same number of
+ * Which of the parent's rounds a round is compared with is a matter of speed alone: the one that ended with the same number of
  * relations, where there is one.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -82,7 +82,7 @@ static void clear_relations(kn_row_relations *r, int count)
     memset(r->below, 0, (size_t)count * sizeof *r->below);
 }
 
-/* The relations of one node; those of the specialized value are no longer meant. */
+/* The relations of one node; those of the specialized value do not count. */
 static void add_relations(const kn_candidate *c, kn_row_relations *r, const uint32_t *path, bool old)
 {
     uint32_t last = *path++ - 1;
@@ -142,7 +142,7 @@ static bool without(kn_row_relations *out, const kn_row_relations *a, const kn_r
 
 /* What a look at the rows is for. */
 typedef struct sweep {
-    const kn_round *old;      /* the parent's round that rows are held against; NULL: they are not */
+    const kn_round *old;      /* the parent's round that rows are compared with; NULL: none */
     int             from, to; /* numbers of relations for which differences are counted            */
     bool            with_new; /* combinations with new values, too                                 */
     bool            rebuild;  /* ... from nothing                                                  */
@@ -255,7 +255,7 @@ static int32_t relation_support(const kn_candidate *c, uint32_t above, uint32_t 
 
 static bool add_bad(kn_candidate *c, uint64_t key)
 {
-    if (!kn_grow(c->ctx, (void **)&c->bad, &c->bad_capacity, c->bad_count + 1, sizeof *c->bad)) return false;
+    if (!KN_GROW(c->ctx, &c->bad, &c->bad_capacity, c->bad_count + 1)) return false;
     c->bad[c->bad_count++] = key;
     return true;
 }
@@ -285,7 +285,7 @@ static bool collect_bad(kn_candidate *c, int relations)
     return ok;
 }
 
-/* Supports with up to as many relations as the parent's round went; more are held against a later one of its rounds when it
+/* Supports with up to as many relations as the parent's round went; more are compared with a later one of its rounds when it
  * comes to that. */
 static kn_status begin_round(kn_candidate *c, int round, kn_error *err)
 {
@@ -346,7 +346,7 @@ static kn_status append_named(kn_candidate *c, kn_error *err)
 {
     size_t          n = c->named.used, at = 0;
     kn_sort_record *order = kn_alloc_array(c->ctx, n + 1, sizeof *order);
-    if (!order || !kn_grow(c->ctx, (void **)&c->list, &c->list_capacity, c->list_count + n + 1, sizeof *c->list)) {
+    if (!order || !KN_GROW(c->ctx, &c->list, &c->list_capacity, c->list_count + n + 1)) {
         kn_free(order);
         return kn_fail_memory(err, c->ctx, WHAT);
     }

@@ -27,8 +27,7 @@ kn_status kn_candidate_find_rows(kn_candidate *c, kn_error *err)
             for (kn_list_reader list = kn_synopsis_list(s, s->side[i]); kn_list_next(&list);)
                 kn_bitset_set(c->has, list.row);
     size_t count = kn_bitset_count(c->has, words);
-    if (!kn_grow(c->ctx, (void **)&c->changed_rows, &c->changed_capacity, count + 1, sizeof *c->changed_rows))
-        return kn_fail_memory(err, c->ctx, WHAT);
+    if (!KN_GROW(c->ctx, &c->changed_rows, &c->changed_capacity, count + 1)) return kn_fail_memory(err, c->ctx, WHAT);
     c->changed_count = 0;
     for (size_t i = 0; i < words; i++)
         for (uint64_t left = c->has[i]; left; left &= left - 1)
@@ -42,7 +41,7 @@ static bool worth_merging(const kn_candidate *c)
     return !c->parent || c->parent->rows < c->synopsis->rows.count / 2;
 }
 
-/* Writes the nodes of a row behind those of the others, each once, stamped. There is room. */
+/* Writes the nodes of a row behind those of the others, each once, stamped. There is space for them. */
 static void write_nodes(kn_candidate *c, uint32_t source)
 {
     const kn_rows  *rows = &c->synopsis->rows;
@@ -95,21 +94,19 @@ static bool grow_slots(kn_candidate *c)
     return true;
 }
 
-/* Room for so many rows, which have so many nodes at most. */
+/* Space for this many rows, which have at most this many nodes. */
 static bool make_room(kn_candidate *c, size_t rows, size_t nodes)
 {
-    if (c->merged &&
-        (!kn_grow(c->ctx, (void **)&c->row_source, &c->row_source_capacity, rows + 1, sizeof *c->row_source) ||
-         !kn_grow(c->ctx, (void **)&c->row_hash, &c->row_hash_capacity, rows + 1, sizeof *c->row_hash) ||
-         !kn_grow(c->ctx, (void **)&c->row_weight, &c->row_weight_capacity, rows + 1, sizeof *c->row_weight)))
+    if (c->merged && (!KN_GROW(c->ctx, &c->row_source, &c->row_source_capacity, rows + 1) ||
+                      !KN_GROW(c->ctx, &c->row_hash, &c->row_hash_capacity, rows + 1) ||
+                      !KN_GROW(c->ctx, &c->row_weight, &c->row_weight_capacity, rows + 1)))
         return false;
-    if (!kn_grow(c->ctx, (void **)&c->row_start, &c->row_start_capacity, rows + 2, sizeof *c->row_start)) return false;
-    return c->narrow
-               ? kn_grow(c->ctx, (void **)&c->narrow_nodes, &c->narrow_capacity, nodes + 1, sizeof *c->narrow_nodes)
-               : kn_grow(c->ctx, (void **)&c->wide_nodes, &c->wide_capacity, nodes + 1, sizeof *c->wide_nodes);
+    if (!KN_GROW(c->ctx, &c->row_start, &c->row_start_capacity, rows + 2)) return false;
+    return c->narrow ? KN_GROW(c->ctx, &c->narrow_nodes, &c->narrow_capacity, nodes + 1)
+                     : KN_GROW(c->ctx, &c->wide_nodes, &c->wide_capacity, nodes + 1);
 }
 
-/* The row that was written becomes one, unless there is an equal one: which? KN_NONE: memory is out. */
+/* The row that was written becomes one, unless there is an equal one. Returns its number; KN_NONE: out of memory. */
 static uint32_t merge_row(kn_candidate *c, uint32_t source)
 {
     uint32_t row = c->row_count, size = c->row_start[row + 1] - c->row_start[row];
@@ -129,8 +126,7 @@ static uint32_t merge_row(kn_candidate *c, uint32_t source)
 
 static kn_status merge_rows(kn_candidate *c, kn_error *err)
 {
-    if (!kn_grow(c->ctx, (void **)&c->new_row, &c->new_row_capacity, c->changed_count + 1, sizeof *c->new_row) ||
-        !make_room(c, 0, 0))
+    if (!KN_GROW(c->ctx, &c->new_row, &c->new_row_capacity, c->changed_count + 1) || !make_room(c, 0, 0))
         return kn_fail_memory(err, c->ctx, WHAT);
     c->row_start[0] = 0;
     if (c->row_slot_count) memset(c->row_slots, 0, c->row_slot_count * sizeof *c->row_slots);
@@ -148,7 +144,7 @@ static kn_status merge_rows(kn_candidate *c, kn_error *err)
     return KN_OK;
 }
 
-/* What is only for merging is given back: where rows are too many to be merged, they will be for finer cuts, too. */
+/* Frees what is only used for merging: where rows are too many to be merged, they will be for finer cuts too. */
 static void stop_merging(kn_candidate *c)
 {
     void **blocks[] = {(void **)&c->row_source, (void **)&c->row_hash, (void **)&c->row_slots, (void **)&c->new_row,
@@ -184,7 +180,7 @@ kn_status kn_candidate_rows(kn_candidate *c, kn_error *err)
 bool kn_candidate_find_old_rows(kn_candidate *c)
 {
     size_t words = kn_bitset_words(c->parent->rows) + 1;
-    if (!kn_grow(c->ctx, (void **)&c->old_has, &c->old_has_capacity, words, sizeof *c->old_has)) return false;
+    if (!KN_GROW(c->ctx, &c->old_has, &c->old_has_capacity, words)) return false;
     memset(c->old_has, 0, words * sizeof *c->old_has);
     for (uint32_t i = 0; i < c->row_count; i++)
         kn_bitset_set(c->old_has, kn_state_row_of(c->parent, kn_row_source(c, i)));

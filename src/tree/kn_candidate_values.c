@@ -37,9 +37,8 @@ static bool take_row(const kn_candidate *c, value_rows *x, uint32_t row, uint32_
     uint64_t           from = s->value_start[source], end = s->value_start[source + 1], at = x->start[x->count];
     bool               recent = false, meant = false;
     size_t             need = (size_t)(at + end - from) + 1, rows = (size_t)x->count + 2;
-    if (!kn_grow(c->ctx, (void **)&x->items, &x->item_capacity, need, sizeof *x->items) ||
-        !kn_grow(c->ctx, (void **)&x->start, &x->start_capacity, rows, sizeof *x->start) ||
-        !kn_grow(c->ctx, (void **)&x->weight, &x->weight_capacity, rows, sizeof *x->weight))
+    if (!KN_GROW(c->ctx, &x->items, &x->item_capacity, need) || !KN_GROW(c->ctx, &x->start, &x->start_capacity, rows) ||
+        !KN_GROW(c->ctx, &x->weight, &x->weight_capacity, rows))
         return false;
     for (int pass = 0; pass < 2; pass++)
         for (uint64_t i = from; i < end; i++) {
@@ -60,7 +59,7 @@ static bool take_row(const kn_candidate *c, value_rows *x, uint32_t row, uint32_
 static bool take_rows(const kn_candidate *c, value_rows *x, uint32_t first, uint32_t last, bool pairs)
 {
     x->count = 0;
-    if (!kn_grow(c->ctx, (void **)&x->start, &x->start_capacity, 1, sizeof *x->start)) return false;
+    if (!KN_GROW(c->ctx, &x->start, &x->start_capacity, 1)) return false;
     x->start[0] = 0;
     for (uint32_t row = 0; row < c->row_count; row++)
         if (!take_row(c, x, row, first, last, pairs)) return false;
@@ -98,7 +97,7 @@ static kn_status rows_of_new(const kn_candidate *c, const value_rows *x, uint32_
     return KN_OK;
 }
 
-/* What is chosen in c->combinations is in all of `entries`: is it rare, or with further values? */
+/* All of `entries` have what is chosen in c->combinations: is it rare, alone or with further values? */
 static kn_found check_chosen(kn_candidate *c, const value_rows *x, const kn_row_entry *entries, size_t count)
 {
     kn_combinations *y = &c->combinations;
@@ -126,12 +125,11 @@ static kn_status check_range(kn_candidate *c, value_rows *x, uint32_t first, uin
         *found = check_chosen(c, x, entries + from, (size_t)(ends[v - first] - from));
         from = ends[v - first];
     }
-    kn_free(entries);
-    kn_free(ends);
+    KN_FREE(entries, ends);
     return st;
 }
 
-/* A few new values at a time, so that few rows have to be written down at once. */
+/* A few new values at a time, so that few rows are listed at once. */
 static kn_status check_new(kn_candidate *c, value_rows *x, kn_found *found, kn_error *err)
 {
     uint32_t at_once = (c->last_new - c->first_new + BATCHES - 1) / BATCHES;
@@ -196,7 +194,7 @@ static kn_status check_pairs(kn_candidate *c, value_rows *x, kn_found *found, kn
         ok && rows_of_pairs(c, x, ends, pairs, recents, &entries) ? KN_OK : kn_fail_memory(err, c->ctx, WHAT);
     for (uint32_t a = c->specialized + 1; st == KN_OK && a < end[c->specialized]; a = end[a])
         for (uint32_t b = c->since + 1; *found == KN_FOUND_NONE && b < end[c->since]; b = end[b], at++) {
-            uint32_t pair[2] = {a, b}; /* they may be added again, and are not meant */
+            uint32_t pair[2] = {a, b}; /* excluded: they are chosen already */
             memcpy(c->combinations.chosen, pair, sizeof pair);
             c->combinations.chosen_count = 2;
             c->combinations.excluded = pair;
@@ -205,8 +203,7 @@ static kn_status check_pairs(kn_candidate *c, value_rows *x, kn_found *found, kn
             c->combinations.excluded_count = 0;
             from = ends[at];
         }
-    kn_free(entries);
-    kn_free(ends);
+    KN_FREE(entries, ends);
     return st;
 }
 
@@ -237,9 +234,7 @@ kn_status kn_candidate_value_check(kn_candidate *c, bool *ok, kn_error *err)
         st = kn_fail_memory(err, c->ctx, WHAT);
     y->cancelled = false;
     if (st == KN_OK) st = pairs ? check_pairs(c, &x, &found, err) : check_new(c, &x, &found, err);
-    kn_free(x.start);
-    kn_free(x.items);
-    kn_free(x.weight);
+    KN_FREE(x.start, x.items, x.weight);
     *ok = found == KN_FOUND_NONE;
     if (st == KN_OK && found == KN_FOUND_NO_MEMORY) return kn_fail_memory(err, c->ctx, WHAT);
     return st == KN_OK && y->cancelled ? kn_fail_cancelled(err) : st;

@@ -17,34 +17,25 @@ bool kn_combinations_prepare(kn_combinations *c, size_t items, size_t levels)
 {
     if (items + 1 > c->item_capacity) {
         size_t room = items + items / 2 + 16;
-        kn_free(c->count);
-        kn_free(c->frequency);
+        KN_FREE(c->count, c->frequency);
+        c->count = NULL;
+        c->frequency = NULL;
         c->item_capacity = 0;
-        c->count = kn_alloc_array_zero(c->ctx, room, sizeof *c->count);
-        c->frequency = kn_alloc_array_zero(c->ctx, room, sizeof *c->frequency);
-        if (!c->count || !c->frequency) return false;
+        if (!KN_ALLOC_ZERO(c->ctx, c->count, room) || !KN_ALLOC_ZERO(c->ctx, c->frequency, room)) return false;
         c->item_capacity = room;
     }
-    if (!kn_grow(c->ctx, (void **)&c->levels, &c->level_capacity, levels, sizeof *c->levels)) return false;
+    if (!KN_GROW(c->ctx, &c->levels, &c->level_capacity, levels)) return false;
     while (c->level_count < levels) c->levels[c->level_count++] = (kn_combination_level){0};
-    return kn_grow(c->ctx, (void **)&c->chosen, &c->chosen_capacity, levels + 1, sizeof *c->chosen);
+    return KN_GROW(c->ctx, &c->chosen, &c->chosen_capacity, levels + 1);
 }
 
 void kn_combinations_free(kn_combinations *c)
 {
-    for (size_t i = 0; i < c->level_count; i++) {
-        kn_free(c->levels[i].entries);
-        kn_free(c->levels[i].touched);
-    }
+    for (size_t i = 0; i < c->level_count; i++) KN_FREE(c->levels[i].entries, c->levels[i].touched);
     for (size_t i = 0; i < c->absence_count; i++) {
-        kn_free(c->absence_levels[i].items);
-        kn_free(c->absence_levels[i].entries);
+        KN_FREE(c->absence_levels[i].items, c->absence_levels[i].entries);
     }
-    kn_free(c->absence_levels);
-    kn_free(c->levels);
-    kn_free(c->count);
-    kn_free(c->frequency);
-    kn_free(c->chosen);
+    KN_FREE(c->absence_levels, c->levels, c->count, c->frequency, c->chosen);
     *c = (kn_combinations){.ctx = c->ctx};
 }
 
@@ -73,7 +64,7 @@ bool kn_is_bad(const kn_combinations *c, const kn_badness *bad, const kn_row_ent
     return found;
 }
 
-/* Which items occur in the entries: in `touched`, with counts and frequencies set. -1: memory. */
+/* Which items occur in the entries: in `touched`, with counts and frequencies set. -1: out of memory. */
 static int64_t touch(kn_combinations *c, kn_combination_level *l, kn_row_items items, const kn_row_entry *entries,
                      size_t count, size_t *total)
 {
@@ -83,9 +74,7 @@ static int64_t touch(kn_combinations *c, kn_combination_level *l, kn_row_items i
         const uint32_t *from = items.items + items.start[entries[e].row] + entries[e].at;
         const uint32_t *end = items.items + items.start[entries[e].row + 1];
         int64_t         weight = c->weight[entries[e].row];
-        if (!kn_grow(c->ctx, (void **)&l->touched, &l->touched_capacity, 2 * (n + (size_t)(end - from)) + 2,
-                     sizeof *l->touched))
-            return -1;
+        if (!KN_GROW(c->ctx, &l->touched, &l->touched_capacity, 2 * (n + (size_t)(end - from)) + 2)) return -1;
         for (; from < end; from++) {
             if (c->frequency[*from]++ == 0) l->touched[n++] = *from;
             c->count[*from] += weight;
@@ -117,7 +106,7 @@ static void forget(kn_combinations *c, const uint32_t *touched, size_t n)
 static bool sort_entries(kn_combinations *c, kn_combination_level *l, kn_row_items items, const kn_row_entry *entries,
                          size_t count, size_t n, size_t total)
 {
-    if (!kn_grow(c->ctx, (void **)&l->entries, &l->entry_capacity, total + 1, sizeof *l->entries)) return false;
+    if (!KN_GROW(c->ctx, &l->entries, &l->entry_capacity, total + 1)) return false;
     uint32_t at = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t here = c->frequency[l->touched[i]];
@@ -182,8 +171,7 @@ static kn_found extend_last(kn_combinations *c, kn_combination_level *l, kn_row_
         const uint32_t *end = items.items + items.start[entries[e].row + 1];
         int64_t         weight = c->weight[entries[e].row];
         if (n + (size_t)(end - from) > room) {
-            if (!kn_grow(c->ctx, (void **)&l->touched, &l->touched_capacity, n + (size_t)(end - from) + 64,
-                         sizeof *l->touched))
+            if (!KN_GROW(c->ctx, &l->touched, &l->touched_capacity, n + (size_t)(end - from) + 64))
                 return KN_FOUND_NO_MEMORY;
             room = l->touched_capacity;
         }

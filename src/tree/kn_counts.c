@@ -13,8 +13,7 @@ enum { FEWEST = 256 };
 
 void kn_counts_free(kn_counts *c)
 {
-    kn_free(c->keys);
-    kn_free(c->counts);
+    KN_FREE(c->keys, c->counts);
     *c = (kn_counts){.ctx = c->ctx};
 }
 

@@ -16,10 +16,10 @@ typedef struct kn_counts {
 } kn_counts;
 
 void          kn_counts_free(kn_counts *c);
-void          kn_counts_clear(kn_counts *c); /* keeps the room, unless it is far too much */
-KN_CHECK bool kn_counts_reserve(kn_counts *c, size_t used); /* room for so many, and few more */
+void          kn_counts_clear(kn_counts *c); /* keeps the memory, unless it is far too much */
+KN_CHECK bool kn_counts_reserve(kn_counts *c, size_t used); /* space for this many, and a few more */
 KN_CHECK bool kn_counts_grow(kn_counts *c);
-KN_CHECK bool kn_counts_fit(kn_counts *c); /* gives back room that is not used */
+KN_CHECK bool kn_counts_fit(kn_counts *c); /* frees memory that is not used */
 
 /* Where a key would stand, as a share of all slots: there may be any number of them. */
 static inline size_t kn_counts_first(const kn_counts *c, uint64_t key)

@@ -59,10 +59,9 @@ static bool grow_slots(kn_cuts *c)
 /* Copies the cut's values, unless it is there. */
 static kn_status add(kn_cuts *c, kn_cut cut, kn_error *err)
 {
-    if ((c->count * 2 >= c->slot_count && !grow_slots(c)) ||
-        !kn_grow(c->ctx, (void **)&c->cuts, &c->capacity, c->count + 1, sizeof *c->cuts))
+    if ((c->count * 2 >= c->slot_count && !grow_slots(c)) || !KN_GROW(c->ctx, &c->cuts, &c->capacity, c->count + 1))
         return kn_fail_memory(err, c->ctx, WHAT);
-    if (c->count >= UINT32_MAX - 1) return kn_fail(err, KN_MEMORY, "more cuts than can be numbered");
+    if (c->count >= UINT32_MAX - 1) return kn_fail(err, KN_MEMORY, "more than 2^32 - 2 cuts");
     size_t at = (size_t)hash_of(&cut) & (c->slot_count - 1);
     for (; c->slots[at]; at = (at + 1) & (c->slot_count - 1))
         if (same(&c->cuts[c->slots[at] - 1], &cut)) return KN_OK;
@@ -101,8 +100,7 @@ kn_status kn_cuts_make(kn_cuts *c, kn_context *ctx, const kn_vocabulary *vocabul
 void kn_cuts_free(kn_cuts *c)
 {
     kn_arena_free(&c->arena);
-    kn_free(c->cuts);
-    kn_free(c->slots);
+    KN_FREE(c->cuts, c->slots);
 }
 
 /* The values of a cut with place i specialized; returns how many. */
@@ -139,7 +137,7 @@ kn_status kn_cuts_specialize(kn_cuts *c, uint32_t number, kn_error *err)
         uint32_t value = old.values[i];
         if (c->vocabulary->end[value] == value + 1) continue;
         uint32_t size = specialize(c, &old, i, values);
-        if (size < old.size) continue; /* every class is sensitive: "*" makes room for nothing */
+        if (size < old.size) continue; /* every class is sensitive: "*" is replaced by nothing */
         st = add(c, (kn_cut){size, values, number, value, false}, err);
     }
     kn_free(values);

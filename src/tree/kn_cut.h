@@ -30,10 +30,10 @@ typedef struct kn_cuts {
 KN_CHECK kn_status kn_cuts_make(kn_cuts *out, kn_context *ctx, const kn_vocabulary *vocabulary, kn_error *err);
 void               kn_cuts_free(kn_cuts *cuts);
 
-/* Adds every cut in which one value that is no leaf makes room for its children, unless it was reached before. */
+/* Adds every cut in which one value that is not a leaf is replaced by its children, unless it was reached before. */
 KN_CHECK kn_status kn_cuts_specialize(kn_cuts *cuts, uint32_t cut, kn_error *err);
 
-/* The cut in which `value` of `cut` makes room for its children; UINT32_MAX: it was not reached. */
+/* The cut in which `value` of `cut` is replaced by its children; UINT32_MAX: it was not reached. */
 uint32_t kn_cuts_find(const kn_cuts *cuts, uint32_t cut, uint32_t value, uint32_t *room);
 
 /* Which of two cuts of equal cost is the better one (negative: a): more values, then the deeper ones (a chain of single

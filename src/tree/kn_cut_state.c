@@ -1,4 +1,4 @@
-/* kn_cut_state.c: keeping the state of a cut, so that finer ones can be held against it.
+/* kn_cut_state.c: keeping the state of a cut, so that finer ones can be compared with it.
  *
  * Interface: kn_cut_state.h, kn_candidate.h. While a cut is only a candidate its tables hold what differs from the parent's;
  * when it is followed they are settled: made to stand by themselves. Memory: the tables have an entry per combination with
@@ -25,22 +25,11 @@ void kn_cut_state_free(kn_cut_state *s)
     for (int i = 0; i < s->round_count; i++) {
         kn_round *r = &s->rounds[i];
         for (int j = 0; j < r->tables && r->table; j++) kn_counts_free(&r->table[j]);
-        kn_free(r->table);
-        kn_free(r->base);
-        kn_free(r->paths);
-        kn_free(r->bad);
+        KN_FREE(r->table, r->base, r->paths, r->bad);
     }
-    kn_free(s->rounds);
-    kn_free(s->value);
-    kn_free(s->image);
-    kn_free(s->cut_of);
-    kn_free(s->representative);
-    kn_free(s->weight);
-    kn_free(s->row_of);
+    KN_FREE(s->rounds, s->value, s->image, s->cut_of, s->representative, s->weight, s->row_of);
     kn_node_table_free(&s->trie);
-    kn_free(s->support);
-    kn_free(s->trie_of);
-    kn_free(s);
+    KN_FREE(s->support, s->trie_of, s);
 }
 
 /* The nodes that are not gone, in their order. */
@@ -48,8 +37,7 @@ static kn_status keep_nodes(kn_candidate *c, kn_error *err)
 {
     kn_cut_state *s = c->kept;
     for (uint32_t i = 0; i < c->nodes; i++) s->nodes += !is_gone(c, i);
-    s->value = kn_alloc_array(c->ctx, (size_t)s->nodes + 1, sizeof *s->value);
-    if (!s->value) return kn_fail_memory(err, c->ctx, WHAT);
+    if (!KN_ALLOC(c->ctx, s->value, (size_t)s->nodes + 1)) return kn_fail_memory(err, c->ctx, WHAT);
     uint32_t at = 0;
     for (uint32_t i = 0; i < c->nodes; i++)
         if (!is_gone(c, i)) s->value[at++] = c->value[i];
@@ -80,10 +68,10 @@ kn_status kn_candidate_keep_round(kn_candidate *c, int round, int stage, kn_erro
     s->rounds = rounds;
     kn_round *r = &s->rounds[s->round_count++];
     *r = (kn_round){.stage = stage, .tables = stage ? stage : c->problem->n};
-    r->paths = kn_alloc_array(c->ctx, s->nodes * c->stride + 1, sizeof *r->paths);
-    r->table = kn_alloc_array_zero(c->ctx, (size_t)r->tables + 1, sizeof *r->table);
-    r->base = kn_alloc_array_zero(c->ctx, (size_t)r->tables + 1, sizeof *r->base);
-    if (!r->paths || !r->table || !r->base) return kn_fail_memory(err, c->ctx, WHAT);
+    if (!KN_ALLOC(c->ctx, r->paths, s->nodes * c->stride + 1) ||
+        !KN_ALLOC_ZERO(c->ctx, r->table, (size_t)r->tables + 1) ||
+        !KN_ALLOC_ZERO(c->ctx, r->base, (size_t)r->tables + 1))
+        return kn_fail_memory(err, c->ctx, WHAT);
     uint32_t at = 0;
     for (uint32_t i = 0; i < c->nodes; i++) {
         if (is_gone(c, i)) continue;
@@ -95,8 +83,7 @@ kn_status kn_candidate_keep_round(kn_candidate *c, int round, int stage, kn_erro
         if (!keep_table(c, &r->table[j], j + 1)) return kn_fail_memory(err, c->ctx, WHAT);
     }
     if (stage == 0) return KN_OK;
-    r->bad = kn_alloc_array(c->ctx, c->bad_count + 1, sizeof *r->bad);
-    if (!r->bad) return kn_fail_memory(err, c->ctx, WHAT);
+    if (!KN_ALLOC(c->ctx, r->bad, c->bad_count + 1)) return kn_fail_memory(err, c->ctx, WHAT);
     memcpy(r->bad, c->bad, c->bad_count * sizeof *r->bad);
     r->bad_count = c->bad_count;
     return KN_OK;
@@ -170,9 +157,8 @@ kn_status kn_candidate_keep_rest(kn_candidate *c, kn_error *err)
 {
     kn_cut_state *s = c->kept;
     uint32_t      at = 0;
-    s->trie_of = kn_alloc_array(c->ctx, (size_t)s->nodes + 1, sizeof *s->trie_of);
-    s->support = kn_alloc_array(c->ctx, (size_t)c->trie.count + 1, sizeof *s->support);
-    if (!s->trie_of || !s->support) return kn_fail_memory(err, c->ctx, WHAT);
+    if (!KN_ALLOC(c->ctx, s->trie_of, (size_t)s->nodes + 1) || !KN_ALLOC(c->ctx, s->support, (size_t)c->trie.count + 1))
+        return kn_fail_memory(err, c->ctx, WHAT);
     for (uint32_t i = 0; i < c->nodes; i++)
         if (!is_gone(c, i)) s->trie_of[at++] = c->trie_of[i];
     memcpy(s->support, c->support, c->trie.count * sizeof *s->support);

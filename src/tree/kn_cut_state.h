@@ -94,7 +94,7 @@ typedef struct kn_outcome {
 KN_CHECK kn_status kn_candidate_look(kn_candidate *candidate, const kn_cut_state *parent, uint32_t specialized,
                                      uint32_t since, kn_outcome *out, kn_cut_state **state, kn_error *err);
 
-/* Makes the state stand by itself, before finer cuts are held against it. */
+/* Makes the state independent of its parent's, before finer cuts are compared with it. */
 KN_CHECK kn_status kn_cut_state_settle(kn_cut_state *state, kn_candidate *candidate, const kn_cut_state *parent,
                                        uint32_t specialized, kn_error *err);
 

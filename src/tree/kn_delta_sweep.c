@@ -1,7 +1,7 @@
 /* kn_delta_sweep.c: what the supports of combinations without a new value differ from the parent's, many rows at a time
  * (kn_blocks.h).
  *
- * Interface: kn_new_support.h. Now: as the rows stand; then: as they stood for the parent in the round that is held against. Only rows
+ * Interface: kn_new_support.h. Now: as the rows are; then: as they were for the parent in the round they are compared with. Only rows
  * with a node that differs are looked at. From one round to the next what they differed by is kept, but for rows in which
  * something moved, here or for the parent, unless these are most. Cost: as kn_new_support_sweep.c, and one step per combination whose
  * support differs.
@@ -59,7 +59,7 @@ static void count_block(kn_blocks *b, size_t words)
 
 /* ---- Which rows ---- */
 
-/* What is to be said of each node. `before`: the parent's round of the last time; NULL: all is counted anew. false: nothing is,
+/* Marks each node. `before`: the parent's round of the last time; NULL: all is counted anew. false: nothing is,
  * of any. */
 static bool mark_nodes(kn_candidate *c, const kn_round *old, const kn_round *before)
 {
@@ -106,8 +106,7 @@ kn_status kn_delta_begin(kn_candidate *c, const kn_round *old, int from, int to,
     c->delta_before = goes_on(c, from, to) ? c->delta_round : NULL;
     c->delta_from = from;
     c->delta_to = to;
-    if (!kn_grow(c->ctx, (void **)&c->row_marks, &c->row_marks_capacity, (size_t)c->row_count + 1,
-                 sizeof *c->row_marks))
+    if (!KN_GROW(c->ctx, &c->row_marks, &c->row_marks_capacity, (size_t)c->row_count + 1))
         return kn_fail_memory(err, c->ctx, "counting combinations");
     if (!mark_nodes(c, old, c->delta_before)) {
         memset(c->row_marks, 0, c->row_count * sizeof *c->row_marks);
@@ -119,7 +118,8 @@ kn_status kn_delta_begin(kn_candidate *c, const kn_round *old, int from, int to,
         all += meant(marks, true);
         some += meant(marks, false);
     }
-    if (some > all / 2) c->delta_before = NULL; /* it is less work to count everything anew than what moved twice */
+    if (some > all / 2)
+        c->delta_before = NULL; /* counting everything anew is less work than counting what moved twice */
     return KN_OK;
 }
 

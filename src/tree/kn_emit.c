@@ -69,7 +69,7 @@ static void choose(emitter *x, int from, int chosen, uint64_t set)
     }
     int end = chosen == 0 && x->e->one_of ? x->wanted_count : x->count;
     for (int i = from; i < end; i++) {
-        /* Where no relation has a value that must be there, there must be room for it. */
+        /* Where no relation has a value that must be there, there must be space for it. */
         if (chosen == 0 && !x->e->one_of && x->e->must && i >= x->wanted_count) {
             int least = 1;
             while (least * (least - 1) / 2 < x->e->relations) least++;

@@ -17,7 +17,7 @@ typedef struct kn_emission {
     kn_counts              *to;
 } kn_emission;
 
-/* false: memory is out. */
+/* false: out of memory. */
 KN_CHECK bool kn_emit(const kn_emission *e, kn_key_layout layout, int64_t *counted);
 
 /* The key of a relation alone. */

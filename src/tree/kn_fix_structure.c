@@ -57,15 +57,14 @@ static void rewrite_paths(kn_structure *s)
     }
 }
 
-/* Adds what was named to the list, ascending, and lets it happen. */
+/* Adds the named relations to the list, ascending, and disassociates them. */
 static kn_status apply_named(kn_structure *s, kn_tree_counters *counters, kn_error *err)
 {
     uint32_t n = s->relations.count;
     size_t   count = 0;
     for (uint32_t i = 0; i < n; i++) count += s->named[i];
     kn_sort_record *order = kn_alloc_array(s->ctx, count + 1, sizeof *order);
-    if (!order ||
-        !kn_grow(s->ctx, (void **)&s->disassociations, &s->capacity, s->count + count, sizeof *s->disassociations)) {
+    if (!order || !KN_GROW(s->ctx, &s->disassociations, &s->capacity, s->count + count)) {
         kn_free(order);
         return kn_fail_memory(err, s->ctx, WHAT);
     }
@@ -193,8 +192,7 @@ static kn_status name_positions(kn_structure *s, bool *any, kn_error *err)
         s->named[r] = true;
         *any = true;
     }
-    kn_free(of_node);
-    kn_free(support);
+    KN_FREE(of_node, support);
     kn_node_table_free(&positions);
     return st;
 }

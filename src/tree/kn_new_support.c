@@ -20,7 +20,7 @@ kn_status kn_new_support_prepare(kn_candidate *c, kn_error *err)
     size_t cells = (size_t)c->new_count * c->places * c->places * 2;
     c->dense = cells <= MOST_CELLS;
     for (int j = 1; c->dense && j <= c->problem->n; j++)
-        if (!kn_grow(c->ctx, (void **)&c->cells[j], &c->cells_capacity[j], cells, sizeof *c->cells[j]))
+        if (!KN_GROW(c->ctx, &c->cells[j], &c->cells_capacity[j], cells))
             return kn_fail_memory(err, c->ctx, "counting combinations");
     return KN_OK;
 }
@@ -43,7 +43,7 @@ void kn_new_support_count(kn_candidate *c, const kn_row_view *row, const kn_row_
     if (!kn_emit(&e, c->layout, &c->counted)) c->no_memory = true;
 }
 
-/* ---- Telling ---- */
+/* ---- Reading supports ---- */
 
 int32_t kn_new_support_relation(const kn_candidate *c, uint32_t above, uint32_t below)
 {

@@ -50,7 +50,7 @@ void kn_new_support_count(kn_candidate *c, const kn_row_view *row, const kn_row_
 /* The support of a relation of a new value. */
 int32_t kn_new_support_relation(const kn_candidate *c, uint32_t above, uint32_t below);
 
-/* Tells every key whose support is not 0. false: memory is out, as `tell` says. */
+/* Calls `tell` for every key whose support is not 0. false: `tell` ran out of memory. */
 typedef bool (*kn_new_support_fn)(void *arg, uint64_t key, int32_t support);
 KN_CHECK bool kn_new_support_each(const kn_candidate *c, int relations, kn_new_support_fn tell, void *arg);
 

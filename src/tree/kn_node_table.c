@@ -45,9 +45,7 @@ kn_status kn_node_table_make(kn_node_table *t, kn_context *ctx, size_t expected,
 
 void kn_node_table_free(kn_node_table *t)
 {
-    kn_free(t->parent);
-    kn_free(t->value);
-    kn_free(t->slots);
+    KN_FREE(t->parent, t->value, t->slots);
     *t = (kn_node_table){0};
 }
 

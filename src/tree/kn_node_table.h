@@ -18,10 +18,10 @@ typedef struct kn_node_table {
     size_t      mask;
 } kn_node_table;
 
-/* With room for `expected` nodes before it grows. */
+/* With space for `expected` nodes before it grows. */
 KN_CHECK kn_status kn_node_table_make(kn_node_table *out, kn_context *ctx, size_t expected, kn_error *err);
 void               kn_node_table_free(kn_node_table *table);
-void               kn_node_table_clear(kn_node_table *table); /* keeps the room */
+void               kn_node_table_clear(kn_node_table *table); /* keeps the memory */
 KN_CHECK bool      kn_node_table_grow(kn_node_table *table);
 
 /* UINT32_MAX: no such child. */
@@ -35,7 +35,7 @@ static inline uint32_t kn_node_table_find(const kn_node_table *t, uint32_t paren
     return UINT32_MAX;
 }
 
-/* KN_NODE_TABLE_FULL: memory is out. */
+/* KN_NODE_TABLE_FULL: out of memory. */
 static inline uint32_t kn_node_table_child(kn_node_table *t, uint32_t parent, uint32_t value)
 {
     if (t->count >= t->capacity && !kn_node_table_grow(t)) return KN_NODE_TABLE_FULL;

@@ -17,18 +17,9 @@
 void kn_projection_free(kn_projection *p)
 {
     if (!p) return;
-    kn_free(p->parent);
-    kn_free(p->place);
-    kn_free(p->path_start);
-    kn_free(p->path);
-    kn_free(p->image);
+    KN_FREE(p->parent, p->place, p->path_start, p->path, p->image);
     kn_rows_free(&p->rows);
-    kn_free(p->known_start);
-    kn_free(p->known);
-    kn_free(p->absence);
-    kn_free(p->absent_start);
-    kn_free(p->absent);
-    kn_free(p);
+    KN_FREE(p->known_start, p->known, p->absence, p->absent_start, p->absent, p);
 }
 
 /* Nodes and where those of the synopsis go. */
@@ -55,15 +46,13 @@ static kn_status merge_nodes(kn_projection *p, const kn_synopsis *s, kn_node_tab
 
 static kn_status write_paths(kn_projection *p, kn_error *err)
 {
-    p->path_start = kn_alloc_array(p->ctx, (size_t)p->nodes + 1, sizeof *p->path_start);
-    if (!p->path_start) return kn_fail_memory(err, p->ctx, WHAT);
+    if (!KN_ALLOC(p->ctx, p->path_start, (size_t)p->nodes + 1)) return kn_fail_memory(err, p->ctx, WHAT);
     p->path_start[0] = 0;
     for (uint32_t i = 0; i < p->nodes; i++) {
         uint32_t up = p->parent[i];
         p->path_start[i + 1] = p->path_start[i] + 1 + (up == NONE ? 0 : p->path_start[up + 1] - p->path_start[up]);
     }
-    p->path = kn_alloc_array(p->ctx, (size_t)p->path_start[p->nodes] + 1, sizeof *p->path);
-    if (!p->path) return kn_fail_memory(err, p->ctx, WHAT);
+    if (!KN_ALLOC(p->ctx, p->path, (size_t)p->path_start[p->nodes] + 1)) return kn_fail_memory(err, p->ctx, WHAT);
     for (uint32_t i = 0; i < p->nodes; i++) {
         uint32_t *to = p->path + p->path_start[i], up = p->parent[i];
         uint64_t  above = p->path_start[i + 1] - p->path_start[i] - 1;
@@ -98,9 +87,9 @@ static kn_status map_rows(kn_projection *p, const kn_synopsis *s, uint32_t *stam
 /* The known places of each row. `stamp`: per place, all zero. */
 static kn_status list_known(kn_projection *p, const bool *known, uint32_t *stamp, kn_error *err)
 {
-    p->known_start = kn_alloc_array(p->ctx, (size_t)p->rows.count + 1, sizeof *p->known_start);
-    p->known = kn_alloc_array(p->ctx, (size_t)p->rows.start[p->rows.count] + 1, sizeof *p->known);
-    if (!p->known_start || !p->known) return kn_fail_memory(err, p->ctx, WHAT);
+    if (!KN_ALLOC(p->ctx, p->known_start, (size_t)p->rows.count + 1) ||
+        !KN_ALLOC(p->ctx, p->known, (size_t)p->rows.start[p->rows.count] + 1))
+        return kn_fail_memory(err, p->ctx, WHAT);
     uint64_t at = 0;
     for (uint32_t row = 0; row < p->rows.count; row++) {
         uint64_t from = p->known_start[row] = at;
@@ -120,10 +109,10 @@ static kn_status list_known(kn_projection *p, const bool *known, uint32_t *stamp
 static kn_status list_absent(kn_projection *p, const kn_synopsis *s, const bool *known, kn_error *err)
 {
     if (!s->absence) return KN_OK;
-    p->absence = kn_alloc_array(p->ctx, (size_t)p->places + 1, sizeof *p->absence);
-    p->absent_start = kn_alloc_array(p->ctx, (size_t)p->rows.count + 1, sizeof *p->absent_start);
-    p->absent = kn_alloc_array(p->ctx, (size_t)p->known_start[p->rows.count] + 1, sizeof *p->absent);
-    if (!p->absence || !p->absent_start || !p->absent) return kn_fail_memory(err, p->ctx, WHAT);
+    if (!KN_ALLOC(p->ctx, p->absence, (size_t)p->places + 1) ||
+        !KN_ALLOC(p->ctx, p->absent_start, (size_t)p->rows.count + 1) ||
+        !KN_ALLOC(p->ctx, p->absent, (size_t)p->known_start[p->rows.count] + 1))
+        return kn_fail_memory(err, p->ctx, WHAT);
     for (uint32_t i = 0; i < p->places; i++) p->absence[i] = known && !known[i] ? 0 : s->absence[p->values[i]];
     uint64_t at = 0;
     for (uint32_t row = 0; row < p->rows.count; row++) {
@@ -137,8 +126,7 @@ static kn_status list_absent(kn_projection *p, const kn_synopsis *s, const bool 
 
 static kn_status project(kn_projection *p, const kn_synopsis *s, const bool *known, kn_node_table *table, kn_error *err)
 {
-    p->image = kn_alloc_array(p->ctx, (size_t)s->nodes + 1, sizeof *p->image);
-    if (!p->image) return kn_fail_memory(err, p->ctx, WHAT);
+    if (!KN_ALLOC(p->ctx, p->image, (size_t)s->nodes + 1)) return kn_fail_memory(err, p->ctx, WHAT);
     KN_TRY(kn_node_table_make(table, p->ctx, 0, err));
     KN_TRY(merge_nodes(p, s, table, err));
     KN_TRY(write_paths(p, err));

@@ -17,10 +17,7 @@ enum { FEWEST_SLOTS = 1 << 10 };
 
 void kn_rows_free(kn_rows *rows)
 {
-    kn_free(rows->start);
-    kn_free(rows->members);
-    kn_free(rows->weight);
-    kn_free(rows->slots);
+    KN_FREE(rows->start, rows->members, rows->weight, rows->slots);
     *rows = (kn_rows){0};
 }
 
@@ -39,8 +36,7 @@ kn_status kn_rows_clear(kn_rows *rows, kn_context *ctx, bool merge, kn_error *er
     kn_free(rows->slots);
     rows->slots = NULL;
     rows->slot_count = 0;
-    if (!kn_grow(ctx, (void **)&rows->start, &rows->start_capacity, 1, sizeof *rows->start))
-        return kn_fail_memory(err, ctx, "distinct tree records");
+    if (!KN_GROW(ctx, &rows->start, &rows->start_capacity, 1)) return kn_fail_memory(err, ctx, "distinct tree records");
     rows->start[0] = 0;
     return KN_OK;
 }
@@ -48,9 +44,7 @@ kn_status kn_rows_clear(kn_rows *rows, kn_context *ctx, bool merge, kn_error *er
 uint32_t *kn_rows_room(kn_rows *rows, uint64_t size)
 {
     uint64_t from = rows->start[rows->count];
-    if (!kn_grow(rows->ctx, (void **)&rows->members, &rows->member_capacity, (size_t)(from + size) + 1,
-                 sizeof *rows->members))
-        return NULL;
+    if (!KN_GROW(rows->ctx, &rows->members, &rows->member_capacity, (size_t)(from + size) + 1)) return NULL;
     return rows->members + from;
 }
 
@@ -97,10 +91,8 @@ uint32_t kn_rows_close(kn_rows *rows, uint64_t size, int64_t weight)
             return equal;
         }
     }
-    if (!kn_grow(rows->ctx, (void **)&rows->start, &rows->start_capacity, (size_t)rows->count + 2,
-                 sizeof *rows->start) ||
-        !kn_grow(rows->ctx, (void **)&rows->weight, &rows->weight_capacity, (size_t)rows->count + 1,
-                 sizeof *rows->weight))
+    if (!KN_GROW(rows->ctx, &rows->start, &rows->start_capacity, (size_t)rows->count + 2) ||
+        !KN_GROW(rows->ctx, &rows->weight, &rows->weight_capacity, (size_t)rows->count + 1))
         return KN_ROWS_FULL;
     rows->weight[rows->count] = weight;
     rows->start[++rows->count] = from + size;

@@ -20,18 +20,18 @@ typedef struct kn_rows {
     size_t      slot_count;
 } kn_rows;
 
-/* No rows; keeps the room of those that were there. `rows` is all zero the first time. */
+/* Removes all rows and keeps their memory. `rows` is all zero the first time. */
 KN_CHECK kn_status kn_rows_clear(kn_rows *rows, kn_context *ctx, bool merge, kn_error *err);
 void               kn_rows_free(kn_rows *rows);
 
-/* Room for the members of one more row. NULL: memory is out. */
+/* Space for the members of one more row. NULL: out of memory. */
 KN_CHECK uint32_t *kn_rows_room(kn_rows *rows, uint64_t size);
 
-/* The first `size` members that were written there become a row, or add to the weight of the equal one: which? KN_ROWS_FULL:
- * memory is out. */
+/* The first `size` members that were written there become a row, or add to the weight of the equal one. Returns its number;
+ * KN_ROWS_FULL: out of memory. */
 KN_CHECK uint32_t kn_rows_close(kn_rows *rows, uint64_t size, int64_t weight);
 
-/* No more are coming: gives back what is not used. */
+/* No more rows follow: frees the memory that is not used. */
 void kn_rows_finish(kn_rows *rows);
 
 void kn_rows_sort(uint32_t *numbers, uint64_t count); /* ascending; meant for a few */

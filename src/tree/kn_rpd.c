@@ -1,7 +1,7 @@
 /* kn_rpd.c: RPDa, the cost that guides the search (equations 7 and 8; docs/errata.md K2, K13, K14).
  *
  * Interface: kn_structure.h, kn_tree_cost.h. On the trie of the paths as they stand; supports are numbers of records. Paths
- * are added in preorder, children by value: the sum is the same to the last bit whoever computes it. Cost: O(nodes of the
+ * are added in preorder, children by value: the sum is the same to the last bit in every implementation. Cost: O(nodes of the
  * projection × depth + nodes of its rows).
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -129,14 +129,12 @@ kn_status kn_trie_rpda(kn_tree_cost *out, kn_context *ctx, const kn_node_table *
 
 static kn_status measure(trie *t, kn_tree_cost *out, const kn_structure *s, const kn_cost_domain *domain, kn_error *err)
 {
-    t->of_node = kn_alloc_array(s->ctx, (size_t)s->projection->nodes + 1, sizeof *t->of_node);
-    if (!t->of_node) return kn_fail_memory(err, s->ctx, WHAT);
+    if (!KN_ALLOC(s->ctx, t->of_node, (size_t)s->projection->nodes + 1)) return kn_fail_memory(err, s->ctx, WHAT);
     KN_TRY(kn_node_table_make(&t->nodes, s->ctx, 0, err));
     if (!insert_paths(t, s)) return kn_fail_memory(err, s->ctx, WHAT);
     size_t n = (size_t)t->nodes.count + 1;
-    t->support = kn_alloc_array_zero(s->ctx, n, sizeof *t->support);
-    t->stamp = kn_alloc_array_zero(s->ctx, n, sizeof *t->stamp);
-    if (!t->support || !t->stamp) return kn_fail_memory(err, s->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(s->ctx, t->support, n) || !KN_ALLOC_ZERO(s->ctx, t->stamp, n))
+        return kn_fail_memory(err, s->ctx, WHAT);
     count_supports(t, s);
     return kn_trie_rpda(out, s->ctx, &t->nodes, t->support, domain, s->synopsis->vocabulary->nodes, err);
 }
@@ -146,8 +144,6 @@ kn_status kn_rpda(kn_tree_cost *out, const kn_structure *s, const kn_cost_domain
     trie      t = {0};
     kn_status st = measure(&t, out, s, domain, err);
     kn_node_table_free(&t.nodes);
-    kn_free(t.of_node);
-    kn_free(t.support);
-    kn_free(t.stamp);
+    KN_FREE(t.of_node, t.support, t.stamp);
     return st;
 }

@@ -21,13 +21,11 @@ kn_status kn_structure_make(kn_structure *s, const kn_tree_problem *problem, con
 {
     *s = (kn_structure){.ctx = p->ctx, .problem = problem, .synopsis = synopsis, .projection = p, .known = known};
     size_t path = (size_t)p->path_start[p->nodes] + 1;
-    s->path = kn_alloc_array(s->ctx, path, sizeof *s->path);
-    s->length = kn_alloc_array(s->ctx, (size_t)p->nodes + 1, sizeof *s->length);
-    s->of_node_start = kn_alloc_array(s->ctx, (size_t)p->nodes + 1, sizeof *s->of_node_start);
-    s->of_row_start = kn_alloc_array(s->ctx, (size_t)p->rows.count + 1, sizeof *s->of_row_start);
-    s->chosen = kn_alloc_array(s->ctx, (size_t)problem->n + 1, sizeof *s->chosen);
-    s->assigned = kn_alloc_array(s->ctx, 2 * (size_t)problem->n + 1, sizeof *s->assigned);
-    if (!s->assigned || !s->path || !s->length || !s->of_node_start || !s->of_row_start || !s->chosen)
+    if (!KN_ALLOC(s->ctx, s->path, path) || !KN_ALLOC(s->ctx, s->length, (size_t)p->nodes + 1) ||
+        !KN_ALLOC(s->ctx, s->of_node_start, (size_t)p->nodes + 1) ||
+        !KN_ALLOC(s->ctx, s->of_row_start, (size_t)p->rows.count + 1) ||
+        !KN_ALLOC(s->ctx, s->chosen, (size_t)problem->n + 1) ||
+        !KN_ALLOC(s->ctx, s->assigned, 2 * (size_t)problem->n + 1))
         return kn_fail_memory(err, s->ctx, WHAT);
     memcpy(s->path, p->path, (path - 1) * sizeof *s->path);
     for (uint32_t i = 0; i < p->nodes; i++) s->length[i] = (uint16_t)(p->path_start[i + 1] - p->path_start[i]);
@@ -37,20 +35,8 @@ kn_status kn_structure_make(kn_structure *s, const kn_tree_problem *problem, con
 void kn_structure_free(kn_structure *s)
 {
     kn_node_table_free(&s->relations);
-    kn_free(s->path);
-    kn_free(s->length);
-    kn_free(s->of_node_start);
-    kn_free(s->of_node);
-    kn_free(s->of_row_start);
-    kn_free(s->of_row);
-    kn_free(s->stamp);
-    kn_free(s->support);
-    kn_free(s->rows_start);
-    kn_free(s->rows_of);
-    kn_free(s->named);
-    kn_free(s->chosen);
-    kn_free(s->assigned);
-    kn_free(s->disassociations);
+    KN_FREE(s->path, s->length, s->of_node_start, s->of_node, s->of_row_start, s->of_row, s->stamp, s->support,
+            s->rows_start, s->rows_of, s->named, s->chosen, s->assigned, s->disassociations);
     *s = (kn_structure){0};
 }
 
@@ -64,7 +50,7 @@ static kn_status number_relations(kn_structure *s, kn_error *err)
         const uint32_t *path = s->path + p->path_start[i];
         uint32_t        last = s->length[i] - 1u;
         s->of_node_start[i] = at;
-        if (!kn_grow(s->ctx, (void **)&s->of_node, &s->of_node_capacity, (size_t)at + last + 1, sizeof *s->of_node))
+        if (!KN_GROW(s->ctx, &s->of_node, &s->of_node_capacity, (size_t)at + last + 1))
             return kn_fail_memory(err, s->ctx, WHAT);
         for (uint32_t j = 0; j < last; j++) {
             uint32_t relation = kn_node_table_child(&s->relations, path[j], path[last]);
@@ -74,10 +60,10 @@ static kn_status number_relations(kn_structure *s, kn_error *err)
     }
     s->of_node_start[p->nodes] = at;
     size_t n = s->relations.count;
-    if (!kn_grow(s->ctx, (void **)&s->stamp, &s->stamp_capacity, n + 1, sizeof *s->stamp) ||
-        !kn_grow(s->ctx, (void **)&s->support, &s->support_capacity, n + 1, sizeof *s->support) ||
-        !kn_grow(s->ctx, (void **)&s->rows_start, &s->rows_start_capacity, n + 2, sizeof *s->rows_start) ||
-        !kn_grow(s->ctx, (void **)&s->named, &s->named_capacity, n + 1, sizeof *s->named))
+    if (!KN_GROW(s->ctx, &s->stamp, &s->stamp_capacity, n + 1) ||
+        !KN_GROW(s->ctx, &s->support, &s->support_capacity, n + 1) ||
+        !KN_GROW(s->ctx, &s->rows_start, &s->rows_start_capacity, n + 2) ||
+        !KN_GROW(s->ctx, &s->named, &s->named_capacity, n + 1))
         return kn_fail_memory(err, s->ctx, WHAT);
     memset(s->stamp, 0, n * sizeof *s->stamp);
     memset(s->support, 0, n * sizeof *s->support);
@@ -101,8 +87,7 @@ static kn_status list_relations(kn_structure *s, kn_error *err)
         for (uint64_t i = p->rows.start[row]; i < p->rows.start[row + 1]; i++) {
             uint32_t node = p->rows.members[i];
             uint64_t from = s->of_node_start[node], to = s->of_node_start[node + 1];
-            if (!kn_grow(s->ctx, (void **)&s->of_row, &s->of_row_capacity, (size_t)(at + to - from) + 1,
-                         sizeof *s->of_row))
+            if (!KN_GROW(s->ctx, &s->of_row, &s->of_row_capacity, (size_t)(at + to - from) + 1))
                 return kn_fail_memory(err, s->ctx, WHAT);
             for (; from < to; from++) {
                 uint32_t relation = s->of_node[from];
@@ -127,8 +112,7 @@ kn_status kn_structure_count(kn_structure *s, kn_error *err)
     uint32_t rows = s->projection->rows.count, n = s->relations.count;
     for (uint32_t i = 1; i < n; i++) s->rows_start[i + 1] += s->rows_start[i];
     size_t total = (size_t)s->of_row_start[rows];
-    if (!kn_grow(s->ctx, (void **)&s->rows_of, &s->rows_of_capacity, total + 1, sizeof *s->rows_of))
-        return kn_fail_memory(err, s->ctx, WHAT);
+    if (!KN_GROW(s->ctx, &s->rows_of, &s->rows_of_capacity, total + 1)) return kn_fail_memory(err, s->ctx, WHAT);
     for (uint32_t row = 0; row < rows; row++) {
         uint64_t from = s->of_row_start[row], to = s->of_row_start[row + 1];
         for (uint64_t i = from; i < to; i++)
@@ -175,7 +159,7 @@ typedef struct check {
     int               relations;
     bool              first;
     uint32_t         *ends; /* 2 n */
-    kn_row_entry     *rows; /* of the relations at hand, from their first value on */
+    kn_row_entry     *rows; /* of the chosen relations, from their first value on */
     size_t            row_capacity;
 } check;
 
@@ -185,7 +169,7 @@ static bool take_rows(check *c, const kn_row_entry *entries, size_t *count, int6
     kn_structure *s = c->s;
     bool          paths = s->problem->semantics == KN_SEMANTICS_PATHS && s->chosen_count > 1;
     size_t        kept = 0;
-    if (!kn_grow(s->ctx, (void **)&c->rows, &c->row_capacity, *count + 1, sizeof *c->rows)) return false;
+    if (!KN_GROW(s->ctx, &c->rows, &c->row_capacity, *count + 1)) return false;
     for (size_t i = 0; i < *count; i++) {
         uint32_t row = entries[i].row;
         if (paths && !kn_structure_on_path(s, row)) continue;
@@ -270,8 +254,7 @@ kn_status kn_structure_check(kn_structure *s, kn_combinations *scratch, int rela
         if (found == KN_FOUND_BAD) *any = true;
     }
     scratch->absences = NULL;
-    kn_free(c.ends);
-    kn_free(c.rows);
+    KN_FREE(c.ends, c.rows);
     if (found == KN_FOUND_NO_MEMORY) return kn_fail_memory(err, s->ctx, WHAT);
     return scratch->cancelled ? kn_fail_cancelled(err) : KN_OK;
 }

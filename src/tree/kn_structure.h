@@ -35,7 +35,7 @@ typedef struct kn_structure {
     size_t        rows_of_capacity;
     bool         *named; /* per relation */
     size_t        named_capacity;
-    uint32_t     *chosen; /* the relations at hand */
+    uint32_t     *chosen; /* the current relations */
     uint32_t     *assigned; /* nodes of their ends */
     int           chosen_count;
     /* The ordered list of what was disassociated; values of the vocabulary. */

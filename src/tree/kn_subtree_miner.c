@@ -21,20 +21,12 @@
 #include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
-#include "kn_hash.h"
+#include "kn_node_table.h"
 #include "kn_parallel.h"
 
 #define ROOT UINT32_MAX          /* what an item below the record's root stands below */
 #define NOWHERE (UINT32_MAX - 1) /* below a path that the original does not have      */
 #define WHAT "mining frequent subtrees"
-
-/* Pairs of numbers → 0, 1, 2, … in the order in which they came. */
-typedef struct pair_map {
-    uint64_t *keys; /* per number */
-    size_t    count, capacity;
-    uint32_t *slots; /* number + 1; 0: free */
-    size_t    slot_count;
-} pair_map;
 
 typedef struct item {
     uint32_t above; /* without embedded the number of the path above, else its value; ROOT */
@@ -69,8 +61,8 @@ typedef struct miner {
     const kn_mining_problem *problem;
     const kn_vocabulary     *vocabulary;
     side                     sides[2];
-    size_t                   words; /* of a set of records */
-    pair_map                 pairs;
+    size_t                   words;          /* of a set of records */
+    kn_node_table            pairs;          /* (above, label) → 0, 1, 2, … in the order in which they came */
     int64_t                 *support, *last; /* per pair */
     size_t                   support_capacity, last_capacity;
     uint32_t                *at; /* per node of a record: the number of its path */
@@ -85,51 +77,6 @@ typedef struct miner {
     int                      grower_count;
     kn_mining               *found; /* per item below the root */
 } miner;
-
-/* ---- Pairs ---- */
-
-static uint32_t find_pair(const pair_map *map, uint32_t above, uint32_t label)
-{
-    uint64_t key = (uint64_t)above << 32 | label;
-    if (map->slot_count == 0) return NOWHERE;
-    for (size_t at = kn_hash_word(key) & (map->slot_count - 1); map->slots[at] != 0;
-         at = (at + 1) & (map->slot_count - 1))
-        if (map->keys[map->slots[at] - 1] == key) return map->slots[at] - 1;
-    return NOWHERE;
-}
-
-static void place_pair(pair_map *map, uint32_t number)
-{
-    size_t at = kn_hash_word(map->keys[number]) & (map->slot_count - 1);
-    while (map->slots[at] != 0) at = (at + 1) & (map->slot_count - 1);
-    map->slots[at] = number + 1;
-}
-
-/* The number of the pair, old or new; NOWHERE: memory is out. */
-static uint32_t add_pair(kn_context *ctx, pair_map *map, uint32_t above, uint32_t label)
-{
-    uint32_t old = find_pair(map, above, label);
-    if (old != NOWHERE) return old;
-    if (!kn_grow(ctx, (void **)&map->keys, &map->capacity, map->count + 1, sizeof *map->keys)) return NOWHERE;
-    if (2 * (map->count + 1) > map->slot_count) {
-        size_t    slot_count = map->slot_count == 0 ? 1024 : 2 * map->slot_count;
-        uint32_t *slots = kn_alloc_array_zero(ctx, slot_count, sizeof *slots);
-        if (slots == NULL) return NOWHERE;
-        kn_free(map->slots);
-        map->slots = slots;
-        map->slot_count = slot_count;
-        for (uint32_t i = 0; i < map->count; i++) place_pair(map, i);
-    }
-    map->keys[map->count] = (uint64_t)above << 32 | label;
-    place_pair(map, (uint32_t)map->count);
-    return (uint32_t)map->count++;
-}
-
-static void free_pairs(pair_map *map)
-{
-    kn_free(map->keys);
-    kn_free(map->slots);
-}
 
 /* ---- The records at this level ---- */
 
@@ -160,12 +107,12 @@ typedef bool (*pair_fn)(miner *m, side *s, int64_t record, uint32_t above, uint3
 static bool count_pair(miner *m, side *s, int64_t record, uint32_t above, uint32_t label, uint32_t *number)
 {
     (void)s;
-    size_t before = m->pairs.count;
-    *number = add_pair(m->ctx, &m->pairs, above, label);
-    if (*number == NOWHERE) return false;
+    uint32_t before = m->pairs.count;
+    *number = kn_node_table_child(&m->pairs, above, label);
+    if (*number == KN_NODE_TABLE_FULL) return false;
     if (m->pairs.count > before) {
-        if (!kn_grow(m->ctx, (void **)&m->support, &m->support_capacity, m->pairs.count, sizeof *m->support) ||
-            !kn_grow(m->ctx, (void **)&m->last, &m->last_capacity, m->pairs.count, sizeof *m->last))
+        if (!KN_GROW(m->ctx, &m->support, &m->support_capacity, m->pairs.count) ||
+            !KN_GROW(m->ctx, &m->last, &m->last_capacity, m->pairs.count))
             return false;
         m->support[*number] = 0;
         m->last[*number] = -1;
@@ -177,9 +124,10 @@ static bool count_pair(miner *m, side *s, int64_t record, uint32_t above, uint32
 
 static bool mark_pair(miner *m, side *s, int64_t record, uint32_t above, uint32_t label, uint32_t *number)
 {
-    *number = find_pair(&m->pairs, above, label);
-    if (*number != NOWHERE && m->item_of[*number] != ROOT)
-        kn_bitset_set(s->sets + m->item_of[*number] * m->words, (size_t)record);
+    uint32_t pair = kn_node_table_find(&m->pairs, above, label);
+    *number = pair == UINT32_MAX ? NOWHERE : pair;
+    if (pair != UINT32_MAX && m->item_of[pair] != ROOT)
+        kn_bitset_set(s->sets + m->item_of[pair] * m->words, (size_t)record);
     return true;
 }
 
@@ -237,16 +185,15 @@ static size_t label_from(const miner *m, uint32_t value)
 static kn_status list_items(miner *m, kn_error *err)
 {
     for (uint32_t p = 0; p < m->pairs.count; p++) m->item_count += m->support[p] >= m->problem->threshold;
-    m->items = kn_alloc_array(m->ctx, m->item_count + 1, sizeof *m->items);
-    m->labels = kn_alloc_array(m->ctx, m->item_count + 1, sizeof *m->labels);
-    m->item_of = kn_alloc_array(m->ctx, m->pairs.count + 1, sizeof *m->item_of);
-    if (m->items == NULL || m->labels == NULL || m->item_of == NULL) return kn_fail_memory(err, m->ctx, WHAT);
+    if (!KN_ALLOC(m->ctx, m->items, m->item_count + 1) || !KN_ALLOC(m->ctx, m->labels, m->item_count + 1) ||
+        !KN_ALLOC(m->ctx, m->item_of, m->pairs.count + 1))
+        return kn_fail_memory(err, m->ctx, WHAT);
     size_t count = 0;
     for (uint32_t p = 0; p < m->pairs.count; p++) {
         m->item_of[p] = ROOT;
         if (m->support[p] < m->problem->threshold) continue;
-        m->labels[count] = (uint32_t)m->pairs.keys[p];
-        m->items[count++] = (item){(uint32_t)(m->pairs.keys[p] >> 32), (uint32_t)m->pairs.keys[p], p, 0};
+        m->labels[count] = m->pairs.value[p];
+        m->items[count++] = (item){m->pairs.parent[p], m->pairs.value[p], p, 0};
     }
     qsort(m->items, count, sizeof *m->items, compare_items);
     qsort(m->labels, count, sizeof *m->labels, kn_compare_u32);
@@ -263,19 +210,17 @@ static kn_status list_items(miner *m, kn_error *err)
 /* Which relations between labels are shown by some released record, at whatever level. */
 static kn_status note_survivors(miner *m, kn_error *err)
 {
-    const side *s = &m->sides[1];
-    pair_map    seen = {0};
-    kn_status   status = KN_OK;
-    m->survives =
-        kn_alloc_array_zero(m->ctx, kn_bitset_words(m->label_count * m->label_count) + 1, sizeof *m->survives);
-    if (m->survives == NULL) status = kn_fail_memory(err, m->ctx, WHAT);
+    const side   *s = &m->sides[1];
+    kn_node_table seen;
+    kn_status     status = kn_node_table_make(&seen, m->ctx, 0, err);
+    if (status == KN_OK && !KN_ALLOC_ZERO(m->ctx, m->survives, kn_bitset_words(m->label_count * m->label_count) + 1))
+        status = kn_fail_memory(err, m->ctx, WHAT);
     for (int64_t t = 0; status == KN_OK && t < s->records->count; t++) {
         const kn_record_node *nodes = s->nodes + s->records->start[t];
         for (uint32_t i = 0; i < s->size[t]; i++)
             for (uint32_t p = nodes[i].parent; p != KN_RECORDS_ROOT && status == KN_OK; p = nodes[p].parent) {
-                uint32_t a = nodes[p].value, b = nodes[i].value;
-                size_t   before = seen.count;
-                if (add_pair(m->ctx, &seen, a, b) == NOWHERE) status = kn_fail_memory(err, m->ctx, WHAT);
+                uint32_t a = nodes[p].value, b = nodes[i].value, before = seen.count;
+                if (kn_node_table_child(&seen, a, b) == KN_NODE_TABLE_FULL) status = kn_fail_memory(err, m->ctx, WHAT);
                 if (seen.count == before) continue;
                 size_t a_end = label_from(m, m->vocabulary->end[a]), b_end = label_from(m, m->vocabulary->end[b]);
                 for (size_t x = label_from(m, a); x < a_end; x++)
@@ -283,7 +228,7 @@ static kn_status note_survivors(miner *m, kn_error *err)
                         kn_bitset_set(m->survives, x * m->label_count + y);
             }
     }
-    free_pairs(&seen);
+    kn_node_table_free(&seen);
     return status;
 }
 
@@ -404,36 +349,34 @@ static kn_status grow_range(void *arg, int64_t begin, int64_t end, int worker, k
     return kn_cancelled(m->ctx) ? kn_fail_cancelled(err) : KN_OK;
 }
 
-/* ---- The way in ---- */
+/* ---- Interface ---- */
 
 static kn_status prepare_side(miner *m, int which, const kn_records *records, kn_error *err)
 {
     side *s = &m->sides[which];
     s->records = records;
-    s->nodes = kn_alloc_array(m->ctx, (size_t)records->nodes + 1, sizeof *s->nodes);
-    s->size = kn_alloc_array(m->ctx, (size_t)records->count + 1, sizeof *s->size);
+    if (!KN_ALLOC(m->ctx, s->nodes, (size_t)records->nodes + 1) ||
+        !KN_ALLOC(m->ctx, s->size, (size_t)records->count + 1))
+        return kn_fail_memory(err, m->ctx, WHAT);
     for (int64_t t = 0; t < records->count; t++) {
         uint64_t size = records->start[t + 1] - records->start[t];
         if (size > m->widest) m->widest = (uint32_t)size;
     }
-    return s->nodes == NULL || s->size == NULL ? kn_fail_memory(err, m->ctx, WHAT) : KN_OK;
+    return KN_OK;
 }
 
 static kn_status prepare_growers(miner *m, kn_error *err)
 {
     size_t largest = (size_t)m->problem->largest, room = m->widest > largest ? m->widest : largest;
-    m->growers = kn_alloc_array_zero(m->ctx, (size_t)kn_context_threads(m->ctx), sizeof *m->growers);
-    m->at = kn_alloc_array(m->ctx, (size_t)m->widest + 1, sizeof *m->at);
-    if (m->growers == NULL || m->at == NULL) return kn_fail_memory(err, m->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(m->ctx, m->growers, (size_t)kn_context_threads(m->ctx)) ||
+        !KN_ALLOC(m->ctx, m->at, (size_t)m->widest + 1))
+        return kn_fail_memory(err, m->ctx, WHAT);
     m->grower_count = kn_context_threads(m->ctx);
     for (int i = 0; i < m->grower_count; i++) {
         grower *g = &m->growers[i];
-        g->nodes = kn_alloc_array(m->ctx, largest + 1, sizeof *g->nodes);
-        g->sets[0] = kn_alloc_array(m->ctx, (largest + 1) * m->words, sizeof *g->sets[0]);
-        g->sets[1] = kn_alloc_array(m->ctx, (largest + 1) * m->words, sizeof *g->sets[1]);
-        g->found = kn_alloc_array(m->ctx, room + 1, sizeof *g->found);
-        g->scratch = kn_alloc_array(m->ctx, (size_t)m->widest + 1, KN_RECORD_SCRATCH);
-        if (g->nodes == NULL || g->sets[0] == NULL || g->sets[1] == NULL || g->found == NULL || g->scratch == NULL)
+        if (!KN_ALLOC(m->ctx, g->nodes, largest + 1) || !KN_ALLOC(m->ctx, g->sets[0], (largest + 1) * m->words) ||
+            !KN_ALLOC(m->ctx, g->sets[1], (largest + 1) * m->words) || !KN_ALLOC(m->ctx, g->found, room + 1) ||
+            !(g->scratch = kn_alloc_array(m->ctx, (size_t)m->widest + 1, KN_RECORD_SCRATCH)))
             return kn_fail_memory(err, m->ctx, WHAT);
     }
     return KN_OK;
@@ -447,17 +390,17 @@ static kn_status mine(miner *m, kn_mining *out, kn_error *err)
     KN_TRY(prepare_side(m, 0, m->problem->original, err));
     KN_TRY(prepare_side(m, 1, m->problem->released, err));
     KN_TRY(prepare_growers(m, err));
+    KN_TRY(kn_node_table_make(&m->pairs, m->ctx, 0, err));
     KN_TRY(kn_parallel_for(m->ctx, count, 4096, project_range, m, err));
     KN_TRY(note_side(m, 0, count_pair, err));
     KN_TRY(list_items(m, err));
     KN_TRY(note_survivors(m, err));
     for (int which = 0; which < 2; which++) {
-        m->sides[which].sets = kn_alloc_array_zero(m->ctx, m->item_count * m->words + 1, sizeof(uint64_t));
-        if (m->sides[which].sets == NULL) return kn_fail_memory(err, m->ctx, WHAT);
+        if (!KN_ALLOC_ZERO(m->ctx, m->sides[which].sets, m->item_count * m->words + 1))
+            return kn_fail_memory(err, m->ctx, WHAT);
         KN_TRY(note_side(m, which, mark_pair, err));
     }
-    m->found = kn_alloc_array_zero(m->ctx, m->first_count + 1, sizeof *m->found);
-    if (m->found == NULL) return kn_fail_memory(err, m->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(m->ctx, m->found, m->first_count + 1)) return kn_fail_memory(err, m->ctx, WHAT);
     KN_TRY(kn_parallel_for(m->ctx, (int64_t)m->first_count, 1, grow_range, m, err));
     for (size_t i = 0; i < m->first_count; i++) {
         out->frequent += m->found[i].frequent;
@@ -472,20 +415,10 @@ kn_status kn_subtree_mine(kn_mining *out, kn_context *ctx, const kn_mining_probl
     *out = (kn_mining){0, 0, 0};
     miner     m = {.ctx = ctx, .problem = problem, .vocabulary = problem->original->vocabulary};
     kn_status status = mine(&m, out, err);
-    for (int which = 0; which < 2; which++) {
-        kn_free(m.sides[which].nodes);
-        kn_free(m.sides[which].size);
-        kn_free(m.sides[which].sets);
-    }
-    for (int i = 0; i < m.grower_count; i++) {
-        kn_free(m.growers[i].nodes);
-        kn_free(m.growers[i].sets[0]);
-        kn_free(m.growers[i].sets[1]);
-        kn_free(m.growers[i].found);
-        kn_free(m.growers[i].scratch);
-    }
-    free_pairs(&m.pairs);
-    void *blocks[] = {m.growers, m.support, m.last, m.at, m.items, m.item_of, m.labels, m.survives, m.found};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) kn_free(blocks[i]);
+    for (int which = 0; which < 2; which++) KN_FREE(m.sides[which].nodes, m.sides[which].size, m.sides[which].sets);
+    for (grower *g = m.growers; g < m.growers + m.grower_count; g++)
+        KN_FREE(g->nodes, g->sets[0], g->sets[1], g->found, g->scratch);
+    kn_node_table_free(&m.pairs);
+    KN_FREE(m.growers, m.support, m.last, m.at, m.items, m.item_of, m.labels, m.survives, m.found);
     return status;
 }

@@ -18,20 +18,10 @@
 void kn_synopsis_free(kn_synopsis *s)
 {
     if (!s) return;
-    kn_free(s->parent);
-    kn_free(s->value);
-    kn_free(s->end);
+    KN_FREE(s->parent, s->value, s->end);
     kn_rows_free(&s->rows);
-    kn_free(s->value_start);
-    kn_free(s->values);
-    kn_free(s->narrow_values);
-    kn_free(s->list_start);
-    kn_free(s->lists);
-    kn_free(s->side_start);
-    kn_free(s->side);
-    kn_free(s->absence);
-    kn_free(s->class_pairs);
-    kn_free(s);
+    KN_FREE(s->value_start, s->values, s->narrow_values, s->list_start, s->lists, s->side_start, s->side, s->absence,
+            s->class_pairs, s);
 }
 
 /* Numbers the nodes anew in preorder, children by value; `order` gets the new number of each. */
@@ -92,8 +82,7 @@ static kn_status superimpose(kn_synopsis *s, const kn_records *r, kn_node_table 
 
 static kn_status find_ends(kn_synopsis *s, kn_error *err)
 {
-    s->end = kn_alloc_array(s->ctx, (size_t)s->nodes + 1, sizeof *s->end);
-    if (!s->end) return kn_fail_memory(err, s->ctx, WHAT);
+    if (!KN_ALLOC(s->ctx, s->end, (size_t)s->nodes + 1)) return kn_fail_memory(err, s->ctx, WHAT);
     for (uint32_t i = 0; i < s->nodes; i++) s->end[i] = i + 1;
     for (uint32_t i = s->nodes; i-- > 0;)
         if (s->parent[i] != ROOT && s->end[s->parent[i]] < s->end[i]) s->end[s->parent[i]] = s->end[i];
@@ -134,7 +123,7 @@ static uint64_t largest_row(const kn_synopsis *s)
 
 static kn_status list_values(kn_synopsis *s, kn_error *err)
 {
-    if (s->rows.start[s->rows.count] >= UINT32_MAX) return KN_OK; /* kn_cut_state_fits sees to it that nobody asks */
+    if (s->rows.start[s->rows.count] >= UINT32_MAX) return KN_OK; /* kn_cut_state_fits excludes this case */
     bool      narrow = s->vocabulary->nodes <= UINT16_MAX;
     uint32_t *room = kn_alloc_array(s->ctx, (size_t)largest_row(s) + 1, sizeof *room);
     s->value_start = kn_alloc_array_zero(s->ctx, (size_t)s->rows.count + 1, sizeof *s->value_start);
@@ -216,8 +205,7 @@ static kn_status weigh_absences(kn_synopsis *s, kn_error *err)
     bool                 some = false, all = true;
     for (uint32_t i = 0; i < s->nodes; i++) some = some || v->negative[v->cls[s->value[i]]];
     if (!some) return KN_OK;
-    s->absence = kn_alloc_array_zero(s->ctx, v->nodes, sizeof *s->absence);
-    if (!s->absence) return kn_fail_memory(err, s->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(s->ctx, s->absence, v->nodes)) return kn_fail_memory(err, s->ctx, WHAT);
     for (uint32_t u = v->nodes; u-- > 1;) {
         bool occurs = s->side_start[u + 1] > s->side_start[u];
         all = all && (!occurs || v->negative[v->cls[u]] || v->sensitive[v->cls[u]]); /* which it never stands for */
@@ -233,8 +221,7 @@ static kn_status make(kn_synopsis *s, const kn_records *records, kn_node_table *
 {
     kn_context *ctx = s->ctx;
     size_t      classes = (size_t)s->vocabulary->class_count + 1;
-    s->class_pairs = kn_alloc_array_zero(ctx, classes * classes, sizeof *s->class_pairs);
-    if (!s->class_pairs) return kn_fail_memory(err, ctx, WHAT);
+    if (!KN_ALLOC_ZERO(ctx, s->class_pairs, classes * classes)) return kn_fail_memory(err, ctx, WHAT);
     KN_TRY(kn_node_table_make(table, ctx, 0, err));
     KN_TRY(superimpose(s, records, table, err));
     kn_rows_finish(&s->rows);

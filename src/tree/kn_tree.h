@@ -22,7 +22,7 @@
  * - It is enough. Who knows values P and absences N of a record, |P| + |N| <= m, cannot rule out a released record that
  *   has the images of P and their relations, and shows no u all of whose values are in N. Those u weigh at most |N|, so
  *   that combination was counted; the record itself has it; so there are at least k.
- * - ValueCheck still prunes (K9): where u makes room for its children, their weights add up to its own and to lack them
+ * - ValueCheck still prunes (K9): where u is replaced by its children, their weights add up to its own and to lack them
  *   all is to lack u, so that every combination of a cut is one of the finer cut with the same support, or, with u among
  *   the known values, one with a child in its place has a support in between.
  * - The paper gives "-a" a node, a class and a hierarchy of its own, and generalizes it on its own. That does not

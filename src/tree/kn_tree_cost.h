@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "kn_hash.h"
+#include "kn_vocabulary.h"
 
 #define KN_COST_PRIME (((uint64_t)1 << 61) - 1)
 
@@ -44,6 +45,27 @@ static inline uint64_t kn_cost_inverse(uint64_t a)
         a = kn_cost_times(a, a);
     }
     return result;
+}
+
+/* |C(u)| of each value (K2, K13): the values of u's class, or with `level_domains` of all classes, in the full-domain cut at
+ * the depth of u; a leaf is on the lowest level wherever it stands. 1 for "*". */
+static inline void kn_cost_domains(kn_cost_domain *domain, const kn_vocabulary *v, bool level_domains)
+{
+    domain[0] = (kn_cost_domain){1, 1};
+    for (int c = 0; c < v->class_count; c++) {
+        uint32_t       top = v->top[c], end = v->end[top];
+        uint32_t       from = level_domains ? 1 : top, to = level_domains ? v->nodes : end;
+        uint64_t       all = v->leaves[level_domains ? 0 : top];
+        kn_cost_domain leaf = {all, kn_cost_inverse(all)};
+        for (int depth = 1; depth <= v->height[top] + 1; depth++) {
+            uint64_t size = 0;
+            for (uint32_t u = from; u < to; u++)
+                size += v->depth[u] == depth || (v->depth[u] < depth && v->end[u] == u + 1);
+            kn_cost_domain level = {size, kn_cost_inverse(size)};
+            for (uint32_t u = top; u < end; u++)
+                if (v->depth[u] == depth) domain[u] = v->end[u] == u + 1 ? leaf : level;
+        }
+    }
 }
 
 /* Negative: a is less; 0: they are equal. */

@@ -1,4 +1,4 @@
-/* kn_tree_limit.c: records with too many combinations of values to be counted, told before the search.
+/* kn_tree_limit.c: records with too many combinations of values to be counted, reported before the search.
  *
  * Interface: kn_tree_work.h. Whoever knows m of n values of a record knows one of C(n, 1) + … + C(n, m) combinations, and all of
  * them are counted by the search and again by the verifier. The values that matter are those that a release may show: a
@@ -108,17 +108,11 @@ kn_status kn_tree_check_size(kn_context *ctx, const kn_tree_problem *problem, kn
     size_t    nodes = x->vocabulary->nodes;
     reach     r = {.problem = problem};
     kn_status st = KN_OK;
-    r.support = kn_alloc_array_zero(ctx, nodes, sizeof *r.support);
-    r.seen = kn_alloc_array_zero(ctx, nodes, sizeof *r.seen);
-    r.shows = kn_alloc_array(ctx, nodes, sizeof *r.shows);
-    r.touched = kn_alloc_array(ctx, nodes, sizeof *r.touched);
-    if (r.support && r.seen && r.shows && r.touched)
+    if (KN_ALLOC_ZERO(ctx, r.support, nodes) && KN_ALLOC_ZERO(ctx, r.seen, nodes) && KN_ALLOC(ctx, r.shows, nodes) &&
+        KN_ALLOC(ctx, r.touched, nodes))
         st = look(&r, err);
     else
         st = kn_fail_memory(err, ctx, "searching the cuts");
-    kn_free(r.support);
-    kn_free(r.seen);
-    kn_free(r.shows);
-    kn_free(r.touched);
+    KN_FREE(r.support, r.seen, r.shows, r.touched);
     return st;
 }

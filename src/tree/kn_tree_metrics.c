@@ -22,6 +22,7 @@
 #include "kn_parallel.h"
 #include "kn_subtree_miner.h"
 #include "kn_tree.h"
+#include "kn_tree_cost.h"
 
 #define WHAT "measuring tree records"
 #define GRAIN 4096 /* records; sums are added in this order on any number of threads */
@@ -37,7 +38,7 @@ typedef struct measuring {
     const kn_records    *original, *released;
     const int64_t       *original_of;
     const kn_vocabulary *vocabulary;
-    double              *domain; /* per value: |C(u)|                                                      */
+    kn_cost_domain      *domain; /* per value */
     sums                *pieces;
     int64_t              piece_count;
     /* Per worker: nodes of one original record, and which nodes have children. */
@@ -48,29 +49,6 @@ typedef struct measuring {
     uint32_t         depths; /* of the hierarchies, with "*" */
     int64_t        **shown;  /* per worker, value × depth: nodes of that value that show a value of that depth */
 } measuring;
-
-/* The values of the full-domain cut at that depth among from .. to - 1 (K13). */
-static uint64_t values_at(const kn_vocabulary *v, uint32_t from, uint32_t to, uint32_t depth)
-{
-    uint64_t count = 0;
-    for (uint32_t u = from; u < to; u++) count += v->depth[u] == depth || (v->depth[u] < depth && v->end[u] == u + 1);
-    return count;
-}
-
-static void count_domains(measuring *m, bool level_domains)
-{
-    const kn_vocabulary *v = m->vocabulary;
-    m->domain[0] = 1;
-    for (int c = 0; c < v->class_count; c++) {
-        uint32_t top = v->top[c], end = v->end[top];
-        double   leaves = v->leaves[level_domains ? 0 : top]; /* a leaf is on the lowest level wherever it stands */
-        for (uint32_t depth = 1; depth < m->depths; depth++) {
-            double size = (double)(level_domains ? values_at(v, 1, v->nodes, depth) : values_at(v, top, end, depth));
-            for (uint32_t u = top; u < end; u++)
-                if (v->depth[u] == depth) m->domain[u] = v->end[u] == u + 1 ? leaves : size;
-        }
-    }
-}
 
 /* ---- One record ---- */
 
@@ -87,7 +65,8 @@ static double record_rpd(const measuring *m, const kn_record_node *nodes, uint32
         double   product = 1;
         uint32_t depth = 0;
         for (uint32_t u = i; u != KN_RECORDS_ROOT; u = nodes[u].parent) depth++;
-        for (uint32_t u = i; u != KN_RECORDS_ROOT; u = nodes[u].parent) product *= depth-- * m->domain[nodes[u].value];
+        for (uint32_t u = i; u != KN_RECORDS_ROOT; u = nodes[u].parent)
+            product *= depth-- * (double)m->domain[nodes[u].value].size;
         sum += 1 / product;
         leaves++;
     }
@@ -210,16 +189,14 @@ static kn_status mine_levels(kn_tree_metrics *out, measuring *m, const kn_tree_m
         all.kept += level.kept;
         all.distance += level.distance;
     }
-    kn_free(image);
-    kn_free(steps);
-    kn_free(nodes);
+    KN_FREE(image, steps, nodes);
     /* Nothing frequent: nothing lost. */
     out->ml2 = all.frequent == 0 ? 0 : 1 - (double)all.kept / (double)all.frequent;
     out->dml2 = all.frequent == 0 ? 0 : all.distance / (double)all.frequent;
     return status;
 }
 
-/* ---- The way in ---- */
+/* ---- Interface ---- */
 
 static uint32_t widest_record(const kn_records *records, uint32_t widest)
 {
@@ -236,32 +213,23 @@ static kn_status prepare(measuring *m, kn_error *err)
     m->depths = (uint32_t)m->vocabulary->height[0] + 1;
     m->widest = widest_record(m->original, widest_record(m->released, 1));
     m->piece_count = (m->original->count + GRAIN - 1) / GRAIN;
-    m->domain = kn_alloc_array_zero(ctx, values, sizeof *m->domain);
-    m->pieces = kn_alloc_array_zero(ctx, (size_t)m->piece_count + 1, sizeof *m->pieces);
-    m->nodes = kn_alloc_array_zero(ctx, workers, sizeof *m->nodes);
-    m->inner = kn_alloc_array_zero(ctx, workers, sizeof *m->inner);
-    m->shown = kn_alloc_array_zero(ctx, workers, sizeof *m->shown);
-    if (m->domain == NULL || m->pieces == NULL || m->nodes == NULL || m->inner == NULL || m->shown == NULL)
+    if (!KN_ALLOC_ZERO(ctx, m->domain, values) || !KN_ALLOC_ZERO(ctx, m->pieces, (size_t)m->piece_count + 1) ||
+        !KN_ALLOC_ZERO(ctx, m->nodes, workers) || !KN_ALLOC_ZERO(ctx, m->inner, workers) ||
+        !KN_ALLOC_ZERO(ctx, m->shown, workers))
         return kn_fail_memory(err, ctx, WHAT);
     m->worker_count = (int)workers;
     for (size_t w = 0; w < workers; w++) {
-        m->nodes[w] = kn_alloc_array(ctx, 2 * (size_t)m->widest, sizeof **m->nodes);
-        m->inner[w] = kn_alloc_array(ctx, m->widest, sizeof **m->inner);
-        m->shown[w] = kn_alloc_array_zero(ctx, values * m->depths, sizeof **m->shown);
-        if (m->nodes[w] == NULL || m->inner[w] == NULL || m->shown[w] == NULL) return kn_fail_memory(err, ctx, WHAT);
+        if (!KN_ALLOC(ctx, m->nodes[w], 2 * (size_t)m->widest) || !KN_ALLOC(ctx, m->inner[w], m->widest) ||
+            !KN_ALLOC_ZERO(ctx, m->shown[w], values * m->depths))
+            return kn_fail_memory(err, ctx, WHAT);
     }
     return KN_OK;
 }
 
 static void release(measuring *m)
 {
-    for (int w = 0; w < m->worker_count; w++) {
-        kn_free(m->nodes[w]);
-        kn_free(m->inner[w]);
-        kn_free(m->shown[w]);
-    }
-    void *blocks[] = {m->domain, m->pieces, m->nodes, m->inner, m->shown};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) kn_free(blocks[i]);
+    for (int w = 0; w < m->worker_count; w++) KN_FREE(m->nodes[w], m->inner[w], m->shown[w]);
+    KN_FREE(m->domain, m->pieces, m->nodes, m->inner, m->shown);
 }
 
 static void add_up(kn_tree_metrics *out, measuring *m)
@@ -300,7 +268,7 @@ kn_status kn_tree_measure(kn_tree_metrics *out, kn_context *ctx, const kn_record
 {
     *out = (kn_tree_metrics){.ml2 = NAN, .dml2 = NAN};
     if (original->count != released->count)
-        return kn_fail(err, KN_USAGE, "a release has as many tree records as its original");
+        return kn_fail(err, KN_USAGE, "a release must have as many tree records as its original");
     if (options->mine && (!(options->support >= 0 && options->support <= 1) || options->largest < 1))
         return kn_fail(err, KN_USAGE, "mining needs a support between 0 and 1 and subtrees of at least 1 node");
     measuring m = {.ctx = ctx,
@@ -310,7 +278,7 @@ kn_status kn_tree_measure(kn_tree_metrics *out, kn_context *ctx, const kn_record
                    .vocabulary = original->vocabulary};
     kn_status status = prepare(&m, err);
     if (status == KN_OK) {
-        count_domains(&m, options->level_domains);
+        kn_cost_domains(m.domain, m.vocabulary, options->level_domains);
         status = kn_parallel_for(ctx, original->count, GRAIN, measure_range, &m, err);
     }
     if (status == KN_OK) {

@@ -1,7 +1,7 @@
 /* kn_tree_reference.c: ACS, GCS and OCS as written (Gkountouna, Terrovitis 2013, Algorithms 1 to 4, with the readings of
  * docs/errata.md 5): for every cut the records are released anew, and every combination of values and relations is counted.
  *
- * Interface: kn_tree_reference_search. It is what the fast path is held against, and shares no code with it: no synopsis,
+ * Interface: kn_tree_reference_search. It is what the fast path is tested against, and shares no code with it: no synopsis,
  * no reuse between cuts, one thread. Definition 2 itself is kn_record_disassociate's.
  *
  * Cost: for each cut C O(|C|^m) intersections of id lists, and for each round of disassociations as many again. Memory: the
@@ -124,7 +124,7 @@ static kn_status collect_positions(kn_reference *r, position **out, size_t *coun
             uint32_t parent = nodes[i].parent == KN_RECORDS_ROOT ? NONE : nodes[nodes[i].parent].value;
             if (nodes[i].value == 0 || parent == 0) continue; /* "*" has no class */
             if (kn_bitset_test(r->class_pairs, class_pair(r, parent, nodes[i].value))) continue;
-            if (!kn_grow(r->ctx, (void **)out, &capacity, *count + 1, sizeof **out)) {
+            if (!KN_GROW(r->ctx, &*out, &capacity, *count + 1)) {
                 kn_free(*out);
                 return kn_reference_no_memory(r, err);
             }
@@ -135,7 +135,7 @@ static kn_status collect_positions(kn_reference *r, position **out, size_t *coun
     return KN_OK;
 }
 
-/* What a rare tell-tale position gives up. */
+/* Names the relation of a rare tell-tale position. */
 static void name_of_position(kn_reference *r, uint64_t key)
 {
     uint32_t parent = (uint32_t)(key >> 32), value = r->place[(uint32_t)key], name = NONE;
@@ -173,8 +173,7 @@ static kn_status name_relations(kn_reference *r, kn_error *err)
     r->named_count = 0;
     if (r->problem->n == 0) return KN_OK; /* nothing ever moves */
     KN_TRY(kn_reference_collect_relations(r, err));
-    if (!kn_grow(r->ctx, (void **)&r->named, &r->named_capacity, r->relation_count + 1, sizeof *r->named))
-        return kn_reference_no_memory(r, err);
+    if (!KN_GROW(r->ctx, &r->named, &r->named_capacity, r->relation_count + 1)) return kn_reference_no_memory(r, err);
     memset(r->named, 0, r->relation_count * sizeof *r->named);
     for (int known = 1; known <= r->problem->n && r->named_count == 0; known++)
         if (kn_reference_visit(r, known, known, name_of_rare)) return KN_OK;
@@ -189,7 +188,7 @@ static kn_status fix_structure(kn_reference *r, bool *fixed, kn_error *err)
         KN_TRY(name_relations(r, err));
         *fixed = !r->cancelled && !r->late && r->named_count == 0;
         if (r->named_count == 0 || r->cancelled || r->late || r->problem->method == KN_METHOD_OCS) return KN_OK;
-        if (!kn_grow(r->ctx, (void **)&r->sd, &r->sd_capacity, r->sd_count + r->named_count, sizeof *r->sd))
+        if (!KN_GROW(r->ctx, &r->sd, &r->sd_capacity, r->sd_count + r->named_count))
             return kn_reference_no_memory(r, err);
         for (uint32_t x = 0; x < r->relation_count; x++) {
             if (!r->named[x]) continue;
@@ -204,7 +203,7 @@ static kn_status fix_structure(kn_reference *r, bool *fixed, kn_error *err)
 
 /* ---- RPDa (equations 7 and 8; K14): on all records as one trie of their paths ---- */
 
-/* The child of a trie's node with that value. NONE: memory is out. */
+/* The child of a trie's node with that value. NONE: out of memory. */
 static uint32_t trie_child(kn_reference *r, uint32_t parent, uint32_t value)
 {
     uint32_t before = NONE, at = r->trie[parent].child;
@@ -213,7 +212,7 @@ static uint32_t trie_child(kn_reference *r, uint32_t parent, uint32_t value)
         at = r->trie[at].next;
     }
     if (at != NONE && r->trie[at].value == value) return at;
-    if (!kn_grow(r->ctx, (void **)&r->trie, &r->trie_capacity, r->trie_count + 1, sizeof *r->trie)) return NONE;
+    if (!KN_GROW(r->ctx, &r->trie, &r->trie_capacity, r->trie_count + 1)) return NONE;
     uint32_t child = (uint32_t)r->trie_count++;
     r->trie[child] = (kn_reference_trie_node){value, NONE, at, 0, -1};
     if (before == NONE)
@@ -346,7 +345,7 @@ static kn_status add_cut(kn_reference *r, kn_reference_cut new_cut, kn_error *er
 {
     kn_status status = KN_OK;
     if (r->cut_count * 2 >= r->table_size) status = grow_table(r, err);
-    if (status == KN_OK && !kn_grow(r->ctx, (void **)&r->cuts, &r->cut_capacity, r->cut_count + 1, sizeof *r->cuts))
+    if (status == KN_OK && !KN_GROW(r->ctx, &r->cuts, &r->cut_capacity, r->cut_count + 1))
         status = kn_reference_no_memory(r, err);
     if (status == KN_OK) {
         size_t mask = r->table_size - 1;
@@ -373,7 +372,7 @@ static kn_status add_first_cut(kn_reference *r, kn_error *err)
     return add_cut(r, (kn_reference_cut){size, values}, err);
 }
 
-/* Every cut in which one value that is no leaf made room for its children. */
+/* Every cut in which one value that is not a leaf is replaced by its children. */
 static kn_status add_specializations(kn_reference *r, uint32_t number, kn_error *err)
 {
     const uint32_t *end = r->vocabulary->end;
@@ -401,8 +400,7 @@ static kn_status remember(kn_reference *r, uint32_t number, kn_reference_cost co
 {
     int order = r->found ? compare_costs(cost, r->best_cost) : -1;
     if (order > 0 || (order == 0 && compare_cuts(r, &r->cuts[number], &r->cuts[r->best]) > 0)) return KN_OK;
-    if (!kn_grow(r->ctx, (void **)&r->best_sd, &r->best_sd_capacity, r->sd_count + 1, sizeof *r->best_sd))
-        return kn_reference_no_memory(r, err);
+    if (!KN_GROW(r->ctx, &r->best_sd, &r->best_sd_capacity, r->sd_count + 1)) return kn_reference_no_memory(r, err);
     if (r->sd_count > 0) memcpy(r->best_sd, r->sd, r->sd_count * sizeof *r->sd);
     r->best_sd_count = r->sd_count;
     r->best = number;
@@ -502,19 +500,14 @@ static uint32_t widest_record(const kn_records *records)
     return (uint32_t)widest;
 }
 
-/* Room for the lists of the combination at hand: one for each value and relation more, and two to spare. */
+/* The lists of the current combination: one for each value and relation more, and two spare ones. */
 static kn_status prepare_stacks(kn_reference *r, kn_error *err)
 {
     size_t m = (size_t)r->problem->m, n = (size_t)r->problem->n, records = (size_t)r->records->count;
-    r->value_stack = kn_alloc_array(r->ctx, m + 1, sizeof *r->value_stack);
-    r->relation_stack = kn_alloc_array(r->ctx, n + 3, sizeof *r->relation_stack);
-    r->stack_ids = kn_alloc_array(r->ctx, (m + n + 3) * records + 1, sizeof *r->stack_ids);
-    r->chosen = kn_alloc_array(r->ctx, m + 1, sizeof *r->chosen);
-    r->node_of = kn_alloc_array(r->ctx, m + 1, sizeof *r->node_of);
-    r->among = kn_alloc_array(r->ctx, m * m + 1, sizeof *r->among);
-    r->known = kn_alloc_array(r->ctx, n + 1, sizeof *r->known);
-    if (r->value_stack == NULL || r->relation_stack == NULL || r->stack_ids == NULL || r->chosen == NULL ||
-        r->node_of == NULL || r->among == NULL || r->known == NULL)
+    if (!KN_ALLOC(r->ctx, r->value_stack, m + 1) || !KN_ALLOC(r->ctx, r->relation_stack, n + 3) ||
+        !KN_ALLOC(r->ctx, r->stack_ids, (m + n + 3) * records + 1) || !KN_ALLOC(r->ctx, r->chosen, m + 1) ||
+        !KN_ALLOC(r->ctx, r->node_of, m + 1) || !KN_ALLOC(r->ctx, r->among, m * m + 1) ||
+        !KN_ALLOC(r->ctx, r->known, n + 1))
         return kn_reference_no_memory(r, err);
     for (size_t i = 0; i <= m; i++) r->value_stack[i] = (kn_id_list){r->stack_ids + i * records, 0};
     for (size_t i = 1; i < n + 3; i++) r->relation_stack[i] = (kn_id_list){r->stack_ids + (m + i) * records, 0};
@@ -527,23 +520,14 @@ static kn_status prepare(kn_reference *r, kn_error *err)
     size_t            values = r->vocabulary->nodes, classes = (size_t)r->vocabulary->class_count;
     size_t            widest = widest_record(records), nodes = (size_t)records->nodes;
     r->trie_capacity = 1;
-    r->domain = kn_alloc_array(r->ctx, values, sizeof *r->domain);
-    r->image = kn_alloc_array(r->ctx, values, sizeof *r->image);
-    r->place = kn_alloc_array(r->ctx, values, sizeof *r->place);
-    r->plain = kn_alloc_array(r->ctx, values, sizeof *r->plain);
-    r->absence = kn_alloc_array(r->ctx, values, sizeof *r->absence);
-    r->occurs = kn_alloc_array_zero(r->ctx, kn_bitset_words(values) + 1, sizeof *r->occurs);
-    r->with_value = kn_alloc_array(r->ctx, values, sizeof *r->with_value);
-    r->value_ids = kn_alloc_array(r->ctx, nodes + 1, sizeof *r->value_ids);
-    r->size = kn_alloc_array(r->ctx, (size_t)records->count + 1, sizeof *r->size);
-    r->nodes = kn_alloc_array(r->ctx, nodes + 1, sizeof *r->nodes);
-    r->scratch = kn_alloc_array(r->ctx, widest + 1, KN_RECORD_SCRATCH);
-    r->trie_of = kn_alloc_array(r->ctx, widest + 1, sizeof *r->trie_of);
-    r->trie = kn_alloc_array(r->ctx, r->trie_capacity, sizeof *r->trie);
-    r->class_pairs = kn_alloc_array_zero(r->ctx, kn_bitset_words(classes * (classes + 1)) + 1, sizeof *r->class_pairs);
-    if (r->domain == NULL || r->image == NULL || r->place == NULL || r->plain == NULL || r->with_value == NULL ||
-        r->value_ids == NULL || r->size == NULL || r->nodes == NULL || r->scratch == NULL || r->trie_of == NULL ||
-        r->trie == NULL || r->class_pairs == NULL || r->absence == NULL || r->occurs == NULL)
+    if (!KN_ALLOC(r->ctx, r->domain, values) || !KN_ALLOC(r->ctx, r->image, values) ||
+        !KN_ALLOC(r->ctx, r->place, values) || !KN_ALLOC(r->ctx, r->plain, values) ||
+        !KN_ALLOC(r->ctx, r->absence, values) || !KN_ALLOC_ZERO(r->ctx, r->occurs, kn_bitset_words(values) + 1) ||
+        !KN_ALLOC(r->ctx, r->with_value, values) || !KN_ALLOC(r->ctx, r->value_ids, nodes + 1) ||
+        !KN_ALLOC(r->ctx, r->size, (size_t)records->count + 1) || !KN_ALLOC(r->ctx, r->nodes, nodes + 1) ||
+        !(r->scratch = kn_alloc_array(r->ctx, widest + 1, KN_RECORD_SCRATCH)) ||
+        !KN_ALLOC(r->ctx, r->trie_of, widest + 1) || !KN_ALLOC(r->ctx, r->trie, r->trie_capacity) ||
+        !KN_ALLOC_ZERO(r->ctx, r->class_pairs, kn_bitset_words(classes * (classes + 1)) + 1))
         return kn_reference_no_memory(r, err);
     KN_TRY(prepare_stacks(r, err));
     count_domains(r);
@@ -558,12 +542,10 @@ static kn_status prepare(kn_reference *r, kn_error *err)
 static void release(kn_reference *r)
 {
     for (size_t i = 0; i < r->cut_count; i++) kn_free(r->cuts[i].values);
-    void *blocks[] = {r->domain,      r->class_pairs,    r->image,     r->place,     r->plain,        r->with_value,
-                      r->value_ids,   r->size,           r->nodes,     r->scratch,   r->trie_of,      r->trie,
-                      r->value_stack, r->relation_stack, r->stack_ids, r->chosen,    r->node_of,      r->among,
-                      r->known,       r->named,          r->pairs,     r->relations, r->relation_ids, r->sd,
-                      r->cuts,        r->table,          r->best_sd,   r->absence,   r->occurs};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) kn_free(blocks[i]);
+    KN_FREE(r->domain, r->class_pairs, r->image, r->place, r->plain, r->with_value, r->value_ids, r->size, r->nodes,
+            r->scratch, r->trie_of, r->trie, r->value_stack, r->relation_stack, r->stack_ids, r->chosen, r->node_of,
+            r->among, r->known, r->named, r->pairs, r->relations, r->relation_ids, r->sd, r->cuts, r->table, r->best_sd,
+            r->absence, r->occurs);
 }
 
 static kn_status make_plan(const kn_reference *r, kn_records_plan **out, kn_error *err)

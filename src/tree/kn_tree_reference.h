@@ -1,5 +1,5 @@
-/* kn_tree_reference.h: the plain algorithm (Algorithms 1 to 4 with the readings of docs/errata.md 5), for the fast path to
- * be held against. It shares no code with it but what a plan means (kn_records_plan.h).
+/* kn_tree_reference.h: the plain algorithm (Algorithms 1 to 4 with the readings of docs/errata.md 5), which the fast
+ * path is tested against. They share no code but the meaning of a plan (kn_records_plan.h).
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_TREE_REFERENCE_H

@@ -53,7 +53,7 @@ static void append(kn_id_list *list, int64_t record)
     if (list->count == 0 || list->ids[list->count - 1] != record) list->ids[list->count++] = (uint32_t)record;
 }
 
-/* Once to find how much room each list needs at most, once to fill it. */
+/* Once to find how long each list can become, once to fill it. */
 void kn_reference_collect_values(kn_reference *r)
 {
     uint32_t size = r->cut->size, *next = r->value_ids;
@@ -122,12 +122,11 @@ static void list_pair(kn_reference *r, int64_t record, uint32_t ancestor, uint32
 kn_status kn_reference_collect_relations(kn_reference *r, kn_error *err)
 {
     size_t n = r->cut->size, words = kn_bitset_words(n * n);
-    if (!kn_grow(r->ctx, (void **)&r->pairs, &r->pairs_capacity, words + 1, sizeof *r->pairs))
-        return kn_reference_no_memory(r, err);
+    if (!KN_GROW(r->ctx, &r->pairs, &r->pairs_capacity, words + 1)) return kn_reference_no_memory(r, err);
     memset(r->pairs, 0, words * sizeof *r->pairs);
     size_t total = each_pair(r, note_pair), count = kn_bitset_count(r->pairs, words);
-    if (!kn_grow(r->ctx, (void **)&r->relations, &r->relation_capacity, count + 1, sizeof *r->relations) ||
-        !kn_grow(r->ctx, (void **)&r->relation_ids, &r->relation_ids_capacity, total + 1, sizeof *r->relation_ids))
+    if (!KN_GROW(r->ctx, &r->relations, &r->relation_capacity, count + 1) ||
+        !KN_GROW(r->ctx, &r->relation_ids, &r->relation_ids_capacity, total + 1))
         return kn_reference_no_memory(r, err);
     r->relation_count = 0;
     for (uint32_t a = 0; a < n; a++)
@@ -262,7 +261,7 @@ static bool visit_absent(kn_reference *r, uint32_t first, int depth, int budget,
 {
     const kn_id_list *here = &r->value_stack[depth];
     kn_id_list       *next = &r->value_stack[depth + 1];
-    /* To know an absence may be to know nothing. */
+    /* Knowing an absence may rule out no record. */
     if ((depth > 0 || r->lacks) && visit_chosen(r, fewest, most, here, visit)) return true;
     for (uint32_t p = first; p < r->cut->size; p++) {
         if (depth == 0 && kn_reference_gives_up(r)) return true;

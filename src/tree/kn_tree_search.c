@@ -150,7 +150,7 @@ static bool before(const search *s, kn_tree_cost cost, uint32_t cut, kn_tree_cos
     return (order ? order : kn_cut_compare(&s->cuts, &s->cuts.cuts[cut], &s->cuts.cuts[other])) < 0;
 }
 
-/* A worker keeps as many states as will be followed: those that will be are among them. */
+/* Each worker keeps its g best states: those that will be followed are among them. */
 static void keep_state(search *s, int worker, kept_state new_one)
 {
     kept_state *kept = s->kept + (size_t)worker * (size_t)s->problem->g, *worst = kept;
@@ -222,8 +222,8 @@ static kn_status follow(search *s, uint32_t cut, kn_tree_cost cost, kn_error *er
     size_t at = s->followed_count, most = all ? SIZE_MAX : (size_t)s->problem->g;
     while (!all && at > 0 && before(s, cost, cut, s->costs[at - 1], s->followed[at - 1])) at--;
     if (at >= most) return KN_OK;
-    if (!kn_grow(s->ctx, (void **)&s->followed, &s->followed_capacity, s->followed_count + 1, sizeof *s->followed) ||
-        !kn_grow(s->ctx, (void **)&s->costs, &s->costs_capacity, s->followed_count + 1, sizeof *s->costs))
+    if (!KN_GROW(s->ctx, &s->followed, &s->followed_capacity, s->followed_count + 1) ||
+        !KN_GROW(s->ctx, &s->costs, &s->costs_capacity, s->followed_count + 1))
         return kn_fail_memory(err, s->ctx, "searching the cuts");
     size_t behind = s->followed_count - at;
     if (s->followed_count == most) behind--;
@@ -247,7 +247,7 @@ static void add_counters(kn_tree_counters *to, const kn_tree_counters *from)
 
 static kn_status remember_rare(search *s, kn_outcome *o, kn_error *err)
 {
-    if (!kn_grow(s->ctx, (void **)&s->rare, &s->rare_capacity, s->rare_count + 1, sizeof *s->rare))
+    if (!KN_GROW(s->ctx, &s->rare, &s->rare_capacity, s->rare_count + 1))
         return kn_fail_memory(err, s->ctx, "searching the cuts");
     s->rare[s->rare_count++] = (rare_values){o->rare, o->rare_count};
     o->rare = NULL;
@@ -286,8 +286,7 @@ static kn_status step(search *s, size_t from, kn_error *err)
         kn_status st = kn_parallel_for(s->ctx, (int64_t)n, 1, look_at_range, s, err);
         for (size_t i = 0; i < n; i++) {
             if (st == KN_OK) st = take(s, (uint32_t)(s->first + i), &s->outcomes[i], err);
-            kn_free(s->outcomes[i].disassociations);
-            kn_free(s->outcomes[i].rare);
+            KN_FREE(s->outcomes[i].disassociations, s->outcomes[i].rare);
         }
         if (st != KN_OK) return st;
     }
@@ -368,28 +367,6 @@ static kn_status run(search *s, kn_error *err)
 
 /* ---- Beginning and end ---- */
 
-/* |C(u)|: the values of u's class, or of all, in the full-domain cut at the depth of u; a leaf is on the lowest level
- * wherever it stands: all leaves (K2, K13). */
-static void count_domains(search *s)
-{
-    const kn_vocabulary *v = s->vocabulary;
-    s->domain[0] = (kn_cost_domain){1, 1};
-    for (int c = 0; c < v->class_count; c++) {
-        uint32_t       top = v->top[c], end = v->end[top];
-        uint32_t       from = s->problem->level_domains ? 1 : top, to = s->problem->level_domains ? v->nodes : end;
-        uint64_t       all = v->leaves[s->problem->level_domains ? 0 : top];
-        kn_cost_domain leaf = {all, kn_cost_inverse(all)};
-        for (int depth = 1; depth <= v->height[top] + 1; depth++) {
-            uint64_t size = 0;
-            for (uint32_t u = from; u < to; u++)
-                size += v->depth[u] == depth || (v->depth[u] < depth && v->end[u] == u + 1);
-            kn_cost_domain group = {size, kn_cost_inverse(size)};
-            for (uint32_t u = top; u < end; u++)
-                if (v->depth[u] == depth) s->domain[u] = v->end[u] == u + 1 ? leaf : group;
-        }
-    }
-}
-
 static kn_status make_plan(search *s, kn_error *err)
 {
     kn_tree_result *r = s->result;
@@ -407,7 +384,7 @@ static kn_status search_cuts(search *s, kn_error *err)
     s->scratch = kn_alloc_array_zero(s->ctx, (size_t)s->workers, sizeof *s->scratch);
     if (!s->domain || !s->scratch) return kn_fail_memory(err, s->ctx, "searching the cuts");
     for (int i = 0; i < s->workers; i++) s->scratch[i].ctx = s->ctx;
-    count_domains(s);
+    kn_cost_domains(s->domain, s->vocabulary, s->problem->level_domains);
     if (s->problem->time_limit > 0) s->deadline = kn_clock_seconds() + s->problem->time_limit;
     KN_TRY(kn_synopsis_make(&s->synopsis, s->ctx, s->problem->records, err));
     KN_TRY(kn_cuts_make(&s->cuts, s->ctx, s->vocabulary, err));
@@ -440,16 +417,8 @@ static kn_status search_fast(kn_tree_result *out, kn_context *ctx, const kn_tree
     for (size_t i = 0; i < s->rare_count; i++) kn_free(s->rare[i].values);
     free_states(s->states, s->state_count);
     free_kept(s);
-    kn_free(s->kept);
-    kn_free(s->room);
-    kn_free(s->candidates);
-    kn_free(s->state_cut);
-    kn_free(s->rare);
-    kn_free(s->scratch);
-    kn_free(s->domain);
-    kn_free(s->followed);
-    kn_free(s->costs);
-    kn_free(s->best_list);
+    KN_FREE(s->kept, s->room, s->candidates, s->state_cut, s->rare, s->scratch, s->domain, s->followed, s->costs,
+            s->best_list);
     kn_cuts_free(&s->cuts);
     kn_synopsis_free(s->synopsis);
     kn_free(s);
@@ -459,14 +428,15 @@ static kn_status search_fast(kn_tree_result *out, kn_context *ctx, const kn_tree
 static kn_status check_options(const kn_tree_problem *p, kn_error *err)
 {
     if (p->method != KN_METHOD_ACS && p->method != KN_METHOD_GCS && p->method != KN_METHOD_OCS)
-        return kn_fail(err, KN_USAGE, "%s is no method for tree records", kn_method_name(p->method));
-    if (p->k < 1) return kn_fail(err, KN_USAGE, "k is at least 1");
-    if (p->m < 1) return kn_fail(err, KN_USAGE, "m is at least 1");
+        return kn_fail(err, KN_USAGE, "%s is not a method for tree records", kn_method_name(p->method));
+    if (p->k < 1) return kn_fail(err, KN_USAGE, "k must be at least 1");
+    if (p->m < 1) return kn_fail(err, KN_USAGE, "m must be at least 1");
     if (p->n < 0 || (int64_t)p->n > (int64_t)p->m * (p->m - 1) / 2)
-        return kn_fail(err, KN_USAGE, "n is between 0 and m (m - 1) / 2: %d values have no more relations", p->m);
-    if (p->g < 1 && p->method != KN_METHOD_ACS) return kn_fail(err, KN_USAGE, "g is at least 1");
-    if (p->l < 0) return kn_fail(err, KN_USAGE, "l is at least 1, or 0 for none");
-    if (!(p->time_limit >= 0)) return kn_fail(err, KN_USAGE, "the time limit is a number of seconds, or 0 for none");
+        return kn_fail(err, KN_USAGE, "n must be between 0 and m (m - 1) / 2: %d values have no more relations", p->m);
+    if (p->g < 1 && p->method != KN_METHOD_ACS) return kn_fail(err, KN_USAGE, "g must be at least 1");
+    if (p->l < 0) return kn_fail(err, KN_USAGE, "l must be at least 1, or 0 for none");
+    if (!(p->time_limit >= 0))
+        return kn_fail(err, KN_USAGE, "the time limit must be a number of seconds, or 0 for none");
     return KN_OK;
 }
 

@@ -35,7 +35,7 @@ static kn_status check_values(const kn_projection *p, kn_combinations *c, int m,
     kn_row_items known = {p->known_start, p->known};
     int64_t      all = 0;
     for (uint32_t i = 0; i < p->rows.count; i++) all += p->rows.weight[i];
-    /* To know an absence may be to know nothing: then all records count. */
+    /* Knowing an absence may rule out no record: then all records count. */
     kn_found found = p->absence && kn_is_bad(c, bad, entries, p->rows.count, all) ? KN_FOUND_BAD : KN_FOUND_NONE;
     if (found == KN_FOUND_NONE) found = kn_combinations_extend(c, 0, known, entries, p->rows.count, m, bad);
     kn_free(entries);
@@ -88,8 +88,6 @@ kn_status kn_diversity_check(kn_structure *s, kn_combinations *c, bool *ok, kn_e
         st = kn_structure_check(s, c, j, &uneven, true, &any, err);
         *ok = !any;
     }
-    kn_free(start);
-    kn_free(items);
-    kn_free(count);
+    KN_FREE(start, items, count);
     return st;
 }

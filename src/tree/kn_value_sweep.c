@@ -22,7 +22,7 @@ typedef struct supports {
     size_t    places;
     uint32_t  second; /* the places of the second value: from `second` ... */
     uint32_t  end;    /* ... to before `end`; all of them, or the recent ones */
-    bool      pairs;  /* only combinations with a recent value are meant, and rows that have one counted */
+    bool      pairs;  /* only combinations and rows with a recent value are counted */
     int32_t  *one, *two, *three;
     uint64_t *sets;   /* per place WORDS words; then those of a pair */
     uint32_t *set_of; /* per value at or below the cut: where its set begins */
@@ -142,7 +142,7 @@ static void choose_second(const kn_candidate *c, supports *x)
     if (c->since == KN_NONE) return;
     for (uint32_t child = c->since + 1; child < end[c->since]; child = end[child]) {
         uint32_t place = c->place_of[child];
-        if (place == KN_NONE) continue; /* nobody has it */
+        if (place == KN_NONE) continue; /* no record has it */
         if (place < first) first = place;
         if (place >= last) last = place + 1;
         count++;
@@ -157,10 +157,9 @@ static bool make_supports(const kn_candidate *c, supports *x)
 {
     const kn_vocabulary *v = c->synopsis->vocabulary;
     size_t               news = c->new_count, pairs = news * x->places;
-    x->one = kn_alloc_array_zero(c->ctx, news + pairs + pairs * x->places + 1, sizeof *x->one);
-    x->sets = kn_alloc_array_zero(c->ctx, (x->places + 1) * WORDS, sizeof *x->sets);
-    x->set_of = kn_alloc_array(c->ctx, (size_t)v->nodes + 1, sizeof *x->set_of);
-    if (!x->one || !x->sets || !x->set_of) return false;
+    if (!KN_ALLOC_ZERO(c->ctx, x->one, news + pairs + pairs * x->places + 1) ||
+        !KN_ALLOC_ZERO(c->ctx, x->sets, (x->places + 1) * WORDS) || !KN_ALLOC(c->ctx, x->set_of, (size_t)v->nodes + 1))
+        return false;
     x->two = x->one + news;
     x->three = x->two + pairs;
     for (uint32_t i = 0; i < v->nodes; i++) x->set_of[i] = c->place_of[c->cut_of[i]] * WORDS;
@@ -178,8 +177,6 @@ kn_status kn_value_sweep(kn_candidate *c, bool *ok, kn_error *err)
         st = kn_fail_memory(err, c->ctx, WHAT);
     if (st == KN_OK) st = count_rows(c, &x, err);
     if (st == KN_OK) *ok = !find_rare(c, &x);
-    kn_free(x.one);
-    kn_free(x.sets);
-    kn_free(x.set_of);
+    KN_FREE(x.one, x.sets, x.set_of);
     return st;
 }

@@ -72,9 +72,7 @@ static uint64_t log_units(int64_t rows)
 
 static void attribute_free(attribute *a)
 {
-    kn_free(a->below);
-    kn_free(a->code_logs);
-    kn_free(a->node_logs);
+    KN_FREE(a->below, a->code_logs, a->node_logs);
 }
 
 /* The difference of two values of the column, in the unit of its width. */
@@ -368,8 +366,7 @@ static kn_status squares_of_suppressed(kn_u128 *out, const measuring *m, const k
             if (plan->class_of_row[begin + i] == KN_CLASS_SUPPRESSED) sizes[found[i]]++;
     }
     if (st == KN_OK) *out = squares_of(plan->class_rows, plan->classes) + squares_of(sizes, finest->classes);
-    kn_free(sizes);
-    kn_free(found);
+    KN_FREE(sizes, found);
     return st;
 }
 
@@ -395,8 +392,7 @@ static kn_status star_metric(kn_metrics *out, const measuring *m, const int *qua
 void kn_metrics_free(kn_metrics *metrics)
 {
     if (!metrics) return;
-    kn_free(metrics->per_attribute);
-    kn_free(metrics);
+    KN_FREE(metrics->per_attribute, metrics);
 }
 
 static bool weightless(const kn_ratio *weights, int count)
@@ -438,8 +434,7 @@ static kn_status measure_plan(kn_metrics **out, kn_context *ctx, const kn_table 
         st = measure(metrics, &m, quasi, weights, k, rows_known, err);
     }
     for (size_t q = 0; m.attributes && q < count; q++) attribute_free(&m.attributes[q]);
-    kn_free(m.attributes);
-    kn_free(m.found);
+    KN_FREE(m.attributes, m.found);
     if (st != KN_OK)
         kn_metrics_free(metrics);
     else

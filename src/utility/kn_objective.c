@@ -39,12 +39,7 @@ void kn_objective_free(kn_objective *o)
         if (o->costs) kn_free(o->costs[q]);
         if (o->totals) kn_free(o->totals[q]);
     }
-    kn_free(o->costs);
-    kn_free(o->totals);
-    kn_free(o->heights);
-    kn_free(o->codes);
-    kn_free(o->star);
-    kn_free(o);
+    KN_FREE(o->costs, o->totals, o->heights, o->codes, o->star, o);
 }
 
 /* ---- One unit for all ---- */
@@ -175,7 +170,7 @@ static void rounded_unit(unit_choice *unit, kn_objective *o, const kn_ratio *wei
     for (int q = 0; q < o->quasi_count; q++) row += weight_of(weights, q) * suppressed;
     int exponent = 0;
     if (row > 0) (void)frexpl(row, &exponent); /* row < 2^exponent */
-    /* One bit less than fits leaves room for the rounding of each cell. */
+    /* One bit less than fits leaves a margin for the rounding of each cell. */
     *unit = (unit_choice){.denominator = 1, .scale = ldexpl(1.0L, ROW_BITS - 1 - exponent), .weight = 1};
     for (int q = 0; q < o->quasi_count; q++)
         o->star[q] = (uint64_t)roundl(weight_of(weights, q) * suppressed * unit->scale);
@@ -241,9 +236,7 @@ static kn_status fill_range(void *arg, int64_t begin, int64_t end, int worker, k
         int64_t    *node_rows = kn_alloc_array_zero(ctx, nodes, sizeof *node_rows);
         uint64_t   *by_node = kn_alloc_array(ctx, nodes, sizeof *by_node);
         st = fill_attribute(f, (int)q, counts, node_rows, by_node, err);
-        kn_free(counts);
-        kn_free(node_rows);
-        kn_free(by_node);
+        KN_FREE(counts, node_rows, by_node);
     }
     return st;
 }
@@ -275,7 +268,7 @@ kn_status kn_objective_make(kn_objective **out, kn_context *ctx, const kn_table 
                             const kn_hierarchy *const *hierarchies, int quasi_count, const kn_ratio *weights,
                             kn_metric metric, int64_t k, kn_error *err)
 {
-    size_t        count = (size_t)quasi_count + 1; /* room even for none */
+    size_t        count = (size_t)quasi_count + 1; /* never empty */
     kn_objective *o = kn_alloc_zero(ctx, sizeof *o);
     if (!o) return kn_fail_memory(err, ctx, "preparing the metric");
     o->ctx = ctx;

@@ -71,13 +71,11 @@ kn_status kn_workload_columns(const char ***out, int *count, kn_context *ctx, co
         const kn_query *query = &workload->queries[q];
         for (int p = -1; p < query->predicate_count; p++) {
             const char *name = p < 0 ? query->attribute : query->predicates[p].attribute;
-            void       *block = names;
             if (!name || find_name(names, *count, name) >= 0) continue;
-            if (!kn_grow(ctx, &block, &capacity, (size_t)*count + 1, sizeof *names)) {
+            if (!KN_GROW(ctx, &names, &capacity, (size_t)*count + 1)) {
                 kn_free(names);
                 return kn_fail_memory(err, ctx, what);
             }
-            names = block;
             names[(*count)++] = name;
         }
     }

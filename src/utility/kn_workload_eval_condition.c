@@ -220,7 +220,7 @@ static void complement(interval_list *out, const interval_list *of)
     add_interval(out, from, INT64_MAX);
 }
 
-/* The values that satisfy one predicate; `out` has room for its values and two more. */
+/* The values that satisfy one predicate; `out` has space for its values and two more. */
 static kn_status list_predicate(interval_list *out, const maker *m, const kn_predicate *p)
 {
     interval_list plain, other, bound;

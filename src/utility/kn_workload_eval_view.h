@@ -39,14 +39,14 @@ typedef struct kn_spread {
     bool   complete;        /* no row of such a cell can be missing */
 } kn_spread;
 
-/* Which codes of the original satisfy the condition (NULL: all); room for its values and "missing". */
+/* Which codes of the original satisfy the condition (NULL: all); space for its values and "missing". */
 void kn_eval_match(uint8_t *match, const kn_eval_domain *domain, const kn_condition *condition);
 
 /* The same of the hierarchy's leaves, in the data or not. */
 void kn_eval_match_leaves(uint8_t *match, const kn_eval_domain *domain, const kn_condition *condition);
 
 /* The views of all codes of the release side, and of a suppressed row behind them. `match` as above; `hits`: scratch with
- * room for leaves + 1. */
+ * space for leaves + 1. */
 void kn_eval_views(kn_view *views, const kn_eval_domain *domain, const kn_condition *condition, const uint8_t *match,
                    uint32_t *hits);
 

@@ -6,8 +6,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_error.h"
 #include "kn_verify_internal.h"
 
@@ -77,17 +79,6 @@ static size_t part_end(kn_string inner, size_t from)
     return from;
 }
 
-static void sort_members(uint32_t *m, size_t n)
-{
-    for (size_t gap = n / 2; gap > 0; gap /= 2)
-        for (size_t i = gap; i < n; i++) {
-            uint32_t x = m[i];
-            size_t   j = i;
-            for (; j >= gap && m[j - gap] > x; j -= gap) m[j] = m[j - gap];
-            m[j] = x;
-        }
-}
-
 /* A member that the original does not have, but might: a leaf of the hierarchy, or a number or date. */
 static bool is_other(const kn_vquasi *q, kn_string part)
 {
@@ -97,20 +88,21 @@ static bool is_other(const kn_vquasi *q, kn_string part)
     return kn_vdomain_readable(&q->domain, part);
 }
 
-/* The member at `from` and where it ends: in quotes (a quote inside is doubled; put together in `room`), or up to the next
+/* The member at `from` and where it ends: in quotes (a quote inside is doubled; put together in `scratch`), or up to the next
  * semicolon. */
-static kn_string member_at(kn_string inner, size_t from, char *room, size_t *end)
+static kn_string member_at(kn_string inner, size_t from, char *scratch, size_t *end)
 {
     size_t at = from + 1, n = 0;
     bool   quoted = from < inner.size && inner.data[from] == '"';
     for (; quoted && at < inner.size; at++) {
         bool twice = at + 1 < inner.size && inner.data[at] == '"' && inner.data[at + 1] == '"';
         if (inner.data[at] == '"' && !twice) break;
-        room[n++] = inner.data[at];
+        scratch[n++] = inner.data[at];
         at += twice;
     }
     *end = at + 1;
-    if (quoted && at < inner.size && (at + 1 == inner.size || inner.data[at + 1] == ';')) return (kn_string){room, n};
+    if (quoted && at < inner.size && (at + 1 == inner.size || inner.data[at + 1] == ';'))
+        return (kn_string){scratch, n};
     *end = part_end(inner, from);
     return (kn_string){inner.data + from, *end - from};
 }
@@ -126,13 +118,13 @@ static kn_status take_member(kn_vquasi *q, kn_context *ctx, uint32_t value, kn_v
 static kn_status read_members(kn_vquasi *q, kn_context *ctx, kn_string inner, kn_vcell *cell, bool *known,
                               kn_error *err)
 {
-    char *room = kn_alloc_array(ctx, inner.size + 1, 1);
-    if (!room) return kn_fail_memory(err, ctx, "verifying");
+    char *scratch = kn_alloc_array(ctx, inner.size + 1, 1);
+    if (!scratch) return kn_fail_memory(err, ctx, "verifying");
     kn_status st = KN_OK;
     size_t    end = 0;
     *known = true;
     for (size_t from = 0; st == KN_OK && *known && from <= inner.size; from = end + 1) {
-        kn_string part = member_at(inner, from, room, &end);
+        kn_string part = member_at(inner, from, scratch, &end);
         uint32_t  value = kn_vdomain_find(&q->domain, part);
         if (value != KN_V_NONE)
             st = take_member(q, ctx, value, cell, err);
@@ -141,7 +133,7 @@ static kn_status read_members(kn_vquasi *q, kn_context *ctx, kn_string inner, kn
         else
             *known = false;
     }
-    kn_free(room);
+    kn_free(scratch);
     return st;
 }
 
@@ -188,7 +180,7 @@ static kn_status read_set(kn_vquasi *q, kn_context *ctx, kn_string text, kn_vcel
         q->member_count = begin;
         return KN_OK;
     }
-    if (q->member_count > begin) sort_members(q->members + begin, q->member_count - begin);
+    if (q->member_count > begin) qsort(q->members + begin, q->member_count - begin, sizeof *q->members, kn_compare_u32);
     size_t unique = begin;
     for (size_t i = begin; i < q->member_count; i++)
         if (i == begin || q->members[i] != q->members[i - 1]) q->members[unique++] = q->members[i];
@@ -236,19 +228,6 @@ kn_status kn_vcells_make(kn_vquasi *q, kn_context *ctx, kn_error *err)
 
 /* ---- Questions ---- */
 
-static bool among(const uint32_t *sorted, size_t count, uint32_t wanted)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (sorted[middle] < wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && sorted[low] == wanted;
-}
-
 static uint32_t root_label(const kn_vtree *t)
 {
     return t->leaves ? t->label[t->paths[t->height]] : KN_V_NONE;
@@ -264,7 +243,8 @@ bool kn_vcell_covers(const kn_vquasi *q, const kn_vcell *cell, uint32_t value)
     case KN_VCELL_RANGE: return !missing && value >= cell->first && value < cell->last;
     case KN_VCELL_SET:
         if (missing || cell->first == cell->last) return missing && cell->missing;
-        return among(q->members + cell->first, cell->last - cell->first, value);
+        return bsearch(&value, q->members + cell->first, cell->last - cell->first, sizeof value, kn_compare_u32) !=
+               NULL;
     case KN_VCELL_NAMED: break;
     case KN_VCELL_UNKNOWN: return false;
     }

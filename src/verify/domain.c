@@ -28,6 +28,7 @@ bool kn_v_is_missing(const kn_spec *spec, kn_string text)
 /* ---- The values ---- */
 
 typedef struct values {
+    kn_arena        room;
     kn_string      *texts; /* those that are not missing, the original's before the population's    */
     uint32_t       *index; /* where each stands in d->texts                                        */
     bool           *used;  /* per text of the original: some row that takes part has it; NULL: all */
@@ -124,10 +125,10 @@ static kn_status read_values(kn_vdomain *d, const char *name, const char *other_
 {
     if (d->type == KN_TYPE_TEXT) return KN_OK;
     if (d->type == KN_TYPE_DECIMAL)
-        v->decimals = kn_alloc_array(d->ctx, v->count + 1, sizeof *v->decimals);
+        v->decimals = kn_arena_array(&v->room, v->count + 1, sizeof *v->decimals);
     else
-        v->integers = kn_alloc_array(d->ctx, v->count + 1, sizeof *v->integers);
-    if (!v->decimals && !v->integers) return kn_fail_memory(err, d->ctx, WHAT);
+        v->integers = kn_arena_array(&v->room, v->count + 1, sizeof *v->integers);
+    if (v->room.failed) return kn_fail_memory(err, d->ctx, WHAT);
     size_t    bad = 0, own = v->own;
     kn_error  inner = KN_ERROR_INIT;
     kn_status st =
@@ -146,12 +147,11 @@ static kn_status read_values(kn_vdomain *d, const char *name, const char *other_
 /* Numbers the values in their order. */
 static kn_status order_values(kn_vdomain *d, values *v, kn_error *err)
 {
-    v->order = kn_alloc_array(d->ctx, v->count + 1, sizeof *v->order);
-    d->spelling = kn_alloc_array(d->ctx, v->count + 1, sizeof *d->spelling);
-    if (v->integers) d->integers = kn_alloc_array(d->ctx, v->count + 1, sizeof *d->integers);
-    if (v->decimals) d->decimals = kn_alloc_array(d->ctx, v->count + 1, sizeof *d->decimals);
-    if (!v->order || !d->spelling || (v->integers && !d->integers) || (v->decimals && !d->decimals))
-        return kn_fail_memory(err, d->ctx, WHAT);
+    v->order = kn_arena_array(&v->room, v->count + 1, sizeof *v->order);
+    d->spelling = kn_arena_array(&d->arena, v->count + 1, sizeof *d->spelling);
+    if (v->integers) d->integers = kn_arena_array(&d->arena, v->count + 1, sizeof *d->integers);
+    if (v->decimals) d->decimals = kn_arena_array(&d->arena, v->count + 1, sizeof *d->decimals);
+    if (v->room.failed || d->arena.failed) return kn_fail_memory(err, d->ctx, WHAT);
     size_t n = 0;
     for (size_t i = 0; i < v->count; i++) {
         d->value_of_text[v->index[i]] = KN_V_NONE;
@@ -177,7 +177,7 @@ static kn_status mark_used(kn_vdomain *d, const kn_vrows *rows, const kn_vcolumn
                            const kn_vcolumn *population, values *v, kn_error *err)
 {
     if (!rows->dropped) return KN_OK;
-    v->used = kn_alloc_array_zero(d->ctx, (size_t)original->count + 1, sizeof *v->used);
+    v->used = kn_arena_array_zero(&v->room, (size_t)original->count + 1, sizeof *v->used);
     if (!v->used) return kn_fail_memory(err, d->ctx, WHAT);
     for (int64_t row = 0; row < rows->count; row++)
         if (!rows->dropped[row]) v->used[kn_vcode(original, row)] = true;
@@ -188,7 +188,7 @@ static kn_status mark_used(kn_vdomain *d, const kn_vrows *rows, const kn_vcolumn
 
 static kn_status add_texts(kn_vdomain *d, const kn_vcolumn *column, uint32_t **out, kn_error *err)
 {
-    *out = kn_alloc_array(d->ctx, (size_t)column->count + 1, sizeof **out);
+    *out = kn_arena_array(&d->arena, (size_t)column->count + 1, sizeof **out);
     if (!*out) return kn_fail_memory(err, d->ctx, WHAT);
     for (uint32_t i = 0; i < column->count; i++) {
         (*out)[i] = kn_texts_add(&d->texts, column->texts[i], false);
@@ -200,10 +200,10 @@ static kn_status add_texts(kn_vdomain *d, const kn_vcolumn *column, uint32_t **o
 static kn_status collect(kn_vdomain *d, uint32_t own, values *v, kn_error *err)
 {
     size_t n = d->texts.count;
-    d->value_of_text = kn_alloc_array(d->ctx, n + 1, sizeof *d->value_of_text);
-    v->texts = kn_alloc_array(d->ctx, n + 1, sizeof *v->texts);
-    v->index = kn_alloc_array(d->ctx, n + 1, sizeof *v->index);
-    if (!d->value_of_text || !v->texts || !v->index) return kn_fail_memory(err, d->ctx, WHAT);
+    d->value_of_text = kn_arena_array(&d->arena, n + 1, sizeof *d->value_of_text);
+    v->texts = kn_arena_array(&v->room, n + 1, sizeof *v->texts);
+    v->index = kn_arena_array(&v->room, n + 1, sizeof *v->index);
+    if (v->room.failed || d->arena.failed) return kn_fail_memory(err, d->ctx, WHAT);
     for (uint32_t i = 0; i < n; i++) {
         d->value_of_text[i] = KN_V_MISSING;
         if (kn_v_is_missing(d->spec, d->texts.texts[i])) continue;
@@ -227,8 +227,9 @@ kn_status kn_vdomain_make(kn_vdomain *d, kn_context *ctx, const kn_spec *spec, c
     bool        spelled = attribute->role == KN_ROLE_IDENTIFIER || attribute->role == KN_ROLE_KEEP;
     kn_type     declared = attribute->type == KN_TYPE_AUTO && spelled ? KN_TYPE_TEXT : attribute->type;
     const char *other_format = NULL;
-    values      v = {0};
+    values      v = {.room = {.ctx = ctx}};
     *d = (kn_vdomain){.ctx = ctx, .spec = spec, .format = attribute->format, .rules = {spec->csv.decimal, zone}};
+    kn_arena_init(&d->arena, ctx);
     kn_texts_init(&d->texts, ctx);
     kn_status st = add_texts(d, original, &d->of_original, err);
     if (st == KN_OK && population) st = add_texts(d, population, &d->of_population, err);
@@ -241,25 +242,15 @@ kn_status kn_vdomain_make(kn_vdomain *d, kn_context *ctx, const kn_spec *spec, c
         translate(d, original, d->of_original);
         translate(d, population, d->of_population);
     }
-    kn_free(v.texts);
-    kn_free(v.index);
-    kn_free(v.used);
-    kn_free(v.integers);
-    kn_free(v.decimals);
-    kn_free(v.order);
+    kn_arena_free(&v.room);
     return st;
 }
 
 void kn_vdomain_free(kn_vdomain *d)
 {
     if (!d->ctx) return;
-    kn_free(d->spelling);
-    kn_free(d->integers);
-    kn_free(d->decimals);
     kn_texts_free(&d->texts);
-    kn_free(d->value_of_text);
-    kn_free(d->of_original);
-    kn_free(d->of_population);
+    kn_arena_free(&d->arena);
     *d = (kn_vdomain){0};
 }
 

@@ -7,7 +7,6 @@
  */
 #include "kn_verify_flow.h"
 
-#include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
 
@@ -23,37 +22,21 @@ typedef struct search {
     uint32_t *path;  /* edges, forth and back by turns */
 } search;
 
-static bool search_make(search *s)
+static bool search_make(search *s, kn_arena *room)
 {
-    kn_vflow   *f = s->f;
-    kn_context *ctx = f->ctx;
-    size_t      nodes = (size_t)f->released + f->originals;
-    s->flow = kn_alloc_array_zero(ctx, f->edges + 1, sizeof *s->flow);
-    s->from_released = kn_alloc_array_zero(ctx, (size_t)f->released + 2, sizeof *s->from_released);
-    s->by_released = kn_alloc_array(ctx, f->edges + 1, sizeof *s->by_released);
-    s->from_original = kn_alloc_array_zero(ctx, (size_t)f->originals + 2, sizeof *s->from_original);
-    s->layer_released = kn_alloc_array(ctx, (size_t)f->released + 1, sizeof *s->layer_released);
-    s->layer_original = kn_alloc_array(ctx, (size_t)f->originals + 1, sizeof *s->layer_original);
-    s->next_released = kn_alloc_array(ctx, (size_t)f->released + 1, sizeof *s->next_released);
-    s->next_original = kn_alloc_array(ctx, (size_t)f->originals + 1, sizeof *s->next_original);
-    s->queue = kn_alloc_array(ctx, nodes + 1, sizeof *s->queue);
-    s->path = kn_alloc_array(ctx, 2 * nodes + 2, sizeof *s->path);
-    return s->flow && s->from_released && s->by_released && s->from_original && s->layer_released &&
-           s->layer_original && s->next_released && s->next_original && s->queue && s->path;
-}
-
-static void search_free(search *s)
-{
-    kn_free(s->flow);
-    kn_free(s->from_released);
-    kn_free(s->by_released);
-    kn_free(s->from_original);
-    kn_free(s->layer_released);
-    kn_free(s->layer_original);
-    kn_free(s->next_released);
-    kn_free(s->next_original);
-    kn_free(s->queue);
-    kn_free(s->path);
+    kn_vflow *f = s->f;
+    size_t    nodes = (size_t)f->released + f->originals;
+    s->flow = kn_arena_array_zero(room, f->edges + 1, sizeof *s->flow);
+    s->from_released = kn_arena_array_zero(room, (size_t)f->released + 2, sizeof *s->from_released);
+    s->by_released = kn_arena_array(room, f->edges + 1, sizeof *s->by_released);
+    s->from_original = kn_arena_array_zero(room, (size_t)f->originals + 2, sizeof *s->from_original);
+    s->layer_released = kn_arena_array(room, (size_t)f->released + 1, sizeof *s->layer_released);
+    s->layer_original = kn_arena_array(room, (size_t)f->originals + 1, sizeof *s->layer_original);
+    s->next_released = kn_arena_array(room, (size_t)f->released + 1, sizeof *s->next_released);
+    s->next_original = kn_arena_array(room, (size_t)f->originals + 1, sizeof *s->next_original);
+    s->queue = kn_arena_array(room, nodes + 1, sizeof *s->queue);
+    s->path = kn_arena_array(room, 2 * nodes + 2, sizeof *s->path);
+    return !room->failed;
 }
 
 static void sort_edges(search *s)
@@ -69,7 +52,7 @@ static void sort_edges(search *s)
     for (size_t e = 0; e < f->edges; e++) s->by_released[s->next_released[f->edge_released[e]]++] = (uint32_t)e;
 }
 
-/* Puts nodes into layers; is there an original with room to be reached? */
+/* Puts nodes into layers; can an original be reached that has no image yet for some of its rows? */
 static bool layer(search *s)
 {
     kn_vflow *f = s->f;
@@ -169,8 +152,9 @@ static void follow(search *s, uint32_t start)
 
 kn_status kn_vflow_solve(kn_vflow *f, int64_t *missing, bool *decided, kn_error *err)
 {
+    kn_arena  room = {.ctx = f->ctx};
     search    s = {.f = f};
-    kn_status st = f->edges < UINT32_MAX && search_make(&s) ? KN_OK : kn_fail_memory(err, f->ctx, "verifying");
+    kn_status st = f->edges < UINT32_MAX && search_make(&s, &room) ? KN_OK : kn_fail_memory(err, f->ctx, "verifying");
     *decided = true;
     if (st == KN_OK) sort_edges(&s);
     while (st == KN_OK && layer(&s)) {
@@ -186,6 +170,6 @@ kn_status kn_vflow_solve(kn_vflow *f, int64_t *missing, bool *decided, kn_error 
     *missing = 0;
     for (uint32_t r = 0; r < f->released; r++) *missing += f->wanted[r];
     if (*missing == 0) *decided = true;
-    search_free(&s);
+    kn_arena_free(&room);
     return st;
 }

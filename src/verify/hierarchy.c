@@ -23,10 +23,8 @@ struct kn_vtree_maker {
     size_t     *ends; /* per leaf: where its labels end */
     size_t      end_capacity;
     uint32_t    longest;
-    /* (level, label) → node */
-    uint64_t *keys;
-    uint32_t *nodes;
-    size_t    mask, node_capacity;
+    kn_vnumbers nodes; /* by level and label */
+    size_t      node_capacity;
 };
 
 kn_status kn_vtree_add(kn_vtree_maker *m, const kn_string *path, uint32_t count, int64_t line, kn_error *err)
@@ -51,32 +49,6 @@ kn_status kn_vtree_add(kn_vtree_maker *m, const kn_string *path, uint32_t count,
     return KN_OK;
 }
 
-static bool grow_table(kn_vtree_maker *m)
-{
-    if (m->keys && (size_t)m->tree->nodes * 2 < m->mask + 1) return true;
-    size_t    size = m->keys ? (m->mask + 1) * 2 : 64;
-    uint64_t *keys = kn_alloc_array_zero(m->ctx, size, sizeof *keys);
-    uint32_t *nodes = kn_alloc_array(m->ctx, size, sizeof *nodes);
-    if (!keys || !nodes) {
-        kn_free(keys);
-        kn_free(nodes);
-        return false;
-    }
-    for (size_t i = 0; m->keys && i <= m->mask; i++) {
-        if (!m->keys[i]) continue;
-        size_t at = kn_hash_word(m->keys[i]) & (size - 1);
-        while (keys[at]) at = (at + 1) & (size - 1);
-        keys[at] = m->keys[i];
-        nodes[at] = m->nodes[i];
-    }
-    kn_free(m->keys);
-    kn_free(m->nodes);
-    m->keys = keys;
-    m->nodes = nodes;
-    m->mask = size - 1;
-    return true;
-}
-
 static bool grow_nodes(kn_vtree_maker *m)
 {
     kn_vtree *t = m->tree;
@@ -92,22 +64,17 @@ static bool grow_nodes(kn_vtree_maker *m)
     return true;
 }
 
-/* The node of a label on a level, new or known; KN_V_NONE: memory is out. */
+/* The node of a label on a level, new or known; KN_V_NONE: out of memory. */
 static uint32_t node_of(kn_vtree_maker *m, uint32_t level, uint32_t label, bool *added)
 {
-    if (!grow_table(m) || !grow_nodes(m)) return KN_V_NONE;
     kn_vtree *t = m->tree;
-    uint64_t  key = ((uint64_t)level << 32 | label) + 1;
-    size_t    at = kn_hash_word(key) & m->mask;
-    for (; m->keys[at]; at = (at + 1) & m->mask)
-        if (m->keys[at] == key) return m->nodes[at];
-    m->keys[at] = key;
-    m->nodes[at] = t->nodes;
-    t->label[t->nodes] = label;
-    t->level[t->nodes] = level;
-    t->cover[t->nodes] = 0;
-    t->parent[t->nodes] = KN_V_NONE;
-    *added = true;
+    uint32_t  node = grow_nodes(m) ? kn_vnumbers_add(&m->nodes, (uint64_t)level << 32 | label) : KN_V_NONE;
+    *added = node == t->nodes;
+    if (!*added) return node;
+    t->label[node] = label;
+    t->level[node] = level;
+    t->cover[node] = 0;
+    t->parent[node] = KN_V_NONE;
     return t->nodes++;
 }
 
@@ -153,7 +120,7 @@ static kn_status finish(kn_vtree_maker *m, kn_error *err)
         bool added = false;
         if (node_of(m, 0, m->labels[leaf ? m->ends[leaf - 1] : 0], &added) == KN_V_NONE)
             return kn_fail_memory(err, m->ctx, WHAT);
-        if (!added) return not_a_tree(m, "the same leaf stands there twice", err);
+        if (!added) return not_a_tree(m, "the same leaf appears twice", err);
     }
     for (uint32_t leaf = 0; leaf < t->leaves; leaf++) KN_TRY(place(m, leaf, err));
     return KN_OK;
@@ -206,7 +173,7 @@ kn_status kn_vtree_make(kn_vtree **out, kn_context *ctx, const kn_attribute *att
 {
     const kn_hierarchy_spec *spec = &attribute->hierarchy;
     bool                     file = spec->kind == KN_HIERARCHY_FILE || spec->kind == KN_HIERARCHY_TAXONOMY;
-    kn_vtree_maker           m = {.ctx = ctx, .name = file ? spec->path : attribute->name};
+    kn_vtree_maker           m = {.ctx = ctx, .name = file ? spec->path : attribute->name, .nodes = {.ctx = ctx}};
     *out = NULL;
     m.tree = kn_alloc_zero(ctx, sizeof *m.tree);
     if (!m.tree) return kn_fail_memory(err, m.ctx, WHAT);
@@ -217,8 +184,7 @@ kn_status kn_vtree_make(kn_vtree **out, kn_context *ctx, const kn_attribute *att
     if (st == KN_OK) st = bind(&m, domain, err);
     kn_free(m.labels);
     kn_free(m.ends);
-    kn_free(m.keys);
-    kn_free(m.nodes);
+    kn_vnumbers_free(&m.nodes);
     if (st != KN_OK)
         kn_vtree_free(m.tree);
     else

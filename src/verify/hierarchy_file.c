@@ -146,7 +146,7 @@ static kn_status read_outline(kn_vtree_maker *maker, const char *name, const cha
         size_t depth = indent / unit;
         bool   jump = before == SIZE_MAX ? depth > 0 : depth > before + 1;
         if (indent % unit != 0 || jump || depth >= LEVELS)
-            return kn_fail_at(err, KN_INPUT, name, o.line, 0, "this indent makes no sense");
+            return kn_fail_at(err, KN_INPUT, name, o.line, 0, "this indentation fits no level");
         if (before != SIZE_MAX && depth <= before) KN_TRY(add_branch(maker, open, before, star, o.line, err));
         open[depth] = label;
         before = depth;
@@ -157,14 +157,14 @@ static kn_status read_outline(kn_vtree_maker *maker, const char *name, const cha
 
 /* ---- Either ---- */
 
-static kn_status read_all(kn_source *source, kn_buffer *text, kn_error *err)
+kn_status kn_vread_all(kn_source *source, kn_buffer *text, size_t most, kn_error *err)
 {
     for (size_t chunk = 1 << 16, got = 1; got > 0;) {
         char *room = kn_buffer_reserve(text, chunk);
         if (!room) return kn_fail_memory(err, text->ctx, "verifying");
         KN_TRY(kn_source_read(source, room, chunk, &got, err));
         text->size += got;
-        if (text->size > LARGEST) return kn_fail(err, KN_INPUT, "%s: larger than 1 GiB", kn_source_name(source));
+        if (text->size > most) return kn_fail(err, KN_INPUT, "%s: larger than 1 GiB", kn_source_name(source));
     }
     return KN_OK;
 }
@@ -175,7 +175,7 @@ kn_status kn_vtree_read_file(kn_vtree_maker *maker, kn_context *ctx, const kn_hi
     kn_buffer  all;
     kn_buffer_init(&all, ctx);
     KN_TRY(kn_source_open(&source, ctx, spec->path, err));
-    kn_status   st = read_all(source, &all, err);
+    kn_status   st = kn_vread_all(source, &all, LARGEST, err);
     const char *text = all.data, *name = kn_source_name(source);
     size_t      size = all.size;
     if (st == KN_OK && size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {

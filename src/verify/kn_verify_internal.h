@@ -15,6 +15,7 @@
 
 #include "kn_arena.h"
 #include "kn_hash.h"
+#include "kn_sort.h"
 #include "kn_string.h"
 #include "kn_value.h"
 #include "kn_verify_problems.h"
@@ -24,7 +25,28 @@ __extension__ typedef __int128 kn_i128;
 #define KN_V_NONE UINT32_MAX          /* no such thing                        */
 #define KN_V_MISSING (UINT32_MAX - 1) /* as a value: the cell holds nothing   */
 
-/* ---- Texts by number ---- */
+/* An array of `count` numbers that are all KN_V_NONE. */
+static inline uint32_t *kn_varray_none(kn_arena *arena, size_t count)
+{
+    uint32_t *array = kn_arena_array(arena, count, sizeof *array);
+    return array ? memset(array, 0xff, count * sizeof *array) : NULL;
+}
+
+/* Where the first record with this key or a greater one is, in a list sorted by keys; count: there is none. */
+static inline size_t kn_vsorted_find(const kn_sort_record *list, size_t count, uint64_t key)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- Texts and words by number (texts.c) ---- */
 
 /* Texts → dense numbers. One thread at a time. */
 typedef struct kn_texts {
@@ -39,9 +61,33 @@ typedef struct kn_texts {
 void kn_texts_init(kn_texts *t, kn_context *ctx);
 void kn_texts_free(kn_texts *t);
 
-/* The number of a text, new or known; KN_V_NONE: memory is out. `copy`: the bytes are kept here. */
+/* The number of a text, new or known; KN_V_NONE: out of memory. `copy`: the bytes are kept here. */
 uint32_t kn_texts_add(kn_texts *t, kn_string text, bool copy);
 uint32_t kn_texts_find(const kn_texts *t, kn_string text); /* KN_V_NONE: not there */
+
+/* Words → dense numbers, in the order in which they come. {.ctx = ctx} is empty. One thread at a time. */
+typedef struct kn_vnumbers {
+    kn_context *ctx;
+    uint64_t   *words; /* + 1; 0: free */
+    uint32_t   *numbers;
+    size_t      size;
+    uint32_t    count;
+} kn_vnumbers;
+
+bool kn_vnumbers_grow(kn_vnumbers *n); /* false: out of memory */
+void kn_vnumbers_free(kn_vnumbers *n);
+
+/* The number of a word below UINT64_MAX, new (`count` as it was before) or known; KN_V_NONE: out of memory. */
+static inline uint32_t kn_vnumbers_add(kn_vnumbers *n, uint64_t word)
+{
+    if ((size_t)n->count * 2 >= n->size && !kn_vnumbers_grow(n)) return KN_V_NONE;
+    size_t at = kn_hash_word(++word) & (n->size - 1);
+    for (; n->words[at]; at = (at + 1) & (n->size - 1))
+        if (n->words[at] == word) return n->numbers[at];
+    n->words[at] = word;
+    n->numbers[at] = n->count;
+    return n->count++;
+}
 
 /* ---- Files (table/read.c) ---- */
 
@@ -105,10 +151,15 @@ typedef struct kn_vread_options {
     size_t                piece; /* bytes; 0: the usual size      */
 } kn_vread_options;
 
-/* What is wrong with the form of a file: anything that may differ from row to row although the cells do not. Calls `tell` with a
+/* What is wrong with the form of a file: anything that may differ from row to row although the cells do not. Calls `report` with a
  * sentence for each. */
 typedef void (*kn_vform_fn)(void *arg, const char *sentence);
-void kn_vform_judge(const kn_vtable *table, kn_vform_fn tell, void *arg);
+void kn_vform_judge(const kn_vtable *table, kn_vform_fn report, void *arg);
+
+/* All bytes of a source, appended. KN_INPUT: more than `most`, which is 1 GiB or SIZE_MAX. */
+struct kn_source;
+struct kn_buffer;
+KN_CHECK kn_status kn_vread_all(struct kn_source *source, struct kn_buffer *text, size_t most, kn_error *err);
 
 /* SHA-256 of a file's bytes; nothing is written where it cannot be read. */
 void kn_vdigest_file(const char *path, char out[65]);
@@ -132,11 +183,33 @@ static inline uint32_t kn_vcode(const kn_vcolumn *c, int64_t row)
     }
 }
 
+static inline void kn_vcode_set(kn_vcolumn *c, int64_t row, uint32_t code)
+{
+    switch (c->width) {
+    case 1: ((uint8_t *)c->codes)[row] = (uint8_t)code; break;
+    case 2: ((uint16_t *)c->codes)[row] = (uint16_t)code; break;
+    default: ((uint32_t *)c->codes)[row] = code; break;
+    }
+}
+
+/* to[code of `from`]: the number that `in`, whose texts are all different, has for the same text, or KN_V_NONE. false: out of
+ * memory. NULL: nothing is done. */
+bool kn_vcolumn_translate(uint32_t *to, kn_context *ctx, const kn_vcolumn *from, const kn_vcolumn *in);
+
+/* The first row that has a text, which some row has. */
+static inline int64_t kn_vcolumn_first(const kn_vcolumn *c, uint32_t code)
+{
+    int64_t row = 0;
+    while (kn_vcode(c, row) != code) row++;
+    return row;
+}
+
 /* ---- What texts mean (domain.c) ---- */
 
 /* The values of a column of the original (and of the population, where there is one), in their own order. */
 typedef struct kn_vdomain {
     kn_context     *ctx;
+    kn_arena        arena; /* of all arrays */
     kn_type         type;
     const char     *format; /* of dates; NULL: unknown or none */
     kn_value_rules  rules;
@@ -264,6 +337,7 @@ typedef struct kn_vkey {
     const kn_vcolumn *column;
     const uint32_t   *translate; /* of the column's codes; NULL: the codes themselves     */
     const uint32_t   *direct;    /* with column NULL: the numbers                        */
+    const bool       *omit;      /* with both NULL: the rows to leave out; NULL: none     */
     const int64_t    *rows;      /* look at row rows[i] of the column; NULL: at row i     */
 } kn_vkey;
 
@@ -273,16 +347,6 @@ KN_CHECK kn_status kn_vgroup(kn_vgroups *out, kn_context *ctx, int64_t rows, con
 void               kn_vgroups_free(kn_vgroups *groups);
 
 /* ---- The whole verification ---- */
-
-typedef struct kn_vreport {
-    kn_verify_report   base;
-    kn_context        *ctx;
-    kn_arena           arena;
-    const char        *list[KN_VERIFY_PROBLEMS];
-    const char        *open[KN_VERIFY_OPEN];
-    kn_verified_model *models;
-    bool               failed; /* something was wrong */
-} kn_vreport;
 
 /* A column that is copied: sensitive, kept or weight; or an identifier that became a pseudonym. */
 typedef struct kn_vcopy {
@@ -300,7 +364,9 @@ typedef struct kn_verifier {
     kn_context              *ctx;
     const kn_spec           *spec;
     const kn_verify_options *options;
-    kn_vreport              *report;
+    kn_verify_report        *report;
+    kn_vnotes               *notes;
+    kn_arena                 arena; /* what lasts as long as the verification */
     kn_timezone             *zone;
     kn_vtable               *original, *release, *population;
     int                      quasi_count;
@@ -326,37 +392,32 @@ typedef struct kn_verifier {
     bool         linked;   /* the release shows which rows are one person's                      */
 } kn_verifier;
 
-/* Notes what is wrong. The first 100 are kept; the report is not ok any more. */
-void kn_vproblem(kn_verifier *v, const char *format, ...) KN_PRINTF(2, 3);
-
-/* Notes what could not be decided: nothing is wrong for it. */
-void kn_vopen(kn_verifier *v, const char *format, ...) KN_PRINTF(2, 3);
-
-/* Are the cells of a copied column spelled as a release spells them, or each as in the original (_form.c)? */
+/* Are the cells of a copied column spelled as a release spells them, or each as in the original (table/form.c)? */
 KN_CHECK kn_status kn_verify_spelling(kn_verifier *v, kn_vcopy *c, kn_error *err);
 
-/* Cells of copied columns that are spelled in a way of their own, and the file's form (_form.c). */
+/* Cells of copied columns that are spelled in a way of their own, and the file's form (table/form.c). */
 void kn_verify_form(kn_verifier *v);
 
-/* Originals that are left out because a quasi-identifier is missing (_rules.c). */
+/* Originals that are left out because a quasi-identifier is missing (table/rules.c). */
 KN_CHECK kn_status kn_verify_dropped(kn_verifier *v, kn_error *err);
 
 /* The checks, each in a file of its own; what does not hold becomes a problem. */
-KN_CHECK kn_status kn_verify_rows(kn_verifier *v, kn_error *err);    /* columns, suppressed rows, budget (_rules.c)  */
-KN_CHECK kn_status kn_verify_map(kn_verifier *v, kn_error *err);     /* with a row map                    (_map.c)   */
-KN_CHECK kn_status kn_verify_match(kn_verifier *v, kn_error *err);   /* without one                       (_match.c) */
-KN_CHECK kn_status kn_verify_levels(kn_verifier *v, kn_error *err);  /* one level per column?             (_levels.c) */
-KN_CHECK kn_status kn_verify_models(kn_verifier *v, kn_error *err);  /* every promise                     (_models.c) */
-KN_CHECK kn_status kn_verify_metrics(kn_verifier *v, kn_error *err); /* what was lost                     (_metrics.c) */
-KN_CHECK kn_status kn_verify_dependencies(kn_verifier *v, kn_error *err); /* those declared          (_dependencies.c) */
+KN_CHECK kn_status kn_verify_rows(kn_verifier *v, kn_error *err);    /* columns, suppressed rows, budget (table/rules.c)  */
+KN_CHECK kn_status kn_verify_map(kn_verifier *v, kn_error *err);     /* with a row map                    (table/map.c)   */
+KN_CHECK kn_status kn_verify_match(kn_verifier *v, kn_error *err);   /* without one                       (table/match.c) */
+KN_CHECK kn_status kn_verify_levels(kn_verifier *v, kn_error *err);  /* one level per column?             (table/levels.c) */
+KN_CHECK kn_status kn_verify_models(kn_verifier *v, kn_error *err);  /* every promise                     (table/models.c) */
+KN_CHECK kn_status kn_verify_metrics(kn_verifier *v, kn_error *err); /* what was lost                     (table/metrics.c) */
+KN_CHECK kn_status kn_verify_dependencies(kn_verifier *v, kn_error *err); /* those declared          (table/dependencies.c) */
 
-/* Whether the release shows which rows are one person's (_linked.c); without an `entity` the persons are those of the
+/* Whether the release shows which rows are one person's (table/linked.c); without an `entity` the persons are those of the
  * identifier whose pseudonym links rows. */
 const kn_attribute *kn_verify_link_column(const kn_verifier *v); /* that identifier; NULL: none */
 KN_CHECK kn_status  kn_verify_find_links(kn_verifier *v, kn_error *err);
 
-/* Persons by what they show with all their rows. */
+/* Persons by what they show with all their rows. Ends with its arena. */
 typedef struct kn_vlinked {
+    kn_arena   room;
     int64_t    signatures;
     int64_t   *persons;      /* per signature                                          */
     int64_t   *starts;       /* signatures + 1: its positions                          */
@@ -365,20 +426,21 @@ typedef struct kn_vlinked {
 } kn_vlinked;
 
 KN_CHECK kn_status kn_vlinked_make(kn_vlinked *out, kn_verifier *v, const kn_vkey *person, kn_error *err);
-void               kn_vlinked_free(kn_vlinked *linked);
 
-/* Is everybody shown with all their rows, or with none? As far as it can be told whose row is whose. */
+/* Is everybody shown with all their rows, or with none? As far as it is known whose row is whose. */
 KN_CHECK kn_status kn_vlinked_whole(kn_verifier *v, kn_error *err);
 
-KN_CHECK kn_status kn_verify_summary(kn_verifier *v, kn_error *err); /* published statistics             (_summary.c) */
+KN_CHECK kn_status kn_verify_summary(kn_verifier *v, kn_error *err); /* published statistics             (table/summary.c) */
 
 /* How many people of the population (in units of *unit) each class's cells stand for, and whether somebody of it is in no
- * class (_population.c). */
+ * class (table/population.c). */
 KN_CHECK kn_status kn_verify_population(kn_verifier *v, int64_t *people, int64_t *unit, bool *absent, kn_error *err);
 
-/* Which tuples of released texts stand for a tuple of values (_cover.c): a trie over the classes' cells. */
+/* Which tuples of released texts stand for a tuple of values (table/cover.c): a trie over the classes' cells. Ends with its
+ * arena. */
 typedef struct kn_vcover {
     kn_verifier *v;
+    kn_arena     room;
     int          depth;
     uint32_t    *order;  /* classes, sorted by their texts' numbers, column by column                        */
     uint32_t    *codes;  /* class × depth                                                                    */
@@ -390,7 +452,6 @@ typedef struct kn_vcover {
 
 /* `by_level`: where a column was generalized to one level, a label stands for what lies below it there alone. */
 KN_CHECK kn_status kn_vcover_make(kn_vcover *out, kn_verifier *v, bool by_level, kn_error *err);
-void               kn_vcover_free(kn_vcover *cover);
 
 /* Calls `found` with each class that covers the values (one per quasi-identifier). Stops where it returns false. */
 typedef bool (*kn_vcover_fn)(void *arg, uint32_t class_number);
@@ -428,7 +489,7 @@ typedef struct kn_vreference {
 bool kn_vmodel_holds(const kn_model *m, int64_t size, const kn_vhistogram *h, const kn_vreference *r, double *reached);
 
 /* A histogram of the rows of a position becomes that of the worst node they may be dealt to, one row per person
- * (_linked.c); `values` and `counts` have room for h->count each. */
+ * (table/linked.c); `values` and `counts` are arrays of h->count. */
 void kn_vlinked_deal(kn_vhistogram *h, uint32_t *values, int64_t *counts, int64_t persons);
 
 /* What every class must hold at least, whichever model says so; at least 1. */

@@ -5,23 +5,54 @@
 #define KN_VERIFY_PROBLEMS_H
 
 #include <kanon/verify.h>
-#include <stdarg.h>
 #include <stdbool.h>
 
 #include "kn_arena.h"
 
 enum { KN_VERIFY_PROBLEMS = 100 }; /* so many are kept */
 
-/* Adds one to a list of so many, its text in the arena; `more` is set where there is no room or memory for it. */
-void kn_verify_problem_add(const char **list, int *count, bool *more, kn_arena *arena, const char *format, va_list args)
-    KN_PRINTF(5, 0);
+/* Where a report has the fields that all shapes have. */
+typedef struct kn_vhead {
+    bool                     *ok;
+    kn_outcome               *outcome;
+    kn_assignment            *assignment;
+    int                      *model_count, *problem_count, *open_count;
+    const kn_verified_model **models;
+    const char *const       **problems, *const **open;
+    bool                     *more_problems;
+} kn_vhead;
 
-/* The same for what could not be decided, of which KN_VERIFY_OPEN are kept. */
-void kn_verify_open_add(const char **list, int *count, kn_arena *arena, const char *sentence);
+#define KN_VHEAD(r)                                                                                                            \
+    (kn_vhead)                                                                                                                 \
+    {                                                                                                                          \
+        &(r)->ok, &(r)->outcome, &(r)->assignment, &(r)->model_count, &(r)->problem_count, &(r)->open_count, &(r)->models,     \
+            &(r)->problems, &(r)->open, &(r)->more_problems                                                                    \
+    }
 
-/* `counted`: every promise was looked at; otherwise those that have no figure are open. */
-kn_outcome kn_verify_outcome(bool failed, kn_assignment assignment, bool counted, const kn_verified_model *models,
-                             int count);
+/* What a report keeps of its own; the arena lasts as long as the report. */
+typedef struct kn_vnotes {
+    kn_vhead           head;
+    kn_arena           arena;
+    const char        *problems[KN_VERIFY_PROBLEMS];
+    const char        *open[KN_VERIFY_OPEN];
+    kn_verified_model *models; /* the spec's; `reached` is NAN */
+    bool               failed; /* something is wrong           */
+} kn_vnotes;
+
+/* Fills in the head of a report that is all zero. */
+KN_CHECK kn_status kn_vnotes_init(kn_vnotes *notes, kn_vhead head, kn_context *ctx, const kn_spec *spec, kn_error *err);
+
+/* Notes what is wrong. The first 100 are kept; the release fails from now on. */
+void kn_vproblem(kn_vnotes *notes, const char *format, ...) KN_PRINTF(2, 3);
+
+/* Notes what could not be decided: the release does not fail because of it. */
+void kn_vopen(kn_vnotes *notes, const char *format, ...) KN_PRINTF(2, 3);
+
+/* A sentence for every kind of caller that reports to a function: `notes` is a kn_vnotes. */
+void kn_vproblem_sentence(void *notes, const char *sentence);
+
+/* The answer. `counted`: every promise was looked at; otherwise those that have no figure are open. */
+void kn_vnotes_judge(kn_vnotes *notes, bool counted);
 
 /* Ends a call that kn_deadline_set gave so many seconds, 0: none. What the deadline stopped was not decided. */
 KN_CHECK kn_status kn_verify_in_time(kn_context *ctx, double seconds, kn_status status, kn_error *err);

@@ -4,10 +4,7 @@
  * work, so that the answer is the same on every machine; only a time limit that the caller asked for looks at a clock.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <kanon/verify.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "kn_context.h"
 #include "kn_error.h"
@@ -33,19 +30,14 @@ const char *kn_outcome_name(kn_outcome outcome)
     return "";
 }
 
-kn_outcome kn_verify_outcome(bool failed, kn_assignment assignment, bool counted, const kn_verified_model *models,
-                             int count)
+void kn_vnotes_judge(kn_vnotes *n, bool counted)
 {
-    if (failed || assignment == KN_ASSIGNMENT_REFUTED) return KN_OUTCOME_FAILS;
-    for (int i = 0; i < count; i++)
-        if (!models[i].holds && (counted || !isnan(models[i].reached))) return KN_OUTCOME_FAILS;
-    return counted && assignment == KN_ASSIGNMENT_PROVED ? KN_OUTCOME_HOLDS : KN_OUTCOME_UNDECIDED;
-}
-
-void kn_verify_open_add(const char **list, int *count, kn_arena *arena, const char *sentence)
-{
-    const char *copy = *count < KN_VERIFY_OPEN ? kn_arena_strndup(arena, sentence, strlen(sentence)) : NULL;
-    if (copy) list[(*count)++] = copy;
+    bool fails = n->failed || *n->head.assignment == KN_ASSIGNMENT_REFUTED;
+    bool proved = counted && *n->head.assignment == KN_ASSIGNMENT_PROVED;
+    for (int i = 0; i < *n->head.model_count; i++)
+        fails = fails || (!n->models[i].holds && (counted || !isnan(n->models[i].reached)));
+    *n->head.outcome = fails ? KN_OUTCOME_FAILS : proved ? KN_OUTCOME_HOLDS : KN_OUTCOME_UNDECIDED;
+    *n->head.ok = *n->head.outcome == KN_OUTCOME_HOLDS;
 }
 
 kn_status kn_verify_in_time(kn_context *ctx, double seconds, kn_status status, kn_error *err)

@@ -9,10 +9,9 @@
 #include "kn_error.h"
 #include "kn_source.h"
 #include "kn_string.h"
+#include "kn_verify_internal.h"
 
 #define WHAT "verifying"
-
-enum { CHUNK = 1 << 16 };
 
 /* One line without its end; false at the end of the text. */
 static bool next_line(const kn_buffer *text, size_t *at, kn_string *line)
@@ -62,12 +61,7 @@ static kn_status read_file(int64_t **out, int64_t *count, kn_context *ctx, const
     kn_buffer  text;
     KN_TRY(kn_source_open(&source, ctx, path, err));
     kn_buffer_init(&text, ctx);
-    kn_status st = KN_OK;
-    for (size_t got = 1; st == KN_OK && got > 0; text.size += got) {
-        char *room = kn_buffer_reserve(&text, CHUNK);
-        st = room ? kn_source_read(source, room, CHUNK, &got, err) : kn_fail_memory(err, ctx, WHAT);
-        if (st != KN_OK) got = 0;
-    }
+    kn_status st = kn_vread_all(source, &text, SIZE_MAX, err);
     if (st == KN_OK) st = parse(out, count, ctx, &text, path, what, err);
     kn_buffer_free(&text);
     kn_source_free(source);

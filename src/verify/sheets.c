@@ -33,15 +33,6 @@ int kn_vsheets_find(const kn_vsheets *s, const char *name)
 
 /* ---- Codes ---- */
 
-static void put(kn_vcolumn *c, int64_t row, uint32_t code)
-{
-    switch (c->width) {
-    case 1: ((uint8_t *)c->codes)[row] = (uint8_t)code; break;
-    case 2: ((uint16_t *)c->codes)[row] = (uint16_t)code; break;
-    default: ((uint32_t *)c->codes)[row] = code; break;
-    }
-}
-
 typedef struct settling {
     kn_vsheets               *sheets;
     kn_vsheet                *sheet;
@@ -74,7 +65,7 @@ static kn_status drop_missing(const settling *s, kn_vsheet_column *column, kn_st
     for (int64_t row = 0; row < s->sheet->rows; row++) {
         uint32_t code = kn_vcode(c, row), now = code < count && to[code] != KN_V_NONE ? to[code] : kept;
         column->missing += now == kept;
-        if (now != code) put(c, row, now);
+        if (now != code) kn_vcode_set(c, row, now);
     }
     kn_free(to);
     c->texts = texts;
@@ -90,7 +81,7 @@ static kn_status narrow(const settling *s, kn_vsheet_column *column, kn_error *e
     if (narrower.width == 4) return KN_OK;
     narrower.codes = kn_alloc_array(s->sheets->ctx, (size_t)s->sheet->rows + 1, (size_t)narrower.width);
     if (!narrower.codes) return no_memory(s->sheets, err);
-    for (int64_t row = 0; row < s->sheet->rows; row++) put(&narrower, row, kn_vcode(&column->cells, row));
+    for (int64_t row = 0; row < s->sheet->rows; row++) kn_vcode_set(&narrower, row, kn_vcode(&column->cells, row));
     kn_free(column->cells.codes);
     column->cells = narrower;
     return KN_OK;

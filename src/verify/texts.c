@@ -1,7 +1,7 @@
-/* texts.c: texts → dense numbers: an open-addressing table of hash halves and numbers.
+/* texts.c: texts → dense numbers: an open-addressing table of hash halves and numbers; the same for words of 64 bits.
  *
  * A hash only says where to look; texts are compared byte by byte. Cost: O(1) expected per text; 8 to 16 bytes per slot,
- * 16 per text, and its bytes where they are kept here.
+ * 16 per text, and its bytes where they are kept here. 24 to 48 bytes per word.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
@@ -45,26 +45,27 @@ static bool grow(kn_texts *t)
     return true;
 }
 
+/* The slot of a text, or the free one where it belongs. */
+static inline size_t slot_of(const kn_texts *t, kn_string text, uint32_t hash)
+{
+    size_t at = hash & t->mask;
+    while (t->slots[at] &&
+           ((uint32_t)(t->slots[at] >> 32) != hash || !kn_string_equal(t->texts[(uint32_t)t->slots[at] - 1], text)))
+        at = (at + 1) & t->mask;
+    return at;
+}
+
 uint32_t kn_texts_add(kn_texts *t, kn_string text, bool copy)
 {
     if (!grow(t)) return KN_V_NONE;
     uint32_t hash = half(text);
-    size_t   at = hash & t->mask;
-    for (; t->slots[at]; at = (at + 1) & t->mask) {
-        uint32_t number = (uint32_t)t->slots[at] - 1;
-        if ((uint32_t)(t->slots[at] >> 32) == hash && kn_string_equal(t->texts[number], text)) return number;
-    }
+    size_t   at = slot_of(t, text, hash);
+    if (t->slots[at]) return (uint32_t)t->slots[at] - 1;
     void *texts = t->texts;
     if (t->count >= KN_V_MISSING - 1 || !kn_grow(t->ctx, &texts, &t->capacity, (size_t)t->count + 1, sizeof *t->texts))
         return KN_V_NONE;
     t->texts = texts;
-    if (copy) {
-        char *bytes = kn_arena_bytes(&t->bytes, text.size + 1);
-        if (!bytes) return KN_V_NONE;
-        if (text.size) memcpy(bytes, text.data, text.size);
-        bytes[text.size] = '\0';
-        text.data = bytes;
-    }
+    if (copy && !(text.data = kn_arena_strndup(&t->bytes, text.data, text.size))) return KN_V_NONE;
     t->texts[t->count] = text;
     t->slots[at] = (uint64_t)hash << 32 | (t->count + 1);
     return t->count++;
@@ -72,11 +73,41 @@ uint32_t kn_texts_add(kn_texts *t, kn_string text, bool copy)
 
 uint32_t kn_texts_find(const kn_texts *t, kn_string text)
 {
-    if (!t->slots) return KN_V_NONE;
-    uint32_t hash = half(text);
-    for (size_t at = hash & t->mask; t->slots[at]; at = (at + 1) & t->mask) {
-        uint32_t number = (uint32_t)t->slots[at] - 1;
-        if ((uint32_t)(t->slots[at] >> 32) == hash && kn_string_equal(t->texts[number], text)) return number;
+    size_t at = t->slots ? slot_of(t, text, half(text)) : 0;
+    return t->slots && t->slots[at] ? (uint32_t)t->slots[at] - 1 : KN_V_NONE;
+}
+
+bool kn_vcolumn_translate(uint32_t *to, kn_context *ctx, const kn_vcolumn *from, const kn_vcolumn *in)
+{
+    kn_texts texts;
+    bool     good = to != NULL;
+    kn_texts_init(&texts, ctx);
+    for (uint32_t t = 0; good && t < in->count; t++) good = kn_texts_add(&texts, in->texts[t], false) == t;
+    for (uint32_t t = 0; good && t < from->count; t++) to[t] = kn_texts_find(&texts, from->texts[t]);
+    kn_texts_free(&texts);
+    return good;
+}
+
+void kn_vnumbers_free(kn_vnumbers *n)
+{
+    kn_free(n->words);
+    kn_free(n->numbers);
+}
+
+bool kn_vnumbers_grow(kn_vnumbers *n)
+{
+    kn_vnumbers more = {.ctx = n->ctx, .size = n->size ? n->size * 2 : 256, .count = n->count};
+    more.words = kn_alloc_array_zero(n->ctx, more.size, sizeof *more.words);
+    more.numbers = kn_alloc_array(n->ctx, more.size, sizeof *more.numbers);
+    bool good = more.words && more.numbers;
+    for (size_t i = 0; good && i < n->size; i++) {
+        if (!n->words[i]) continue;
+        size_t at = kn_hash_word(n->words[i]) & (more.size - 1);
+        while (more.words[at]) at = (at + 1) & (more.size - 1);
+        more.words[at] = n->words[i];
+        more.numbers[at] = n->numbers[i];
     }
-    return KN_V_NONE;
+    kn_vnumbers_free(good ? n : &more);
+    if (good) *n = more;
+    return good;
 }

@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "kn_alloc.h"
 #include "kn_database_report.h"
@@ -20,12 +19,6 @@
 #include "kn_targets.h"
 
 /* ---- The target ---- */
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
 
 static const char *without_scheme(const char *name)
 {
@@ -47,7 +40,7 @@ static bool lies_in(kn_database_run *run, const char *path, const char *folder)
 {
     const char *slash = strrchr(path, '/');
     char       *parent = slash ? kn_arena_strndup(&run->all.scratch, path, (size_t)(slash - path) + 1) : NULL;
-    return same_file(parent ? parent : ".", folder);
+    return kn_targets_same(parent ? parent : ".", folder);
 }
 
 static kn_status check_target(kn_database_run *run, kn_error *err)
@@ -55,7 +48,7 @@ static kn_status check_target(kn_database_run *run, kn_error *err)
     const char      *output = run->all.spec->output, *input = run->all.spec->inputs[0];
     kn_database_kind kind = kn_database_kind_of(output);
     if (kind == KN_DATABASE_POSTGRES) return KN_OK;
-    if (same_file(without_scheme(output), without_scheme(input)))
+    if (kn_targets_same(without_scheme(output), without_scheme(input)))
         return kn_fail(err, KN_USAGE, "the output would overwrite the input");
     if (kn_database_kind_of(input) == KN_DATABASE_FOLDER && lies_in(run, run->all.base, input))
         return kn_fail(err, KN_USAGE, "the output would lie in the folder that is read");
@@ -155,7 +148,7 @@ static kn_status check_kept(kn_database_run *run, kn_error *err)
                            "quasi-identifier");
 }
 
-/* As of a table: a sensitive column that nearly tells its owner, or may hold anything, is published as it is. */
+/* As of a table: a sensitive column that nearly identifies its owner, or may hold anything, is published as it is. */
 static kn_status note_sensitive(kn_database_run *run, kn_error *err)
 {
     for (int t = 0; t < run->db->table_count; t++) {

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kn_alloc.h"
@@ -39,23 +38,13 @@ static kn_status find_promises(kn_database_run *run, kn_error *err)
 
 /* ---- Methods ---- */
 
-static kn_relational_method method_of(kn_method method)
-{
-    switch (method) {
-    case KN_METHOD_MIRACLE_X: return KN_RELATIONAL_MIRACLE_X;
-    case KN_METHOD_MIRACLE_X_LEVEL: return KN_RELATIONAL_MIRACLE_X_LEVEL;
-    case KN_METHOD_DMIRACLE: return KN_RELATIONAL_DMIRACLE;
-    default: return KN_RELATIONAL_MIRACLE;
-    }
-}
-
 static kn_status cluster(kn_database_run *run, bool *found, kn_error *err)
 {
     const kn_spec         *spec = run->all.spec;
     kn_relational_problem  problem = KN_RELATIONAL_PROBLEM_INIT;
     kn_relational_counters c = {0};
     problem.forest = run->forest;
-    problem.method = method_of(spec->method);
+    problem.method = spec->method;
     problem.k = run->k;
     problem.threshold = spec->threshold;
     problem.climit = spec->climit;
@@ -141,37 +130,11 @@ static kn_status measure_plan(kn_database_run *run, kn_error *err)
     return KN_OK;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* How many classes there are of each size; `sizes` is sorted. */
-static kn_status count_sizes(kn_database_run *run, int64_t *sizes, size_t count, const kn_size_count **out,
-                             int *out_count, kn_error *err)
-{
-    size_t different = 0;
-    qsort(sizes, count, sizeof *sizes, ascending);
-    for (size_t i = 0; i < count; i++) different += i == 0 || sizes[i] != sizes[i - 1];
-    kn_size_count *list = kn_release_room(&run->all, run->all.arena, different, sizeof *list, err);
-    if (!list) return KN_MEMORY;
-    size_t at = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0 && sizes[i] != sizes[i - 1]) at++;
-        list[at].size = sizes[i];
-        list[at].classes++;
-        list[at].rows += sizes[i];
-    }
-    *out = list;
-    *out_count = (int)different;
-    return KN_OK;
-}
-
 static kn_status sizes_before(kn_database_run *run, kn_error *err)
 {
     const kn_forest *f = run->forest;
-    size_t           count = 0;
+    kn_release_head *head = run->all.head;
+    int64_t          count = 0;
     int64_t         *sizes = kn_alloc_array(run->all.ctx, (size_t)f->entities + 1, sizeof *sizes);
     if (!sizes) return kn_fail_memory(err, run->all.ctx, "making a release");
     for (int64_t e = 0; e < f->entities; e++) { /* equal trees are neighbours */
@@ -180,8 +143,8 @@ static kn_status sizes_before(kn_database_run *run, kn_error *err)
         sizes[count - 1]++;
     }
     kn_status st =
-        count_sizes(run, sizes, count, &run->result->head.sizes_before, &run->result->head.size_count_before, err);
-    run->result->head.k_before = sizes[0];
+        kn_release_sizes_of(&run->all, sizes, sizes, count, &head->sizes_before, &head->size_count_before, err);
+    if (st == KN_OK) head->k_before = head->sizes_before[0].size;
     kn_free(sizes);
     return st;
 }
@@ -192,7 +155,8 @@ static kn_status sizes_after(kn_database_run *run, kn_error *err)
     int64_t                *sizes = kn_alloc_array(run->all.ctx, (size_t)plan->classes + 1, sizeof *sizes);
     if (!sizes) return kn_fail_memory(err, run->all.ctx, "making a release");
     for (uint32_t c = 0; c < plan->classes; c++) sizes[c] = kn_database_plan_size(plan, c);
-    kn_status st = count_sizes(run, sizes, plan->classes, &run->result->head.sizes, &run->result->head.size_count, err);
+    kn_status st = kn_release_sizes_of(&run->all, sizes, sizes, plan->classes, &run->all.head->sizes,
+                                       &run->all.head->size_count, err);
     kn_free(sizes);
     return st;
 }

@@ -146,7 +146,7 @@ static kn_status make_map(kn_database_run *run, kn_error *err)
     for (int64_t r = 0; ok && r < table->rows; r++) {
         uint32_t code = kn_column_code(key, r);
         uint32_t number = code < key->dict.count ? key_number(kn_dictionary_text(&key->dict, code)) : 0;
-        /* A key that is none is the verifier's to find: it is told that nobody is behind it. */
+        /* A key that is none is the verifier's to find: the map names nobody for it. */
         run->map[r] = number > 0 && number <= rows ? (int64_t)original_of(run, entity, row_of_key[number]) : -1;
     }
     kn_free(row_of_key);

@@ -34,6 +34,6 @@ KN_CHECK kn_status kn_records_run_verify(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_records_run_publish(kn_release_run *run, kn_error *err);
 
 /* How both the original and the release are read. */
-kn_records_options kn_records_run_reading(const kn_records_run *run);
+kn_records_options kn_records_reading(const kn_spec *spec);
 
 #endif

@@ -8,7 +8,6 @@
 #include <kanon/database.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "kn_alloc.h"
 #include "kn_database_roles.h"
@@ -20,23 +19,22 @@
 
 /* ---- Reading ---- */
 
-kn_records_options kn_records_run_reading(const kn_records_run *run)
+kn_records_options kn_records_reading(const kn_spec *spec)
 {
     kn_records_options options = KN_RECORDS_OPTIONS_INIT;
-    options.record = run->all.spec->record;
-    options.classes = run->all.spec->classes;
-    options.class_count = run->all.spec->class_count;
-    options.delimiter = run->all.spec->csv.delimiter;
+    options.record = spec->record;
+    options.classes = spec->classes;
+    options.class_count = spec->class_count;
+    options.delimiter = spec->csv.delimiter;
     return options;
 }
 
 static kn_status open_output(kn_release_run *run, kn_error *err)
 {
     const char *output = run->spec->output;
-    struct stat x, y;
     if (strcmp(output, "-") == 0)
         return kn_fail(err, KN_USAGE, "records are released to a file: --output FILE is needed");
-    if (stat(output, &x) == 0 && stat(run->spec->inputs[0], &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino)
+    if (kn_targets_same(output, run->spec->inputs[0]))
         return kn_fail(err, KN_USAGE, "the output would overwrite the input");
     KN_TRY(kn_targets_check(run->ctx, run->spec, output, err));
     run->base = output;
@@ -47,7 +45,7 @@ static kn_status open_output(kn_release_run *run, kn_error *err)
 static kn_status read_records(kn_records_run *run, kn_error *err)
 {
     const kn_spec     *spec = run->all.spec;
-    kn_records_options options = kn_records_run_reading(run);
+    kn_records_options options = kn_records_reading(spec);
     bool               database = spec->table_count > 0;
     KN_TRY(kn_release_originals(&run->all, spec->inputs, spec->inputs, 1, !database, err));
     const char *snapshot = kn_input_mark_snapshot(run->all.originals.marks[0]);
@@ -194,7 +192,7 @@ static kn_status measure(kn_release_run *all, kn_error *err)
 
 /* ---- The shape ---- */
 
-/* Cuts at or below each value: 1 for itself, and the product over its children where it makes room for them. Children come
+/* Cuts at or below each value: 1 for itself, and the product over its children where it gives way to them. Children come
  * behind their parent. */
 static kn_status count_cuts(const kn_records_run *run, int64_t *out, kn_error *err)
 {

@@ -7,9 +7,12 @@
 #include <kanon/verify.h>
 #include <string.h>
 
+#include "kn_context.h"
+#include "kn_digest.h"
 #include "kn_error.h"
 #include "kn_extras.h"
-#include "kn_records.h"
+#include "kn_options.h"
+#include "kn_records_run.h"
 
 typedef struct form {
     kn_context    *ctx;
@@ -21,14 +24,10 @@ static kn_status look(void *state, void (*tell)(void *arg, const char *sentence)
 {
     const form        *f = state;
     const kn_spec     *spec = f->spec;
-    kn_records_options read = KN_RECORDS_OPTIONS_INIT;
+    kn_records_options read = kn_records_reading(spec);
     kn_records        *before = NULL, *after = NULL;
-    read.record = spec->record;
-    read.classes = spec->classes;
-    read.class_count = spec->class_count;
-    read.delimiter = spec->csv.delimiter;
-    kn_status st = spec->table_count > 0 ? kn_records_read_database(&before, f->ctx, f->original, spec, err)
-                                         : kn_records_read(&before, f->ctx, f->original, &read, err);
+    kn_status          st = spec->table_count > 0 ? kn_records_read_database(&before, f->ctx, f->original, spec, err)
+                                                  : kn_records_read(&before, f->ctx, f->original, &read, err);
     read.released = true;
     if (st == KN_OK) st = kn_records_read(&after, f->ctx, f->release, &read, err);
     if (st == KN_OK)
@@ -38,14 +37,31 @@ static kn_status look(void *state, void (*tell)(void *arg, const char *sentence)
     return st;
 }
 
+/* The release's digest is made on a thread of its own meanwhile. */
+static kn_status verify_and_digest(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                                   const kn_records_verify_options *options, const char *release, kn_error *err)
+{
+    kn_digest_job     *digest = NULL;
+    const char *const *texts = NULL;
+    kn_status          st = release ? kn_digest_start(&digest, ctx, &release, 1, err) : KN_OK;
+    if (st == KN_OK) st = kn_verify_records_files(out, ctx, spec, options, err);
+    if (st == KN_OK && digest) st = kn_digest_wait(digest, &texts, err);
+    if (st == KN_OK && digest) memcpy((*out)->sha256, texts[0], sizeof(*out)->sha256);
+    kn_digest_free(digest);
+    if (st != KN_OK) {
+        kn_records_verify_report_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
 kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
                             const kn_records_verify_options *options, kn_error *err)
 {
     kn_records_verify_options own = KN_RECORDS_VERIFY_OPTIONS_INIT;
     *out = NULL;
-    if (options && options->size != sizeof *options)
-        return kn_fail(err, KN_USAGE, "verification options: the size field is not set");
-    if (options) own = *options;
+    KN_SERVE(ctx, err);
+    KN_TRY(kn_options_take(&own, sizeof own, options, "verification options", err));
     form f = {ctx, spec,
               own.original             ? own.original
               : spec->input_count == 1 ? spec->inputs[0]
@@ -55,5 +71,5 @@ kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, con
         return kn_fail(err, KN_USAGE, "the original of tree records is read twice: give a file, not standard input");
     if (!own.look_at_form) own.look_at_form = look;
     if (own.look_at_form == look) own.form_state = &f;
-    return kn_verify_records_files(out, ctx, spec, &own, err);
+    return verify_and_digest(out, ctx, spec, &own, f.release, err);
 }

@@ -29,6 +29,7 @@ typedef struct common {
 
 typedef struct watching {
     kn_records_run *run;
+    kn_arena        room;
     int             cls;
     common         *of;  /* per value */
     uint32_t       *own; /* of the record at hand */
@@ -55,7 +56,7 @@ static bool meet(watching *w, common *c, int64_t record)
     if (c->last == record + 1) return true;
     c->last = record + 1;
     if (c->records++ == 0) {
-        c->values = kn_alloc_array(w->run->all.ctx, (size_t)w->own_count + 1, sizeof *c->values);
+        c->values = kn_arena_array(&w->room, (size_t)w->own_count + 1, sizeof *c->values);
         if (!c->values) return false;
         if (w->own_count) memcpy(c->values, w->own, w->own_count * sizeof *w->own);
         c->count = w->own_count;
@@ -92,16 +93,12 @@ static kn_status look_at_class(watching *w, kn_error *err)
     uint64_t             widest = 0;
     for (int64_t i = 0; i < r->count; i++)
         if (r->start[i + 1] - r->start[i] > widest) widest = r->start[i + 1] - r->start[i];
-    w->of = kn_alloc_array_zero(w->run->all.ctx, v->nodes, sizeof *w->of);
-    w->own = kn_alloc_array(w->run->all.ctx, (size_t)widest + 1, sizeof *w->own);
-    bool ok = w->of && w->own;
+    w->of = kn_arena_array_zero(&w->room, v->nodes, sizeof *w->of);
+    w->own = kn_arena_array(&w->room, (size_t)widest + 1, sizeof *w->own);
+    bool ok = !w->room.failed;
     for (int64_t i = 0; i < r->count && ok; i++) ok = look_at(w, i);
-    for (uint32_t u = 0; u < v->nodes && w->of; u++) {
-        telling += w->of[u].records > 0 && w->of[u].count > 0;
-        kn_free(w->of[u].values);
-    }
-    kn_free(w->of);
-    kn_free(w->own);
+    for (uint32_t u = 0; u < v->nodes && ok; u++) telling += w->of[u].records > 0 && w->of[u].count > 0;
+    kn_arena_free(&w->room);
     if (!ok) return kn_fail_memory(err, w->run->all.ctx, warning);
     if (telling == 0) return KN_OK;
     return kn_release_note(
@@ -153,7 +150,7 @@ kn_status kn_records_run_warn(kn_release_run *all, kn_error *err)
     const kn_vocabulary *v = run->released->vocabulary;
     KN_TRY(warn_of_texts(run, err));
     for (int c = 0; c < v->class_count; c++) {
-        watching w = {.run = run, .cls = c};
+        watching w = {.run = run, .room = {.ctx = all->ctx}, .cls = c};
         if (v->sensitive[c] && !promised(run->all.spec, v->class_names[c])) KN_TRY(look_at_class(&w, err));
     }
     return KN_OK;

@@ -28,7 +28,7 @@ static kn_records_form release_form(const kn_records_run *run)
 /* What was written, by its bytes. */
 static kn_status read_back(kn_records_run *run, kn_error *err)
 {
-    kn_records_options options = kn_records_run_reading(run);
+    kn_records_options options = kn_records_reading(run->all.spec);
     options.form = release_form(run);
     options.released = true;
     return kn_records_read(&run->back, run->all.ctx, kn_output_temporary(run->all.output), &options, err);

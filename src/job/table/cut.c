@@ -153,7 +153,7 @@ static kn_status count_people(classes *c, kn_error *err)
         class_tuple(c, (int64_t)i, t.nodes + i * quasi);
         *find_slot(&t, t.nodes + i * quasi) = (int64_t)i + 1;
     }
-    uint32_t *nodes = ok ? t.nodes + n * quasi : NULL; /* room for one more */
+    uint32_t *nodes = ok ? t.nodes + n * quasi : NULL; /* one more tuple, as scratch */
     for (int64_t p = 0; ok && p < all->count; p++) {
         for (size_t q = 0; q < quasi; q++) nodes[q] = node_at(c, (int)q, all->leaves[(size_t)p * quasi + q]);
         int64_t found = *find_slot(&t, nodes);
@@ -189,7 +189,6 @@ static void view_class(const classes *c, int64_t i, kn_class_view *view, kn_hist
 static kn_status reach(const classes *c, kn_cut_figures *out, kn_error *err)
 {
     const kn_requirements  *r = c->run->requirements;
-    const kn_spec          *spec = c->run->all.spec;
     kn_requirements_scratch scratch = {0};
     kn_histogram *histograms = kn_alloc_array(c->run->all.ctx, (size_t)r->sensitive_count + 1, sizeof *histograms);
     if (!histograms) return kn_fail_memory(err, c->run->all.ctx, measuring);
@@ -206,25 +205,9 @@ static kn_status reach(const classes *c, kn_cut_figures *out, kn_error *err)
         if (kn_requirements_hold(r, &view, &scratch)) out->good_rows += view.rows;
         out->classes++;
     }
-    for (int m = 0; m < spec->model_count; m++)
-        if (spec->models[m].kind == KN_MODEL_AVERAGE_RISK)
-            out->reached[m] = out->persons > 0 ? (double)out->classes / (double)out->persons : 0;
     kn_requirements_scratch_free(&scratch);
     kn_free(histograms);
     return st;
-}
-
-kn_status kn_cut_sizes(kn_table_run *run, const int64_t *sizes, const int64_t *rows, int64_t count, kn_cut_figures *out,
-                       kn_error *err)
-{
-    kn_size_histogram h = {0};
-    KN_TRY(kn_size_histogram_make(&h, run->all.ctx, sizes, rows, count, err));
-    kn_size_count *counts = kn_release_room(&run->all, run->all.arena, (size_t)h.count, sizeof *counts, err);
-    for (int64_t i = 0; counts && i < h.count; i++) counts[i] = (kn_size_count){h.sizes[i], h.classes[i], h.rows[i]};
-    out->sizes = counts;
-    out->size_count = (int)h.count;
-    kn_size_histogram_free(&h);
-    return counts ? KN_OK : KN_MEMORY;
 }
 
 static kn_status count_sizes(const classes *c, kn_cut_figures *out, kn_error *err)
@@ -232,17 +215,13 @@ static kn_status count_sizes(const classes *c, kn_cut_figures *out, kn_error *er
     int64_t n = c->freq->classes;
     /* Rows outside every class have the highest code: they are the last. */
     if (n > 0 && (int64_t)kn_freq_code(c->freq, n - 1, 0) == c->cut->leave_out) n--;
-    return kn_cut_sizes(c->run, c->persons ? c->persons : c->freq->counts, c->freq->counts, n, out, err);
+    return kn_release_sizes_of(&c->run->all, c->persons ? c->persons : c->freq->counts, c->freq->counts, n, &out->sizes,
+                               &out->size_count, err);
 }
 
-kn_status kn_cut_measure(kn_table_run *run, const kn_cut *cut, kn_cut_figures *out, kn_error *err)
+static kn_status measure_rows(kn_table_run *run, const kn_cut *cut, kn_cut_figures *out, kn_error *err)
 {
-    classes c = {.run = run, .cut = cut};
-    *out = (kn_cut_figures){0};
-    out->reached =
-        kn_release_room(&run->all, run->all.arena, (size_t)run->all.spec->model_count, sizeof *out->reached, err);
-    if (!out->reached) return KN_MEMORY;
-    if (run->linked) return kn_cut_measure_linked(run, cut, out, err);
+    classes   c = {.run = run, .cut = cut};
     kn_status st = group(&c, err);
     if (st == KN_OK && run->population) st = count_people(&c, err);
     if (st == KN_OK) st = reach(&c, out, err);
@@ -254,4 +233,17 @@ kn_status kn_cut_measure(kn_table_run *run, const kn_cut *cut, kn_cut_figures *o
     kn_free(c.persons);
     kn_freq_free(c.freq);
     return st;
+}
+
+kn_status kn_cut_measure(kn_table_run *run, const kn_cut *cut, kn_cut_figures *out, kn_error *err)
+{
+    const kn_spec *spec = run->all.spec;
+    *out = (kn_cut_figures){0};
+    out->reached = kn_release_room(&run->all, run->all.arena, (size_t)spec->model_count, sizeof *out->reached, err);
+    if (!out->reached) return KN_MEMORY;
+    KN_TRY(run->linked ? kn_cut_measure_linked(run, cut, out, err) : measure_rows(run, cut, out, err));
+    for (int m = 0; m < spec->model_count; m++)
+        if (spec->models[m].kind == KN_MODEL_AVERAGE_RISK)
+            out->reached[m] = out->persons > 0 ? (double)out->classes / (double)out->persons : 0;
+    return KN_OK;
 }

@@ -2,7 +2,7 @@
  *
  * A dependency must hold in the original, or the run ends with how many rows violate it (unless broken ones are allowed).
  * K-MSD-AG keeps those among quasi-identifiers. Full-domain methods keep them by raising the right sides' levels, one
- * level of one attribute at a time, until they hold: at the top they do. What any other method breaks is refused, or told
+ * level of one attribute at a time, until they hold: at the top they do. What any other method breaks is refused, or reported
  * where it is allowed. What a reader sees decides: equal texts are equal values, suppressed rows show nothing.
  * SPDX-License-Identifier: Apache-2.0
  */

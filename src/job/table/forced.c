@@ -3,7 +3,7 @@
  * Whoever knows the method knows that it stops at levels below which a promise fails (minimality: Wong et al., "Minimality
  * attack in privacy preserving data publishing", VLDB 2007). Where k alone would still hold one level below, or would
  * show a row that is suppressed, some class breaks another promise, and somebody who knows the quasi-identifiers may
- * conclude whose. The owner is told for which columns and how many rows. Persons are counted as the search counts them.
+ * conclude whose. A note says for which columns and how many rows. Persons are counted as the search counts them.
  *
  * Cost: the table grouped once, then one roll-up for each column above level 0; nothing where sizes are all that is asked.
  * SPDX-License-Identifier: Apache-2.0

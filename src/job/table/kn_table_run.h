@@ -142,10 +142,8 @@ KN_CHECK kn_status kn_cut_measure(kn_table_run *run, const kn_cut *cut, kn_cut_f
 /* The same where rows stay linked: classes are those of persons with all their rows. */
 KN_CHECK kn_status kn_cut_measure_linked(kn_table_run *run, const kn_cut *cut, kn_cut_figures *out, kn_error *err);
 
-/* What both share: the worst value so far; how many classes have each size. */
-void               kn_cut_worse(double *reached, const kn_model *model, double value, bool first);
-KN_CHECK kn_status kn_cut_sizes(kn_table_run *run, const int64_t *sizes, const int64_t *rows, int64_t count,
-                                kn_cut_figures *out, kn_error *err);
+/* What both share: the worst value so far. */
+void kn_cut_worse(double *reached, const kn_model *model, double value, bool first);
 
 /* Where rows stay linked: the rows of persons whose number of rows fewer than k persons have. */
 KN_CHECK kn_status kn_table_run_lonely_rows(const kn_table_run *run, int64_t *out, kn_error *err);

@@ -1,6 +1,6 @@
 /* table/left.c: is anything left of the quasi-identifiers? Interface: kn_table_run.h.
  *
- * A column that shows the same in every row tells nothing; where all do, the release is refused unless it is forced: its
+ * A column that shows the same in every row says nothing; where all do, the release is refused unless it is forced: its
  * owner may have asked for more than so few rows can give. What sensitive and kept columns show is no answer to that.
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -91,7 +91,7 @@ static bool is_of_person(const kn_table_run *run, const kn_column *column, uint3
 }
 
 /* A column of the person that is published as it is and tells persons apart, where somebody has several rows. */
-static kn_status columns_tell(kn_table_run *run, bool *out, kn_error *err)
+static kn_status columns_link(kn_table_run *run, bool *out, kn_error *err)
 {
     const kn_spec *spec = run->all.spec;
     size_t         persons = (size_t)run->table->columns[run->entity].dict.count + 1;
@@ -117,7 +117,7 @@ kn_status kn_table_run_link(kn_table_run *run, kn_error *err)
     if (column >= 0) KN_TRY(check_persons(run, column, err));
     run->linked = column >= 0;
     if (column >= 0 && run->entity < 0) run->entity = column;
-    if (!run->linked && run->entity >= 0) KN_TRY(columns_tell(run, &run->linked, err));
+    if (!run->linked && run->entity >= 0) KN_TRY(columns_link(run, &run->linked, err));
     if (!run->linked) return KN_OK;
     run->linked_by = kn_release_text(&run->all, run->table->columns[run->entity].name, err);
     if (!run->linked_by) return KN_MEMORY;
@@ -183,7 +183,7 @@ kn_status kn_table_run_lonely_rows(const kn_table_run *run, int64_t *out, kn_err
 typedef struct persons {
     kn_table_run        *run;
     const kn_cut        *cut;
-    int                 *columns; /* of the cut, and room for two more */
+    int                 *columns; /* of the cut, and two more */
     int64_t              class_count;
     kn_linked            linked;
     kn_class_histograms *histograms;
@@ -259,9 +259,6 @@ static kn_status reach(const persons *p, kn_cut_figures *out, kn_error *err)
         if (good) out->good_rows += l->rows[s];
         out->classes++;
     }
-    for (int m = 0; m < p->run->all.spec->model_count; m++)
-        if (p->run->all.spec->models[m].kind == KN_MODEL_AVERAGE_RISK)
-            out->reached[m] = out->persons > 0 ? (double)out->classes / (double)out->persons : 0;
     kn_requirements_scratch_free(&scratch);
     kn_free(histograms);
     return st;
@@ -272,7 +269,9 @@ kn_status kn_cut_measure_linked(kn_table_run *run, const kn_cut *cut, kn_cut_fig
     persons   p = {.run = run, .cut = cut};
     kn_status st = group(&p, err);
     if (st == KN_OK) st = reach(&p, out, err);
-    if (st == KN_OK) st = kn_cut_sizes(run, p.linked.persons, p.linked.rows, p.linked.signatures, out, err);
+    if (st == KN_OK)
+        st = kn_release_sizes_of(&run->all, p.linked.persons, p.linked.rows, p.linked.signatures, &out->sizes,
+                                 &out->size_count, err);
     for (int s = 0; p.histograms && s < run->requirements->sensitive_count; s++)
         kn_class_histograms_free(&p.histograms[s]);
     kn_free(p.histograms);

@@ -3,7 +3,7 @@
  *
  * The plan's classes are measured by the same code as the original's (cut.c), over a table whose first
  * column is the class and whose other columns are borrowed. Memory: 4 bytes per row; with average risk 4 bytes per
- * quasi-identifier and row, to tell the classes that go for its sake alone.
+ * quasi-identifier and row, to know the classes that go for its sake alone.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -20,6 +20,7 @@ typedef struct view_table {
     kn_column *columns;
     int        own;
     int       *sensitive; /* per sensitive column of the requirements */
+    kn_arena   arena;
     int        entity;
 } view_table;
 
@@ -28,9 +29,10 @@ static kn_status open_view(view_table *v, kn_table_run *run, int own, kn_error *
     const kn_requirements *r = run->requirements;
     int                    sensitive = r->sensitive_count;
     *v = (view_table){.own = own, .entity = -1};
-    v->columns = kn_alloc_array_zero(run->all.ctx, (size_t)own + (size_t)sensitive + 1, sizeof *v->columns);
-    v->sensitive = kn_alloc_array(run->all.ctx, (size_t)sensitive + 1, sizeof *v->sensitive);
-    if (!v->columns || !v->sensitive) return kn_fail_memory(err, run->all.ctx, measuring);
+    kn_arena_init(&v->arena, run->all.ctx);
+    v->columns = kn_arena_array_zero(&v->arena, (size_t)own + (size_t)sensitive + 1, sizeof *v->columns);
+    v->sensitive = kn_arena_array(&v->arena, (size_t)sensitive + 1, sizeof *v->sensitive);
+    if (v->arena.failed) return kn_fail_memory(err, run->all.ctx, measuring);
     v->table = (kn_table){.ctx = run->all.ctx, .rows = run->table->rows, .columns = v->columns, .column_count = own};
     for (int s = 0; s < sensitive; s++) {
         v->sensitive[s] = v->table.column_count;
@@ -42,17 +44,9 @@ static kn_status open_view(view_table *v, kn_table_run *run, int own, kn_error *
     }
     for (int i = 0; i < own; i++) {
         v->columns[i].width = 4;
-        v->columns[i].codes = kn_alloc_array(run->all.ctx, (size_t)run->table->rows + 1, sizeof(uint32_t));
-        if (!v->columns[i].codes) return kn_fail_memory(err, run->all.ctx, measuring);
+        v->columns[i].codes = kn_arena_array(&v->arena, (size_t)run->table->rows + 1, sizeof(uint32_t));
     }
-    return KN_OK;
-}
-
-static void close_view(view_table *v)
-{
-    for (int i = 0; i < v->own && v->columns; i++) kn_free(v->columns[i].codes);
-    kn_free(v->columns);
-    kn_free(v->sensitive);
+    return v->arena.failed ? kn_fail_memory(err, run->all.ctx, measuring) : KN_OK;
 }
 
 /* ---- Before ---- */
@@ -89,7 +83,7 @@ static kn_status measure_after(kn_table_run *run, kn_cut_figures *figures, kn_er
 {
     view_table v;
     kn_status  st = open_view(&v, run, 1, err);
-    int64_t   *first_rows = kn_alloc_array(run->all.ctx, (size_t)run->plan->classes + 1, sizeof *first_rows);
+    int64_t   *first_rows = kn_arena_array(&v.arena, (size_t)run->plan->classes + 1, sizeof *first_rows);
     int        zero = 0;
     if (st == KN_OK && !first_rows) st = kn_fail_memory(err, run->all.ctx, measuring);
     if (st == KN_OK) {
@@ -107,8 +101,7 @@ static kn_status measure_after(kn_table_run *run, kn_cut_figures *figures, kn_er
         fill_classes(run, &v, first_rows);
         st = kn_cut_measure(run, &cut, figures, err);
     }
-    kn_free(first_rows);
-    close_view(&v);
+    kn_arena_free(&v.arena);
     return st;
 }
 
@@ -119,13 +112,12 @@ static kn_status fill_levels(kn_table_run *run, view_table *v, kn_error *err)
     for (int q = 0; q < run->quasi_count; q++) {
         const kn_hierarchy *h = run->hierarchies[q];
         const kn_column    *column = &run->table->columns[run->quasi[q]];
-        uint32_t *map = kn_alloc_array(run->all.ctx, (size_t)column->dict.count + 1, sizeof *map), distinct = 0;
+        uint32_t           *map = kn_arena_array(&v->arena, (size_t)column->dict.count + 1, sizeof *map), distinct = 0;
         if (!map) return kn_fail_memory(err, run->all.ctx, measuring);
         kn_hierarchy_level_map(h, (uint32_t)run->result->levels[q], map, &distinct, NULL);
         uint32_t *codes = v->columns[q].codes;
         for (int64_t row = 0; row < run->table->rows; row++) codes[row] = map[kn_column_code(column, row)];
         v->columns[q].dict.count = distinct;
-        kn_free(map);
     }
     return KN_OK;
 }
@@ -135,7 +127,7 @@ static kn_status average_suppressed(kn_table_run *run, int64_t *out, kn_error *e
 {
     view_table v;
     kn_status  st = open_view(&v, run, run->quasi_count, err);
-    int       *columns = kn_alloc_array(run->all.ctx, (size_t)run->quasi_count, sizeof *columns);
+    int       *columns = kn_arena_array(&v.arena, (size_t)run->quasi_count, sizeof *columns);
     if (st == KN_OK && !columns) st = kn_fail_memory(err, run->all.ctx, measuring);
     if (st == KN_OK) st = fill_levels(run, &v, err);
     if (st == KN_OK && !run->population) {
@@ -151,8 +143,7 @@ static kn_status average_suppressed(kn_table_run *run, int64_t *out, kn_error *e
         st = kn_cut_measure(run, &cut, &figures, err);
         if (st == KN_OK) *out = figures.good_rows - (run->plan->rows - run->plan->suppressed);
     }
-    kn_free(columns);
-    close_view(&v);
+    kn_arena_free(&v.arena);
     return st;
 }
 

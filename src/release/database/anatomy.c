@@ -21,7 +21,7 @@
 
 #define WHAT "making an anatomy"
 
-enum { NUMBER_TEXT = 12 }; /* room for a number as text */
+enum { NUMBER_TEXT = 12 }; /* bytes of a number as text */
 
 /* How one sensitive column's values lie in groups. */
 typedef struct value_list {
@@ -31,6 +31,7 @@ typedef struct value_list {
 
 struct kn_anatomy {
     kn_context          *ctx;
+    kn_arena             arena; /* of the arrays */
     const kn_database   *original;
     kn_database_release *release;
     kn_anatomy_schema    schema;
@@ -111,13 +112,12 @@ static kn_status make_room(kn_anatomy *a, kn_error *err)
     const kn_database_rows *rows = kn_database_release_rows(a->release);
     for (int t = 0; t < a->original->table_count; t++) {
         if (!a->schema.grouped[t]) continue;
-        a->group[t] = kn_alloc_array(a->ctx, (size_t)rows->tables[t].rows + 1, sizeof **a->group);
-        if (!a->group[t]) return kn_fail_memory(err, a->ctx, WHAT);
+        a->group[t] = kn_arena_array(&a->arena, (size_t)rows->tables[t].rows + 1, sizeof **a->group);
     }
-    return KN_OK;
+    return a->arena.failed ? kn_fail_memory(err, a->ctx, WHAT) : KN_OK;
 }
 
-/* Numbers the groups 0, 1, ... per table, in the order of released rows. `first`, `number` and `next` are room for the
+/* Numbers the groups 0, 1, ... per table, in the order of released rows. `first`, `number` and `next` are scratch for the
  * nodes of a class, the same, and the tables. */
 static void place_groups(kn_anatomy *a, const kn_database_plan *p, uint32_t *first, uint32_t *number, uint32_t *next)
 {
@@ -198,14 +198,13 @@ static kn_status make_list(kn_anatomy *a, value_list *list, const kn_anatomy_lis
     kn_status st = kn_sort_records(a->ctx, records, (size_t)rows, NULL, NULL, err);
     if (st == KN_OK) {
         size_t n = (size_t)(list->rows = count_runs(records, rows, NULL));
-        list->group = kn_alloc_array(a->ctx, 3 * n + 1, sizeof *list->group);
-        if (list->group) {
-            list->code = list->group + n;
-            list->count = list->code + n;
-            (void)count_runs(records, rows, list);
-        } else {
+        list->group = kn_arena_array(&a->arena, n, sizeof *list->group);
+        list->code = kn_arena_array(&a->arena, n, sizeof *list->code);
+        list->count = kn_arena_array(&a->arena, n, sizeof *list->count);
+        if (a->arena.failed)
             st = kn_fail_memory(err, a->ctx, WHAT);
-        }
+        else
+            (void)count_runs(records, rows, list);
     }
     kn_free(records);
     return st;
@@ -219,7 +218,7 @@ static kn_status write_numbers(kn_anatomy *a, kn_error *err)
     for (int i = 0; i < a->schema.list_count; i++)
         for (int64_t row = 0; row < a->lists[i].rows; row++)
             if (a->lists[i].count[row] > most) most = a->lists[i].count[row];
-    a->numbers = kn_alloc_array(a->ctx, (size_t)most + 1, NUMBER_TEXT);
+    a->numbers = kn_arena_array(&a->arena, (size_t)most + 1, NUMBER_TEXT);
     if (!a->numbers) return kn_fail_memory(err, a->ctx, WHAT);
     for (uint64_t n = 0; n <= most; n++) (void)snprintf(a->numbers + n * NUMBER_TEXT, NUMBER_TEXT, "%u", (unsigned)n);
     return KN_OK;
@@ -233,11 +232,11 @@ static kn_status fill(kn_anatomy *a, const kn_database_plan *plan, uint64_t seed
     KN_TRY(kn_anatomy_schema_make(&a->schema, a->ctx, db, err));
     KN_TRY(kn_database_release_make(&a->release, a->ctx, db, plan, seed, err));
     size_t tables = (size_t)db->table_count, lists = (size_t)a->schema.list_count;
-    a->group = kn_alloc_array_zero(a->ctx, tables, sizeof *a->group);
-    a->groups = kn_alloc_array_zero(a->ctx, tables, sizeof *a->groups);
-    a->lists = kn_alloc_array_zero(a->ctx, lists + 1, sizeof *a->lists);
-    a->shapes = kn_alloc_array_zero(a->ctx, tables + lists, sizeof *a->shapes);
-    if (!a->group || !a->groups || !a->lists || !a->shapes) return kn_fail_memory(err, a->ctx, WHAT);
+    a->group = kn_arena_array_zero(&a->arena, tables, sizeof *a->group);
+    a->groups = kn_arena_array_zero(&a->arena, tables, sizeof *a->groups);
+    a->lists = kn_arena_array_zero(&a->arena, lists + 1, sizeof *a->lists);
+    a->shapes = kn_arena_array_zero(&a->arena, tables + lists, sizeof *a->shapes);
+    if (a->arena.failed) return kn_fail_memory(err, a->ctx, WHAT);
     memcpy(a->shapes, kn_database_release_rows(a->release)->tables, tables * sizeof *a->shapes);
     KN_TRY(make_groups(a, plan, seed, err));
     for (int i = 0; i < a->schema.list_count; i++) {
@@ -256,6 +255,7 @@ kn_status kn_anatomy_make(kn_anatomy **out, kn_context *ctx, const kn_forest *fo
     kn_anatomy *a = kn_alloc_zero(ctx, sizeof *a);
     if (!a) return kn_fail_memory(err, ctx, WHAT);
     a->ctx = ctx;
+    kn_arena_init(&a->arena, ctx);
     a->original = forest->db;
     kn_status st = fill(a, plan, seed, err);
     if (st == KN_OK)
@@ -268,13 +268,7 @@ kn_status kn_anatomy_make(kn_anatomy **out, kn_context *ctx, const kn_forest *fo
 void kn_anatomy_free(kn_anatomy *a)
 {
     if (!a) return;
-    for (int t = 0; a->group && t < a->original->table_count; t++) kn_free(a->group[t]);
-    for (int i = 0; a->lists && i < a->schema.list_count; i++) kn_free(a->lists[i].group);
-    kn_free(a->group);
-    kn_free(a->groups);
-    kn_free(a->lists);
-    kn_free(a->numbers);
-    kn_free(a->shapes);
+    kn_arena_free(&a->arena);
     kn_database_release_free(a->release);
     kn_anatomy_schema_free(&a->schema);
     kn_free(a);

@@ -47,18 +47,18 @@ static bool is_table(const kn_database *db, const char *name)
 }
 
 /* The first of base, base_2, base_3, ... that is none of the database's. NULL: out of memory. */
-static char *free_name(kn_context *ctx, const char *base, const kn_database *db,
+static char *free_name(kn_arena *arena, const char *base, const kn_database *db,
                        bool (*taken)(const kn_database *db, const char *name))
 {
     kn_buffer   name;
     const char *text;
-    kn_buffer_init(&name, ctx);
+    kn_buffer_init(&name, arena->ctx);
     kn_buffer_add(&name, base);
     for (int n = 2; (text = kn_buffer_text(&name)) && taken(db, text); n++) {
         kn_buffer_clear(&name);
         kn_buffer_format(&name, "%s_%d", base, n);
     }
-    char *copy = text ? kn_strndup(ctx, text, strlen(text)) : NULL;
+    char *copy = text ? kn_arena_strndup(arena, text, strlen(text)) : NULL;
     kn_buffer_free(&name);
     return copy;
 }
@@ -94,7 +94,7 @@ static bool set_column(kn_context *ctx, kn_database_column *c, const char *decla
     return c->declared != NULL;
 }
 
-/* `names` and s->column[t] have room for all columns and one more. */
+/* `names` and s->column[t] hold all columns and one more. */
 static kn_status add_table(kn_anatomy_schema *s, const kn_database_table *t, int number, const char **names,
                            kn_error *err)
 {
@@ -148,12 +148,11 @@ static kn_status add_list(kn_anatomy_schema *s, const kn_database *original, int
     kn_buffer_init(&base, s->ctx);
     kn_buffer_format(&base, "%s_%s", table->name, sensitive > 1 ? column : "sensitive");
     const char *text = kn_buffer_text(&base);
-    char       *name = text ? free_name(s->ctx, text, s->db, is_table) : NULL;
+    char       *name = text ? free_name(&s->arena, text, s->db, is_table) : NULL;
     const char *names[3] = {s->group_name, column, s->count_name};
     kn_table   *content = name ? empty_table(s->ctx, names, 3) : NULL;
     kn_status   st = content ? kn_database_add(s->db, name, content, err) : kn_fail_memory(err, s->ctx, WHAT);
     kn_buffer_free(&base);
-    kn_free(name);
     KN_TRY(st);
     kn_database_table *list = &s->db->tables[s->db->table_count - 1];
     list->depth = 0;
@@ -170,22 +169,21 @@ static kn_status add_list(kn_anatomy_schema *s, const kn_database *original, int
 static kn_status make_room(kn_anatomy_schema *s, const kn_database *original, kn_error *err)
 {
     size_t lists = 0;
-    s->column = kn_alloc_array_zero(s->ctx, (size_t)s->tables, sizeof *s->column);
-    s->grouped = kn_alloc_array_zero(s->ctx, (size_t)s->tables, sizeof *s->grouped);
-    s->group_name = free_name(s->ctx, "group", original, is_column);
-    s->count_name = free_name(s->ctx, "count", original, is_column);
-    if (!s->column || !s->grouped || !s->group_name || !s->count_name) return kn_fail_memory(err, s->ctx, WHAT);
+    s->column = kn_arena_array_zero(&s->arena, (size_t)s->tables, sizeof *s->column);
+    s->grouped = kn_arena_array_zero(&s->arena, (size_t)s->tables, sizeof *s->grouped);
+    s->group_name = free_name(&s->arena, "group", original, is_column);
+    s->count_name = free_name(&s->arena, "count", original, is_column);
+    if (s->arena.failed || !s->group_name || !s->count_name) return kn_fail_memory(err, s->ctx, WHAT);
     for (int t = 0; t < s->tables; t++) {
         const kn_database_table *table = &original->tables[t];
         for (int c = 0; c < table->table->column_count; c++) {
             s->grouped[t] |= is_sensitive(&table->columns[c]);
             lists += is_sensitive(&table->columns[c]);
         }
-        s->column[t] = kn_alloc_array_zero(s->ctx, (size_t)table->table->column_count + 1, sizeof **s->column);
-        if (!s->column[t]) return kn_fail_memory(err, s->ctx, WHAT);
+        s->column[t] = kn_arena_array_zero(&s->arena, (size_t)table->table->column_count + 1, sizeof **s->column);
     }
-    s->lists = kn_alloc_array_zero(s->ctx, lists + 1, sizeof *s->lists);
-    return s->lists ? KN_OK : kn_fail_memory(err, s->ctx, WHAT);
+    s->lists = kn_arena_array_zero(&s->arena, lists + 1, sizeof *s->lists);
+    return s->arena.failed ? kn_fail_memory(err, s->ctx, WHAT) : KN_OK;
 }
 
 static kn_status add_all(kn_anatomy_schema *s, const kn_database *original, const char **names, kn_error *err)
@@ -206,25 +204,18 @@ static kn_status add_all(kn_anatomy_schema *s, const kn_database *original, cons
 kn_status kn_anatomy_schema_make(kn_anatomy_schema *s, kn_context *ctx, const kn_database *original, kn_error *err)
 {
     int columns = 0;
-    *s = (kn_anatomy_schema){.ctx = ctx, .tables = original->table_count};
+    *s = (kn_anatomy_schema){.ctx = ctx, .arena = {.ctx = ctx}, .tables = original->table_count};
     KN_TRY(make_room(s, original, err));
     KN_TRY(kn_database_create(&s->db, ctx, original->source, err));
     for (int t = 0; t < s->tables; t++)
         if (original->tables[t].table->column_count > columns) columns = original->tables[t].table->column_count;
-    const char **names = kn_alloc_array_zero(ctx, 2 * (size_t)columns + 2, sizeof *names);
-    kn_status    st = names ? add_all(s, original, names, err) : kn_fail_memory(err, s->ctx, WHAT);
-    kn_free(names);
-    return st;
+    const char **names = kn_arena_array_zero(&s->arena, 2 * (size_t)columns + 2, sizeof *names);
+    return names ? add_all(s, original, names, err) : kn_fail_memory(err, s->ctx, WHAT);
 }
 
 void kn_anatomy_schema_free(kn_anatomy_schema *s)
 {
-    for (int t = 0; s->column && t < s->tables; t++) kn_free(s->column[t]);
-    kn_free(s->column);
-    kn_free(s->grouped);
-    kn_free(s->lists);
-    kn_free(s->group_name);
-    kn_free(s->count_name);
+    kn_arena_free(&s->arena);
     kn_database_free(s->db);
     *s = (kn_anatomy_schema){0};
 }

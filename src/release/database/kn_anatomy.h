@@ -45,7 +45,7 @@ KN_CHECK kn_status kn_anatomy_make(kn_anatomy **out, kn_context *ctx, const kn_f
 void               kn_anatomy_free(kn_anatomy *anatomy); /* NULL is fine */
 
 /* What the writer wants, with a schema of its own (rows->db): the original's tables under their numbers, less sensitive
- * columns, then the lists, which hang from nothing. Valid as the anatomy. */
+ * columns, then the lists, which have no parent. Valid as the anatomy. */
 const kn_database_rows *kn_anatomy_rows(const kn_anatomy *anatomy);
 
 /* The original's row of a released row of one of its tables. */

@@ -3,6 +3,7 @@
 #ifndef KN_ANATOMY_SCHEMA_H
 #define KN_ANATOMY_SCHEMA_H
 
+#include "kn_arena.h"
 #include "kn_database.h"
 
 /* The sensitive column of the original that a list is of. */
@@ -12,13 +13,14 @@ typedef struct kn_anatomy_list_of {
 
 typedef struct kn_anatomy_schema {
     kn_context         *ctx;
+    kn_arena            arena; /* of names and arrays */
     kn_database        *db; /* no rows: the original's tables, then the lists                                       */
     int                 tables;
     int               **column;  /* per table of the original and column of the release: the original's; -1: GROUP  */
     bool               *grouped; /* per table of the original: does it have a sensitive column?                     */
     int                 list_count;
     kn_anatomy_list_of *lists;
-    char               *group_name, *count_name;
+    const char         *group_name, *count_name;
 } kn_anatomy_schema;
 
 /* Free it whatever the answer. */

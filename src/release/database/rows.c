@@ -23,6 +23,7 @@ typedef struct table_rows {
 
 struct kn_database_release {
     kn_context             *ctx;
+    kn_arena                arena; /* of the arrays */
     const kn_database_plan *plan;
     table_rows             *tables;
     kn_release_rows        *shapes;
@@ -155,18 +156,16 @@ static kn_status make_room(kn_database_release *r, kn_error *err)
     const kn_database *db = r->rows.db;
     for (int t = 0; t < db->table_count; t++) {
         size_t n = (size_t)r->shapes[t].rows + 1;
-        r->tables[t].slot = kn_alloc_array(r->ctx, n, sizeof(uint32_t));
-        r->tables[t].class_of = kn_alloc_array(r->ctx, n, sizeof(uint32_t));
-        if (!r->tables[t].slot || !r->tables[t].class_of) return kn_fail_memory(err, r->ctx, WHAT);
+        r->tables[t].slot = kn_arena_array(&r->arena, n, sizeof(uint32_t));
+        r->tables[t].class_of = kn_arena_array(&r->arena, n, sizeof(uint32_t));
         if (t == db->entity) continue;
-        r->tables[t].parent = kn_alloc_array(r->ctx, n, sizeof(uint32_t));
-        if (!r->tables[t].parent) return kn_fail_memory(err, r->ctx, WHAT);
+        r->tables[t].parent = kn_arena_array(&r->arena, n, sizeof(uint32_t));
         r->shapes[t].parent = r->tables[t].parent;
     }
-    return KN_OK;
+    return r->arena.failed ? kn_fail_memory(err, r->ctx, WHAT) : KN_OK;
 }
 
-/* `numbers` has room for one member's nodes, `next` one per table: the row that comes next. */
+/* `numbers` holds one member's nodes, `next` one per table: the row that comes next. */
 static void place_rows(kn_database_release *r, uint32_t *numbers, uint32_t *next)
 {
     const kn_database_plan *plan = r->plan;
@@ -192,13 +191,11 @@ static kn_status place(kn_database_release *r, kn_error *err)
     uint32_t                most = 0;
     for (uint32_t c = 0; c < plan->classes; c++)
         if (kn_database_plan_nodes(plan, c) > most) most = kn_database_plan_nodes(plan, c);
-    uint32_t *numbers = kn_alloc_array(r->ctx, (size_t)most + 1, sizeof *numbers);
-    uint32_t *next = kn_alloc_array_zero(r->ctx, (size_t)r->rows.db->table_count, sizeof *next);
-    bool      ok = numbers && next;
-    if (ok) place_rows(r, numbers, next);
-    kn_free(numbers);
-    kn_free(next);
-    return ok ? KN_OK : kn_fail_memory(err, r->ctx, WHAT);
+    uint32_t *numbers = kn_arena_array(&r->arena, (size_t)most + 1, sizeof *numbers);
+    uint32_t *next = kn_arena_array_zero(&r->arena, (size_t)r->rows.db->table_count, sizeof *next);
+    if (r->arena.failed) return kn_fail_memory(err, r->ctx, WHAT);
+    place_rows(r, numbers, next);
+    return KN_OK;
 }
 
 kn_status kn_database_release_make(kn_database_release **out, kn_context *ctx, const kn_database *db,
@@ -211,34 +208,28 @@ kn_status kn_database_release_make(kn_database_release **out, kn_context *ctx, c
     if (!r) return kn_fail_memory(err, ctx, WHAT);
     r->ctx = ctx;
     r->plan = plan;
-    r->tables = kn_alloc_array_zero(ctx, (size_t)db->table_count, sizeof *r->tables);
-    r->shapes = kn_alloc_array_zero(ctx, (size_t)db->table_count, sizeof *r->shapes);
+    kn_arena_init(&r->arena, ctx);
+    r->tables = kn_arena_array_zero(&r->arena, (size_t)db->table_count, sizeof *r->tables);
+    r->shapes = kn_arena_array_zero(&r->arena, (size_t)db->table_count, sizeof *r->shapes);
     r->rows = (kn_database_rows){.db = db, .tables = r->shapes, .cell = cell, .arg = r, .seed = seed};
-    kn_status st = r->tables && r->shapes ? KN_OK : kn_fail_memory(err, ctx, WHAT);
+    kn_status st = r->arena.failed ? kn_fail_memory(err, ctx, WHAT) : KN_OK;
     if (st == KN_OK) {
         count_rows(r);
         st = make_room(r, err);
     }
     if (st == KN_OK) st = check_labels(r, err);
     if (st == KN_OK) st = place(r, err);
-    if (st != KN_OK) {
+    if (st == KN_OK)
+        *out = r;
+    else
         kn_database_release_free(r);
-        return st;
-    }
-    *out = r;
-    return KN_OK;
+    return st;
 }
 
 void kn_database_release_free(kn_database_release *r)
 {
     if (!r) return;
-    for (int t = 0; r->tables && t < r->rows.db->table_count; t++) {
-        kn_free(r->tables[t].slot);
-        kn_free(r->tables[t].class_of);
-        kn_free(r->tables[t].parent);
-    }
-    kn_free(r->tables);
-    kn_free(r->shapes);
+    kn_arena_free(&r->arena);
     kn_free(r);
 }
 

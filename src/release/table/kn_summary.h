@@ -1,7 +1,7 @@
 /* kn_summary.h: summary statistics of a release: per class and quasi-identifier the smallest and the largest value and the
  * mean (slides, "Workload-Driven Quality": the range answers MIN and MAX, the mean AVG and SUM).
  *
- * All rows of a class share its statistics, so they tell nobody's row from another of its class. They do tell more than a
+ * All rows of a class share its statistics, so they tell nobody's row from another of its class. They do say more than a
  * wide cell does: the range is as narrow as the class's values, and who is one of a class of k knows the mean of the other
  * k - 1. A figure about fewer than `least` cells of a class (the others are missing) is not published.
  * SPDX-License-Identifier: Apache-2.0

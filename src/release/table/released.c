@@ -128,15 +128,15 @@ void kn_cell_text(kn_buffer *to, const kn_plan *plan, const kn_cell *cell, const
 
 /* ---- Ranks ---- */
 
-/* The text of an id as it is released, without quotes; a pseudonym's is put together in `room`. */
-static kn_string raw_text(const kn_released_texts *t, uint32_t id, char room[KN_PSEUDONYM_TEXT])
+/* The text of an id as it is released, without quotes; a pseudonym's is put together in `scratch`. */
+static kn_string raw_text(const kn_released_texts *t, uint32_t id, char scratch[KN_PSEUDONYM_TEXT])
 {
     if (t->kind == KN_RELEASED_QUASI)
         return (kn_string){t->bytes + t->offsets[id], (size_t)(t->offsets[id + 1] - t->offsets[id])};
     if (id >= t->column->dict.count) return t->missing;
     if (t->kind == KN_RELEASED_COPY) return kn_dictionary_text(&t->column->dict, id);
-    kn_pseudonym_text(room, t->pseudonyms + (size_t)id * KN_PSEUDONYM_BYTES);
-    return (kn_string){room, KN_PSEUDONYM_TEXT};
+    kn_pseudonym_text(scratch, t->pseudonyms + (size_t)id * KN_PSEUDONYM_BYTES);
+    return (kn_string){scratch, KN_PSEUDONYM_TEXT};
 }
 
 /* The first eight bytes, so that the order of numbers is the order of bytes. */
@@ -169,13 +169,13 @@ static kn_status fill_text_keys(void *arg, int64_t begin, int64_t end, int worke
     (void)worker;
     (void)err;
     ranking *r = arg;
-    char     room[KN_PSEUDONYM_TEXT];
+    char     scratch[KN_PSEUDONYM_TEXT];
     for (int64_t i = begin; i < end; i++)
-        r->records[i] = (kn_sort_record){text_key(raw_text(r->texts, (uint32_t)i, room)), (uint64_t)i};
+        r->records[i] = (kn_sort_record){text_key(raw_text(r->texts, (uint32_t)i, scratch)), (uint64_t)i};
     return KN_OK;
 }
 
-/* The ids in the order of their texts. `records` has room for t->count. */
+/* The ids in the order of their texts. `records` holds t->count. */
 static kn_status sort_texts(kn_context *ctx, kn_released_texts *t, kn_sort_record *records, kn_error *err)
 {
     ranking r = {t, records};
@@ -405,7 +405,7 @@ static bool is_value(const kn_column *column, kn_string text)
 }
 
 /* A set that is written like a value, and a label "*" that is not anything: whoever reads them would read something else.
- * Where a whole column is of one level the level tells what its "*" are. */
+ * Where a whole column is of one level the level says what its "*" are. */
 static kn_status check_texts(const quasi_cells *q, const kn_released_texts *t, kn_error *err)
 {
     const kn_hierarchy *h = q->hierarchy;
@@ -536,8 +536,8 @@ void kn_released_free(kn_released *r)
 
 void kn_released_cell(kn_buffer *to, const kn_released_texts *t, uint32_t id, char delimiter)
 {
-    char      room[KN_PSEUDONYM_TEXT];
-    kn_string text = raw_text(t, id, room);
+    char      scratch[KN_PSEUDONYM_TEXT];
+    kn_string text = raw_text(t, id, scratch);
     if (t->quotes && t->kind != KN_RELEASED_QUASI)
         put_text(to, t, text, delimiter);
     else
@@ -546,8 +546,8 @@ void kn_released_cell(kn_buffer *to, const kn_released_texts *t, uint32_t id, ch
 
 bool kn_released_formula(const kn_released_texts *t, uint32_t id)
 {
-    char      room[KN_PSEUDONYM_TEXT];
-    kn_string text = raw_text(t, id, room);
+    char      scratch[KN_PSEUDONYM_TEXT];
+    kn_string text = raw_text(t, id, scratch);
     if (t->kind == KN_RELEASED_QUASI && t->quotes) { /* is kept as a CSV cell */
         if (text.size > 1 && text.data[0] == '"') text = (kn_string){text.data + 1, text.size - 2};
         if (t->guarded) text = kn_csv_unguarded(text);

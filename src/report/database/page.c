@@ -2,7 +2,7 @@
  * crowds before and after, what may be published.
  *
  * Interface: kn_database_report_render (kn_database_report.h). The sections on promises, risk and crowds are those of a
- * table's release. The page is for those who hold the data: it tells how the original stood; no value, no time, no seed.
+ * table's release. The page is for those who hold the data: it shows how the original stood; no value, no time, no seed.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_database_report.h"
@@ -20,13 +20,7 @@ static const char *shown_output(const kn_database_result *r)
 
 static void heading(kn_buffer *to, const kn_database_result *r, const char *title)
 {
-    kn_buffer_add(to, "<header>\n<h1>");
-    kn_html_text(to, title);
-    kn_buffer_add(to, "</h1>\n<p class=\"about\">");
-    if (shown_output(r)) {
-        kn_html_name(to, shown_output(r));
-        kn_buffer_add(to, " · ");
-    }
+    kn_release_heading(to, title, shown_output(r));
     kn_html_count(to, r->head.found ? r->persons : r->persons_in, "person", "persons");
     kn_buffer_add(to, " · ");
     kn_html_count(to, r->table_count, "table", "tables");
@@ -179,20 +173,11 @@ static void columns(kn_buffer *to, const kn_spec *spec, const kn_database_result
 
 static void files(kn_buffer *to, const kn_spec *spec, const kn_database_result *r)
 {
-    static const char *const titles[] = {"File", "For", "What it holds"};
-    const char              *base = shown_output(r);
-    kn_html_table            t;
-    if (!base || !r->head.found) return;
-    kn_html_section(to, "What may be published, and what may not");
-    kn_html_table_begin(&t, to, "llw", titles);
-    kn_release_file_row(&t, base, "", "everybody", "The release.");
-    kn_release_file_row(&t, "its certificate", "", "everybody", "What was promised and what the release shows.");
-    kn_release_public_row(&t, spec);
-    kn_release_file_row(&t, "this page", "", "you alone", "How it stood before and after: it tells of the original.");
-    kn_release_file_row(&t, base, ".private.json", "you alone",
-                        "Every figure, and the seed of the new keys, which would undo them.");
-    if (spec->keep_rowmap) kn_release_file_row(&t, base, ".rowmap", "you alone", "Who is who. It undoes the release.");
-    kn_html_table_end(&t);
+    const kn_release_files f = {shown_output(r), "its certificate", "What was promised and what the release shows.",
+                                "Every figure, and the seed of the new keys, which would undo them.",
+                                "Who is who. It undoes the release."};
+    if (!f.name || !r->head.found) return;
+    kn_release_files_begin(to, spec, &f);
     kn_html_section_end(to);
 }
 
@@ -227,26 +212,13 @@ kn_status kn_database_report_render(kn_buffer *to, const kn_spec *spec, const kn
     /* The sections that are the same for a table take what they need from its kind of result. */
     kn_spec counted = *spec;
     if (!counted.entity) counted.entity = "person";
-    const kn_release_result like = {.head.method = r->head.method,
-                                    .head.found = r->head.found,
-                                    .head.complete = true,
-                                    .head.k = r->head.k,
-                                    .head.k_before = r->head.k_before,
-                                    .head.classes = r->head.classes,
-                                    .head.model_count = r->head.model_count,
-                                    .head.models = r->head.models,
-                                    .head.counter_count = r->head.counter_count,
-                                    .head.counters = r->head.counters,
-                                    .head.size_count = r->head.size_count,
-                                    .head.sizes = r->head.sizes,
-                                    .head.size_count_before = r->head.size_count_before,
-                                    .head.sizes_before = r->head.sizes_before};
+    const kn_release_result like = {.head = r->head};
     const kn_release_page   page = {&counted, &like, kn_release_largest_k(spec)};
     kn_html_begin(to, title);
     heading(to, r, title);
     verdict(to, spec, r);
     tiles(to, spec, r);
-    kn_release_notes(to, r->head.notes, r->head.note_count);
+    kn_html_notes(to, r->head.notes, r->head.note_count);
     if (r->head.model_count > 0) kn_release_models(to, &page);
     tables(to, r);
     if (!spec->anatomy) { /* its persons can be told apart, by design */

@@ -14,7 +14,6 @@
 
 static kn_status check(const kn_report_input *in, kn_error *err)
 {
-    if (!in || in->size < sizeof *in) return kn_fail(err, KN_USAGE, "report input: the size field is not set");
     if (!in->diagnosis && !in->sets) return kn_fail(err, KN_USAGE, "report input: there is no diagnosis to report");
     if (in->diagnosis && in->quasi_count < 1)
         return kn_fail(err, KN_USAGE, "report input: the names of the quasi-identifiers are missing");
@@ -141,6 +140,7 @@ kn_status kn_report_render(kn_buffer *to, const kn_report_input *input, kn_error
         }
         kn_report_sets(to, &map);
         for (int i = 0; i < input->section_count; i++) write_section(to, &input->sections[i]);
+        kn_html_notes(to, input->notes, input->note_count);
         write_columns(to, input);
         kn_report_missing(to, input);
         write_footer(to, input);

@@ -1,4 +1,4 @@
-/* diagnosis/sets.c: what is known of the subsets of a list of columns, and the section that tells it.
+/* diagnosis/sets.c: what is known of the subsets of a list of columns, and the section that shows it.
  *
  * Up to KN_REPORT_LEVELS columns every set has a place in a map, filled from the list of sets or from the borders; since
  * adding a column never makes a crowd larger, what breaks breaks upwards and what holds holds downwards. Cost: 2^columns

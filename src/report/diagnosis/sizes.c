@@ -303,7 +303,7 @@ static frame make_frame(const kn_report_input *in, double width, double height, 
     f.step = round_step(share > 1e-5 ? share : 1e-5);
     f.most = ceil(share / f.step - 1e-9) * f.step;
     if (f.most < f.step) f.most = f.step;
-    /* Room for the numbers on both sides. */
+    /* The width of the numbers on both sides. */
     double number = kn_svg_text_width(digits_of(top));
     if (number + 18 > f.left) f.left = number + 18;
     if (wide && number + 58 > width - f.right) f.right = width - number - 58;
@@ -393,7 +393,7 @@ static int64_t thin_steps(kn_svg_point *points, const frame *f, const kn_diagnos
     return count;
 }
 
-/* A dot and what it costs, beside it on a side with room. */
+/* A dot and what it costs, beside it on a side with space. */
 static void dot_label(kn_buffer *to, const frame *f, double x, double y, bool ok, int64_t removed)
 {
     double length = kn_svg_text_width(digits_of(removed) + 22), at = x + 12;

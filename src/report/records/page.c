@@ -1,7 +1,7 @@
 /* records/page.c: a release of tree records as one page of HTML: the verdict in plain words, what became of values and
  * relations, what may be published.
  *
- * Interface: kn_records_report_render (kn_records_report.h). The page is for those who hold the data: it tells how the original
+ * Interface: kn_records_report_render (kn_records_report.h). The page is for those who hold the data: it shows how the original
  * stood; no value of the data, no time; the relations that vanished are counted and not named.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,14 +17,7 @@
 
 static void heading(kn_buffer *to, const kn_spec *spec, const kn_records_result *r, const char *title)
 {
-    const char *file = kn_release_file_name(spec->output);
-    kn_buffer_add(to, "<header>\n<h1>");
-    kn_html_text(to, title);
-    kn_buffer_add(to, "</h1>\n<p class=\"about\">");
-    if (file) {
-        kn_html_name(to, file);
-        kn_buffer_add(to, " · ");
-    }
+    kn_release_heading(to, title, kn_release_file_name(spec->output));
     kn_html_count(to, r->records, "record", "records");
     kn_buffer_add(to, " · ");
     kn_html_count(to, spec->class_count, "class", "classes");
@@ -187,20 +180,12 @@ static void classes(kn_buffer *to, const kn_spec *spec, const kn_records_result 
 
 static void files(kn_buffer *to, const kn_spec *spec, const kn_records_result *r)
 {
-    static const char *const titles[] = {"File", "For", "What it holds"};
-    const char              *file = kn_release_file_name(spec->output);
-    kn_html_table            t;
-    if (!file || !r->head.found) return;
-    kn_html_section(to, "What may be published, and what may not");
-    kn_html_table_begin(&t, to, "llw", titles);
-    kn_release_file_row(&t, file, "", "everybody", "The release.");
-    kn_release_file_row(&t, file, ".certificate.json", "everybody", "What was promised and what the release shows.");
-    kn_release_public_row(&t, spec);
-    kn_release_file_row(&t, "this page", "", "you alone", "How it stood before and after: it tells of the original.");
-    kn_release_file_row(&t, file, ".private.json", "you alone",
-                        "Every figure, and which relations vanished: each is one that some few had.");
-    if (spec->keep_rowmap) kn_release_file_row(&t, file, ".rowmap", "you alone", "Who is who. It undoes the release.");
-    kn_html_table_end(&t);
+    const kn_release_files f = {kn_release_file_name(spec->output), NULL,
+                                "What was promised and what the release shows.",
+                                "Every figure, and which relations vanished: each is one that some few had.",
+                                "Who is who. It undoes the release."};
+    if (!f.name || !r->head.found) return;
+    kn_release_files_begin(to, spec, &f);
     kn_html_section_end(to);
 }
 
@@ -209,19 +194,13 @@ kn_status kn_records_report_render(kn_buffer *to, const kn_spec *spec, const kn_
 {
     if (!spec || !r) return kn_fail(err, KN_USAGE, "release report: the spec or the result is missing");
     const char             *title = r->head.found ? "Release report" : "Release report: no release";
-    const kn_release_result like = {.head.method = r->head.method,
-                                    .head.found = r->head.found,
-                                    .head.complete = r->head.complete,
-                                    .head.model_count = r->head.model_count,
-                                    .head.models = r->head.models,
-                                    .head.counter_count = r->head.counter_count,
-                                    .head.counters = r->head.counters};
+    const kn_release_result like = {.head = r->head};
     const kn_release_page   page = {spec, &like, 2};
     kn_html_begin(to, title);
     heading(to, spec, r, title);
     verdict(to, spec, r);
     tiles(to, r);
-    kn_release_notes(to, r->head.notes, r->head.note_count);
+    kn_html_notes(to, r->head.notes, r->head.note_count);
     if (r->head.model_count > 0) kn_release_models(to, &page);
     kn_records_words(to, spec, r);
     loss(to, r);

@@ -26,7 +26,7 @@ void kn_records_words(kn_buffer *to, const kn_spec *spec, const kn_records_resul
     kn_html_section(to, "What the words mean");
     kn_buffer_add(to, "<dl class=\"words\">\n");
     kn_release_word(to, "Record",
-                    "Everything that is told of one person: values that stand below one another, like a tree.");
+                    "Everything that is recorded of one person: values that stand below one another, like a tree.");
     kn_release_word(to, "Class", "What kind of thing a value is: a place, a disease, a drug.");
     kn_release_word(to, "Node", "One value at one place of a record. A value may stand at several places.");
     kn_release_word(to, "Relation", "That one value stands above another: this disease was treated at that place.");

@@ -38,14 +38,16 @@ void kn_release_tile(kn_buffer *to, const char *name, double value);
 void kn_release_word(kn_buffer *to, const char *name, const char *meaning);
 void kn_release_footer(kn_buffer *to, const char *version);
 
-/* What the run noted, if anything. */
-void kn_release_notes(kn_buffer *to, const char *const *notes, int count);
+/* Begins the page's header: its title and the release's name (NULL: none). To be ended with "</p>\n</header>\n". */
+void kn_release_heading(kn_buffer *to, const char *title, const char *name);
 
-/* A row of the table of files. */
-struct kn_html_table;
-void kn_release_file_row(struct kn_html_table *t, const char *file, const char *ending, const char *audience,
-                         const char *meaning);
-void kn_release_public_row(struct kn_html_table *t, const kn_spec *spec); /* the public page, where there is one */
+/* Begins the section on what may be published; to be ended. `name`: the release's; the texts say what a file holds. */
+typedef struct kn_release_files {
+    const char *name;
+    const char *certificate; /* its name, where that is not the release's with an ending; NULL */
+    const char *in_certificate, *in_private, *in_map;
+} kn_release_files;
+void kn_release_files_begin(kn_buffer *to, const kn_spec *spec, const kn_release_files *files);
 
 /* ---- Sections ---- */
 

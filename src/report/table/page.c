@@ -2,7 +2,7 @@
  * beside it and by which rules.
  *
  * Interface: kn_release_report_render (kn_release_report.h). Pictures and tables stand in risk.c,
- * loss.c and lattice.c. The page is for those who hold the data: it tells how the
+ * loss.c and lattice.c. The page is for those who hold the data: it shows how the
  * original stood; no value, no time, no seed. Cost: linear in the class sizes, the
  * solutions listed and, for a lattice drawn whole, its nodes.
  * SPDX-License-Identifier: Apache-2.0
@@ -88,17 +88,20 @@ void kn_release_method(kn_buffer *to, kn_method method, const kn_advice *advice)
     }
 }
 
-static void write_heading(kn_buffer *to, const kn_release_page *page, const char *title)
+void kn_release_heading(kn_buffer *to, const char *title, const char *name)
 {
-    const kn_release_result *r = page->result;
-    const char              *file = kn_release_file_name(page->spec->output);
     kn_buffer_add(to, "<header>\n<h1>");
     kn_html_text(to, title);
     kn_buffer_add(to, "</h1>\n<p class=\"about\">");
-    if (file) {
-        kn_html_name(to, file);
-        kn_buffer_add(to, " · ");
-    }
+    if (!name) return;
+    kn_html_name(to, name);
+    kn_buffer_add(to, " · ");
+}
+
+static void write_heading(kn_buffer *to, const kn_release_page *page, const char *title)
+{
+    const kn_release_result *r = page->result;
+    kn_release_heading(to, title, kn_release_file_name(page->spec->output));
     kn_html_count(to, r->head.found ? r->rows : r->rows_in, "row", "rows");
     kn_buffer_add(to, " · ");
     kn_html_count(to, r->attribute_count, "quasi-identifier", "quasi-identifiers");
@@ -255,7 +258,7 @@ static void columns_by_role(kn_buffer *to, const kn_release_page *page)
 static void rules(kn_buffer *to, const kn_release_page *page)
 {
     static const char *const suppressed[] = {
-        "They show * in every column, so that they tell nothing, not even their sensitive value.",
+        "They show * in every column, so that they reveal nothing, not even their sensitive value.",
         "They are left out of the release.",
         "They show * in every quasi-identifier and form one class of their own, which keeps every promise too."};
     static const char *const missing[] = {
@@ -270,7 +273,7 @@ static void rules(kn_buffer *to, const kn_release_page *page)
     kn_release_word(to, "Order of the rows",
                     page->spec->keep_order
                         ? "As in the original. Whoever knows that order can tell rows apart that look the same."
-                        : "Sorted by what is released, so that the order tells nothing about the original.");
+                        : "Sorted by what is released, so that the order reveals nothing about the original.");
     kn_release_word(to, "Missing cells", missing[page->spec->missing]);
     if (page->spec->entity)
         kn_release_word(to, "Persons",
@@ -300,8 +303,7 @@ static void rules(kn_buffer *to, const kn_release_page *page)
     kn_html_section_end(to);
 }
 
-void kn_release_file_row(kn_html_table *t, const char *file, const char *ending, const char *audience,
-                         const char *meaning)
+static void file_row(kn_html_table *t, const char *file, const char *ending, const char *audience, const char *meaning)
 {
     kn_html_table_row(t);
     kn_html_table_cell(t);
@@ -313,46 +315,32 @@ void kn_release_file_row(kn_html_table *t, const char *file, const char *ending,
     kn_html_text(t->to, meaning);
 }
 
-void kn_release_notes(kn_buffer *to, const char *const *notes, int count)
+void kn_release_files_begin(kn_buffer *to, const kn_spec *spec, const kn_release_files *f)
 {
-    if (count == 0) return;
-    kn_html_section(to, "What you should know");
-    kn_buffer_add(to, "<ul>\n");
-    for (int i = 0; i < count; i++) {
-        kn_buffer_add(to, "<li>");
-        kn_html_text(to, notes[i]);
-        kn_buffer_add(to, "</li>\n");
-    }
-    kn_buffer_add(to, "</ul>\n");
-    kn_html_section_end(to);
-}
-
-void kn_release_public_row(kn_html_table *t, const kn_spec *spec)
-{
-    const char *file = kn_release_file_name(spec->public_report);
-    if (file) kn_release_file_row(t, file, "", "everybody", "What the release promises and how to read it.");
+    static const char *const titles[] = {"File", "For", "What it holds"};
+    const char              *public_page = kn_release_file_name(spec->public_report);
+    kn_html_table            t;
+    kn_html_section(to, "What may be published, and what may not");
+    kn_html_table_begin(&t, to, "llw", titles);
+    file_row(&t, f->name, "", "everybody", "The release.");
+    file_row(&t, f->certificate ? f->certificate : f->name, f->certificate ? "" : ".certificate.json", "everybody",
+             f->in_certificate);
+    if (public_page) file_row(&t, public_page, "", "everybody", "What the release promises and how to read it.");
+    file_row(&t, "this page", "", "you alone", "How it stood before and after: it describes the original.");
+    file_row(&t, f->name, ".private.json", "you alone", f->in_private);
+    if (spec->keep_rowmap) file_row(&t, f->name, ".rowmap", "you alone", f->in_map);
+    kn_html_table_end(&t);
 }
 
 static void files(kn_buffer *to, const kn_release_page *page)
 {
-    static const char *const titles[] = {"File", "For", "What it holds"};
-    const char              *file = kn_release_file_name(page->spec->output);
-    kn_html_table            t;
-    if (!file || !page->result->head.found) return;
-    kn_html_section(to, "What may be published, and what may not");
-    kn_html_table_begin(&t, to, "llw", titles);
-    kn_release_file_row(&t, file, "", "everybody", "The release.");
-    kn_release_file_row(&t, file, ".certificate.json", "everybody",
-                        "What was promised and what the release shows, with its fingerprint (SHA-256).");
-    kn_release_public_row(&t, page->spec);
-    kn_release_file_row(&t, "this page", "", "you alone", "How it stood before and after: it tells of the original.");
-    kn_release_file_row(
-        &t, file, ".private.json", "you alone",
-        "Every figure, the seed and fingerprints of the original: they would confirm guesses about it.");
-    if (page->spec->keep_rowmap)
-        kn_release_file_row(&t, file, ".rowmap", "you alone",
-                            "Which released row is which original row. It undoes the release.");
-    kn_html_table_end(&t);
+    const kn_release_files f = {
+        kn_release_file_name(page->spec->output), NULL,
+        "What was promised and what the release shows, with its fingerprint (SHA-256).",
+        "Every figure, the seed and fingerprints of the original: they would confirm guesses about it.",
+        "Which released row is which original row. It undoes the release."};
+    if (!f.name || !page->result->head.found) return;
+    kn_release_files_begin(to, page->spec, &f);
     if (page->result->head.sha256[0]) {
         kn_buffer_add(to, "<p class=\"about\">SHA-256 of the release: ");
         kn_html_name(to, page->result->head.sha256);
@@ -405,7 +393,7 @@ kn_status kn_release_report_render(kn_buffer *to, const kn_spec *spec, const kn_
     write_heading(to, &page, title);
     verdict(to, &page);
     tiles(to, &page);
-    kn_release_notes(to, result->head.notes, result->head.note_count);
+    kn_html_notes(to, result->head.notes, result->head.note_count);
     kn_release_models(to, &page);
     kn_release_risk(to, &page);
     kn_release_sizes(to, &page);

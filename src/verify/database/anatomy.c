@@ -47,12 +47,10 @@ static void name_column(const kn_vdb *v, const char *word, char *out, size_t siz
     for (int i = 2; column_taken(v, out); i++) snprintf(out, size, "%s_%d", word, i);
 }
 
-kn_status kn_vdb_anatomy_names(kn_vdb *v, kn_error *err)
+void kn_vdb_anatomy_names(kn_vdb *v)
 {
-    (void)err;
     name_column(v, "group", v->group_name, sizeof v->group_name);
     name_column(v, "count", v->count_name, sizeof v->count_name);
-    return KN_OK;
 }
 
 /* Is there a table of the original of that name, or a list before this one? */
@@ -77,10 +75,9 @@ static void name_list(const kn_vdb *v, const kn_vdb_table *t, int c)
         snprintf(list->name, sizeof list->name, "%.100s_%.100s_%d", t->name, tail, i);
 }
 
-kn_status kn_vdb_anatomy_tables(kn_vdb *v, bool *whole, int *lists, kn_error *err)
+int kn_vdb_anatomy_tables(kn_vdb *v, bool *whole)
 {
-    (void)err;
-    *lists = 0;
+    int lists = 0;
     for (int t = 0; t < v->table_count; t++)
         for (int c = 0; c < v->tables[t].hidden_count; c++) {
             kn_vlist   *list = &v->tables[t].lists[c];
@@ -88,66 +85,55 @@ kn_status kn_vdb_anatomy_tables(kn_vdb *v, bool *whole, int *lists, kn_error *er
             name_list(v, &v->tables[t], c);
             int at = kn_vsheets_find(&v->release, list->name);
             if (at < 0) {
-                kn_vdb_problem(v, "table \"%s\" is missing from the release", list->name);
+                kn_vproblem(v->notes, "table \"%s\" is missing from the release", list->name);
                 *whole = false;
                 continue;
             }
-            ++*lists;
+            lists++;
             list->table = &v->release.list[at];
             if (list->table->column_count == 3 && kn_vsheet_find(list->table, v->group_name) >= 0 &&
                 kn_vsheet_find(list->table, name) >= 0 && kn_vsheet_find(list->table, v->count_name) >= 0)
                 continue;
-            kn_vdb_problem(v, "table \"%s\": its columns are not \"%s\", \"%s\" and \"%s\"", list->name, v->group_name,
-                           name, v->count_name);
+            kn_vproblem(v->notes, "table \"%s\": its columns are not \"%s\", \"%s\" and \"%s\"", list->name,
+                        v->group_name, name, v->count_name);
             *whole = false;
         }
-    return KN_OK;
+    return lists;
 }
 
 /* ---- Groups ---- */
 
 /* Per code of a column of numbers: the number, or 0 where it is none from 1 on. */
-static int64_t *read_numbers(kn_vdb *v, const kn_vsheet *table, int column)
+static int64_t *read_numbers(kn_arena *room, const kn_vsheet *table, int column)
 {
     uint32_t count = kn_vsheet_distinct(table, column);
-    int64_t *numbers = kn_alloc_array_zero(v->ctx, (size_t)count + 1, sizeof *numbers);
-    for (uint32_t c = 0; numbers && c < count; c++) {
-        kn_string text = kn_vsheet_text(table, column, c);
-        int64_t   number = 0;
-        bool      good = text.size > 0 && text.size <= 18 && text.data[0] != '0';
-        for (size_t i = 0; good && i < text.size; i++) {
-            good = text.data[i] >= '0' && text.data[i] <= '9';
-            number = number * 10 + (text.data[i] - '0');
-        }
-        numbers[c] = good ? number : 0;
-    }
+    int64_t *numbers = kn_arena_array_zero(room, (size_t)count + 1, sizeof *numbers);
+    for (uint32_t c = 0; numbers && c < count; c++) numbers[c] = kn_vdb_plain_number(kn_vsheet_text(table, column, c));
     return numbers;
 }
 
 static kn_status read_groups(kn_vdb *v, kn_vdb_table *t, kn_error *err)
 {
     const kn_vsheet *table = t->release.table;
-    int64_t         *numbers = read_numbers(v, table, t->group_column);
+    kn_arena         room = {.ctx = v->ctx};
+    const int64_t   *numbers = read_numbers(&room, table, t->group_column);
     int              wrong = 0;
-    t->group = kn_alloc_array(v->ctx, (size_t)t->release.rows + 1, sizeof *t->group);
-    if (!numbers || !t->group) {
-        kn_free(numbers);
-        return kn_vdb_no_memory(v, err);
-    }
+    t->group = kn_arena_array(&v->arena, (size_t)t->release.rows + 1, sizeof *t->group);
+    bool good = numbers && t->group;
     t->groups = kn_vsheet_distinct(table, t->group_column);
     if (table->columns[t->group_column].respelled > 0)
-        kn_vdb_problem(v, "table \"%s\", column \"%s\": the release shows one number in two spellings", t->name,
-                       v->group_name);
-    for (int64_t row = 0; row < t->release.rows; row++) {
+        kn_vproblem(v->notes, "table \"%s\", column \"%s\": the release shows one number in two spellings", t->name,
+                    v->group_name);
+    for (int64_t row = 0; good && row < t->release.rows; row++) {
         int64_t number = numbers[kn_vsheet_code(table, t->group_column, row)];
         t->group[row] = number >= 1 && number <= t->groups ? (uint32_t)(number - 1) : KN_V_NONE;
         if (t->group[row] == KN_V_NONE && wrong++ < KN_VDB_SHOWN)
-            kn_vdb_problem(
-                v, "table \"%s\", row %" PRId64 ": column \"%s\" holds no number from 1 to the number of groups",
-                t->name, row + 1, v->group_name);
+            kn_vproblem(v->notes,
+                        "table \"%s\", row %" PRId64 ": column \"%s\" holds no number from 1 to the number of groups",
+                        t->name, row + 1, v->group_name);
     }
-    kn_free(numbers);
-    return KN_OK;
+    kn_arena_free(&room);
+    return good ? KN_OK : kn_vdb_no_memory(v, err);
 }
 
 /* ---- Lists ---- */
@@ -157,11 +143,11 @@ static void check_spelling(kn_vdb *v, const kn_vlist *list, const kn_vdb_column 
 {
     for (int c = 0; c < list->table->column_count; c++)
         if (list->table->columns[c].respelled > 0)
-            kn_vdb_problem(v, "table \"%s\", column %d: the release shows one number in two spellings", list->name,
-                           c + 1);
+            kn_vproblem(v->notes, "table \"%s\", column %d: the release shows one number in two spellings", list->name,
+                        c + 1);
     if (kn_vdb_odd_spelling(column, list->table, value_at) != KN_V_NONE)
-        kn_vdb_problem(v, "table \"%s\", column \"%s\": a value is spelled otherwise than in the original", list->name,
-                       column->attribute->name);
+        kn_vproblem(v->notes, "table \"%s\", column \"%s\": a value is spelled otherwise than in the original",
+                    list->name, column->attribute->name);
 }
 
 static kn_status read_entries(kn_vdb *v, const kn_vdb_table *t, int c, const int64_t *groups, const int64_t *counts,
@@ -180,8 +166,8 @@ static kn_status read_entries(kn_vdb *v, const kn_vdb_table *t, int c, const int
         bool      good = group >= 1 && group <= t->groups && counts[kn_vsheet_code(list->table, count_at, row)] >= 1;
         if (value == KN_V_NONE || !good) {
             if (wrong++ < KN_VDB_SHOWN)
-                kn_vdb_problem(v, "table \"%s\", row %" PRId64 ": %s", list->name, row + 1,
-                               good ? "a value that the original has not" : "no group, or no count");
+                kn_vproblem(v->notes, "table \"%s\", row %" PRId64 ": %s", list->name, row + 1,
+                            good ? "a value that the original does not have" : "no group, or no count");
             continue;
         }
         order[list->count++] = (kn_sort_record){(uint64_t)(group - 1) << 32 | value, (uint64_t)row};
@@ -191,8 +177,8 @@ static kn_status read_entries(kn_vdb *v, const kn_vdb_table *t, int c, const int
         list->keys[i] = order[i].key;
         list->counts[i] = counts[kn_vsheet_code(list->table, count_at, (int64_t)order[i].id)];
         if (i > 0 && order[i].key == order[i - 1].key && wrong++ < KN_VDB_SHOWN)
-            kn_vdb_problem(v, "table \"%s\", row %" PRIu64 ": the group has this value already", list->name,
-                           order[i].id + 1);
+            kn_vproblem(v->notes, "table \"%s\", row %" PRIu64 ": the group has this value already", list->name,
+                        order[i].id + 1);
     }
     return KN_OK;
 }
@@ -201,17 +187,16 @@ static kn_status read_list(kn_vdb *v, const kn_vdb_table *t, int c, kn_error *er
 {
     kn_vlist       *list = &t->lists[c];
     size_t          rows = (size_t)list->table->rows;
-    int64_t        *groups = read_numbers(v, list->table, kn_vsheet_find(list->table, v->group_name));
-    int64_t        *counts = read_numbers(v, list->table, kn_vsheet_find(list->table, v->count_name));
-    kn_sort_record *order = kn_alloc_array(v->ctx, rows + 1, sizeof *order);
-    list->keys = kn_alloc_array(v->ctx, rows + 1, sizeof *list->keys);
-    list->counts = kn_alloc_array(v->ctx, rows + 1, sizeof *list->counts);
-    list->left = kn_alloc_array(v->ctx, rows + 1, sizeof *list->left);
-    bool      good = groups && counts && order && list->keys && list->counts && list->left;
+    kn_arena        room = {.ctx = v->ctx};
+    int64_t        *groups = read_numbers(&room, list->table, kn_vsheet_find(list->table, v->group_name));
+    int64_t        *counts = read_numbers(&room, list->table, kn_vsheet_find(list->table, v->count_name));
+    kn_sort_record *order = kn_arena_array(&room, rows + 1, sizeof *order);
+    list->keys = kn_arena_array(&v->arena, rows + 1, sizeof *list->keys);
+    list->counts = kn_arena_array(&v->arena, rows + 1, sizeof *list->counts);
+    list->left = kn_arena_array(&v->arena, rows + 1, sizeof *list->left);
+    bool      good = !room.failed && !v->arena.failed;
     kn_status status = good ? read_entries(v, t, c, groups, counts, order, err) : kn_vdb_no_memory(v, err);
-    kn_free(groups);
-    kn_free(counts);
-    kn_free(order);
+    kn_arena_free(&room);
     return status;
 }
 
@@ -222,14 +207,15 @@ typedef struct group_sizes {
     int64_t *persons, *rows; /* per group */
 } group_sizes;
 
-static kn_status measure_groups(kn_vdb *v, const kn_vdb_table *t, group_sizes *g, kn_error *err)
+/* The arrays of `g` end with `room`. */
+static kn_status measure_groups(kn_arena *room, kn_vdb *v, const kn_vdb_table *t, group_sizes *g, kn_error *err)
 {
     int64_t         n = t->release.rows;
     kn_sort_record *order = kn_alloc_array(v->ctx, (size_t)n + 1, sizeof *order);
     int             wrong = 0;
-    g->persons = kn_alloc_array_zero(v->ctx, (size_t)t->groups + 1, sizeof *g->persons);
-    g->rows = kn_alloc_array_zero(v->ctx, (size_t)t->groups + 1, sizeof *g->rows);
-    kn_status status = order && g->persons && g->rows ? KN_OK : kn_vdb_no_memory(v, err);
+    g->persons = kn_arena_array_zero(room, (size_t)t->groups + 1, sizeof *g->persons);
+    g->rows = kn_arena_array_zero(room, (size_t)t->groups + 1, sizeof *g->rows);
+    kn_status status = order && !room->failed ? KN_OK : kn_vdb_no_memory(v, err);
     for (int64_t row = 0; status == KN_OK && row < n; row++)
         order[row] = (kn_sort_record){(uint64_t)t->group[row] << 32 | t->release.person[row], (uint64_t)row};
     if (status == KN_OK) status = kn_sort_records(v->ctx, order, (size_t)n, NULL, NULL, err);
@@ -241,9 +227,9 @@ static kn_status measure_groups(kn_vdb *v, const kn_vdb_table *t, group_sizes *g
         if (i + 1 < n && order[i + 1].key == order[i].key) continue;
         uint64_t group = order[i].key >> 32;
         if ((i + 1 - begin) * g->persons[group] != g->rows[group] && wrong++ < KN_VDB_SHOWN)
-            kn_vdb_problem(v,
-                           "table \"%s\", row %" PRIu64 ": its person has more or fewer rows in the group than others",
-                           t->name, order[begin].id + 1);
+            kn_vproblem(v->notes,
+                        "table \"%s\", row %" PRIu64 ": its person has more or fewer rows in the group than others",
+                        t->name, order[begin].id + 1);
         begin = i + 1;
     }
     kn_free(order);
@@ -264,33 +250,34 @@ static void check_totals(kn_vdb *v, const kn_vdb_table *t, const group_sizes *g)
                 if (total <= g->rows[group]) total += list->counts[at];
             }
             if (total != g->rows[group] && wrong++ < KN_VDB_SHOWN)
-                kn_vdb_problem(
-                    v, "table \"%s\": group %" PRIu32 " does not have as many values as table \"%s\" has rows in it",
-                    list->name, group + 1, t->name);
+                kn_vproblem(v->notes,
+                            "table \"%s\": group %" PRIu32
+                            " does not have as many values as table \"%s\" has rows in it",
+                            list->name, group + 1, t->name);
         }
     }
 }
 
 static kn_status check_table(kn_vdb *v, kn_vdb_table *t, kn_error *err)
 {
-    kn_database_verify_report *r = &v->report->base;
-    group_sizes                g = {0};
+    kn_database_verify_report *r = v->report;
+    kn_arena                   room = {.ctx = v->ctx};
+    group_sizes                g;
     KN_TRY(read_groups(v, t, err));
     for (int c = 0; c < t->hidden_count; c++) KN_TRY(read_list(v, t, c, err));
-    if (v->report->failed) return KN_OK;
-    kn_status status = measure_groups(v, t, &g, err);
+    if (v->notes->failed) return KN_OK;
+    kn_status status = measure_groups(&room, v, t, &g, err);
     if (status == KN_OK) check_totals(v, t, &g);
     r->classes += t->groups;
     for (uint32_t i = 0; status == KN_OK && i < t->groups; i++)
         if (r->k == 0 || g.persons[i] < r->k) r->k = g.persons[i];
-    kn_free(g.persons);
-    kn_free(g.rows);
+    kn_arena_free(&room);
     return status;
 }
 
 kn_status kn_vdb_anatomy_groups(kn_vdb *v, kn_error *err)
 {
-    v->report->base.persons = v->tables[v->person].release.rows;
+    v->report->persons = v->tables[v->person].release.rows;
     for (int t = 0; t < v->table_count; t++)
         if (v->tables[t].hidden_count > 0) KN_TRY(check_table(v, &v->tables[t], err));
     return KN_OK;
@@ -298,26 +285,20 @@ kn_status kn_vdb_anatomy_groups(kn_vdb *v, kn_error *err)
 
 /* ---- Promises ---- */
 
-static kn_status check_sizes(kn_vdb *v, kn_verified_model *m, kn_error *err)
+kn_status kn_vdb_anatomy_sizes(kn_vdb *v, kn_verified_model *m, kn_error *err)
 {
-    m->holds = true;
-    m->reached = m->model.kind == KN_MODEL_K ? (double)v->report->base.k : 0;
     for (int i = 0; i < v->table_count; i++) {
         const kn_vdb_table *t = &v->tables[i];
-        group_sizes         g = {0};
-        kn_status           status = t->group ? measure_groups(v, t, &g, err) : KN_OK;
-        for (uint32_t k = 0; status == KN_OK && t->group && k < t->groups; k++) {
-            double reached = 0;
-            bool   holds = kn_vmodel_holds(&m->model, g.persons[k], NULL, NULL, &reached);
-            if (m->model.kind != KN_MODEL_K && reached > m->reached) m->reached = reached;
-            if (holds) continue;
-            m->holds = false;
-            if (m->classes++ >= KN_VDB_SHOWN) continue;
-            kn_vdb_problem(v, "table \"%s\": group %" PRIu32 " has the rows of %" PRId64 " person%s: %s does not hold",
-                           t->name, k + 1, g.persons[k], g.persons[k] == 1 ? "" : "s", kn_model_name(m->model.kind));
-        }
-        kn_free(g.persons);
-        kn_free(g.rows);
+        kn_arena            room = {.ctx = v->ctx};
+        group_sizes         g;
+        bool                shown;
+        kn_status           status = t->group ? measure_groups(&room, v, t, &g, err) : KN_OK;
+        for (uint32_t k = 0; status == KN_OK && t->group && k < t->groups; k++)
+            if (!kn_vdb_size_holds(m, g.persons[k], &shown) && shown)
+                kn_vproblem(v->notes,
+                            "table \"%s\": group %" PRIu32 " has the rows of %" PRId64 " person%s: %s does not hold",
+                            t->name, k + 1, g.persons[k], g.persons[k] == 1 ? "" : "s", kn_model_name(m->model.kind));
+        kn_arena_free(&room);
         KN_TRY(status);
     }
     return KN_OK;
@@ -326,71 +307,33 @@ static kn_status check_sizes(kn_vdb *v, kn_verified_model *m, kn_error *err)
 static void judge(kn_vdb *v, const kn_vdb_table *t, const kn_vlist *list, const group_sizes *g, uint32_t *codes,
                   kn_verified_model *m)
 {
-    bool least = m->model.kind != KN_MODEL_RECURSIVE;
-    m->holds = true;
-    m->reached = 0;
+    bool shown;
     for (size_t at = 0, begin = 0; at < list->count; begin = at) {
         uint64_t        group = list->keys[at] >> 32;
         kn_vdb_position p = {g->persons[group], g->rows[group], 0, codes, list->counts + begin, 0};
-        double          reached = 0;
         for (; at < list->count && list->keys[at] >> 32 == group; at++) {
             codes[p.values++] = (uint32_t)list->keys[at];
             if (list->counts[at] > p.most) p.most = list->counts[at];
         }
         if (p.most > p.persons) p.most = p.persons;
-        bool holds = kn_vdb_diverse(&m->model, &p, &reached);
-        if (begin == 0 || (least ? reached < m->reached : reached > m->reached)) m->reached = reached;
-        double share = (double)p.most / (double)p.persons;
-        if (share > v->report->base.largest_share) v->report->base.largest_share = share;
-        if (holds) continue;
-        m->holds = false;
-        if (m->classes++ < KN_VDB_SHOWN)
-            kn_vdb_problem(v, "table \"%s\": %s %s does not hold for group %" PRIu64 " of table \"%s\"", list->name,
-                           kn_model_variant(m->model.kind), kn_model_name(m->model.kind), group + 1, t->name);
+        if (!kn_vdb_position_holds(v, m, &p, begin == 0, &shown) && shown)
+            kn_vproblem(v->notes, "table \"%s\": %s %s does not hold for group %" PRIu64 " of table \"%s\"", list->name,
+                        kn_model_variant(m->model.kind), kn_model_name(m->model.kind), group + 1, t->name);
     }
 }
 
-static kn_status check_diversity(kn_vdb *v, kn_verified_model *m, kn_error *err)
+kn_status kn_vdb_anatomy_diversity(kn_vdb *v, kn_verified_model *m, kn_error *err)
 {
     int                  number = 0;
     const kn_vdb_column *column;
-    group_sizes          g = {0};
+    kn_arena             room = {.ctx = v->ctx};
+    group_sizes          g;
     KN_TRY(kn_vdb_find_sensitive(v, m->model.attribute, &number, &column, err));
     const kn_vdb_table *t = &v->tables[number];
     const kn_vlist     *list = &t->lists[column - t->hidden];
-    uint32_t           *codes = kn_alloc_array(v->ctx, list->count + 1, sizeof *codes);
-    kn_status           status = codes ? measure_groups(v, t, &g, err) : kn_vdb_no_memory(v, err);
+    uint32_t           *codes = kn_arena_array(&room, list->count + 1, sizeof *codes);
+    kn_status           status = codes ? measure_groups(&room, v, t, &g, err) : kn_vdb_no_memory(v, err);
     if (status == KN_OK) judge(v, t, list, &g, codes, m);
-    kn_free(codes);
-    kn_free(g.persons);
-    kn_free(g.rows);
+    kn_arena_free(&room);
     return status;
-}
-
-kn_status kn_vdb_anatomy_models(kn_vdb *v, kn_error *err)
-{
-    for (int i = 0; i < v->spec->model_count; i++) {
-        kn_verified_model *m = &v->report->models[i];
-        switch (m->model.kind) {
-        case KN_MODEL_K:
-        case KN_MODEL_MAX_RISK: KN_TRY(check_sizes(v, m, err)); break;
-        case KN_MODEL_DISTINCT:
-        case KN_MODEL_ENTROPY:
-        case KN_MODEL_RECURSIVE: KN_TRY(check_diversity(v, m, err)); break;
-        default: return kn_fail(err, KN_USAGE, "%s cannot be promised of a database", kn_model_name(m->model.kind));
-        }
-    }
-    return KN_OK;
-}
-
-void kn_vdb_anatomy_free(kn_vdb *v)
-{
-    for (int t = 0; t < v->table_count; t++) {
-        kn_free(v->tables[t].group);
-        for (int c = 0; c < v->tables[t].hidden_count; c++) {
-            kn_free(v->tables[t].lists[c].keys);
-            kn_free(v->tables[t].lists[c].counts);
-            kn_free(v->tables[t].lists[c].left);
-        }
-    }
 }

@@ -12,8 +12,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_rng.h"
@@ -29,6 +31,7 @@ typedef struct doubtful {
 
 typedef struct pairing {
     kn_vdb        *v;
+    kn_arena       room;
     kn_vdb_matcher m;
     uint32_t     **rows;      /* per table and released row: its original                    */
     uint32_t     **owner;     /* per table and original row: its released row; KN_V_NONE: none */
@@ -36,24 +39,17 @@ typedef struct pairing {
     int64_t        cost;      /* values that are used and not in the lists                   */
     doubtful      *doubts;
     size_t         doubt_count, doubt_capacity;
-    uint32_t      *saved; /* originals of two subtrees, as they are walked */
-    size_t         saved_count, saved_capacity;
+    uint32_t      *saved; /* originals of two subtrees, as they are walked; room for all rows */
+    size_t         saved_count;
 } pairing;
 
 /* ---- Lists ---- */
 
 static int64_t *entry_of(const kn_vlist *list, uint32_t group, uint32_t value)
 {
-    uint64_t key = (uint64_t)group << 32 | value;
-    size_t   low = 0, high = list->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (list->keys[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < list->count && list->keys[low] == key ? &list->left[low] : NULL;
+    uint64_t        key = (uint64_t)group << 32 | value;
+    const uint64_t *found = bsearch(&key, list->keys, list->count, sizeof key, kn_compare_u64);
+    return found ? &list->left[found - list->keys] : NULL;
 }
 
 /* The list's entry for what a released row would hide if this were its original; NULL: there is none. */
@@ -196,20 +192,15 @@ static kn_status find_doubts(pairing *p, kn_error *err)
 }
 
 /* Writes down the originals of a subtree, or takes them from there. */
-static bool save(pairing *p, int table, uint32_t released)
+static void save(pairing *p, int table, uint32_t released)
 {
     const kn_vdb_table *t = &p->v->tables[table];
-    void               *saved = p->saved;
-    if (!kn_grow(p->v->ctx, &saved, &p->saved_capacity, p->saved_count + 1, sizeof *p->saved)) p->m.failed = true;
-    p->saved = saved;
-    if (p->m.failed) return false;
     p->saved[p->saved_count++] = p->rows[table][released];
     for (int i = 0; i < t->child_count; i++) {
         const kn_vdb_rows *child = &p->v->tables[t->children[i]].release;
         for (uint32_t c = child->start[released]; c < child->start[released + 1]; c++)
-            if (!save(p, t->children[i], child->list[c])) return false;
+            save(p, t->children[i], child->list[c]);
     }
-    return true;
 }
 
 static void restore(pairing *p, int table, uint32_t released, size_t *at)
@@ -230,7 +221,8 @@ static void exchange(pairing *p, const doubtful *d, uint32_t wanted, int64_t mos
     if (wanted == mine || !kn_vdb_contains(&p->m, d->table, wanted, d->row)) return;
     if (other != KN_V_NONE && !kn_vdb_contains(&p->m, d->table, mine, other)) return;
     p->saved_count = 0;
-    if (!save(p, d->table, d->row) || (other != KN_V_NONE && !save(p, d->table, other))) return;
+    save(p, d->table, d->row);
+    if (other != KN_V_NONE) save(p, d->table, other);
     take_all(p, d->table, d->row, true);
     if (other != KN_V_NONE) take_all(p, d->table, other, true);
     bool good = kn_vdb_pair_rows(&p->m, d->table, wanted, d->row, p->rows) &&
@@ -270,7 +262,7 @@ static kn_status repair(pairing *p, kn_error *err)
 
 /* ---- All of it ---- */
 
-static void tell(pairing *p)
+static void report_all(pairing *p)
 {
     kn_vdb *v = p->v;
     int     shown = 0;
@@ -279,27 +271,26 @@ static void tell(pairing *p)
             for (int c = 0; c < v->tables[t].hidden_count; c++) {
                 const int64_t *entry = hidden_entry(&v->tables[t], c, p->rows[t][row], (uint32_t)row);
                 if ((entry && *entry >= 0) || shown++ >= KN_VDB_SHOWN) continue;
-                kn_vdb_problem(v, "table \"%s\", row %" PRId64 ": table \"%s\" lacks what the original hides here",
-                               v->tables[t].name, row + 1, v->tables[t].lists[c].name);
+                kn_vproblem(v->notes, "table \"%s\", row %" PRId64 ": table \"%s\" lacks what the original hides here",
+                            v->tables[t].name, row + 1, v->tables[t].lists[c].name);
             }
 }
 
 static kn_status make_room(pairing *p, kn_error *err)
 {
     kn_vdb *v = p->v;
-    size_t  tables = (size_t)v->table_count;
-    p->rows = kn_alloc_array_zero(v->ctx, tables + 1, sizeof *p->rows);
-    p->owner = kn_alloc_array_zero(v->ctx, tables + 1, sizeof *p->owner);
-    p->ambiguous = kn_alloc_array_zero(v->ctx, (size_t)v->tables[v->person].original.rows + 1, sizeof *p->ambiguous);
-    if (!p->rows || !p->owner || !p->ambiguous) return kn_vdb_no_memory(v, err);
-    for (size_t t = 0; t < tables; t++) {
-        size_t released = (size_t)v->tables[t].release.rows + 1, originals = (size_t)v->tables[t].original.rows + 1;
-        p->rows[t] = kn_alloc_array_zero(v->ctx, released, sizeof *p->rows[t]);
-        p->owner[t] = kn_alloc_array(v->ctx, originals, sizeof *p->owner[t]);
-        if (!p->rows[t] || !p->owner[t]) return kn_vdb_no_memory(v, err);
-        memset(p->owner[t], 0xff, originals * sizeof *p->owner[t]);
+    size_t  tables = (size_t)v->table_count, all = 0;
+    p->rows = kn_arena_array(&p->room, tables + 1, sizeof *p->rows);
+    p->owner = kn_arena_array(&p->room, tables + 1, sizeof *p->owner);
+    p->ambiguous = kn_arena_array_zero(&p->room, (size_t)v->tables[v->person].original.rows + 1, sizeof *p->ambiguous);
+    for (size_t t = 0; t < tables && !p->room.failed; t++) {
+        size_t released = (size_t)v->tables[t].release.rows + 1;
+        p->rows[t] = kn_arena_array_zero(&p->room, released, sizeof *p->rows[t]);
+        p->owner[t] = kn_varray_none(&p->room, (size_t)v->tables[t].original.rows + 1);
+        all += released;
     }
-    return KN_OK;
+    p->saved = kn_arena_array(&p->room, all + 1, sizeof *p->saved);
+    return p->room.failed ? kn_vdb_no_memory(v, err) : KN_OK;
 }
 
 static kn_status find_choice(pairing *p, kn_error *err)
@@ -314,24 +305,17 @@ static kn_status find_choice(pairing *p, kn_error *err)
     KN_TRY(repair(p, err));
     if (p->cost == 0) return KN_OK;
     bool choice = p->doubt_count > 0 || !given;
-    v->report->base.assignment = choice ? KN_ASSIGNMENT_UNDECIDED : KN_ASSIGNMENT_REFUTED;
-    if (!choice) tell(p);
+    v->report->assignment = choice ? KN_ASSIGNMENT_UNDECIDED : KN_ASSIGNMENT_REFUTED;
+    if (!choice) report_all(p);
     return KN_OK;
 }
 
 kn_status kn_vdb_anatomy_rows(kn_vdb *v, kn_error *err)
 {
-    pairing   p = {.v = v, .m = {.v = v}};
+    pairing   p = {.v = v, .room = {.ctx = v->ctx}, .m = {.v = v}};
     kn_status status = find_choice(&p, err);
-    for (int t = 0; t < v->table_count; t++) {
-        if (p.rows) kn_free(p.rows[t]);
-        if (p.owner) kn_free(p.owner[t]);
-    }
-    kn_free(p.rows);
-    kn_free(p.owner);
-    kn_free(p.ambiguous);
+    kn_arena_free(&p.room);
     kn_free(p.doubts);
-    kn_free(p.saved);
     kn_vdb_matcher_free(&p.m);
     return status;
 }

@@ -2,7 +2,7 @@
  *
  * With a row map each released person is held against its original, in parallel. Without one persons are looked for, up to
  * a limit of work: a bipartite matching by shortest alternating paths whose edges are "is inside" (contain.c). Who
- * may come into question is told by the rarest of a released person's rows: an original person must have a row of that table
+ * may come into question is decided by the rarest of a released person's rows: an original person must have a row of that table
  * with the same copied cells.
  *
  * Cost: with a map one question per person; without one at most persons² questions, each remembered in 2 bits where these
@@ -32,14 +32,13 @@ static uint64_t most_work(const kn_vdb *v)
 /* ---- The map ---- */
 
 /* Rows of the map's file → rows of a table, by the columns "PREFIX C" for each column C of the key of persons. */
-static kn_status rows_of_map(uint32_t **out, kn_vdb *v, const kn_vsheet *file, const char *prefix, bool release,
+static kn_status rows_of_map(uint32_t *out, kn_vdb *v, const kn_vsheet *file, const char *prefix, bool release,
                              kn_error *err)
 {
     const kn_vdb_table *t = &v->tables[v->person];
     int                 columns = t->original.table->column_count, count = 0;
     int    *in = kn_vdb_take(v, (size_t)columns, sizeof *in), *from = kn_vdb_take(v, (size_t)columns, sizeof *from);
     int64_t twice = -1;
-    *out = NULL;
     if (!in || !from) return kn_vdb_no_memory(v, err);
     for (int c = 0; c < columns; c++) {
         if (!t->primary[c]) continue;
@@ -59,17 +58,19 @@ static kn_status rows_of_map(uint32_t **out, kn_vdb *v, const kn_vsheet *file, c
         return kn_fail(err, KN_INPUT, "%s: this is no row map: it lacks a column \"%s...\" for the key of persons",
                        v->options->map_path, prefix);
     kn_vdb_lookup l = {release ? t->release.table : t->original.table, file, in, from, count};
-    return kn_vdb_look_up(out, &twice, v, &l, err);
+    return out ? kn_vdb_look_up(out, &twice, v, &l, err) : kn_vdb_no_memory(v, err);
 }
 
 static kn_status fill_map(kn_vdb *v, const kn_vsheet *file, kn_error *err)
 {
     const kn_vdb_table *t = &v->tables[v->person];
-    uint32_t           *released = NULL, *original = NULL;
+    kn_arena            room = {.ctx = v->ctx};
+    uint32_t           *released = kn_arena_array(&room, (size_t)file->rows + 1, sizeof *released);
+    uint32_t           *original = kn_arena_array(&room, (size_t)file->rows + 1, sizeof *original);
     int                 shown = 0;
-    kn_status           status = rows_of_map(&released, v, file, "released ", true, err);
-    if (status == KN_OK) status = rows_of_map(&original, v, file, "original ", false, err);
-    v->map = status == KN_OK ? kn_alloc_array(v->ctx, (size_t)t->release.rows + 1, sizeof *v->map) : NULL;
+    kn_status           status = rows_of_map(released, v, file, "released ", true, err);
+    if (status == KN_OK) status = rows_of_map(original, v, file, "original ", false, err);
+    if (status == KN_OK) v->map = kn_arena_array(&v->arena, (size_t)t->release.rows + 1, sizeof *v->map);
     if (status == KN_OK && !v->map) status = kn_vdb_no_memory(v, err);
     for (int64_t p = 0; status == KN_OK && p < t->release.rows; p++) v->map[p] = -1;
     for (int64_t i = 0; status == KN_OK && i < file->rows; i++) {
@@ -80,10 +81,9 @@ static kn_status fill_map(kn_vdb *v, const kn_vsheet *file, kn_error *err)
         if (!wrong)
             v->map[released[i]] = original[i];
         else if (shown++ < KN_VDB_SHOWN)
-            kn_vdb_problem(v, "the row map's row %" PRId64 " %s", i + 1, wrong);
+            kn_vproblem(v->notes, "the row map's row %" PRId64 " %s", i + 1, wrong);
     }
-    kn_free(released);
-    kn_free(original);
+    kn_arena_free(&room);
     return status;
 }
 
@@ -110,12 +110,12 @@ static kn_status take_map(kn_vdb *v, kn_error *err)
 {
     int64_t persons = v->tables[v->person].release.rows;
     if (!v->options->map) return read_map(v, err);
-    v->map = kn_alloc_array(v->ctx, (size_t)persons + 1, sizeof *v->map);
+    v->map = kn_arena_array(&v->arena, (size_t)persons + 1, sizeof *v->map);
     if (!v->map) return kn_vdb_no_memory(v, err);
     for (int64_t p = 0; p < persons; p++) v->map[p] = p < v->options->map_count ? v->options->map[p] : -1;
     if (v->options->map_count != persons)
-        kn_vdb_problem(v, "the row map has %" PRId64 " entries for %" PRId64 " released persons", v->options->map_count,
-                       persons);
+        kn_vproblem(v->notes, "the row map has %" PRId64 " entries for %" PRId64 " released persons",
+                    v->options->map_count, persons);
     return KN_OK;
 }
 
@@ -137,7 +137,7 @@ static kn_status check_map(kn_vdb *v, bool *good, kn_error *err)
         if (there) kn_bitset_set(used, (size_t)o);
         if (!wrong) continue;
         *good = false;
-        if (shown++ < KN_VDB_SHOWN) kn_vdb_problem(v, "table \"%s\", row %" PRId64 ": %s", t->name, p + 1, wrong);
+        if (shown++ < KN_VDB_SHOWN) kn_vproblem(v->notes, "table \"%s\", row %" PRId64 ": %s", t->name, p + 1, wrong);
     }
     kn_free(used);
     return KN_OK;
@@ -169,10 +169,10 @@ static kn_status check_range(void *arg, int64_t begin, int64_t end, int worker, 
     return KN_OK;
 }
 
-static kn_status tell_wrong(kn_vdb *v, const uint8_t *answers, kn_error *err)
+static kn_status report_wrong(kn_vdb *v, const uint8_t *answers, kn_error *err)
 {
     const kn_vdb_table        *t = &v->tables[v->person];
-    kn_database_verify_report *r = &v->report->base;
+    kn_database_verify_report *r = v->report;
     kn_vdb_matcher             m = {.v = v, .limit = MOST_WORK};
     int64_t                    wrong = 0, tired = 0;
     for (int64_t p = 0; p < t->release.rows; p++) {
@@ -184,10 +184,10 @@ static kn_status tell_wrong(kn_vdb *v, const uint8_t *answers, kn_error *err)
     if (m.failed) return kn_vdb_no_memory(v, err);
     if (m.cancelled) return kn_fail_cancelled(err);
     if (wrong > 0)
-        kn_vdb_problem(v,
-                       "table \"%s\": %" PRId64 " of %" PRId64 " persons are not their originals with rows taken away "
-                       "and quasi-identifiers raised",
-                       t->name, wrong, t->release.rows);
+        kn_vproblem(v->notes,
+                    "table \"%s\": %" PRId64 " of %" PRId64 " persons are not their originals with rows taken away "
+                    "and quasi-identifiers raised",
+                    t->name, wrong, t->release.rows);
     r->assignment = wrong > 0 ? KN_ASSIGNMENT_REFUTED : tired > 0 ? KN_ASSIGNMENT_UNDECIDED : KN_ASSIGNMENT_PROVED;
     return KN_OK;
 }
@@ -200,13 +200,13 @@ static kn_status with_map(kn_vdb *v, kn_error *err)
     checking c = {.v = v};
     KN_TRY(take_map(v, err));
     KN_TRY(check_map(v, &good, err));
-    v->report->base.assignment = KN_ASSIGNMENT_REFUTED;
+    v->report->assignment = KN_ASSIGNMENT_REFUTED;
     if (!good) return KN_OK;
     c.matchers = kn_alloc_array_zero(v->ctx, (size_t)threads + 1, sizeof *c.matchers);
     c.answers = kn_alloc_array_zero(v->ctx, (size_t)persons + 1, 1);
     kn_status status = c.matchers && c.answers ? KN_OK : kn_vdb_no_memory(v, err);
     if (status == KN_OK) status = kn_parallel_for(v->ctx, persons, GRAIN, check_range, &c, err);
-    if (status == KN_OK) status = tell_wrong(v, c.answers, err);
+    if (status == KN_OK) status = report_wrong(v, c.answers, err);
     for (int i = 0; c.matchers && i < threads; i++) kn_vdb_matcher_free(&c.matchers[i]);
     kn_free(c.matchers);
     kn_free(c.answers);
@@ -217,6 +217,7 @@ static kn_status with_map(kn_vdb *v, kn_error *err)
 
 typedef struct search {
     kn_vdb         *v;
+    kn_arena        room;
     kn_vdb_matcher  m;
     uint32_t        n, o;  /* persons of the release and of the original                */
     kn_sort_record *index; /* (table and copied cells, original person), sorted         */
@@ -236,7 +237,7 @@ static kn_status make_index(search *s, kn_error *err)
     kn_vdb *v = s->v;
     size_t  most = 0;
     for (int t = 0; t < v->table_count; t++) most += (size_t)v->tables[t].original.owned;
-    s->index = kn_alloc_array(v->ctx, most + 1, sizeof *s->index);
+    s->index = kn_arena_array(&s->room, most + 1, sizeof *s->index);
     if (!s->index) return kn_vdb_no_memory(v, err);
     for (int t = 0; t < v->table_count; t++) {
         const kn_vdb_rows *r = &v->tables[t].original;
@@ -253,30 +254,18 @@ static kn_status make_index(search *s, kn_error *err)
     return KN_OK;
 }
 
-static size_t lower_bound(const search *s, uint64_t key)
-{
-    size_t low = 0, high = s->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->index[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static kn_status find_rarest(search *s, kn_error *err)
 {
     kn_vdb *v = s->v;
-    s->rarest = kn_alloc_array_zero(v->ctx, (size_t)s->n * 2 + 1, sizeof *s->rarest);
+    s->rarest = kn_arena_array_zero(&s->room, (size_t)s->n * 2 + 1, sizeof *s->rarest);
     if (!s->rarest) return kn_vdb_no_memory(v, err);
     for (uint32_t p = 0; p < s->n; p++) s->rarest[2 * (size_t)p + 1] = UINT64_MAX;
     for (int t = 0; t < v->table_count; t++) {
         const kn_vdb_rows *r = &v->tables[t].release;
         for (int64_t row = 0; row < r->rows; row++) {
             uint64_t  key = index_key(t, r->mark[row]);
-            size_t    begin = lower_bound(s, key), end = key == UINT64_MAX ? s->count : lower_bound(s, key + 1);
+            size_t    begin = kn_vsorted_find(s->index, s->count, key);
+            size_t    end = key == UINT64_MAX ? s->count : kn_vsorted_find(s->index, s->count, key + 1);
             uint64_t *best = s->rarest + 2 * (size_t)r->person[row];
             if (best[1] != UINT64_MAX && end - begin >= best[1] - best[0]) continue;
             best[0] = begin;
@@ -349,27 +338,21 @@ static bool place(search *s, uint32_t p, bool *any)
 
 static kn_status make_room(search *s, kn_error *err)
 {
-    kn_context *ctx = s->v->ctx;
-    uint64_t    pairs = (uint64_t)s->n * s->o;
-    s->mate = kn_alloc_array(ctx, (size_t)s->n + 1, sizeof *s->mate);
-    s->queue = kn_alloc_array(ctx, (size_t)s->n + 1, sizeof *s->queue);
-    s->owner = kn_alloc_array(ctx, (size_t)s->o + 1, sizeof *s->owner);
-    s->from = kn_alloc_array(ctx, (size_t)s->o + 1, sizeof *s->from);
-    s->touched = kn_alloc_array(ctx, (size_t)s->o + 1, sizeof *s->touched);
-    if (pairs <= MOST_REMEMBERED) s->known = kn_alloc_array_zero(ctx, (size_t)(pairs / 32) + 1, sizeof *s->known);
-    if (!s->mate || !s->queue || !s->owner || !s->from || !s->touched || (pairs <= MOST_REMEMBERED && !s->known))
-        return kn_vdb_no_memory(s->v, err);
-    memset(s->mate, 0xff, ((size_t)s->n + 1) * sizeof *s->mate);
-    memset(s->owner, 0xff, ((size_t)s->o + 1) * sizeof *s->owner);
-    memset(s->from, 0xff, ((size_t)s->o + 1) * sizeof *s->from);
-    return KN_OK;
+    uint64_t pairs = (uint64_t)s->n * s->o;
+    s->mate = kn_varray_none(&s->room, (size_t)s->n + 1);
+    s->queue = kn_arena_array(&s->room, (size_t)s->n + 1, sizeof *s->queue);
+    s->owner = kn_varray_none(&s->room, (size_t)s->o + 1);
+    s->from = kn_varray_none(&s->room, (size_t)s->o + 1);
+    s->touched = kn_arena_array(&s->room, (size_t)s->o + 1, sizeof *s->touched);
+    if (pairs <= MOST_REMEMBERED) s->known = kn_arena_array_zero(&s->room, (size_t)(pairs / 32) + 1, sizeof *s->known);
+    return s->room.failed ? kn_vdb_no_memory(s->v, err) : KN_OK;
 }
 
 static kn_status place_all(search *s, kn_error *err)
 {
     kn_vdb                    *v = s->v;
     const char                *name = v->tables[v->person].name;
-    kn_database_verify_report *r = &v->report->base;
+    kn_database_verify_report *r = v->report;
     int                        wrong = 0;
     KN_TRY(make_room(s, err));
     KN_TRY(make_index(s, err));
@@ -383,12 +366,12 @@ static kn_status place_all(search *s, kn_error *err)
         kn_progress_add(v->ctx, 1);
         if (placed) continue;
         wrong++;
-        kn_vdb_problem(v, "table \"%s\", row %" PRIu32 ": %s", name, p + 1,
-                       any ? "there are fewer persons of the original than released ones they could be"
-                           : "no person of the original has all these rows");
+        kn_vproblem(v->notes, "table \"%s\", row %" PRIu32 ": %s", name, p + 1,
+                    any ? "there are fewer persons of the original than released ones they could be"
+                        : "no person of the original has all these rows");
     }
     r->assignment = wrong ? KN_ASSIGNMENT_REFUTED : KN_ASSIGNMENT_PROVED;
-    v->map = kn_alloc_array(v->ctx, (size_t)s->n + 1, sizeof *v->map);
+    v->map = kn_arena_array(&v->arena, (size_t)s->n + 1, sizeof *v->map);
     if (!v->map) return kn_vdb_no_memory(v, err);
     for (uint32_t p = 0; p < s->n; p++) v->map[p] = s->mate[p];
     return KN_OK;
@@ -397,22 +380,15 @@ static kn_status place_all(search *s, kn_error *err)
 static kn_status without_map(kn_vdb *v, kn_error *err)
 {
     const kn_vdb_table *t = &v->tables[v->person];
-    search              s = {.v = v, .n = (uint32_t)t->release.rows, .o = (uint32_t)t->original.rows};
+    search s = {.v = v, .room = {.ctx = v->ctx}, .n = (uint32_t)t->release.rows, .o = (uint32_t)t->original.rows};
     if (t->release.rows > t->original.rows) {
-        kn_vdb_problem(v, "table \"%s\": the release has more persons than the original", t->name);
-        v->report->base.assignment = KN_ASSIGNMENT_REFUTED;
+        kn_vproblem(v->notes, "table \"%s\": the release has more persons than the original", t->name);
+        v->report->assignment = KN_ASSIGNMENT_REFUTED;
         return KN_OK;
     }
     kn_status status = place_all(&s, err);
     kn_vdb_matcher_free(&s.m);
-    kn_free(s.index);
-    kn_free(s.rarest);
-    kn_free(s.known);
-    kn_free(s.mate);
-    kn_free(s.owner);
-    kn_free(s.from);
-    kn_free(s.queue);
-    kn_free(s.touched);
+    kn_arena_free(&s.room);
     return status;
 }
 

@@ -74,6 +74,6 @@ kn_status kn_vdb_certificate(kn_vdb *v, const char *folder, kn_error *err)
     json_t *c = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     if (c) st = is_theirs(v, c, &theirs, err);
     json_decref(c);
-    if (st == KN_OK && !theirs) kn_vdb_problem(v, "certificate.json is not the certificate of these files");
+    if (st == KN_OK && !theirs) kn_vproblem(v->notes, "certificate.json is not the certificate of these files");
     return st;
 }

@@ -20,72 +20,10 @@
 #include "kn_error.h"
 #include "kn_verify_database.h"
 
-/* Sequences of words → dense numbers. */
-typedef struct sequences {
-    kn_context *ctx;
-    uint32_t   *words;
-    size_t      word_count, word_capacity;
-    size_t     *ends; /* per number */
-    size_t      end_capacity;
-    uint32_t   *slots; /* number + 1; 0: free */
-    size_t      mask;
-    uint32_t    count;
-} sequences;
-
-static void sequences_free(sequences *s)
+/* The number of a sequence of words, compared as bytes; KN_V_NONE: out of memory. */
+static uint32_t sequence_number(kn_texts *all, const uint32_t *words, size_t count)
 {
-    kn_free(s->words);
-    kn_free(s->ends);
-    kn_free(s->slots);
-}
-
-static size_t begin_of(const sequences *s, uint32_t number)
-{
-    return number ? s->ends[number - 1] : 0;
-}
-
-static uint64_t hash_of(const uint32_t *words, size_t count)
-{
-    return kn_hash_bytes(words, count * sizeof *words);
-}
-
-static bool grow_slots(sequences *s)
-{
-    if (s->slots && (size_t)s->count * 2 < s->mask + 1) return true;
-    size_t    size = s->slots ? (s->mask + 1) * 2 : 1024;
-    uint32_t *slots = kn_alloc_array_zero(s->ctx, size, sizeof *slots);
-    if (!slots) return false;
-    for (uint32_t n = 0; n < s->count; n++) {
-        size_t at = (size_t)hash_of(s->words + begin_of(s, n), s->ends[n] - begin_of(s, n)) & (size - 1);
-        while (slots[at]) at = (at + 1) & (size - 1);
-        slots[at] = n + 1;
-    }
-    kn_free(s->slots);
-    s->slots = slots;
-    s->mask = size - 1;
-    return true;
-}
-
-/* The number of a sequence; KN_V_NONE: memory is out. */
-static uint32_t sequence_number(sequences *s, const uint32_t *words, size_t count)
-{
-    if (!grow_slots(s)) return KN_V_NONE;
-    size_t at = (size_t)hash_of(words, count) & s->mask;
-    for (; s->slots[at]; at = (at + 1) & s->mask) {
-        uint32_t n = s->slots[at] - 1;
-        size_t   begin = begin_of(s, n);
-        if (s->ends[n] - begin == count && memcmp(s->words + begin, words, count * sizeof *words) == 0) return n;
-    }
-    void *block = s->words, *ends = s->ends;
-    if (!kn_grow(s->ctx, &block, &s->word_capacity, s->word_count + count, sizeof *s->words)) return KN_V_NONE;
-    s->words = block;
-    if (!kn_grow(s->ctx, &ends, &s->end_capacity, (size_t)s->count + 1, sizeof *s->ends)) return KN_V_NONE;
-    s->ends = ends;
-    memcpy(s->words + s->word_count, words, count * sizeof *words);
-    s->word_count += count;
-    s->ends[s->count] = s->word_count;
-    s->slots[at] = s->count + 1;
-    return s->count++;
+    return kn_texts_add(all, (kn_string){(const char *)words, count * sizeof *words}, true);
 }
 
 /* ---- Subtrees ---- */
@@ -103,7 +41,7 @@ static bool reserve(kn_vdb *v, scratch *s, size_t count)
     return good;
 }
 
-/* What a row shows, as words; 0: memory is out. */
+/* What a row shows, as words; 0: out of memory. */
 static size_t spell_row(kn_vdb *v, const kn_vdb_table *t, int number, int64_t row, scratch *s)
 {
     size_t count = 1 + (size_t)t->quasi_count, children = 0;
@@ -125,10 +63,10 @@ static size_t spell_row(kn_vdb *v, const kn_vdb_table *t, int number, int64_t ro
     return at;
 }
 
-static kn_status number_table(kn_vdb *v, int number, sequences *all, scratch *s, kn_error *err)
+static kn_status number_table(kn_vdb *v, int number, kn_texts *all, scratch *s, kn_error *err)
 {
     kn_vdb_table *t = &v->tables[number];
-    t->subtree = kn_alloc_array(v->ctx, (size_t)t->release.rows + 1, sizeof *t->subtree);
+    t->subtree = kn_arena_array(&v->arena, (size_t)t->release.rows + 1, sizeof *t->subtree);
     if (!t->subtree) return kn_vdb_no_memory(v, err);
     for (int64_t row = 0; row < t->release.rows; row++) {
         if ((row & 0xffff) == 0 && kn_cancelled(v->ctx)) return kn_fail_cancelled(err);
@@ -145,22 +83,17 @@ static kn_status number_classes(kn_vdb *v, uint32_t subtrees, kn_error *err)
 {
     const kn_vdb_table *t = &v->tables[v->person];
     int64_t             persons = t->release.rows;
-    uint32_t           *class_of_subtree = kn_alloc_array(v->ctx, (size_t)subtrees + 1, sizeof *class_of_subtree);
-    v->class_of = kn_alloc_array(v->ctx, (size_t)persons + 1, sizeof *v->class_of);
-    v->sizes = kn_alloc_array_zero(v->ctx, (size_t)persons + 1, sizeof *v->sizes);
-    if (!class_of_subtree || !v->class_of || !v->sizes) {
-        kn_free(class_of_subtree);
-        return kn_vdb_no_memory(v, err);
-    }
-    memset(class_of_subtree, 0xff, ((size_t)subtrees + 1) * sizeof *class_of_subtree);
+    uint32_t           *class_of_subtree = kn_varray_none(&v->arena, (size_t)subtrees + 1);
+    v->class_of = kn_arena_array(&v->arena, (size_t)persons + 1, sizeof *v->class_of);
+    v->sizes = kn_arena_array_zero(&v->arena, (size_t)persons + 1, sizeof *v->sizes);
+    if (v->arena.failed) return kn_vdb_no_memory(v, err);
     for (int64_t p = 0; p < persons; p++) {
         uint32_t *c = &class_of_subtree[t->subtree[p]];
         if (*c == KN_V_NONE) *c = v->classes++;
         v->class_of[p] = *c;
         v->sizes[*c]++;
     }
-    kn_free(class_of_subtree);
-    kn_database_verify_report *r = &v->report->base;
+    kn_database_verify_report *r = v->report;
     r->persons = persons;
     r->classes = v->classes;
     for (uint32_t c = 0; c < v->classes; c++)
@@ -170,12 +103,13 @@ static kn_status number_classes(kn_vdb *v, uint32_t subtrees, kn_error *err)
 
 kn_status kn_vdb_classes(kn_vdb *v, kn_error *err)
 {
-    sequences all = {.ctx = v->ctx};
+    kn_texts  all;
     scratch   s = {0};
     kn_status status = KN_OK;
+    kn_texts_init(&all, v->ctx);
     for (int i = v->table_count; i-- > 0 && status == KN_OK;) status = number_table(v, v->order[i], &all, &s, err);
     if (status == KN_OK) status = number_classes(v, all.count, err);
-    sequences_free(&all);
+    kn_texts_free(&all);
     kn_free(s.words);
     return status;
 }
@@ -185,22 +119,22 @@ kn_status kn_vdb_classes(kn_vdb *v, kn_error *err)
 kn_status kn_vdb_positions(kn_vdb *v, int table, kn_error *err)
 {
     kn_vdb_table *t = &v->tables[table];
-    sequences     all = {.ctx = v->ctx};
+    kn_vnumbers   all = {.ctx = v->ctx};
     kn_status     status = KN_OK;
     if (t->position) return KN_OK;
-    if (table != v->person) KN_TRY(kn_vdb_positions(v, t->parent, err));
-    t->position = kn_alloc_array(v->ctx, (size_t)t->release.rows + 1, sizeof *t->position);
+    if (table == v->person) {
+        t->position = v->class_of;
+        return KN_OK;
+    }
+    KN_TRY(kn_vdb_positions(v, t->parent, err));
+    t->position = kn_arena_array(&v->arena, (size_t)t->release.rows + 1, sizeof *t->position);
     if (!t->position) return kn_vdb_no_memory(v, err);
     for (int64_t row = 0; row < t->release.rows && status == KN_OK; row++) {
         if ((row & 0xffff) == 0 && kn_cancelled(v->ctx)) status = kn_fail_cancelled(err);
-        if (table == v->person) {
-            t->position[row] = v->class_of[row];
-            continue;
-        }
-        uint32_t key[2] = {v->tables[t->parent].position[t->release.parent[row]], t->subtree[row]};
-        t->position[row] = sequence_number(&all, key, 2);
+        uint64_t above = v->tables[t->parent].position[t->release.parent[row]];
+        t->position[row] = kn_vnumbers_add(&all, above << 32 | t->subtree[row]);
         if (status == KN_OK && t->position[row] == KN_V_NONE) status = kn_vdb_no_memory(v, err);
     }
-    sequences_free(&all);
+    kn_vnumbers_free(&all);
     return status;
 }

@@ -183,8 +183,8 @@ kn_status kn_vdb_columns(kn_vdb *v, kn_error *err)
         for (int q = 0; q < table->quasi_count; q++) {
             all.list[all.count++] = (item){table, &table->quasi[q]};
             if (table->release.table->columns[table->quasi[q].release].respelled > 0)
-                kn_vdb_problem(v, "table \"%s\", column \"%s\": the release shows one number in two spellings",
-                               table->name, table->quasi[q].attribute->name);
+                kn_vproblem(v->notes, "table \"%s\", column \"%s\": the release shows one number in two spellings",
+                            table->name, table->quasi[q].attribute->name);
         }
         for (int c = 0; c < table->copy_count; c++) all.list[all.count++] = (item){table, &table->copies[c]};
         for (int c = 0; c < table->hidden_count; c++) all.list[all.count++] = (item){table, &table->hidden[c]};

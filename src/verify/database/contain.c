@@ -24,7 +24,7 @@ void kn_vdb_matcher_free(kn_vdb_matcher *m)
     m->capacity = 0;
 }
 
-/* ---- Room that grows and moves: told by where it begins ---- */
+/* ---- A stack that grows and moves: arrays on it are known by where they begin ---- */
 
 static bool push(kn_vdb_matcher *m, size_t count, size_t *at)
 {
@@ -67,7 +67,7 @@ static bool cells_fit(const kn_vdb_table *t, uint32_t original, uint32_t release
 
 /* ---- Siblings ---- */
 
-/* The rows of one table that hang from one row of each side, while they are being paired. */
+/* The rows of one table that belong to one row of each side, while they are being paired. */
 typedef struct pairing {
     kn_vdb_matcher *m;
     int             table;
@@ -228,15 +228,15 @@ static bool explain_cells(kn_vdb_matcher *m, const kn_vdb_table *t, uint32_t ori
     bool told = false;
     for (int q = 0; q < t->quasi_count; q++) {
         if (quasi_fits(t, &t->quasi[q], original, released)) continue;
-        kn_vdb_problem(m->v,
-                       "table \"%s\", row %" PRIu32 ", column \"%s\": neither the original's value nor one above it",
-                       t->name, released + 1, t->quasi[q].attribute->name);
+        kn_vproblem(m->v->notes,
+                    "table \"%s\", row %" PRIu32 ", column \"%s\": neither the original's value nor one above it",
+                    t->name, released + 1, t->quasi[q].attribute->name);
         told = true;
     }
     for (int c = 0; c < t->copy_count; c++) {
         if (copy_fits(t, &t->copies[c], original, released)) continue;
-        kn_vdb_problem(m->v, "table \"%s\", row %" PRIu32 ", column \"%s\": the cell is not the original's", t->name,
-                       released + 1, t->copies[c].attribute->name);
+        kn_vproblem(m->v->notes, "table \"%s\", row %" PRIu32 ", column \"%s\": the cell is not the original's",
+                    t->name, released + 1, t->copies[c].attribute->name);
         told = true;
     }
     return told;
@@ -256,8 +256,8 @@ static bool explain_children(kn_vdb_matcher *m, int table, uint32_t original, ui
         if (o == 1)
             kn_vdb_explain(m, table, theirs[0], mine[r]);
         else
-            kn_vdb_problem(m->v, "table \"%s\", row %" PRIu32 ": it is in none of the original person's rows", t->name,
-                           mine[r] + 1);
+            kn_vproblem(m->v->notes, "table \"%s\", row %" PRIu32 ": it is in none of the original person's rows",
+                        t->name, mine[r] + 1);
         told = true;
     }
     return told;
@@ -270,10 +270,10 @@ void kn_vdb_explain(kn_vdb_matcher *m, int table, uint32_t original, uint32_t re
     for (int i = 0; i < t->child_count && !told; i++) told = explain_children(m, t->children[i], original, released);
     for (int i = 0; i < t->child_count && !told && !stopped(m); i++) {
         if (pair_children(m, t->children[i], original, released, NULL)) continue;
-        kn_vdb_problem(m->v,
-                       "table \"%s\": the rows that hang from row %" PRIu32 " of table \"%s\" cannot each be given "
-                       "a row of the original person",
-                       m->v->tables[t->children[i]].name, released + 1, t->name);
+        kn_vproblem(m->v->notes,
+                    "table \"%s\": the rows that refer to row %" PRIu32 " of table \"%s\" cannot each be given "
+                    "a row of the original person",
+                    m->v->tables[t->children[i]].name, released + 1, t->name);
         told = true;
     }
 }

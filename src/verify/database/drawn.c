@@ -67,19 +67,6 @@ static kn_status list_old(kn_vdb *v, const kn_vdb_table *t, int column, kn_sort_
     return kn_sort_records(v->ctx, *out, *count, NULL, NULL, err);
 }
 
-static size_t lower_bound(const kn_sort_record *list, size_t count, uint64_t key)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (list[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* How many rows of the table have an old key of their person, and how likely so many are. */
 static kn_status count_hits(kn_vdb *v, const kn_vdb_table *t, int64_t *hits, double *chance, kn_error *err)
 {
@@ -94,8 +81,9 @@ static kn_status count_hits(kn_vdb *v, const kn_vdb_table *t, int64_t *hits, dou
     for (int64_t row = 0; status == KN_OK && row < t->release.rows; row++) {
         uint64_t whose = (uint64_t)v->map[t->release.person[row]] << 32;
         uint64_t number = (uint64_t)number_at(t->release.table, t->released[column], row, t->release.rows);
-        size_t   begin = lower_bound(old, count, whose), end = lower_bound(old, count, whose + (UINT64_C(1) << 32));
-        size_t   at = lower_bound(old, count, whose | number);
+        size_t   begin = kn_vsorted_find(old, count, whose);
+        size_t   end = kn_vsorted_find(old, count, whose + (UINT64_C(1) << 32));
+        size_t   at = kn_vsorted_find(old, count, whose | number);
         chances += (double)(end - begin);
         *hits += number > 0 && at < end && old[at].key == (whose | number);
     }
@@ -120,9 +108,10 @@ static kn_status check_old(kn_vdb *v, kn_error *err)
         shown = hits;
     }
     if (all < CHANCE)
-        kn_vdb_problem(
-            v, "table \"%s\": %" PRId64 " of %" PRId64 " rows have the original's keys again: this is no chance",
-            worst->name, shown, worst->release.rows);
+        kn_vproblem(v->notes,
+                    "table \"%s\": %" PRId64 " of %" PRId64
+                    " rows have the original's keys again: this cannot be chance",
+                    worst->name, shown, worst->release.rows);
     return KN_OK;
 }
 
@@ -145,7 +134,8 @@ static kn_status check_order(kn_vdb *v, kn_error *err)
     }
     kn_free(order);
     if (status == KN_OK && (log_chance(1, up) < CHANCE || log_chance(1, down) < CHANCE))
-        kn_vdb_problem(v, "table \"%s\": the keys follow the order of the original's rows: this is no chance", t->name);
+        kn_vproblem(v->notes, "table \"%s\": the keys follow the order of the original's rows: this cannot be chance",
+                    t->name);
     return status;
 }
 
@@ -198,16 +188,16 @@ static kn_status check_possible(kn_vdb *v, kn_error *err)
     if (m.failed) return kn_vdb_no_memory(v, err);
     if (m.cancelled) return kn_fail_cancelled(err);
     if (chance < CHANCE)
-        kn_vdb_problem(v,
-                       "table \"%s\": %" PRId64 " of %" PRId64 " persons could be those of the original who have their "
-                       "keys: this is no chance",
-                       t->name, hits, n);
+        kn_vproblem(v->notes,
+                    "table \"%s\": %" PRId64 " of %" PRId64 " persons could be those of the original who have their "
+                    "keys: this cannot be chance",
+                    t->name, hits, n);
     return KN_OK;
 }
 
 kn_status kn_vdb_drawn(kn_vdb *v, kn_error *err)
 {
-    if (v->report->base.assignment != KN_ASSIGNMENT_PROVED || !v->map) return KN_OK;
+    if (v->report->assignment != KN_ASSIGNMENT_PROVED || !v->map) return KN_OK;
     if (!v->options->map && !v->options->map_path) return check_possible(v, err);
     KN_TRY(check_old(v, err));
     return check_order(v, err);

@@ -1,6 +1,6 @@
 /* database/form.c: is there nothing in a released database but the cells of its tables?
  *
- * What an engine or a folder holds beside its tables is told by io (kn_extras.h), which knows the engines. The form of a folder's
+ * What an engine or a folder holds beside its tables is reported by io (kn_extras.h), which knows the engines. The form of a folder's
  * files was noted when they were read (table/form.c). All of it is looked at last: none of it changes who is who.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,9 +19,9 @@ static void tell(void *arg, const char *sentence)
 {
     const telling *t = arg;
     if (t->table)
-        kn_vdb_problem(t->v, "table \"%s\": %s", t->table, sentence);
+        kn_vproblem(t->v->notes, "table \"%s\": %s", t->table, sentence);
     else
-        kn_vdb_problem(t->v, "%s", sentence);
+        kn_vproblem(t->v->notes, "%s", sentence);
 }
 
 /* A cell of blanks is taken for a missing one. */
@@ -46,13 +46,13 @@ static void check_spelling(kn_vdb *v, const kn_vdb_table *t, const kn_vdb_column
 {
     int64_t row = 0;
     if (t->release.table->columns[c->release].respelled > 0)
-        kn_vdb_problem(v, "table \"%s\", column \"%s\": the release shows one number in two spellings", t->name,
-                       c->attribute->name);
+        kn_vproblem(v->notes, "table \"%s\", column \"%s\": the release shows one number in two spellings", t->name,
+                    c->attribute->name);
     if (!c->of_release || c->odd == KN_V_NONE) return;
     while (kn_vsheet_code(t->release.table, c->release, row) != c->odd) row++;
-    kn_vdb_problem(v,
-                   "table \"%s\", row %" PRId64 ", column \"%s\": the value is spelled otherwise than in the original",
-                   t->name, row + 1, c->attribute->name);
+    kn_vproblem(v->notes,
+                "table \"%s\", row %" PRId64 ", column \"%s\": the value is spelled otherwise than in the original",
+                t->name, row + 1, c->attribute->name);
 }
 
 kn_status kn_vdb_form(kn_vdb *v, kn_error *err)

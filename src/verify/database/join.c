@@ -1,8 +1,8 @@
-/* database/join.c: which row hangs from which, on both sides, and whose row each is.
+/* database/join.c: which row belongs to which, on both sides, and whose row each is.
  *
  * Keys are compared by their texts: each column's texts are translated into the numbers of the other's dictionary, and rows
  * are found by these in a hash table that compares all of them. Rows of the original that belong to nobody take part in
- * nothing; the release must not have any. The rows that hang from one row stand together, those with equal copied cells
+ * nothing; the release must not have any. The rows that belong to one row stand together, those with equal copied cells
  * side by side.
  *
  * Cost: linear, but for the order of siblings. Memory: 8 to 16 bytes per row of the parent while a table is joined.
@@ -29,25 +29,12 @@ typedef struct lookup {
     uint32_t            *found;
 } lookup;
 
-static kn_status translate_column(uint32_t **out, kn_context *ctx, const kn_vdb_lookup *l, int i, kn_error *err)
+static uint32_t *translate_column(kn_arena *room, const kn_vdb_lookup *l, int i)
 {
-    kn_texts texts;
-    uint32_t known = kn_vsheet_distinct(l->in, l->in_columns[i]),
-             count = kn_vsheet_distinct(l->from, l->from_columns[i]);
-    uint32_t *to = kn_alloc_array(ctx, (size_t)count + 1, sizeof *to);
-    bool      good = to != NULL;
-    kn_texts_init(&texts, ctx);
-    for (uint32_t c = 0; good && c < known; c++) {
-        /* texts of a column are different ones */
-        good = kn_texts_add(&texts, kn_vsheet_text(l->in, l->in_columns[i], c), false) == c;
-    }
-    for (uint32_t c = 0; good && c < count; c++) {
-        to[c] = kn_texts_find(&texts, kn_vsheet_text(l->from, l->from_columns[i], c));
-    }
-    if (good) to[count] = KN_V_NONE; /* missing */
-    kn_texts_free(&texts);
-    *out = to;
-    return good ? KN_OK : kn_fail_memory(err, ctx, "verifying a database");
+    const kn_vcolumn *from = &l->from->columns[l->from_columns[i]].cells;
+    uint32_t         *to = kn_varray_none(room, (size_t)from->count + 1); /* the last one: missing */
+    if (!kn_vcolumn_translate(to, room->ctx, from, &l->in->columns[l->in_columns[i]].cells)) room->failed = true;
+    return to;
 }
 
 static uint64_t step(uint64_t hash, uint32_t code)
@@ -75,12 +62,12 @@ static bool same_key(const kn_vdb_lookup *l, int64_t a, int64_t b)
     return true;
 }
 
-static kn_status fill(lookup *k, kn_vdb *v, int64_t *twice, kn_error *err)
+static kn_status fill(lookup *k, kn_arena *room, kn_vdb *v, int64_t *twice, kn_error *err)
 {
     int64_t rows = k->l->in->rows;
     size_t  size = 16;
     while (size < (size_t)rows * 2) size *= 2;
-    k->slots = kn_alloc_array_zero(v->ctx, size, sizeof *k->slots);
+    k->slots = kn_arena_array_zero(room, size, sizeof *k->slots);
     if (!k->slots) return kn_vdb_no_memory(v, err);
     k->mask = size - 1;
     *twice = -1;
@@ -129,25 +116,16 @@ static kn_status find_range(void *arg, int64_t begin, int64_t end, int worker, k
     return KN_OK;
 }
 
-kn_status kn_vdb_look_up(uint32_t **found, int64_t *twice, kn_vdb *v, const kn_vdb_lookup *l, kn_error *err)
+kn_status kn_vdb_look_up(uint32_t *found, int64_t *twice, kn_vdb *v, const kn_vdb_lookup *l, kn_error *err)
 {
-    int64_t   rows = l->from->rows;
-    lookup    k = {.l = l};
-    kn_status status = KN_OK;
-    *found = NULL;
-    k.translate = kn_alloc_array_zero(v->ctx, (size_t)l->count + 1, sizeof *k.translate);
-    k.found = kn_alloc_array(v->ctx, (size_t)rows + 1, sizeof *k.found);
-    if (!k.translate || !k.found) status = kn_vdb_no_memory(v, err);
-    for (int i = 0; status == KN_OK && i < l->count; i++) status = translate_column(&k.translate[i], v->ctx, l, i, err);
-    if (status == KN_OK) status = fill(&k, v, twice, err);
-    if (status == KN_OK) status = kn_parallel_for(v->ctx, rows, GRAIN, find_range, &k, err);
-    for (int i = 0; k.translate && i < l->count; i++) kn_free(k.translate[i]);
-    kn_free(k.translate);
-    kn_free(k.slots);
-    if (status == KN_OK)
-        *found = k.found;
-    else
-        kn_free(k.found);
+    kn_arena  room = {.ctx = v->ctx};
+    lookup    k = {.l = l, .found = found};
+    kn_status status = fill(&k, &room, v, twice, err);
+    if (found) k.translate = kn_arena_array(&room, (size_t)l->count + 1, sizeof *k.translate);
+    for (int i = 0; k.translate && i < l->count; i++) k.translate[i] = translate_column(&room, l, i);
+    if (status == KN_OK && room.failed) status = kn_vdb_no_memory(v, err);
+    if (status == KN_OK && found) status = kn_parallel_for(v->ctx, l->from->rows, GRAIN, find_range, &k, err);
+    kn_arena_free(&room);
     return status;
 }
 
@@ -170,18 +148,21 @@ static kn_status join_parent(kn_vdb *v, int t, bool release, kn_error *err)
     }
     kn_vdb_lookup l = {side_of(v, table->parent, release)->table, side_of(v, t, release)->table, columns,
                        columns + table->link_count, table->link_count};
-    KN_TRY(kn_vdb_look_up(&side_of(v, t, release)->parent, &twice, v, &l, err));
+    kn_vdb_rows  *r = side_of(v, t, release);
+    r->parent = kn_arena_array(&v->arena, (size_t)r->rows + 1, sizeof *r->parent);
+    if (!r->parent) return kn_vdb_no_memory(v, err);
+    KN_TRY(kn_vdb_look_up(r->parent, &twice, v, &l, err));
     if (twice < 0) return KN_OK;
     if (!release) return kn_fail(err, KN_INPUT, "table \"%s\" of the original: two rows have the same key", up->name);
-    kn_vdb_problem(v, "table \"%s\", row %" PRId64 ": its key is missing or that of an earlier row", up->name,
-                   twice + 1);
+    kn_vproblem(v->notes, "table \"%s\", row %" PRId64 ": its key is missing or that of an earlier row", up->name,
+                twice + 1);
     return KN_OK;
 }
 
 static kn_status find_persons(kn_vdb *v, int t, bool release, kn_error *err)
 {
     kn_vdb_rows *r = side_of(v, t, release);
-    r->person = kn_alloc_array(v->ctx, (size_t)r->rows + 1, sizeof *r->person);
+    r->person = kn_arena_array(&v->arena, (size_t)r->rows + 1, sizeof *r->person);
     if (!r->person) return kn_vdb_no_memory(v, err);
     const uint32_t *above = t == v->person ? NULL : side_of(v, v->tables[t].parent, release)->person;
     int             shown = 0;
@@ -189,9 +170,9 @@ static kn_status find_persons(kn_vdb *v, int t, bool release, kn_error *err)
         r->person[row] = !above ? (uint32_t)row : r->parent[row] == KN_V_NONE ? KN_V_NONE : above[r->parent[row]];
         r->owned += r->person[row] != KN_V_NONE;
         if (release && r->person[row] == KN_V_NONE && shown++ < KN_VDB_SHOWN)
-            kn_vdb_problem(v, "table \"%s\", row %" PRId64 ": it belongs to nobody", v->tables[t].name, row + 1);
+            kn_vproblem(v->notes, "table \"%s\", row %" PRId64 ": it belongs to nobody", v->tables[t].name, row + 1);
     }
-    if (shown > KN_VDB_SHOWN) kn_vdb_problem(v, "table \"%s\": %d rows belong to nobody", v->tables[t].name, shown);
+    if (shown > KN_VDB_SHOWN) kn_vproblem(v->notes, "table \"%s\": %d rows belong to nobody", v->tables[t].name, shown);
     return KN_OK;
 }
 
@@ -232,9 +213,9 @@ static kn_status list_siblings(kn_vdb *v, int t, bool release, kn_error *err)
     kn_vdb_rows    *r = side_of(v, t, release);
     int64_t         parents = side_of(v, v->tables[t].parent, release)->rows, n = 0;
     kn_sort_record *order = kn_alloc_array(v->ctx, (size_t)r->rows + 1, sizeof *order);
-    r->start = kn_alloc_array_zero(v->ctx, (size_t)parents + 2, sizeof *r->start);
-    r->list = kn_alloc_array(v->ctx, (size_t)r->rows + 1, sizeof *r->list);
-    kn_status status = order && r->start && r->list ? KN_OK : kn_vdb_no_memory(v, err);
+    r->start = kn_arena_array_zero(&v->arena, (size_t)parents + 2, sizeof *r->start);
+    r->list = kn_arena_array(&v->arena, (size_t)r->rows + 1, sizeof *r->list);
+    kn_status status = order && !v->arena.failed ? KN_OK : kn_vdb_no_memory(v, err);
     for (int64_t row = 0; status == KN_OK && row < r->rows; row++) {
         if (r->parent[row] == KN_V_NONE) continue;
         order[n++] = (kn_sort_record){r->parent[row], (uint64_t)row};
@@ -255,7 +236,7 @@ static kn_status join_table(kn_vdb *v, int t, bool release, kn_error *err)
     if (t != v->person) KN_TRY(join_parent(v, t, release, err));
     KN_TRY(find_persons(v, t, release, err));
     marking m = {&v->tables[t], r, release};
-    r->mark = kn_alloc_array(v->ctx, (size_t)r->rows + 1, sizeof *r->mark);
+    r->mark = kn_arena_array(&v->arena, (size_t)r->rows + 1, sizeof *r->mark);
     if (!r->mark) return kn_vdb_no_memory(v, err);
     KN_TRY(kn_parallel_for(v->ctx, r->rows, GRAIN, mark_range, &m, err));
     return t == v->person ? KN_OK : list_siblings(v, t, release, err);
@@ -273,7 +254,7 @@ kn_status kn_vdb_join(kn_vdb *v, kn_error *err)
         int t = v->order[i];
         KN_TRY(join_table(v, t, false, err));
         KN_TRY(join_table(v, t, true, err));
-        v->report->tables[t].rows = v->tables[t].release.rows;
+        v->verified[t].rows = v->tables[t].release.rows;
     }
     return KN_OK;
 }

@@ -11,8 +11,7 @@
 #include "kn_error.h"
 #include "kn_verify_database.h"
 
-/* A number without sign or leading zeros; 0: it is none. */
-static int64_t number_of(kn_string text)
+int64_t kn_vdb_plain_number(kn_string text)
 {
     int64_t number = 0;
     if (text.size == 0 || text.size > 18 || text.data[0] == '0') return 0;
@@ -51,7 +50,7 @@ static int64_t number_of_uuid(kn_string text)
 
 int64_t kn_vdb_key_number(kn_string text, int64_t most)
 {
-    int64_t number = number_of(text);
+    int64_t number = kn_vdb_plain_number(text);
     if (number == 0) number = number_of_uuid(text);
     return number <= most ? number : 0;
 }
@@ -107,17 +106,17 @@ static void check_texts(kn_vdb *v, const kn_vdb_table *t, int column, const kn_t
         kinds[!uuid ? 0 : counts ? 1 : 2] = true;
         if (counts || (uuid && kn_texts_find(old, plain) == KN_V_NONE)) continue;
         wrong++;
-        kn_vdb_problem(v, "table \"%s\", row %" PRId64 ": key column \"%s\" holds %s", t->name,
-                       first_row(r, at, code) + 1, name,
-                       uuid ? "a key of the original" : "neither a number from 1 to the number of rows nor a UUID");
+        kn_vproblem(v->notes, "table \"%s\", row %" PRId64 ": key column \"%s\" holds %s", t->name,
+                    first_row(r, at, code) + 1, name,
+                    uuid ? "a key of the original" : "neither a number from 1 to the number of rows nor a UUID");
     }
     if (wrong == 0 && kinds[0] + kinds[1] + kinds[2] > 1)
-        kn_vdb_problem(v, "table \"%s\": key column \"%s\" has keys of different kinds: that can mark a row", t->name,
-                       name);
+        kn_vproblem(v->notes, "table \"%s\": key column \"%s\" has keys of different kinds: that can mark a row",
+                    t->name, name);
     if (small && capital)
-        kn_vdb_problem(v,
-                       "table \"%s\": key column \"%s\" has UUIDs in small and in capital letters: that can mark a row",
-                       t->name, name);
+        kn_vproblem(v->notes,
+                    "table \"%s\": key column \"%s\" has UUIDs in small and in capital letters: that can mark a row",
+                    t->name, name);
 }
 
 static void check_drawn(kn_vdb *v, const kn_vdb_table *t, int column, const kn_texts *old)
@@ -128,30 +127,28 @@ static void check_drawn(kn_vdb *v, const kn_vdb_table *t, int column, const kn_t
     uint32_t           count = kn_vsheet_distinct(r->table, at);
     check_texts(v, t, column, old);
     if (r->table->columns[at].missing > 0)
-        kn_vdb_problem(v, "table \"%s\", row %" PRId64 ": key column \"%s\" is empty", t->name,
-                       first_row(r, at, count) + 1, name);
+        kn_vproblem(v->notes, "table \"%s\", row %" PRId64 ": key column \"%s\" is empty", t->name,
+                    first_row(r, at, count) + 1, name);
     if (r->table->columns[at].respelled > 0)
-        kn_vdb_problem(v, "table \"%s\": key column \"%s\" spells one number in two ways", t->name, name);
+        kn_vproblem(v->notes, "table \"%s\": key column \"%s\" spells one number in two ways", t->name, name);
     else if ((int64_t)count + r->table->columns[at].missing != r->rows)
-        kn_vdb_problem(v, "table \"%s\": key column \"%s\" holds one value in two rows", t->name, name);
+        kn_vproblem(v->notes, "table \"%s\": key column \"%s\" holds one value in two rows", t->name, name);
 }
 
 /* A primary key that is made of the parent's alone. */
 static kn_status check_inherited(kn_vdb *v, const kn_vdb_table *t, kn_error *err)
 {
-    int      *columns = kn_vdb_take(v, (size_t)t->original.table->column_count, sizeof *columns), count = 0;
-    uint32_t *found = NULL;
-    int64_t   twice = -1;
+    int    *columns = kn_vdb_take(v, (size_t)t->original.table->column_count, sizeof *columns), count = 0;
+    int64_t twice = -1;
     if (!columns) return kn_vdb_no_memory(v, err);
     for (int c = 0; c < t->original.table->column_count; c++)
         if (t->primary[c]) columns[count++] = t->released[c];
     if (count == 0) return KN_OK;
     kn_vdb_lookup l = {t->release.table, t->release.table, columns, columns, count};
-    KN_TRY(kn_vdb_look_up(&found, &twice, v, &l, err));
-    kn_free(found);
+    KN_TRY(kn_vdb_look_up(NULL, &twice, v, &l, err));
     if (twice >= 0)
-        kn_vdb_problem(v, "table \"%s\", row %" PRId64 ": its key is missing or that of an earlier row", t->name,
-                       twice + 1);
+        kn_vproblem(v->notes, "table \"%s\", row %" PRId64 ": its key is missing or that of an earlier row", t->name,
+                    twice + 1);
     return KN_OK;
 }
 

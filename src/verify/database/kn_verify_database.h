@@ -42,11 +42,11 @@ typedef struct kn_vdb_column {
 typedef struct kn_vdb_rows {
     const kn_vsheet *table;
     int64_t         rows;
-    uint32_t       *parent; /* the parent table's row that each hangs from; KN_V_NONE: none. NULL: persons */
+    uint32_t       *parent; /* the parent table's row that each belongs to; KN_V_NONE: none. NULL: persons */
     uint32_t       *person; /* whose row it is; KN_V_NONE: nobody's                                        */
     int64_t         owned;  /* rows that are somebody's                                                    */
     uint64_t       *mark;   /* hash of the copied cells: where they differ the cells do                    */
-    /* Rows that hang from row p of the parent table: list[start[p] .. start[p + 1] - 1], by (mark, row). Persons: one list. */
+    /* Rows that belong to row p of the parent table: list[start[p] .. start[p + 1] - 1], by (mark, row). Persons: one list. */
     uint32_t *start;
     uint32_t *list;
 } kn_vdb_rows;
@@ -84,17 +84,6 @@ typedef struct kn_vdb_table {
 
 /* ---- The whole verification ---- */
 
-typedef struct kn_vdb_report {
-    kn_database_verify_report base;
-    kn_context               *ctx;
-    kn_arena                  arena;
-    const char               *list[KN_VERIFY_PROBLEMS];
-    const char               *open[KN_VERIFY_OPEN];
-    kn_verified_model        *models;
-    kn_verified_table        *tables;
-    bool                      failed;
-} kn_vdb_report;
-
 typedef struct kn_vdb {
     kn_context                       *ctx;
     const kn_spec                    *spec;
@@ -102,9 +91,11 @@ typedef struct kn_vdb {
     const kn_database_verify_options *options;
     const kn_cells                   *source[2];          /* of the original and of the release */
     kn_vsheets                        original, release;
-    kn_vdb_report                    *report;
+    kn_database_verify_report        *report;
+    kn_vnotes                        *notes;
+    kn_verified_table                *verified; /* the report's tables */
     kn_timezone                      *zone;
-    kn_arena                          arena;
+    kn_arena                          arena; /* what lasts as long as the verification */
     int                               table_count;
     kn_vdb_table                     *tables; /* as in the original               */
     int                               person; /* table                            */
@@ -116,26 +107,24 @@ typedef struct kn_vdb {
     char                              group_name[32], count_name[32]; /* anatomy                     */
 } kn_vdb;
 
-/* Notes what is wrong. The first 100 are kept; the report is not ok any more. */
-void      kn_vdb_problem(kn_vdb *v, const char *format, ...) KN_PRINTF(2, 3);
 kn_status kn_vdb_no_memory(const kn_vdb *v, kn_error *err);
 
-/* Room that lasts as long as the verification; zeroed. NULL: memory is out. */
+/* An array of one element more, zeroed, that lasts as long as the verification. NULL: out of memory. */
 KN_CHECK void *kn_vdb_take(kn_vdb *v, size_t count, size_t size);
 void           kn_vdb_free(kn_vdb *v); /* all but its report */
 
-/* How many problems of one kind are told one by one. */
+/* How many problems of one kind are reported one by one. */
 enum { KN_VDB_SHOWN = 5 };
 
 /* Which tables there are in the original, what is a key and what names what: fills in tables, person and order (look.c). KN_INPUT: it
  * is no snowflake around persons. */
 KN_CHECK kn_status kn_vdb_look(kn_vdb *v, kn_error *err);
 
-/* What the tables look like and whether the release has its columns and no others (_schema.c). *whole false: nothing can be
+/* What the tables look like and whether the release has its columns and no others (schema.c). *whole false: nothing can be
  * said of the rest. KN_INPUT: the original is no snowflake around persons. */
 KN_CHECK kn_status kn_vdb_schema(kn_vdb *v, bool *whole, kn_error *err);
 
-/* What the texts of each released column mean (_columns.c). */
+/* What the texts of each released column mean (columns.c). */
 KN_CHECK kn_status kn_vdb_columns(kn_vdb *v, kn_error *err);
 void               kn_vdb_columns_free(kn_vdb *v);
 
@@ -149,27 +138,27 @@ uint32_t kn_vdb_odd_spelling(const kn_vdb_column *c, const kn_vsheet *table, int
 /* Does this cell stand for a value of the original (or KN_V_MISSING)? */
 bool kn_vdb_covers(const kn_vdb_column *q, const kn_vdb_cell *cell, uint32_t value);
 
-/* Rows by the texts of some columns (_join.c): looks up `rows` rows of one table in another. found[row]: the other's row, or
- * KN_V_NONE; a cell that is missing is found nowhere. *twice: the first row of `in` whose key an earlier one has, or that has
- * none; -1: there is none. */
+/* Rows by the texts of some columns (join.c): looks up the rows of one table in another. found[row]: the other's row, or
+ * KN_V_NONE; a cell that is missing is found nowhere. NULL: none is looked up. *twice: the first row of `in` whose key an
+ * earlier one has, or that has none; -1: there is none. */
 typedef struct kn_vdb_lookup {
     const kn_vsheet *in, *from;
     const int      *in_columns, *from_columns;
     int             count;
 } kn_vdb_lookup;
 
-KN_CHECK kn_status kn_vdb_look_up(uint32_t **found, int64_t *twice, kn_vdb *v, const kn_vdb_lookup *l, kn_error *err);
+KN_CHECK kn_status kn_vdb_look_up(uint32_t *found, int64_t *twice, kn_vdb *v, const kn_vdb_lookup *l, kn_error *err);
 
-/* Joins both sides; what keys of the release must not be (_join.c, _keys.c). */
+/* Joins both sides; what keys of the release must not be (join.c, keys.c). */
 KN_CHECK kn_status kn_vdb_join(kn_vdb *v, kn_error *err);
 KN_CHECK kn_status kn_vdb_join_original(kn_vdb *v, kn_error *err);
 KN_CHECK kn_status kn_vdb_keys(kn_vdb *v, kn_error *err);
 
-/* Classes of persons, k (_classes.c), and rows that cannot be told apart inside a class, for the tables with promises. */
+/* Classes of persons, k (classes.c), and rows that cannot be told apart inside a class, for the tables with promises. */
 KN_CHECK kn_status kn_vdb_classes(kn_vdb *v, kn_error *err);
 KN_CHECK kn_status kn_vdb_positions(kn_vdb *v, int table, kn_error *err);
 
-/* Every promise (_models.c). KN_USAGE: one that cannot be made about a database. */
+/* Every promise (models.c). KN_USAGE: one that cannot be made about a database. */
 KN_CHECK kn_status kn_vdb_models(kn_vdb *v, kn_error *err);
 
 /* The sensitive column that a model is about. KN_USAGE: none, or more than one. */
@@ -185,36 +174,43 @@ typedef struct kn_vdb_position {
     int64_t   most;   /* persons who have one value   */
 } kn_vdb_position;
 
-bool kn_vdb_diverse(const kn_model *m, const kn_vdb_position *p, double *reached);
+/* Does a group of `persons` keep the promise of a size? Otherwise *shown: it is one of the first that do not. */
+bool kn_vdb_size_holds(kn_verified_model *m, int64_t persons, bool *shown);
 
-/* Who is who: with a map, or looked for (_assign.c). `map` is then there where the assignment is proved. */
+/* The same of a position and the promise of diversity. */
+bool kn_vdb_position_holds(kn_vdb *v, kn_verified_model *m, const kn_vdb_position *p, bool first, bool *shown);
+
+/* Who is who: with a map, or looked for (assign.c). `map` is then there where the assignment is proved. */
 KN_CHECK kn_status kn_vdb_assign(kn_vdb *v, kn_error *err);
+
+/* A number without sign or leading zeros; 0: it is none. */
+int64_t kn_vdb_plain_number(kn_string text);
 
 /* The number in the text of a key, decimal or in a UUID that is no more than that; 0: it has none, or one above `most`. */
 int64_t kn_vdb_key_number(kn_string text, int64_t most);
 
-/* Were the keys drawn anew, once it is known who is who, or who may be (_drawn.c)? */
+/* Were the keys drawn anew, once it is known who is who, or who may be (drawn.c)? */
 KN_CHECK kn_status kn_vdb_drawn(kn_vdb *v, kn_error *err);
 
 /* How copied cells are spelled, and what the release holds beside the cells of its tables, where it is known by name
- * (_form.c). */
+ * (form.c). */
 KN_CHECK kn_status kn_vdb_form(kn_vdb *v, kn_error *err);
-/* If the release is a folder with a certificate in it: is it that of its tables (_certificate.c)? */
+/* If the release is a folder with a certificate in it: is it that of its tables (certificate.c)? */
 KN_CHECK kn_status kn_vdb_certificate(kn_vdb *v, const char *folder, kn_error *err);
 
-/* What was lost (_metrics.c). */
+/* What was lost (metrics.c). */
 KN_CHECK kn_status kn_vdb_metrics(kn_vdb *v, kn_error *err);
 
-/* ---- Is one tree inside another? (_contain.c) ---- */
+/* ---- Is one tree inside another? (contain.c) ---- */
 
-/* One worker's room. */
+/* What one worker needs. */
 typedef struct kn_vdb_matcher {
     kn_vdb   *v;
     uint32_t *words; /* a stack */
     size_t    used, capacity;
     uint64_t  work;   /* pairs of rows that were held against each other */
     uint64_t  limit;  /* of it; then `tired`; 0: none                    */
-    bool      failed; /* memory is out                                   */
+    bool      failed; /* out of memory                                   */
     bool      cancelled, tired;
     /* May this original row stand for this released one, beside what it shows? NULL: always. */
     bool (*allow)(void *arg, int table, uint32_t original, uint32_t released);
@@ -245,16 +241,17 @@ typedef struct kn_vlist {
     int64_t        *left;   /* while rows are given their originals              */
 } kn_vlist;
 
-/* What the columns and tables of an anatomy are called, and whether the release has them. Called by kn_vdb_schema. */
-KN_CHECK kn_status kn_vdb_anatomy_names(kn_vdb *v, kn_error *err);
-KN_CHECK kn_status kn_vdb_anatomy_tables(kn_vdb *v, bool *whole, int *lists, kn_error *err);
+/* What the columns and tables of an anatomy are called, and whether the release has them; returns how many of its lists the
+ * release has. Called by kn_vdb_schema. */
+void kn_vdb_anatomy_names(kn_vdb *v);
+int  kn_vdb_anatomy_tables(kn_vdb *v, bool *whole);
 
-/* Groups and their lists, k and every promise. */
+/* Groups and their lists, and k; one promise of group sizes, or of the lists' diversity (called by kn_vdb_models). */
 KN_CHECK kn_status kn_vdb_anatomy_groups(kn_vdb *v, kn_error *err);
-KN_CHECK kn_status kn_vdb_anatomy_models(kn_vdb *v, kn_error *err);
+KN_CHECK kn_status kn_vdb_anatomy_sizes(kn_vdb *v, kn_verified_model *m, kn_error *err);
+KN_CHECK kn_status kn_vdb_anatomy_diversity(kn_vdb *v, kn_verified_model *m, kn_error *err);
 
 /* Each list holds the values that the original's rows of its groups have (anatomy_rows.c). */
 KN_CHECK kn_status kn_vdb_anatomy_rows(kn_vdb *v, kn_error *err);
-void               kn_vdb_anatomy_free(kn_vdb *v);
 
 #endif

@@ -1,4 +1,4 @@
-/* database/look.c: which rows of the original hang from which: its catalog's keys, and over them what the spec says.
+/* database/look.c: which rows of the original belong to which: its catalog's keys, and over them what the spec says.
  *
  * A key that the spec names takes the place of the declared one; a parent that it names, that of the foreign keys to tables that
  * are read. What must then hold (section 4.1): the table of persons has a key and names no other, every other table names one,
@@ -63,7 +63,7 @@ static kn_status add_link(kn_vdb *v, int t, keys *k, const char *target, const c
     KN_TRY(find_columns(v, t, names, count, &n.columns, err));
     if (targets) KN_TRY(find_columns(v, n.target, targets, count, &n.targets, err));
     if (!targets && to->key_count != count)
-        return kn_fail(err, KN_INPUT, "%s: table \"%s\" names rows of \"%s\" by %d columns, whose key has %d",
+        return kn_fail(err, KN_INPUT, "%s: table \"%s\" refers to rows of \"%s\" by %d columns, whose key has %d",
                        v->original.cells->name, v->original.list[t].name, target, count, to->key_count);
     if (!targets && !(n.targets = kn_vdb_take(v, (size_t)count, sizeof(int)))) return kn_vdb_no_memory(v, err);
     if (!targets) memcpy(n.targets, to->key_columns, (size_t)count * sizeof(int));
@@ -155,7 +155,7 @@ static kn_status find_person(kn_vdb *v, const keys *all, kn_error *err)
                            "nothing says which table holds the persons; say it with entity: {table: ...}");
         v->person = t;
     }
-    return v->person >= 0 ? KN_OK : kn_fail(err, KN_INPUT, "no table holds persons: each names another");
+    return v->person >= 0 ? KN_OK : kn_fail(err, KN_INPUT, "no table holds persons: each refers to another");
 }
 
 static kn_status no_snowflake(const kn_vdb *v, int table, const char *why, kn_error *err)
@@ -181,13 +181,11 @@ static kn_status check_shape(const kn_vdb *v, const keys *all, kn_error *err)
 static kn_status check_key(kn_vdb *v, int t, kn_error *err)
 {
     const kn_vdb_table *table = &v->tables[t];
-    uint32_t           *found = NULL;
     int64_t             twice = -1;
     const kn_vsheet    *sheet = table->original.table;
     kn_vdb_lookup       l = {sheet, sheet, table->key_columns, table->key_columns, table->key_count};
     if (table->key_count == 0) return KN_OK;
-    KN_TRY(kn_vdb_look_up(&found, &twice, v, &l, err));
-    kn_free(found);
+    KN_TRY(kn_vdb_look_up(NULL, &twice, v, &l, err));
     return twice < 0 ? KN_OK
                      : no_snowflake(v, t, "has a key that is missing in some rows, or the same in several", err);
 }

@@ -27,11 +27,11 @@ static kn_status column_loss(kn_vdb *v, const kn_vdb_table *t, const kn_vdb_colu
 
 kn_status kn_vdb_metrics(kn_vdb *v, kn_error *err)
 {
-    kn_database_verify_report *r = &v->report->base;
+    kn_database_verify_report *r = v->report;
     double                     all_lost = 0, all_cells = 0;
     for (int i = 0; i < v->table_count; i++) {
         const kn_vdb_table *t = &v->tables[i];
-        kn_verified_table  *to = &v->report->tables[i];
+        kn_verified_table  *to = &v->verified[i];
         double              lost = 0, cells = (double)t->original.owned * (t->quasi_count + t->shown_quasi);
         int64_t             deleted = t->original.owned - t->release.rows; /* negative: rows were invented */
         to->deleted = deleted > 0 ? deleted : 0;

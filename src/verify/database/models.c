@@ -47,20 +47,26 @@ static int64_t first_of_class(const kn_vdb *v, uint32_t class_number)
     return p;
 }
 
+bool kn_vdb_size_holds(kn_verified_model *m, int64_t persons, bool *shown)
+{
+    double reached = 0;
+    bool   holds = kn_vmodel_holds(&m->model, persons, NULL, NULL, &reached);
+    if (m->model.kind != KN_MODEL_K && reached > m->reached) m->reached = reached;
+    if (holds) return true;
+    m->holds = false;
+    *shown = m->classes++ < KN_VDB_SHOWN;
+    return false;
+}
+
 static void check_sizes(kn_vdb *v, kn_verified_model *m)
 {
-    m->holds = true;
-    m->reached = m->model.kind == KN_MODEL_K ? (double)v->report->base.k : 0;
+    bool shown;
     for (uint32_t c = 0; c < v->classes; c++) {
-        double reached = 0;
-        bool   holds = kn_vmodel_holds(&m->model, v->sizes[c], NULL, NULL, &reached);
-        if (m->model.kind != KN_MODEL_K && reached > m->reached) m->reached = reached;
-        if (holds) continue;
-        m->holds = false;
-        if (m->classes++ >= KN_VDB_SHOWN) continue;
-        kn_vdb_problem(v, "table \"%s\", row %" PRId64 ": %" PRId64 " person%s the tree of this one; %s does not hold",
-                       v->tables[v->person].name, first_of_class(v, c) + 1, v->sizes[c],
-                       v->sizes[c] == 1 ? " shows" : "s show", kn_model_name(m->model.kind));
+        if (kn_vdb_size_holds(m, v->sizes[c], &shown) || !shown) continue;
+        kn_vproblem(v->notes,
+                    "table \"%s\", row %" PRId64 ": %" PRId64 " person%s the tree of this one; %s does not hold",
+                    v->tables[v->person].name, first_of_class(v, c) + 1, v->sizes[c],
+                    v->sizes[c] == 1 ? " shows" : "s show", kn_model_name(m->model.kind));
     }
 }
 
@@ -193,7 +199,7 @@ static bool worst_nodes_hold(const kn_model *m, const kn_vdb_position *p, int64_
     return node_holds(m, &common, reached) && holds;
 }
 
-bool kn_vdb_diverse(const kn_model *m, const kn_vdb_position *p, double *reached)
+static bool diverse(const kn_model *m, const kn_vdb_position *p, double *reached)
 {
     int64_t       each = p->rows / p->persons;
     kn_vhistogram h = {p->codes, p->counts, p->values, p->rows};
@@ -213,16 +219,25 @@ bool kn_vdb_diverse(const kn_model *m, const kn_vdb_position *p, double *reached
     return worst_nodes_hold(m, p, each, reached) && holds;
 }
 
-/* ---- One promise ---- */
+bool kn_vdb_position_holds(kn_vdb *v, kn_verified_model *m, const kn_vdb_position *p, bool first, bool *shown)
+{
+    bool   least = m->model.kind != KN_MODEL_RECURSIVE; /* the smallest is the worst */
+    double reached = 0, share = (double)p->most / (double)p->persons;
+    bool   holds = diverse(&m->model, p, &reached);
+    if (first || (least ? reached < m->reached : reached > m->reached)) m->reached = reached;
+    if (share > v->report->largest_share) v->report->largest_share = share;
+    if (holds) return true;
+    m->holds = false;
+    *shown = m->classes++ < KN_VDB_SHOWN;
+    return false;
+}
 
-typedef struct rows_of {
-    const kn_vdb_table *t;
-} rows_of;
+/* ---- One promise ---- */
 
 static int by_person(const void *arg, uint64_t a, uint64_t b)
 {
-    const rows_of *r = arg;
-    uint32_t       x = r->t->release.person[a], y = r->t->release.person[b];
+    const kn_vdb_table *t = arg;
+    uint32_t            x = t->release.person[a], y = t->release.person[b];
     if (x != y) return x < y ? -1 : 1;
     return a < b ? -1 : a > b;
 }
@@ -251,25 +266,16 @@ static int64_t take_position(const kn_vdb *v, const kn_vdb_table *t, const kn_so
 static void judge(kn_vdb *v, const kn_vdb_table *t, const kn_vdb_column *column, const kn_sort_record *list,
                   kn_vdb_position *p, kn_verified_model *m)
 {
-    bool least = m->model.kind != KN_MODEL_RECURSIVE; /* the smallest is the worst */
-    m->holds = true;
-    m->reached = 0;
+    bool shown;
     for (int64_t at = 0, begin = 0; at < t->release.rows; begin = at) {
-        double reached = 0;
         at = take_position(v, t, list, at, p);
-        bool holds = kn_vdb_diverse(&m->model, p, &reached);
-        if (begin == 0 || (least ? reached < m->reached : reached > m->reached)) m->reached = reached;
-        double share = (double)p->most / (double)p->persons;
-        if (share > v->report->base.largest_share) v->report->base.largest_share = share;
-        if (holds) continue;
-        m->holds = false;
-        if (m->classes++ >= KN_VDB_SHOWN) continue;
+        if (kn_vdb_position_holds(v, m, p, begin == 0, &shown) || !shown) continue;
         int64_t row = (int64_t)list[begin].id;
         for (int64_t i = begin; i < at; i++)
             if ((int64_t)list[i].id < row) row = (int64_t)list[i].id;
-        kn_vdb_problem(
-            v, "table \"%s\", row %" PRId64 ", column \"%s\": %s %s does not hold for the rows like this one", t->name,
-            row + 1, column->attribute->name, kn_model_variant(m->model.kind), kn_model_name(m->model.kind));
+        kn_vproblem(
+            v->notes, "table \"%s\", row %" PRId64 ", column \"%s\": %s %s does not hold for the rows like this one",
+            t->name, row + 1, column->attribute->name, kn_model_variant(m->model.kind), kn_model_name(m->model.kind));
     }
 }
 
@@ -279,35 +285,40 @@ static kn_status check_diversity(kn_vdb *v, kn_verified_model *m, kn_error *err)
     const kn_vdb_column *column;
     KN_TRY(kn_vdb_find_sensitive(v, m->model.attribute, &number, &column, err));
     KN_TRY(kn_vdb_positions(v, number, err));
-    const kn_vdb_table *t = &v->tables[number];
-    rows_of             arg = {t};
-    size_t rows = (size_t)t->release.rows, values = (size_t)kn_vsheet_distinct(t->release.table, column->release);
-    kn_vdb_position p = {.codes = kn_alloc_array(v->ctx, values + 2, sizeof *p.codes),
-                         .counts = kn_alloc_array(v->ctx, values + 2, sizeof *p.counts)};
-    kn_sort_record *list = kn_alloc_array(v->ctx, rows + 1, sizeof *list);
-    kn_status       status = p.codes && p.counts && list ? KN_OK : kn_vdb_no_memory(v, err);
+    kn_vdb_table *t = &v->tables[number];
+    size_t   rows = (size_t)t->release.rows, values = (size_t)kn_vsheet_distinct(t->release.table, column->release);
+    kn_arena room = {.ctx = v->ctx};
+    kn_vdb_position p = {.codes = kn_arena_array(&room, values + 2, sizeof *p.codes),
+                         .counts = kn_arena_array(&room, values + 2, sizeof *p.counts)};
+    kn_sort_record *list = kn_arena_array(&room, rows + 1, sizeof *list);
+    kn_status       status = room.failed ? kn_vdb_no_memory(v, err) : KN_OK;
     for (size_t i = 0; status == KN_OK && i < rows; i++) {
         uint64_t code = kn_vsheet_code(t->release.table, column->release, (int64_t)i);
         list[i] = (kn_sort_record){(uint64_t)t->position[i] << 32 | code, i};
     }
-    if (status == KN_OK) status = kn_sort_records(v->ctx, list, rows, by_person, &arg, err);
+    if (status == KN_OK) status = kn_sort_records(v->ctx, list, rows, by_person, t, err);
     if (status == KN_OK) judge(v, t, column, list, &p, m);
-    kn_free(p.codes);
-    kn_free(p.counts);
-    kn_free(list);
+    kn_arena_free(&room);
     return status;
 }
 
 kn_status kn_vdb_models(kn_vdb *v, kn_error *err)
 {
     for (int i = 0; i < v->spec->model_count; i++) {
-        kn_verified_model *m = &v->report->models[i];
+        kn_verified_model *m = &v->notes->models[i];
+        m->holds = true;
+        m->reached = m->model.kind == KN_MODEL_K ? (double)v->report->k : 0;
         switch (m->model.kind) {
         case KN_MODEL_K:
-        case KN_MODEL_MAX_RISK: check_sizes(v, m); break;
+        case KN_MODEL_MAX_RISK:
+            if (v->spec->anatomy) KN_TRY(kn_vdb_anatomy_sizes(v, m, err));
+            if (!v->spec->anatomy) check_sizes(v, m);
+            break;
         case KN_MODEL_DISTINCT:
         case KN_MODEL_ENTROPY:
-        case KN_MODEL_RECURSIVE: KN_TRY(check_diversity(v, m, err)); break;
+        case KN_MODEL_RECURSIVE:
+            KN_TRY(v->spec->anatomy ? kn_vdb_anatomy_diversity(v, m, err) : check_diversity(v, m, err));
+            break;
         default: return kn_fail(err, KN_USAGE, "%s cannot be promised of a database", kn_model_name(m->model.kind));
         }
     }

@@ -1,7 +1,7 @@
 /* database/schema.c: tables and columns: what the spec says of the original's, what the release has.
  *
  * A release has the tables of the original and of each the columns that are part of a key or have a role other than
- * identifier, and nothing else. The original's keys count for both sides: look.c tells which columns they are; what they hold
+ * identifier, and nothing else. The original's keys count for both sides: look.c finds which columns they are; what they hold
  * is joined in join.c. Cost: O(columns).
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,12 +35,12 @@ static void check_extra(kn_vdb *v, const kn_vdb_table *t)
         const kn_attribute *a = attribute_of(v, t->name, name);
         if (c == t->group_column) continue;
         if (at < 0)
-            kn_vdb_problem(v, "table \"%s\": column %d of the release is none of the original", t->name, c + 1);
+            kn_vproblem(v->notes, "table \"%s\": column %d of the release is none of the original", t->name, c + 1);
         else if (!is_released(v, t, at, a))
-            kn_vdb_problem(v, "table \"%s\": column \"%s\" %s and must not be in the release", t->name, name,
-                           !a                              ? "has no role"
-                           : a->role == KN_ROLE_IDENTIFIER ? "is an identifier"
-                                                           : "is shown by groups");
+            kn_vproblem(v->notes, "table \"%s\": column \"%s\" %s and must not be in the release", t->name, name,
+                        !a                              ? "has no role"
+                        : a->role == KN_ROLE_IDENTIFIER ? "is an identifier"
+                                                        : "is shown by groups");
     }
 }
 
@@ -58,7 +58,7 @@ static kn_status check_columns(kn_vdb *v, kn_vdb_table *t, bool *whole, kn_error
         if (!is_released(v, t, c, a)) continue;
         released[c] = kn_vsheet_find(t->release.table, name);
         if (released[c] < 0) {
-            kn_vdb_problem(v, "table \"%s\": column \"%s\" is missing from the release", t->name, name);
+            kn_vproblem(v->notes, "table \"%s\": column \"%s\" is missing from the release", t->name, name);
             *whole = false;
         }
         if (t->key[c] || !a) continue;
@@ -70,7 +70,7 @@ static kn_status check_columns(kn_vdb *v, kn_vdb_table *t, bool *whole, kn_error
     if (t->hidden_count > 0) {
         t->group_column = kn_vsheet_find(t->release.table, v->group_name);
         if (t->group_column < 0) {
-            kn_vdb_problem(v, "table \"%s\": column \"%s\" is missing from the release", t->name, v->group_name);
+            kn_vproblem(v->notes, "table \"%s\": column \"%s\" is missing from the release", t->name, v->group_name);
             *whole = false;
         }
     }
@@ -103,7 +103,7 @@ static void check_tables(kn_vdb *v, bool *whole)
     for (int t = 0; t < v->table_count; t++) {
         int at = kn_vsheets_find(&v->release, v->tables[t].name);
         if (at < 0) {
-            kn_vdb_problem(v, "table \"%s\" is missing from the release", v->tables[t].name);
+            kn_vproblem(v->notes, "table \"%s\" is missing from the release", v->tables[t].name);
             *whole = false;
             continue;
         }
@@ -117,7 +117,8 @@ static void check_extra_tables(kn_vdb *v, int lists)
 {
     int extra = -lists;
     for (int t = 0; t < v->release.count; t++) extra += kn_vsheets_find(&v->original, v->release.list[t].name) < 0;
-    if (extra > 0) kn_vdb_problem(v, "the release has %d table%s that must not be there", extra, extra > 1 ? "s" : "");
+    if (extra > 0)
+        kn_vproblem(v->notes, "the release has %d table%s that must not be there", extra, extra > 1 ? "s" : "");
 }
 
 kn_status kn_vdb_schema(kn_vdb *v, bool *whole, kn_error *err)
@@ -125,12 +126,10 @@ kn_status kn_vdb_schema(kn_vdb *v, bool *whole, kn_error *err)
     *whole = true;
     KN_TRY(kn_vdb_look(v, err));
     KN_TRY(check_spec(v, err));
-    if (v->spec->anatomy) KN_TRY(kn_vdb_anatomy_names(v, err));
+    if (v->spec->anatomy) kn_vdb_anatomy_names(v);
     check_tables(v, whole);
     for (int t = 0; t < v->table_count; t++)
         if (v->tables[t].release.table) KN_TRY(check_columns(v, &v->tables[t], whole, err));
-    int lists = 0;
-    if (v->spec->anatomy) KN_TRY(kn_vdb_anatomy_tables(v, whole, &lists, err));
-    check_extra_tables(v, lists);
+    check_extra_tables(v, v->spec->anatomy ? kn_vdb_anatomy_tables(v, whole) : 0);
     return KN_OK;
 }

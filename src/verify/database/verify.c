@@ -6,7 +6,7 @@
  * nor is one whose rows do not join. Both sides are read here, cell by cell: nothing comes from whoever made the release but
  * who is who (the map), and that is checked.
  *
- * Cost: one join per table and side, one pass over the rows for the classes; per person the matching of kn_verify_database_
+ * Cost: one join per table and side, one pass over the rows for the classes; per person the matching of
  * contain.c. Memory: both databases as texts (kn_verify_sheets.h), and about 40 bytes per row of
  * both sides.
  * SPDX-License-Identifier: Apache-2.0
@@ -20,19 +20,14 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_options.h"
 
 /* ---- The report ---- */
 
-void kn_vdb_problem(kn_vdb *v, const char *format, ...)
-{
-    kn_vdb_report *r = v->report;
-    va_list        args;
-    r->base.outcome = KN_OUTCOME_FAILS;
-    r->failed = true;
-    va_start(args, format);
-    kn_verify_problem_add(r->list, &r->base.problem_count, &r->base.more_problems, &r->arena, format, args);
-    va_end(args);
-}
+typedef struct report {
+    kn_database_verify_report base;
+    kn_vnotes                 notes;
+} report;
 
 kn_status kn_vdb_no_memory(const kn_vdb *v, kn_error *err)
 {
@@ -41,143 +36,82 @@ kn_status kn_vdb_no_memory(const kn_vdb *v, kn_error *err)
 
 void *kn_vdb_take(kn_vdb *v, size_t count, size_t size)
 {
-    void *room = kn_arena_alloc(&v->arena, (count + 1) * size);
-    if (room) memset(room, 0, (count + 1) * size);
-    return room;
+    return kn_arena_array_zero(&v->arena, count + 1, size);
 }
 
-void kn_database_verify_report_free(kn_database_verify_report *report)
+void kn_database_verify_report_free(kn_database_verify_report *public)
 {
-    if (!report) return;
-    kn_vdb_report *r = (kn_vdb_report *)report;
-    kn_free(r->models);
-    kn_free(r->tables);
-    kn_arena_free(&r->arena);
-    kn_free(r);
+    if (!public) return;
+    kn_arena_free(&((report *)public)->notes.arena);
+    kn_free(public);
 }
 
 static kn_status make_report(kn_vdb *v, kn_error *err)
 {
-    kn_vdb_report *r = kn_alloc_zero(v->ctx, sizeof *r);
-    int            tables = v->original.count;
+    report *r = kn_alloc_zero(v->ctx, sizeof *r);
+    int     tables = v->original.count;
     if (!r) return kn_vdb_no_memory(v, err);
-    v->report = r;
-    r->ctx = v->ctx;
-    kn_arena_init(&r->arena, v->ctx);
-    r->models = kn_alloc_array_zero(v->ctx, (size_t)v->spec->model_count + 1, sizeof *r->models);
-    r->tables = kn_alloc_array_zero(v->ctx, (size_t)tables + 1, sizeof *r->tables);
-    if (!r->models || !r->tables) return kn_vdb_no_memory(v, err);
-    for (int i = 0; i < v->spec->model_count; i++) {
-        const kn_model *m = &v->spec->models[i];
-        r->models[i].model = *m;
-        r->models[i].reached = NAN;
-        if (!m->attribute) continue;
-        r->models[i].model.attribute = kn_arena_strndup(&r->arena, m->attribute, strlen(m->attribute));
-        if (!r->models[i].model.attribute) return kn_vdb_no_memory(v, err);
-    }
-    for (int t = 0; t < tables; t++) {
+    v->report = &r->base;
+    v->notes = &r->notes;
+    KN_TRY(kn_vnotes_init(v->notes, KN_VHEAD(v->report), v->ctx, v->spec, err));
+    v->verified = kn_arena_array_zero(&r->notes.arena, (size_t)tables + 1, sizeof *v->verified);
+    for (int t = 0; v->verified && t < tables; t++) {
         const char *name = v->original.list[t].name;
-        r->tables[t].name = kn_arena_strndup(&r->arena, name, strlen(name));
-        r->tables[t].lm = NAN;
-        if (!r->tables[t].name) return kn_vdb_no_memory(v, err);
+        v->verified[t] = (kn_verified_table){.name = kn_arena_strndup(&r->notes.arena, name, strlen(name)), .lm = NAN};
     }
-    r->base.models = r->models;
-    r->base.model_count = v->spec->model_count;
-    r->base.tables = r->tables;
+    r->base.tables = v->verified;
     r->base.table_count = tables;
-    r->base.problems = r->list;
-    r->base.open = r->open;
-    r->base.assignment = KN_ASSIGNMENT_UNDECIDED;
     r->base.lm = r->base.dm = NAN;
-    return KN_OK;
+    return r->notes.arena.failed ? kn_vdb_no_memory(v, err) : KN_OK;
 }
 
 /* ---- All of it ---- */
 
-static kn_status check_trees(kn_vdb *v, kn_error *err)
+/* Of an anatomy everybody can be told apart, and what they hide is bound to groups. */
+static kn_status check_rows(kn_vdb *v, kn_error *err)
 {
+    bool anatomy = v->spec->anatomy;
     KN_TRY(kn_vdb_columns(v, err));
     KN_TRY(kn_vdb_join(v, err));
     KN_TRY(kn_vdb_keys(v, err));
-    if (v->report->failed) return KN_OK; /* which rows belong to whom is not known */
-    KN_TRY(kn_vdb_classes(v, err));
+    if (v->notes->failed) return KN_OK; /* which rows belong to whom is not known */
+    KN_TRY(anatomy ? kn_vdb_anatomy_groups(v, err) : kn_vdb_classes(v, err));
+    if (v->notes->failed) return KN_OK;
     KN_TRY(kn_vdb_models(v, err));
     KN_TRY(kn_vdb_assign(v, err));
     KN_TRY(kn_vdb_drawn(v, err));
-    return kn_vdb_metrics(v, err);
-}
-
-/* The other way round: everybody can be told apart, and what they hide is bound to groups. */
-static kn_status check_groups(kn_vdb *v, kn_error *err)
-{
-    KN_TRY(kn_vdb_columns(v, err));
-    KN_TRY(kn_vdb_join(v, err));
-    KN_TRY(kn_vdb_keys(v, err));
-    if (!v->report->failed) KN_TRY(kn_vdb_anatomy_groups(v, err));
-    if (v->report->failed) return KN_OK;
-    KN_TRY(kn_vdb_anatomy_models(v, err));
-    KN_TRY(kn_vdb_assign(v, err));
-    KN_TRY(kn_vdb_drawn(v, err));
-    if (v->report->base.assignment == KN_ASSIGNMENT_PROVED) KN_TRY(kn_vdb_anatomy_rows(v, err));
+    if (anatomy && v->report->assignment == KN_ASSIGNMENT_PROVED) KN_TRY(kn_vdb_anatomy_rows(v, err));
     return kn_vdb_metrics(v, err);
 }
 
 static kn_status check(kn_vdb *v, kn_error *err)
 {
-    kn_database_verify_report *r = &v->report->base;
-    bool                       whole = false;
+    bool whole = false;
     if (v->spec->csv.timezone) KN_TRY(kn_timezone_open(&v->zone, v->ctx, v->spec->csv.timezone, err));
     KN_TRY(kn_vdb_schema(v, &whole, err));
     if (!whole) return KN_OK;
-    if (v->spec->anatomy)
-        KN_TRY(check_groups(v, err));
-    else
-        KN_TRY(check_trees(v, err));
+    KN_TRY(check_rows(v, err));
     KN_TRY(kn_vdb_form(v, err));
-    r->outcome = kn_verify_outcome(v->report->failed, r->assignment, true, r->models, r->model_count);
-    r->ok = r->outcome == KN_OUTCOME_HOLDS;
-    if (r->outcome == KN_OUTCOME_UNDECIDED)
-        kn_verify_open_add(
-            v->report->open, &r->open_count, &v->report->arena,
-            v->map
-                ? "which of many rows that look alike are released"
-                : "whether every released person is one of the original, each another one; give the row map (--map)");
+    kn_vnotes_judge(v->notes, true);
+    if (v->report->outcome == KN_OUTCOME_UNDECIDED && v->map)
+        kn_vopen(v->notes, "which of many rows that look alike are released");
+    else if (v->report->outcome == KN_OUTCOME_UNDECIDED)
+        kn_vopen(v->notes,
+                 "whether every released person is one of the original, each another one; give the row map (--map)");
     return KN_OK;
-}
-
-static void free_rows(kn_vdb_rows *r)
-{
-    kn_free(r->parent);
-    kn_free(r->person);
-    kn_free(r->mark);
-    kn_free(r->start);
-    kn_free(r->list);
 }
 
 void kn_vdb_free(kn_vdb *v)
 {
     kn_vdb_columns_free(v);
-    kn_vdb_anatomy_free(v);
-    for (int t = 0; t < v->table_count; t++) {
-        free_rows(&v->tables[t].original);
-        free_rows(&v->tables[t].release);
-        kn_free(v->tables[t].subtree);
-        kn_free(v->tables[t].position);
-    }
-    kn_free(v->class_of);
-    kn_free(v->sizes);
-    kn_free(v->map);
     kn_vsheets_free(&v->original);
     kn_vsheets_free(&v->release);
     kn_timezone_free(v->zone);
     kn_arena_free(&v->arena);
 }
 
-static kn_status check_asked(const kn_spec *spec, const kn_database_verify_options *options, kn_error *err)
+static kn_status check_asked(const kn_spec *spec, kn_error *err)
 {
-    if (options->size != sizeof *options)
-        return kn_fail(err, KN_USAGE,
-                       "kn_database_verify_options was not initialized with KN_DATABASE_VERIFY_OPTIONS_INIT");
     if (kn_spec_shape(spec) != KN_SHAPE_DATABASE) return kn_fail(err, KN_USAGE, "the spec describes no database");
     if (spec->dependency_count > 0)
         return kn_fail(err, KN_USAGE, "dependencies are not checked in databases: leave `dependencies` out");
@@ -225,20 +159,20 @@ static kn_status verify(kn_database_verify_report **out, kn_vdb *v, kn_error *er
     status = kn_verify_in_time(v->ctx, v->options->time_limit, status, err);
     kn_vdb_free(v);
     if (status == KN_OK)
-        *out = &v->report->base;
-    else if (v->report)
-        kn_database_verify_report_free(&v->report->base);
+        *out = v->report;
+    else
+        kn_database_verify_report_free(v->report);
     return status;
 }
 
 kn_status kn_verify_database(kn_database_verify_report **out, kn_context *ctx, const kn_spec *spec,
                              const kn_database_verify_options *options, kn_error *err)
 {
-    kn_database_verify_options none = KN_DATABASE_VERIFY_OPTIONS_INIT;
-    kn_cells                  *original = NULL, *release = NULL;
+    kn_cells *original = NULL, *release = NULL;
     *out = NULL;
-    if (!options) options = &none;
-    KN_TRY(check_asked(spec, options, err));
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_database_verify_options, KN_DATABASE_VERIFY_OPTIONS_INIT, options, "verification options", err);
+    KN_TRY(check_asked(spec, err));
     const char *from = options->original ? options->original : spec->input_count == 1 ? spec->inputs[0] : NULL;
     const char *to = options->release ? options->release : spec->output;
     if (!from) return kn_fail(err, KN_USAGE, "no original was given");

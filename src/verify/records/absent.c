@@ -11,7 +11,7 @@
  * at: the fewest is still exact. With l-diversity all are looked at. Sets are cut into tasks by their first label.
  *
  * Cost: for each different record the sum over s < m of C(labels, s) sets times its labels; more where few lack what many
- * have. Limits: as for _count.c; more than the work limit is undecided.
+ * have. Limits: as for count.c; more than the work limit is undecided.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -29,25 +29,19 @@
 
 enum { MOST_M = 16, SHOWN = 20 };
 
-/* Room that grows: numbers of different records, or ranks. */
+/* A list that grows: numbers of different records, or ranks. */
 typedef struct numbers {
     uint32_t *list;
     size_t    count, capacity;
 } numbers;
 
-/* Of the sensitive values of one class: the largest share, and how many combinations have too large a one. */
-typedef struct share {
-    uint64_t with, of;
-    int64_t  violations;
-} share;
-
 /* What one task found. */
 typedef struct task {
-    uint64_t least; /* fewest records of a combination */
-    int64_t  violations;
-    int64_t  record, support; /* the first rare one: a record that it finds, -1: none; how many it finds */
-    int      labels, relations, lacking;
-    share   *shares; /* per class */
+    uint64_t   least; /* fewest records of a combination */
+    int64_t    violations;
+    int64_t    record, support; /* the first rare one: a record that it finds, -1: none; how many it finds */
+    int        labels, relations, lacking;
+    kn_vshare *shares; /* per class */
 } task;
 
 typedef struct relation {
@@ -77,7 +71,6 @@ typedef struct absence {
     uint32_t            *records; /* ... and behind them all of them                              */
     seeker              *seekers; /* per worker                                                   */
     task                *tasks;   /* the empty set, then one per known rank                       */
-    share               *shares;
     atomic_llong         work;
     atomic_bool          too_much;
 } absence;
@@ -173,13 +166,9 @@ static void judge_shares(seeker *s, const uint32_t *records, size_t count, uint6
                 if (pass == 0) s->count[rank] += (uint64_t)w->weight[records[x]];
                 int cls = v->class_of[w->label_of[rank]];
                 if (pass == 0 || s->count[rank] == 0 || v->classes[cls].model < 0) continue;
-                share   *sh = &s->task->shares[cls];
-                kn_ratio l = v->classes[cls].l;
-                if (sh->of == 0 || (kn_u128)s->count[rank] * sh->of > (kn_u128)sh->with * support) {
-                    sh->with = s->count[rank];
-                    sh->of = support;
-                }
-                sh->violations += (kn_u128)s->count[rank] * l.numerator > (kn_u128)support * l.denominator;
+                kn_vshare *share = &s->task->shares[cls];
+                kn_vshare_add(share, s->count[rank], support);
+                share->violations += !kn_vshare_holds(v->classes[cls].l, s->count[rank], support);
                 s->count[rank] = 0;
             }
     for (size_t x = 0; x < count; x++) /* of classes without a promise */
@@ -261,7 +250,7 @@ static bool lack_one(seeker *s, int depth, const uint32_t *records, size_t count
     return budget == 0 || lack(s, depth + 1, rest->list, rest->count, left, rank, budget);
 }
 
-/* All sets of labels behind `after` that these records lack. false: memory is out. */
+/* All sets of labels behind `after` that these records lack. false: out of memory. */
 static bool lack(seeker *s, int depth, const uint32_t *records, size_t count, uint64_t support, int64_t after,
                  int budget)
 {
@@ -376,7 +365,7 @@ static kn_status find_prices(absence *a, bool *any, kn_error *err)
     const kn_records_verifier *v = a->v;
     bool                      *other = kn_alloc_array_zero(v->ctx, (size_t)v->labels + 1, sizeof *other);
     bool                      *seen = kn_alloc_array_zero(v->ctx, (size_t)v->labels + 1, sizeof *seen);
-    a->price = kn_alloc_array_zero(v->ctx, (size_t)a->view.labels + 1, sizeof *a->price);
+    a->price = kn_arena_array_zero(&a->view.room, (size_t)a->view.labels + 1, sizeof *a->price);
     kn_status st = other && seen && a->price ? KN_OK : kn_vrecords_no_memory(v, err);
     for (uint64_t i = 0; st == KN_OK && i < v->original.start[v->original.count]; i++) {
         uint32_t label = v->original.label[i], rank = a->view.rank_of[v->image[label]];
@@ -389,7 +378,7 @@ static kn_status find_prices(absence *a, bool *any, kn_error *err)
         a->price[rank]++;
     }
     for (uint32_t r = 0; st == KN_OK && r < a->view.labels; r++)
-        if (other[r] || r >= a->view.known) a->price[r] = 0;
+        if (other[r]) a->price[r] = 0;
     kn_free(other);
     kn_free(seen);
     return st;
@@ -400,9 +389,9 @@ static kn_status list_records(absence *a, kn_error *err)
 {
     const kn_vview *w = &a->view;
     size_t          total = (size_t)(w->start[w->count] + (uint64_t)w->count);
-    a->start = kn_alloc_array_zero(a->v->ctx, (size_t)w->known + 3, sizeof *a->start);
-    a->records = kn_alloc_array(a->v->ctx, total + 1, sizeof *a->records);
-    if (!a->start || !a->records) return kn_vrecords_no_memory(a->v, err);
+    a->start = kn_arena_array_zero(&a->view.room, (size_t)w->known + 3, sizeof *a->start);
+    a->records = kn_arena_array(&a->view.room, total + 1, sizeof *a->records);
+    if (a->view.room.failed) return kn_vrecords_no_memory(a->v, err);
     for (uint64_t i = 0; i < w->start[w->count]; i++)
         if (w->ranks[i] < w->known) a->start[w->ranks[i] + 2]++;
     for (uint32_t r = 1; r <= w->known; r++) a->start[r + 1] += a->start[r];
@@ -416,30 +405,28 @@ static kn_status list_records(absence *a, kn_error *err)
 
 static kn_status make_tasks(absence *a, kn_error *err)
 {
-    kn_context *ctx = a->v->ctx;
-    int         threads = kn_context_threads(ctx);
-    size_t      tasks = (size_t)a->view.known + 1, classes = (size_t)a->v->class_count;
-    a->seekers = kn_alloc_array_zero(ctx, (size_t)threads, sizeof *a->seekers);
-    a->tasks = kn_alloc_array_zero(ctx, tasks, sizeof *a->tasks);
-    a->shares = kn_alloc_array_zero(ctx, tasks * classes + 1, sizeof *a->shares);
-    if (!a->seekers || !a->tasks || !a->shares) return kn_vrecords_no_memory(a->v, err);
-    int64_t found = a->v->report->base.k;
+    kn_arena  *room = &a->view.room;
+    int        threads = kn_context_threads(a->v->ctx);
+    size_t     tasks = (size_t)a->view.known + 1, classes = (size_t)a->v->class_count;
+    kn_vshare *shares = kn_arena_array_zero(room, tasks * classes + 1, sizeof *shares);
+    a->seekers = kn_arena_array_zero(room, (size_t)threads, sizeof *a->seekers);
+    a->tasks = kn_arena_array_zero(room, tasks, sizeof *a->tasks);
+    if (room->failed) return kn_vrecords_no_memory(a->v, err);
+    int64_t found = a->v->report->k;
     for (size_t i = 0; i < tasks; i++)
         a->tasks[i] =
-            (task){.least = found > 0 ? (uint64_t)found : UINT64_MAX, .record = -1, .shares = a->shares + i * classes};
+            (task){.least = found > 0 ? (uint64_t)found : UINT64_MAX, .record = -1, .shares = shares + i * classes};
     for (int i = 0; i < threads; i++) {
         a->seekers[i].a = a;
-        a->seekers[i].count = kn_alloc_array_zero(ctx, (size_t)a->view.labels + 1, sizeof *a->seekers[i].count);
-        if (!a->seekers[i].count) return kn_vrecords_no_memory(a->v, err);
+        a->seekers[i].count = kn_arena_array_zero(room, (size_t)a->view.labels + 1, sizeof *a->seekers[i].count);
     }
-    return KN_OK;
+    return room->failed ? kn_vrecords_no_memory(a->v, err) : KN_OK;
 }
 
 static void absence_free(absence *a)
 {
     for (int i = 0; a->seekers && i < kn_context_threads(a->v->ctx); i++) {
         seeker *s = &a->seekers[i];
-        kn_free(s->count);
         for (size_t j = 0; j < sizeof s->related / sizeof *s->related; j++) kn_free(s->related[j].list);
         for (int j = 0; j <= MOST_M; j++) {
             kn_free(s->having[j].list);
@@ -447,21 +434,15 @@ static void absence_free(absence *a)
             kn_free(s->seen[j].list);
         }
     }
-    kn_free(a->seekers);
-    kn_free(a->tasks);
-    kn_free(a->shares);
-    kn_free(a->price);
-    kn_free(a->start);
-    kn_free(a->records);
-    kn_vview_free(&a->view);
+    kn_arena_free(&a->view.room);
 }
 
 /* ---- What came out ---- */
 
-static void tell(const absence *a)
+static void report_all(const absence *a)
 {
     kn_records_verifier      *v = a->v;
-    kn_records_verify_report *r = &v->report->base;
+    kn_records_verify_report *r = v->report;
     uint64_t                  least = UINT64_MAX;
     int64_t                   violations = 0;
     int                       shown = 0;
@@ -472,11 +453,10 @@ static void tell(const absence *a)
     if (least != UINT64_MAX) r->k = (int64_t)least;
     r->violations += violations;
     if (violations > 0)
-        kn_vrecords_problem(v,
-                            "%" PRId64 " combination%s with absent values %s found in fewer than %" PRId64
-                            " records; the rarest in %" PRId64,
-                            violations, violations == 1 ? "" : "s", violations == 1 ? "is" : "are", v->spec->kmn.k,
-                            r->k);
+        kn_vproblem(v->notes,
+                    "%" PRId64 " combination%s with absent values %s found in fewer than %" PRId64
+                    " records; the rarest in %" PRId64,
+                    violations, violations == 1 ? "" : "s", violations == 1 ? "is" : "are", v->spec->kmn.k, r->k);
     for (uint32_t i = 0; i <= a->view.known && shown < SHOWN; i++) {
         const task *t = &a->tasks[i];
         if (t->record < 0) continue;
@@ -488,45 +468,38 @@ static void tell(const absence *a)
             snprintf(known + used, sizeof known - (size_t)used, "%d relation%s and ", t->relations,
                      t->relations == 1 ? "" : "s");
         shown++;
-        kn_vrecords_problem(v,
-                            "record %" PRId64 ": whoever knows %sthat %d of the values shown %s absent finds %" PRId64
-                            " record%s, fewer than %" PRId64,
-                            t->record + 1, known, t->lacking, t->lacking == 1 ? "is" : "are", t->support,
-                            t->support == 1 ? "" : "s", v->spec->kmn.k);
+        kn_vproblem(v->notes,
+                    "record %" PRId64 ": whoever knows %sthat %d of the values shown %s absent finds %" PRId64
+                    " record%s, fewer than %" PRId64,
+                    t->record + 1, known, t->lacking, t->lacking == 1 ? "is" : "are", t->support,
+                    t->support == 1 ? "" : "s", v->spec->kmn.k);
     }
 }
 
-/* The shares of those who know absences, beside those of _count.c. */
-static void tell_shares(const absence *a)
+/* The shares of those who know absences, beside those of count.c. */
+static void report_shares(const absence *a)
 {
     kn_records_verifier *v = a->v;
     for (int i = 0; i < v->spec->model_count; i++) {
-        kn_verified_model *m = &v->report->models[i];
-        int                c = 0;
-        while (c < v->class_count && !(m->model.attribute && strcmp(v->classes[c].spec->name, m->model.attribute) == 0))
-            c++;
-        if (c == v->class_count || v->classes[c].model < 0 || m->model.kind != KN_MODEL_DISTINCT) continue;
-        share worst = {0, 0, 0};
-        for (uint32_t t = 0; t <= a->view.known; t++) {
-            const share *x = &a->tasks[t].shares[c];
-            worst.violations += x->violations;
-            if (x->of == 0 || (worst.of > 0 && (kn_u128)x->with * worst.of <= (kn_u128)worst.with * x->of)) continue;
-            worst.with = x->with;
-            worst.of = x->of;
+        kn_verified_model *m = &v->notes->models[i];
+        int                c = kn_vrecords_class_of_model(v, &m->model);
+        kn_vshare          worst = {0, 0, 0};
+        for (uint32_t t = 0; c >= 0 && t <= a->view.known; t++) {
+            worst.violations += a->tasks[t].shares[c].violations;
+            kn_vshare_add(&worst, a->tasks[t].shares[c].with, a->tasks[t].shares[c].of);
         }
         if (worst.of == 0) continue;
-        bool   holds = (kn_u128)worst.with * m->model.l.numerator <= (kn_u128)worst.of * m->model.l.denominator;
         double largest = (double)worst.with / (double)worst.of;
-        if (!holds) {
+        if (!kn_vshare_holds(m->model.l, worst.with, worst.of)) {
             m->classes += worst.violations;
             m->holds = false;
-            kn_vrecords_problem(v,
-                                "whoever knows what is absent finds %" PRIu64 " records, of which %" PRIu64
-                                " have the same value of class \"%s\"",
-                                worst.of, worst.with, v->classes[c].spec->name);
+            kn_vproblem(v->notes,
+                        "whoever knows what is absent finds %" PRIu64 " records, of which %" PRIu64
+                        " have the same value of class \"%s\"",
+                        worst.of, worst.with, v->classes[c].spec->name);
         }
         if ((double)worst.of / (double)worst.with < m->reached) m->reached = (double)worst.of / (double)worst.with;
-        if (largest > v->report->base.largest_share) v->report->base.largest_share = largest;
+        if (largest > v->report->largest_share) v->report->largest_share = largest;
     }
 }
 
@@ -550,13 +523,13 @@ static kn_status seek(absence *a, kn_error *err)
     }
     if (kn_cancelled(v->ctx)) return kn_fail_cancelled(err);
     if (atomic_load(&a->too_much)) {
-        kn_vrecords_open(v, "whether the promise holds: there are too many combinations with absent values to count");
-        v->report->base.decided = false;
-        v->report->base.k = 0;
+        kn_vopen(v->notes, "whether the promise holds: there are too many combinations with absent values to count");
+        v->report->decided = false;
+        v->report->k = 0;
         return KN_OK;
     }
-    tell(a);
-    if (v->diverse) tell_shares(a);
+    report_all(a);
+    if (v->diverse) report_shares(a);
     return KN_OK;
 }
 

@@ -2,7 +2,7 @@
  *
  * docs and kanon/records.h say how classes share one tree below "*": a root other than "*" is the class's top; below "*" it
  * is the group that bears the class's name, else (one file for several classes) the group that holds the class's values, else
- * the only group; failing that all of it hangs below a top with the class's name. A group that holds nothing but one of its
+ * the only group; failing that all of it stands below a top with the class's name. A group that holds nothing but one of its
  * own label is the same node. |C(u)| is the number of values of the class's full-domain cut at the depth of u, where leaves
  * that are not as deep stay; of a leaf, wherever it stands, the number of leaves (docs/errata.md K2, K13).
  *
@@ -48,9 +48,10 @@ static kn_status text_domain(kn_vdomain *d, kn_records_verifier *v, const kn_str
 {
     *d = (kn_vdomain){.ctx = v->ctx, .type = KN_TYPE_TEXT, .spec = v->spec, .count = count};
     kn_texts_init(&d->texts, v->ctx);
-    d->spelling = kn_alloc_array(v->ctx, (size_t)count + 1, sizeof *d->spelling);
-    d->value_of_text = kn_alloc_array(v->ctx, (size_t)count + 1, sizeof *d->value_of_text);
-    if (!d->spelling || !d->value_of_text) return kn_vrecords_no_memory(v, err);
+    kn_arena_init(&d->arena, v->ctx);
+    d->spelling = kn_arena_array(&d->arena, (size_t)count + 1, sizeof *d->spelling);
+    d->value_of_text = kn_arena_array(&d->arena, (size_t)count + 1, sizeof *d->value_of_text);
+    if (d->arena.failed) return kn_vrecords_no_memory(v, err);
     for (uint32_t i = 0; i < count; i++) {
         d->spelling[i] = values[i];
         d->value_of_text[i] = i;
@@ -95,7 +96,7 @@ static kn_status make_tree(kn_records_verifier *v, kn_vclass *c, const bool *in_
 
 /* ---- The part of it that is the class's ---- */
 
-/* Per node: how many hang from it. */
+/* Per node: how many children it has. */
 static kn_status count_children(const kn_records_verifier *v, const kn_vtree *t, uint32_t **out, kn_error *err)
 {
     *out = kn_alloc_array_zero(v->ctx, (size_t)t->nodes + 1, sizeof **out);
@@ -209,13 +210,12 @@ static kn_status count_domains(const kn_records_verifier *v, kn_vclass *c, const
 /* ---- Labels ---- */
 
 /* The node of each label: the lowest of that text in the class's part. */
-static kn_status place_labels(const kn_records_verifier *v, kn_vclass *c, kn_error *err)
+static kn_status place_labels(kn_records_verifier *v, kn_vclass *c, kn_error *err)
 {
     const kn_vtree *t = c->tree;
-    c->node = kn_alloc_array(v->ctx, (size_t)c->texts.count + 1, sizeof *c->node);
-    c->label_of_node = kn_alloc_array(v->ctx, (size_t)t->nodes + 1, sizeof *c->label_of_node);
-    if (!c->node || !c->label_of_node) return kn_vrecords_no_memory(v, err);
-    memset(c->node, 0xff, ((size_t)c->texts.count + 1) * sizeof *c->node);
+    c->node = kn_varray_none(&v->arena, (size_t)c->texts.count + 1);
+    c->label_of_node = kn_arena_array(&v->arena, (size_t)t->nodes + 1, sizeof *c->label_of_node);
+    if (v->arena.failed) return kn_vrecords_no_memory(v, err);
     for (uint32_t n = 0; n < t->nodes; n++) {
         uint32_t text = kn_texts_find(&c->texts, label_text(t, n));
         bool     star = t->parent[n] == KN_V_NONE && c->top != n; /* above the class: "*" is of no class */
@@ -358,8 +358,6 @@ void kn_vrecords_classes_free(kn_records_verifier *v)
         kn_vclass *class = &v->classes[c];
         kn_texts_free(&class->texts);
         kn_vtree_free(class->tree);
-        kn_free(class->node);
-        kn_free(class->label_of_node);
         kn_free(class->domain);
     }
     kn_free(v->classes);

@@ -104,12 +104,6 @@ static inline void table_add(table *t, const uint64_t *key, int64_t weight)
 
 /* ---- Shards ---- */
 
-/* What was found about the sensitive values of one class. */
-typedef struct share {
-    uint64_t with, of; /* the largest: `with` of `of` records */
-    int64_t  violations;
-} share;
-
 /* Somebody who finds too few, or too much of the same. */
 typedef struct finding {
     int64_t  record; /* -1: none */
@@ -121,11 +115,11 @@ typedef struct finding {
 
 /* First labels of ranks [low, high); second ones whose rank leaves `part` when divided by `parts`. */
 typedef struct shard {
-    uint32_t low, high, part, parts;
-    uint64_t least;
-    int64_t  combinations, violations;
-    share   *shares; /* per class */
-    finding  rare, uniform;
+    uint32_t   low, high, part, parts;
+    uint64_t   least;
+    int64_t    combinations, violations;
+    kn_vshare *shares; /* per class */
+    finding    rare, uniform;
 } shard;
 
 typedef enum mode { COUNT, FIND_RARE, FIND_UNIFORM } mode;
@@ -223,8 +217,7 @@ static int class_of_rank(const counter *c, uint32_t rank)
 
 static bool is_uniform(const counter *c, uint32_t rank, uint64_t with, uint64_t of)
 {
-    kn_ratio l = c->v->classes[class_of_rank(c, rank)].l;
-    return (kn_u128)with * l.numerator > (kn_u128)of * l.denominator;
+    return !kn_vshare_holds(c->v->classes[class_of_rank(c, rank)].l, with, of);
 }
 
 static void keep_finding(counter *c, uint64_t support, uint64_t with, int cls)
@@ -397,12 +390,9 @@ static void judge_share(counter *c, uint64_t *key, uint64_t with)
     uint64_t extra = key_get(key, extra_at(c), c->label_bits);
     uint32_t rank = (uint32_t)extra - 1 + c->view->known;
     key_xor(key, extra_at(c), extra, c->label_bits);
-    uint64_t of = find_slot(&c->table, key)[0];
-    share   *s = &c->shard->shares[class_of_rank(c, rank)];
-    if (s->of == 0 || (kn_u128)with * s->of > (kn_u128)s->with * of) {
-        s->with = with;
-        s->of = of;
-    }
+    uint64_t   of = find_slot(&c->table, key)[0];
+    kn_vshare *s = &c->shard->shares[class_of_rank(c, rank)];
+    kn_vshare_add(s, with, of);
     s->violations += is_uniform(c, rank, with, of);
 }
 
@@ -457,7 +447,6 @@ typedef struct counting {
     int                  m, n;
     counter             *counters; /* per worker */
     shard               *shards;
-    share               *shares; /* shards × classes */
     size_t               shard_count, shard_capacity;
 } counting;
 
@@ -465,14 +454,9 @@ static void counting_free(counting *a)
 {
     for (int i = 0; a->counters && i < kn_context_threads(a->v->ctx); i++) {
         kn_free(a->counters[i].table.slots);
-        kn_free(a->counters[i].below);
-        kn_free(a->counters[i].head);
-        kn_free(a->counters[i].next);
     }
-    kn_free(a->counters);
     kn_free(a->shards);
-    kn_free(a->shares);
-    kn_vview_free(&a->view);
+    kn_arena_free(&a->view.room);
 }
 
 static kn_status count_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
@@ -531,10 +515,10 @@ static kn_status cut_shards(counting *a, const double *work, double total, kn_er
         low = i + 1;
         sum = 0;
     }
-    size_t classes = (size_t)a->v->class_count;
-    a->shares = kn_alloc_array_zero(a->v->ctx, a->shard_count * classes + 1, sizeof *a->shares);
-    if (!a->shares) return kn_vrecords_no_memory(a->v, err);
-    for (size_t s = 0; s < a->shard_count; s++) a->shards[s].shares = a->shares + s * classes;
+    size_t     classes = (size_t)a->v->class_count;
+    kn_vshare *shares = kn_arena_array_zero(&a->view.room, a->shard_count * classes + 1, sizeof *shares);
+    if (!shares) return kn_vrecords_no_memory(a->v, err);
+    for (size_t s = 0; s < a->shard_count; s++) a->shards[s].shares = shares + s * classes;
     return KN_OK;
 }
 
@@ -544,24 +528,18 @@ static kn_status make_counters(counting *a, kn_error *err)
     int                  threads = kn_context_threads(v->ctx), bits = 1;
     size_t               labels = (size_t)a->view.most_labels + 1, row = (labels + 63) / 64;
     while (((uint64_t)1 << bits) < (uint64_t)a->view.labels + 1) bits++;
-    a->counters = kn_alloc_array_zero(v->ctx, (size_t)threads, sizeof *a->counters);
-    if (!a->counters) return kn_vrecords_no_memory(v, err);
-    for (int i = 0; i < threads; i++) {
+    a->counters = kn_arena_array_zero(&a->view.room, (size_t)threads, sizeof *a->counters);
+    for (int i = 0; a->counters && i < threads; i++) {
         counter *c = &a->counters[i];
-        c->v = v;
-        c->view = &a->view;
-        c->m = a->m;
-        c->n = a->n;
+        *c = (counter){.v = v, .view = &a->view, .m = a->m, .n = a->n, .label_bits = bits};
         c->paths = v->spec->semantics == KN_SEMANTICS_PATHS;
-        c->label_bits = bits;
         int total = extra_at(c) + (v->diverse ? bits : 0);
         c->table = (table){.ctx = v->ctx, .words = (total + 63) / 64};
-        c->below = kn_alloc_array(v->ctx, labels * row, sizeof *c->below);
-        c->head = kn_alloc_array(v->ctx, labels, sizeof *c->head);
-        c->next = kn_alloc_array(v->ctx, (size_t)a->view.most_nodes + 1, sizeof *c->next);
-        if (!c->below || !c->head || !c->next) return kn_vrecords_no_memory(v, err);
+        c->below = kn_arena_array(&a->view.room, labels * row, sizeof *c->below);
+        c->head = kn_arena_array(&a->view.room, labels, sizeof *c->head);
+        c->next = kn_arena_array(&a->view.room, (size_t)a->view.most_nodes + 1, sizeof *c->next);
     }
-    return KN_OK;
+    return a->view.room.failed ? kn_vrecords_no_memory(v, err) : KN_OK;
 }
 
 /* ---- What came out ---- */
@@ -596,7 +574,7 @@ static const finding *next_finding(const counting *a, bool uniform, int64_t afte
     return best;
 }
 
-static void tell_findings(const counting *a, bool uniform)
+static void report_findings(const counting *a, bool uniform)
 {
     kn_records_verifier *v = a->v;
     int64_t              after = -1;
@@ -608,19 +586,19 @@ static void tell_findings(const counting *a, bool uniform)
         after = f->record;
         describe(f, who, sizeof who);
         if (uniform)
-            kn_vrecords_problem(
-                v, "%s finds %" PRIu64 " records, of which %" PRIu64 " have the same value of class \"%s\"", who,
-                f->support, f->with, v->classes[f->cls].spec->name);
+            kn_vproblem(v->notes,
+                        "%s finds %" PRIu64 " records, of which %" PRIu64 " have the same value of class \"%s\"", who,
+                        f->support, f->with, v->classes[f->cls].spec->name);
         else
-            kn_vrecords_problem(v, "%s finds %" PRIu64 " record%s, fewer than %" PRId64, who, f->support,
-                                f->support == 1 ? "" : "s", v->spec->kmn.k);
+            kn_vproblem(v->notes, "%s finds %" PRIu64 " record%s, fewer than %" PRId64, who, f->support,
+                        f->support == 1 ? "" : "s", v->spec->kmn.k);
     }
 }
 
 static void sum_up(const counting *a)
 {
     kn_records_verifier      *v = a->v;
-    kn_records_verify_report *r = &v->report->base;
+    kn_records_verify_report *r = v->report;
     uint64_t                  least = UINT64_MAX;
     for (size_t s = 0; s < a->shard_count; s++) {
         if (a->shards[s].least < least) least = a->shards[s].least;
@@ -630,10 +608,10 @@ static void sum_up(const counting *a)
     r->k = least == UINT64_MAX ? 0 : (int64_t)least;
     r->decided = true;
     if (r->violations > 0)
-        kn_vrecords_problem(v,
-                            "%" PRId64 " combination%s found in fewer than %" PRId64 " records; the rarest in %" PRId64,
-                            r->violations, r->violations == 1 ? " is" : "s are", v->spec->kmn.k, r->k);
-    tell_findings(a, false);
+        kn_vproblem(v->notes,
+                    "%" PRId64 " combination%s found in fewer than %" PRId64 " records; the rarest in %" PRId64,
+                    r->violations, r->violations == 1 ? " is" : "s are", v->spec->kmn.k, r->k);
+    report_findings(a, false);
 }
 
 /* The promises about sensitive classes: one class may have several. */
@@ -641,27 +619,21 @@ static void sum_up_shares(const counting *a)
 {
     kn_records_verifier *v = a->v;
     for (int i = 0; i < v->spec->model_count; i++) {
-        kn_verified_model *m = &v->report->models[i];
-        int                c = 0;
-        while (c < v->class_count && !(m->model.attribute && strcmp(v->classes[c].spec->name, m->model.attribute) == 0))
-            c++;
-        if (c == v->class_count || v->classes[c].model < 0 || m->model.kind != KN_MODEL_DISTINCT) continue;
-        share worst = {0, 0, 0};
+        kn_verified_model *m = &v->notes->models[i];
+        int                c = kn_vrecords_class_of_model(v, &m->model);
+        kn_vshare          worst = {0, 0, 0};
+        if (c < 0) continue;
         for (size_t s = 0; s < a->shard_count; s++) {
-            const share *x = &a->shards[s].shares[c];
-            worst.violations += x->violations;
-            if (x->of == 0 || (worst.of > 0 && (kn_u128)x->with * worst.of <= (kn_u128)worst.with * x->of)) continue;
-            worst.with = x->with;
-            worst.of = x->of;
+            worst.violations += a->shards[s].shares[c].violations;
+            kn_vshare_add(&worst, a->shards[s].shares[c].with, a->shards[s].shares[c].of);
         }
-        m->holds =
-            worst.of == 0 || (kn_u128)worst.with * m->model.l.numerator <= (kn_u128)worst.of * m->model.l.denominator;
+        m->holds = worst.of == 0 || kn_vshare_holds(m->model.l, worst.with, worst.of);
         m->classes = m->holds ? 0 : worst.violations;
         m->reached = worst.of == 0 ? INFINITY : (double)worst.of / (double)worst.with;
         double largest = worst.of == 0 ? 0 : (double)worst.with / (double)worst.of;
-        if (largest > v->report->base.largest_share) v->report->base.largest_share = largest;
+        if (largest > v->report->largest_share) v->report->largest_share = largest;
     }
-    tell_findings(a, true);
+    report_findings(a, true);
 }
 
 static kn_status count(counting *a, double *work, kn_error *err)
@@ -669,7 +641,7 @@ static kn_status count(counting *a, double *work, kn_error *err)
     kn_records_verifier *v = a->v;
     double               most = 0, total = estimate(a, work, &most);
     if (a->m > MOST_M || total > (double)v->work_limit || most > (double)v->record_limit) {
-        kn_vrecords_open(v, "whether the promise holds: there are too many combinations to count");
+        kn_vopen(v->notes, "whether the promise holds: there are too many combinations to count");
         return KN_OK;
     }
     KN_TRY(cut_shards(a, work, total, err));

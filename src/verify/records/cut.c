@@ -1,7 +1,7 @@
 /* records/cut.c: which cut through the hierarchies made the release?
  *
  * The values of a cut never stand above each other, and every value of the original has exactly one of them at or above it.
- * So the labels that the release shows tell the cut: the image of an original value is the one of them on its way up to
+ * So the labels that the release shows determine the cut: the image of an original value is the one of them on its way up to
  * "*". Two on that way, or none: there is no cut. Values of sensitive classes are published as they are: the image of such a
  * value is itself, and "*" does not stand for it.
  *
@@ -22,15 +22,14 @@ typedef struct place {
     uint64_t node;
 } place;
 
-static kn_status first_places(const kn_records_verifier *v, const kn_vforest *f, place **out, kn_error *err)
+static place *first_places(kn_arena *room, const kn_records_verifier *v, const kn_vforest *f)
 {
-    *out = kn_alloc_array(v->ctx, (size_t)v->labels + 1, sizeof **out);
-    if (!*out) return kn_vrecords_no_memory(v, err);
-    for (uint32_t l = 0; l <= v->labels; l++) (*out)[l] = (place){-1, 0};
-    for (int64_t r = 0; r < f->count; r++)
+    place *places = kn_arena_array(room, (size_t)v->labels + 1, sizeof *places);
+    for (uint32_t l = 0; places && l <= v->labels; l++) places[l] = (place){-1, 0};
+    for (int64_t r = 0; places && r < f->count; r++)
         for (uint64_t i = f->start[r]; i < f->start[r + 1]; i++)
-            if ((*out)[f->label[i]].record < 0) (*out)[f->label[i]] = (place){r, i - f->start[r]};
-    return KN_OK;
+            if (places[f->label[i]].record < 0) places[f->label[i]] = (place){r, i - f->start[r]};
+    return places;
 }
 
 /* The image of one label; what is wrong becomes a problem. */
@@ -48,17 +47,17 @@ static bool find_image(kn_records_verifier *v, uint32_t label, const place *orig
         }
         const place *p = &release[path[i]], *q = &release[image];
         if (++*shown <= SHOWN)
-            kn_vrecords_problem(v,
-                                "record %" PRId64 ", node %" PRIu64 ": it shows a value above that of record %" PRId64
-                                ", node %" PRIu64 ": this is no cut through the hierarchy",
-                                p->record + 1, p->node + 1, q->record + 1, q->node + 1);
+            kn_vproblem(v->notes,
+                        "record %" PRId64 ", node %" PRIu64 ": it shows a value above that of record %" PRId64
+                        ", node %" PRIu64 ": this is no cut through the hierarchy",
+                        p->record + 1, p->node + 1, q->record + 1, q->node + 1);
         return false;
     }
     if (image == KN_V_NONE && ++*shown <= SHOWN)
-        kn_vrecords_problem(
-            v, "record %" PRId64 " of the original, node %" PRIu64 ": the release shows neither its value nor %s",
-            original[label].record + 1, original[label].node + 1,
-            kept ? "may it show another: its class is sensitive" : "one above it");
+        kn_vproblem(v->notes,
+                    "record %" PRId64 " of the original, node %" PRIu64 ": the release shows neither its value nor %s",
+                    original[label].record + 1, original[label].node + 1,
+                    kept ? "may it show another: its class is sensitive" : "one above it");
     v->image[label] = image;
     if (image != KN_V_NONE) is_image[image] = true;
     return image != KN_V_NONE;
@@ -74,9 +73,9 @@ static bool find_images(kn_records_verifier *v, const place *original, const pla
         if (release[l].record < 0 || is_image[l]) continue;
         whole = false;
         if (++foreign <= SHOWN)
-            kn_vrecords_problem(
-                v, "record %" PRId64 ", node %" PRIu64 ": no value of the original lies at or below its value",
-                release[l].record + 1, release[l].node + 1);
+            kn_vproblem(v->notes,
+                        "record %" PRId64 ", node %" PRIu64 ": no value of the original lies at or below its value",
+                        release[l].record + 1, release[l].node + 1);
     }
     return whole;
 }
@@ -109,44 +108,32 @@ static uint32_t raise_record(kn_records_verifier *v, int64_t record, uint32_t *h
 static kn_status raise_records(kn_records_verifier *v, kn_error *err)
 {
     kn_vforest *f = &v->raised;
-    uint64_t    nodes = v->original.start[v->original.count], largest = 0;
-    for (int64_t r = 0; r < v->original.count; r++) {
-        uint64_t size = v->original.start[r + 1] - v->original.start[r];
-        if (size > largest) largest = size;
-    }
-    uint32_t *head = kn_alloc_array(v->ctx, (size_t)v->labels + 1, sizeof *head);
-    uint32_t *next = kn_alloc_array(v->ctx, largest + 1, sizeof *next);
-    uint32_t *merged = kn_alloc_array(v->ctx, largest + 1, sizeof *merged);
-    f->start = kn_alloc_array(v->ctx, (size_t)v->original.count + 1, sizeof *f->start);
-    f->parent = kn_alloc_array(v->ctx, nodes + 1, sizeof *f->parent);
-    f->label = kn_alloc_array(v->ctx, nodes + 1, sizeof *f->label);
-    bool room = head && next && merged && f->start && f->parent && f->label;
-    if (room) {
-        memset(head, 0xff, ((size_t)v->labels + 1) * sizeof *head);
-        f->start[0] = 0;
-        for (int64_t r = 0; r < v->original.count; r++)
-            f->start[r + 1] = f->start[r] + raise_record(v, r, head, next, merged);
-        f->count = v->original.count;
-    }
-    kn_free(head);
-    kn_free(next);
-    kn_free(merged);
-    return room ? KN_OK : kn_vrecords_no_memory(v, err);
+    uint64_t    nodes = v->original.start[v->original.count], largest = kn_vforest_largest(&v->original);
+    kn_arena    room = {.ctx = v->ctx};
+    uint32_t   *head = kn_varray_none(&room, (size_t)v->labels + 1);
+    uint32_t   *next = kn_arena_array(&room, largest + 1, sizeof *next);
+    uint32_t   *merged = kn_arena_array(&room, largest + 1, sizeof *merged);
+    f->start = kn_arena_array(&v->arena, (size_t)v->original.count + 1, sizeof *f->start);
+    f->parent = kn_arena_array(&v->arena, nodes + 1, sizeof *f->parent);
+    f->label = kn_arena_array(&v->arena, nodes + 1, sizeof *f->label);
+    bool good = !room.failed && !v->arena.failed;
+    if (good) f->start[0] = 0;
+    for (int64_t r = 0; good && r < v->original.count; r++)
+        f->start[r + 1] = f->start[r] + raise_record(v, r, head, next, merged);
+    if (good) f->count = v->original.count;
+    kn_arena_free(&room);
+    return good ? KN_OK : kn_vrecords_no_memory(v, err);
 }
 
 kn_status kn_vrecords_cut(kn_records_verifier *v, kn_error *err)
 {
-    place *original = NULL, *release = NULL;
-    bool  *is_image = kn_alloc_array_zero(v->ctx, (size_t)v->labels + 1, sizeof *is_image);
-    v->image = kn_alloc_array(v->ctx, (size_t)v->labels + 1, sizeof *v->image);
-    kn_status st = v->image && is_image ? KN_OK : kn_vrecords_no_memory(v, err);
-    if (v->image) memset(v->image, 0xff, ((size_t)v->labels + 1) * sizeof *v->image);
-    if (st == KN_OK) st = first_places(v, &v->original, &original, err);
-    if (st == KN_OK) st = first_places(v, &v->release, &release, err);
-    v->whole = st == KN_OK && find_images(v, original, release, is_image);
-    if (st == KN_OK && v->whole) st = raise_records(v, err);
-    kn_free(is_image);
-    kn_free(original);
-    kn_free(release);
-    return st;
+    kn_arena     room = {.ctx = v->ctx};
+    bool        *is_image = kn_arena_array_zero(&room, (size_t)v->labels + 1, sizeof *is_image);
+    const place *original = first_places(&room, v, &v->original), *release = first_places(&room, v, &v->release);
+    v->image = kn_varray_none(&v->arena, (size_t)v->labels + 1);
+    bool good = v->image && !room.failed;
+    v->whole = good && find_images(v, original, release, is_image);
+    kn_arena_free(&room);
+    if (!good) return kn_vrecords_no_memory(v, err);
+    return v->whole ? raise_records(v, err) : KN_OK;
 }

@@ -1,8 +1,8 @@
-/* records/database.c: the persons of a database as records, told one after the other, from its cells.
+/* records/database.c: the persons of a database as records, one after the other, from its cells.
  *
- * The rule (docs/trees.md): the columns of the table of persons hang side by side from the record's root; those of any other
- * row nest in one another, in the order of the classes; rows that belong to a row hang from its first node, or from what the
- * row itself would hang from where it has none. A missing cell, and an empty one, is no node. Tables are read and joined as
+ * The rule (docs/trees.md): the columns of the table of persons stand side by side below the record's root; those of any other
+ * row nest in one another, in the order of the classes; rows that belong to a row stand below its first node, or below what the
+ * row itself would stand below where it has none. A missing cell, and an empty one, is no node. Tables are read and joined as
  * for releases of databases (database/look.c, database/join.c).
  *
  * Cost: one pass over the tables and their joins. Memory: the tables as texts, and about 20 bytes per row.

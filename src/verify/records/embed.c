@@ -8,8 +8,6 @@
  * Cost: O(nodes × depth) where each node has one place to go, as it nearly always is; else tries, which are counted.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "kn_alloc.h"
-#include "kn_error.h"
 #include "kn_verify_records.h"
 
 enum { MOST_STEPS = 2000000 }; /* for one pair of records */
@@ -31,41 +29,20 @@ struct kn_vembed {
     uint32_t        size, shown;
 };
 
-void kn_vembed_free(kn_vembed *e)
+kn_vembed *kn_vembed_create(kn_arena *room, kn_records_verifier *v, uint32_t largest)
 {
-    if (!e) return;
-    kn_free(e->head);
-    kn_free(e->free);
-    kn_free(e->left);
-    kn_free(e->next);
-    kn_free(e->taken);
-    kn_free(e->place);
-    kn_free(e->second);
-    kn_free(e);
-}
-
-kn_status kn_vembed_create(kn_vembed **out, kn_records_verifier *v, uint32_t largest, kn_error *err)
-{
-    kn_context *ctx = v->ctx;
-    size_t      labels = (size_t)v->labels + 1, nodes = (size_t)largest + 1;
-    *out = NULL;
-    kn_vembed *e = kn_alloc_zero(ctx, sizeof *e);
-    if (!e) return kn_vrecords_no_memory(v, err);
+    size_t     labels = (size_t)v->labels + 1, nodes = (size_t)largest + 1;
+    kn_vembed *e = kn_arena_array_zero(room, 1, sizeof *e);
+    if (!e) return NULL;
     e->v = v;
-    e->head = kn_alloc_array(ctx, labels, sizeof *e->head);
-    e->free = kn_alloc_array_zero(ctx, labels, sizeof *e->free);
-    e->left = kn_alloc_array_zero(ctx, labels, sizeof *e->left);
-    e->next = kn_alloc_array(ctx, nodes, sizeof *e->next);
-    e->taken = kn_alloc_array(ctx, nodes, sizeof *e->taken);
-    e->place = kn_alloc_array(ctx, nodes, sizeof *e->place);
-    e->second = kn_alloc_array(ctx, nodes, sizeof *e->second);
-    if (!e->head || !e->free || !e->left || !e->next || !e->taken || !e->place || !e->second) {
-        kn_vembed_free(e);
-        return kn_vrecords_no_memory(v, err);
-    }
-    memset(e->head, 0xff, labels * sizeof *e->head);
-    *out = e;
-    return KN_OK;
+    e->head = kn_varray_none(room, labels);
+    e->free = kn_arena_array_zero(room, labels, sizeof *e->free);
+    e->left = kn_arena_array_zero(room, labels, sizeof *e->left);
+    e->next = kn_arena_array(room, nodes, sizeof *e->next);
+    e->taken = kn_arena_array(room, nodes, sizeof *e->taken);
+    e->place = kn_arena_array(room, nodes, sizeof *e->place);
+    e->second = kn_arena_array(room, nodes, sizeof *e->second);
+    return room->failed ? NULL : e;
 }
 
 /* ---- The two records ---- */

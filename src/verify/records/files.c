@@ -3,27 +3,12 @@
  * Interface: kn_verify_records_files (kanon/verify.h). The release is read as one: labels of any level, classes in any order.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <sodium.h>
-#include <stdio.h>
-
+#include "kn_context.h"
 #include "kn_error.h"
+#include "kn_options.h"
 #include "kn_verify_records.h"
 
-static void digest_file(const char *path, char out[65])
-{
-    unsigned char            buffer[1 << 14], bytes[crypto_hash_sha256_BYTES];
-    crypto_hash_sha256_state state;
-    FILE                    *file = strcmp(path, "-") != 0 ? fopen(path, "rb") : NULL;
-    if (!file) return;
-    crypto_hash_sha256_init(&state);
-    size_t got;
-    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0) crypto_hash_sha256_update(&state, buffer, got);
-    crypto_hash_sha256_final(&state, bytes);
-    if (!ferror(file)) sodium_bin2hex(out, 65, bytes, sizeof bytes);
-    fclose(file);
-}
-
-/* A file that a scanner tells. */
+/* A file that is scanned. */
 typedef struct scanning {
     kn_context        *ctx;
     const char        *path;
@@ -40,9 +25,10 @@ kn_status kn_verify_records_files(kn_records_verify_report **out, kn_context *ct
                                   const kn_records_verify_options *options, kn_error *err)
 {
     *out = NULL;
-    const kn_records_verify_options plain = KN_RECORDS_VERIFY_OPTIONS_INIT;
-    KN_TRY(kn_vrecords_check_options(spec, options, err));
-    const kn_records_verify_options *o = options ? options : &plain;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_records_verify_options, KN_RECORDS_VERIFY_OPTIONS_INIT, options, "verification options", err);
+    KN_TRY(kn_vrecords_check_spec(spec, err));
+    const kn_records_verify_options *o = options;
     const char *original = o->original ? o->original : spec->input_count == 1 ? spec->inputs[0] : NULL;
     const char *release = o->release ? o->release : spec->output;
     if (!original || !release)
@@ -60,7 +46,5 @@ kn_status kn_verify_records_files(kn_records_verify_report **out, kn_context *ct
     if (spec->table_count > 0) first = (kn_vteller){&persons, kn_vrecords_tell_persons};
     to.options.form = o->form;
     to.options.released = true;
-    kn_status st = kn_vrecords_verify(out, ctx, spec, &first, &second, o, err);
-    if (st == KN_OK) digest_file(release, (*out)->sha256);
-    return st;
+    return kn_vrecords_verify(out, ctx, spec, &first, &second, o, err);
 }

@@ -1,6 +1,6 @@
 /* kn_verify_records.h: what the parts of the verifier of tree records share.
  *
- * Records are heard node by node (kn_records_scan.h, or the verifier's own reader of databases); labels are numbered here,
+ * Records are received node by node (kn_records_scan.h, or the verifier's own reader of databases); labels are numbered here,
  * hierarchies are read by the verifier's own reader (hierarchy.c). Nothing of src/data's records, vocabularies or plans is known.
  *
  * Words: a *label* is a class with a text, numbered over both files; a *combination* is what somebody may know: a set of
@@ -21,6 +21,15 @@ typedef struct kn_vforest {
     uint32_t *label;
 } kn_vforest;
 
+/* The most nodes of a record. */
+static inline uint64_t kn_vforest_largest(const kn_vforest *f)
+{
+    uint64_t largest = 0;
+    for (int64_t r = 0; r < f->count; r++)
+        if (f->start[r + 1] - f->start[r] > largest) largest = f->start[r + 1] - f->start[r];
+    return largest;
+}
+
 /* A class: where its labels begin, and its hierarchy. Class `class_count` is that of labels without one: "*". */
 typedef struct kn_vclass {
     const kn_spec_class *spec;  /* NULL: no class                                                                */
@@ -36,21 +45,13 @@ typedef struct kn_vclass {
     int                  model;         /* of the spec that asks for it; -1: none                                 */
 } kn_vclass;
 
-typedef struct kn_vrecords_report {
-    kn_records_verify_report base;
-    kn_context              *ctx;
-    kn_arena                 arena;
-    const char              *list[KN_VERIFY_PROBLEMS];
-    const char              *open[KN_VERIFY_OPEN];
-    kn_verified_model       *models;
-    bool                     failed;
-} kn_vrecords_report;
-
 typedef struct kn_records_verifier {
     kn_context                      *ctx;
     const kn_spec                   *spec;
     const kn_records_verify_options *options;
-    kn_vrecords_report              *report;
+    kn_records_verify_report        *report;
+    kn_vnotes                       *notes;
+    kn_arena                         arena; /* what lasts as long as the verification */
     int                              class_count;
     kn_vclass                       *classes;  /* class_count + 1                         */
     uint32_t                         labels;   /* of both files                           */
@@ -66,12 +67,6 @@ typedef struct kn_records_verifier {
     bool                             diverse; /* l-diversity is promised of some class */
 } kn_records_verifier;
 
-static inline kn_string kn_vlabel_text(const kn_records_verifier *v, uint32_t label)
-{
-    const kn_vclass *c = &v->classes[v->class_of[label]];
-    return c->texts.texts[label - c->first];
-}
-
 /* Is it a value that nobody is taken to know, and that is published as it is (III-F)? */
 static inline bool kn_vlabel_sensitive(const kn_records_verifier *v, uint32_t label)
 {
@@ -79,17 +74,12 @@ static inline bool kn_vlabel_sensitive(const kn_records_verifier *v, uint32_t la
     return c && c->sensitive;
 }
 
-/* Notes what could not be decided: nothing is wrong for it. */
-void kn_vrecords_open(kn_records_verifier *v, const char *sentence);
-
-/* Notes what is wrong. The first 100 are kept; the report is not ok any more. */
-void      kn_vrecords_problem(kn_records_verifier *v, const char *format, ...) KN_PRINTF(2, 3);
 kn_status kn_vrecords_no_memory(const kn_records_verifier *v, kn_error *err);
-KN_CHECK kn_status kn_vrecords_check_options(const kn_spec *spec, const kn_records_verify_options *options, kn_error *err);
+KN_CHECK kn_status kn_vrecords_check_spec(const kn_spec *spec, kn_error *err);
 
 /* ---- Reading (read.c) ---- */
 
-/* Where records come from: they are told to a sink as kn_records_scan tells them. Texts of `layout` are to be freed. */
+/* Where records come from: they are passed to a sink as kn_records_scan passes them. Texts of `layout` are to be freed. */
 typedef struct kn_vteller {
     void *state;
     kn_status (*tell)(void *state, const kn_records_sink *sink, kn_records_layout *layout, kn_error *err);
@@ -126,15 +116,15 @@ bool kn_vrecords_knows(const kn_records_verifier *v, const kn_vknown *known, int
 
 /* ---- The release alone ---- */
 
-/* k^(m,n) and l-diversity: every combination that occurs is counted (_count.c). */
+/* k^(m,n) and l-diversity: every combination that occurs is counted (count.c). */
 KN_CHECK kn_status kn_vrecords_count(kn_records_verifier *v, kn_error *err);
 
-/* Positions where only a moved node can stand (S1; _strict.c). */
+/* Positions where only a moved node can stand (S1; strict.c). */
 KN_CHECK kn_status kn_vrecords_strict(kn_records_verifier *v, kn_error *err);
 
 /* ---- Against the original ---- */
 
-/* The hierarchies of all classes, bound to the labels of both files (_classes.c). */
+/* The hierarchies of all classes, bound to the labels of both files (classes.c). */
 KN_CHECK kn_status kn_vrecords_classes(kn_records_verifier *v, kn_error *err);
 void               kn_vrecords_classes_free(kn_records_verifier *v);
 
@@ -145,25 +135,24 @@ uint32_t kn_vlabel_path(const kn_records_verifier *v, uint32_t label, uint32_t *
 /* |C(u)|; 0: the hierarchy does not know it. */
 uint32_t kn_vlabel_domain(const kn_records_verifier *v, uint32_t label);
 
-/* The cut: one image for every label of the original (_cut.c). v->whole: every label has one, and they are a cut; then the
+/* The cut: one image for every label of the original (cut.c). v->whole: every label has one, and they are a cut; then the
  * raised records are made too. */
 KN_CHECK kn_status kn_vrecords_cut(kn_records_verifier *v, kn_error *err);
 
 /* k^(m,n) and l-diversity again, where it may be known too that values of negative classes are absent: after _count, and
- * with the whole cut (_absent.c). */
+ * with the whole cut (absent.c). */
 KN_CHECK kn_status kn_vrecords_absent(kn_records_verifier *v, kn_error *err);
 
 /* Can the raised record have become the released one? Steps are counted in *work; *decided turns false where there are too
- * many (_embed.c). Scratch for records of at most `largest` nodes. One thread at a time. */
+ * many (embed.c). Scratch for records of at most `largest` nodes, which ends with the arena. One thread at a time. */
 typedef struct kn_vembed kn_vembed;
-KN_CHECK kn_status kn_vembed_create(kn_vembed **out, kn_records_verifier *v, uint32_t largest, kn_error *err);
-void               kn_vembed_free(kn_vembed *e);
+KN_CHECK kn_vembed *kn_vembed_create(kn_arena *room, kn_records_verifier *v, uint32_t largest);
 bool kn_vembed_holds(kn_vembed *e, int64_t original, int64_t released, int64_t *work, bool *decided);
 
-/* Every released record has an original of its own: with a map or by a search (_match.c). */
+/* Every released record has an original of its own: with a map or by a search (match.c). */
 KN_CHECK kn_status kn_vrecords_match(kn_records_verifier *v, kn_error *err);
 
-/* RPD of both files (_measure.c). */
+/* RPD of both files (measure.c). */
 KN_CHECK kn_status kn_vrecords_measure(kn_records_verifier *v, kn_error *err);
 
 #endif

@@ -5,7 +5,9 @@
 
 #include "kn_verify_records.h"
 
+/* Ends with its arena. */
 typedef struct kn_vview {
+    kn_arena  room;
     int64_t   count;  /* different records                                                           */
     int64_t  *record; /* the first that looks like this                                              */
     int64_t  *weight; /* how many do                                                                 */
@@ -19,8 +21,31 @@ typedef struct kn_vview {
     uint32_t  most_labels, most_nodes; /* of a record */
 } kn_vview;
 
-/* Free it after a failure too. */
+/* To be ended after a failure too. */
 KN_CHECK kn_status kn_vview_make(kn_vview *out, kn_records_verifier *v, kn_error *err);
-void               kn_vview_free(kn_vview *view);
+
+/* Of the sensitive values of one class: the largest share, `with` of `of` records that a combination finds, and how many
+ * combinations have too large a one. */
+typedef struct kn_vshare {
+    uint64_t with, of;
+    int64_t  violations;
+} kn_vshare;
+
+/* Another share is found: the larger one stays. */
+static inline void kn_vshare_add(kn_vshare *share, uint64_t with, uint64_t of)
+{
+    if (of == 0 || (share->of > 0 && (kn_u128)with * share->of <= (kn_u128)share->with * of)) return;
+    share->with = with;
+    share->of = of;
+}
+
+/* Does it keep a promise of l? */
+static inline bool kn_vshare_holds(kn_ratio l, uint64_t with, uint64_t of)
+{
+    return (kn_u128)with * l.numerator <= (kn_u128)of * l.denominator;
+}
+
+/* The class that a promise of l-diversity is about; -1: it is none that is checked. */
+int kn_vrecords_class_of_model(const kn_records_verifier *v, const kn_model *m);
 
 #endif

@@ -1,6 +1,6 @@
 /* records/match.c: every released record has an original of its own, and every original its release.
  *
- * With a map each pair is held together (_embed.c), side by side. Without one an assignment is searched: equal records are
+ * With a map each pair is held together (embed.c), side by side. Without one an assignment is searched: equal records are
  * one form with a multiplicity; a released form that is an original's as it stands takes it (whatever else could take that
  * original could take what the form would have had, since becoming is transitive); the rest are pairs of forms with the same
  * labels, and maximum flow between them (flow.c).
@@ -31,8 +31,8 @@ static kn_status check_map(kn_records_verifier *v, int64_t count, bool *good, kn
 {
     *good = count == v->release.count;
     if (!*good)
-        kn_vrecords_problem(v, "the map has %" PRId64 " entries for %" PRId64 " released records", count,
-                            v->release.count);
+        kn_vproblem(v->notes, "the map has %" PRId64 " entries for %" PRId64 " released records", count,
+                    v->release.count);
     uint64_t *used = kn_alloc_array_zero(v->ctx, kn_bitset_words((size_t)v->original.count) + 1, sizeof *used);
     if (!used) return kn_vrecords_no_memory(v, err);
     int64_t shown = 0;
@@ -43,8 +43,8 @@ static kn_status check_map(kn_records_verifier *v, int64_t count, bool *good, kn
         if (there && !twice) continue;
         *good = false;
         if (++shown <= SHOWN)
-            kn_vrecords_problem(v, "record %" PRId64 ": the map names a record that %s", r + 1,
-                                twice ? "an earlier one has already" : "the original does not have");
+            kn_vproblem(v->notes, "record %" PRId64 ": the map names a record that %s", r + 1,
+                        twice ? "an earlier one has already" : "the original does not have");
     }
     kn_free(used);
     return KN_OK;
@@ -52,25 +52,13 @@ static kn_status check_map(kn_records_verifier *v, int64_t count, bool *good, kn
 
 /* ---- Scratch per worker ---- */
 
-static kn_status make_embeds(kn_records_verifier *v, int count, kn_vembed ***out, kn_error *err)
+static kn_status make_embeds(kn_arena *room, kn_records_verifier *v, int count, kn_vembed ***out, kn_error *err)
 {
-    uint64_t          largest = 0;
-    const kn_vforest *forests[] = {&v->raised, &v->release};
-    for (int f = 0; f < 2; f++)
-        for (int64_t r = 0; r < forests[f]->count; r++) {
-            uint64_t size = forests[f]->start[r + 1] - forests[f]->start[r];
-            if (size > largest) largest = size;
-        }
-    *out = kn_alloc_array_zero(v->ctx, (size_t)count, sizeof **out);
-    if (!*out) return kn_vrecords_no_memory(v, err);
-    for (int i = 0; i < count; i++) KN_TRY(kn_vembed_create(&(*out)[i], v, (uint32_t)largest, err));
-    return KN_OK;
-}
-
-static void free_embeds(kn_vembed **embeds, int count)
-{
-    for (int i = 0; embeds && i < count; i++) kn_vembed_free(embeds[i]);
-    kn_free(embeds);
+    uint64_t raised = kn_vforest_largest(&v->raised), released = kn_vforest_largest(&v->release);
+    uint64_t largest = raised > released ? raised : released;
+    *out = kn_arena_array(room, (size_t)count, sizeof **out);
+    for (int i = 0; *out && i < count; i++) (*out)[i] = kn_vembed_create(room, v, (uint32_t)largest);
+    return room->failed ? kn_vrecords_no_memory(v, err) : KN_OK;
 }
 
 /* ---- With a map ---- */
@@ -95,84 +83,35 @@ static kn_status hold_range(void *arg, int64_t begin, int64_t end, int worker, k
     return KN_OK;
 }
 
-static void tell(kn_records_verifier *v, const uint8_t *verdicts)
+static void report_all(kn_records_verifier *v, const uint8_t *verdicts)
 {
     int64_t bad = 0, unknown = 0;
     for (int64_t r = 0; r < v->release.count; r++) {
         if (verdicts[r] == UNKNOWN) unknown++;
         if (verdicts[r] == BAD && ++bad <= SHOWN)
-            kn_vrecords_problem(v,
-                                "record %" PRId64 " is not its original (record %" PRId64
-                                ") with values raised and relations taken away",
-                                r + 1, v->map[r] + 1);
+            kn_vproblem(v->notes,
+                        "record %" PRId64 " is not its original (record %" PRId64
+                        ") with values raised and relations taken away",
+                        r + 1, v->map[r] + 1);
     }
-    if (bad > SHOWN) kn_vrecords_problem(v, "%" PRId64 " records in all are not what became of their originals", bad);
-    v->report->base.assignment = bad ? KN_ASSIGNMENT_REFUTED : unknown ? KN_ASSIGNMENT_UNDECIDED : KN_ASSIGNMENT_PROVED;
+    if (bad > SHOWN) kn_vproblem(v->notes, "%" PRId64 " records in all are not what became of their originals", bad);
+    v->report->assignment = bad ? KN_ASSIGNMENT_REFUTED : unknown ? KN_ASSIGNMENT_UNDECIDED : KN_ASSIGNMENT_PROVED;
 }
 
 static kn_status match_by_map(kn_records_verifier *v, kn_error *err)
 {
-    int       threads = kn_context_threads(v->ctx);
+    kn_arena  room = {.ctx = v->ctx};
     by_map    m = {.v = v};
-    kn_status st = make_embeds(v, threads, &m.embeds, err);
-    m.verdicts = kn_alloc_array(v->ctx, (size_t)v->release.count + 1, 1);
+    kn_status st = make_embeds(&room, v, kn_context_threads(v->ctx), &m.embeds, err);
+    m.verdicts = kn_arena_array(&room, (size_t)v->release.count + 1, 1);
     if (st == KN_OK && !m.verdicts) st = kn_vrecords_no_memory(v, err);
     if (st == KN_OK) st = kn_parallel_for(v->ctx, v->release.count, GRAIN, hold_range, &m, err);
-    if (st == KN_OK) tell(v, m.verdicts);
-    kn_free(m.verdicts);
-    free_embeds(m.embeds, threads);
+    if (st == KN_OK) report_all(v, m.verdicts);
+    kn_arena_free(&room);
     return st;
 }
 
 /* ---- Without one: forms ---- */
-
-/* Pairs of numbers → numbers: (path, label) is a longer path. */
-typedef struct trie {
-    kn_context *ctx;
-    uint64_t   *keys;
-    uint32_t   *numbers; /* + 1; 0: free */
-    size_t      size;
-    uint32_t    count;
-} trie;
-
-static bool trie_grow(trie *t)
-{
-    if ((size_t)t->count * 2 < t->size) return true;
-    size_t    size = t->size ? t->size * 2 : 1024;
-    uint64_t *keys = kn_alloc_array(t->ctx, size, sizeof *keys);
-    uint32_t *numbers = kn_alloc_array_zero(t->ctx, size, sizeof *numbers);
-    if (!keys || !numbers) {
-        kn_free(keys);
-        kn_free(numbers);
-        return false;
-    }
-    for (size_t i = 0; i < t->size; i++) {
-        if (!t->numbers[i]) continue;
-        size_t at = kn_hash_word(t->keys[i]) & (size - 1);
-        while (numbers[at]) at = (at + 1) & (size - 1);
-        keys[at] = t->keys[i];
-        numbers[at] = t->numbers[i];
-    }
-    kn_free(t->keys);
-    kn_free(t->numbers);
-    t->keys = keys;
-    t->numbers = numbers;
-    t->size = size;
-    return true;
-}
-
-/* KN_V_NONE: memory is out. */
-static uint32_t trie_add(trie *t, uint32_t path, uint32_t label)
-{
-    if (!trie_grow(t)) return KN_V_NONE;
-    uint64_t key = (uint64_t)path << 32 | label;
-    size_t   at = kn_hash_word(key) & (t->size - 1);
-    for (; t->numbers[at]; at = (at + 1) & (t->size - 1))
-        if (t->keys[at] == key) return t->numbers[at] - 1;
-    t->keys[at] = key;
-    t->numbers[at] = ++t->count;
-    return t->count - 1;
-}
 
 /* A record, its labels for the comparison of sets, and its form: the paths from its root, both in order. */
 typedef struct item {
@@ -194,11 +133,16 @@ static int compare_labels(const item *a, const item *b)
     return compare_lists(a->labels, a->label_count, b->labels, b->label_count);
 }
 
+static int compare_forms(const item *a, const item *b)
+{
+    int c = compare_labels(a, b);
+    return c ? c : compare_lists(a->paths, a->path_count, b->paths, b->path_count);
+}
+
 static int compare_items(const void *a, const void *b)
 {
     const item *x = a, *y = b;
-    int         c = compare_labels(x, y);
-    if (c == 0) c = compare_lists(x->paths, x->path_count, y->paths, y->path_count);
+    int         c = compare_forms(x, y);
     return c ? c : x->record < y->record ? -1 : x->record > y->record;
 }
 
@@ -212,14 +156,6 @@ typedef struct side {
     int64_t          *left;  /* records of each form that have no partner */
 } side;
 
-static void side_free(side *s)
-{
-    kn_free(s->numbers);
-    kn_free(s->items);
-    kn_free(s->forms);
-    kn_free(s->left);
-}
-
 static uint32_t unique(uint32_t *list, uint32_t count)
 {
     uint32_t kept = 0;
@@ -229,7 +165,8 @@ static uint32_t unique(uint32_t *list, uint32_t count)
     return kept;
 }
 
-static bool take_item(side *s, trie *t, int64_t r, uint32_t *scratch)
+/* Paths are numbered by the path above and the label. */
+static bool take_item(side *s, kn_vnumbers *known, int64_t r, uint32_t *scratch)
 {
     const kn_vforest *f = s->forest;
     uint64_t          from = f->start[r];
@@ -238,7 +175,8 @@ static bool take_item(side *s, trie *t, int64_t r, uint32_t *scratch)
     for (uint32_t i = 0; i < size; i++) {
         uint32_t p = f->parent[from + i];
         labels[i] = f->label[from + i];
-        scratch[i] = paths[i] = trie_add(t, p == KN_V_NONE ? KN_V_NONE : scratch[p], labels[i]);
+        uint64_t above = p == KN_V_NONE ? KN_V_NONE : scratch[p];
+        scratch[i] = paths[i] = kn_vnumbers_add(known, above << 32 | labels[i]);
         if (paths[i] == KN_V_NONE) return false;
     }
     s->items[r] = (item){.labels = labels, .paths = paths, .record = r};
@@ -247,25 +185,22 @@ static bool take_item(side *s, trie *t, int64_t r, uint32_t *scratch)
     return true;
 }
 
-static kn_status make_side(kn_records_verifier *v, side *s, trie *t, kn_error *err)
+static kn_status make_side(kn_arena *room, kn_records_verifier *v, side *s, kn_vnumbers *known, kn_error *err)
 {
     const kn_vforest *f = s->forest;
     size_t            nodes = f->start[f->count], records = (size_t)f->count;
     uint32_t         *scratch = kn_alloc_array(v->ctx, nodes + 1, sizeof *scratch);
-    s->numbers = kn_alloc_array(v->ctx, 2 * nodes + 1, sizeof *s->numbers);
-    s->items = kn_alloc_array(v->ctx, records + 1, sizeof *s->items);
-    s->forms = kn_alloc_array(v->ctx, records + 1, sizeof *s->forms);
-    s->left = kn_alloc_array_zero(v->ctx, records + 1, sizeof *s->left);
-    bool room = scratch && s->numbers && s->items && s->forms && s->left;
-    for (int64_t r = 0; room && r < f->count; r++) room = take_item(s, t, r, scratch);
+    s->numbers = kn_arena_array(room, 2 * nodes + 1, sizeof *s->numbers);
+    s->items = kn_arena_array(room, records + 1, sizeof *s->items);
+    s->forms = kn_arena_array(room, records + 1, sizeof *s->forms);
+    s->left = kn_arena_array_zero(room, records + 1, sizeof *s->left);
+    bool good = scratch && !room->failed;
+    for (int64_t r = 0; good && r < f->count; r++) good = take_item(s, known, r, scratch);
     kn_free(scratch);
-    if (!room) return kn_vrecords_no_memory(v, err);
+    if (!good) return kn_vrecords_no_memory(v, err);
     qsort(s->items, records, sizeof *s->items, compare_items);
     for (uint32_t i = 0; i < records; i++) {
-        const item *a = &s->items[i], *b = i ? &s->items[i - 1] : a;
-        bool        same =
-            i > 0 && compare_labels(a, b) == 0 && compare_lists(a->paths, a->path_count, b->paths, b->path_count) == 0;
-        if (!same) s->forms[s->form_count++] = i;
+        if (i == 0 || compare_forms(&s->items[i - 1], &s->items[i]) != 0) s->forms[s->form_count++] = i;
         s->left[s->form_count - 1]++;
     }
     s->forms[s->form_count] = (uint32_t)records;
@@ -294,9 +229,7 @@ static void take_equal(by_search *b)
 {
     side *r = &b->released, *o = &b->originals;
     for (uint32_t i = 0, j = 0; i < r->form_count && j < o->form_count;) {
-        const item *x = form(r, i), *y = form(o, j);
-        int         c = compare_labels(x, y);
-        if (c == 0) c = compare_lists(x->paths, x->path_count, y->paths, y->path_count);
+        int c = compare_forms(form(r, i), form(o, j));
         if (c == 0) {
             int64_t common = r->left[i] < o->left[j] ? r->left[i] : o->left[j];
             r->left[i] -= common;
@@ -347,17 +280,17 @@ static kn_status find_edges(by_search *b, int64_t work_limit, kn_error *err)
 }
 
 /* Who has no original? The flow says how many; a record without any edge at all is named. */
-static void tell_missing(by_search *b, int64_t missing)
+static void report_missing(by_search *b, int64_t missing)
 {
     kn_records_verifier *v = b->v;
     int64_t              shown = 0;
     for (uint32_t i = 0; i < b->released.form_count; i++) {
         if (b->flow.wanted[i] == 0 || ++shown > SHOWN) continue;
-        kn_vrecords_problem(v, "record %" PRId64 ": no original is left that it could have been",
-                            form(&b->released, i)->record + 1);
+        kn_vproblem(v->notes, "record %" PRId64 ": no original is left that it could have been",
+                    form(&b->released, i)->record + 1);
     }
-    kn_vrecords_problem(v, "%" PRId64 " released records have no original of their own", missing);
-    v->report->base.assignment = KN_ASSIGNMENT_REFUTED;
+    kn_vproblem(v->notes, "%" PRId64 " released records have no original of their own", missing);
+    v->report->assignment = KN_ASSIGNMENT_REFUTED;
 }
 
 static kn_status assign(by_search *b, kn_error *err)
@@ -375,29 +308,27 @@ static kn_status assign(by_search *b, kn_error *err)
     b->flow.left = b->originals.left;
     b->flow.work_limit = limit;
     KN_TRY(kn_vflow_solve(&b->flow, &missing, &flowed, err));
-    v->report->base.assignment = KN_ASSIGNMENT_PROVED;
+    v->report->assignment = KN_ASSIGNMENT_PROVED;
     if (missing == 0) return KN_OK;
     if (!b->decided || !flowed)
-        v->report->base.assignment = KN_ASSIGNMENT_UNDECIDED;
+        v->report->assignment = KN_ASSIGNMENT_UNDECIDED;
     else
-        tell_missing(b, missing);
+        report_missing(b, missing);
     return KN_OK;
 }
 
 static kn_status match_by_search(kn_records_verifier *v, kn_error *err)
 {
     if (v->release.count > UINT32_MAX - 2) return KN_OK; /* undecided */
-    trie      paths = {.ctx = v->ctx};
-    by_search b = {.v = v, .released = {.forest = &v->release}, .originals = {.forest = &v->raised}};
-    kn_status st = make_side(v, &b.released, &paths, err);
-    if (st == KN_OK) st = make_side(v, &b.originals, &paths, err);
-    if (st == KN_OK) st = make_embeds(v, 1, &b.embed, err);
+    kn_arena    room = {.ctx = v->ctx};
+    kn_vnumbers paths = {.ctx = v->ctx};
+    by_search   b = {.v = v, .released = {.forest = &v->release}, .originals = {.forest = &v->raised}};
+    kn_status   st = make_side(&room, v, &b.released, &paths, err);
+    if (st == KN_OK) st = make_side(&room, v, &b.originals, &paths, err);
+    if (st == KN_OK) st = make_embeds(&room, v, 1, &b.embed, err);
     if (st == KN_OK) st = assign(&b, err);
-    free_embeds(b.embed, 1);
-    side_free(&b.released);
-    side_free(&b.originals);
-    kn_free(paths.keys);
-    kn_free(paths.numbers);
+    kn_vnumbers_free(&paths);
+    kn_arena_free(&room);
     kn_free(b.flow.edge_released);
     kn_free(b.flow.edge_original);
     return st;
@@ -406,7 +337,7 @@ static kn_status match_by_search(kn_records_verifier *v, kn_error *err)
 kn_status kn_vrecords_match(kn_records_verifier *v, kn_error *err)
 {
     bool good = true, mapped = v->options->map || v->options->map_path;
-    v->report->base.assignment = KN_ASSIGNMENT_UNDECIDED;
+    v->report->assignment = KN_ASSIGNMENT_UNDECIDED;
     if (mapped) {
         int64_t count = 0;
         KN_TRY(kn_vrowmap_take(&v->map, &count, v->ctx, v->options->map, v->options->map_count, v->options->map_path,
@@ -415,10 +346,10 @@ kn_status kn_vrecords_match(kn_records_verifier *v, kn_error *err)
     }
     KN_TRY(kn_vrecords_cut(v, err));
     if (v->release.count != v->original.count)
-        kn_vrecords_problem(v, "the release has %" PRId64 " record%s, the original %" PRId64, v->release.count,
-                            v->release.count == 1 ? "" : "s", v->original.count);
+        kn_vproblem(v->notes, "the release has %" PRId64 " record%s, the original %" PRId64, v->release.count,
+                    v->release.count == 1 ? "" : "s", v->original.count);
     if (!v->whole || !good || v->release.count != v->original.count) {
-        v->report->base.assignment = KN_ASSIGNMENT_REFUTED;
+        v->report->assignment = KN_ASSIGNMENT_REFUTED;
         return KN_OK;
     }
     return mapped ? match_by_map(v, err) : match_by_search(v, err);

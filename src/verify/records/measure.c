@@ -52,17 +52,11 @@ static double measure(const kn_records_verifier *v, const kn_vforest *f, path *p
 
 kn_status kn_vrecords_measure(kn_records_verifier *v, kn_error *err)
 {
-    uint64_t          largest = 0;
-    const kn_vforest *forests[] = {&v->original, &v->release};
-    for (int f = 0; f < 2; f++)
-        for (int64_t r = 0; r < forests[f]->count; r++) {
-            uint64_t size = forests[f]->start[r + 1] - forests[f]->start[r];
-            if (size > largest) largest = size;
-        }
-    path *paths = kn_alloc_array(v->ctx, largest + 1, sizeof *paths);
+    uint64_t original = kn_vforest_largest(&v->original), released = kn_vforest_largest(&v->release);
+    path    *paths = kn_alloc_array(v->ctx, (original > released ? original : released) + 1, sizeof *paths);
     if (!paths) return kn_vrecords_no_memory(v, err);
-    v->report->base.rpd_original = measure(v, &v->original, paths);
-    v->report->base.rpd = measure(v, &v->release, paths);
+    v->report->rpd_original = measure(v, &v->original, paths);
+    v->report->rpd = measure(v, &v->release, paths);
     kn_free(paths);
     return KN_OK;
 }

@@ -1,7 +1,7 @@
-/* records/read.c: records as they are told, node by node → the verifier's own arrays: labels by number, parents before
+/* records/read.c: records as they are passed on, node by node → the verifier's own arrays: labels by number, parents before
  * children, siblings as they stand in the file.
  *
- * The verifier hears what the scanner of a form tells (kn_records_scan.h), or its own reader of databases (database.c). Here it
+ * The verifier receives what the scanner of a form (kn_records_scan.h) or its own reader of databases (database.c) reads. Here it
  * is decided what a text is: a node whose class the file does not say has that of the only class whose hierarchy knows its
  * text; numbers and dates below a built hierarchy are one value in whichever spelling; a released "*" is of no class; equal
  * siblings of the original are one node (section II-A).
@@ -19,7 +19,7 @@
 
 enum { FEW = 32 };
 
-/* One file while it is told. A node's class is `class_count` where it has none, one more where it is not known yet. */
+/* One file while it is read. A node's class is `class_count` where it has none, one more where it is not known yet. */
 typedef struct told {
     kn_records_verifier *v;
     kn_vforest          *f;
@@ -29,7 +29,6 @@ typedef struct told {
     uint64_t             nodes;
     kn_texts             unsaid, ids;
     kn_records_layout    layout;
-    int                  ignored;
     int64_t              merged;
 } told;
 
@@ -38,15 +37,14 @@ static bool is_star(kn_string s)
     return s.size == 1 && s.data[0] == '*';
 }
 
-/* ---- Hearing ---- */
+/* ---- Receiving ---- */
 
 static kn_status hear_ignored(void *state, kn_string name, kn_error *err)
 {
     told *t = state;
     (void)err;
-    t->ignored++;
     if (t->release)
-        kn_vrecords_problem(t->v, "the release holds \"%.*s\", which is nothing of a class", (int)name.size, name.data);
+        kn_vproblem(t->v->notes, "the release holds \"%.*s\", which belongs to no class", (int)name.size, name.data);
     return KN_OK;
 }
 
@@ -128,7 +126,7 @@ static kn_status take_spellings(told *t, int c, kn_error *err)
     return st;
 }
 
-/* Of the original alone, before the release is heard. */
+/* Of the original alone, before the release is read. */
 static kn_status settle_spellings(told *t, kn_error *err)
 {
     for (int c = 0; c < t->v->class_count && t->v->spec->table_count == 0; c++) {
@@ -208,7 +206,7 @@ static kn_status number_labels(kn_records_verifier *v, const told *original, con
     const kn_vclass *none = &v->classes[v->class_count];
     uint32_t         star = kn_texts_find(&none->texts, kn_string_of("*"));
     v->star = star == KN_V_NONE ? KN_V_NONE : none->first + star;
-    v->class_of = kn_alloc_array(v->ctx, total + 1, sizeof *v->class_of);
+    v->class_of = kn_arena_array(&v->arena, total + 1, sizeof *v->class_of);
     if (!v->class_of) return kn_vrecords_no_memory(v, err);
     for (int c = 0; c <= v->class_count; c++)
         for (uint32_t i = 0; i < v->classes[c].texts.count; i++) v->class_of[v->classes[c].first + i] = (uint16_t)c;
@@ -332,10 +330,10 @@ static void check_nothing_else(kn_records_verifier *v, const told *original, con
     const char *namespaces = release->layout.namespaces ? release->layout.namespaces : "";
     const char *known = original->layout.namespaces ? original->layout.namespaces : "";
     if (namespaces[0] && strcmp(namespaces, known) != 0)
-        kn_vrecords_problem(v, "the release declares XML namespaces other than those around the original's records");
+        kn_vproblem(v->notes, "the release declares XML namespaces other than those around the original's records");
     if (release->merged > 0)
-        kn_vrecords_problem(v, "the release says how often: %" PRId64 " %s the value of a sibling", release->merged,
-                            release->merged == 1 ? "node has" : "nodes have");
+        kn_vproblem(v->notes, "the release repeats values: %" PRId64 " %s the value of a sibling", release->merged,
+                    release->merged == 1 ? "node has" : "nodes have");
 }
 
 static kn_status read_both(kn_records_verifier *v, told *original, told *release, const kn_vteller *from,

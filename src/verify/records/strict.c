@@ -15,73 +15,31 @@
 #include "kn_error.h"
 #include "kn_verify_records.h"
 
-/* Positions and in how many records they are: open addressing, keys compared exactly. */
+typedef struct position {
+    uint64_t key;
+    int64_t  records;     /* that have it                                  */
+    int64_t  last;        /* the record that was counted last              */
+    int64_t  first, node; /* its first record, and where it stands in that */
+} position;
+
+/* In the order in which they were found. */
 typedef struct positions {
-    kn_context *ctx;
-    uint64_t   *keys;
-    int64_t    *records; /* 0: free */
-    int64_t    *last;    /* the record that was counted last */
-    int64_t    *node;    /* where it stands first in its first record */
-    int64_t    *first;
-    size_t      size, count;
+    kn_vnumbers numbers;
+    position   *list;
+    size_t      capacity;
 } positions;
-
-static void positions_free(positions *p)
-{
-    kn_free(p->keys);
-    kn_free(p->records);
-    kn_free(p->last);
-    kn_free(p->node);
-    kn_free(p->first);
-}
-
-static size_t find_slot(const positions *p, uint64_t key)
-{
-    size_t at = kn_hash_word(key) & (p->size - 1);
-    while (p->records[at] && p->keys[at] != key) at = (at + 1) & (p->size - 1);
-    return at;
-}
-
-static bool positions_grow(positions *p)
-{
-    if (p->count * 2 < p->size) return true;
-    positions more = {.ctx = p->ctx, .size = p->size ? p->size * 2 : 256, .count = p->count};
-    more.keys = kn_alloc_array(p->ctx, more.size, sizeof *more.keys);
-    more.records = kn_alloc_array_zero(p->ctx, more.size, sizeof *more.records);
-    more.last = kn_alloc_array(p->ctx, more.size, sizeof *more.last);
-    more.node = kn_alloc_array(p->ctx, more.size, sizeof *more.node);
-    more.first = kn_alloc_array(p->ctx, more.size, sizeof *more.first);
-    if (!more.keys || !more.records || !more.last || !more.node || !more.first) {
-        positions_free(&more);
-        return false;
-    }
-    for (size_t i = 0; i < p->size; i++) {
-        if (!p->records[i]) continue;
-        size_t at = find_slot(&more, p->keys[i]);
-        more.keys[at] = p->keys[i];
-        more.records[at] = p->records[i];
-        more.last[at] = p->last[i];
-        more.node[at] = p->node[i];
-        more.first[at] = p->first[i];
-    }
-    positions_free(p);
-    *p = more;
-    return true;
-}
 
 static bool note(positions *p, uint64_t key, int64_t record, uint64_t node)
 {
-    if (!positions_grow(p)) return false;
-    size_t at = find_slot(p, key);
-    if (p->records[at] && p->last[at] == record) return true;
-    if (!p->records[at]) {
-        p->count++;
-        p->keys[at] = key;
-        p->first[at] = record;
-        p->node[at] = (int64_t)node;
-    }
-    p->records[at]++;
-    p->last[at] = record;
+    uint32_t known = p->numbers.count, number = kn_vnumbers_add(&p->numbers, key);
+    void    *list = p->list;
+    if (number == KN_V_NONE || !kn_grow(p->numbers.ctx, &list, &p->capacity, (size_t)known + 1, sizeof *p->list))
+        return false;
+    p->list = list;
+    position *at = &p->list[number];
+    if (number == known) *at = (position){.key = key, .last = -1, .first = record, .node = (int64_t)node};
+    at->records += at->last != record;
+    at->last = record;
     return true;
 }
 
@@ -139,33 +97,32 @@ static bool is_excepted(const kn_records_verifier *v, uint64_t key)
     return key >> 32 == KN_V_NONE && kn_vlabel_sensitive(v, label) && support_of(v, label) < v->spec->kmn.k;
 }
 
-/* The first of them by record and node, whatever the order of the table. */
-static void tell(kn_records_verifier *v, const positions *found)
+static void report(kn_records_verifier *v, const positions *found)
 {
-    int64_t rare = 0, record = INT64_MAX, node = 0, support = 0;
-    for (size_t i = 0; i < found->size; i++) {
-        if (!found->records[i] || found->records[i] >= v->spec->kmn.k || is_excepted(v, found->keys[i])) continue;
+    const position *first = NULL;
+    int64_t         rare = 0;
+    for (uint32_t i = 0; i < found->numbers.count; i++) {
+        const position *p = &found->list[i];
+        if (p->records >= v->spec->kmn.k || is_excepted(v, p->key)) continue;
         rare++;
-        if (found->first[i] > record || (found->first[i] == record && found->node[i] > node)) continue;
-        record = found->first[i];
-        node = found->node[i];
-        support = found->records[i];
+        if (!first) first = p;
     }
     if (rare == 0) return;
-    kn_vrecords_problem(v,
-                        "record %" PRId64 ", node %" PRId64 ": only a moved node can stand there, and %" PRId64
-                        " records show it (%" PRId64 " such positions in all)",
-                        record + 1, node + 1, support, rare);
+    kn_vproblem(v->notes,
+                "record %" PRId64 ", node %" PRId64 ": only a moved node can stand there, and %" PRId64
+                " records show it (%" PRId64 " such positions in all)",
+                first->first + 1, first->node + 1, first->records, rare);
 }
 
 kn_status kn_vrecords_strict(kn_records_verifier *v, kn_error *err)
 {
     uint64_t *pairs = NULL;
-    positions found = {.ctx = v->ctx};
+    positions found = {.numbers = {.ctx = v->ctx}};
     kn_status st = original_pairs(v, &pairs, err);
     if (st == KN_OK) st = count_positions(v, pairs, &found, err);
-    if (st == KN_OK) tell(v, &found);
-    positions_free(&found);
+    if (st == KN_OK) report(v, &found);
+    kn_vnumbers_free(&found.numbers);
+    kn_free(found.list);
     kn_free(pairs);
     return st;
 }

@@ -20,63 +20,35 @@
 
 /* ---- The report ---- */
 
-void kn_vrecords_problem(kn_records_verifier *v, const char *format, ...)
-{
-    kn_vrecords_report *r = v->report;
-    va_list             args;
-    r->base.outcome = KN_OUTCOME_FAILS;
-    r->failed = true;
-    va_start(args, format);
-    kn_verify_problem_add(r->list, &r->base.problem_count, &r->base.more_problems, &r->arena, format, args);
-    va_end(args);
-}
-
-void kn_vrecords_open(kn_records_verifier *v, const char *sentence)
-{
-    kn_verify_open_add(v->report->open, &v->report->base.open_count, &v->report->arena, sentence);
-}
+typedef struct report {
+    kn_records_verify_report base;
+    kn_vnotes                notes;
+} report;
 
 kn_status kn_vrecords_no_memory(const kn_records_verifier *v, kn_error *err)
 {
     return kn_fail_memory(err, v->ctx, "verifying");
 }
 
-void kn_records_verify_report_free(kn_records_verify_report *report)
+void kn_records_verify_report_free(kn_records_verify_report *public)
 {
-    if (!report) return;
-    kn_vrecords_report *r = (kn_vrecords_report *)report;
-    kn_free(r->models);
-    kn_arena_free(&r->arena);
-    kn_free(r);
+    if (!public) return;
+    kn_arena_free(&((report *)public)->notes.arena);
+    kn_free(public);
 }
 
 static kn_status make_report(kn_records_verifier *v, kn_error *err)
 {
-    kn_vrecords_report *r = kn_alloc_zero(v->ctx, sizeof *r);
+    report *r = kn_alloc_zero(v->ctx, sizeof *r);
     if (!r) return kn_vrecords_no_memory(v, err);
-    v->report = r;
-    r->ctx = v->ctx;
-    kn_arena_init(&r->arena, v->ctx);
+    v->report = &r->base;
+    v->notes = &r->notes;
     r->base.kmn = v->spec->kmn;
     r->base.semantics = v->spec->semantics;
     r->base.strict = v->spec->strict_structure;
     for (int c = 0; c < v->spec->class_count; c++) r->base.absent = r->base.absent || v->spec->classes[c].negative;
-    r->base.assignment = KN_ASSIGNMENT_UNDECIDED;
-    r->base.problems = r->list;
-    r->base.open = r->open;
     r->base.rpd = r->base.rpd_original = NAN;
-    r->base.model_count = v->spec->model_count;
-    r->models = kn_alloc_array_zero(v->ctx, (size_t)v->spec->model_count + 1, sizeof *r->models);
-    if (!r->models) return kn_vrecords_no_memory(v, err);
-    r->base.models = r->models;
-    for (int i = 0; i < v->spec->model_count; i++) {
-        const char *attribute = v->spec->models[i].attribute;
-        r->models[i] = (kn_verified_model){.model = v->spec->models[i], .reached = NAN};
-        if (!attribute) continue;
-        r->models[i].model.attribute = kn_arena_strndup(&r->arena, attribute, strlen(attribute));
-        if (!r->models[i].model.attribute) return kn_vrecords_no_memory(v, err);
-    }
-    return KN_OK;
+    return kn_vnotes_init(v->notes, KN_VHEAD(v->report), v->ctx, v->spec, err);
 }
 
 /* ---- Promises ---- */
@@ -96,7 +68,7 @@ static void take_models(kn_records_verifier *v)
         const kn_model *m = &spec->models[i];
         int             c = m->attribute ? find_class(spec, m->attribute) : -1;
         if (m->kind != KN_MODEL_DISTINCT || c < 0 || !spec->classes[c].sensitive) {
-            kn_vrecords_problem(v, "promise %d: this cannot be said of tree records", i + 1);
+            kn_vproblem(v->notes, "promise %d cannot be made about tree records", i + 1);
             continue;
         }
         kn_vclass *class = &v->classes[c];
@@ -138,23 +110,18 @@ static void count_nodes(const kn_vforest *f, int64_t *nodes, int64_t *relations)
             for (uint32_t p = f->parent[i]; p != KN_V_NONE; p = f->parent[f->start[r] + p]) ++*relations;
 }
 
-static void tell_form(void *arg, const char *sentence)
-{
-    kn_vrecords_problem(arg, "%s", sentence);
-}
-
 /* How the release's file is written: whoever knows the writers says it. */
 static kn_status check_form(kn_records_verifier *v, kn_error *err)
 {
     const kn_records_verify_options *o = v->options;
-    return o->look_at_form ? o->look_at_form(o->form_state, tell_form, v, err) : KN_OK;
+    return o->look_at_form ? o->look_at_form(o->form_state, kn_vproblem_sentence, v->notes, err) : KN_OK;
 }
 
 /* ---- All of it ---- */
 
 static kn_status check(kn_records_verifier *v, kn_error *err)
 {
-    kn_records_verify_report *r = &v->report->base;
+    kn_records_verify_report *r = v->report;
     r->records = v->release.count;
     count_nodes(&v->original, &r->nodes_original, &r->relations_original);
     count_nodes(&v->release, &r->nodes, &r->relations);
@@ -164,32 +131,28 @@ static kn_status check(kn_records_verifier *v, kn_error *err)
     KN_TRY(kn_vrecords_match(v, err));
     if (v->whole && r->decided) KN_TRY(kn_vrecords_absent(v, err));
     KN_TRY(kn_vrecords_measure(v, err));
-    r->outcome = kn_verify_outcome(v->report->failed, r->assignment, r->decided, r->models, r->model_count);
-    r->ok = r->outcome == KN_OUTCOME_HOLDS;
+    kn_vnotes_judge(v->notes, r->decided);
     if (r->assignment == KN_ASSIGNMENT_UNDECIDED)
-        kn_vrecords_open(
-            v, "whether every released record is one of the original, each another one; give the row map (--map)");
+        kn_vopen(v->notes,
+                 "whether every released record is one of the original, each another one; give the row map (--map)");
     return KN_OK;
 }
 
 static void verifier_free(kn_records_verifier *v)
 {
     kn_vrecords_classes_free(v);
-    kn_vforest *forests[] = {&v->original, &v->release, &v->raised};
-    for (int i = 0; i < 3; i++) {
+    kn_vforest *forests[] = {&v->original, &v->release};
+    for (int i = 0; i < 2; i++) {
         kn_free(forests[i]->start);
         kn_free(forests[i]->parent);
         kn_free(forests[i]->label);
     }
-    kn_free(v->class_of);
     kn_free(v->map);
-    kn_free(v->image);
+    kn_arena_free(&v->arena);
 }
 
-kn_status kn_vrecords_check_options(const kn_spec *spec, const kn_records_verify_options *options, kn_error *err)
+kn_status kn_vrecords_check_spec(const kn_spec *spec, kn_error *err)
 {
-    if (options && options->size < sizeof *options)
-        return kn_fail(err, KN_USAGE, "verification options: the size field is not set");
     if (kn_spec_shape(spec) != KN_SHAPE_RECORDS || spec->class_count < 1)
         return kn_fail(err, KN_USAGE, "the release file lists no classes of tree records");
     if (spec->kmn.k < 1 || spec->kmn.m < 1 || spec->kmn.n < 0)
@@ -203,8 +166,8 @@ kn_status kn_vrecords_verify(kn_records_verify_report **out, kn_context *ctx, co
 {
     *out = NULL;
     const kn_records_verify_options plain = KN_RECORDS_VERIFY_OPTIONS_INIT;
-    KN_TRY(kn_vrecords_check_options(spec, options, err));
-    kn_records_verifier v = {.ctx = ctx, .spec = spec, .options = options ? options : &plain};
+    KN_TRY(kn_vrecords_check_spec(spec, err));
+    kn_records_verifier v = {.ctx = ctx, .spec = spec, .options = options ? options : &plain, .arena = {.ctx = ctx}};
     v.work_limit = v.options->work_limit > 0 ? v.options->work_limit : WORK_LIMIT;
     v.record_limit = v.options->work_limit > 0 ? v.options->work_limit : RECORD_LIMIT;
     kn_status st = make_report(&v, err);
@@ -215,9 +178,9 @@ kn_status kn_vrecords_verify(kn_records_verify_report **out, kn_context *ctx, co
     if (st == KN_OK) st = check(&v, err);
     st = kn_verify_in_time(ctx, v.options->time_limit, st, err);
     verifier_free(&v);
-    if (st != KN_OK)
-        kn_records_verify_report_free(v.report ? &v.report->base : NULL);
+    if (st == KN_OK)
+        *out = v.report;
     else
-        *out = &v.report->base;
+        kn_records_verify_report_free(v.report);
     return st;
 }

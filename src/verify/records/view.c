@@ -2,11 +2,13 @@
  * are; of each the different labels that may be known, the rarest first.
  *
  * Labels get ranks by the number of records that have them, so that few records begin with many labels still to come
- * (_count.c cuts its work by first labels). Labels that nobody is taken to know are kept apart.
+ * (count.c cuts its work by first labels). Labels that nobody is taken to know are kept apart.
  *
  * Cost: O(nodes) look-ups; 8 bytes per node and 24 per record.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <stdlib.h>
+
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_verify_view.h"
@@ -34,10 +36,10 @@ static kn_status merge_equal(kn_records_verifier *v, kn_vview *w, kn_error *err)
     const kn_vforest *f = &v->release;
     size_t            size = 64;
     while (size < (size_t)f->count * 2) size *= 2;
-    w->record = kn_alloc_array(v->ctx, (size_t)f->count + 1, sizeof *w->record);
-    w->weight = kn_alloc_array(v->ctx, (size_t)f->count + 1, sizeof *w->weight);
+    w->record = kn_arena_array(&w->room, (size_t)f->count + 1, sizeof *w->record);
+    w->weight = kn_arena_array(&w->room, (size_t)f->count + 1, sizeof *w->weight);
     uint64_t *slots = kn_alloc_array_zero(v->ctx, size, sizeof *slots); /* number + 1; 0: free */
-    if (!w->record || !w->weight || !slots) {
+    if (w->room.failed || !slots) {
         kn_free(slots);
         return kn_vrecords_no_memory(v, err);
     }
@@ -62,31 +64,11 @@ typedef struct ranked {
     uint32_t label;
 } ranked;
 
-static bool comes_first(const ranked *a, const ranked *b)
+static int by_support(const void *a, const void *b)
 {
-    return a->support != b->support ? a->support < b->support : a->label < b->label;
-}
-
-static void sift_down(ranked *heap, size_t at, size_t count)
-{
-    ranked moved = heap[at];
-    for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && comes_first(&heap[child], &heap[child + 1])) child++;
-        if (!comes_first(&moved, &heap[child])) break;
-        heap[at] = heap[child];
-    }
-    heap[at] = moved;
-}
-
-static void sort_ranked(ranked *list, size_t count)
-{
-    for (size_t i = count / 2; i-- > 0;) sift_down(list, i, count);
-    for (size_t i = count; i-- > 1;) {
-        ranked last = list[i];
-        list[i] = list[0];
-        list[0] = last;
-        sift_down(list, 0, i);
-    }
+    const ranked *x = a, *y = b;
+    if (x->support != y->support) return x->support < y->support ? -1 : 1;
+    return x->label < y->label ? -1 : x->label > y->label;
 }
 
 /* In how many records each label is. */
@@ -111,12 +93,11 @@ static kn_status count_labels(kn_records_verifier *v, const kn_vview *w, ranked 
 static kn_status rank_labels(kn_records_verifier *v, kn_vview *w, kn_error *err)
 {
     ranked *list = kn_alloc_array(v->ctx, (size_t)v->labels + 1, sizeof *list);
-    w->rank_of = kn_alloc_array(v->ctx, (size_t)v->labels + 1, sizeof *w->rank_of);
-    w->label_of = kn_alloc_array(v->ctx, (size_t)v->labels + 1, sizeof *w->label_of);
-    kn_status st = list && w->rank_of && w->label_of ? count_labels(v, w, list, err) : kn_vrecords_no_memory(v, err);
+    w->rank_of = kn_varray_none(&w->room, (size_t)v->labels + 1);
+    w->label_of = kn_arena_array(&w->room, (size_t)v->labels + 1, sizeof *w->label_of);
+    kn_status st = list && !w->room.failed ? count_labels(v, w, list, err) : kn_vrecords_no_memory(v, err);
     if (st == KN_OK) {
-        memset(w->rank_of, 0xff, ((size_t)v->labels + 1) * sizeof *w->rank_of);
-        sort_ranked(list, v->labels);
+        qsort(list, v->labels, sizeof *list, by_support);
         for (int hidden = 0; hidden < 2; hidden++) {
             for (uint32_t i = 0; i < v->labels; i++) {
                 uint32_t l = list[i].label;
@@ -166,11 +147,11 @@ static kn_status list_labels(kn_records_verifier *v, kn_vview *w, kn_error *err)
     const kn_vforest *f = &v->release;
     uint64_t          nodes = 0, used = 0, at = 0;
     for (int64_t x = 0; x < w->count; x++) nodes += f->start[w->record[x] + 1] - f->start[w->record[x]];
-    w->start = kn_alloc_array(v->ctx, (size_t)w->count + 1, sizeof *w->start);
-    w->ranks = kn_alloc_array(v->ctx, nodes + 1, sizeof *w->ranks);
-    w->node_start = kn_alloc_array(v->ctx, (size_t)w->count + 1, sizeof *w->node_start);
-    w->position = kn_alloc_array(v->ctx, nodes + 1, sizeof *w->position);
-    if (!w->start || !w->ranks || !w->node_start || !w->position) return kn_vrecords_no_memory(v, err);
+    w->start = kn_arena_array(&w->room, (size_t)w->count + 1, sizeof *w->start);
+    w->ranks = kn_arena_array(&w->room, nodes + 1, sizeof *w->ranks);
+    w->node_start = kn_arena_array(&w->room, (size_t)w->count + 1, sizeof *w->node_start);
+    w->position = kn_arena_array(&w->room, nodes + 1, sizeof *w->position);
+    if (w->room.failed) return kn_vrecords_no_memory(v, err);
     for (int64_t x = 0; x < w->count; x++) {
         uint64_t  from = f->start[w->record[x]];
         uint32_t  size = (uint32_t)(f->start[w->record[x] + 1] - from);
@@ -193,20 +174,15 @@ static kn_status list_labels(kn_records_verifier *v, kn_vview *w, kn_error *err)
 
 kn_status kn_vview_make(kn_vview *out, kn_records_verifier *v, kn_error *err)
 {
-    *out = (kn_vview){0};
+    *out = (kn_vview){.room = {.ctx = v->ctx}};
     KN_TRY(merge_equal(v, out, err));
     KN_TRY(rank_labels(v, out, err));
     return list_labels(v, out, err);
 }
 
-void kn_vview_free(kn_vview *w)
+int kn_vrecords_class_of_model(const kn_records_verifier *v, const kn_model *m)
 {
-    kn_free(w->record);
-    kn_free(w->weight);
-    kn_free(w->rank_of);
-    kn_free(w->label_of);
-    kn_free(w->start);
-    kn_free(w->ranks);
-    kn_free(w->node_start);
-    kn_free(w->position);
+    for (int c = 0; m->kind == KN_MODEL_DISTINCT && m->attribute && c < v->class_count; c++)
+        if (strcmp(v->classes[c].spec->name, m->attribute) == 0) return v->classes[c].model < 0 ? -1 : c;
+    return -1;
 }

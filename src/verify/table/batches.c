@@ -294,9 +294,9 @@ static kn_status read_all(reading *r, kn_error *err)
     KN_TRY(check_batches(r, err));
     KN_TRY(name_columns(r, err));
     size_t columns = (size_t)t->column_count;
-    t->columns = kn_alloc_array_zero(t->ctx, columns + 1, sizeof *t->columns);
-    t->texts = kn_alloc_array_zero(t->ctx, columns + 1, sizeof *t->texts);
-    t->form.quoted = kn_alloc_array_zero(t->ctx, columns * KN_VFORM_KINDS + 1, sizeof *t->form.quoted);
+    t->columns = kn_arena_array_zero(&t->arena, columns + 1, sizeof *t->columns);
+    t->texts = kn_arena_array_zero(&t->arena, columns + 1, sizeof *t->texts);
+    t->form.quoted = kn_arena_array_zero(&t->arena, columns * KN_VFORM_KINDS + 1, sizeof *t->form.quoted);
     if (!t->columns || !t->texts || !t->form.quoted) return no_memory(t, err);
     for (size_t i = 0; i < columns; i++) kn_texts_init(&t->texts[i], t->ctx);
     return kn_parallel_for(t->ctx, t->column_count, 1, read_columns, r, err);

@@ -29,14 +29,13 @@ typedef struct by_label {
     uint32_t  other_count;
 } by_label;
 
-static bool index_labels(const kn_vquasi *q, kn_context *ctx, by_label *b)
+static bool index_labels(const kn_vquasi *q, kn_arena *room, by_label *b)
 {
-    uint32_t texts = q->release->count, labels = q->tree->labels.count;
-    b->first = kn_alloc_array(ctx, (size_t)labels + 1, sizeof *b->first);
-    b->next = kn_alloc_array(ctx, (size_t)texts + 1, sizeof *b->next);
-    b->others = kn_alloc_array(ctx, (size_t)texts + 1, sizeof *b->others);
-    if (!b->first || !b->next || !b->others) return false;
-    memset(b->first, 0xff, ((size_t)labels + 1) * sizeof *b->first);
+    uint32_t texts = q->release->count;
+    b->first = kn_varray_none(room, (size_t)q->tree->labels.count + 1);
+    b->next = kn_arena_array(room, (size_t)texts + 1, sizeof *b->next);
+    b->others = kn_arena_array(room, (size_t)texts + 1, sizeof *b->others);
+    if (room->failed) return false;
     for (uint32_t t = 0; t < texts; t++) {
         const kn_vcell *cell = &q->cells[t];
         if (cell->kind != KN_VCELL_NAMED || cell->label == KN_V_NONE || cell->value != KN_V_NONE) {
@@ -87,13 +86,13 @@ static uint32_t list_texts(const kn_vquasi *q, const by_label *b, uint32_t value
 
 static kn_status list_quasi(kn_vcover *c, int i, kn_error *err)
 {
-    kn_context      *ctx = c->v->ctx;
     const kn_vquasi *q = &c->v->quasi[i];
     uint32_t         values = q->domain.count + 1;
+    kn_arena         room = {.ctx = c->v->ctx};
     by_label         b = {0};
     uint64_t         total = 0;
-    c->starts[i] = kn_alloc_array(ctx, (size_t)values + 1, sizeof **c->starts);
-    bool ok = c->starts[i] && index_labels(q, ctx, &b);
+    c->starts[i] = kn_arena_array(&c->room, (size_t)values + 1, sizeof **c->starts);
+    bool ok = c->starts[i] && index_labels(q, &room, &b);
     for (uint32_t v = 0; ok && v < values; v++) {
         c->starts[i][v] = (uint32_t)total;
         total += list_texts(q, &b, value_of(q, v), c->by_level, NULL);
@@ -101,14 +100,12 @@ static kn_status list_quasi(kn_vcover *c, int i, kn_error *err)
     }
     if (ok) {
         c->starts[i][values] = (uint32_t)total;
-        c->lists[i] = kn_alloc_array(ctx, (size_t)total + 1, sizeof **c->lists);
+        c->lists[i] = kn_arena_array(&c->room, (size_t)total + 1, sizeof **c->lists);
         ok = c->lists[i] != NULL;
     }
     for (uint32_t v = 0; ok && v < values; v++)
         (void)list_texts(q, &b, value_of(q, v), c->by_level, c->lists[i] + c->starts[i][v]);
-    kn_free(b.first);
-    kn_free(b.next);
-    kn_free(b.others);
+    kn_arena_free(&room);
     return ok ? KN_OK : kn_fail_memory(err, c->v->ctx, WHAT);
 }
 
@@ -141,27 +138,14 @@ static kn_status sort_classes(kn_vcover *c, kn_error *err)
 kn_status kn_vcover_make(kn_vcover *c, kn_verifier *v, bool by_level, kn_error *err)
 {
     size_t n = v->classes.count, depth = (size_t)v->quasi_count;
-    *c = (kn_vcover){.v = v, .depth = v->quasi_count, .by_level = by_level};
-    c->order = kn_alloc_array(v->ctx, n + 1, sizeof *c->order);
-    c->codes = kn_alloc_array(v->ctx, n * depth + 1, sizeof *c->codes);
-    c->lists = kn_alloc_array_zero(v->ctx, depth + 1, sizeof *c->lists);
-    c->starts = kn_alloc_array_zero(v->ctx, depth + 1, sizeof *c->starts);
-    if (!c->order || !c->codes || !c->lists || !c->starts) return kn_fail_memory(err, c->v->ctx, WHAT);
+    *c = (kn_vcover){.v = v, .room = {.ctx = v->ctx}, .depth = v->quasi_count, .by_level = by_level};
+    c->order = kn_arena_array(&c->room, n + 1, sizeof *c->order);
+    c->codes = kn_arena_array(&c->room, n * depth + 1, sizeof *c->codes);
+    c->lists = kn_arena_array(&c->room, depth + 1, sizeof *c->lists);
+    c->starts = kn_arena_array(&c->room, depth + 1, sizeof *c->starts);
+    if (c->room.failed) return kn_fail_memory(err, c->v->ctx, WHAT);
     for (int i = 0; i < c->depth; i++) KN_TRY(list_quasi(c, i, err));
     return sort_classes(c, err);
-}
-
-void kn_vcover_free(kn_vcover *c)
-{
-    for (int i = 0; i < c->depth; i++) {
-        if (c->lists) kn_free(c->lists[i]);
-        if (c->starts) kn_free(c->starts[i]);
-    }
-    kn_free(c->order);
-    kn_free(c->codes);
-    kn_free(c->lists);
-    kn_free(c->starts);
-    *c = (kn_vcover){0};
 }
 
 /* The first class in [low, high) whose text in this column is not smaller. */

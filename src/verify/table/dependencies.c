@@ -21,7 +21,6 @@ typedef struct side {
 typedef struct checker {
     kn_verifier         *v;
     const kn_dependency *dependency;
-    uint32_t            *present; /* per row: 0, or KN_V_NONE where it is suppressed */
     side                 left, right, rest;
 } checker;
 
@@ -62,7 +61,7 @@ static kn_status group(checker *c, kn_vgroups *out, const side *a, const side *b
     kn_vkey *keys = kn_alloc_array(c->v->ctx, most, sizeof *keys);
     if (!keys) return kn_fail_memory(err, c->v->ctx, WHAT);
     int n = 0;
-    keys[n++] = (kn_vkey){.direct = c->present};
+    keys[n++] = (kn_vkey){.omit = c->v->starred};
     for (int i = 0; i < 3; i++)
         for (int j = 0; sides[i] && j < sides[i]->count; j++) keys[n++] = sides[i]->keys[j];
     kn_status status = kn_vgroup(out, c->v->ctx, c->v->release->rows, keys, n, err);
@@ -124,7 +123,7 @@ static kn_status check_one(checker *c, kn_error *err)
     int64_t              violating = 0;
     c->left.count = c->right.count = c->rest.count = 0;
     if (!add_names(c, &c->left, d->left, d->left_count) || !add_names(c, &c->right, d->right, d->right_count)) {
-        kn_vproblem(c->v, "dependency %s: the release lacks one of its columns", d->text);
+        kn_vproblem(c->v->notes, "dependency %s: the release lacks one of its columns", d->text);
         return KN_OK;
     }
     if (d->kind == KN_DEPENDENCY_MULTIVALUED) {
@@ -133,24 +132,21 @@ static kn_status check_one(checker *c, kn_error *err)
     } else
         KN_TRY(check_pairs(c, &violating, err));
     if (violating > 0)
-        kn_vproblem(c->v, "dependency %s does not hold in the release: %lld group%s of rows violate%s it", d->text,
-                    (long long)violating, violating == 1 ? "" : "s", violating == 1 ? "s" : "");
+        kn_vproblem(c->v->notes, "dependency %s does not hold in the release: %lld group%s of rows violate%s it",
+                    d->text, (long long)violating, violating == 1 ? "" : "s", violating == 1 ? "s" : "");
     return KN_OK;
 }
 
 kn_status kn_verify_dependencies(kn_verifier *v, kn_error *err)
 {
     if (v->spec->dependency_count == 0 || v->spec->allow_broken) return KN_OK;
-    checker   c = {.v = v};
-    size_t    columns = (size_t)v->release->name_count + 1;
-    kn_status status = KN_OK;
-    c.present = kn_alloc_array(v->ctx, (size_t)v->release->rows + 1, sizeof *c.present);
-    c.left.keys = kn_alloc_array(v->ctx, columns, sizeof *c.left.keys);
-    c.right.keys = kn_alloc_array(v->ctx, columns, sizeof *c.right.keys);
-    c.rest.keys = kn_alloc_array(v->ctx, columns, sizeof *c.rest.keys);
-    if (!c.present || !c.left.keys || !c.right.keys || !c.rest.keys) status = kn_fail_memory(err, c.v->ctx, WHAT);
-    for (int64_t row = 0; status == KN_OK && row < v->release->rows; row++)
-        c.present[row] = v->starred[row] ? KN_V_NONE : 0;
+    checker  c = {.v = v};
+    kn_arena room = {.ctx = v->ctx};
+    size_t   columns = (size_t)v->release->name_count + 1;
+    c.left.keys = kn_arena_array(&room, columns, sizeof *c.left.keys);
+    c.right.keys = kn_arena_array(&room, columns, sizeof *c.right.keys);
+    c.rest.keys = kn_arena_array(&room, columns, sizeof *c.rest.keys);
+    kn_status status = room.failed ? kn_fail_memory(err, c.v->ctx, WHAT) : KN_OK;
     for (int i = 0; status == KN_OK && i < v->spec->dependency_count; i++) {
         kn_dependency *d = NULL;
         status = kn_dependency_parse(&d, v->ctx, v->spec->dependencies[i], err);
@@ -158,9 +154,6 @@ kn_status kn_verify_dependencies(kn_verifier *v, kn_error *err)
         if (status == KN_OK) status = check_one(&c, err);
         kn_dependency_free(d);
     }
-    kn_free(c.present);
-    kn_free(c.left.keys);
-    kn_free(c.right.keys);
-    kn_free(c.rest.keys);
+    kn_arena_free(&room);
     return status;
 }

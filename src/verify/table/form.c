@@ -102,23 +102,23 @@ static bool quotes_fit(const kn_vtable *t, int column)
     return true;
 }
 
-void kn_vform_judge(const kn_vtable *t, kn_vform_fn tell, void *arg)
+void kn_vform_judge(const kn_vtable *t, kn_vform_fn report, void *arg)
 {
     char            sentence[400];
     const kn_vform *f = &t->form;
     if ((f->lf > 0) + (f->crlf > 0) + (f->cr > 0) > 1)
-        tell(arg, "rows end in different ways (LF, CRLF or CR): that can mark a row");
-    if (f->blank > 0) tell(arg, "there are blank lines: they can mark a row");
+        report(arg, "rows end in different ways (LF, CRLF or CR): that can mark a row");
+    if (f->blank > 0) report(arg, "there are blank lines: they can mark a row");
     for (int n = 0; n < t->name_count; n++) {
         if (t->kept[n] < 0 || quotes_fit(t, t->kept[n])) continue;
         snprintf(sentence, sizeof sentence,
                  "column \"%.200s\": some cells stand in quotes and others do not: that can mark a row",
                  t->names[n].data);
-        tell(arg, sentence);
+        report(arg, sentence);
     }
     if (!f->wrapped) return;
     snprintf(sentence, sizeof sentence, "the compressed file holds %.300s beside the data", f->wrapped);
-    tell(arg, sentence);
+    report(arg, sentence);
 }
 
 /* ---- Formulas ---- */
@@ -191,30 +191,18 @@ kn_status kn_verify_spelling(kn_verifier *v, kn_vcopy *c, kn_error *err)
     return KN_OK;
 }
 
-static int64_t first_row(const kn_vcolumn *column, uint32_t text)
-{
-    int64_t row = 0;
-    while (kn_vcode(column, row) != text) row++;
-    return row + 1;
-}
-
-static void tell_spelling(kn_verifier *v, const kn_vcopy *c)
+static void report_spelling(kn_verifier *v, const kn_vcopy *c)
 {
     int shown = 0;
     for (uint32_t t = 0; c->exact && t < c->release->count; t++) {
         if (c->exact[t] != KN_V_NONE || c->of_release[t] == KN_V_NONE || shown++ >= SHOWN) continue;
-        kn_vproblem(v, "row %" PRId64 ", column \"%s\": the value is spelled otherwise than in the original",
-                    first_row(c->release, t), c->attribute->name);
+        kn_vproblem(v->notes, "row %" PRId64 ", column \"%s\": the value is spelled otherwise than in the original",
+                    kn_vcolumn_first(c->release, t) + 1, c->attribute->name);
     }
-}
-
-static void tell_form(void *arg, const char *sentence)
-{
-    kn_vproblem(arg, "%s", sentence);
 }
 
 void kn_verify_form(kn_verifier *v)
 {
-    for (int i = 0; i < v->copy_count; i++) tell_spelling(v, &v->copies[i]);
-    kn_vform_judge(v->release, tell_form, v);
+    for (int i = 0; i < v->copy_count; i++) report_spelling(v, &v->copies[i]);
+    kn_vform_judge(v->release, kn_vproblem_sentence, v->notes);
 }

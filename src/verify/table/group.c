@@ -10,55 +10,10 @@
 #include "kn_error.h"
 #include "kn_verify_internal.h"
 
-typedef struct refiner {
-    kn_context *ctx;
-    uint64_t   *keys; /* + 1; 0: free */
-    uint32_t   *numbers;
-    size_t      mask;
-    uint32_t    count;
-} refiner;
-
-static bool refiner_grow(refiner *f)
-{
-    if (f->keys && (size_t)f->count * 2 < f->mask + 1) return true;
-    size_t    size = f->keys ? (f->mask + 1) * 2 : 1024;
-    uint64_t *keys = kn_alloc_array_zero(f->ctx, size, sizeof *keys);
-    uint32_t *numbers = kn_alloc_array(f->ctx, size, sizeof *numbers);
-    if (!keys || !numbers) {
-        kn_free(keys);
-        kn_free(numbers);
-        return false;
-    }
-    for (size_t i = 0; f->keys && i <= f->mask; i++) {
-        if (!f->keys[i]) continue;
-        size_t at = kn_hash_word(f->keys[i]) & (size - 1);
-        while (keys[at]) at = (at + 1) & (size - 1);
-        keys[at] = f->keys[i];
-        numbers[at] = f->numbers[i];
-    }
-    kn_free(f->keys);
-    kn_free(f->numbers);
-    f->keys = keys;
-    f->numbers = numbers;
-    f->mask = size - 1;
-    return true;
-}
-
-static uint32_t refine(refiner *f, uint64_t key)
-{
-    key++; /* KN_V_NONE never is a group, so this does not wrap */
-    if (!refiner_grow(f)) return KN_V_NONE;
-    size_t at = kn_hash_word(key) & f->mask;
-    for (; f->keys[at]; at = (at + 1) & f->mask)
-        if (f->keys[at] == key) return f->numbers[at];
-    f->keys[at] = key;
-    f->numbers[at] = f->count;
-    return f->count++;
-}
-
 static inline uint32_t part_of(const kn_vkey *key, int64_t row)
 {
     if (key->rows) row = key->rows[row];
+    if (!key->column && !key->direct) return key->omit && key->omit[row] ? KN_V_NONE : 0;
     if (!key->column) return key->direct[row];
     uint32_t code = kn_vcode(key->column, row);
     return key->translate ? key->translate[code] : code;
@@ -72,7 +27,7 @@ typedef struct packing {
 
 static packing packing_of(const kn_vkey *key)
 {
-    if (!key->column) return (packing){32, KN_V_MISSING};
+    if (!key->column) return (packing){key->direct ? 32 : 0, KN_V_MISSING};
     uint64_t most = 0;
     bool     missing = false;
     for (uint32_t i = 0; i < key->column->count; i++) {
@@ -91,10 +46,10 @@ static packing packing_of(const kn_vkey *key)
 static kn_status pass(kn_vgroups *g, kn_context *ctx, int64_t rows, const kn_vkey *keys, const packing *packed,
                       int from, int to, kn_error *err)
 {
-    refiner   f = {.ctx = ctx};
-    uint64_t  above = 0;
-    uint32_t  number = KN_V_NONE;
-    kn_status st = KN_OK;
+    kn_vnumbers groups = {.ctx = ctx};
+    uint64_t    above = 0;
+    uint32_t    number = KN_V_NONE;
+    kn_status   st = KN_OK;
     for (int64_t row = 0; row < rows && st == KN_OK; row++) {
         uint32_t group = g->of_row[row], word = 0;
         if (group == KN_V_NONE) continue;
@@ -111,16 +66,15 @@ static kn_status pass(kn_vgroups *g, kn_context *ctx, int64_t rows, const kn_vke
         }
         uint64_t key = (uint64_t)group << 32 | word;
         if (number == KN_V_NONE || key != above) {
-            number = refine(&f, key);
+            number = kn_vnumbers_add(&groups, key); /* KN_V_NONE never is a group: the key is below UINT64_MAX */
             above = key;
             if (number == KN_V_NONE) st = kn_fail_memory(err, ctx, "verifying");
         }
         g->of_row[row] = number;
         if (row % 65536 == 0 && kn_cancelled(ctx)) st = kn_fail_cancelled(err);
     }
-    g->count = f.count;
-    kn_free(f.keys);
-    kn_free(f.numbers);
+    g->count = groups.count;
+    kn_vnumbers_free(&groups);
     return st;
 }
 
@@ -139,8 +93,8 @@ static kn_status count_rows(kn_vgroups *g, kn_context *ctx, int64_t rows, kn_err
 
 kn_status kn_vgroup(kn_vgroups *g, kn_context *ctx, int64_t rows, const kn_vkey *keys, int key_count, kn_error *err)
 {
-    *g = (kn_vgroups){0};
     packing *packed = kn_alloc_array(ctx, (size_t)key_count + 1, sizeof *packed);
+    *g = (kn_vgroups){0};
     g->of_row = kn_alloc_array_zero(ctx, (size_t)rows + 1, sizeof *g->of_row);
     kn_status st = packed && g->of_row ? KN_OK : kn_fail_memory(err, ctx, "verifying");
     for (int i = 0; st == KN_OK && i < key_count; i++) packed[i] = packing_of(&keys[i]);

@@ -1,6 +1,6 @@
 /* table/levels.c: was the whole column generalized to one level, and to which?
  *
- * A label may stand on several levels for different values. Which is meant can be told where all cells of a column fit one
+ * A label may stand on several levels for different values. Which is meant is known where all cells of a column fit one
  * level: the lowest that does is taken, or the one that the release claims, if it fits. The pairs of original and released
  * texts decide where there is a row map, otherwise the released texts alone.
  *
@@ -86,10 +86,10 @@ kn_status kn_verify_levels(kn_verifier *v, kn_error *err)
     KN_TRY(kn_parallel_for(v->ctx, v->quasi_count, 1, level_range, v, err));
     for (int i = 0; i < v->quasi_count; i++)
         if (v->quasi[i].unclaimed)
-            kn_vproblem(v, "column \"%s\": its cells are not those of level %d", v->quasi[i].attribute->name,
+            kn_vproblem(v->notes, "column \"%s\": its cells are not those of level %d", v->quasi[i].attribute->name,
                         v->options->levels[i]);
         else if (v->quasi[i].level < 0 && v->spec->method_given && is_full_domain(v))
-            kn_vproblem(v, "column \"%s\": its cells are not those of one level, which method %s shows",
+            kn_vproblem(v->notes, "column \"%s\": its cells are not those of one level, which method %s shows",
                         v->quasi[i].attribute->name, kn_method_name(v->spec->method));
     return KN_OK;
 }

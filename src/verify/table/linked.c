@@ -34,23 +34,22 @@ static bool repeats(const kn_verifier *v, const kn_vcopy *c)
 }
 
 /* Groups of original rows by up to two columns; rows that are left out are in none. */
-static kn_status group_originals(kn_verifier *v, kn_vgroups *g, const uint32_t *taken, const kn_vkey *keys, int count,
-                                 kn_error *err)
+static kn_status group_originals(kn_verifier *v, kn_vgroups *g, const kn_vkey *keys, int count, kn_error *err)
 {
-    kn_vkey all[3] = {{.direct = taken}};
+    kn_vkey all[3] = {{.omit = v->dropped}};
     for (int i = 0; i < count; i++) all[i + 1] = keys[i];
     return kn_vgroup(g, v->ctx, v->original->rows, all, count + 1, err);
 }
 
 /* Does the pseudonym's column stand for the persons, each for another one? */
-static kn_status same_persons(kn_verifier *v, const kn_vcopy *c, const uint32_t *taken, bool *same, kn_error *err)
+static kn_status same_persons(kn_verifier *v, const kn_vcopy *c, bool *same, kn_error *err)
 {
     kn_vkey    keys[2] = {{.column = v->entity, .translate = v->entities.of_original},
                           {.column = c->original, .translate = c->domain.of_original}};
     kn_vgroups person = {0}, other = {0}, both = {0};
-    kn_status  st = group_originals(v, &person, taken, keys, 1, err);
-    if (st == KN_OK) st = group_originals(v, &other, taken, keys + 1, 1, err);
-    if (st == KN_OK) st = group_originals(v, &both, taken, keys, 2, err);
+    kn_status  st = group_originals(v, &person, keys, 1, err);
+    if (st == KN_OK) st = group_originals(v, &other, keys + 1, 1, err);
+    if (st == KN_OK) st = group_originals(v, &both, keys, 2, err);
     *same = person.count == both.count && other.count == both.count;
     kn_vgroups_free(&person);
     kn_vgroups_free(&other);
@@ -76,12 +75,12 @@ static bool is_of_person(const kn_verifier *v, const kn_vgroups *persons, const 
 }
 
 /* Do copied columns show whose rows belong together? */
-static kn_status columns_tell(kn_verifier *v, const uint32_t *taken, bool *out, kn_error *err)
+static kn_status columns_link(kn_verifier *v, bool *out, kn_error *err)
 {
     kn_vgroups persons = {0};
     kn_vkey    person = {.column = v->entity, .translate = v->entities.of_original};
     bool       several = false;
-    KN_TRY(group_originals(v, &persons, taken, &person, 1, err));
+    KN_TRY(group_originals(v, &persons, &person, 1, err));
     *out = false;
     for (uint32_t p = 0; p < persons.count; p++) several = several || persons.rows[p] > 1;
     for (int i = 0; i < v->copy_count && several && !*out; i++)
@@ -100,32 +99,10 @@ static void refuse_models(kn_verifier *v)
             kind == KN_MODEL_ALPHA_K || kind == KN_MODEL_DISTINCT || kind == KN_MODEL_ENTROPY ||
             kind == KN_MODEL_RECURSIVE)
             continue;
-        kn_vproblem(v, "%s cannot be promised where a person's rows stay linked", kn_model_name(kind));
+        kn_vproblem(v->notes, "%s cannot be promised where a person's rows stay linked", kn_model_name(kind));
     }
     if (v->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE)
-        kn_vproblem(v, "suppressed: keep-sensitive cannot be promised where a person's rows stay linked");
-}
-
-static kn_status find_with(kn_verifier *v, const uint32_t *taken, kn_error *err)
-{
-    const kn_vcopy *link = NULL;
-    for (int i = 0; i < v->copy_count; i++) {
-        const kn_vcopy *c = &v->copies[i];
-        if (!c->pseudonym || !repeats(v, c)) continue;
-        if (link)
-            kn_vproblem(v, "columns \"%s\" and \"%s\" both link rows; what a person shows cannot be judged",
-                        link->attribute->name, c->attribute->name);
-        link = c;
-    }
-    bool same = true;
-    v->linked = link != NULL;
-    if (link && v->entity && v->entity_release != link->release) KN_TRY(same_persons(v, link, taken, &same, err));
-    if (!same)
-        kn_vproblem(v, "column \"%s\" links rows otherwise than the persons' column does", link->attribute->name);
-    if (link && !v->entity_release) v->entity_release = link->release;
-    if (!v->linked) KN_TRY(columns_tell(v, taken, &v->linked, err));
-    if (v->linked) refuse_models(v);
-    return KN_OK;
+        kn_vproblem(v->notes, "suppressed: keep-sensitive cannot be promised where a person's rows stay linked");
 }
 
 const kn_attribute *kn_verify_link_column(const kn_verifier *v)
@@ -137,22 +114,34 @@ const kn_attribute *kn_verify_link_column(const kn_verifier *v)
 
 kn_status kn_verify_find_links(kn_verifier *v, kn_error *err)
 {
+    const kn_vcopy *link = NULL;
     if (!v->entity) return KN_OK;
-    uint32_t *taken = kn_alloc_array_zero(v->ctx, (size_t)v->original->rows + 1, sizeof *taken);
-    if (!taken) return kn_fail_memory(err, v->ctx, WHAT);
-    for (int64_t row = 0; v->dropped && row < v->original->rows; row++)
-        if (v->dropped[row]) taken[row] = KN_V_NONE;
-    kn_status st = find_with(v, taken, err);
-    kn_free(taken);
-    return st;
+    for (int i = 0; i < v->copy_count; i++) {
+        const kn_vcopy *c = &v->copies[i];
+        if (!c->pseudonym || !repeats(v, c)) continue;
+        if (link)
+            kn_vproblem(v->notes, "columns \"%s\" and \"%s\" both link rows; what a person shows cannot be judged",
+                        link->attribute->name, c->attribute->name);
+        link = c;
+    }
+    bool same = true;
+    v->linked = link != NULL;
+    if (link && v->entity_release != link->release) KN_TRY(same_persons(v, link, &same, err));
+    if (!same)
+        kn_vproblem(v->notes, "column \"%s\" links rows otherwise than the persons' column does",
+                    link->attribute->name);
+    if (link && !v->entity_release) v->entity_release = link->release;
+    if (!v->linked) KN_TRY(columns_link(v, &v->linked, err));
+    if (v->linked) refuse_models(v);
+    return KN_OK;
 }
 
 /* ---- Signatures ---- */
 
-/* A class in which a person has rows. */
 typedef struct linking {
     kn_verifier    *v;
     kn_vlinked     *out;
+    kn_arena        room;
     kn_vgroups      persons, pairs; /* of released rows; pairs: by person and class      */
     kn_sort_record *order;          /* pairs by person, then class                        */
     uint32_t       *place;          /* per pair: which of its person's classes it is      */
@@ -164,32 +153,24 @@ typedef struct linking {
 static kn_status group_released(linking *l, const kn_vkey *person, kn_error *err)
 {
     kn_verifier *v = l->v;
-    int64_t      rows = v->release->rows;
-    uint32_t    *shown = kn_alloc_array_zero(v->ctx, (size_t)rows + 1, sizeof *shown);
-    if (!shown) return kn_fail_memory(err, v->ctx, WHAT);
-    for (int64_t row = 0; row < rows; row++)
-        if (v->starred[row]) shown[row] = KN_V_NONE;
-    kn_vkey   keys[3] = {{.direct = shown}, *person, {.direct = v->classes.of_row}};
-    kn_status st = kn_vgroup(&l->persons, v->ctx, rows, keys, 2, err);
-    if (st == KN_OK) st = kn_vgroup(&l->pairs, v->ctx, rows, keys, 3, err);
-    kn_free(shown);
-    return st;
+    kn_vkey      keys[3] = {{.omit = v->starred}, *person, {.direct = v->classes.of_row}};
+    KN_TRY(kn_vgroup(&l->persons, v->ctx, v->release->rows, keys, 2, err));
+    return kn_vgroup(&l->pairs, v->ctx, v->release->rows, keys, 3, err);
 }
 
 static kn_status sort_pairs(linking *l, kn_error *err)
 {
-    kn_context *ctx = l->v->ctx;
-    size_t      pairs = (size_t)l->pairs.count;
-    l->order = kn_alloc_array(ctx, pairs + 1, sizeof *l->order);
-    l->place = kn_alloc_array(ctx, pairs + 1, sizeof *l->place);
-    l->bytes = kn_alloc_array(ctx, 2 * (pairs + 1), sizeof *l->bytes);
-    l->signature = kn_alloc_array(ctx, (size_t)l->persons.count + 1, sizeof *l->signature);
-    if (!l->order || !l->place || !l->bytes || !l->signature) return kn_fail_memory(err, l->v->ctx, WHAT);
+    size_t pairs = (size_t)l->pairs.count;
+    l->order = kn_arena_array(&l->room, pairs + 1, sizeof *l->order);
+    l->place = kn_arena_array(&l->room, pairs + 1, sizeof *l->place);
+    l->bytes = kn_arena_array(&l->room, 2 * (pairs + 1), sizeof *l->bytes);
+    l->signature = kn_arena_array(&l->room, (size_t)l->persons.count + 1, sizeof *l->signature);
+    if (l->room.failed) return kn_fail_memory(err, l->v->ctx, WHAT);
     for (uint32_t i = 0; i < l->pairs.count; i++) {
         int64_t row = l->pairs.first[i];
         l->order[i] = (kn_sort_record){(uint64_t)l->persons.of_row[row] << 32 | l->v->classes.of_row[row], i};
     }
-    return kn_sort_records(ctx, l->order, pairs, NULL, NULL, err);
+    return kn_sort_records(l->v->ctx, l->order, pairs, NULL, NULL, err);
 }
 
 /* Numbers signatures as they first appear; counts the positions of each. */
@@ -197,9 +178,9 @@ static kn_status number_signatures(linking *l, kn_error *err)
 {
     kn_vlinked *out = l->out;
     size_t      persons = (size_t)l->persons.count;
-    out->persons = kn_alloc_array_zero(l->v->ctx, persons + 1, sizeof *out->persons);
-    out->starts = kn_alloc_array_zero(l->v->ctx, persons + 2, sizeof *out->starts);
-    if (!out->persons || !out->starts) return kn_fail_memory(err, l->v->ctx, WHAT);
+    out->persons = kn_arena_array_zero(&out->room, persons + 1, sizeof *out->persons);
+    out->starts = kn_arena_array_zero(&out->room, persons + 2, sizeof *out->starts);
+    if (out->room.failed) return kn_fail_memory(err, l->v->ctx, WHAT);
     for (size_t at = 0, end; at < l->pairs.count; at = end) {
         uint64_t person = l->order[at].key >> 32;
         size_t   n = 0;
@@ -226,11 +207,11 @@ static kn_status fill_positions(linking *l, kn_error *err)
     int64_t     rows = l->v->release->rows, count = out->starts[out->signatures];
     if (count >= (int64_t)KN_V_MISSING) return kn_fail(err, KN_USAGE, "verify: too many different persons");
     p->count = (uint32_t)count;
-    p->of_row = kn_alloc_array(l->v->ctx, (size_t)rows + 1, sizeof *p->of_row);
-    p->rows = kn_alloc_array_zero(l->v->ctx, (size_t)count + 1, sizeof *p->rows);
-    p->first = kn_alloc_array_zero(l->v->ctx, (size_t)count + 1, sizeof *p->first);
-    out->signature_of = kn_alloc_array(l->v->ctx, (size_t)count + 1, sizeof *out->signature_of);
-    if (!p->of_row || !p->rows || !p->first || !out->signature_of) return kn_fail_memory(err, l->v->ctx, WHAT);
+    p->of_row = kn_arena_array(&out->room, (size_t)rows + 1, sizeof *p->of_row);
+    p->rows = kn_arena_array_zero(&out->room, (size_t)count + 1, sizeof *p->rows);
+    p->first = kn_arena_array_zero(&out->room, (size_t)count + 1, sizeof *p->first);
+    out->signature_of = kn_arena_array(&out->room, (size_t)count + 1, sizeof *out->signature_of);
+    if (out->room.failed) return kn_fail_memory(err, l->v->ctx, WHAT);
     for (int64_t s = 0; s < out->signatures; s++)
         for (int64_t at = out->starts[s]; at < out->starts[s + 1]; at++) out->signature_of[at] = (uint32_t)s;
     for (int64_t row = 0; row < rows; row++) {
@@ -244,19 +225,10 @@ static kn_status fill_positions(linking *l, kn_error *err)
     return KN_OK;
 }
 
-void kn_vlinked_free(kn_vlinked *linked)
-{
-    kn_vgroups_free(&linked->positions);
-    kn_free(linked->persons);
-    kn_free(linked->starts);
-    kn_free(linked->signature_of);
-    *linked = (kn_vlinked){0};
-}
-
 kn_status kn_vlinked_make(kn_vlinked *out, kn_verifier *v, const kn_vkey *person, kn_error *err)
 {
-    linking l = {.v = v, .out = out};
-    *out = (kn_vlinked){0};
+    linking l = {.v = v, .out = out, .room = {.ctx = v->ctx}};
+    *out = (kn_vlinked){.room = {.ctx = v->ctx}};
     kn_texts_init(&l.known, v->ctx);
     kn_status st = group_released(&l, person, err);
     if (st == KN_OK) st = sort_pairs(&l, err);
@@ -265,10 +237,7 @@ kn_status kn_vlinked_make(kn_vlinked *out, kn_verifier *v, const kn_vkey *person
     kn_texts_free(&l.known);
     kn_vgroups_free(&l.persons);
     kn_vgroups_free(&l.pairs);
-    kn_free(l.order);
-    kn_free(l.place);
-    kn_free(l.bytes);
-    kn_free(l.signature);
+    kn_arena_free(&l.room);
     return st;
 }
 
@@ -313,10 +282,11 @@ kn_status kn_vlinked_whole(kn_verifier *v, kn_error *err)
     size_t          count = (size_t)v->entities.count + 2;
     for (int i = 0; i < v->copy_count; i++)
         if (v->copies[i].pseudonym && v->copies[i].original == v->entity) link = &v->copies[i];
-    int64_t *there = kn_alloc_array_zero(v->ctx, count, sizeof *there);
-    int64_t *shown = kn_alloc_array_zero(v->ctx, count, sizeof *shown);
-    int64_t *first = kn_alloc_array_zero(v->ctx, count, sizeof *first);
-    bool     ok = there && shown && first;
+    kn_arena room = {.ctx = v->ctx};
+    int64_t *there = kn_arena_array_zero(&room, count, sizeof *there);
+    int64_t *shown = kn_arena_array_zero(&room, count, sizeof *shown);
+    int64_t *first = kn_arena_array_zero(&room, count, sizeof *first);
+    bool     ok = !room.failed;
     for (int64_t row = 0; ok && row < v->original->rows; row++) {
         uint32_t p = v->entities.of_original[kn_vcode(v->entity, row)];
         if (!v->dropped || !v->dropped[row]) there[p == KN_V_MISSING ? v->entities.count : p]++;
@@ -333,12 +303,10 @@ kn_status kn_vlinked_whole(kn_verifier *v, kn_error *err)
         if (parted++ == 0 || first[p] < where) where = first[p];
     }
     if (parted > 0)
-        kn_vproblem(v,
+        kn_vproblem(v->notes,
                     "%" PRId64 " person%s shown with some of their rows only, such as that of row %" PRId64
                     "; where rows stay linked a person is suppressed whole",
                     parted, parted == 1 ? " is" : "s are", where + 1);
-    kn_free(there);
-    kn_free(shown);
-    kn_free(first);
+    kn_arena_free(&room);
     return ok ? KN_OK : kn_fail_memory(err, v->ctx, WHAT);
 }

@@ -26,7 +26,8 @@ static kn_status check_map(kn_verifier *v, int64_t count, kn_error *err)
 {
     v->map_ok = count == v->release->rows;
     if (!v->map_ok)
-        kn_vproblem(v, "the row map has %" PRId64 " entries for %" PRId64 " released rows", count, v->release->rows);
+        kn_vproblem(v->notes, "the row map has %" PRId64 " entries for %" PRId64 " released rows", count,
+                    v->release->rows);
     uint64_t *used = kn_alloc_array_zero(v->ctx, kn_bitset_words((size_t)v->original->rows) + 1, sizeof *used);
     if (!used) return kn_fail_memory(err, v->ctx, WHAT);
     int64_t wrong = 0, twice = 0, left_out = 0;
@@ -43,7 +44,7 @@ static kn_status check_map(kn_verifier *v, int64_t count, kn_error *err)
         if (!counter) continue;
         v->map_ok = false;
         if (++*counter > SHOWN) continue;
-        kn_vproblem(v, "row %" PRId64 ": the row map %s", row + 1,
+        kn_vproblem(v->notes, "row %" PRId64 ": the row map %s", row + 1,
                     counter == &wrong   ? "names a row that the original does not have"
                     : counter == &twice ? "names a row of the original that an earlier row has already"
                                         : "names a row that must be left out, since a quasi-identifier is missing");
@@ -64,52 +65,22 @@ typedef struct finding {
 
 /* Pairs that were judged: 1 good, 2 bad, 0 not yet. */
 typedef struct pairs {
-    kn_context *ctx;
-    uint8_t    *dense; /* per original text and released text */
-    uint64_t   *keys;  /* pair × 4 + state + 1 in `states`     */
-    uint8_t    *states;
-    size_t      mask, used;
+    kn_vnumbers numbers; /* where there are too many for a byte each: those that occur */
+    uint8_t    *states;  /* per number, or per original text and released text         */
+    size_t      capacity;
+    bool        dense;
 } pairs;
 
-static bool pairs_grow(pairs *p)
-{
-    if (p->keys && p->used * 2 < p->mask + 1) return true;
-    size_t    size = p->keys ? (p->mask + 1) * 2 : 4096;
-    uint64_t *keys = kn_alloc_array_zero(p->ctx, size, sizeof *keys);
-    uint8_t  *states = kn_alloc(p->ctx, size);
-    if (!keys || !states) {
-        kn_free(keys);
-        kn_free(states);
-        return false;
-    }
-    for (size_t i = 0; p->keys && i <= p->mask; i++) {
-        if (!p->keys[i]) continue;
-        size_t at = kn_hash_word(p->keys[i]) & (size - 1);
-        while (keys[at]) at = (at + 1) & (size - 1);
-        keys[at] = p->keys[i];
-        states[at] = p->states[i];
-    }
-    kn_free(p->keys);
-    kn_free(p->states);
-    p->keys = keys;
-    p->states = states;
-    p->mask = size - 1;
-    return true;
-}
-
-/* Where the state of a pair is; NULL: memory is out. */
+/* Where the state of a pair is; NULL: out of memory. */
 static uint8_t *pairs_at(pairs *p, uint32_t original, uint32_t release, uint32_t releases)
 {
-    if (p->dense) return &p->dense[(size_t)original * releases + release];
-    if (!pairs_grow(p)) return NULL;
-    uint64_t key = ((uint64_t)original << 32 | release) + 1;
-    size_t   at = kn_hash_word(key) & p->mask;
-    for (; p->keys[at]; at = (at + 1) & p->mask)
-        if (p->keys[at] == key) return &p->states[at];
-    p->keys[at] = key;
-    p->states[at] = 0;
-    p->used++;
-    return &p->states[at];
+    if (p->dense) return &p->states[(size_t)original * releases + release];
+    uint32_t known = p->numbers.count, number = kn_vnumbers_add(&p->numbers, (uint64_t)original << 32 | release);
+    void    *states = p->states;
+    if (number == KN_V_NONE || !kn_grow(p->numbers.ctx, &states, &p->capacity, (size_t)known + 1, 1)) return NULL;
+    p->states = states;
+    if (number == known) p->states[number] = 0;
+    return &p->states[number];
 }
 
 static void note(finding *f, int64_t row)
@@ -132,37 +103,26 @@ static uint8_t judge(kn_vquasi *q, uint32_t o, uint32_t r)
 
 static kn_status check_quasi(kn_verifier *v, kn_vquasi *q, finding *f, kn_error *err)
 {
-    pairs     p = {.ctx = v->ctx};
-    uint32_t  releases = q->release->count;
-    kn_status st = KN_OK;
-    size_t    all = (size_t)q->original->count * releases;
-    if (all <= DENSE_PAIRS) {
-        p.dense = kn_alloc_zero(v->ctx, all + 1);
-        if (!p.dense) return kn_fail_memory(err, v->ctx, WHAT);
-    }
+    uint32_t releases = q->release->count;
+    size_t   all = (size_t)q->original->count * releases;
+    pairs    p = {.numbers = {.ctx = v->ctx}, .dense = all <= DENSE_PAIRS};
     q->text_levels = kn_alloc_array(v->ctx, (size_t)releases + 1, 4 * sizeof *q->text_levels);
-    if (!q->text_levels) {
-        kn_free(p.dense);
-        return kn_fail_memory(err, v->ctx, WHAT);
-    }
+    if (p.dense) p.states = kn_alloc_zero(v->ctx, all + 1);
+    bool good = q->text_levels && (p.states || !p.dense);
     memset(q->levels, 0xff, sizeof q->levels);
-    memset(q->text_levels, 0xff, ((size_t)releases + 1) * 4 * sizeof *q->text_levels);
-    for (int64_t row = 0; row < v->release->rows; row++) {
+    if (good) memset(q->text_levels, 0xff, ((size_t)releases + 1) * 4 * sizeof *q->text_levels);
+    for (int64_t row = 0; good && row < v->release->rows; row++) {
         if (v->starred[row]) continue;
         uint32_t o = kn_vcode(q->original, v->map[row]), r = kn_vcode(q->release, row);
         uint8_t *state = pairs_at(&p, o, r, releases);
-        if (!state) {
-            st = kn_fail_memory(err, v->ctx, WHAT);
-            break;
-        }
-        if (*state == 0) *state = judge(q, o, r);
-        if (*state == 2) note(f, row);
+        good = state != NULL;
+        if (state && *state == 0) *state = judge(q, o, r);
+        if (state && *state == 2) note(f, row);
     }
-    q->levels_known = st == KN_OK;
-    kn_free(p.dense);
-    kn_free(p.keys);
+    q->levels_known = good;
+    kn_vnumbers_free(&p.numbers);
     kn_free(p.states);
-    return st;
+    return good ? KN_OK : kn_fail_memory(err, v->ctx, WHAT);
 }
 
 /* Is this row's cell of a copied column hidden on purpose? */
@@ -185,16 +145,11 @@ static void check_copy(kn_verifier *v, const kn_vcopy *c, finding *f)
 /* One pseudonym per identifier and the other way round; a missing identifier stays missing. */
 static kn_status check_pseudonym(kn_verifier *v, const kn_vcopy *c, finding *f, kn_error *err)
 {
-    uint32_t *of_value = kn_alloc_array(v->ctx, (size_t)c->domain.count + 1, sizeof *of_value);
-    uint32_t *of_text = kn_alloc_array(v->ctx, (size_t)c->release->count + 1, sizeof *of_text);
-    if (!of_value || !of_text) {
-        kn_free(of_value);
-        kn_free(of_text);
-        return kn_fail_memory(err, v->ctx, WHAT);
-    }
-    memset(of_value, 0xff, ((size_t)c->domain.count + 1) * sizeof *of_value);
-    memset(of_text, 0xff, ((size_t)c->release->count + 1) * sizeof *of_text);
-    for (int64_t row = 0; row < v->release->rows; row++) {
+    kn_arena  room = {.ctx = v->ctx};
+    uint32_t *of_value = kn_varray_none(&room, (size_t)c->domain.count + 1);
+    uint32_t *of_text = kn_varray_none(&room, (size_t)c->release->count + 1);
+    bool      good = !room.failed;
+    for (int64_t row = 0; good && row < v->release->rows; row++) {
         if (v->starred[row]) continue;
         uint32_t value = c->domain.of_original[kn_vcode(c->original, v->map[row])], r = kn_vcode(c->release, row);
         bool     missing = c->of_release[r] == KN_V_MISSING;
@@ -209,9 +164,8 @@ static kn_status check_pseudonym(kn_verifier *v, const kn_vcopy *c, finding *f, 
         if (f->undone_count < SHOWN) f->undone[f->undone_count] = row;
         f->undone_count++;
     }
-    kn_free(of_value);
-    kn_free(of_text);
-    return KN_OK;
+    kn_arena_free(&room);
+    return good ? KN_OK : kn_fail_memory(err, v->ctx, WHAT);
 }
 
 typedef struct columns {
@@ -239,11 +193,11 @@ static kn_status check_range(void *arg, int64_t begin, int64_t end, int worker, 
     return KN_OK;
 }
 
-static void tell(kn_verifier *v, const char *column, const int64_t *rows, int64_t count, const char *what)
+static void report_all(kn_verifier *v, const char *column, const int64_t *rows, int64_t count, const char *what)
 {
     for (int64_t i = 0; i < count && i < SHOWN; i++)
-        kn_vproblem(v, "row %" PRId64 ", column \"%s\": %s", rows[i] + 1, column, what);
-    if (count > SHOWN) kn_vproblem(v, "column \"%s\": the same in %" PRId64 " more rows", column, count - SHOWN);
+        kn_vproblem(v->notes, "row %" PRId64 ", column \"%s\": %s", rows[i] + 1, column, what);
+    if (count > SHOWN) kn_vproblem(v->notes, "column \"%s\": the same in %" PRId64 " more rows", column, count - SHOWN);
 }
 
 kn_status kn_verify_map(kn_verifier *v, kn_error *err)
@@ -252,7 +206,7 @@ kn_status kn_verify_map(kn_verifier *v, kn_error *err)
     KN_TRY(kn_vrowmap_take(&v->map, &count, v->ctx, v->options->map, v->options->map_count, v->options->map_path, "row",
                            err));
     KN_TRY(check_map(v, count, err));
-    v->report->base.assignment = KN_ASSIGNMENT_REFUTED;
+    v->report->assignment = KN_ASSIGNMENT_REFUTED;
     if (!v->map_ok) return KN_OK;
     int      all = v->quasi_count + v->copy_count;
     finding *findings = kn_alloc_array_zero(v->ctx, (size_t)all + 1, sizeof *findings);
@@ -265,13 +219,13 @@ kn_status kn_verify_map(kn_verifier *v, kn_error *err)
         const char     *name = copy ? copy->attribute->name : v->quasi[i].attribute->name;
         const finding  *f = &findings[i];
         good = good && f->count == 0 && f->undone_count == 0;
-        tell(v, name, f->rows, f->count,
-             !copy             ? "the cell does not stand for the original's value"
-             : copy->pseudonym ? "one identifier has two pseudonyms"
-                               : "the cell is not the original's");
-        tell(v, name, f->undone, f->undone_count, "one pseudonym stands for two identifiers");
+        report_all(v, name, f->rows, f->count,
+                   !copy             ? "the cell does not stand for the original's value"
+                   : copy->pseudonym ? "one identifier has two pseudonyms"
+                                     : "the cell is not the original's");
+        report_all(v, name, f->undone, f->undone_count, "one pseudonym stands for two identifiers");
     }
-    if (st == KN_OK && good) v->report->base.assignment = KN_ASSIGNMENT_PROVED;
+    if (st == KN_OK && good) v->report->assignment = KN_ASSIGNMENT_PROVED;
     kn_free(findings);
     return st;
 }

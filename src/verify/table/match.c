@@ -5,7 +5,7 @@
  * every original has at most one possible image (full-domain releases) counting decides; otherwise a maximum flow does
  * (flow.c). Nothing is assumed of the release: cells may overlap, and a value may have many images.
  *
- * A pseudonym is one more cell to compare where its key can be read, or tells nothing where identifiers and pseudonyms are
+ * A pseudonym is one more cell to compare where its key can be read, or says nothing where identifiers and pseudonyms are
  * all different; otherwise the answer is "undecided", as it is where the work limit ends the search.
  *
  * Cost: groupings of both files, one search per distinct original (cover.c), the flow.
@@ -92,12 +92,6 @@ static kn_status undo_pseudonyms(matching *m, kn_vcopy *c, const unsigned char k
     return ok ? KN_OK : kn_fail_memory(err, m->v->ctx, WHAT);
 }
 
-/* Is every row's cell in this column different? */
-static bool all_different(const kn_vcolumn *column, int64_t rows)
-{
-    return column->count == rows;
-}
-
 /* Can this pseudonym be compared? Otherwise it is either free or leaves the answer open. */
 static kn_status use_pseudonym(matching *m, kn_vcopy *c, bool *compare, kn_error *err)
 {
@@ -106,10 +100,10 @@ static kn_status use_pseudonym(matching *m, kn_vcopy *c, bool *compare, kn_error
     kn_status st = *compare ? undo_pseudonyms(m, c, key, err) : KN_OK;
     sodium_memzero(key, sizeof key);
     if (*compare || st != KN_OK) return st;
-    if (all_different(c->original, m->v->original->rows) && all_different(c->release, m->v->release->rows))
-        return KN_OK;
+    bool different = c->original->count == m->v->original->rows && c->release->count == m->v->release->rows;
+    if (different) return KN_OK; /* every row has another one, in both files */
     m->undecided = true;
-    kn_vopen(m->v, "column \"%s\": whether the pseudonyms fit cannot be told without the row map or the key",
+    kn_vopen(m->v->notes, "column \"%s\": whether the pseudonyms fit cannot be decided without the row map or the key",
              c->attribute->name);
     return KN_OK;
 }
@@ -188,9 +182,9 @@ static kn_status group_both(matching *m, kn_error *err)
 static kn_status sort_both(matching *m, kn_error *err)
 {
     kn_verifier *v = m->v;
-    m->by_part = kn_alloc_array(v->ctx, (size_t)m->originals.count + 1, sizeof *m->by_part);
-    m->wanted = kn_alloc_array(v->ctx, (size_t)m->released.count + 1, sizeof *m->wanted);
-    if (!m->by_part || !m->wanted) return kn_fail_memory(err, m->v->ctx, WHAT);
+    m->by_part = kn_arena_array(&m->cover.room, (size_t)m->originals.count + 1, sizeof *m->by_part);
+    m->wanted = kn_arena_array(&m->cover.room, (size_t)m->released.count + 1, sizeof *m->wanted);
+    if (m->cover.room.failed) return kn_fail_memory(err, m->v->ctx, WHAT);
     for (uint32_t g = 0; g < m->originals.count; g++)
         m->by_part[g] = (kn_sort_record){m->part[m->originals.first[g]], g};
     for (uint32_t g = 0; g < m->released.count; g++) {
@@ -207,14 +201,8 @@ static kn_status sort_both(matching *m, kn_error *err)
 static bool add_edge(void *arg, uint32_t class_number)
 {
     matching *m = arg;
-    size_t    low = m->first, high = m->last;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if ((uint32_t)m->wanted[middle].key < class_number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint64_t  key = m->wanted[m->first].key >> 32 << 32 | class_number;
+    size_t    low = m->first + kn_vsorted_find(m->wanted + m->first, m->last - m->first, key);
     if (++m->work > m->work_limit) return false;
     if (low == m->last || (uint32_t)m->wanted[low].key != class_number) return true;
     void *released = m->edge_released, *original = m->edge_original;
@@ -374,31 +362,31 @@ static kn_status match_sensitive(matching *m, kn_error *err)
 
 /* ---- All of it ---- */
 
-static void tell(matching *m)
+static void report_all(matching *m)
 {
     kn_verifier *v = m->v;
     if (m->missing > 0) {
-        v->report->base.assignment = KN_ASSIGNMENT_REFUTED;
-        kn_vproblem(v,
+        v->report->assignment = KN_ASSIGNMENT_REFUTED;
+        kn_vproblem(v->notes,
                     "%" PRId64 " released row%s cannot come from the original: no original with the same sensitive and "
                     "kept cells is left for %s; such as row %" PRId64,
                     m->missing, m->missing == 1 ? "" : "s", m->missing == 1 ? "it" : "them", m->missing_row + 1);
     } else if (m->undecided) {
-        v->report->base.assignment = KN_ASSIGNMENT_UNDECIDED;
+        v->report->assignment = KN_ASSIGNMENT_UNDECIDED;
         if (m->work > m->work_limit)
-            kn_vopen(v,
+            kn_vopen(v->notes,
                      "whether every released row has an original of its own: %" PRId64
                      " steps were not enough; give the row map (--map)",
                      m->work_limit);
     } else {
-        v->report->base.assignment = KN_ASSIGNMENT_PROVED;
+        v->report->assignment = KN_ASSIGNMENT_PROVED;
     }
 }
 
 kn_status kn_verify_match(kn_verifier *v, kn_error *err)
 {
     matching m = {.v = v, .work_limit = v->options->work_limit > 0 ? v->options->work_limit : WORK_LIMIT};
-    v->report->base.assignment = KN_ASSIGNMENT_UNDECIDED;
+    v->report->assignment = KN_ASSIGNMENT_UNDECIDED;
     kn_status st = kn_vcover_make(&m.cover, v, false, err);
     if (st == KN_OK) st = make_parts(&m, err);
     if (st == KN_OK) miss_rows(&m);
@@ -407,14 +395,12 @@ kn_status kn_verify_match(kn_verifier *v, kn_error *err)
     if (st == KN_OK) st = match_all(&m, err);
     bool keep = v->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE;
     if (st == KN_OK && keep && v->star_rows > 0 && m.missing == 0) st = match_sensitive(&m, err);
-    if (st == KN_OK) tell(&m);
+    if (st == KN_OK) report_all(&m);
     kn_free(m.part);
-    kn_free(m.by_part);
-    kn_free(m.wanted);
     kn_free(m.edge_released);
     kn_free(m.edge_original);
     kn_vgroups_free(&m.originals);
     kn_vgroups_free(&m.released);
-    kn_vcover_free(&m.cover);
+    kn_arena_free(&m.cover.room);
     return st;
 }

@@ -2,7 +2,7 @@
  *
  * Each distinct text of a quasi-identifier gets its cost once, times the rows that show it; suppressed rows cost everything.
  * Where one label stands on several levels the level is the one that fits all cells of the column (levels.c);
- * without such a level it is told from the originals that are shown so, and where that leaves a choice that matters the
+ * without such a level it is derived from the originals that are shown so, and where that leaves a choice that matters the
  * figure is NAN. Logarithms are rounded to 2^-52 and added up as whole numbers, so that what was not touched loses exactly
  * nothing.
  *
@@ -31,6 +31,7 @@ typedef struct column {
     kn_i128          logs;
     uint32_t        *first_node; /* per label, and the next one per node                       */
     uint32_t        *next_node;
+    kn_arena         room;
     bool             unreadable;
     bool             unclear_cover, unclear_level; /* a label may be read in more than one way */
 } column;
@@ -46,7 +47,6 @@ static kn_i128 log_units(int64_t rows)
 static void place_labels(column *c)
 {
     const kn_vtree *t = c->q->tree;
-    memset(c->node_of_label, 0xff, ((size_t)t->labels.count + 1) * sizeof *c->node_of_label);
     for (uint32_t node = t->nodes; node-- > 0;) {
         uint32_t *at = &c->node_of_label[t->label[node]];
         if (*at == KN_V_NONE || t->level[node] <= t->level[*at]) *at = node;
@@ -58,7 +58,7 @@ static void place_labels(column *c)
 }
 
 /* The node that a text means where the column was not generalized to one level: the lowest that bears the label and stands
- * for all originals that are shown so; what cannot be told between several is noted. */
+ * for all originals that are shown so; a choice between several is noted. */
 static uint32_t read_label(column *c, uint32_t text)
 {
     const kn_vquasi *q = c->q;
@@ -81,7 +81,6 @@ static uint32_t read_label(column *c, uint32_t text)
 static void list_nodes(column *c)
 {
     const kn_vtree *t = c->q->tree;
-    memset(c->first_node, 0xff, ((size_t)t->labels.count + 1) * sizeof *c->first_node);
     for (uint32_t level = t->height + 1; level-- > 0;)
         for (uint32_t node = t->nodes; node-- > 0;) {
             if (t->level[node] != level) continue;
@@ -207,15 +206,13 @@ static void count_rows(const kn_verifier *v, column *c)
 static kn_status measure_column(const kn_verifier *v, column *c, kn_error *err)
 {
     const kn_vquasi *q = c->q;
-    kn_context      *ctx = v->ctx;
-    c->value_rows = kn_alloc_array_zero(ctx, (size_t)q->domain.count + 1, sizeof *c->value_rows);
-    c->node_rows = kn_alloc_array_zero(ctx, (size_t)q->tree->nodes + 1, sizeof *c->node_rows);
-    c->node_of_label = kn_alloc_array(ctx, (size_t)q->tree->labels.count + 1, sizeof *c->node_of_label);
-    c->text_rows = kn_alloc_array_zero(ctx, (size_t)q->release->count + 1, sizeof *c->text_rows);
-    c->first_node = kn_alloc_array(ctx, (size_t)q->tree->labels.count + 1, sizeof *c->first_node);
-    c->next_node = kn_alloc_array(ctx, (size_t)q->tree->nodes + 1, sizeof *c->next_node);
-    if (!c->value_rows || !c->node_rows || !c->node_of_label || !c->text_rows || !c->first_node || !c->next_node)
-        return kn_fail_memory(err, v->ctx, WHAT);
+    c->value_rows = kn_arena_array_zero(&c->room, (size_t)q->domain.count + 1, sizeof *c->value_rows);
+    c->node_rows = kn_arena_array_zero(&c->room, (size_t)q->tree->nodes + 1, sizeof *c->node_rows);
+    c->node_of_label = kn_varray_none(&c->room, (size_t)q->tree->labels.count + 1);
+    c->text_rows = kn_arena_array_zero(&c->room, (size_t)q->release->count + 1, sizeof *c->text_rows);
+    c->first_node = kn_varray_none(&c->room, (size_t)q->tree->labels.count + 1);
+    c->next_node = kn_arena_array(&c->room, (size_t)q->tree->nodes + 1, sizeof *c->next_node);
+    if (c->room.failed) return kn_fail_memory(err, v->ctx, WHAT);
     count_rows(v, c);
     place_labels(c);
     if (q->level < 0) list_nodes(c);
@@ -224,16 +221,6 @@ static kn_status measure_column(const kn_verifier *v, column *c, kn_error *err)
     for (uint32_t value = 0; value <= q->domain.count; value++)
         c->logs -= log_units(c->value_rows[value]) * c->value_rows[value];
     return KN_OK;
-}
-
-static void column_free(column *c)
-{
-    kn_free(c->value_rows);
-    kn_free(c->node_rows);
-    kn_free(c->node_of_label);
-    kn_free(c->text_rows);
-    kn_free(c->first_node);
-    kn_free(c->next_node);
 }
 
 /* ---- All of them ---- */
@@ -269,61 +256,48 @@ static void class_metrics(const kn_verifier *v, double *metrics)
             (double)((long double)shown / ((long double)v->class_count * (long double)kn_v_requested_k(v->spec)));
 }
 
-/* The originals that are not shown, by their own values; the row map says which. */
-static kn_status mark_shown(const kn_verifier *v, uint32_t *out, kn_error *err)
+/* Per text of the original: its value, or (`node`) the node that stands for it at the column's level. */
+static uint32_t *parts_of(kn_arena *room, const kn_vquasi *q, bool node)
 {
-    (void)err;
-    for (int64_t row = 0; row < v->release->rows; row++)
-        if (!v->starred[row]) out[v->map[row]] = KN_V_NONE;
-    return KN_OK;
+    const kn_vtree *t = q->tree;
+    uint32_t       *parts = kn_arena_array(room, (size_t)q->original->count + 1, sizeof *parts);
+    for (uint32_t text = 0; parts && text < q->original->count; text++) {
+        uint32_t value = q->domain.of_original[text];
+        bool     top = node && q->level == (int)t->height;
+        parts[text] = top ? 0 : value;
+        if (node && !top && value < KN_V_MISSING)
+            parts[text] = t->paths[(size_t)t->leaf_of_value[value] * (t->height + 1) + (size_t)q->level];
+    }
+    return parts;
 }
 
 /* dm_star: the classes that the suppressed rows would be in. With a level per column all classes of that node; otherwise
  * the suppressed rows by their own values. */
 static kn_status star_metric(const kn_verifier *v, double *out, kn_error *err)
 {
-    bool      node = true;
-    int       n = 0;
-    kn_status st = KN_OK;
+    bool       node = true;
+    kn_arena   room = {.ctx = v->ctx};
+    kn_vgroups g = {0};
     for (int i = 0; i < v->quasi_count; i++) node = node && v->quasi[i].level >= 0;
     if (!node && !v->map_ok) return KN_OK;
-    kn_vkey   *keys = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 1, sizeof *keys);
-    uint32_t **parts = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 1, sizeof *parts);
-    uint32_t  *skip = kn_alloc_array_zero(v->ctx, (size_t)v->original->rows + 1, sizeof *skip);
-    if (!keys || !parts || !skip) st = kn_fail_memory(err, v->ctx, WHAT);
-    for (int64_t row = 0; st == KN_OK && v->dropped && row < v->original->rows; row++)
-        if (v->dropped[row]) skip[row] = KN_V_NONE;
-    if (st == KN_OK && !node) st = mark_shown(v, skip, err);
-    if (st == KN_OK) keys[n++].direct = skip;
-    for (int i = 0; st == KN_OK && i < v->quasi_count; i++) {
+    kn_vkey *keys = kn_arena_array_zero(&room, (size_t)v->quasi_count + 1, sizeof *keys);
+    bool    *omit = kn_arena_array_zero(&room, (size_t)v->original->rows + 1, sizeof *omit);
+    for (int64_t row = 0; omit && v->dropped && row < v->original->rows; row++) omit[row] = v->dropped[row];
+    for (int64_t row = 0; omit && !node && row < v->release->rows; row++) /* shown: the row map says which */
+        if (!v->starred[row]) omit[v->map[row]] = true;
+    if (keys) keys[0].omit = omit;
+    for (int i = 0; i < v->quasi_count && !room.failed; i++) {
         const kn_vquasi *q = &v->quasi[i];
-        parts[i] = kn_alloc_array(v->ctx, (size_t)q->original->count + 1, sizeof **parts);
-        if (!parts[i]) {
-            st = kn_fail_memory(err, v->ctx, WHAT);
-            break;
-        }
-        for (uint32_t text = 0; text < q->original->count; text++) {
-            uint32_t value = q->domain.of_original[text];
-            bool     top = node && v->quasi[i].level == (int)q->tree->height;
-            parts[i][text] = value;
-            if (top) parts[i][text] = 0;
-            if (node && !top && value < KN_V_MISSING)
-                parts[i][text] = q->tree->paths[(size_t)q->tree->leaf_of_value[value] * (q->tree->height + 1) +
-                                                (size_t)v->quasi[i].level];
-        }
-        keys[n++] = (kn_vkey){.column = q->original, .translate = parts[i]};
+        keys[i + 1] = (kn_vkey){.column = q->original, .translate = parts_of(&room, q, node)};
     }
-    kn_vgroups g = {0};
-    if (st == KN_OK) st = kn_vgroup(&g, v->ctx, v->original->rows, keys, n, err);
-    kn_u128 squares = 0;
+    kn_status st = room.failed ? kn_fail_memory(err, v->ctx, WHAT)
+                               : kn_vgroup(&g, v->ctx, v->original->rows, keys, v->quasi_count + 1, err);
+    kn_u128   squares = 0;
     for (uint32_t c = 0; st == KN_OK && c < g.count; c++) squares += (kn_u128)g.rows[c] * (kn_u128)g.rows[c];
     for (uint32_t c = 0; !node && c < v->classes.count; c++) squares += (kn_u128)v->shown[c] * (kn_u128)v->shown[c];
     if (st == KN_OK) *out = (double)squares;
     kn_vgroups_free(&g);
-    for (int i = 0; parts && i < v->quasi_count; i++) kn_free(parts[i]);
-    kn_free(parts);
-    kn_free(keys);
-    kn_free(skip);
+    kn_arena_free(&room);
     return st;
 }
 
@@ -362,7 +336,7 @@ static kn_status measure_range(void *arg, int64_t begin, int64_t end, int worker
     (void)worker;
     const measuring *m = arg;
     for (int64_t i = begin; i < end; i++) {
-        m->columns[i].q = &m->v->quasi[i];
+        m->columns[i] = (column){.q = &m->v->quasi[i], .room = {.ctx = m->v->ctx}};
         KN_TRY(measure_column(m->v, &m->columns[i], err));
     }
     return KN_OK;
@@ -370,7 +344,7 @@ static kn_status measure_range(void *arg, int64_t begin, int64_t end, int worker
 
 kn_status kn_verify_metrics(kn_verifier *v, kn_error *err)
 {
-    double   *metrics = v->report->base.metrics;
+    double   *metrics = v->report->metrics;
     column   *columns = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 1, sizeof *columns);
     measuring m = {v, columns};
     kn_status st = columns ? kn_parallel_for(v->ctx, v->quasi_count, 1, measure_range, &m, err)
@@ -380,7 +354,7 @@ kn_status kn_verify_metrics(kn_verifier *v, kn_error *err)
         class_metrics(v, metrics);
         if (v->suppressed > 0) st = star_metric(v, &metrics[KN_METRIC_DM_STAR], err);
     }
-    for (int i = 0; columns && i < v->quasi_count; i++) column_free(&columns[i]);
+    for (int i = 0; columns && i < v->quasi_count; i++) kn_arena_free(&columns[i].room);
     kn_free(columns);
     return st;
 }

@@ -33,6 +33,7 @@ typedef struct histograms {
 
 typedef struct asking {
     kn_verifier      *v;
+    kn_arena          room;
     const kn_vgroups *classes; /* what is asked: classes of rows, or positions of persons */
     kn_vlinked        linked;
     bool              persons; /* count persons, by this key of released rows and that of originals */
@@ -42,7 +43,7 @@ typedef struct asking {
     int64_t           unit;
     bool              absent;
     histograms       *h;           /* per copied column; only sensitive ones that a model names are made */
-    uint32_t         *node_values; /* linked: room for one histogram */
+    uint32_t         *node_values; /* linked: scratch for one histogram */
     int64_t          *node_counts;
 } asking;
 
@@ -72,7 +73,7 @@ static kn_status count_sizes(asking *a, kn_error *err)
         KN_TRY(kn_vlinked_whole(v, err));
         a->classes = &a->linked.positions;
     }
-    a->sizes = kn_alloc_array_zero(v->ctx, (size_t)a->classes->count + 1, sizeof *a->sizes);
+    a->sizes = kn_arena_array_zero(&a->room, (size_t)a->classes->count + 1, sizeof *a->sizes);
     if (!a->sizes) return kn_fail_memory(err, a->v->ctx, WHAT);
     for (uint32_t c = 0; c < a->classes->count; c++) {
         if (v->linked) a->sizes[c] = a->linked.persons[a->linked.signature_of[c]];
@@ -115,10 +116,10 @@ static kn_status arrange(asking *a, histograms *h, const uint32_t *values, const
 {
     kn_verifier    *v = a->v;
     kn_sort_record *order = kn_alloc_array(v->ctx, (size_t)g->count + 1, sizeof *order);
-    h->starts = kn_alloc_array_zero(v->ctx, (size_t)a->classes->count + 2, sizeof *h->starts);
-    h->values = kn_alloc_array(v->ctx, (size_t)g->count + 1, sizeof *h->values);
-    h->counts = kn_alloc_array(v->ctx, (size_t)g->count + 1, sizeof *h->counts);
-    kn_status st = order && h->starts && h->values && h->counts ? KN_OK : kn_fail_memory(err, a->v->ctx, WHAT);
+    h->starts = kn_arena_array_zero(&a->room, (size_t)a->classes->count + 2, sizeof *h->starts);
+    h->values = kn_arena_array(&a->room, (size_t)g->count + 1, sizeof *h->values);
+    h->counts = kn_arena_array(&a->room, (size_t)g->count + 1, sizeof *h->counts);
+    kn_status st = order && !a->room.failed ? KN_OK : kn_fail_memory(err, a->v->ctx, WHAT);
     for (uint32_t i = 0; st == KN_OK && i < g->count; i++) {
         uint32_t c = a->classes->of_row[g->first[i]], value = values[kn_vcode(h->copy->release, g->first[i])];
         order[i] = (kn_sort_record){(uint64_t)c << 32 | value, i};
@@ -154,7 +155,7 @@ static kn_status count_reference(asking *a, histograms *h, kn_error *err)
 {
     kn_verifier      *v = a->v;
     const kn_vdomain *d = &h->copy->domain;
-    h->reference = kn_alloc_array_zero(v->ctx, (size_t)d->count + 1, sizeof *h->reference);
+    h->reference = kn_arena_array_zero(&a->room, (size_t)d->count + 1, sizeof *h->reference);
     if (!h->reference) return kn_fail_memory(err, a->v->ctx, WHAT);
     kn_vkey    keys[2] = {{.column = h->copy->original, .translate = d->of_original}, a->original_person};
     kn_vgroups g = {0};
@@ -184,10 +185,10 @@ static kn_status prepare_tree(asking *a, histograms *h, kn_error *err)
     const kn_vtree *t = h->copy->tree;
     kn_vreference  *r = &h->r;
     if (!t) return KN_OK;
-    h->node_counts = kn_alloc_array_zero(a->v->ctx, (size_t)t->nodes + 1, sizeof *h->node_counts);
-    r->node_scratch = kn_alloc_array_zero(a->v->ctx, (size_t)t->nodes + 1, sizeof *r->node_scratch);
-    r->touched = kn_alloc_array(a->v->ctx, (size_t)t->nodes + 1, sizeof *r->touched);
-    if (!h->node_counts || !r->node_scratch || !r->touched) return kn_fail_memory(err, a->v->ctx, WHAT);
+    h->node_counts = kn_arena_array_zero(&a->room, (size_t)t->nodes + 1, sizeof *h->node_counts);
+    r->node_scratch = kn_arena_array_zero(&a->room, (size_t)t->nodes + 1, sizeof *r->node_scratch);
+    r->touched = kn_arena_array(&a->room, (size_t)t->nodes + 1, sizeof *r->touched);
+    if (a->room.failed) return kn_fail_memory(err, a->v->ctx, WHAT);
     for (uint32_t value = 0; value < h->copy->domain.count; value++)
         for (uint32_t node = t->leaf_of_value[value]; node != KN_V_NONE; node = t->parent[node])
             h->node_counts[node] += h->reference[value];
@@ -207,7 +208,7 @@ static kn_status prepare_sensitive(asking *a, histograms *h, kn_error *err)
     r->values = h->copy->domain.count;
     r->counts = h->reference;
     for (uint32_t value = 0; value <= r->values; value++) r->total += h->reference[value];
-    r->breaks = kn_alloc_array(a->v->ctx, 2 * (2 * (size_t)r->values + 2), sizeof *r->breaks);
+    r->breaks = kn_arena_array(&a->room, 2 * (2 * (size_t)r->values + 2), sizeof *r->breaks);
     if (!r->breaks) return kn_fail_memory(err, a->v->ctx, WHAT);
     return prepare_tree(a, h, err);
 }
@@ -272,7 +273,7 @@ static void ask_average(asking *a, const kn_model *m, kn_verified_model *out)
     out->reached = classes ? (double)((long double)classes / (long double)persons) : 0;
     out->holds = classes == 0 || kn_v_compare((kn_u128)classes, persons, m->bound.numerator, m->bound.denominator) <= 0;
     if (!out->holds)
-        kn_vproblem(a->v, "average-risk: it is %.6g over the release, more than was promised", out->reached);
+        kn_vproblem(a->v->notes, "average-risk: it is %.6g over the release, more than was promised", out->reached);
 }
 
 static void ask(asking *a, const kn_model *m, kn_verified_model *out)
@@ -300,14 +301,14 @@ static void ask(asking *a, const kn_model *m, kn_verified_model *out)
     }
     name_model(m, name, sizeof name);
     if (out->classes > 0)
-        kn_vproblem(a->v,
+        kn_vproblem(a->v->notes,
                     "%s: %" PRId64 " class%s of %" PRId64 " fail%s, the first in row %" PRId64
                     "%s; the worst reaches %.6g",
                     name, out->classes, out->classes == 1 ? "" : "es", all, out->classes == 1 ? "s" : "", first + 1,
                     a->v->linked ? " (a class: persons who show the same with all their rows)" : "", out->reached);
     if (m->kind == KN_MODEL_PRESENCE && a->absent && m->low.numerator > 0) {
         out->holds = false;
-        kn_vproblem(a->v, "%s: somebody of the population is in no class and thereby known to be absent", name);
+        kn_vproblem(a->v->notes, "%s: somebody of the population is in no class and thereby known to be absent", name);
     }
 }
 
@@ -315,7 +316,7 @@ static kn_status prepare(asking *a, kn_error *err)
 {
     kn_verifier *v = a->v;
     bool         people = false;
-    a->h = kn_alloc_array_zero(v->ctx, (size_t)v->copy_count + 1, sizeof *a->h);
+    a->h = kn_arena_array_zero(&a->room, (size_t)v->copy_count + 1, sizeof *a->h);
     if (!a->h) return kn_fail_memory(err, a->v->ctx, WHAT);
     for (int i = 0; i < v->spec->model_count; i++) {
         const kn_model *m = &v->spec->models[i];
@@ -326,43 +327,23 @@ static kn_status prepare(asking *a, kn_error *err)
         KN_TRY(prepare_sensitive(a, h, err));
     }
     if (v->linked) {
-        a->node_values = kn_alloc_array(v->ctx, (size_t)v->release->rows + 1, sizeof *a->node_values);
-        a->node_counts = kn_alloc_array(v->ctx, (size_t)v->release->rows + 1, sizeof *a->node_counts);
-        if (!a->node_values || !a->node_counts) return kn_fail_memory(err, a->v->ctx, WHAT);
+        a->node_values = kn_arena_array(&a->room, (size_t)v->release->rows + 1, sizeof *a->node_values);
+        a->node_counts = kn_arena_array(&a->room, (size_t)v->release->rows + 1, sizeof *a->node_counts);
+        if (a->room.failed) return kn_fail_memory(err, a->v->ctx, WHAT);
     }
     if (!people || v->linked) return KN_OK;
-    a->people = kn_alloc_array_zero(v->ctx, (size_t)v->classes.count + 1, sizeof *a->people);
+    a->people = kn_arena_array_zero(&a->room, (size_t)v->classes.count + 1, sizeof *a->people);
     if (!a->people) return kn_fail_memory(err, a->v->ctx, WHAT);
     return kn_verify_population(v, a->people, &a->unit, &a->absent, err);
 }
 
-static void asking_free(asking *a)
-{
-    for (int i = 0; a->h && i < a->v->copy_count; i++) {
-        histograms *h = &a->h[i];
-        kn_free(h->starts);
-        kn_free(h->values);
-        kn_free(h->counts);
-        kn_free(h->reference);
-        kn_free(h->node_counts);
-        kn_free(h->r.node_scratch);
-        kn_free(h->r.touched);
-        kn_free(h->r.breaks);
-    }
-    kn_free(a->h);
-    kn_free(a->sizes);
-    kn_free(a->people);
-    kn_free(a->node_values);
-    kn_free(a->node_counts);
-    kn_vlinked_free(&a->linked);
-}
-
 kn_status kn_verify_models(kn_verifier *v, kn_error *err)
 {
-    asking            a = {.v = v, .classes = &v->classes, .unit = 1};
-    kn_verify_report *report = &v->report->base;
+    asking            a = {.v = v, .room = {.ctx = v->ctx}, .classes = &v->classes, .unit = 1};
+    kn_verify_report *report = v->report;
     if (!find_person(&a)) {
-        kn_vproblem(v, "persons cannot be counted: the release does not say whose row is whose; give the row map");
+        kn_vproblem(v->notes,
+                    "persons cannot be counted: the release does not say whose row is whose; give the row map");
         return KN_OK;
     }
     kn_status st = count_sizes(&a, err);
@@ -371,8 +352,9 @@ kn_status kn_verify_models(kn_verifier *v, kn_error *err)
         if (c == 0 || a.sizes[c] < report->k) report->k = a.sizes[c];
     for (int i = 0; st == KN_OK && i < v->spec->model_count; i++) {
         const kn_model *m = &v->spec->models[i];
-        if (!v->linked || !needs_people(m)) ask(&a, m, &v->report->models[i]); /* refused: kn_verify_find_links */
+        if (!v->linked || !needs_people(m)) ask(&a, m, &v->notes->models[i]); /* refused: kn_verify_find_links */
     }
-    asking_free(&a);
+    kn_arena_free(&a.room);
+    kn_arena_free(&a.linked.room);
     return st;
 }

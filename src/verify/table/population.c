@@ -27,28 +27,16 @@ typedef struct crowd {
 static kn_status group_people(crowd *c, kn_error *err)
 {
     kn_verifier *v = c->v;
-    int          n = 0;
-    uint32_t    *out = NULL;
     kn_vkey     *keys = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 1, sizeof *keys);
     if (!keys) return kn_fail_memory(err, v->ctx, WHAT);
-    if (c->weights && v->dropped) {
-        out = kn_alloc_array_zero(v->ctx, (size_t)v->original->rows + 1, sizeof *out);
-        if (!out) {
-            kn_free(keys);
-            return kn_fail_memory(err, v->ctx, WHAT);
-        }
-        for (int64_t row = 0; row < v->original->rows; row++)
-            if (v->dropped[row]) out[row] = KN_V_NONE;
-        keys[n++].direct = out;
-    }
-    for (int i = 0; i < v->quasi_count; i++, n++) {
+    if (c->weights) keys[0].omit = v->dropped;
+    for (int i = 0; i < v->quasi_count; i++) {
         const kn_vquasi *q = &v->quasi[i];
-        keys[n].column = c->weights ? q->original : q->population;
-        keys[n].translate = c->weights ? q->domain.of_original : q->domain.of_population;
+        keys[i + 1].column = c->weights ? q->original : q->population;
+        keys[i + 1].translate = c->weights ? q->domain.of_original : q->domain.of_population;
     }
     int64_t   rows = c->weights ? v->original->rows : v->population->rows;
-    kn_status st = kn_vgroup(&c->groups, v->ctx, rows, keys, n, err);
-    kn_free(out);
+    kn_status st = kn_vgroup(&c->groups, v->ctx, rows, keys, v->quasi_count + 1, err);
     kn_free(keys);
     return st;
 }
@@ -147,9 +135,9 @@ static kn_status add_all(crowd *c, int64_t *people, bool *absent, kn_error *err)
 {
     kn_verifier *v = c->v;
     kn_vcover    cover;
-    uint32_t    *values = kn_alloc_array(v->ctx, (size_t)v->quasi_count + 1, sizeof *values);
-    kn_status    st = values ? kn_vcover_make(&cover, v, true, err) : kn_fail_memory(err, v->ctx, WHAT);
-    if (!values) return st;
+    kn_status    st = kn_vcover_make(&cover, v, true, err);
+    uint32_t    *values = kn_arena_array(&cover.room, (size_t)v->quasi_count + 1, sizeof *values);
+    if (st == KN_OK && !values) st = kn_fail_memory(err, v->ctx, WHAT);
     for (uint32_t g = 0; st == KN_OK && g < c->groups.count; g++) {
         for (int i = 0; i < v->quasi_count; i++) {
             const kn_vquasi *q = &v->quasi[i];
@@ -162,8 +150,7 @@ static kn_status add_all(crowd *c, int64_t *people, bool *absent, kn_error *err)
         if (!a.any && a.count > 0) *absent = true;
     }
     if (st == KN_OK) add_everybody(v, c, people, absent);
-    kn_vcover_free(&cover);
-    kn_free(values);
+    kn_arena_free(&cover.room);
     return st;
 }
 

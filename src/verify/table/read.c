@@ -51,6 +51,7 @@ typedef struct worker {
 
 typedef struct reader {
     kn_context              *ctx;
+    kn_arena                 arena; /* what ends with the reader */
     const kn_vread_options  *opt;
     kn_vtable               *t;
     kn_source               *source;
@@ -109,7 +110,7 @@ static const char *describe(const reader *r, const piece *p)
     switch (p->result) {
     case KN_CSV_TOO_FEW: return "this row has fewer cells than the header";
     case KN_CSV_TOO_MANY: return "this row has more cells than the header";
-    case KN_CSV_AFTER_QUOTE: return "something stands behind a closing quote";
+    case KN_CSV_AFTER_QUOTE: return "there is text after a closing quote";
     case KN_CSV_UNTERMINATED: return "a quote is never closed";
     default: return "this row cannot be read";
     }
@@ -132,7 +133,7 @@ static size_t wrong_byte(const reader *r, const char *text, size_t size)
 
 /* ---- Pieces ---- */
 
-/* A cell's text without doubled quotes and in UTF-8; data NULL: memory is out. */
+/* A cell's text without doubled quotes and in UTF-8; data NULL: out of memory. */
 static kn_string cell_text(const reader *r, worker *w, kn_csv_field field)
 {
     kn_string text = {r->window + field.begin, field.size};
@@ -285,7 +286,7 @@ static int width_for(uint32_t count)
     return count <= 1u << 8 ? 1 : count <= 1u << 16 ? 2 : 4;
 }
 
-/* Makes room for all rows so far in codes of at least the given width; the rows before `done` are widened. */
+/* Extends the column to all rows so far, in codes of at least the given width; the rows before `done` are widened. */
 static bool widen(reader *r, kn_vcolumn *c, int width, int64_t done)
 {
     if (width < c->width) width = c->width;
@@ -293,14 +294,9 @@ static bool widen(reader *r, kn_vcolumn *c, int width, int64_t done)
     if (!codes) return false;
     c->codes = codes;
     kn_vcolumn old = *c;
-    for (int64_t i = done; width > old.width && i-- > 0;) { /* from the end: wider codes never overtake */
-        uint32_t code = kn_vcode(&old, i);
-        if (width == 2)
-            ((uint16_t *)codes)[i] = (uint16_t)code;
-        else
-            ((uint32_t *)codes)[i] = code;
-    }
     c->width = width;
+    for (int64_t i = done; width > old.width && i-- > 0;) /* from the end: wider codes never overtake */
+        kn_vcode_set(c, i, kn_vcode(&old, i));
     return true;
 }
 
@@ -348,13 +344,8 @@ static kn_status write_range(void *arg, int64_t begin, int64_t end, int number, 
         for (size_t c = 0; p->records > 0 && c < columns; c++) {
             kn_vcolumn     *column = &r->t->columns[c];
             const uint32_t *common = r->common[(size_t)p->worker * columns + c], *id = p->ids + c;
-            for (int64_t row = p->first_row; row < p->first_row + p->records; row++, id += columns) {
-                switch (column->width) {
-                case 1: ((uint8_t *)column->codes)[row] = (uint8_t)common[*id]; break;
-                case 2: ((uint16_t *)column->codes)[row] = (uint16_t)common[*id]; break;
-                default: ((uint32_t *)column->codes)[row] = common[*id]; break;
-                }
-            }
+            for (int64_t row = p->first_row; row < p->first_row + p->records; row++, id += columns)
+                kn_vcode_set(column, row, common[*id]);
         }
     }
     return KN_OK;
@@ -548,15 +539,14 @@ static kn_status prepare(reader *r, kn_error *err)
 {
     kn_vtable *t = r->t;
     size_t     columns = (size_t)t->column_count, all = columns * (size_t)r->worker_count;
-    t->columns = kn_alloc_array_zero(r->ctx, columns + 1, sizeof *t->columns);
-    t->texts = kn_alloc_array_zero(r->ctx, columns + 1, sizeof *t->texts);
-    t->locals = kn_alloc_array_zero(r->ctx, all + 1, sizeof *t->locals);
-    r->common = kn_alloc_array_zero(r->ctx, all + 1, sizeof *r->common);
-    r->merged = kn_alloc_array_zero(r->ctx, all + 1, sizeof *r->merged);
-    r->common_capacity = kn_alloc_array_zero(r->ctx, all + 1, sizeof *r->common_capacity);
-    t->form.quoted = kn_alloc_array_zero(r->ctx, columns * KN_VFORM_KINDS + 1, sizeof *t->form.quoted);
-    if (!t->columns || !t->texts || !t->locals || !r->common || !r->merged || !r->common_capacity || !t->form.quoted)
-        return no_memory(r, err);
+    t->columns = kn_arena_array_zero(&t->arena, columns + 1, sizeof *t->columns);
+    t->texts = kn_arena_array_zero(&t->arena, columns + 1, sizeof *t->texts);
+    t->locals = kn_arena_array_zero(&t->arena, all + 1, sizeof *t->locals);
+    t->form.quoted = kn_arena_array_zero(&t->arena, columns * KN_VFORM_KINDS + 1, sizeof *t->form.quoted);
+    r->common = kn_arena_array_zero(&r->arena, all + 1, sizeof *r->common);
+    r->merged = kn_arena_array_zero(&r->arena, all + 1, sizeof *r->merged);
+    r->common_capacity = kn_arena_array_zero(&r->arena, all + 1, sizeof *r->common_capacity);
+    if (t->arena.failed || r->arena.failed) return no_memory(r, err);
     t->local_count = (int)all;
     for (size_t i = 0; i < columns; i++) {
         kn_texts_init(&t->texts[i], r->ctx);
@@ -565,13 +555,11 @@ static kn_status prepare(reader *r, kn_error *err)
     for (size_t i = 0; i < all; i++) kn_texts_init(&t->locals[i], r->ctx);
     for (int i = 0; i < r->worker_count; i++) {
         worker *w = &r->workers[i];
-        w->fields = kn_alloc_array(r->ctx, (size_t)BATCH * (size_t)t->name_count, sizeof *w->fields);
-        w->above = kn_alloc_array_zero(r->ctx, columns + 1, sizeof *w->above);
-        w->above_id = kn_alloc_array(r->ctx, columns + 1, sizeof *w->above_id);
-        if (!w->fields || !w->above || !w->above_id) return no_memory(r, err);
-        for (size_t c = 0; c < columns; c++) w->above_id[c] = KN_V_NONE;
+        w->fields = kn_arena_array(&r->arena, (size_t)BATCH * (size_t)t->name_count, sizeof *w->fields);
+        w->above = kn_arena_array_zero(&r->arena, columns + 1, sizeof *w->above);
+        w->above_id = kn_varray_none(&r->arena, columns + 1);
     }
-    return KN_OK;
+    return r->arena.failed ? no_memory(r, err) : KN_OK;
 }
 
 static kn_status same_names(reader *r, const kn_csv_field *fields, size_t count, kn_error *err)
@@ -656,11 +644,7 @@ static kn_status renumber_range(void *arg, int64_t begin, int64_t end, int numbe
                 texts[seen] = all->texts[code];
                 to[code] = seen++;
             }
-            switch (column->width) {
-            case 1: ((uint8_t *)column->codes)[row] = (uint8_t)to[code]; break;
-            case 2: ((uint16_t *)column->codes)[row] = (uint16_t)to[code]; break;
-            default: ((uint32_t *)column->codes)[row] = to[code]; break;
-            }
+            kn_vcode_set(column, row, to[code]);
         }
         kn_free(to);
         kn_free(all->texts);
@@ -690,22 +674,15 @@ static void close_reader(reader *r)
     kn_progress_end(r->ctx);
     kn_source_free(r->source);
     for (int i = 0; r->workers && i < r->worker_count; i++) {
-        worker *w = &r->workers[i];
-        kn_free(w->fields);
-        kn_free(w->above);
-        kn_free(w->above_id);
-        kn_buffer_free(&w->single);
-        kn_buffer_free(&w->utf8);
+        kn_buffer_free(&r->workers[i].single);
+        kn_buffer_free(&r->workers[i].utf8);
     }
     for (int i = 0; r->common && r->t && i < r->t->local_count; i++) kn_free(r->common[i]);
     for (int i = 0; i < r->piece_capacity; i++) {
         kn_free(r->pieces[i].ids);
         kn_free(r->pieces[i].form.quoted);
     }
-    kn_free(r->common);
-    kn_free(r->merged);
-    kn_free(r->common_capacity);
-    kn_free(r->workers);
+    kn_arena_free(&r->arena);
     kn_free(r->pieces);
     kn_free(r->window);
 }
@@ -715,7 +692,7 @@ static kn_status open_reader(reader *r, kn_error *err)
     r->worker_count = kn_context_threads(r->ctx);
     r->piece_size = r->opt->piece ? r->opt->piece : PIECE;
     r->capacity = r->piece_size * PIECES_PER_THREAD * (size_t)r->worker_count;
-    r->workers = kn_alloc_array_zero(r->ctx, (size_t)r->worker_count, sizeof *r->workers);
+    r->workers = kn_arena_array_zero(&r->arena, (size_t)r->worker_count, sizeof *r->workers);
     r->window = kn_alloc(r->ctx, r->capacity);
     r->t = kn_alloc_zero(r->ctx, sizeof *r->t);
     if (!r->workers || !r->window || !r->t) return no_memory(r, err);
@@ -742,7 +719,7 @@ kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *pa
     *out = NULL;
     for (int i = 0; i < path_count; i++)
         if (kn_memory_batches(ctx, paths[i])) return kn_vtable_read_batches(out, ctx, paths, path_count, options, err);
-    reader        r = {.ctx = ctx, .opt = options};
+    reader        r = {.ctx = ctx, .arena = {.ctx = ctx}, .opt = options};
     kn_csv_field *fields = kn_alloc_array(ctx, MOST_COLUMNS, sizeof *fields);
     kn_status     st = fields ? open_reader(&r, err) : no_memory(&r, err);
     for (int i = 0; st == KN_OK && i < path_count; i++) st = read_one(&r, paths[i], i == 0, fields, err);
@@ -766,10 +743,6 @@ void kn_vtable_free(kn_vtable *t)
     for (int c = 0; t->columns && c < t->column_count; c++) kn_free(t->columns[c].codes);
     for (int c = 0; t->texts && c < t->column_count; c++) kn_texts_free(&t->texts[c]);
     for (int i = 0; t->locals && i < t->local_count; i++) kn_texts_free(&t->locals[i]);
-    kn_free(t->form.quoted);
-    kn_free(t->columns);
-    kn_free(t->texts);
-    kn_free(t->locals);
     kn_arena_free(&t->arena);
     kn_free(t);
 }

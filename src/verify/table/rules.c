@@ -1,7 +1,7 @@
 /* table/rules.c: what a release may hold at all: its columns, its suppressed rows, how many of them.
  *
  * A row is shown as suppressed if every column of it is "*" (suppressed: star), or every column but the sensitive ones
- * (keep-sensitive). Where no other column tells, such a row may as well be one that was generalized to the top: if there
+ * (keep-sensitive). Where no other column shows which, such a row may as well be one that was generalized to the top: if there
  * are more of them than may be suppressed, or if the release claims that none is suppressed, they are taken as an ordinary
  * class.
  *
@@ -20,7 +20,7 @@ kn_status kn_verify_dropped(kn_verifier *v, kn_error *err)
 {
     v->originals = v->original->rows;
     if (v->spec->missing != KN_MISSING_DROP) return KN_OK;
-    v->dropped = kn_alloc_array_zero(v->ctx, (size_t)v->original->rows + 1, sizeof *v->dropped);
+    v->dropped = kn_arena_array_zero(&v->arena, (size_t)v->original->rows + 1, sizeof *v->dropped);
     if (!v->dropped) return kn_fail_memory(err, v->ctx, WHAT);
     for (int i = 0; i < v->quasi_count; i++) {
         const kn_vcolumn *column = v->quasi[i].original;
@@ -32,9 +32,7 @@ kn_status kn_verify_dropped(kn_verifier *v, kn_error *err)
         kn_free(missing);
     }
     for (int64_t row = 0; row < v->original->rows; row++) v->originals -= v->dropped[row];
-    if (v->originals < v->original->rows) return KN_OK;
-    kn_free(v->dropped); /* nothing is missing */
-    v->dropped = NULL;
+    if (v->originals == v->original->rows) v->dropped = NULL; /* nothing is missing */
     return KN_OK;
 }
 
@@ -60,7 +58,7 @@ static bool forbids_absence(const kn_spec *spec)
     return false;
 }
 
-/* No other column tells: are rows that are "*" throughout generalized to the top, rather than suppressed? */
+/* No other column shows which: are rows that are "*" throughout generalized to the top, rather than suppressed? */
 static bool is_top(const kn_verifier *v)
 {
     const kn_verify_options *o = v->options;
@@ -72,7 +70,7 @@ static bool is_top(const kn_verifier *v)
 static kn_status find_starred(kn_verifier *v, kn_error *err)
 {
     int64_t rows = v->release->rows;
-    v->starred = kn_alloc_array_zero(v->ctx, (size_t)rows + 1, sizeof *v->starred);
+    v->starred = kn_arena_array_zero(&v->arena, (size_t)rows + 1, sizeof *v->starred);
     if (!v->starred) return kn_fail_memory(err, v->ctx, WHAT);
     if (v->spec->suppressed == KN_SUPPRESSED_DROP) return KN_OK;
     bool telling = false; /* some column tells a suppressed row from one that was generalized to the top */
@@ -105,15 +103,16 @@ static void check_counts(kn_verifier *v)
     int64_t rows = v->release->rows;
     bool    drop = v->spec->suppressed == KN_SUPPRESSED_DROP;
     if (rows > v->originals)
-        kn_vproblem(v, "the release has %" PRId64 " row%s, the original %" PRId64 "", rows, rows == 1 ? "" : "s",
+        kn_vproblem(v->notes, "the release has %" PRId64 " row%s, the original %" PRId64 "", rows, rows == 1 ? "" : "s",
                     v->originals);
     else if (!drop && rows < v->originals)
-        kn_vproblem(v, "%" PRId64 " %s of the original %s neither shown nor shown as suppressed", v->originals - rows,
-                    v->originals - rows == 1 ? "row" : "rows", v->originals - rows == 1 ? "is" : "are");
+        kn_vproblem(v->notes, "%" PRId64 " %s of the original %s neither shown nor shown as suppressed",
+                    v->originals - rows, v->originals - rows == 1 ? "row" : "rows",
+                    v->originals - rows == 1 ? "is" : "are");
     v->suppressed = drop ? v->originals - rows : v->star_rows;
     if (v->suppressed < 0) v->suppressed = 0;
     if (v->suppressed > v->budget)
-        kn_vproblem(v, "%" PRId64 " %s suppressed, at most %" PRId64 " may be", v->suppressed,
+        kn_vproblem(v->notes, "%" PRId64 " %s suppressed, at most %" PRId64 " may be", v->suppressed,
                     v->suppressed == 1 ? "row is" : "rows are", v->budget);
 }
 
@@ -127,25 +126,17 @@ static bool is_pseudonym(kn_string text)
     return true;
 }
 
-/* The first row that holds a text, for messages. */
-static int64_t first_row(const kn_vcolumn *column, uint32_t text)
-{
-    int64_t row = 0;
-    while (kn_vcode(column, row) != text) row++;
-    return row + 1;
-}
-
 static void check_pseudonyms(kn_verifier *v)
 {
     for (int i = 0; i < v->copy_count; i++) {
         const kn_vcopy *c = &v->copies[i];
-        for (uint32_t t = 0; c->pseudonym && t < c->release->count && !v->report->base.more_problems; t++) {
+        for (uint32_t t = 0; c->pseudonym && t < c->release->count && !v->report->more_problems; t++) {
             kn_string text = c->release->texts[t];
             bool      star = text.size == 1 && text.data[0] == '*';
             if (is_pseudonym(text) || star || text.size == 0) continue;
-            kn_vproblem(v, "row %" PRId64 ", column \"%s\": %s", first_row(c->release, t), c->attribute->name,
-                        kn_v_is_missing(v->spec, text) ? "a missing identifier must be an empty cell"
-                                                       : "not a pseudonym");
+            kn_vproblem(
+                v->notes, "row %" PRId64 ", column \"%s\": %s", kn_vcolumn_first(c->release, t) + 1, c->attribute->name,
+                kn_v_is_missing(v->spec, text) ? "a missing identifier must be an empty cell" : "not a pseudonym");
         }
     }
 }
@@ -154,18 +145,18 @@ static void check_cells(kn_verifier *v)
 {
     for (int i = 0; i < v->quasi_count; i++) {
         const kn_vquasi *q = &v->quasi[i];
-        for (uint32_t t = 0; t < q->release->count && !v->report->base.more_problems; t++)
+        for (uint32_t t = 0; t < q->release->count && !v->report->more_problems; t++)
             if (q->cells[t].kind == KN_VCELL_UNKNOWN)
-                kn_vproblem(v,
+                kn_vproblem(v->notes,
                             "row %" PRId64 ", column \"%s\": neither a value of the original, nor a label of the "
                             "hierarchy, an interval, a set or *",
-                            first_row(q->release, t), q->attribute->name);
+                            kn_vcolumn_first(q->release, t) + 1, q->attribute->name);
     }
 }
 
 static kn_status count_shown(kn_verifier *v, kn_error *err)
 {
-    v->shown = kn_alloc_array_zero(v->ctx, (size_t)v->classes.count + 1, sizeof *v->shown);
+    v->shown = kn_arena_array_zero(&v->arena, (size_t)v->classes.count + 1, sizeof *v->shown);
     if (!v->shown) return kn_fail_memory(err, v->ctx, WHAT);
     for (int64_t row = 0; row < v->release->rows; row++)
         if (!v->starred[row]) v->shown[v->classes.of_row[row]]++;
@@ -175,24 +166,11 @@ static kn_status count_shown(kn_verifier *v, kn_error *err)
 
 static kn_status group_classes(kn_verifier *v, kn_error *err)
 {
-    int64_t   rows = v->release->rows;
-    int       n = 0;
-    uint32_t *out = NULL;
-    kn_vkey  *keys = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 1, sizeof *keys);
+    kn_vkey *keys = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 1, sizeof *keys);
     if (!keys) return kn_fail_memory(err, v->ctx, WHAT);
-    if (v->star_rows > 0 && v->spec->suppressed == KN_SUPPRESSED_STAR) {
-        out = kn_alloc_array_zero(v->ctx, (size_t)rows + 1, sizeof *out);
-        if (!out) {
-            kn_free(keys);
-            return kn_fail_memory(err, v->ctx, WHAT);
-        }
-        for (int64_t row = 0; row < rows; row++)
-            if (v->starred[row]) out[row] = KN_V_NONE;
-        keys[n++].direct = out;
-    }
-    for (int i = 0; i < v->quasi_count; i++) keys[n++].column = v->quasi[i].release;
-    kn_status st = kn_vgroup(&v->classes, v->ctx, rows, keys, n, err);
-    kn_free(out);
+    if (v->star_rows > 0 && v->spec->suppressed == KN_SUPPRESSED_STAR) keys[0].omit = v->starred;
+    for (int i = 0; i < v->quasi_count; i++) keys[i + 1].column = v->quasi[i].release;
+    kn_status st = kn_vgroup(&v->classes, v->ctx, v->release->rows, keys, v->quasi_count + 1, err);
     kn_free(keys);
     return st == KN_OK ? count_shown(v, err) : st;
 }

@@ -33,6 +33,7 @@ typedef struct checker {
     uint32_t    *class_of; /* per row of the file; KN_V_NONE: the release has no such class */
     figures     *figures;  /* per class, of one quasi-identifier             */
     kn_arena     arena;
+    const char  *rows; /* the column that says how many rows a class has  */
 } checker;
 
 /* ---- Names ---- */
@@ -79,13 +80,14 @@ static kn_status read_file(checker *c, kn_error *err)
             names[options.column_count++] = name;
         }
     }
-    const char *rows = name_of(c, "rows", "");
-    if (!rows) return kn_fail_memory(err, c->v->ctx, WHAT);
-    names[options.column_count++] = rows;
+    c->rows = name_of(c, "rows", "");
+    if (!c->rows) return kn_fail_memory(err, c->v->ctx, WHAT);
+    names[options.column_count++] = c->rows;
     KN_TRY(kn_vtable_read(&c->file, v->ctx, &path, 1, &options, err));
     for (int i = 0; i < options.column_count; i++)
-        if (!kn_vtable_column(c->file, names[i])) kn_vproblem(v, "the summary has no column \"%s\"", names[i]);
-    if (c->file->name_count != options.column_count) kn_vproblem(v, "the summary has a column that is no statistic");
+        if (!kn_vtable_column(c->file, names[i])) kn_vproblem(v->notes, "the summary has no column \"%s\"", names[i]);
+    if (c->file->name_count != options.column_count)
+        kn_vproblem(v->notes, "the summary has a column that is no statistic");
     return KN_OK;
 }
 
@@ -112,15 +114,8 @@ static kn_status number_classes(checker *c, uint32_t *codes, kn_error *err)
 /* The release's number of each text of a column of the summary. */
 static kn_status translate(checker *c, const kn_vcolumn *from, const kn_vcolumn *release, uint32_t **out, kn_error *err)
 {
-    kn_texts texts;
-    *out = kn_arena_alloc(&c->arena, ((size_t)from->count + 1) * sizeof **out);
-    if (!*out) return kn_fail_memory(err, c->v->ctx, WHAT);
-    kn_texts_init(&texts, c->v->ctx);
-    bool made = true;
-    for (uint32_t t = 0; made && t < release->count; t++) made = kn_texts_add(&texts, release->texts[t], false) == t;
-    for (uint32_t t = 0; made && t < from->count; t++) (*out)[t] = kn_texts_find(&texts, from->texts[t]);
-    kn_texts_free(&texts);
-    return made ? KN_OK : kn_fail_memory(err, c->v->ctx, WHAT);
+    *out = kn_arena_array(&c->arena, (size_t)from->count + 1, sizeof **out);
+    return kn_vcolumn_translate(*out, c->v->ctx, from, release) ? KN_OK : kn_fail_memory(err, c->v->ctx, WHAT);
 }
 
 static kn_status match_rows(checker *c, kn_error *err)
@@ -143,13 +138,13 @@ static kn_status match_rows(checker *c, kn_error *err)
         uint32_t g = kn_texts_find(&c->keys, key_of(codes, v->quasi_count));
         c->class_of[row] = g != KN_V_NONE && v->shown[g] > 0 ? g : KN_V_NONE;
         if (c->class_of[row] == KN_V_NONE || seen[g])
-            kn_vproblem(v, "row %lld of the summary is about %s", (long long)row + 1,
+            kn_vproblem(v->notes, "row %lld of the summary is about %s", (long long)row + 1,
                         c->class_of[row] == KN_V_NONE ? "no class of the release" : "a class that was there before");
         else
             seen[g] = true;
     }
     for (uint32_t g = 0; g < v->classes.count; g++)
-        if (v->shown[g] > 0 && !seen[g]) kn_vproblem(v, "a class is missing from the summary");
+        if (v->shown[g] > 0 && !seen[g]) kn_vproblem(v->notes, "a class is missing from the summary");
     return KN_OK;
 }
 
@@ -205,33 +200,31 @@ static kn_status check_quasi(checker *c, const kn_vquasi *q, kn_error *err)
             const figures *f = &c->figures[g];
             bool           silent = f->known == 0 || f->known < kn_v_requested_k(v->spec);
             if (!statistic_right(q, f, s, silent, column->texts[kn_vcode(column, row)]))
-                kn_vproblem(v, "row %lld of the summary, column \"%s\": not what the class's rows give",
+                kn_vproblem(v->notes, "row %lld of the summary, column \"%s\": not what the class's rows give",
                             (long long)row + 1, name);
         }
     }
     return KN_OK;
 }
 
-static kn_status check_rows(checker *c, kn_error *err)
+static void check_rows(const checker *c)
 {
-    const char *name = name_of(c, "rows", "");
-    if (!name) return kn_fail_memory(err, c->v->ctx, WHAT);
-    const kn_vcolumn *column = kn_vtable_column(c->file, name);
+    const kn_vcolumn *column = kn_vtable_column(c->file, c->rows);
     for (int64_t row = 0; row < c->file->rows; row++) {
         int64_t said = -1;
         if (c->class_of[row] == KN_V_NONE) continue;
         if (!kn_parse_integer(column->texts[kn_vcode(column, row)], &said) || said != c->v->shown[c->class_of[row]])
-            kn_vproblem(c->v, "row %lld of the summary: the class has not that many rows", (long long)row + 1);
+            kn_vproblem(c->v->notes, "row %lld of the summary: the class does not have that many rows",
+                        (long long)row + 1);
     }
-    return KN_OK;
 }
 
 static kn_status check(checker *c, kn_error *err)
 {
     KN_TRY(read_file(c, err));
-    if (c->v->report->failed) return KN_OK; /* columns are missing, or the map is wrong: the rest means nothing */
+    if (c->v->notes->failed) return KN_OK; /* columns are missing, or the map is wrong: the rest means nothing */
     KN_TRY(match_rows(c, err));
-    KN_TRY(check_rows(c, err));
+    check_rows(c);
     c->figures = kn_arena_alloc(&c->arena, ((size_t)c->v->classes.count + 1) * sizeof *c->figures);
     if (!c->figures) return kn_fail_memory(err, c->v->ctx, WHAT);
     for (int q = 0; q < c->v->quasi_count; q++) KN_TRY(check_quasi(c, &c->v->quasi[q], err));
@@ -242,7 +235,7 @@ kn_status kn_verify_summary(kn_verifier *v, kn_error *err)
 {
     if (!v->options->summary) return KN_OK;
     if (!v->map_ok) {
-        kn_vproblem(v, "a summary can be checked with a row map only");
+        kn_vproblem(v->notes, "a summary can be checked with a row map only");
         return KN_OK;
     }
     checker c = {.v = v};

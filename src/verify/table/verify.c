@@ -4,7 +4,7 @@
  * originals (map.c with a row map, match.c without), every promise (models.c; of whole persons where
  * their rows stay linked, linked.c), every declared
  * dependency (dependencies.c) and every metric (metrics.c). A release without one of its columns is not looked at further. Nothing here is shared with the
- * methods, the recoding or the models: docs/verification.md tells what is shared and why.
+ * methods, the recoding or the models: docs/verification.md says what is shared and why.
  *
  * Cost: one pass over each file; then look-ups per row and column. Memory: 1 to 4 bytes per cell of both files.
  * SPDX-License-Identifier: Apache-2.0
@@ -23,39 +23,22 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_nearest.h"
+#include "kn_options.h"
 #include "kn_parallel.h"
 #include "kn_verify_internal.h"
 
 /* ---- The report ---- */
 
-void kn_vproblem(kn_verifier *v, const char *format, ...)
-{
-    kn_vreport *r = v->report;
-    va_list     args;
-    r->base.outcome = KN_OUTCOME_FAILS;
-    r->failed = true;
-    va_start(args, format);
-    kn_verify_problem_add(r->list, &r->base.problem_count, &r->base.more_problems, &r->arena, format, args);
-    va_end(args);
-}
+typedef struct report {
+    kn_verify_report base;
+    kn_vnotes        notes;
+} report;
 
-void kn_vopen(kn_verifier *v, const char *format, ...)
+void kn_verify_report_free(kn_verify_report *public)
 {
-    char    text[1000];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    kn_verify_open_add(v->report->open, &v->report->base.open_count, &v->report->arena, text);
-}
-
-void kn_verify_report_free(kn_verify_report *report)
-{
-    if (!report) return;
-    kn_vreport *r = (kn_vreport *)report;
-    kn_free(r->models);
-    kn_arena_free(&r->arena);
-    kn_free(r);
+    if (!public) return;
+    kn_arena_free(&((report *)public)->notes.arena);
+    kn_free(public);
 }
 
 static kn_status no_memory(const kn_verifier *v, kn_error *err)
@@ -65,26 +48,13 @@ static kn_status no_memory(const kn_verifier *v, kn_error *err)
 
 static kn_status make_report(kn_verifier *v, kn_error *err)
 {
-    kn_vreport *r = kn_alloc_zero(v->ctx, sizeof *r);
+    report *r = kn_alloc_zero(v->ctx, sizeof *r);
     if (!r) return no_memory(v, err);
-    v->report = r;
-    r->ctx = v->ctx;
-    kn_arena_init(&r->arena, v->ctx);
-    r->models = kn_alloc_array_zero(v->ctx, (size_t)v->spec->model_count + 1, sizeof *r->models);
-    if (!r->models) return no_memory(v, err);
-    for (int i = 0; i < v->spec->model_count; i++) {
-        const kn_model *m = &v->spec->models[i];
-        r->models[i].model = *m;
-        if (!m->attribute) continue;
-        r->models[i].model.attribute = kn_arena_strndup(&r->arena, m->attribute, strlen(m->attribute));
-        if (!r->models[i].model.attribute) return no_memory(v, err);
-    }
-    for (int i = 0; i < KN_METRICS; i++) r->base.metrics[i] = NAN;
-    r->base.models = r->models;
-    r->base.model_count = v->spec->model_count;
-    r->base.problems = r->list;
-    r->base.open = r->open;
-    r->base.assignment = KN_ASSIGNMENT_UNDECIDED;
+    v->report = &r->base;
+    v->notes = &r->notes;
+    KN_TRY(kn_vnotes_init(v->notes, KN_VHEAD(v->report), v->ctx, v->spec, err));
+    for (int i = 0; i < v->spec->model_count; i++) v->notes->models[i].reached = 0; /* with no class at all */
+    for (int i = 0; i < KN_METRICS; i++) v->report->metrics[i] = NAN;
     return KN_OK;
 }
 
@@ -124,7 +94,7 @@ void kn_vdigest_file(const char *path, char out[65])
     crypto_hash_sha256_init(&state);
     for (size_t got; (got = fread(buffer, 1, sizeof buffer, file)) > 0;) crypto_hash_sha256_update(&state, buffer, got);
     crypto_hash_sha256_final(&state, bytes);
-    sodium_bin2hex(out, 65, bytes, sizeof bytes);
+    if (!ferror(file)) sodium_bin2hex(out, 65, bytes, sizeof bytes);
     fclose(file);
 }
 
@@ -156,43 +126,41 @@ static kn_status read_release(kn_verifier *v, const char **names, int count, kn_
                              .form = true};
     KN_TRY(kn_vtable_read(&v->release, v->ctx, &path, 1, &read, err));
     if (v->release->unguarded > 0)
-        kn_vproblem(v, "a spreadsheet would execute a cell of the release, which spreadsheet-safe does not allow");
+        kn_vproblem(v->notes,
+                    "a spreadsheet would execute a cell of the release, which spreadsheet-safe does not allow");
     digest_compressed(path, v->release->sha256);
-    memcpy(v->report->base.sha256, v->release->sha256, sizeof v->report->base.sha256);
-    v->report->base.rows = v->release->rows;
+    memcpy(v->report->sha256, v->release->sha256, sizeof v->report->sha256);
+    v->report->rows = v->release->rows;
     return KN_OK;
 }
 
 static kn_status read_population(kn_verifier *v, kn_error *err)
 {
     if (!v->spec->population) return KN_OK;
-    const char **names = kn_alloc_array(v->ctx, (size_t)v->quasi_count + 1, sizeof *names);
+    const char **names = kn_arena_array(&v->arena, (size_t)v->quasi_count + 1, sizeof *names);
     if (!names) return no_memory(v, err);
     kn_csv_options csv = v->spec->csv;
     csv.delimiter = 0; /* it may come from elsewhere */
     for (int i = 0; i < v->quasi_count; i++) names[i] = v->quasi[i].attribute->name;
     kn_vread_options read = {.csv = &csv, .columns = names, .column_count = v->quasi_count};
-    kn_status        st = kn_vtable_read(&v->population, v->ctx, &v->spec->population, 1, &read, err);
-    for (int i = 0; st == KN_OK && i < v->quasi_count; i++) {
+    KN_TRY(kn_vtable_read(&v->population, v->ctx, &v->spec->population, 1, &read, err));
+    for (int i = 0; i < v->quasi_count; i++) {
         v->quasi[i].population = kn_vtable_column(v->population, names[i]);
         if (!v->quasi[i].population)
-            st = kn_fail(err, KN_INPUT, "%s: there is no column \"%s\"", v->spec->population, names[i]);
+            return kn_fail(err, KN_INPUT, "%s: there is no column \"%s\"", v->spec->population, names[i]);
     }
-    kn_free(names);
-    return st;
+    return KN_OK;
 }
 
 static kn_status read_files(kn_verifier *v, kn_error *err)
 {
-    const char **names =
-        kn_alloc_array(v->ctx, (size_t)v->spec->attribute_count + (size_t)v->spec->entity_count + 1, sizeof *names);
+    size_t       most = (size_t)v->spec->attribute_count + (size_t)v->spec->entity_count;
+    const char **names = kn_arena_array(&v->arena, most + 1, sizeof *names);
     if (!names) return no_memory(v, err);
-    int       count = wanted_names(v->spec, names);
-    kn_status st = read_originals(v, names, count, err);
-    if (st == KN_OK) st = read_release(v, names, count, err);
-    kn_free(names);
-    if (st == KN_OK && v->spec->csv.timezone) st = kn_timezone_open(&v->zone, v->ctx, v->spec->csv.timezone, err);
-    return st;
+    int count = wanted_names(v->spec, names);
+    KN_TRY(read_originals(v, names, count, err));
+    KN_TRY(read_release(v, names, count, err));
+    return v->spec->csv.timezone ? kn_timezone_open(&v->zone, v->ctx, v->spec->csv.timezone, err) : KN_OK;
 }
 
 /* ---- Columns ---- */
@@ -206,16 +174,16 @@ static bool check_header(kn_verifier *v)
         int         a = kn_spec_find(v->spec, name);
         if (a >= 0 && is_released(&v->spec->attributes[a])) continue;
         if (a >= 0)
-            kn_vproblem(v, "column \"%s\" is an identifier and must not be in the release", name);
+            kn_vproblem(v->notes, "column \"%s\" is an identifier and must not be in the release", name);
         else if (kn_vtable_name(v->original, name) >= 0)
-            kn_vproblem(v, "column \"%s\" is not declared and must not be in the release", name);
+            kn_vproblem(v->notes, "column \"%s\" is not declared and must not be in the release", name);
         else
-            kn_vproblem(v, "column %d of the release is none of the original", c + 1);
+            kn_vproblem(v->notes, "column %d of the release is none of the original", c + 1);
     }
     for (int i = 0; i < v->spec->attribute_count; i++) {
         const kn_attribute *a = &v->spec->attributes[i];
         if (!is_released(a) || kn_vtable_name(v->release, a->name) >= 0) continue;
-        kn_vproblem(v, "column \"%s\" is missing from the release", a->name);
+        kn_vproblem(v->notes, "column \"%s\" is missing from the release", a->name);
         whole = false;
     }
     return whole;
@@ -251,9 +219,9 @@ static kn_status find_entity(kn_verifier *v, kn_error *err)
 static kn_status find_columns(kn_verifier *v, kn_error *err)
 {
     const kn_spec *spec = v->spec;
-    v->quasi = kn_alloc_array_zero(v->ctx, (size_t)spec->attribute_count + 1, sizeof *v->quasi);
-    v->copies = kn_alloc_array_zero(v->ctx, (size_t)spec->attribute_count + 1, sizeof *v->copies);
-    if (!v->quasi || !v->copies) return no_memory(v, err);
+    v->quasi = kn_arena_array_zero(&v->arena, (size_t)spec->attribute_count + 1, sizeof *v->quasi);
+    v->copies = kn_arena_array_zero(&v->arena, (size_t)spec->attribute_count + 1, sizeof *v->copies);
+    if (v->arena.failed) return no_memory(v, err);
     for (int i = 0; i < spec->attribute_count; i++) {
         const kn_attribute *a = &spec->attributes[i];
         if (!is_released(a)) continue;
@@ -352,7 +320,12 @@ static kn_status join_entity(kn_verifier *v, kn_error *err)
     if (st == KN_OK) {
         v->joined = (kn_vcolumn){.count = groups.count + 1, .width = 4, .codes = groups.of_row};
         groups.of_row = NULL;
+        v->entities = (kn_vdomain){.ctx = v->ctx, .arena = {.ctx = v->ctx}, .count = groups.count};
+        v->entities.of_original = kn_varray_none(&v->entities.arena, (size_t)groups.count + 1);
+        if (!v->entities.of_original) st = no_memory(v, err);
     }
+    for (uint32_t i = 0; st == KN_OK && i <= groups.count; i++)
+        v->entities.of_original[i] = i < groups.count ? i : KN_V_MISSING;
     kn_vgroups_free(&groups);
     for (size_t i = 0; domains && i < n; i++) kn_vdomain_free(&domains[i]);
     kn_free(domains);
@@ -389,7 +362,9 @@ static kn_status prepare(kn_verifier *v, kn_error *err)
 
 static kn_status check(kn_verifier *v, kn_error *err)
 {
-    kn_verify_report *r = &v->report->base;
+    KN_TRY(make_report(v, err));
+    kn_verify_report *r = v->report;
+    if (v->options->time_limit > 0) kn_deadline_set(v->ctx, v->options->time_limit);
     KN_TRY(read_files(v, err));
     KN_TRY(check_declared(v, err));
     bool whole = check_header(v);
@@ -410,21 +385,20 @@ static kn_status check(kn_verifier *v, kn_error *err)
     KN_TRY(kn_verify_dependencies(v, err));
     KN_TRY(kn_verify_metrics(v, err));
     KN_TRY(kn_verify_summary(v, err));
-    r->outcome = kn_verify_outcome(v->report->failed, r->assignment, true, r->models, r->model_count);
-    r->ok = r->outcome == KN_OUTCOME_HOLDS;
+    kn_vnotes_judge(v->notes, true);
     return KN_OK;
 }
 
 static void verifier_free(kn_verifier *v)
 {
-    for (int i = 0; v->quasi && i < v->quasi_count; i++) {
+    for (int i = 0; i < v->quasi_count; i++) {
         kn_vdomain_free(&v->quasi[i].domain);
         kn_vtree_free(v->quasi[i].tree);
         kn_free(v->quasi[i].cells);
         kn_free(v->quasi[i].members);
         kn_free(v->quasi[i].text_levels);
     }
-    for (int i = 0; v->copies && i < v->copy_count; i++) {
+    for (int i = 0; i < v->copy_count; i++) {
         kn_vdomain_free(&v->copies[i].domain);
         kn_vtree_free(v->copies[i].tree);
         kn_free(v->copies[i].of_release);
@@ -432,12 +406,8 @@ static void verifier_free(kn_verifier *v)
     }
     kn_vdomain_free(&v->entities);
     kn_free(v->joined.codes);
-    kn_free(v->quasi);
-    kn_free(v->copies);
-    kn_free(v->dropped);
-    kn_free(v->starred);
     kn_free(v->map);
-    kn_free(v->shown);
+    kn_arena_free(&v->arena);
     kn_vgroups_free(&v->classes);
     kn_vtable_free(v->original);
     kn_vtable_free(v->release);
@@ -449,19 +419,15 @@ kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec
                     kn_error *err)
 {
     *out = NULL;
-    const kn_verify_options plain = KN_VERIFY_OPTIONS_INIT;
-    if (options && options->size < sizeof *options)
-        return kn_fail(err, KN_USAGE, "verification options: the size field is not set");
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_verify_options, KN_VERIFY_OPTIONS_INIT, options, "verification options", err);
     KN_TRY(kn_spec_check_one_table(spec, NULL, err));
-    kn_verifier v = {.ctx = ctx, .spec = spec, .options = options ? options : &plain};
-    kn_status   st = make_report(&v, err);
-    if (v.options->time_limit > 0) kn_deadline_set(ctx, v.options->time_limit);
-    if (st == KN_OK) st = check(&v, err);
-    st = kn_verify_in_time(ctx, v.options->time_limit, st, err);
+    kn_verifier v = {.ctx = ctx, .spec = spec, .options = options, .arena = {.ctx = ctx}};
+    kn_status   st = kn_verify_in_time(ctx, v.options->time_limit, check(&v, err), err);
     verifier_free(&v);
-    if (st != KN_OK)
-        kn_verify_report_free(v.report ? &v.report->base : NULL);
+    if (st == KN_OK)
+        *out = v.report;
     else
-        *out = &v.report->base;
+        kn_verify_report_free(v.report);
     return st;
 }

@@ -1,0 +1,148 @@
+/* kanon/answers.h: results as documents (kanon/document.h): one function per answer.
+ *
+ * Each copies what it needs; the result may be freed at once. KN_MEMORY is all that can go wrong. What the user should know
+ * is among the document's notes: what was read in an unexpected way, what a release drops, what an answer does not say.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef KANON_ANSWERS_H
+#define KANON_ANSWERS_H
+
+#include <kanon/anonymize.h>
+#include <kanon/attack.h>
+#include <kanon/catalogue.h>
+#include <kanon/dependencies.h>
+#include <kanon/document.h>
+#include <kanon/questions.h>
+#include <kanon/risk.h>
+#include <kanon/verify.h>
+#include <kanon/workload.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "profile", "profile-database". `show_values`: the document may hold values of the data. */
+KN_API KN_CHECK kn_status kn_document_profile(kn_document **out, kn_context *ctx, const kn_profile *profile,
+                                              const kn_table *table, bool show_values, kn_error *err);
+KN_API KN_CHECK kn_status kn_document_profile_database(kn_document **out, kn_context *ctx, const kn_schema *schema,
+                                                       kn_error *err);
+
+/* Seconds of reading and of answering, by the clock and of all processors. */
+typedef struct kn_diagnose_times {
+    double read, group, cpu_read, cpu_group;
+} kn_diagnose_times;
+
+/* "diagnose": a set of attributes. What was asked, and the answers; those that were not asked for are NULL. */
+typedef struct kn_diagnose_answers {
+    size_t                     size; /* sizeof(kn_diagnose_answers), set by the initializer                        */
+    const kn_diagnose_options *options;
+    const kn_diagnosis        *diagnosis;
+    bool                       at_most; /* k is asked to be at most so large                                      */
+    kn_suppress_mode           suppress_mode;
+    const kn_model_report     *models;
+    const char *const         *requirements; /* of the models, as they were written, in their order               */
+    const kn_risk             *risk;
+    const kn_suda             *suda;
+    const kn_diagnose_times   *times;
+} kn_diagnose_answers;
+
+#define KN_DIAGNOSE_ANSWERS_INIT                                                                                       \
+    {sizeof(kn_diagnose_answers), NULL, NULL, false, KN_SUPPRESS_NONE, NULL, NULL, NULL, NULL, NULL}
+
+KN_API KN_CHECK kn_status kn_document_diagnose(kn_document **out, kn_context *ctx, const kn_table *table,
+                                               const kn_diagnose_answers *answers, kn_error *err);
+
+/* "diagnose-over": all subsets of a list of columns. */
+typedef struct kn_sets_answers {
+    size_t                   size; /* sizeof(kn_sets_answers), set by the initializer */
+    const kn_sets_options   *options;
+    const kn_sets_diagnosis *sets;
+    const kn_model_sets     *models;
+    const char *const       *sensitive;    /* of the models: the columns, in their order              */
+    const char *const       *requirements; /* of the models, as they were written, in their order     */
+    const kn_diagnose_times *times;
+} kn_sets_answers;
+
+#define KN_SETS_ANSWERS_INIT {sizeof(kn_sets_answers), NULL, NULL, NULL, NULL, NULL, NULL}
+
+KN_API KN_CHECK kn_status kn_document_diagnose_sets(kn_document **out, kn_context *ctx, const kn_table *table,
+                                                    const kn_sets_answers *answers, kn_error *err);
+
+/* "dependencies": what was asked of a table, and the answers; what was not asked is NULL or 0. */
+typedef struct kn_dependency_answers {
+    size_t                      size; /* sizeof(kn_dependency_answers), set by the initializer            */
+    int                         given_count;
+    const kn_dependency *const *given;  /* to be checked                                                  */
+    const kn_dependency_check  *checks; /* one for each                                                   */
+    const kn_discovery         *discovery;
+    int                         held_count; /* given and found: what holds                                */
+    const kn_dependency *const *held;
+    const kn_dependency_list   *cover; /* instead of the functional dependencies among them               */
+    const kn_name_list         *closure;
+} kn_dependency_answers;
+
+#define KN_DEPENDENCY_ANSWERS_INIT {sizeof(kn_dependency_answers), 0, NULL, NULL, NULL, 0, NULL, NULL, NULL}
+
+KN_API KN_CHECK kn_status kn_document_dependencies(kn_document **out, kn_context *ctx, const kn_table *table,
+                                                   const kn_dependency_answers *answers, kn_error *err);
+
+/* "hierarchy-build": `path` is where it was written, `name` what notes call it. */
+KN_API KN_CHECK kn_status kn_document_hierarchy_build(kn_document **out, kn_context *ctx, const kn_hierarchy *hierarchy,
+                                                      const char *path, const char *name, kn_error *err);
+
+/* "hierarchy-check": `table` (NULL: none) has the column that it was bound to; `failure` (NULL: it is valid) says why not. */
+KN_API KN_CHECK kn_status kn_document_hierarchy_check(kn_document **out, kn_context *ctx, const kn_hierarchy *hierarchy,
+                                                      const char *path, const kn_table *table, const kn_error *failure,
+                                                      kn_error *err);
+
+/* "hierarchy-show": the labels of a level, or (level -1) the tree, or neither. */
+KN_API KN_CHECK kn_status kn_document_hierarchy_show(kn_document **out, kn_context *ctx, const kn_hierarchy *hierarchy,
+                                                     const char *path, int level, bool tree, kn_error *err);
+
+/* "advise"; `command` (NULL: none) makes the release. */
+KN_API KN_CHECK kn_status kn_document_advise(kn_document **out, kn_context *ctx, const kn_advice *advice,
+                                             const char *command, kn_error *err);
+
+/* "anonymize", "anonymize-database", "anonymize-records": what the call was given and gave. */
+KN_API KN_CHECK kn_status kn_document_anonymize(kn_document **out, kn_context *ctx, const kn_spec *spec,
+                                                const kn_release_result *result, const kn_anonymize_options *options,
+                                                kn_error *err);
+KN_API KN_CHECK kn_status kn_document_anonymize_database(kn_document **out, kn_context *ctx, const kn_spec *spec,
+                                                         const kn_database_result *result,
+                                                         const kn_anonymize_options *options, kn_error *err);
+KN_API KN_CHECK kn_status kn_document_anonymize_records(kn_document **out, kn_context *ctx, const kn_spec *spec,
+                                                        const kn_records_result *result,
+                                                        const kn_anonymize_options *options, kn_error *err);
+
+/* "verify", "verify-database", "verify-records". `spec` is what was verified against. */
+KN_API KN_CHECK kn_status kn_document_verify(kn_document **out, kn_context *ctx, const kn_verify_report *report,
+                                             kn_error *err);
+KN_API KN_CHECK kn_status kn_document_verify_database(kn_document **out, kn_context *ctx, const kn_spec *spec,
+                                                      const kn_database_verify_report *report, kn_error *err);
+KN_API KN_CHECK kn_status kn_document_verify_records(kn_document **out, kn_context *ctx, const kn_spec *spec,
+                                                     const kn_records_verify_report *report, kn_error *err);
+
+/* "measure". `workload` and its answers: both or neither (NULL). */
+KN_API KN_CHECK kn_status kn_document_measure(kn_document **out, kn_context *ctx, const kn_spec *spec,
+                                              const kn_measure_report *report, const kn_workload *workload,
+                                              const kn_workload_report *answers, kn_error *err);
+
+/* "attack", "attack-demo". */
+KN_API KN_CHECK kn_status kn_document_attack(kn_document **out, kn_context *ctx, const kn_attack_report *report,
+                                             kn_error *err);
+KN_API KN_CHECK kn_status kn_document_attack_demo(kn_document **out, kn_context *ctx,
+                                                  const kn_attack_demo_report *report, kn_error *err);
+
+/* "generate": `kind` by its name; `output`: where it was written. */
+KN_API KN_CHECK kn_status kn_document_generate(kn_document **out, kn_context *ctx, const char *kind, int64_t rows,
+                                               uint64_t seed, const char *output, kn_error *err);
+
+/* "catalogue": the lists that are asked for. */
+KN_API KN_CHECK kn_status kn_document_catalogue(kn_document **out, kn_context *ctx, bool methods, bool models, bool metrics,
+                                                kn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,51 @@
+/* kn_answer.h: what the answers share: the list of their tables, parts that several have. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KN_ANSWER_H
+#define KN_ANSWER_H
+
+#include <kanon/answers.h>
+
+#include "kn_document.h"
+
+/* The answers, each in a file of its own. */
+extern const kn_fields kn_answer_profile, kn_answer_profile_database, kn_answer_dependencies, kn_answer_hierarchy_build,
+    kn_answer_hierarchy_check, kn_answer_hierarchy_show, kn_answer_verify, kn_answer_verify_database,
+    kn_answer_verify_records, kn_answer_measure, kn_answer_attack, kn_answer_attack_demo, kn_answer_generate,
+    kn_answer_catalogue, kn_answer_advise, kn_answer_anonymize, kn_answer_anonymize_database,
+    kn_answer_anonymize_records, kn_answer_diagnose, kn_answer_diagnose_over;
+
+const kn_fields *kn_answer_at(int index); /* NULL behind the last; for the tests */
+
+/* A document filled from a struct, to be completed and ended. */
+KN_CHECK kn_status kn_answer_begin(kn_document **out, kn_context *ctx, const kn_fields *answer, const void *from,
+                                   kn_error *err);
+
+/* A document made of one struct. */
+KN_CHECK kn_status kn_answer_of(kn_document **out, kn_context *ctx, const kn_fields *answer, const void *from,
+                                kn_error *err);
+
+/* ---- Notes ---- */
+
+/* What the reader decided and the user should know: spellings that fell together, dates with two readings. */
+void kn_note_table(kn_document *doc, const kn_table *table);
+
+/* What was not declared, if anything. */
+void kn_note_dropped(kn_document *doc, const char *const *dropped, int count);
+
+/* Writes 1,234,567 into `out` and returns it. */
+enum { KN_COUNT_TEXT = 32 };
+const char *kn_count_text(char *out, int64_t count);
+
+/* ---- Parts ---- */
+
+/* double[KN_METRICS] */
+extern const kn_fields kn_metrics_part;
+
+extern const kn_fields kn_sizes_part;  /* kn_size_count */
+extern const kn_fields kn_advice_part; /* kn_advice     */
+
+/* The parameter of a model that `reached` is held against. */
+double kn_model_asked(const kn_model *model);
+double kn_ratio_number(kn_ratio ratio); /* NAN: none */
+
+#endif

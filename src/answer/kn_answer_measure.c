@@ -1,0 +1,84 @@
+/* kn_answer_measure.c: what a release lost, and how it answers a workload, as a document. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kn_answer.h"
+#include "kn_error.h"
+
+#define S kn_measured_attribute
+static const kn_field_row attribute_rows[] = {
+    KN_FIELD(S, name, KN_F_TEXT, "the column's name"),
+    KN_FIELD(S, lm, KN_F_SHARE, "how many of its values a cell may stand for, on average"),
+    KN_FIELD(S, ncp, KN_F_SHARE, "the same as a share of all values"),
+    KN_FIELD(S, prec, KN_F_SHARE, "how many levels of its hierarchy a cell kept, on average"),
+    KN_FIELD(S, entropy, KN_F_BITS, "by how much its cells say less than they did"),
+};
+#undef S
+static const kn_fields attribute_part = KN_FIELDS(kn_measured_attribute, "attribute", attribute_rows, NULL);
+
+static const kn_field_row query_rows[] = {
+    KN_VALUE("query", KN_F_TEXT, "the query, in one line"),
+    KN_VALUE("line", KN_F_COUNT, "where it stands in the workload"),
+    KN_VALUE("weight", KN_F_NUMBER, "how much it counts"),
+    KN_FIELD(kn_answer, original, KN_F_NUMBER, "its answer on the original"),
+    KN_FIELD(kn_answer, estimate, KN_F_NUMBER,
+             "its answer on the release: rows are taken to be spread evenly over their cells"),
+    KN_FIELD(kn_answer, lower, KN_F_NUMBER, "what the release says it is at least"),
+    KN_FIELD(kn_answer, upper, KN_F_NUMBER, "what the release says it is at most"),
+    KN_FIELD(kn_answer, error, KN_F_NUMBER, "the relative error of the estimate"),
+    KN_FIELD_NAMED(kn_answer, source, kn_answer_source_name, 0,
+                   "where values come from: 'counted', 'exact', 'published' or 'cells'"),
+};
+static const kn_fields query_part = KN_FIELDS(kn_answer, "query", query_rows, NULL);
+
+static const kn_field_row workload_rows[] = {
+    KN_FIELD(kn_workload_report, weight, KN_F_NUMBER, "sum of the weights"),
+    KN_FIELD(kn_workload_report, total, KN_F_NUMBER, "sum of weight times error"),
+    KN_FIELD(kn_workload_report, mean, KN_F_NUMBER, "the error of a query, on average by weight"),
+    KN_VALUE_OF("queries", KN_F_LIST, &query_part, "the queries and their answers"),
+};
+static const kn_fields workload_part = KN_FIELDS(kn_workload_report, "workload", workload_rows, NULL);
+
+#define S kn_measure_report
+static const kn_field_row measure_rows[] = {
+    KN_ANSWER_ROW,
+    KN_FIELD(S, rows, KN_F_ROWS, "rows of the original, without those that are left out for a missing cell"),
+    KN_FIELD(S, released, KN_F_ROWS, "rows that the release shows"),
+    KN_FIELD(S, suppressed, KN_F_ROWS, "rows that it does not"),
+    KN_FIELD(S, classes, KN_F_CLASSES, "classes of released rows that look alike"),
+    KN_FIELD(S, k, KN_F_ROWS, "rows of the smallest of them; 0: there is none"),
+    KN_FIELD_PART(S, metrics, &kn_metrics_part, KN_F_OBJECT, "what the release lost, by every metric"),
+    KN_FIELD_LIST(S, attributes, attribute_count, &attribute_part, KN_F_LIST, "what each quasi-identifier lost"),
+    KN_VALUE_OF("workload", KN_F_OBJECT | KN_F_OPTIONAL, &workload_part, "with --workload: how queries are answered"),
+    KN_NOTES_ROW,
+};
+#undef S
+const kn_fields kn_answer_measure =
+    KN_ANSWER(kn_measure_report, "measure", measure_rows, NULL, "What did a release lose?");
+
+/* Classes are those of rows, whoever the rows belong to. */
+static void note_persons(kn_document *doc, const kn_spec *spec)
+{
+    bool persons = spec->entity != NULL;
+    for (int i = 0; i < spec->attribute_count; i++) persons = persons || spec->attributes[i].pseudonym_key_file;
+    if (persons) kn_put_note(doc, "k and classes are of rows here; how well persons are hidden is what verify answers");
+}
+
+kn_status kn_document_measure(kn_document **out, kn_context *ctx, const kn_spec *spec, const kn_measure_report *report,
+                              const kn_workload *workload, const kn_workload_report *answers, kn_error *err)
+{
+    kn_document *doc;
+    KN_TRY(kn_answer_begin(&doc, ctx, &kn_answer_measure, report, err));
+    if (answers) {
+        kn_to to = kn_put_object(kn_document_top(doc), "workload"), queries;
+        kn_put_struct(to, answers);
+        queries = kn_put_list(to, "queries");
+        for (int q = 0; q < answers->query_count; q++) {
+            kn_to one = kn_append_object(queries);
+            kn_put_struct(one, &answers->answers[q]);
+            kn_put_text(one, "query", workload->queries[q].text);
+            kn_put_integer(one, "line", workload->queries[q].line);
+            kn_put_number(one, "weight", workload->queries[q].weight);
+        }
+    }
+    note_persons(doc, spec);
+    return kn_document_end(out, doc, err);
+}

@@ -1,0 +1,84 @@
+/* kn_answer_notes.c: what a user should know, in sentences: of a table that was read, of what a release drops. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kn_answer.h"
+
+/* "12,5": digits, at most one comma among them, perhaps a sign. `fraction`: how many stand behind the comma. */
+static bool is_comma_number(const char *text, size_t length, size_t *fraction)
+{
+    size_t i = length > 0 && text[0] == '-', begin = i, comma = length;
+    for (; i < length; i++) {
+        if (text[i] == ',' && comma == length && i > begin)
+            comma = i;
+        else if (text[i] < '0' || text[i] > '9')
+            return false;
+    }
+    *fraction = comma < length ? length - comma - 1 : 0;
+    return length > begin && comma + 1 != length;
+}
+
+/* Is it text only because its decimal mark is a comma? Where three digits follow every comma, it may be one of thousands. */
+static bool has_decimal_commas(const kn_table *table, int column)
+{
+    bool found = false;
+    if (kn_table_type(table, column) != KN_TYPE_TEXT) return false;
+    for (uint32_t code = 0; code < kn_table_distinct(table, column); code++) {
+        size_t      length = 0, fraction = 0;
+        const char *text = kn_table_text(table, column, code, &length);
+        if (!is_comma_number(text, length, &fraction)) return false;
+        found |= fraction > 0 && fraction != 3;
+    }
+    return found;
+}
+
+void kn_note_table(kn_document *doc, const kn_table *table)
+{
+    for (int c = 0; c < kn_table_columns(table); c++) {
+        const char *name = kn_table_name(table, c);
+        int64_t     respelled = kn_table_respelled(table, c);
+        if (kn_table_unnamed(table, c))
+            kn_put_note(doc, "a column without a name is called \"%s\", after its place", name);
+        if (respelled > 0)
+            kn_put_note(doc,
+                        "column \"%s\": %" PRId64
+                        " spellings of a number or date were read as equal to another one (like "
+                        "1.0 and 1.00); --type '%s:text' tells them apart",
+                        name, respelled, name);
+        if (kn_table_ambiguous_dates(table, c))
+            kn_put_note(doc,
+                        "column \"%s\" has dates that can be read as day/month or month/day, and stays text; "
+                        "--type '%s:date:%%d/%%m/%%Y' decides",
+                        name, name);
+        if (has_decimal_commas(table, c))
+            kn_put_note(doc, "column \"%s\" has numbers with a decimal comma, and stays text; --decimal , reads them",
+                        name);
+    }
+}
+
+void kn_note_dropped(kn_document *doc, const char *const *dropped, int count)
+{
+    size_t size = sizeof "not declared, so dropped: ", used;
+    if (count == 0) return;
+    for (int i = 0; i < count; i++) size += strlen(dropped[i]) + sizeof ", \"\"";
+    char *text = kn_document_take(doc, size);
+    if (!text) return;
+    used = (size_t)snprintf(text, size, "not declared, so dropped: ");
+    for (int i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s\"%s\"", i ? ", " : "", dropped[i]);
+    kn_put_notes(doc, (const char *const *)&text, 1);
+}
+
+const char *kn_count_text(char *out, int64_t count)
+{
+    char digits[32];
+    int  n = snprintf(digits, sizeof digits, "%" PRId64, count), used = 0;
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && digits[i - 1] != '-' && (n - i) % 3 == 0) out[used++] = ',';
+        out[used++] = digits[i];
+    }
+    out[used] = '\0';
+    return out;
+}

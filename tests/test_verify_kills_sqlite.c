@@ -1,0 +1,139 @@
+/* test_verify_kills_sqlite.c: the verifier of databases on small SQLite files: which keys and foreign keys count, and what cannot
+ * be read.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <kanon/verify.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "folder_testing.h"
+
+#define SPEC(person, visit)                                                                                            \
+    "kanon: 1\ninput: \"sqlite:in.db\"\noutput: out/\nentity: {table: person}\ntables:\n"                              \
+    "  person: {" person "attributes: {city: {role: quasi}}}\n" visit "privacy: [{k: 2}]\n"
+#define VISIT(more, attributes) "  visit: {" more "attributes: {ward: {role: quasi}" attributes "}}\n"
+#define PERSONS "INSERT INTO person VALUES ('p1', 'Nice'), ('p2', 'Nice');"
+#define VISITS(columns) "INSERT INTO visit (" columns ") VALUES ('v1', 'p1', 'A'), ('v2', 'p2', 'A');"
+
+static void make_database(const char *statements)
+{
+    sqlite3 *db = NULL;
+    char    *message = NULL;
+    remove(path_of("in.db"));
+    assert_int_equal(sqlite3_open(path_of("in.db"), &db), SQLITE_OK);
+    if (sqlite3_exec(db, statements, NULL, NULL, &message) != SQLITE_OK) fail_msg("%s", message);
+    sqlite3_close(db);
+}
+
+/* `message` NULL: it holds; else what is wrong with the original. */
+static void expect(const char *statements, const char *yaml, const char *message)
+{
+    kn_context                *ctx = testing_context(1);
+    kn_error                   err = KN_ERROR_INIT;
+    kn_spec                   *spec = NULL;
+    kn_database_verify_report *r = NULL;
+    make_database(statements);
+    put("spec.yaml", yaml);
+    assert_ok(kn_spec_read(&spec, ctx, path_of("spec.yaml"), &err), err);
+    kn_status status = kn_verify_database(&r, ctx, spec, NULL, &err);
+    for (int i = 0; r && i < r->problem_count; i++) print_message("  %s\n", r->problems[i]);
+    if (!message) assert_ok(status, err);
+    if (message && status == KN_OK) fail_msg("wanted: %s", message);
+    if (message && !strstr(err.message, message)) fail_msg("%s; wanted: %s", err.message, message);
+    assert_true(message || r->ok);
+    kn_database_verify_report_free(r);
+    kn_spec_free(spec);
+    testing_context_free(ctx);
+}
+
+static void put_release(bool visits)
+{
+    mkdir(path_of("out"), 0700);
+    put("out/person.csv", "id,city\n1,Nice\n2,Nice\n");
+    if (visits) put("out/visit.csv", "vid,id,ward\n1,1,A\n2,2,A\n");
+    if (!visits) remove(path_of("out/visit.csv"));
+}
+
+/* The database says the keys, the release file need not; without either nobody can be told apart. */
+static void keys_that_the_database_says(void **state)
+{
+    (void)state;
+    put_release(false);
+    expect("CREATE TABLE person (id TEXT PRIMARY KEY, city TEXT);" PERSONS, SPEC("", ""), NULL);
+    expect("CREATE TABLE person (id TEXT, city TEXT);" PERSONS, SPEC("key: [id], ", ""), NULL);
+    expect("CREATE TABLE person (id TEXT, city TEXT);" PERSONS, SPEC("", ""), "has no primary key");
+    expect("CREATE TABLE person (id TEXT PRIMARY KEY, city TEXT REFERENCES person (id)); INSERT INTO person VALUES "
+           "('Nice', 'Nice'), ('p2', 'Nice');",
+           SPEC("", ""), "has a foreign key");
+}
+
+#define PERSON_TABLE "CREATE TABLE person (id TEXT PRIMARY KEY, city TEXT);" PERSONS
+#define VISIT_TABLE(more)                                                                                              \
+    "CREATE TABLE visit (vid TEXT PRIMARY KEY, id TEXT REFERENCES person (id), ward TEXT" more ");"
+
+/* A foreign key that is declared twice is one; with `parent:` the first that fits it counts. */
+static void foreign_keys_declared_twice(void **state)
+{
+    (void)state;
+    put_release(true);
+    expect(PERSON_TABLE VISIT_TABLE("") VISITS("vid, id, ward"), SPEC("", VISIT("", "")), NULL);
+    expect(PERSON_TABLE VISIT_TABLE(", FOREIGN KEY (id) REFERENCES person (id)") VISITS("vid, id, ward"),
+           SPEC("", VISIT("", "")), NULL);
+    const char *other = "CREATE TABLE person (id TEXT PRIMARY KEY, city TEXT, code TEXT UNIQUE);"
+                        "INSERT INTO person VALUES ('p1', 'Nice', 'p1'), ('p2', 'Nice', 'p2');"
+                        "CREATE TABLE visit (vid TEXT PRIMARY KEY, id TEXT, ward TEXT, FOREIGN KEY (id) REFERENCES "
+                        "person (id), FOREIGN KEY (id) REFERENCES person (code));" VISITS("vid, id, ward");
+    expect(other, SPEC("", VISIT("", "")), "has several foreign keys to listed tables");
+    expect(other, SPEC("", VISIT("parent: {table: person, columns: [id]}, ", "")), NULL);
+}
+
+/* Who referred a visit is a foreign key that does not count: its column would show old keys. */
+static void foreign_keys_left_out(void **state)
+{
+    (void)state;
+    put_release(true);
+    const char *tables = PERSON_TABLE VISIT_TABLE(", by_whom TEXT REFERENCES person (id)") VISITS("vid, id, ward");
+    const char                       *parent = "must not be released";
+    expect(tables, SPEC("", VISIT("", "")), "has several foreign keys to listed tables");
+    expect(tables, SPEC("", VISIT("parent: {table: person, columns: [id]}, ", "")), NULL);
+    expect(tables, SPEC("", VISIT("parent: {table: person, columns: [id]}, ", ", by_whom: {role: keep}")), parent);
+    expect(tables, SPEC("", VISIT("key: [vid, by_whom], parent: {table: person, columns: [id]}, ", "")), parent);
+    /* The same column names a row of two tables: it shows the new key of its parent. */
+    expect(PERSON_TABLE "CREATE TABLE ward (id TEXT PRIMARY KEY); INSERT INTO ward VALUES ('p1'), ('p2');"
+                        "CREATE TABLE visit (vid TEXT, id TEXT REFERENCES person (id) REFERENCES ward (id), ward "
+                        "TEXT, PRIMARY KEY (vid, id));" VISITS("vid, id, ward"),
+           SPEC("", VISIT("parent: {table: person, columns: [id]}, ", "")), NULL);
+}
+
+/* A column of numbers is one for the verifier: its hierarchy of ranges can be built. */
+static void columns_of_numbers(void **state)
+{
+    (void)state;
+    mkdir(path_of("out"), 0700);
+    remove(path_of("out/visit.csv"));
+    put("out/person.csv", "id,age\n1,\"[30, 39]\"\n2,\"[30, 39]\"\n");
+    expect("CREATE TABLE person (id TEXT PRIMARY KEY, age INTEGER); INSERT INTO person VALUES ('p1', 31), ('p2', 39);",
+           "kanon: 1\ninput: \"sqlite:in.db\"\noutput: out/\nentity: {table: person}\ntables:\n  person: {attributes: "
+           "{age: {role: quasi, hierarchy: {ranges: [10]}}}}\nprivacy: [{k: 2}]\n",
+           NULL);
+}
+
+static void texts_that_are_none(void **state)
+{
+    (void)state;
+    put_release(false);
+    expect("CREATE TABLE person (id TEXT PRIMARY KEY, city TEXT); INSERT INTO person VALUES ('p1', 'Nice'), ('p2', "
+           "CAST(x'4eff' AS TEXT));",
+           SPEC("", ""), "table \"person\", column \"city\", row 2: not UTF-8");
+}
+
+int main(void)
+{
+    folder_set_up();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_that_the_database_says), cmocka_unit_test(foreign_keys_declared_twice),
+        cmocka_unit_test(foreign_keys_left_out),       cmocka_unit_test(columns_of_numbers),
+        cmocka_unit_test(texts_that_are_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
