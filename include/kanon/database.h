@@ -21,11 +21,11 @@ typedef struct kn_database_options {
     const kn_spec_table *tables; /* read these only, in this order; NULL: all, by their names                 */
     int                  table_count;
     const char          *schema; /* PostgreSQL; NULL: the first schema of the search path                     */
-    kn_csv_options       csv;    /* of a folder's files; `na` and `timezone` also of other sources            */
+    const kn_csv_options *csv;   /* of a folder's files; `na` and `timezone` also of other sources. NULL: as a table's */
     const char          *snapshot; /* PostgreSQL: read what this exported snapshot shows; NULL: what is there */
 } kn_database_options;
 
-#define KN_DATABASE_OPTIONS_INIT {sizeof(kn_database_options), NULL, 0, NULL, KN_CSV_OPTIONS_INIT, NULL}
+#define KN_DATABASE_OPTIONS_INIT {sizeof(kn_database_options), NULL, 0, NULL, NULL, NULL}
 KN_API void kn_database_options_init(kn_database_options *options, size_t size);
 
 /* Is this the name of a database ("sqlite:...", "postgresql:...", "postgres:...", or a folder that is there)? */
