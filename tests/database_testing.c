@@ -293,14 +293,16 @@ kn_database *rdb_read(kn_context *ctx, const rdb *db, const char *input)
 {
     static const char *const empty[] = {""};
     kn_database_options      options = KN_DATABASE_OPTIONS_INIT;
+    kn_csv_options           csv = KN_CSV_OPTIONS_INIT;
     kn_database             *out = NULL;
     kn_error                 err = KN_ERROR_INIT;
     const char              *reason = NULL;
+    options.csv = &csv;
     options.tables = db->spec;
     options.table_count = db->tables;
     if (!strchr(input, ':')) { /* a folder: an empty cell is missing, nothing else */
-        options.csv.na = empty;
-        options.csv.na_count = 1;
+        csv.na = empty;
+        csv.na_count = 1;
     }
     assert_ok(kn_database_read(&out, ctx, input, &options, &err), err);
     if (!kn_database_validate(out, &reason)) fail_msg("%s", reason);

@@ -88,7 +88,7 @@ static kn_database *read_database(const settings *s, kn_context *ctx, const kn_s
     options.tables = spec->tables;
     options.table_count = spec->table_count;
     options.schema = s->schema;
-    options.csv = spec->csv;
+    options.csv = &spec->csv;
     duration start = now();
     if (kn_database_read(&db, ctx, s->input ? s->input : spec->inputs[0], &options, &err) != KN_OK)
         die("reading", err.message);

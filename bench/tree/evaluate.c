@@ -91,7 +91,7 @@ static void load(loaded *l, const settings *s)
     if (kn_spec_read(&l->spec, l->ctx, s->release, &err) != KN_OK) die("release file", err.message);
     options.tables = l->spec->tables;
     options.table_count = l->spec->table_count;
-    options.csv = l->spec->csv;
+    options.csv = &l->spec->csv;
     if (kn_database_read(&l->db, l->ctx, l->spec->inputs[0], &options, &err) != KN_OK) die("reading", err.message);
     if (kn_database_choose(l->db, l->spec->entity_table, &err) != KN_OK) die("schema", err.message);
     if (kn_database_roles(l->db, l->spec->tables, l->spec->table_count, &err) != KN_OK) die("roles", err.message);

@@ -58,12 +58,14 @@ typedef struct kn_advice {
     int         chosen; /* its index; -1: none                                                   */
     const char *reason; /* not found: why, in a sentence                                         */
     int                        candidate_count;
-    const kn_advice_candidate *candidates; /* every method of the shape, the simpler ones first   */
+    const kn_advice_candidate *KN_PRIVATE(candidates); /* kn_advice_candidate_at: every method of the shape, the simpler ones first   */
     int                        sentence_count;
     const char *const         *sentences; /* why it was chosen, and when another is preferable    */
     int                        note_count, dropped_count; /* of reading, as in a release's result  */
     const char *const         *notes, *const *dropped;
 } kn_advice;
+
+KN_API const kn_advice_candidate *kn_advice_candidate_at(const kn_advice *advice, int index); /* NULL: none */
 
 /* Seconds for all candidates where the spec has no time limit. */
 #define KN_ADVICE_SECONDS 60.0

@@ -64,7 +64,7 @@ typedef struct kn_release_head {
     double      largest_share; /* of a class's members, or of the records that somebody finds, with one sensitive value;
                                   0: no such promise (databases, records)                          */
     int                       model_count;
-    const kn_release_model   *models;
+    const kn_release_model   *KN_PRIVATE(models); /* kn_release_model_at */
     int                       counter_count;
     const kn_release_counter *counters;
     int                       dropped_count; /* what was not declared: columns, "table.column", elements and keys */
@@ -76,7 +76,10 @@ typedef struct kn_release_head {
     double                    seconds_read, seconds_search, seconds_write, seconds_verify;
     char                      sha256[65]; /* of the release, where it is one file                  */
     const kn_advice          *advice; /* method: auto: what was tried and chosen; else NULL        */
+    uint64_t                  KN_PRIVATE(room)[16]; /* to grow into: more of a result stands behind it */
 } kn_release_head;
+
+KN_API const kn_release_model *kn_release_model_at(const kn_release_head *head, int index); /* NULL: none */
 
 /* ---- Tables ---- */
 
@@ -92,15 +95,19 @@ typedef struct kn_release_result {
     double      lattice;  /* nodes of the lattice; 0 where the method has none                     */
     int         level_count;
     const int  *levels;   /* the chosen node, in the order of the quasi-identifiers                */
-    double      metrics[KN_METRICS];
     int                         attribute_count;
-    const kn_release_attribute *attributes; /* the quasi-identifiers                               */
+    const kn_release_attribute *KN_PRIVATE(attributes); /* kn_release_attribute_at: the quasi-identifiers                               */
     int64_t                     solution_count; /* all_solutions: minimal good nodes                */
-    const kn_release_node      *solutions;
+    const kn_release_node      *KN_PRIVATE(solutions); /* kn_release_solution_at */
     int64_t region_bound; /* strict partitioning in ordered dimensions, k alone: no class has more than 2d(k - 1) + m rows
                              (m: copies of the most frequent combination of original values); 0: no such bound       */
     double  c_avg_bound, dm_bound; /* what follows from it: c_avg <= bound / k, dm <= bound * rows                    */
+    double  KN_PRIVATE(metrics)[KN_METRICS]; /* kn_release_metric; the end                                            */
 } kn_release_result;
+
+KN_API double                      kn_release_metric(const kn_release_result *result, kn_metric metric); /* NAN: none */
+KN_API const kn_release_attribute *kn_release_attribute_at(const kn_release_result *result, int index);  /* NULL: none */
+KN_API const kn_release_node      *kn_release_solution_at(const kn_release_result *result, int64_t index);
 
 typedef struct kn_anonymize_options {
     size_t      size; /* sizeof(kn_anonymize_options), set by the initializer */
@@ -154,10 +161,12 @@ typedef struct kn_database_result {
     kn_release_head         head;
     int64_t                 persons_in, persons;
     int                     table_count;
-    const kn_release_table *tables;
+    const kn_release_table *KN_PRIVATE(tables); /* kn_release_table_at */
     double                  lm, lm_released, dm; /* Definitions 7 and 8; docs/metrics.md     */
     const char             *beside; /* what the files beside the release are called: BESIDE.certificate.json, ... */
 } kn_database_result;
+
+KN_API const kn_release_table *kn_release_table_at(const kn_database_result *result, int index); /* NULL: none */
 
 /* Runs a spec that describes a database and passed kn_spec_check: reads it, clusters its persons, writes a new database
  * with the same schema, reads that back, verifies it and only then commits: a new SQLite file, a new schema of a server in

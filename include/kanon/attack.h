@@ -28,6 +28,7 @@ typedef struct kn_attack_table {
     const int64_t        *certain;
     int64_t               unplaced; /* people who match no row, and a value of theirs is not in the hierarchy of its
                                        column: nothing can be said of them                         */
+    uint64_t              KN_PRIVATE(room)[8]; /* to grow into: more of a report stands behind it  */
 } kn_attack_table;
 
 typedef struct kn_attack_report {
@@ -115,19 +116,26 @@ typedef struct kn_attack_demo_report {
     int64_t               persons;
     int64_t               targets; /* persons who are looked for: all, or a sample                        */
     int                   table_count;
-    const kn_demo_table  *tables;
+    const kn_demo_table  *KN_PRIVATE(tables); /* kn_demo_table_at */
     int                   person; /* the table of persons                                                 */
     int                   path_count;
-    const kn_demo_path   *paths;
+    const kn_demo_path   *KN_PRIVATE(paths); /* kn_demo_path_at */
     int                   sensitive_count;
-    const kn_demo_column *sensitive;
-    kn_demo_attack        ways[KN_DEMO_WAYS];
+    const kn_demo_column *KN_PRIVATE(sensitive); /* kn_demo_column_at */
     /* The target who is found best: with the fewest candidates in the join, then in the tables by themselves, then the
      * first in the table of persons. */
     int64_t        example;      /* its row in the table of persons, from 1                               */
     const int64_t *example_rows; /* per table: how many rows of it the attacker knows                     */
-    int64_t        example_candidates[KN_DEMO_WAYS];
+    int64_t        KN_PRIVATE(example_candidates)[KN_DEMO_WAYS]; /* kn_demo_example_candidates */
+    kn_demo_attack KN_PRIVATE(ways)[KN_DEMO_WAYS];               /* kn_demo_attack_by; the end */
 } kn_attack_demo_report;
+
+/* NULL, 0: there is none. */
+KN_API const kn_demo_table  *kn_demo_table_at(const kn_attack_demo_report *report, int index);
+KN_API const kn_demo_path   *kn_demo_path_at(const kn_attack_demo_report *report, int index);
+KN_API const kn_demo_column *kn_demo_column_at(const kn_attack_demo_report *report, int index);
+KN_API const kn_demo_attack *kn_demo_attack_by(const kn_attack_demo_report *report, kn_demo_way way);
+KN_API int64_t               kn_demo_example_candidates(const kn_attack_demo_report *report, kn_demo_way way);
 
 typedef struct kn_attack_demo_options {
     size_t   size;    /* sizeof(kn_attack_demo_options), set by the initializer                           */

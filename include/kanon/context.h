@@ -1,8 +1,8 @@
 /* kanon/context.h: the one object every job hangs from: memory, threads, progress, cancellation.
  *
- * A context may be used by one thread at a time (it brings its own workers); kn_context_cancel alone may be called from
- * any thread and from a signal handler. What was created with a context keeps it alive: the context, tables, results and
- * exported Arrow data may be freed in any order and by any thread.
+ * A context serves one call at a time, of any thread (it brings its own workers), and answers others with KN_BUSY; only
+ * kn_context_cancel may be called at any time, also from a signal handler. What was created with a context keeps it alive:
+ * context, tables, results and exported Arrow data may be freed in any order and by any thread.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_CONTEXT_H
@@ -37,7 +37,7 @@ typedef struct kn_progress {
     bool        finished;
 } kn_progress;
 
-/* Called a few times a second at most and never by two threads at once. */
+/* Called a few times a second at most, on the thread that called the library; of that context it may only cancel. */
 typedef void (*kn_progress_fn)(void *user, const kn_progress *progress);
 
 typedef struct kn_context_options {

@@ -21,11 +21,11 @@ typedef struct kn_database_options {
     const kn_spec_table *tables; /* read these only, in this order; NULL: all, by their names                 */
     int                  table_count;
     const char          *schema; /* PostgreSQL; NULL: the first schema of the search path                     */
-    kn_csv_options       csv;    /* of a folder's files; `na` and `timezone` also of other sources            */
+    const kn_csv_options *csv;   /* of a folder's files; `na` and `timezone` also of other sources. NULL: as a table's */
     const char          *snapshot; /* PostgreSQL: read what this exported snapshot shows; NULL: what is there */
 } kn_database_options;
 
-#define KN_DATABASE_OPTIONS_INIT {sizeof(kn_database_options), NULL, 0, NULL, KN_CSV_OPTIONS_INIT, NULL}
+#define KN_DATABASE_OPTIONS_INIT {sizeof(kn_database_options), NULL, 0, NULL, NULL, NULL}
 KN_API void kn_database_options_init(kn_database_options *options, size_t size);
 
 /* Is this the name of a database ("sqlite:...", "postgresql:...", "postgres:...", or a folder that is there)? */
@@ -77,9 +77,9 @@ typedef struct kn_schema_table {
     const char             *name;
     int64_t                 rows;
     int                     column_count;
-    const kn_schema_column *columns;
+    const kn_schema_column *KN_PRIVATE(columns); /* kn_schema_column_at */
     int                     link_count;
-    const kn_schema_link   *links;
+    const kn_schema_link   *KN_PRIVATE(links); /* kn_schema_link_at */
     kn_schema_place         place;
     int                     parent; /* the table its rows hang from; -1: none       */
     int64_t                 orphans; /* rows that belong to no person; FAMILY only  */
@@ -108,13 +108,19 @@ typedef struct kn_schema_problem {
 
 typedef struct kn_schema {
     int                      table_count;
-    const kn_schema_table   *tables;
+    const kn_schema_table   *KN_PRIVATE(tables); /* kn_schema_table_at */
     int                      person;  /* index of the table of persons; -1: none could be chosen    */
     bool                     chosen;  /* nobody named it: it is the one with the largest family      */
     bool                     snowflake;
     int                      problem_count;
-    const kn_schema_problem *problems;
+    const kn_schema_problem *KN_PRIVATE(problems); /* kn_schema_problem_at */
 } kn_schema;
+
+/* NULL: there is none. */
+KN_API const kn_schema_table   *kn_schema_table_at(const kn_schema *schema, int index);
+KN_API const kn_schema_problem *kn_schema_problem_at(const kn_schema *schema, int index);
+KN_API const kn_schema_column  *kn_schema_column_at(const kn_schema_table *table, int index);
+KN_API const kn_schema_link    *kn_schema_link_at(const kn_schema_table *table, int index);
 
 /* Looks at the schema around a table of persons (NULL: the one with the largest family, then the first). Does the schema
  * satisfy section 4.1? If not, why. KN_INPUT: there is no such table. The answer "no" is not a failure. The schema borrows

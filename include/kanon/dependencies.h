@@ -128,7 +128,7 @@ typedef struct kn_discovery {
     int64_t              combinations; /* different rows                                                        */
     int64_t              budget;       /* exceptions allowed                                                    */
     int64_t              count;
-    kn_found_dependency *found; /* by size of the left side, then by its columns, then by the right side          */
+    kn_found_dependency *KN_PRIVATE(found); /* kn_found_dependency_at: by size of the left side, then by its columns, then by the right side          */
     int64_t              checked;    /* candidates that were held against the table                             */
     int64_t              refuted;    /* of these, those that did not hold                                       */
     int64_t              agree_sets; /* exact search: different sets of columns in which two rows were seen to agree */
@@ -136,6 +136,8 @@ typedef struct kn_discovery {
     bool                 complete;   /* false: cut short by a limit; what is listed is right and minimal          */
     const char          *why_partial; /* static; NULL when complete */
 } kn_discovery;
+
+KN_API const kn_found_dependency *kn_found_dependency_at(const kn_discovery *discovery, int64_t index); /* NULL: none */
 
 /* Finds all minimal functional dependencies X -> A of a table. The answer and its counters do not depend on the
  * number of threads, except what a time limit cut short. */

@@ -34,8 +34,10 @@ typedef struct kn_column_profile {
 typedef struct kn_profile {
     int64_t            rows;
     int                columns;
-    kn_column_profile *column;
+    kn_column_profile *KN_PRIVATE(column); /* kn_column_profile_at */
 } kn_profile;
+
+KN_API const kn_column_profile *kn_column_profile_at(const kn_profile *profile, int index); /* NULL: none */
 
 /* Looks at every column. The profile may outlive the table. */
 KN_API KN_CHECK kn_status kn_profile_table(kn_profile **out, kn_context *ctx, const kn_table *table, kn_error *err);

@@ -18,11 +18,14 @@ typedef struct kn_measure_report {
     int64_t                      rows; /* of the original, without those that missing: drop leaves out       */
     int64_t                      released, suppressed, classes;
     int64_t                      k; /* smallest released class, in rows; 0: none                            */
-    double                       metrics[KN_METRICS]; /* dm_star NAN where the files do not say; c_avg INFINITY without
-                                                         a released row                                     */
     int                          attribute_count;
-    const kn_measured_attribute *attributes;
+    const kn_measured_attribute *KN_PRIVATE(attributes);          /* kn_measured_attribute_at */
+    double                       KN_PRIVATE(metrics)[KN_METRICS]; /* kn_measured_metric; the end */
 } kn_measure_report;
+
+/* dm_star NAN where the files do not say; c_avg INFINITY without a released row. */
+KN_API double                       kn_measured_metric(const kn_measure_report *report, kn_metric metric);
+KN_API const kn_measured_attribute *kn_measured_attribute_at(const kn_measure_report *report, int index); /* NULL: none */
 
 typedef struct kn_measure_options {
     size_t             size;      /* sizeof(kn_measure_options), set by the initializer */

@@ -156,13 +156,16 @@ typedef struct kn_model_report {
     int64_t              classes;
     int64_t              k; /* the smallest class; 0 if no row is left                       */
     int                  sensitive_count;
-    kn_sensitive_report *sensitive; /* in the order asked for                                */
+    kn_sensitive_report *KN_PRIVATE(sensitive); /* kn_sensitive_report_at: in the order asked for                                */
     int                  requirement_count;
-    kn_model_verdict    *verdicts;          /* in the order asked for                        */
+    kn_model_verdict    *KN_PRIVATE(verdicts); /* kn_model_verdict_at: in the order asked for                        */
     int64_t              violating_classes; /* that violate at least one requirement         */
     int64_t              violating_rows;
     bool                 holds; /* all of them do; true where none was asked                 */
 } kn_model_report;
+
+KN_API const kn_sensitive_report *kn_sensitive_report_at(const kn_model_report *report, int index); /* NULL: none */
+KN_API const kn_model_verdict    *kn_model_verdict_at(const kn_model_report *report, int index);
 
 /* Measures every model for S and each sensitive column. KN_INPUT: there is no such column. KN_USAGE: an empty S, a column
  * named twice or both sensitive and in S, a hierarchy that is not of the column, a requirement that makes no sense. The
@@ -180,8 +183,8 @@ typedef struct kn_model_set {
     int64_t           dropped;
     int64_t           classes;
     int64_t           k;
-    kn_model_figures *figures;  /* one per sensitive column     */
-    kn_model_verdict *verdicts; /* one per requirement          */
+    kn_model_figures *KN_PRIVATE(figures); /* kn_model_set_figures: one per sensitive column     */
+    kn_model_verdict *KN_PRIVATE(verdicts); /* kn_model_set_verdict: one per requirement          */
     int64_t           violating_classes, violating_rows;
     bool              holds;
 } kn_model_set;
@@ -189,8 +192,13 @@ typedef struct kn_model_set {
 typedef struct kn_model_sets {
     int64_t       count;
     int           sensitive_count, requirement_count;
-    kn_model_set *sets;
+    kn_model_set *KN_PRIVATE(sets); /* kn_model_set_at */
 } kn_model_sets;
+
+/* NULL: there is none. */
+KN_API const kn_model_set     *kn_model_set_at(const kn_model_sets *sets, int64_t index);
+KN_API const kn_model_figures *kn_model_set_figures(const kn_model_sets *sets, int64_t index, int sensitive);
+KN_API const kn_model_verdict *kn_model_set_verdict(const kn_model_sets *sets, int64_t index, int requirement);
 
 #define KN_MODEL_ALL_SETS_MAX 20 /* columns, where all subsets are asked for */
 

@@ -100,12 +100,14 @@ typedef struct kn_sets_diagnosis {
     kn_column_set *maximal, *minimal_violating;
     /* Questions 4, 8, 10 and 12: every non-empty set (up to max_size), smaller sets first. */
     int64_t        set_count;
-    kn_set_answer *sets;
+    kn_set_answer *KN_PRIVATE(sets); /* kn_set_answer_at */
     int64_t        calls;    /* how often the k of a set was computed     */
     bool           complete; /* false: cut short by max_size, time_limit or too many maximal sets to list  */
     bool           minimal_complete; /* is `minimal_violating` complete at least? (every set listed is right) */
     const char    *why_partial; /* static; NULL when complete */
 } kn_sets_diagnosis;
+
+KN_API const kn_set_answer *kn_set_answer_at(const kn_sets_diagnosis *diagnosis, int64_t index); /* NULL: none */
 
 /* Answers for all subsets of a list of columns. Listing every set is limited to 20 columns, or what max_size leaves. */
 KN_API KN_CHECK kn_status kn_diagnose_sets(kn_sets_diagnosis **out, kn_context *ctx, const kn_table *table,

@@ -130,13 +130,13 @@ typedef struct kn_attribute {
     kn_type           type;   /* KN_TYPE_AUTO: found out                                               */
     const char       *format; /* of dates; NULL: none                                                  */
     bool              has_hierarchy;
-    kn_hierarchy_spec hierarchy; /* its texts belong to the spec                                       */
     kn_ratio          weight;    /* of a quasi-identifier in the metrics; 1/1 unless given             */
     bool cut_by_order; /* partitioning: a quasi-identifier with a hierarchy is cut in the order of its leaves, and
                                        shows ranges or sets instead of nodes                           */
     const char *pseudonym_key_file; /* identifier: replaced by a keyed pseudonym instead of dropped; NULL: dropped */
     int64_t     line, column;       /* where in the release file; 0: not from a file                  */
     bool        has_role;           /* false: declared without a role, which kn_spec_check refuses      */
+    kn_hierarchy_spec KN_PRIVATE(hierarchy); /* kn_attribute_hierarchy: its texts belong to the spec; the end */
 } kn_attribute;
 
 /* One table of a database. What a catalog knows of it is used where nothing is said here. */
@@ -149,7 +149,7 @@ typedef struct kn_spec_table {
     int                 parent_column_count;
     const char *const  *parent_columns; /* of this table, in the order of the parent's key                       */
     int                 attribute_count;
-    const kn_attribute *attributes;
+    const kn_attribute *KN_PRIVATE(attributes); /* kn_spec_table_attribute_at */
     int64_t             line, column; /* where in the release file; 0: not from a file                           */
 } kn_spec_table;
 
@@ -165,11 +165,11 @@ typedef struct kn_spec_class {
     const char       *name;  /* the element's name, or the key of an object                              */
     const char       *value; /* "@v": an attribute; "text": the element's text; else a key; NULL: by the form */
     bool              has_hierarchy;
-    kn_hierarchy_spec hierarchy;
     bool              sensitive; /* role: sensitive                                                      */
     bool              negative;  /* that a record lacks a value of the class may be known, too           */
     bool              of_table;  /* a column of a database: all of its hierarchy's file is its own                */
     int64_t           line, column;
+    kn_hierarchy_spec KN_PRIVATE(hierarchy); /* kn_spec_class_hierarchy; the end                         */
 } kn_spec_class;
 
 typedef struct kn_spec {
@@ -177,20 +177,19 @@ typedef struct kn_spec {
     /* Reading. */
     int                input_count;
     const char *const *inputs;     /* "-": standard input                                                  */
-    kn_csv_options     csv;        /* of the inputs; types are those of the attributes, na belongs to the spec */
     const char        *population; /* a table of everybody the data may be about; NULL: none           */
     /* Roles. */
     int                 attribute_count;
-    const kn_attribute *attributes; /* in the order they were declared: the order of the quasi-identifiers, of a node */
+    const kn_attribute *KN_PRIVATE(attributes); /* kn_spec_attribute_at: in the order they were declared: the order of the quasi-identifiers, of a node */
     const char         *entity; /* what says whose row it is: a column, or several as "a, b"; NULL: one row per person */
     int                 entity_count;
     const char *const  *entity_columns; /* the columns that together say it; of a database the persons' key */
     const char         *entity_table; /* of a database: the table of persons; NULL: not said             */
     int                 table_count;
-    const kn_spec_table *tables;            /* of a database: only these are read; none: no database                */
+    const kn_spec_table *KN_PRIVATE(tables); /* kn_spec_table_at: of a database: only these are read; none: no database                */
     const char          *record; /* of tree records: the element or key that is one person; NULL: "record" */
     int                  class_count;
-    const kn_spec_class *classes; /* of tree records, as they nest; none: no trees                          */
+    const kn_spec_class *KN_PRIVATE(classes); /* kn_spec_class_at: of tree records, as they nest; none: no trees                          */
     bool                 undeclared_refuse; /* an undeclared column is an error instead of dropped       */
     kn_missing           missing;           /* of quasi-identifiers                                      */
     /* Promises. */
@@ -238,7 +237,17 @@ typedef struct kn_spec {
     bool        keep_order;  /* rows stay in their order (the program warns)                            */
     bool        keep_rowmap; /* OUTPUT.rowmap stays beside the release                                  */
     bool        force;       /* publish although a kept column is nearly unique, or nothing is left      */
+    kn_csv_options KN_PRIVATE(csv); /* kn_spec_csv: of the inputs; types are those of the attributes, na is the spec's; the end */
 } kn_spec;
+
+/* NULL: there is none. What several functions take as an array (kn_records_options.classes) is the first of them. */
+KN_API const kn_attribute      *kn_spec_attribute_at(const kn_spec *spec, int index);
+KN_API const kn_spec_table     *kn_spec_table_at(const kn_spec *spec, int index);
+KN_API const kn_attribute      *kn_spec_table_attribute_at(const kn_spec_table *table, int index);
+KN_API const kn_spec_class     *kn_spec_class_at(const kn_spec *spec, int index);
+KN_API const kn_hierarchy_spec *kn_attribute_hierarchy(const kn_attribute *attribute);
+KN_API const kn_hierarchy_spec *kn_spec_class_hierarchy(const kn_spec_class *of);
+KN_API const kn_csv_options    *kn_spec_csv(const kn_spec *spec);
 
 /* An empty spec: no input, no attribute, no model, suppression 0, method optimal, metric lm. */
 KN_API KN_CHECK kn_status kn_spec_create(kn_spec **out, kn_context *ctx, kn_error *err);

@@ -25,6 +25,14 @@ extern "C" {
 #define KN_API
 #endif
 
+/* A member that programs do not touch: the library's functions read it for them, since it may move or grow from one release to
+ * the next. Inside the library it has its plain name. */
+#ifdef KN_INSIDE
+#define KN_PRIVATE(name) name
+#else
+#define KN_PRIVATE(name) kn_private_##name
+#endif
+
 typedef enum kn_status {
     KN_OK = 0,        /* done                                                                   */
     KN_UNMET = 1,     /* the question was answered, and the answer is "it does not hold"        */

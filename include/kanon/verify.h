@@ -55,9 +55,8 @@ typedef struct kn_verify_report {
     int64_t       k;          /* smallest class, of rows or persons; where rows stay linked: of persons who look alike with
                                  all their rows; 0: none     */
     int           model_count;
-    const kn_verified_model *models;
+    const kn_verified_model *KN_PRIVATE(models); /* kn_verified_model_at */
     kn_assignment assignment;
-    double        metrics[KN_METRICS]; /* derived anew; NAN where a cell cannot be read, or in more than one way */
     int           problem_count;       /* at most 100 are kept                          */
     const char *const *problems;
     bool          more_problems;
@@ -65,7 +64,12 @@ typedef struct kn_verify_report {
     const char *const *open;
     char          sha256[65]; /* of the release */
     bool          linked;     /* the release shows which rows are one person's: a pseudonym, columns of the person */
+    double        KN_PRIVATE(metrics)[KN_METRICS]; /* kn_verified_metric; the end */
 } kn_verify_report;
+
+/* Derived anew; NAN where a cell cannot be read, or in more than one way. */
+KN_API double                   kn_verified_metric(const kn_verify_report *report, kn_metric metric);
+KN_API const kn_verified_model *kn_verified_model_at(const kn_verify_report *report, int index); /* NULL: none */
 
 typedef struct kn_verify_options {
     size_t             size;      /* sizeof(kn_verify_options), set by the initializer                             */
@@ -112,9 +116,9 @@ typedef struct kn_database_verify_report {
     int64_t                  classes; /* of persons whose trees of quasi-identifiers are equal       */
     int64_t                  k;       /* the smallest class; 0: none                                 */
     int                      table_count;
-    const kn_verified_table *tables;
+    const kn_verified_table *KN_PRIVATE(tables); /* kn_database_verified_table_at */
     int                      model_count;
-    const kn_verified_model *models; /* `classes` counts nodes of classes that violate it            */
+    const kn_verified_model *KN_PRIVATE(models); /* kn_database_verified_model_at: `classes` counts nodes of classes that violate it            */
     double                   largest_share; /* of a node's members that one sensitive value belongs to; 0: no such promise */
     kn_assignment            assignment;
     double                   lm, dm; /* Definitions 7 and 8 (docs/errata.md M10), derived anew       */
@@ -124,6 +128,10 @@ typedef struct kn_database_verify_report {
     int                      open_count; /* what could not be decided, at most KN_VERIFY_OPEN sentences */
     const char *const       *open;
 } kn_database_verify_report;
+
+/* NULL: there is none. */
+KN_API const kn_verified_table *kn_database_verified_table_at(const kn_database_verify_report *report, int index);
+KN_API const kn_verified_model *kn_database_verified_model_at(const kn_database_verify_report *report, int index);
 
 typedef struct kn_database_verify_options {
     size_t         size;     /* sizeof(kn_database_verify_options), set by the initializer                             */
@@ -172,7 +180,7 @@ typedef struct kn_records_verify_report {
     int64_t                  combinations; /* different ones that occur: values with relations between them, nothing absent */
     int64_t                  violations;   /* ... that fewer than kmn.k records have                                   */
     int                      model_count;  /* the spec's; only l-diversity (distinct) of sensitive classes is known    */
-    const kn_verified_model *models;       /* `classes` counts combinations; `reached`: one over the largest share     */
+    const kn_verified_model *KN_PRIVATE(models); /* kn_records_verified_model_at: `classes` counts combinations; `reached`: one over the largest share     */
     double                   largest_share; /* of the records that somebody finds, with one sensitive value; 0: no such
                                                promise                                                                 */
     kn_assignment            assignment;
@@ -186,6 +194,8 @@ typedef struct kn_records_verify_report {
     const char *const       *open;
     char                     sha256[65]; /* of the release; empty where it was not read from one file                  */
 } kn_records_verify_report;
+
+KN_API const kn_verified_model *kn_records_verified_model_at(const kn_records_verify_report *report, int index);
 
 typedef struct kn_records_verify_options {
     size_t         size;     /* sizeof(kn_records_verify_options), set by the initializer                              */

@@ -60,7 +60,7 @@ typedef struct kn_query {
     kn_aggregate        aggregate;
     const char         *attribute; /* what is summed up, ...; NULL with COUNT          */
     int                 predicate_count;
-    const kn_predicate *predicates; /* all must hold                                   */
+    const kn_predicate *KN_PRIVATE(predicates); /* kn_query_predicate_at: all must hold                                   */
     const char         *text;       /* from SELECT on, in one line, without comments   */
     int64_t             line, column;
     int64_t             attribute_line, attribute_column;
@@ -70,8 +70,11 @@ typedef struct kn_query {
 typedef struct kn_workload {
     const char     *path; /* for messages */
     int             query_count;
-    const kn_query *queries;
+    const kn_query *KN_PRIVATE(queries); /* kn_workload_query_at */
 } kn_workload;
+
+KN_API const kn_query     *kn_workload_query_at(const kn_workload *workload, int index); /* NULL: none */
+KN_API const kn_predicate *kn_query_predicate_at(const kn_query *query, int index);
 
 /* Reads a workload ("-": standard input). KN_INPUT with line and column: it is none, or holds no query; the message does
  * not show what stands there. KN_IO: it cannot be read. */
@@ -104,12 +107,14 @@ typedef struct kn_answer {
 
 typedef struct kn_workload_report {
     int              query_count;
-    const kn_answer *answers;    /* in the workload's order                          */
+    const kn_answer *KN_PRIVATE(answers); /* kn_workload_answer_at: in the workload's order                          */
     double           weight;     /* sum of the weights                               */
     double           total;      /* sum of weight × error                            */
     double           mean;       /* total / weight                                   */
     int64_t          rows, released, combinations; /* of the original, of the release; distinct ones that were looked at */
 } kn_workload_report;
+
+KN_API const kn_answer *kn_workload_answer_at(const kn_workload_report *report, int index); /* NULL: none */
 
 /* Answers every query on both tables. The release may be of any method, made by kanon or not; cells are read as
  * kn_measure reads them. `summary` (NULL: none): a file of published means and ranges (kn_summary_columns says which

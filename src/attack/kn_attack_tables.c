@@ -260,7 +260,8 @@ static kn_status run(job *j, kn_error *err)
     kn_csv_options csv = plain_reading(j), external = csv;
     kn_table      *release = NULL;
     if (j->options->csv) {
-        external = *j->options->csv;
+        external = (kn_csv_options)KN_CSV_OPTIONS_INIT;
+        KN_TRY(kn_options_take(&external, sizeof external, j->options->csv, "CSV options", err));
         external.types = NULL;
         external.type_count = 0;
         external.columns = NULL;

@@ -68,7 +68,7 @@ static kn_status open_database(job *j, kn_error *err)
     const kn_spec      *spec = j->spec;
     reading.tables = spec->table_count > 0 ? spec->tables : NULL;
     reading.table_count = spec->table_count;
-    reading.csv = spec->csv;
+    reading.csv = &spec->csv;
     KN_TRY(kn_database_read(&j->db, j->ctx, spec->inputs[0], &reading, err));
     KN_TRY(kn_database_choose(j->db, spec->entity_table, err));
     KN_TRY(kn_database_roles(j->db, spec->tables, spec->table_count, err));

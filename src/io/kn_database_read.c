@@ -192,7 +192,7 @@ static kn_status name_columns(reading *r, int table, kn_error *err)
     kn_csv_names names = {0};
     if (!r->source->file) return KN_OK;
     KN_TRY(r->source->file(r->source->state, &path, r->catalog.tables[table].name, err));
-    kn_status status = kn_csv_read_names(&names, r->ctx, path, &r->options->csv, err);
+    kn_status status = kn_csv_read_names(&names, r->ctx, path, r->options->csv, err);
     for (int i = 0; status == KN_OK && i < names.count; i++)
         if (kn_catalog_add_column(&r->catalog, table, names.names[i], NULL, false, false) < 0)
             status = kn_fail_memory(err, r->ctx, r->source->name);
@@ -204,7 +204,7 @@ static kn_status name_columns(reading *r, int table, kn_error *err)
 static kn_status read_file(const reading *r, kn_table **out, const kn_catalog_table *t, const kn_builder_type *types,
                            kn_error *err)
 {
-    kn_csv_options  csv = r->options->csv;
+    kn_csv_options  csv = *r->options->csv;
     char           *path = NULL;
     kn_column_type *columns = kn_alloc_array(r->ctx, (size_t)t->column_count, sizeof *columns);
     kn_status       status = columns ? KN_OK : kn_fail_memory(err, r->ctx, r->source->name);
@@ -281,8 +281,12 @@ static kn_status read_all(reading *r, kn_error *err)
 kn_status kn_database_read_cells(kn_database **out, const kn_cells *cells, const kn_database_options *options,
                                  kn_error *err)
 {
-    reading r = {.ctx = cells->ctx, .source = cells, .options = options};
     *out = NULL;
+    kn_database_options own = *options;
+    kn_csv_options      csv = KN_CSV_OPTIONS_INIT;
+    KN_TRY(kn_options_take(&csv, sizeof csv, options->csv, "CSV options", err));
+    own.csv = &csv;
+    reading r = {.ctx = cells->ctx, .source = cells, .options = &own};
     kn_catalog_init(&r.catalog, r.ctx);
     kn_progress_begin(r.ctx, "reading", "rows", 0);
     kn_status status = read_all(&r, err);

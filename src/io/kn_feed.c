@@ -84,7 +84,7 @@ kn_status kn_feed_cell(void *feed, kn_string text, kn_error *err)
 /* The texts that the user calls missing, beside NULL. */
 static kn_status feed_na(kn_feed *f, kn_string **out, const kn_database_options *options, kn_error *err)
 {
-    const kn_csv_options *csv = &options->csv;
+    const kn_csv_options *csv = options->csv;
     *out = NULL;
     if (!csv->na) return KN_OK;
     *out = kn_alloc_array(f->ctx, (size_t)csv->na_count + 1, sizeof **out);
@@ -100,7 +100,8 @@ kn_status kn_feed_finish(kn_table **out, kn_feed *f, const kn_builder_type *type
     kn_timezone *zone = NULL;
     kn_string   *na = NULL;
     kn_status    status = f->batch > 0 ? write_batch(f, err) : KN_OK;
-    if (status == KN_OK && options->csv.timezone) status = kn_timezone_open(&zone, f->ctx, options->csv.timezone, err);
+    if (status == KN_OK && options->csv->timezone)
+        status = kn_timezone_open(&zone, f->ctx, options->csv->timezone, err);
     if (status == KN_OK) status = feed_na(f, &na, options, err);
     if (status == KN_OK) {
         kn_value_rules rules = {.decimal = '.', .timezone = zone};

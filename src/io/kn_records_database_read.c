@@ -31,17 +31,18 @@ kn_status kn_records_read_persons(kn_records **out, kn_context *ctx, const char 
                                   const char *snapshot, kn_error *err)
 {
     kn_database_options options = KN_DATABASE_OPTIONS_INIT;
+    kn_csv_options      csv = spec->csv;
     kn_database        *db = NULL;
     kn_forest          *forest = NULL;
     int64_t             orphans = 0;
     *out = NULL;
     options.tables = spec->tables;
     options.table_count = spec->table_count;
-    options.csv = spec->csv;
+    options.csv = &csv;
     options.snapshot = snapshot;
     if (spec->table_count == 0) return kn_fail(err, KN_USAGE, "the spec lists no tables");
     const char **na = NULL; /* no form of records has a node without a value */
-    KN_TRY(kn_csv_empty_is_missing(&na, ctx, input, &options.csv, err));
+    KN_TRY(kn_csv_empty_is_missing(&na, ctx, input, &csv, err));
     kn_status st = kn_database_read(&db, ctx, input, &options, err);
     kn_free(na);
     if (st == KN_OK) st = kn_database_choose(db, spec->entity_table, err);

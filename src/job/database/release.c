@@ -195,13 +195,14 @@ static kn_status read_database(kn_database_run *run, kn_error *err)
 {
     const kn_spec      *spec = run->all.spec;
     kn_database_options options = KN_DATABASE_OPTIONS_INIT;
+    kn_csv_options      csv = spec->csv;
     const char        **na = NULL;
     options.tables = spec->table_count > 0 ? spec->tables : NULL;
     options.table_count = spec->table_count;
-    options.csv = spec->csv;
+    options.csv = &csv;
     options.snapshot = kn_input_mark_snapshot(run->all.originals.marks[0]);
     if (spec->output && kn_database_kind_of(spec->output) == KN_DATABASE_FOLDER)
-        KN_TRY(kn_csv_empty_is_missing(&na, run->all.ctx, spec->inputs[0], &options.csv, err));
+        KN_TRY(kn_csv_empty_is_missing(&na, run->all.ctx, spec->inputs[0], &csv, err));
     kn_status st = kn_database_read(&run->db, run->all.ctx, spec->inputs[0], &options, err);
     kn_free(na);
     return st;

@@ -78,16 +78,18 @@ static kn_status read_back(kn_database_run *run, kn_error *err)
 {
     static const char *const empty = "";
     kn_database_options      options = KN_DATABASE_OPTIONS_INIT;
+    kn_csv_options           csv = KN_CSV_OPTIONS_INIT;
+    options.csv = &csv;
     options.tables = describe(run, err);
     if (!options.tables) return KN_MEMORY;
     options.table_count = rows_of(run)->db->table_count;
     if (kn_database_writer_folder(run->writer)) { /* elsewhere an empty text is a value */
-        options.csv.na = &empty;
-        options.csv.na_count = 1;
-        options.csv.guarded = run->all.spec->spreadsheet_safe;
+        csv.na = &empty;
+        csv.na_count = 1;
+        csv.guarded = run->all.spec->spreadsheet_safe;
     }
-    options.csv.decimal = run->all.spec->csv.decimal;
-    options.csv.timezone = run->all.spec->csv.timezone;
+    csv.decimal = run->all.spec->csv.decimal;
+    csv.timezone = run->all.spec->csv.timezone;
     return kn_database_writer_read(&run->back, run->writer, &options, err);
 }
 
