@@ -148,7 +148,7 @@ static kn_status look(kn_context *ctx, const kn_csv_options *csv, const cli_prof
     const char         *entity = options->entity;
     char                note[KN_SETTLE_NOTE];
     kn_status           status = options->spec ? kn_spec_read(&spec, ctx, options->spec, err) : KN_OK;
-    reading.csv = *csv;
+    reading.csv = csv;
     if (status == KN_OK && spec) {
         reading.tables = spec->tables;
         reading.table_count = spec->table_count;
