@@ -8,6 +8,7 @@
 #include "kn_answer.h"
 #include "kn_error.h"
 #include "kn_names.h"
+#include "kn_request_document.h"
 
 /* ---- Promises ---- */
 
@@ -30,17 +31,6 @@ static const kn_field_row model_rows[] = {
 };
 static const kn_fields model_part = KN_FIELDS(kn_release_model, "model", model_rows, NULL);
 
-/* The key of a model's bound; NULL: it has none. */
-static const char *bound_key(kn_model_kind kind)
-{
-    static const char *const names[KN_MODEL_KINDS] = {
-        [KN_MODEL_T_EQUAL] = "t",        [KN_MODEL_T_ORDERED] = "t",     [KN_MODEL_T_HIERARCHICAL] = "t",
-        [KN_MODEL_ALPHA_K] = "alpha",    [KN_MODEL_BETA_BASIC] = "beta", [KN_MODEL_BETA_ENHANCED] = "beta",
-        [KN_MODEL_DELTA] = "delta",      [KN_MODEL_PRESENCE] = "max",    [KN_MODEL_MAX_RISK] = "risk",
-        [KN_MODEL_AVERAGE_RISK] = "risk"};
-    return names[kind];
-}
-
 static void put_models(kn_to to, const kn_release_head *h)
 {
     kn_to list = kn_put_list(to, "models");
@@ -57,7 +47,7 @@ static void put_models(kn_to to, const kn_release_head *h)
             kn_put_number(one, "l", kn_ratio_number(m->l));
         if (m->kind == KN_MODEL_RECURSIVE) kn_put_number(one, "c", kn_ratio_number(m->c));
         if (m->kind == KN_MODEL_PRESENCE) kn_put_number(one, "min", kn_ratio_number(m->low));
-        if (bound_key(m->kind)) kn_put_number(one, bound_key(m->kind), kn_ratio_number(m->bound));
+        if (kn_request_bound(m->kind)) kn_put_number(one, kn_request_bound(m->kind), kn_ratio_number(m->bound));
         if (h->found) kn_put_number(one, "reached", h->models[i].reached);
     }
 }

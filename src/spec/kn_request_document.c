@@ -14,7 +14,7 @@ void kn_put_ratio(kn_to to, const char *key, kn_ratio r)
 
 /* ---- Models ---- */
 
-static const char *bound_name(kn_model_kind kind)
+const char *kn_request_bound(kn_model_kind kind)
 {
     switch (kind) {
     case KN_MODEL_T_EQUAL:
@@ -39,7 +39,7 @@ static const char *bound_name(kn_model_kind kind)
 
 void kn_put_request_model(kn_to to, const kn_model *m)
 {
-    const char *variant = kn_model_variant(m->kind), *bound = bound_name(m->kind);
+    const char *variant = kn_model_variant(m->kind), *bound = kn_request_bound(m->kind);
     bool closeness = m->kind == KN_MODEL_T_EQUAL || m->kind == KN_MODEL_T_ORDERED || m->kind == KN_MODEL_T_HIERARCHICAL;
     kn_put_text(to, "model", kn_model_name(m->kind));
     if (variant) kn_put_text(to, closeness ? "distance" : "kind", variant);

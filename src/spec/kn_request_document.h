@@ -29,6 +29,9 @@
 
 void kn_put_request_model(kn_to to, const kn_model *model);
 
+/* The key of a model's bound: "t", "alpha", ...; NULL: it has none. */
+const char *kn_request_bound(kn_model_kind kind);
+
 /* The promises with their thresholds, the largest k among them, and of a table its quasi-identifiers and budget. */
 extern const kn_fields kn_requested_part;
 void                   kn_put_requested(kn_to to, const char *key, const kn_spec *spec);
