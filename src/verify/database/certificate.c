@@ -11,6 +11,7 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_extras.h"
+#include "kn_memory.h"
 #include "kn_verify_database.h"
 
 static bool is_key(const char *key)
@@ -32,11 +33,11 @@ static bool is_certificate(json_t *c)
 }
 
 /* Is the file listed, by its name and bytes? */
-static bool lists(const json_t *files, const char *path)
+static bool lists(const kn_vdb *v, const json_t *files, const char *path)
 {
     const char *slash = strrchr(path, '/');
     char        digest[65] = "";
-    kn_vdigest_file(path, digest);
+    kn_vdigest_file(kn_memory_path(v->ctx, path), digest);
     for (size_t i = 0; i < json_array_size(files); i++) {
         const json_t *file = json_array_get(files, i);
         const char   *name = json_string_value(json_object_get(file, "name"));
@@ -56,7 +57,7 @@ static kn_status is_theirs(kn_vdb *v, json_t *c, bool *theirs, kn_error *err)
     for (int t = 0; t < count && *theirs; t++) {
         char *path = NULL;
         KN_TRY(cells->file(cells->state, &path, v->release.list[t].name, err));
-        *theirs = path && lists(files, path);
+        *theirs = path && lists(v, files, path);
         kn_free(path);
     }
     return KN_OK;
@@ -70,8 +71,9 @@ kn_status kn_vdb_certificate(kn_vdb *v, const char *folder, kn_error *err)
     kn_status st = KN_OK;
     if (!path) return kn_vdb_no_memory(v, err);
     snprintf(path, size, "%s/certificate.json", folder);
-    if (access(path, F_OK) != 0) return KN_OK;
-    json_t *c = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    const char *place = kn_memory_path(v->ctx, path);
+    if (access(place, F_OK) != 0) return KN_OK;
+    json_t *c = json_load_file(place, JSON_REJECT_DUPLICATES, NULL);
     if (c) st = is_theirs(v, c, &theirs, err);
     json_decref(c);
     if (st == KN_OK && !theirs) kn_vproblem(v->notes, "certificate.json is not the certificate of these files");

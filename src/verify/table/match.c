@@ -17,6 +17,7 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_memory.h"
 #include "kn_sort.h"
 #include "kn_verify_flow.h"
 
@@ -96,7 +97,7 @@ static kn_status undo_pseudonyms(matching *m, kn_vcopy *c, const unsigned char k
 static kn_status use_pseudonym(matching *m, kn_vcopy *c, bool *compare, kn_error *err)
 {
     unsigned char key[KEY_BYTES];
-    *compare = read_key(c->attribute->pseudonym_key_file, key);
+    *compare = read_key(kn_memory_path(m->v->ctx, c->attribute->pseudonym_key_file), key);
     kn_status st = *compare ? undo_pseudonyms(m, c, key, err) : KN_OK;
     sodium_memzero(key, sizeof key);
     if (*compare || st != KN_OK) return st;
