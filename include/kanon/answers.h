@@ -48,6 +48,7 @@ typedef struct kn_diagnose_answers {
 
 #define KN_DIAGNOSE_ANSWERS_INIT                                                                                       \
     {sizeof(kn_diagnose_answers), NULL, NULL, false, KN_SUPPRESS_NONE, NULL, NULL, NULL, NULL, NULL}
+KN_API void kn_diagnose_answers_init(kn_diagnose_answers *answers, size_t size);
 
 KN_API KN_CHECK kn_status kn_document_diagnose(kn_document **out, kn_context *ctx, const kn_table *table,
                                                const kn_diagnose_answers *answers, kn_error *err);
@@ -64,6 +65,7 @@ typedef struct kn_sets_answers {
 } kn_sets_answers;
 
 #define KN_SETS_ANSWERS_INIT {sizeof(kn_sets_answers), NULL, NULL, NULL, NULL, NULL, NULL}
+KN_API void kn_sets_answers_init(kn_sets_answers *answers, size_t size);
 
 KN_API KN_CHECK kn_status kn_document_diagnose_sets(kn_document **out, kn_context *ctx, const kn_table *table,
                                                     const kn_sets_answers *answers, kn_error *err);
@@ -82,6 +84,7 @@ typedef struct kn_dependency_answers {
 } kn_dependency_answers;
 
 #define KN_DEPENDENCY_ANSWERS_INIT {sizeof(kn_dependency_answers), 0, NULL, NULL, NULL, 0, NULL, NULL, NULL}
+KN_API void kn_dependency_answers_init(kn_dependency_answers *answers, size_t size);
 
 KN_API KN_CHECK kn_status kn_document_dependencies(kn_document **out, kn_context *ctx, const kn_table *table,
                                                    const kn_dependency_answers *answers, kn_error *err);

@@ -83,7 +83,6 @@ KN_API const char *kn_answer_sentence(int index);
 
 /* A field of an answer: `path` as in kn_document_find, with "[]" for any item and "*" for any name. */
 typedef struct kn_answer_field {
-    size_t      size; /* of this struct, set by the library                    */
     const char *path;
     const char *type;     /* "boolean", "integer", "number", "text", "list", "object" */
     const char *unit;     /* "rows", "seconds", ...; NULL: none              */

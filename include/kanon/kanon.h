@@ -5,6 +5,7 @@
 
 #include <kanon/advise.h>
 #include <kanon/anonymize.h>
+#include <kanon/answers.h>
 #include <kanon/arrow.h>
 #include <kanon/attack.h>
 #include <kanon/catalogue.h>
@@ -12,9 +13,11 @@
 #include <kanon/database.h>
 #include <kanon/dependencies.h>
 #include <kanon/diagnose.h>
+#include <kanon/document.h>
 #include <kanon/generate.h>
 #include <kanon/hierarchy.h>
 #include <kanon/measure.h>
+#include <kanon/memory.h>
 #include <kanon/models.h>
 #include <kanon/questions.h>
 #include <kanon/records.h>

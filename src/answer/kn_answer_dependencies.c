@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_answer.h"
 #include "kn_error.h"
+#include "kn_options.h"
 
 #define S kn_dependency_check
 static const kn_field_row check_rows[] = {
@@ -101,6 +102,8 @@ kn_status kn_document_dependencies(kn_document **out, kn_context *ctx, const kn_
 {
     kn_document *doc;
     bool         holds = true;
+    *out = NULL;
+    KN_OPTIONS(kn_dependency_answers, KN_DEPENDENCY_ANSWERS_INIT, a, "answers", err);
     KN_TRY(kn_document_begin(&doc, ctx, &kn_answer_dependencies, err));
     kn_to to = kn_document_top(doc);
     kn_put_integer(to, "rows", kn_table_rows(table));

@@ -4,6 +4,7 @@
 
 #include "kn_answer.h"
 #include "kn_error.h"
+#include "kn_options.h"
 
 /* ---- Models ---- */
 
@@ -364,6 +365,8 @@ static void put_suppression(kn_to to, const kn_diagnose_answers *a)
 kn_status kn_document_diagnose(kn_document **out, kn_context *ctx, const kn_table *table, const kn_diagnose_answers *a,
                                kn_error *err)
 {
+    *out = NULL;
+    KN_OPTIONS(kn_diagnose_answers, KN_DIAGNOSE_ANSWERS_INIT, a, "answers", err);
     const kn_diagnosis        *d = a->diagnosis;
     const kn_diagnose_options *o = a->options;
     kn_document               *doc;
@@ -502,6 +505,8 @@ static bool sets_hold(const kn_sets_options *o, const kn_sets_diagnosis *d)
 kn_status kn_document_diagnose_sets(kn_document **out, kn_context *ctx, const kn_table *table, const kn_sets_answers *a,
                                     kn_error *err)
 {
+    *out = NULL;
+    KN_OPTIONS(kn_sets_answers, KN_SETS_ANSWERS_INIT, a, "answers", err);
     const kn_sets_options   *o = a->options;
     const kn_sets_diagnosis *d = a->sets;
     kn_document             *doc;

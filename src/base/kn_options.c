@@ -52,6 +52,9 @@ static void initialize(void *options, size_t size, const void *initial, size_t k
         initialize(options, size, &initial, sizeof initial);                                                           \
     }
 
+INITIALIZER(kn_diagnose_answers, KN_DIAGNOSE_ANSWERS_INIT)
+INITIALIZER(kn_sets_answers, KN_SETS_ANSWERS_INIT)
+INITIALIZER(kn_dependency_answers, KN_DEPENDENCY_ANSWERS_INIT)
 INITIALIZER(kn_anonymize_options, KN_ANONYMIZE_OPTIONS_INIT)
 INITIALIZER(kn_arrow_options, KN_ARROW_OPTIONS_INIT)
 INITIALIZER(kn_arrow_export_options, KN_ARROW_EXPORT_OPTIONS_INIT)

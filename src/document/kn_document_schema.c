@@ -174,9 +174,9 @@ static void list(const kn_fields *fields, const char *above, void (*each)(void *
         kn_field_type       type = kn_field_kind(row);
         char                path[MOST_PATH];
         snprintf(path, sizeof path, "%s%s%s", above, *above ? "." : "", row->name);
-        each(user, &(kn_answer_field){sizeof(kn_answer_field), path, plain_type(type), kn_field_type_unit(type),
-                                      row->sentence, (row->type & KN_F_PUBLIC) != 0, (row->type & KN_F_OPTIONAL) != 0,
-                                      may_be_null(row)});
+        each(user,
+             &(kn_answer_field){path, plain_type(type), kn_field_type_unit(type), row->sentence,
+                                (row->type & KN_F_PUBLIC) != 0, (row->type & KN_F_OPTIONAL) != 0, may_be_null(row)});
         if (!row->of || row->of == fields) continue; /* a tree of them would have no end */
         if (type == KN_F_LIST) snprintf(path, sizeof path, "%s%s%s.[]", above, *above ? "." : "", row->name);
         list(row->of, path, each, user);
