@@ -314,6 +314,8 @@ static void limits(void **state)
     assert_true(r->open_count > 0);
     assert_int_equal(r->k, 0);
     kn_records_verify_report_free(r);
+    options.size = 3;
+    assert_int_equal(verify_in_memory(&r, ctx, &p.spec, p.original, p.release, &options, &err), KN_USAGE);
     p.spec.kmn.m = 0;
     assert_int_equal(verify_in_memory(&r, ctx, &p.spec, p.original, p.release, NULL, &err), KN_USAGE);
     p.spec.kmn.m = 1;

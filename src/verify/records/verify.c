@@ -13,6 +13,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_options.h"
 
 #define WORK_LIMIT INT64_C(20000000000)
 /* Without a limit of the user's: more than this of one record takes minutes, however few records there are. */
@@ -165,9 +166,9 @@ kn_status kn_vrecords_verify(kn_records_verify_report **out, kn_context *ctx, co
                              const kn_records_verify_options *options, kn_error *err)
 {
     *out = NULL;
-    const kn_records_verify_options plain = KN_RECORDS_VERIFY_OPTIONS_INIT;
+    KN_OPTIONS(kn_records_verify_options, KN_RECORDS_VERIFY_OPTIONS_INIT, options, "verification options", err);
     KN_TRY(kn_vrecords_check_spec(spec, err));
-    kn_records_verifier v = {.ctx = ctx, .spec = spec, .options = options ? options : &plain, .arena = {.ctx = ctx}};
+    kn_records_verifier v = {.ctx = ctx, .spec = spec, .options = options, .arena = {.ctx = ctx}};
     v.work_limit = v.options->work_limit > 0 ? v.options->work_limit : WORK_LIMIT;
     v.record_limit = v.options->work_limit > 0 ? v.options->work_limit : RECORD_LIMIT;
     kn_status st = make_report(&v, err);
