@@ -416,8 +416,10 @@ kn_status kn_subtree_mine(kn_mining *out, kn_context *ctx, const kn_mining_probl
     miner     m = {.ctx = ctx, .problem = problem, .vocabulary = problem->original->vocabulary};
     kn_status status = mine(&m, out, err);
     for (int which = 0; which < 2; which++) KN_FREE(m.sides[which].nodes, m.sides[which].size, m.sides[which].sets);
-    for (grower *g = m.growers; g < m.growers + m.grower_count; g++)
+    for (int i = 0; m.growers && i < m.grower_count; i++) {
+        const grower *g = &m.growers[i];
         KN_FREE(g->nodes, g->sets[0], g->sets[1], g->found, g->scratch);
+    }
     kn_node_table_free(&m.pairs);
     KN_FREE(m.growers, m.support, m.last, m.at, m.items, m.item_of, m.labels, m.survives, m.found);
     return status;
