@@ -6,12 +6,17 @@
 #include <kanon/anonymize.h>
 #include <kanon/memory.h>
 #include <kanon/verify.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kn_context.h"
+#include "kn_memory.h"
 #include "kn_rng.h"
 #include "testing.h"
 
@@ -123,7 +128,7 @@ static void put_as_arrow(kn_context *ctx, const char *name)
     csv.types = &text;
     csv.type_count = strcmp(name, "in.csv") == 0;
     options.batch_rows = 7;
-    options.decimal_text = true;
+    options.decimal_text = false;
     snprintf(memory, sizeof memory, "memory:%s", name);
     assert_ok(kn_table_read_csv(&table, ctx, path_of(name), &csv, &err), err);
     assert_ok(kn_table_export_arrow(&stream, table, ctx, &options, &err), err);
@@ -238,19 +243,62 @@ static void test_limit(void **state)
     testing_context_free(ctx);
 }
 
+/* A call, as far as the context knows, in which the main thread gives the context up. */
+typedef struct given_up {
+    kn_context *ctx;
+    atomic_int  step; /* 1: the call is under way; 2: the context was freed */
+    bool        there;
+} given_up;
+
+static kn_status call_meanwhile(given_up *g, kn_error *err)
+{
+    KN_SERVE(g->ctx, err);
+    atomic_store(&g->step, 1);
+    while (atomic_load(&g->step) < 2) sched_yield();
+    g->there = kn_memory_there(g->ctx, "memory:in");
+    return KN_OK;
+}
+
+static void *run_meanwhile(void *arg)
+{
+    kn_error err = KN_ERROR_INIT;
+    return call_meanwhile(arg, &err) == KN_OK ? arg : NULL;
+}
+
+/* What a call reads stays until it ends, also where the context is freed meanwhile. */
+static void test_given_up(void **state)
+{
+    (void)state;
+    kn_error          err = KN_ERROR_INIT;
+    testing_allocator memory = {.refuse_at = -1};
+    given_up          g = {.there = false};
+    pthread_t         thread;
+    void             *done = NULL;
+    assert_ok(testing_refusing_context(&g.ctx, &memory, 1, &err), err);
+    assert_ok(kn_memory_put(g.ctx, "memory:in", "a\n1\n", 4, &err), err);
+    assert_int_equal(pthread_create(&thread, NULL, run_meanwhile, &g), 0);
+    while (atomic_load(&g.step) < 1) sched_yield();
+    kn_context_free(g.ctx);
+    atomic_store(&g.step, 2);
+    assert_int_equal(pthread_join(thread, &done), 0);
+    assert_non_null(done);
+    assert_true(g.there);
+    assert_int_equal(memory.live, 0);
+}
+
 /* ---- Tables ---- */
 
 static const char *const table_outputs[] = {"out.csv", "out.csv.certificate.json", "public.html", NULL};
 
 static char *random_table(kn_rng *rng, int rows)
 {
-    static const char *const towns[] = {"Ulm", "Bonn", "Kiel", "Jena", "Trier"}, *const jobs[] = {"nurse", "cook",
-                                                                                                  "NA"};
+    static const char *const towns[] = {"Ulm", "Bonn", "Kiel", "Jena", "Trier", "NA"}, *const jobs[] = {"nurse", "cook",
+                                                                                                        "NA"};
     char *text = malloc((size_t)rows * 80 + 100);
     int   n = sprintf(text, "name,age,town,day,zip,job,pay\n");
     for (int i = 0; i < rows; i++)
         n += sprintf(text + n, "p%d,%s%d,%s,2020-0%d-1%d,%05d,%s,%d.5\n", i, kn_rng_below(rng, 20) == 0 ? "-" : "",
-                     (int)(20 + kn_rng_below(rng, 50)), towns[kn_rng_below(rng, 5)], (int)(1 + kn_rng_below(rng, 9)),
+                     (int)(20 + kn_rng_below(rng, 50)), towns[kn_rng_below(rng, 6)], (int)(1 + kn_rng_below(rng, 9)),
                      (int)kn_rng_below(rng, 9), (int)(1000 + 37 * kn_rng_below(rng, 9)), jobs[kn_rng_below(rng, 3)],
                      (int)(100 + kn_rng_below(rng, 6)));
     return text;
@@ -445,9 +493,9 @@ static void test_failing_stream(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),          cmocka_unit_test(test_limit),   cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_database),       cmocka_unit_test(test_records), cmocka_unit_test(test_refused_memory),
-        cmocka_unit_test(test_failing_stream),
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_limit),          cmocka_unit_test(test_given_up),
+        cmocka_unit_test(test_tables),         cmocka_unit_test(test_database),       cmocka_unit_test(test_records),
+        cmocka_unit_test(test_refused_memory), cmocka_unit_test(test_failing_stream),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

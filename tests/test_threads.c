@@ -297,11 +297,11 @@ static kn_status slow_range(void *arg, int64_t begin, int64_t end, int worker, k
 {
     (void)begin, (void)end, (void)err;
     slow *job = arg;
-    while (worker == 0 && !atomic_load(&job->begun)) usleep(1000);
+    while (worker == 0 && !atomic_load(&job->begun)) usleep(1000); /* polls: the worker says when */
     if (worker == 0) return KN_OK;
     atomic_store(&job->begun, true);
     for (int i = 0; i < 10; i++) {
-        usleep(35000);
+        usleep(35000); /* in sum more than three of the intervals in which progress is reported */
         kn_progress_add(job->ctx, 1);
     }
     return KN_OK;
@@ -340,7 +340,7 @@ static void callbacks_run_on_the_thread_that_called(void **state)
 
 static void *cancel_soon(void *arg)
 {
-    usleep(20000);
+    usleep(20000); /* so that the call is under way, mostly; it ends in either case */
     kn_context_cancel(arg);
     return NULL;
 }
@@ -348,7 +348,7 @@ static void *cancel_soon(void *arg)
 static kn_status endless(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     (void)arg, (void)begin, (void)end, (void)worker, (void)err;
-    usleep(100);
+    usleep(100); /* leaves the processor to whoever cancels */
     return KN_OK;
 }
 

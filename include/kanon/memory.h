@@ -13,7 +13,8 @@
  *     kn_memory_get_arrow(&stream, ctx, "memory:out", NULL, err);
  *
  * What is held counts against the context's memory limit, Arrow batches excepted: they stay the producer's. Names are the
- * context's own: another context does not see them, and they end with it.
+ * context's own: another context does not see them, and they end with it, or with the call that is under way then. They are for
+ * one thread at a time, and must not be removed or cleared while a call of another thread is under way.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_MEMORY_H
@@ -39,7 +40,7 @@ KN_API KN_CHECK kn_status kn_memory_put(kn_context *ctx, const char *name, const
 KN_API KN_CHECK kn_status kn_memory_put_arrow(kn_context *ctx, const char *name, struct ArrowArrayStream *stream,
                                               kn_error *err);
 
-/* The same of a table; its rows are borrowed: it must outlive the name. */
+/* The same of a table, whose columns are copied: it may be freed. */
 KN_API KN_CHECK kn_status kn_memory_put_table(kn_context *ctx, const char *name, const kn_table *table, kn_error *err);
 
 /* The bytes of a name, which stay until it ends or is given to something else. KN_INPUT: there is none; or it holds batches. */

@@ -122,10 +122,12 @@ static bool own(kn_context *ctx)
     return true;
 }
 
-static void end_workers(kn_context *ctx)
+/* Workers, and what is held by name: a call under way may need both. */
+static void end_inside(kn_context *ctx)
 {
     if (!own(ctx)) return; /* the call under way does it */
     kn_pool_stop(ctx);
+    kn_memory_clear(ctx);
     atomic_store(&ctx->owner, 0);
 }
 
@@ -149,7 +151,7 @@ void kn_context_served(kn_context **served)
     kn_context *ctx = *served;
     if (!ctx || --ctx->depth > 0) return;
     atomic_store(&ctx->owner, 0);
-    if (atomic_load(&ctx->given_up)) end_workers(ctx);
+    if (atomic_load(&ctx->given_up)) end_inside(ctx);
     kn_context_let_go(ctx, KN_HOLD);
 }
 
@@ -157,8 +159,7 @@ void kn_context_free(kn_context *ctx)
 {
     if (!ctx) return;
     atomic_store(&ctx->given_up, true);
-    end_workers(ctx);
-    kn_memory_clear(ctx);
+    end_inside(ctx);
     kn_context_let_go(ctx, KN_HOLD);
 }
 

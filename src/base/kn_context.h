@@ -34,7 +34,7 @@ struct kn_context {
     _Atomic uint64_t owner;       /* process and thread that called; 0: nobody did                 */
     int              depth;       /* the owner's: of public functions that call each other         */
     bool             in_callback; /* the owner's: a callback of the program is running             */
-    atomic_bool      given_up;    /* the handle was freed: whoever is served last ends the workers */
+    atomic_bool      given_up;    /* the handle was freed: whoever is served last ends workers and names */
 
     kn_progress_fn   progress;
     void            *progress_user;

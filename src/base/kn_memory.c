@@ -302,9 +302,10 @@ kn_status kn_memory_put(kn_context *ctx, const char *name, const void *bytes, si
 
 kn_status kn_memory_get(const void **bytes, size_t *size, kn_context *ctx, const char *name, kn_error *err)
 {
-    entry *e = find(ctx, name);
     *bytes = "";
     *size = 0;
+    KN_SERVE(ctx, err);
+    entry *e = find(ctx, name);
     if (!e) return kn_fail(err, KN_INPUT, "%.200s: there is nothing of this name in memory", name);
     if (e->fd < 0) return kn_fail(err, KN_INPUT, "%.200s: holds a table, not bytes", name);
     if (e->size == 0) return KN_OK;

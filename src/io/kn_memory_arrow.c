@@ -67,15 +67,22 @@ static kn_status take_batches(kn_batches *b, struct ArrowArrayStream *stream, kn
     }
 }
 
-kn_status kn_memory_put_arrow(kn_context *ctx, const char *name, struct ArrowArrayStream *stream, kn_error *err)
+static kn_status put_batches(kn_context *ctx, const char *name, struct ArrowArrayStream *stream, kn_error *err)
 {
-    if (!stream || !stream->release) return kn_fail(err, KN_USAGE, "Arrow stream: it was already released");
+    KN_SERVE(ctx, err);
     kn_batches *b = kn_alloc_zero(ctx, sizeof *b);
     if (b) b->ctx = ctx;
     kn_status st = b ? take_batches(b, stream, err) : kn_fail_memory(err, ctx, WHAT);
-    stream->release(stream);
     if (st == KN_OK) return kn_memory_adopt_object(ctx, name, batches_kind, b, end_batches, err);
     if (b) end_batches(b);
+    return st;
+}
+
+kn_status kn_memory_put_arrow(kn_context *ctx, const char *name, struct ArrowArrayStream *stream, kn_error *err)
+{
+    if (!stream || !stream->release) return kn_fail(err, KN_USAGE, "Arrow stream: it was already released");
+    kn_status st = put_batches(ctx, name, stream, err);
+    stream->release(stream);
     return st;
 }
 
