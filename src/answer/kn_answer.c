@@ -9,6 +9,7 @@
 #include "kn_private_fields.h"
 
 static const kn_fields *const answers[] = {
+    &kn_answer_init,
     &kn_answer_profile,
     &kn_answer_profile_database,
     &kn_answer_diagnose,
