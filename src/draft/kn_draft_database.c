@@ -330,7 +330,7 @@ static kn_status write_column(base *b, const sheet *s, int c, bool *first, kn_er
     kn_buffer_format(to, ": {role: %s", kn_role_name(role));
     if (role == KN_ROLE_QUASI && rule.type) kn_buffer_format(to, ", type: %s", rule.type);
     if (rule.hierarchy) kn_buffer_format(to, ", hierarchy: %s", rule.hierarchy);
-    kn_buffer_format(to, "}  # %s%s%s\n", reason, *rule.why ? "; " : "", rule.why);
+    kn_buffer_format(to, "}  # %s%s%s%s\n", reason, *rule.why ? " (" : "", rule.why, *rule.why ? ")" : "");
     return kn_draft_add_column(b->d, s->name, p->name, kn_role_name(role), reason, rule.hierarchy, err);
 }
 

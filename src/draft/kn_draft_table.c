@@ -100,7 +100,7 @@ static void write_column(kn_drafting *d, const char *name, const char *role, con
     if (rule && rule->type) kn_buffer_format(to, ", type: %s", rule->type);
     if (rule && rule->hierarchy) kn_buffer_format(to, ", hierarchy: %s", rule->hierarchy);
     kn_buffer_format(to, "}  # %s", reason);
-    if (rule && *rule->why) kn_buffer_format(to, "; %s", rule->why);
+    if (rule && *rule->why) kn_buffer_format(to, " (%s)", rule->why);
     kn_buffer_char(to, '\n');
 }
 
