@@ -159,7 +159,8 @@ static kn_status draft(sheet *s, const kn_csv_options *csv, kn_error *err)
     if (s->entity >= 0) {
         kn_buffer_add(&d->text, "entity: {key: ");
         kn_draft_quote(&d->text, s->table->columns[s->entity].name);
-        kn_buffer_add(&d->text, "}  # several rows are about one person: classes count persons\n");
+        kn_buffer_add(&d->text, "}  # several rows are about one person: classes count persons\n"
+                                "keep-rowmap: true  # 'kanon verify --map' counts persons by it; keep it private\n");
     }
     draft_promises(s);
     if (s->quasi == 0)
