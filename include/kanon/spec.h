@@ -208,6 +208,7 @@ typedef struct kn_spec {
     bool        method_given; /* false: kn_spec_check takes the shape's own: optimal, miracle-x, gcs       */
     bool        method_auto;  /* "auto": the methods that fit are tried and the best is taken (kanon/advise.h); until then
                                  `method` is the shape's own                                               */
+    bool        method_unasked; /* method_auto, for none was given and a quasi-identifier has no hierarchy   */
     kn_metric   utility;
     double      time_limit; /* seconds; 0: none                                                           */
     kn_choose   choose;     /* partitioning                                                               */
