@@ -137,6 +137,11 @@ KN_API KN_CHECK kn_status kn_document_attack(kn_document **out, kn_context *ctx,
 KN_API KN_CHECK kn_status kn_document_attack_demo(kn_document **out, kn_context *ctx,
                                                   const kn_attack_demo_report *report, kn_error *err);
 
+/* "hierarchy-suggest". */
+KN_API KN_CHECK kn_status kn_document_hierarchy_suggest(kn_document **out, kn_context *ctx,
+                                                        const kn_suggestions *suggestions, const char *column,
+                                                        kn_error *err);
+
 /* "init": `output`: where the release file was written; NULL: nowhere. */
 KN_API KN_CHECK kn_status kn_document_init(kn_document **out, kn_context *ctx, const kn_draft *draft, const char *output,
                                            kn_error *err);

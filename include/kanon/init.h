@@ -68,6 +68,31 @@ KN_API void               kn_draft_free(kn_draft *draft);
 KN_API KN_CHECK kn_status kn_draft_write(const kn_draft *draft, kn_context *ctx, const char *path, bool replace,
                                          kn_error *err);
 
+/* ---- Hierarchies, suggested ---- */
+
+/* One way to build a hierarchy of a column, and what a release loses by it. */
+typedef struct kn_suggestion {
+    const char *build;   /* as `kanon hierarchy build` takes it: "--groups order --fan-out 4"; NULL: see rule       */
+    const char *rule;    /* as a release file says it: "{ranges: [5, 10]}"; NULL: a file                            */
+    int         levels;  /* with level 0                                                                            */
+    double      loss;    /* lm of a release; NAN: there is none                                                     */
+    bool        counted; /* its groups depend on how many rows have a value, and tell something of that             */
+    const char *text;    /* of a file: "leaf;parent;...;root" lines; NULL: a rule                                   */
+} kn_suggestion;
+
+typedef struct kn_suggestions {
+    int                  count;
+    const kn_suggestion *KN_PRIVATE(list); /* kn_suggestion_at: the least loss first */
+} kn_suggestions;
+
+KN_API const kn_suggestion *kn_suggestion_at(const kn_suggestions *suggestions, int index); /* NULL: none */
+
+/* Tries ways to build a hierarchy of a quasi-identifier: each is put into the spec in turn, and a release is searched for (none
+ * is written). The spec is changed: its last hierarchy of the column is none to rely on. KN_INPUT: there is no such column. */
+KN_API KN_CHECK kn_status kn_hierarchy_suggest(kn_suggestions **out, kn_context *ctx, kn_spec *spec, const char *column,
+                                               kn_error *err);
+KN_API void               kn_suggestions_free(kn_suggestions *suggestions);
+
 #ifdef __cplusplus
 }
 #endif

@@ -16,6 +16,7 @@ static const kn_fields *const answers[] = {
     &kn_answer_diagnose_over,
     &kn_answer_dependencies,
     &kn_answer_hierarchy_build,
+    &kn_answer_hierarchy_suggest,
     &kn_answer_hierarchy_check,
     &kn_answer_hierarchy_show,
     &kn_answer_advise,

@@ -1,4 +1,4 @@
-/* kn_answer_init.c: a first release file as a document: its text, the files beside it, what is suggested of each column. */
+/* kn_answer_init.c: what is suggested, as documents: a first release file with the files beside it; hierarchies of a column. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_answer.h"
 #include "kn_error.h"
@@ -8,7 +8,7 @@ static const kn_field_row column_rows[] = {
     KN_FIELD(C, table, KN_F_TEXT | KN_F_OPTIONAL, "of a database: the table"),
     KN_FIELD(C, name, KN_F_TEXT, "the column, or the class of records"),
     KN_FIELD(C, role, KN_F_TEXT | KN_F_OPTIONAL, "its role; absent where it is part of a key"),
-    KN_FIELD(C, reason, KN_F_TEXT, "why"),
+    KN_FIELD(C, reason, KN_F_TEXT, "why that was chosen, in a few words"),
     KN_FIELD(C, hierarchy, KN_F_TEXT | KN_F_OPTIONAL, "what its values may become, as the release file says it"),
 };
 static const kn_fields column_part = KN_FIELDS(C, "draft-column", column_rows, NULL);
@@ -37,5 +37,45 @@ kn_status kn_document_init(kn_document **out, kn_context *ctx, const kn_draft *d
     for (int i = 0; i < draft->file_count; i++) kn_append_text(files, draft->files[i].name);
     for (int i = 0; i < draft->column_count; i++) kn_append_struct(columns, &draft->columns[i]);
     for (int i = 0; i < draft->note_count; i++) kn_put_note(doc, "%s", draft->notes[i]);
+    return kn_document_end(out, doc, err);
+}
+
+/* ---- Hierarchies ---- */
+
+#define S kn_suggestion
+static const kn_field_row suggestion_rows[] = {
+    KN_FIELD(S, build, KN_F_TEXT | KN_F_OPTIONAL, "how kanon hierarchy build makes it; absent where it is a rule"),
+    KN_FIELD(S, rule, KN_F_TEXT | KN_F_OPTIONAL, "how a release file says it; absent where it is a file"),
+    KN_FIELD(S, levels, KN_F_COUNT, "of a file: levels, with level 0; 0: a rule"),
+    KN_FIELD(S, loss, KN_F_NUMBER | KN_F_NULLABLE, "what a release loses by it (lm); null: there is none"),
+    KN_FIELD(S, counted, KN_F_BOOLEAN, "whether its groups depend on how many rows have a value"),
+};
+static const kn_fields suggestion_part = KN_FIELDS(S, "suggestion", suggestion_rows, NULL);
+#undef S
+
+static const kn_field_row suggest_rows[] = {
+    KN_ANSWER_ROW,
+    KN_VALUE("column", KN_F_TEXT, "the column that hierarchies were built for"),
+    KN_VALUE_OF("suggestions", KN_F_LIST, &suggestion_part, "ways to build one, the least loss first"),
+    KN_NOTES_ROW,
+};
+const kn_fields kn_answer_hierarchy_suggest =
+    KN_ANSWER(char, "hierarchy-suggest", suggest_rows, NULL, "Which hierarchy of a column loses least?");
+
+kn_status kn_document_hierarchy_suggest(kn_document **out, kn_context *ctx, const kn_suggestions *suggestions,
+                                        const char *column, kn_error *err)
+{
+    kn_document *doc;
+    bool         counted = false;
+    KN_TRY(kn_document_begin(&doc, ctx, &kn_answer_hierarchy_suggest, err));
+    kn_put_text(kn_document_top(doc), "column", column);
+    kn_to list = kn_put_list(kn_document_top(doc), "suggestions");
+    for (int i = 0; i < suggestions->count; i++) {
+        kn_append_struct(list, &suggestions->list[i]);
+        counted |= suggestions->list[i].counted;
+    }
+    if (counted)
+        kn_put_note(doc, "groups by frequency depend on how many rows have a value: the labels of a release tell something "
+                         "of that");
     return kn_document_end(out, doc, err);
 }

@@ -57,6 +57,10 @@ typedef struct kn_draft_rule {
 KN_CHECK kn_status kn_draft_rule_of(kn_draft_rule *out, kn_drafting *d, const kn_table *table, int column,
                                     const char *owner, kn_error *err);
 
+/* The same for a column alone: "{ranges: [5, 10]}" in the arena; NULL: a category. */
+KN_CHECK kn_status kn_draft_rule_alone(const char **out, kn_context *ctx, kn_arena *arena, const kn_table *table, int column,
+                                       kn_error *err);
+
 KN_CHECK kn_status kn_draft_memory(const kn_drafting *d, kn_error *err);
 
 #endif

@@ -361,3 +361,15 @@ kn_status kn_draft_rule_of(kn_draft_rule *out, kn_drafting *d, const kn_table *t
     }
     return category_rule(out, &l, owner, err);
 }
+
+kn_status kn_draft_rule_alone(const char **out, kn_context *ctx, kn_arena *arena, const kn_table *table, int column,
+                              kn_error *err)
+{
+    kn_init_options options = KN_INIT_OPTIONS_INIT;
+    kn_draft        none = {0};
+    kn_drafting     d = {.ctx = ctx, .options = &options, .arena = arena, .draft = &none};
+    kn_draft_rule   rule;
+    KN_TRY(kn_draft_rule_of(&rule, &d, table, column, NULL, err));
+    *out = rule.hierarchy;
+    return KN_OK;
+}
