@@ -135,7 +135,8 @@ static kn_status join_neighbours(groups *g, uint32_t fan_out, kn_error *err)
     KN_TRY(new_level(g, err));
     for (uint32_t i = 0; i < g->count; i++) {
         uint32_t at = g->levels == 1 ? i : g->group[g->levels - 2][i];
-        g->group[g->levels - 1][i] = (uint32_t)(((uint64_t)at * many) / below);
+        uint64_t number = g->levels % 2 ? (uint64_t)at * many : ((uint64_t)at + 1) * many - 1; /* the small ones by turns */
+        g->group[g->levels - 1][i] = (uint32_t)(number / below);
     }
     return KN_OK;
 }
@@ -177,7 +178,7 @@ static void choose_lengths(groups *g)
     for (uint32_t v = 0; v < g->count; v++) longest = text_of(g, v).size > longest ? text_of(g, v).size : longest;
     for (size_t length = longest; length-- > 1 && g->levels < MOST_GROUP_LEVELS;) {
         uint32_t many = beginnings(g, length);
-        if (many > 1 && many <= last / 2) {
+        if (many > 1 && many <= last - (last + 3) / 4) {
             g->length[g->levels++] = length;
             last = many;
         }

@@ -241,7 +241,8 @@ static void suggest_role(kn_column_profile *p, int64_t rows)
     bool        number = p->type == KN_TYPE_DECIMAL || p->type == KN_TYPE_INTEGER;
     p->role = KN_ROLE_QUASI;
     p->reason = "others may know it; to be safe";
-    if (p->distinct <= 1 && p->missing == 0) {
+    bool person = named && named->role == KN_ROLE_IDENTIFIER;
+    if (p->distinct <= 1 && p->missing == 0 && !person) {
         p->role = KN_ROLE_KEEP;
         p->reason = "it has the same value in every row";
     } else if (named && named->role == KN_ROLE_WEIGHT) {

@@ -53,9 +53,9 @@ typedef struct kn_draft_rule {
 } kn_draft_rule;
 
 /* Chooses it by the column's type, name and values; makes a file of categories where files are asked for. `owner` (may be NULL):
- * the table or record that the file's name begins with. */
+ * the table that the file's name begins with. `category`: it is one, whatever it looks like. */
 KN_CHECK kn_status kn_draft_rule_of(kn_draft_rule *out, kn_drafting *d, const kn_table *table, int column,
-                                    const char *owner, kn_error *err);
+                                    const char *owner, bool category, kn_error *err);
 
 /* The same for a column alone: "{ranges: [5, 10]}" in the arena; NULL: a category. */
 KN_CHECK kn_status kn_draft_rule_alone(const char **out, kn_context *ctx, kn_arena *arena, const kn_table *table, int column,

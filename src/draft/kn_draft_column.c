@@ -338,7 +338,7 @@ static kn_status category_rule(kn_draft_rule *out, const looking *l, const char 
 /* ---- All of them ---- */
 
 kn_status kn_draft_rule_of(kn_draft_rule *out, kn_drafting *d, const kn_table *table, int column, const char *owner,
-                           kn_error *err)
+                           bool category, kn_error *err)
 {
     const kn_column *c = &table->columns[column];
     looking          l = {d, c, table, column, c->dict.count};
@@ -346,6 +346,7 @@ kn_status kn_draft_rule_of(kn_draft_rule *out, kn_drafting *d, const kn_table *t
     *out = (kn_draft_rule){NULL, NULL, ""};
     if (c->type != KN_TYPE_TEXT) out->type = kn_type_name(c->type);
     if (l.count <= 2) return fixed_rule(out, &l, "suppress", "there is nothing between a value and *", err);
+    if (category) return category_rule(out, &l, owner, err);
     if (c->type == KN_TYPE_TEXT || (c->type == KN_TYPE_INTEGER && code)) {
         KN_TRY(code_rule(out, &l, code, err));
         if (out->hierarchy) out->type = "text";
@@ -369,7 +370,7 @@ kn_status kn_draft_rule_alone(const char **out, kn_context *ctx, kn_arena *arena
     kn_draft        none = {0};
     kn_drafting     d = {.ctx = ctx, .options = &options, .arena = arena, .draft = &none};
     kn_draft_rule   rule;
-    KN_TRY(kn_draft_rule_of(&rule, &d, table, column, NULL, err));
+    KN_TRY(kn_draft_rule_of(&rule, &d, table, column, NULL, false, err));
     *out = rule.hierarchy;
     return KN_OK;
 }

@@ -321,7 +321,7 @@ static kn_status write_column(base *b, const sheet *s, int c, bool *first, kn_er
         role = KN_ROLE_IDENTIFIER;
         reason = "it has no value at all; left out";
     }
-    if (role == KN_ROLE_QUASI) KN_TRY(kn_draft_rule_of(&rule, b->d, s->table, c, s->name, err));
+    if (role == KN_ROLE_QUASI) KN_TRY(kn_draft_rule_of(&rule, b->d, s->table, c, s->name, lookup, err));
     if (lookup) rule.type = NULL;
     b->quasi += role == KN_ROLE_QUASI;
     kn_buffer_add(to, *first ? "    attributes:\n      " : "      ");

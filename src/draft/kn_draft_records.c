@@ -319,7 +319,7 @@ static kn_status write_class(records *r, const class *c, kn_error *err)
 {
     kn_draft_rule rule;
     kn_buffer    *to = &r->d->text;
-    KN_TRY(kn_draft_rule_of(&rule, r->d, c->values, 0, NULL, err));
+    KN_TRY(kn_draft_rule_of(&rule, r->d, c->values, 0, NULL, false, err));
     kn_buffer_add(to, "  ");
     kn_draft_quote(to, c->name);
     kn_buffer_add(to, ": {");

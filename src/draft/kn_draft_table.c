@@ -118,7 +118,7 @@ static kn_status draft_column(sheet *s, int c, kn_error *err)
         role = KN_ROLE_IDENTIFIER;
         reason = "it has no value at all; left out";
     }
-    if (role == KN_ROLE_QUASI) KN_TRY(kn_draft_rule_of(&rule, s->d, s->table, c, NULL, err));
+    if (role == KN_ROLE_QUASI) KN_TRY(kn_draft_rule_of(&rule, s->d, s->table, c, NULL, false, err));
     s->quasi += role == KN_ROLE_QUASI;
     write_column(s->d, p->name, kn_role_name(role), role == KN_ROLE_QUASI ? &rule : NULL, reason);
     return kn_draft_add_column(s->d, NULL, p->name, kn_role_name(role), reason, rule.hierarchy, err);
