@@ -397,8 +397,9 @@ static void test_notes(void **state)
     assert_int_equal(r->head.note_count, 3);
     kn_release_result_free(r);
     /* A promise about the column takes the place of the note; what is missing counts in it. */
-    put("r.yaml", HEAD "attributes: {zip: quasi, illness: sensitive, a: keep}\n"
-                       "privacy: [{k: 2}, {l-diversity: {attribute: illness, kind: distinct, l: 1}}]\nmethod: optimal\n");
+    put("r.yaml",
+        HEAD "attributes: {zip: quasi, illness: sensitive, a: keep}\n"
+             "privacy: [{k: 2}, {l-diversity: {attribute: illness, kind: distinct, l: 1}}]\nmethod: optimal\n");
     assert_ok(run_file(ctx, &r, &dry, &err), err);
     assert_true(has_note(r, "\"illness\": 2 missing cells count as one more value"));
     assert_true(has_note(r, "of 8 rows 2 stand alone"));

@@ -144,6 +144,10 @@ static int anonymize(cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
     /* A spec needs an output, a dry run does not. */
     if (a->dry_run && !spec->output && kn_spec_set(spec, "output", "\"-\"", "--dry-run", &err) != KN_OK)
         return cli_fail(&err);
+    /* Who asks for nodes asks for a method that has them. */
+    if (a->all_solutions && !spec->method_given && !spec->method_auto && kn_spec_shape(spec) == KN_SHAPE_TABLE &&
+        kn_spec_set(spec, "method", "optimal", "--all-solutions", &err) != KN_OK)
+        return cli_fail(&err);
     if (kn_spec_check(spec, &err) != KN_OK) return cli_fail(&err);
     if (a->all_solutions && (spec->method_auto || !kn_method_has_nodes(spec->method)))
         return cli_usage(&cli_anonymize,

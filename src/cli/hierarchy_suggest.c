@@ -52,7 +52,8 @@ static void print_words(const cli_value *answer)
             cli_text_table_integer(t, cli_integer(s, "levels"));
         else
             cli_text_table_text(t, "");
-        cli_text_table_format(t, build ? "kanon hierarchy build %s" : "hierarchy: %s", build ? build : cli_text(s, "rule"));
+        cli_text_table_format(t, build ? "kanon hierarchy build %s" : "hierarchy: %s",
+                              build ? build : cli_text(s, "rule"));
     }
     cli_text_table_print(t, stdout, 0);
     cli_text_table_free(t);

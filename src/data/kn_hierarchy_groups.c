@@ -135,7 +135,8 @@ static kn_status join_neighbours(groups *g, uint32_t fan_out, kn_error *err)
     KN_TRY(new_level(g, err));
     for (uint32_t i = 0; i < g->count; i++) {
         uint32_t at = g->levels == 1 ? i : g->group[g->levels - 2][i];
-        uint64_t number = g->levels % 2 ? (uint64_t)at * many : ((uint64_t)at + 1) * many - 1; /* the small ones by turns */
+        uint64_t number =
+            g->levels % 2 ? (uint64_t)at * many : ((uint64_t)at + 1) * many - 1; /* the small ones by turns */
         g->group[g->levels - 1][i] = (uint32_t)(number / below);
     }
     return KN_OK;
@@ -233,7 +234,8 @@ static void group_label(const groups *g, uint32_t position, int level, kn_buffer
     kn_buffer_char(to, set ? '}' : ']');
 }
 
-static kn_status add_value(const groups *g, kn_hierarchy_maker *maker, uint32_t position, kn_buffer *text, kn_error *err)
+static kn_status add_value(const groups *g, kn_hierarchy_maker *maker, uint32_t position, kn_buffer *text,
+                           kn_error *err)
 {
     kn_path_field path[MOST_GROUP_LEVELS + 2];
     size_t        ends[MOST_GROUP_LEVELS + 1] = {0};

@@ -199,7 +199,8 @@ static bool same_word(const char *word, const char *text, size_t size)
 static size_t word_size(const char *text)
 {
     size_t n = 0;
-    while (is_letter(text[n]) && !(n > 0 && islower((unsigned char)text[n - 1]) && isupper((unsigned char)text[n]))) n++;
+    while (is_letter(text[n]) && !(n > 0 && islower((unsigned char)text[n - 1]) && isupper((unsigned char)text[n])))
+        n++;
     return n;
 }
 

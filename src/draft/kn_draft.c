@@ -213,8 +213,9 @@ static const char heading[] =
 
 static kn_status make(kn_drafting *d, kn_error *err)
 {
-    static kn_status (*const shapes[])(kn_drafting *, kn_error *) = {
-        [KN_SHAPE_TABLE] = kn_draft_table, [KN_SHAPE_DATABASE] = kn_draft_database, [KN_SHAPE_RECORDS] = kn_draft_records};
+    static kn_status (*const shapes[])(kn_drafting *, kn_error *) = {[KN_SHAPE_TABLE] = kn_draft_table,
+                                                                     [KN_SHAPE_DATABASE] = kn_draft_database,
+                                                                     [KN_SHAPE_RECORDS] = kn_draft_records};
     d->draft->shape = shape_of(d);
     if (d->options->entity && d->draft->shape != KN_SHAPE_DATABASE)
         return kn_fail(err, KN_USAGE, "a table of persons (--entity) is of a database");

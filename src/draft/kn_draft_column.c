@@ -167,7 +167,8 @@ static kn_status week_rule(kn_draft_rule *out, const looking *l, int64_t first, 
         kn_buffer_append(&text, level.data, level.size);
     }
     kn_buffer_add(&text, "]}");
-    if (levels > 0) st = set_rule(out, l, &text, times ? "days, then weeks from Monday on" : "weeks from Monday on", err);
+    if (levels > 0)
+        st = set_rule(out, l, &text, times ? "days, then weeks from Monday on" : "weeks from Monday on", err);
     if (levels == 0) st = fixed_rule(out, l, "suppress", "all within a week: there is little in between", err);
     kn_buffer_free(&level);
     kn_buffer_free(&text);
@@ -189,7 +190,7 @@ static kn_status date_rule(kn_draft_rule *out, const looking *l, kn_error *err)
 
 static bool is_code_name(const char *name)
 {
-    static const char *const words[] = {"zip",  "zipcode", "postcode", "postal", "plz", "postleitzahl", "codepostal",
+    static const char *const words[] = {"zip",  "zipcode", "postcode", "postal", "plz",    "postleitzahl", "codepostal",
                                         "code", "icd",     "cp",       "codigo", "código", "kode"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (kn_name_says(name, words[i])) return true;
@@ -251,7 +252,8 @@ static kn_status code_rule(kn_draft_rule *out, const looking *l, bool named, kn_
 {
     spellings s = look_at_spellings(l);
     if (l->column->ambiguous_date)
-        return fixed_rule(out, l, "{mask: left}", "dates that can be read in two ways: say which (type: date, format:)", err);
+        return fixed_rule(out, l, "{mask: left}", "dates that can be read in two ways: say which (type: date, format:)",
+                          err);
     if (s.separator && s.heads > 1 && s.heads < l->count && (s.digits || s.separator != ' ')) {
         char text[32];
         snprintf(text, sizeof text, "{prefix: \"%c\"}", s.separator);
@@ -282,8 +284,7 @@ static char *file_name(const looking *l, const char *owner)
         bool        taken = false;
         kn_buffer_add(&name, ".dgh");
         text = kn_buffer_text(&name);
-        for (int i = 0; text && i < l->d->draft->file_count; i++)
-            taken |= strcmp(l->d->files[i].name, text) == 0;
+        for (int i = 0; text && i < l->d->draft->file_count; i++) taken |= strcmp(l->d->files[i].name, text) == 0;
         if (!taken) break;
         name.size = size;
         kn_buffer_format(&name, "-%d", again);

@@ -67,8 +67,8 @@ static kn_status take_keys(base *b, kn_error *err)
         if (!s->links) return kn_draft_memory(b->d, err);
         for (int i = 0; i < from->foreign_count; i++)
             if (from->foreign[i].target >= 0 && from->foreign[i].target != t)
-                s->links[s->link_count++] = (link){from->foreign[i].target, from->foreign[i].column_count,
-                                                   from->foreign[i].columns};
+                s->links[s->link_count++] =
+                    (link){from->foreign[i].target, from->foreign[i].column_count, from->foreign[i].columns};
         KN_TRY(kn_profile_table(&s->profile, b->d->ctx, s->table, err));
     }
     return KN_OK;
@@ -202,16 +202,18 @@ static bool part_of(const int *columns, int count, int column)
 
 static int count_people(const sheet *s)
 {
-    static const char *const tables[] = {"person",   "people",  "patient", "student",  "pupil",  "customer", "client",
-                                         "user",     "member",  "employee", "staff",   "citizen", "resident", "respondent",
-                                         "personen", "kunde",   "kunden",  "schueler", "schüler", "mitarbeiter", "versicherte",
-                                         "personne", "clients", "eleves",  "élèves",   "persona", "personas", "clientes", "alumnos",
-                                         "pacientes", "persons", "patients", "students", "pupils", "customers", "users",
-                                         "members", "employees", "patienten", "studenten", "personnes", "usuarios"};
-    static const char *const columns[] = {"name",  "surname", "firstname", "lastname", "birth", "birthdate", "born", "dob",
-                                          "age",   "sex",     "gender",    "email",    "ssn",   "vorname",   "nachname",
-                                          "alter", "geschlecht", "geburtsdatum", "nom", "prenom", "prénom",  "naissance",
-                                          "sexe",  "nombre",  "apellido",  "edad",     "sexo",  "nacimiento"};
+    static const char *const tables[] = {
+        "person",   "people",    "patient",   "student",   "pupil",     "customer",    "client",
+        "user",     "member",    "employee",  "staff",     "citizen",   "resident",    "respondent",
+        "personen", "kunde",     "kunden",    "schueler",  "schüler",   "mitarbeiter", "versicherte",
+        "personne", "clients",   "eleves",    "élèves",    "persona",   "personas",    "clientes",
+        "alumnos",  "pacientes", "persons",   "patients",  "students",  "pupils",      "customers",
+        "users",    "members",   "employees", "patienten", "studenten", "personnes",   "usuarios"};
+    static const char *const columns[] = {"name",     "surname", "firstname", "lastname",  "birth",      "birthdate",
+                                          "born",     "dob",     "age",       "sex",       "gender",     "email",
+                                          "ssn",      "vorname", "nachname",  "alter",     "geschlecht", "geburtsdatum",
+                                          "nom",      "prenom",  "prénom",    "naissance", "sexe",       "nombre",
+                                          "apellido", "edad",    "sexo",      "nacimiento"};
     int                      people = 0;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) people += 4 * kn_name_says(s->name, tables[i]);
     for (int c = 0; c < s->table->column_count; c++)
@@ -261,14 +263,18 @@ static kn_status choose_person(base *b, kn_error *err)
     if (best < 0 && b->d->options->entity)
         return kn_fail(err, KN_INPUT, "%s: there is no table \"%s\"", b->db->source, b->d->options->entity);
     if (best < 0 || b->sheets[best].key_count == 0)
-        return kn_fail(err, KN_INPUT, "%s: no table has a key that could be that of persons; give them a first column of "
-                       "ids, or write a release file that names the keys", b->db->source);
+        return kn_fail(err, KN_INPUT,
+                       "%s: no table has a key that could be that of persons; give them a first column of "
+                       "ids, or write a release file that names the keys",
+                       b->db->source);
     b->person = best;
     (void)family_of(b, best);
     for (int t = 0; t < b->count; t++)
         if (b->sheets[t].depth >= b->count)
-            return kn_fail(err, KN_INPUT, "%s: the keys of table \"%s\" go in a circle; write a release file that names "
-                           "the tables to be read", b->db->source, b->sheets[t].name);
+            return kn_fail(err, KN_INPUT,
+                           "%s: the keys of table \"%s\" go in a circle; write a release file that names "
+                           "the tables to be read",
+                           b->db->source, b->sheets[t].name);
     return KN_OK;
 }
 
@@ -300,7 +306,8 @@ static const char *key_part(const base *b, const sheet *s, int column)
 static bool names_lookup(const base *b, const sheet *s, int column)
 {
     for (int i = 0; i < s->link_count; i++)
-        if (b->sheets[s->links[i].target].depth < 0 && part_of(s->links[i].columns, s->links[i].count, column)) return true;
+        if (b->sheets[s->links[i].target].depth < 0 && part_of(s->links[i].columns, s->links[i].count, column))
+            return true;
     return false;
 }
 
@@ -340,7 +347,9 @@ static kn_status write_table(base *b, const sheet *s, kn_error *err)
     bool       first = true;
     kn_buffer_add(to, "  ");
     kn_draft_quote(to, s->name);
-    kn_buffer_add(to, s->depth == 0 ? ":  # the persons\n" : s->link_count > 1 ? ":  # a link: its rows are their parent's\n" : ":  # rows of persons\n");
+    kn_buffer_add(to, s->depth == 0       ? ":  # the persons\n"
+                      : s->link_count > 1 ? ":  # a link: its rows are their parent's\n"
+                                          : ":  # rows of persons\n");
     if (s->key_count > 0) {
         kn_buffer_add(to, "    ");
         write_names(b, s, "key", "key", s->key, s->key_count);
@@ -395,8 +404,10 @@ static kn_status write_all(base *b, const kn_csv_options *csv, kn_error *err)
     KN_TRY(kn_draft_opening(d, csv, output, err));
     KN_TRY(write_tables(b, err));
     if (b->quasi == 0)
-        return kn_fail(err, KN_INPUT, "%s: no column looks like something that others may know, so there is nothing to "
-                       "blur; write a release file that gives one the role quasi", b->db->source);
+        return kn_fail(err, KN_INPUT,
+                       "%s: no column looks like something that others may know, so there is nothing to "
+                       "blur; write a release file that gives one the role quasi",
+                       b->db->source);
     kn_buffer_format(&d->text,
                      "\nprivacy:\n  - k: %lld  # whoever knows all rows of somebody finds at least so many persons\n"
                      "  # - l-diversity: {attribute: TABLE.COLUMN, l: 2}  # of a sensitive column; by method dmiracle\n"

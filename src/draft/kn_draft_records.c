@@ -36,9 +36,9 @@ typedef struct records {
     int          record; /* a node; -1: the documents themselves */
     const char  *path;   /* of the record; NULL: none is needed  */
     int          count;
-    class        classes[MOST_CLASSES];
-    int64_t      people;
-    bool         changed;
+    class classes[MOST_CLASSES];
+    int64_t people;
+    bool    changed;
 } records;
 
 static const kn_outline_node *node_at(const records *r, int node)
@@ -105,7 +105,8 @@ static int64_t occurrences(const records *r, const char *name)
 {
     int64_t count = 0;
     for (int i = 0; i < r->outline.count; i++)
-        if (inside(r, i) && !node_at(r, i)->attribute && strcmp(node_at(r, i)->name, name) == 0) count += node_at(r, i)->count;
+        if (inside(r, i) && !node_at(r, i)->attribute && strcmp(node_at(r, i)->name, name) == 0)
+            count += node_at(r, i)->count;
     return count;
 }
 
@@ -113,7 +114,8 @@ static int64_t texts(const records *r, const char *name)
 {
     int64_t count = 0;
     for (int i = 0; i < r->outline.count; i++)
-        if (inside(r, i) && !node_at(r, i)->attribute && strcmp(node_at(r, i)->name, name) == 0) count += node_at(r, i)->valued;
+        if (inside(r, i) && !node_at(r, i)->attribute && strcmp(node_at(r, i)->name, name) == 0)
+            count += node_at(r, i)->valued;
     return count;
 }
 
@@ -193,7 +195,8 @@ static kn_status find_classes(records *r, int parent, const class *of, int rank,
         if (n->parent != parent || is_value_of(of, n) || (!of && strcmp(n->name, "id") == 0)) continue;
         class *c = class_called(r, n->name);
         if (!c || rank > MOST_CLASSES)
-            return kn_fail(err, KN_INPUT, "%s: too many classes, or they nest in each other; write them into a release file",
+            return kn_fail(err, KN_INPUT,
+                           "%s: too many classes, or they nest in each other; write them into a release file",
                            r->outline.file);
         if (c->out) continue;
         if (n->attribute ? n->valued < n->count : !find_value(r, c)) c->out = "it has no value of its own";
@@ -343,11 +346,11 @@ static kn_status write_left_out(records *r, const class *c, kn_error *err)
 
 static kn_status write_all(records *r, kn_error *err)
 {
-    kn_drafting *d = r->d;
-    int          many = 0;
-    const char  *output = r->xml                                        ? "release.xml"
-                          : r->outline.form == KN_RECORDS_JSON_LINES ? "release.jsonl"
-                                                                      : "release.json";
+    kn_drafting   *d = r->d;
+    int            many = 0;
+    const char    *output = r->xml                                     ? "release.xml"
+                            : r->outline.form == KN_RECORDS_JSON_LINES ? "release.jsonl"
+                                                                       : "release.json";
     kn_csv_options csv = KN_CSV_OPTIONS_INIT;
     if (r->people < 2) return kn_fail(err, KN_INPUT, "%s: it has fewer than 2 records", r->outline.file);
     KN_TRY(kn_draft_opening(d, &csv, output, err));
@@ -366,11 +369,12 @@ static kn_status write_all(records *r, kn_error *err)
         if (r->classes[i].out) KN_TRY(write_left_out(r, &r->classes[i], err));
     if (many == 0) return kn_fail(err, KN_INPUT, "%s: nothing in its records has a value", r->outline.file);
     int64_t k = d->options->k > 0 ? d->options->k : r->people < FEW_RECORDS ? 2 : 5;
-    kn_buffer_format(&d->text,
-                     "\nprivacy:\n  - k-mn: {k: %lld, m: 2, n: 1}  # whoever knows 2 values of somebody, and which stands "
-                     "above which, finds nobody or at least so many\n"
-                     "\nmethod: auto  # the methods that fit are tried, and the one that loses least is taken\n",
-                     (long long)k);
+    kn_buffer_format(
+        &d->text,
+        "\nprivacy:\n  - k-mn: {k: %lld, m: 2, n: 1}  # whoever knows 2 values of somebody, and which stands "
+        "above which, finds nobody or at least so many\n"
+        "\nmethod: auto  # the methods that fit are tried, and the one that loses least is taken\n",
+        (long long)k);
     return KN_OK;
 }
 

@@ -55,10 +55,10 @@ static kn_status read_table(kn_table **out, kn_drafting *d, kn_csv_options *csv,
 /* The words that say that an id is a person's; a name that begins with one does too (kundennummer). */
 static bool names_person(const char *name)
 {
-    static const char *const words[] = {"person",   "patient",  "user",   "customer", "client", "member", "student", "pupil",
-                                        "employee", "subject",  "respond", "particip", "kunde",  "schueler", "schüler",
-                                        "mitarb",   "versich",  "nutzer", "person",   "usuario", "alumno", "paciente",
-                                        "eleve",    "élève",    "utilis", "salari",   "matri",  "uid",    "pid",     "sid"};
+    static const char *const words[] = {
+        "person",  "patient",  "user",  "customer", "client",  "member", "student", "pupil",  "employee", "subject",
+        "respond", "particip", "kunde", "schueler", "schüler", "mitarb", "versich", "nutzer", "person",   "usuario",
+        "alumno",  "paciente", "eleve", "élève",    "utilis",  "salari", "matri",   "uid",    "pid",      "sid"};
     if (kn_name_says(name, "id") && strlen(name) == 2) return true;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t size = strlen(words[i]);
@@ -74,7 +74,7 @@ static int find_entity(const kn_profile *profile, const kn_table *table)
 {
     for (int c = 0; c < profile->columns; c++) {
         const kn_column_profile *p = kn_column_profile_at(profile, c);
-        bool repeated = p->missing == 0 && p->distinct > 1 && (int64_t)p->distinct < table->rows;
+        bool                     repeated = p->missing == 0 && p->distinct > 1 && (int64_t)p->distinct < table->rows;
         if (p->role == KN_ROLE_IDENTIFIER && repeated && names_person(p->name)) return c;
     }
     return -1;
@@ -131,9 +131,9 @@ static void draft_promises(sheet *s)
     kn_drafting *d = s->d;
     int64_t      who = s->entity >= 0 ? s->table->columns[s->entity].dict.count : s->table->rows;
     int64_t      k = d->options->k > 0 ? d->options->k : who < FEW_ROWS ? 2 : 5;
-    kn_buffer_format(&d->text,
-                     "\nprivacy:\n  - k: %lld  # whoever knows the quasi-identifiers of somebody finds at least so many\n",
-                     (long long)k);
+    kn_buffer_format(
+        &d->text, "\nprivacy:\n  - k: %lld  # whoever knows the quasi-identifiers of somebody finds at least so many\n",
+        (long long)k);
     for (int c = 0; c < s->profile->columns; c++) {
         const kn_column_profile *p = kn_column_profile_at(s->profile, c);
         if (p->role != KN_ROLE_SENSITIVE || p->distinct < 2) continue;
@@ -164,8 +164,10 @@ static kn_status draft(sheet *s, const kn_csv_options *csv, kn_error *err)
     }
     draft_promises(s);
     if (s->quasi == 0)
-        return kn_fail(err, KN_INPUT, "%s: no column looks like something that others may know, so there is nothing to "
-                       "blur; write a release file that gives one the role quasi", d->inputs[0]);
+        return kn_fail(err, KN_INPUT,
+                       "%s: no column looks like something that others may know, so there is nothing to "
+                       "blur; write a release file that gives one the role quasi",
+                       d->inputs[0]);
     return KN_OK;
 }
 

@@ -98,7 +98,8 @@ kn_status kn_outline_read(kn_outline *out, kn_context *ctx, const char *path, kn
     const char *name = kn_source_name(source);
     out->file = kn_arena_strndup(&out->arena, name, strlen(name));
     kn_status st = out->file ? KN_OK : kn_fail_memory(err, ctx, "looking at tree records");
-    if (st == KN_OK) st = out->form == KN_RECORDS_XML ? kn_outline_xml(out, source, err) : look_at_json(out, source, err);
+    if (st == KN_OK)
+        st = out->form == KN_RECORDS_XML ? kn_outline_xml(out, source, err) : look_at_json(out, source, err);
     kn_source_free(source);
     return st;
 }

@@ -226,7 +226,8 @@ static bool same_reason(const kn_advice *advice, const char *reason)
 {
     for (int i = 0; i < advice->candidate_count; i++) {
         const kn_advice_candidate *c = &advice->candidates[i];
-        if (c->state == KN_ADVICE_REFUSED || (c->state == KN_ADVICE_NONE && strcmp(c->reason, reason) != 0)) return false;
+        if (c->state == KN_ADVICE_REFUSED || (c->state == KN_ADVICE_NONE && strcmp(c->reason, reason) != 0))
+            return false;
     }
     return true;
 }

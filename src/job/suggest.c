@@ -25,11 +25,11 @@
 enum { MOST = 16 };
 
 typedef struct trying {
-    kn_context *ctx;
-    kn_spec    *spec;
-    const char *column;
-    kn_table   *table; /* the column alone */
-    kn_arena   *arena;
+    kn_context   *ctx;
+    kn_spec      *spec;
+    const char   *column;
+    kn_table     *table; /* the column alone */
+    kn_arena     *arena;
     kn_suggestion list[MOST];
     int           count;
 } trying;

@@ -218,10 +218,11 @@ static kn_status say_what_was_tried(kn_table_run *run, kn_error *err)
         many++;
     }
     if (!spec->method_unasked || !first) return KN_OK;
-    return kn_release_note(&run->all, err,
-                           "column \"%s\"%s no hierarchy: the methods that fit were tried (--method auto), since some need "
-                           "none; kanon init writes hierarchies",
-                           first, many > 1 ? " and others have" : " has");
+    return kn_release_note(
+        &run->all, err,
+        "column \"%s\"%s no hierarchy: the methods that fit were tried (--method auto), since some need "
+        "none; kanon init writes hierarchies",
+        first, many > 1 ? " and others have" : " has");
 }
 
 /* ---- The notes ---- */
