@@ -25,7 +25,7 @@ const cli_command cli_hierarchy_suggest = {
             "  -c, --column C           the column\n"
             "      --qi COLUMNS         quasi-identifiers: what somebody else may know besides it\n"
             "      --hierarchy COLUMN:FILE, COLUMN:KIND\n"
-            "                           what the values of these become; repeatable\n"
+            "                           what a column's values become; repeatable\n"
             "  -k, --k K                every class has at least K rows (default: 5)\n"
             "      --suppression SHARE  rows that may be suppressed: 0.05, 5% or '100 rows' (default: 0)\n"
             "      --method NAME        by which method (default: optimal; mondrian where there are\n"

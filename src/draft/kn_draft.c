@@ -124,17 +124,15 @@ static void add_input(kn_drafting *d, const char *input)
     kn_buffer   way;
     kn_buffer_init(&way, d->ctx);
     if (sqlite) kn_buffer_add(&way, "sqlite:");
-    char *from = d->options->folder && *d->options->folder ? realpath(d->options->folder, NULL) : NULL;
-    char *to = realpath(path, NULL);
-    bool  plain = kn_name_server(input) || path[0] == '/' || !from || !to || strcmp(path, "-") == 0;
+    char from[PATH_MAX], to[PATH_MAX];
+    bool known = d->options->folder && *d->options->folder && realpath(d->options->folder, from) && realpath(path, to);
+    bool plain = kn_name_server(input) || path[0] == '/' || !known || strcmp(path, "-") == 0;
     if (plain)
         kn_buffer_add(&way, path);
     else
         add_way(&way, from, to);
     size_t size = strlen(path);
     if (!plain && size > 0 && path[size - 1] == '/') kn_buffer_char(&way, '/');
-    free(from);
-    free(to);
     const char *text = kn_buffer_text(&way);
     if (text) kn_draft_quote(&d->text, text);
     d->text.failed |= !text;
