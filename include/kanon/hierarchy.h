@@ -84,16 +84,16 @@ typedef struct kn_hierarchy_spec {
     int                      mask_width;  /* MASK: what is masked throughout is the root if it has so many characters, and
                                              with pad values are filled up to these; others stay apart. 0: the longest
                                              value's, and without pad only where all have as many              */
+    int64_t                  group_rows;  /* GROUPS but PREFIX: the smallest groups have so many rows; 0: any  */
     kn_group_by              group_by;    /* GROUPS                                                            */
     int                      fan_out;     /* GROUPS but PREFIX: members of a group, at most; 0: 4              */
-    int64_t                  group_rows;  /* GROUPS but PREFIX: the smallest groups have so many rows; 0: any  */
     const char *const       *order;       /* GROUPS by ORDER: all values, the least first; NULL: their own order */
     int                      order_count;
 } kn_hierarchy_spec;
 
 #define KN_HIERARCHY_SPEC_INIT                                                                                         \
     {sizeof(kn_hierarchy_spec), KN_HIERARCHY_FILE, NULL, 0, '.', false, false, 0, NULL, NULL, 0, NULL, NULL, 0, 0, NULL, 0, \
-     KN_GROUP_BY_ORDER, 0, 0, NULL, 0}
+     0, KN_GROUP_BY_ORDER, 0, NULL, 0}
 KN_API void kn_hierarchy_spec_init(kn_hierarchy_spec *options, size_t size);
 
 /* Reads a hierarchy file or a taxonomy (the only kinds that need no column). Not bound to a column. KN_INPUT with line

@@ -111,8 +111,10 @@ kn_status kn_spec_check_shape(kn_spec_inner *inner, kn_error *err)
 {
     kn_spec *spec = &inner->state.spec;
     kn_shape shape = kn_spec_shape(spec);
-    if (!spec->method_given && !spec->method_auto && shape == KN_SHAPE_TABLE && lacks_hierarchy(spec))
-        spec->method_auto = spec->method_unasked = true;
+    if (!spec->method_given && !spec->method_auto && shape == KN_SHAPE_TABLE && lacks_hierarchy(spec)) {
+        spec->method_auto = true;
+        spec->method_unasked = 1;
+    }
     if (!spec->method_given && shape == KN_SHAPE_DATABASE)
         spec->method = promises_diversity(spec) || spec->anatomy ? KN_METHOD_DMIRACLE : KN_METHOD_MIRACLE_X;
     if (!spec->method_given && shape == KN_SHAPE_RECORDS) spec->method = KN_METHOD_GCS;
