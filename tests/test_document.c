@@ -26,15 +26,24 @@ static const kn_field_row pet_rows[] = {KN_FIELD(pet, name, KN_F_TEXT, "what it 
                                         KN_FIELD(pet, tame, KN_F_BOOLEAN, "whether it comes when called")};
 static const kn_fields    pet_part = KN_FIELDS(pet, "pet", pet_rows, NULL);
 
-static const kn_field_row zoo_rows[] = {KN_ANSWER_ROW,
-                                        KN_VALUE_OF("pets", KN_F_LIST, &pet_part, "all of the pets"),
-                                        KN_VALUE_OF("best", KN_F_OBJECT | KN_F_OPTIONAL, &pet_part, "the best of them"),
-                                        KN_VALUE("price", KN_F_NUMBER, "what a visit costs"),
-                                        KN_VALUE("owner", KN_F_TEXT | KN_F_NULLABLE, "whose it is"),
-                                        KN_VALUE("food", KN_F_FIGURES | KN_F_OPTIONAL, "what is eaten"),
-                                        KN_VALUE("sets", KN_F_TEXT_LISTS | KN_F_OPTIONAL, "names in groups"),
-                                        KN_NOTES_ROW};
-static const kn_fields    zoo = KN_ANSWER(char, "zoo", zoo_rows, NULL, "Which pets are there?");
+/* One is said twice, one is none. */
+static const char *mood_name(unsigned mood)
+{
+    static const char *const names[] = {"calm", NULL, "wild", "calm"};
+    return names[mood];
+}
+
+static const kn_field_row zoo_rows[] = {
+    KN_ANSWER_ROW,
+    KN_VALUE_OF("pets", KN_F_LIST, &pet_part, "all of the pets"),
+    KN_VALUE_OF("best", KN_F_OBJECT | KN_F_OPTIONAL, &pet_part, "the best of them"),
+    KN_VALUE("price", KN_F_NUMBER, "what a visit costs"),
+    KN_VALUE("owner", KN_F_TEXT | KN_F_NULLABLE, "whose it is"),
+    KN_VALUE("food", KN_F_FIGURES | KN_F_OPTIONAL, "what is eaten"),
+    KN_VALUE("sets", KN_F_TEXT_LISTS | KN_F_OPTIONAL, "names in groups"),
+    KN_VALUE_WORDS("mood", mood_name, 3, KN_F_OPTIONAL | KN_F_NULLABLE, "how they feel"),
+    KN_NOTES_ROW};
+static const kn_fields zoo = KN_ANSWER(char, "zoo", zoo_rows, NULL, "Which pets are there?");
 
 static const pet pets[] = {{"Rex", 4, 12.5, true}, {"Hansi \"the\" bird\n", 2, INFINITY, false}};
 
@@ -161,7 +170,7 @@ static void test_reading(void **state)
 
 /* ---- What a table does not allow ---- */
 
-typedef enum mistake { NONE, UNKNOWN, TYPE, TWICE, MISSING, NULL_COUNT, ITEMS, MISTAKES } mistake;
+typedef enum mistake { NONE, UNKNOWN, TYPE, TWICE, MISSING, NULL_COUNT, ITEMS, WORD, MISTAKES } mistake;
 
 static kn_status make_wrong(kn_document **out, kn_context *ctx, mistake wrong, kn_error *err)
 {
@@ -175,6 +184,7 @@ static kn_status make_wrong(kn_document **out, kn_context *ctx, mistake wrong, k
     if (wrong == TWICE) kn_put_number(to, "price", 3);
     if (wrong == NULL_COUNT) kn_put_part(to, "best", &(pet){0});
     if (wrong == ITEMS) kn_append_text(list, "Rex");
+    kn_put_text(to, "mood", wrong == WORD ? "sleepy" : "wild");
     return kn_document_end(out, doc, err);
 }
 
@@ -187,7 +197,8 @@ static void test_mistakes(void **state)
                                                "'price' stands there twice",
                                                "'price' is missing",
                                                "'name' is of another type",
-                                               "'pets' has items of another type"};
+                                               "'pets' has items of another type",
+                                               "'mood' is none of its words"};
     kn_context              *ctx = testing_context(1);
     for (int wrong = NONE; wrong < MISTAKES; wrong++) {
         kn_error     err = KN_ERROR_INIT;
@@ -242,6 +253,9 @@ static void test_fields(void **state)
     assert_ok(kn_answer_fields("verify", count_field, &seen, &err), err);
     assert_int_equal(seen, 1 | 4 | 8);
     assert_int_equal(kn_answer_fields("nothing", count_field, &seen, &err), KN_USAGE);
+    assert_ok(kn_fields_schema(&text, NULL, ctx, &zoo, &err), err);
+    assert_non_null(strstr(text, "\"enum\": [\"calm\", \"wild\", null]"));
+    kn_text_free(text);
     assert_int_equal(kn_answer_schema(&text, NULL, ctx, "nothing", &err), KN_USAGE);
     for (int i = 0; kn_answer_name(i); i++) {
         assert_ok(kn_answer_schema(&text, NULL, ctx, kn_answer_name(i), &err), err);

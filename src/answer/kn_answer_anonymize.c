@@ -13,8 +13,8 @@
 /* ---- Promises ---- */
 
 static const kn_field_row model_rows[] = {
-    KN_VALUE("model", KN_F_TEXT | KN_F_PUBLIC, "the promise, as a release file calls it"),
-    KN_VALUE("kind", KN_F_TEXT | KN_F_OPTIONAL | KN_F_PUBLIC, "its kind or distance"),
+    KN_VALUE_WORDS("model", kn_model_name, KN_MODEL_KINDS - 1, KN_F_PUBLIC, "the promise, as a release file calls it"),
+    KN_VALUE_WORDS("kind", kn_model_variant, KN_MODEL_KINDS - 1, KN_F_OPTIONAL | KN_F_PUBLIC, "its kind or distance"),
     KN_VALUE("attribute", KN_F_TEXT | KN_F_OPTIONAL | KN_F_PUBLIC, "the sensitive column"),
     KN_VALUE("k", KN_F_COUNT | KN_F_OPTIONAL | KN_F_PUBLIC, "asked: rows or persons of a class, at least"),
     KN_VALUE("l", KN_F_NUMBER | KN_F_OPTIONAL | KN_F_PUBLIC, "asked: l of l-diversity"),
@@ -71,7 +71,7 @@ static const kn_fields seconds_part = KN_FIELDS(kn_release_head, "seconds", seco
     KN_ANSWER_ROW, KN_VALUE("found", KN_F_BOOLEAN, "whether there is such a release"),                                 \
         KN_VALUE("nothing_left", KN_F_TEXT | KN_F_NULLABLE, "in a sentence: it says nothing any more; null: it does"), \
         KN_VALUE("reason", KN_F_TEXT | KN_F_OPTIONAL, "if there is none: why"),                                        \
-        KN_VALUE("method", KN_F_TEXT, "the method that was used"),                                                     \
+        KN_VALUE_WORDS("method", kn_method_name, KN_METHODS - 1, 0, "the method that was used"),                       \
         KN_VALUE_OF("auto", KN_F_OBJECT | KN_F_OPTIONAL, &kn_advice_part, "with method auto: what was tried")
 
 #define WRITTEN_ROWS                                                                                                   \
@@ -217,7 +217,7 @@ static const kn_fields solution_part = KN_FIELDS(kn_release_node, "solution", so
 #define S kn_release_result
 static const kn_field_row table_rows[] = {
     HEAD_ROWS,
-    KN_FIELD_NAMED(S, utility, kn_metric_name, 0, "the metric that is minimized"),
+    KN_FIELD_WORDS(S, utility, kn_metric_name, KN_METRICS - 1, 0, "the metric that is minimized"),
     KN_FIELD_AS(S, head.complete, "complete", KN_F_BOOLEAN, "false: the time limit ended the search"),
     KN_FIELD(S, optimal, KN_F_BOOLEAN, "whether it was proved to be the best for the metric"),
     KN_FIELD(S, rows_in, KN_F_ROWS, "rows of the inputs"),
@@ -231,8 +231,8 @@ static const kn_field_row table_rows[] = {
     KN_VALUE("rows", KN_F_ROWS | KN_F_OPTIONAL | KN_F_PUBLIC,
              "rows of the release, suppressed ones as far as they are shown"),
     KN_VALUE("suppressed", KN_F_ROWS | KN_F_OPTIONAL, "rows that are suppressed"),
-    KN_VALUE("suppressed_as", KN_F_TEXT | KN_F_OPTIONAL | KN_F_PUBLIC,
-             "what became of them: 'star', 'drop' or 'keep-sensitive'"),
+    KN_VALUE_WORDS("suppressed_as", kn_suppressed_name, KN_SUPPRESSED_KEEP_SENSITIVE, KN_F_OPTIONAL | KN_F_PUBLIC,
+                   "what became of them: 'star', 'drop' or 'keep-sensitive'"),
     KN_VALUE("average_suppressed", KN_F_ROWS | KN_F_OPTIONAL,
              "those of them that are so only for the sake of average risk"),
     KN_VALUE("classes", KN_F_CLASSES | KN_F_OPTIONAL | KN_F_PUBLIC, "classes of rows that look alike"),
@@ -395,7 +395,8 @@ static const kn_field_row records_rows[] = {
     KN_FIELD(S, merged, KN_F_COUNT, "nodes of the original that were equal to a sibling"),
     KN_FIELD_AS(S, kmn.m, "m", KN_F_COUNT | KN_F_PUBLIC, "how many values of a record somebody may know"),
     KN_FIELD_AS(S, kmn.n, "n", KN_F_COUNT | KN_F_PUBLIC, "how many relations between them somebody may know"),
-    KN_VALUE("semantics", KN_F_TEXT | KN_F_PUBLIC, "what somebody may know of relations: 'pairs' or 'paths'"),
+    KN_VALUE_WORDS("semantics", kn_semantics_name, KN_SEMANTICS - 1, KN_F_PUBLIC,
+                   "what somebody may know of relations: 'pairs' or 'paths'"),
     KN_VALUE("sensitive", KN_F_BOOLEAN | KN_F_PUBLIC, "whether some classes of nodes are sensitive and so not known"),
     KN_VALUE("negative_classes", KN_F_TEXTS | KN_F_PUBLIC,
              "classes of which it may be known, too, that a record lacks a value"),

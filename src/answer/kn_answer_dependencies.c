@@ -7,7 +7,8 @@
 #define S kn_dependency_check
 static const kn_field_row check_rows[] = {
     KN_VALUE("dependency", KN_F_TEXT, "the dependency, as it is written"),
-    KN_VALUE("kind", KN_F_TEXT, "'functional', 'multivalued' or 'multiset'"),
+    KN_VALUE_WORDS("kind", kn_dependency_kind_name, KN_DEPENDENCY_MULTISET, 0,
+                   "'functional', 'multivalued' or 'multiset'"),
     KN_VALUE("k", KN_F_COUNT | KN_F_OPTIONAL, "of a multiset dependency: how often each right side must occur"),
     KN_VALUE("left", KN_F_TEXTS, "the columns on its left side"),
     KN_VALUE("right", KN_F_TEXTS, "the columns on its right side"),
