@@ -103,6 +103,11 @@ def some(*ways):
     return ways if FULL else (ways[_turn % len(ways)],)
 
 
+def slow(*ways):
+    """All ways; one of them where the program is slow (KANON_SLOW, set under sanitizers) and not everything is to be tried."""
+    return some(*ways) if os.environ.get("KANON_SLOW") else ways
+
+
 def seed():
     """KANON_SEED from the environment, or 1, the same in every run; printed, so that a failure can be repeated."""
     given = int(os.environ.get("KANON_SEED", "1"))
