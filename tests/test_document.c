@@ -311,6 +311,8 @@ typedef struct sample {
     kn_sets_diagnosis      *sets;
     kn_sets_options         over;
     kn_hierarchy           *hierarchy;
+    kn_discovery           *discovery;
+    kn_dependency_list     *found;
     const kn_verify_report *verified;
 } sample;
 
@@ -323,6 +325,7 @@ static kn_status make_each(kn_context *ctx, const sample *s, int which, kn_docum
     static const char *const requirements[] = {""};
     kn_diagnose_answers      one = KN_DIAGNOSE_ANSWERS_INIT;
     kn_sets_answers          all = KN_SETS_ANSWERS_INIT;
+    kn_dependency_answers    dependencies = KN_DEPENDENCY_ANSWERS_INIT;
     kn_diagnose_times        times = {1, 2, 3, 4};
     switch (which) {
     case 0: return make_zoo(out, ctx, err);
@@ -341,12 +344,18 @@ static kn_status make_each(kn_context *ctx, const sample *s, int which, kn_docum
         return kn_document_diagnose_sets(out, ctx, s->table, &all, err);
     case 4: return kn_document_hierarchy_show(out, ctx, s->hierarchy, "zip.csv", -1, true, err);
     case 5: return kn_document_verify(out, ctx, s->verified, err);
-    case 6: return kn_document_catalogue(out, ctx, true, true, true, err);
+    case 6:
+        dependencies.discovery = s->discovery;
+        dependencies.held_count = s->found->count;
+        dependencies.held = (const kn_dependency *const *)s->found->items;
+        dependencies.cover = s->found;
+        return kn_document_dependencies(out, ctx, s->table, &dependencies, err);
+    case 7: return kn_document_catalogue(out, ctx, true, true, true, err);
     default: return kn_document_generate(out, ctx, "patients", 5, 1, "p.csv", err);
     }
 }
 
-enum { DOCUMENTS = 8 };
+enum { DOCUMENTS = 9 };
 
 /* A document, a note, its text and a schema; nothing is left behind wherever memory ends. */
 static kn_status use_memory(kn_context *ctx, const sample *s, int which, kn_error *err)
@@ -383,6 +392,8 @@ static void make_sample(sample *s, kn_context *ctx)
     assert_ok(kn_diagnose(&s->diagnosis, ctx, s->table, &s->diagnose, &err), err);
     assert_ok(kn_suda_search(&s->suda, ctx, s->table, &suda, &err), err);
     assert_ok(kn_diagnose_sets(&s->sets, ctx, s->table, &s->over, &err), err);
+    assert_ok(kn_discover_dependencies(&s->discovery, ctx, s->table, NULL, &err), err);
+    assert_ok(kn_discovery_list(&s->found, ctx, s->discovery, s->table, &err), err);
     assert_ok(kn_hierarchy_make(&s->hierarchy, ctx, s->table, 0, &mask, false, &err), err);
 }
 
@@ -393,6 +404,8 @@ static void free_sample(sample *s)
     kn_suda_free(s->suda);
     kn_sets_diagnosis_free(s->sets);
     kn_hierarchy_free(s->hierarchy);
+    kn_discovery_free(s->discovery);
+    kn_dependency_list_free(s->found);
     kn_table_free(s->table);
 }
 
