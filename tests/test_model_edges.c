@@ -151,6 +151,7 @@ static void smallest_for_an_average(void **state)
         assert_ok(kn_row_judge_make(&judge, ctx, t, r, &err), err);
         assert_int_equal(judge.smallest, cases[i].smallest);
         kn_row_judge_free(&judge);
+        kn_row_judge_free(&judge); /* nothing is left to be freed */
         kn_requirements_free(r);
     }
     kn_table_free(t);

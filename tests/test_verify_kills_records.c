@@ -6,6 +6,8 @@
 #include "folder_testing.h"
 #include "text_testing.h"
 
+static int relations; /* the n of k-mn */
+
 static kn_status verify_records(kn_records_verify_report **r, kn_context *ctx, const char *original,
                                 const char *release, int64_t k, kn_error *err)
 {
@@ -18,6 +20,7 @@ static kn_status verify_records(kn_records_verify_report **r, kn_context *ctx, c
     assert_ok(kn_spec_read(&spec, ctx, path_of("spec.yaml"), err), *err);
     assert_ok(kn_spec_check(spec, err), *err);
     spec->kmn.k = k;
+    spec->kmn.n = relations;
     kn_status status = kn_verify_records(r, ctx, spec, NULL, err);
     kn_spec_free(spec);
     return status;
@@ -43,6 +46,9 @@ static void records(void **state)
     assert_int_equal(count_problems(r->problems, r->problem_count, "no original is left that it could have been"), 1);
     kn_records_verify_report_free(r);
     assert_int_equal(verify_records(&r, ctx, "a\n", "a\n", 0, &err), KN_USAGE);
+    relations = -1;
+    assert_int_equal(verify_records(&r, ctx, "a\n", "a\n", 1, &err), KN_USAGE);
+    relations = 0;
     assert_null(r);
     testing_context_free(ctx);
 }
@@ -116,8 +122,8 @@ static void absences_told(void **state)
     testing_context_free(ctx);
 }
 
-/* X above Y, Y above Z and X above Z, each in another branch of one record and all in one branch of the other: who knows a
- * path finds one record, in whatever order they come. */
+/* X above Y, Y above Z and X above Z, each in another branch of one record and all in one branch of the others, of which all but
+ * one have W, too: who knows a path and that there is no W finds one record, in whatever order they come. */
 static void paths_of_one_record(void **state)
 {
     (void)state;
@@ -126,7 +132,8 @@ static void paths_of_one_record(void **state)
                                    "{\"v\": \"X\", \"children\": [{\"v\": \"Z\"}]}]}",
                       branch[] = "{\"children\": [{\"v\": \"X\", \"children\": [{\"v\": \"Y\", "
                                  "\"children\": [{\"v\": \"Z\"}]}]}]}",
-                      other[] = "{\"children\": [{\"v\": \"W\"}]}";
+                      other[] = "{\"children\": [{\"v\": \"W\"}, {\"v\": \"X\", \"children\": [{\"v\": \"Y\", "
+                                "\"children\": [{\"v\": \"Z\"}]}]}]}";
     kn_context *ctx = testing_context(1);
     for (const char *letter = "WXYZ"; *letter; letter++) {
         char name[] = "?.csv", line[] = "?;*\n";
@@ -136,7 +143,7 @@ static void paths_of_one_record(void **state)
     put("spec.yaml",
         "kanon: 1\ninput: in.json\noutput: out.json\nclasses: {w: {value: v, hierarchy: W.csv, negative: true}, "
         "x: {value: v, hierarchy: X.csv}, y: {value: v, hierarchy: Y.csv}, z: {value: v, hierarchy: Z.csv}}\n"
-        "privacy: [{k-mn: {k: 2, m: 3, n: 2}}]\noptions: {semantics: paths}\n");
+        "privacy: [{k-mn: {k: 2, m: 4, n: 2}}]\noptions: {semantics: paths}\n");
     for (int turn = 0; turn < 2; turn++) {
         kn_error                  err = KN_ERROR_INIT;
         kn_spec                  *spec = NULL;

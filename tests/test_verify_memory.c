@@ -195,11 +195,12 @@ static void memory_for_many_pairs(void **state)
         m += sprintf(map + m, "%d\n", 1 + i);
     }
     put("original.csv", table);
+    table[5] = '1'; /* the first value is not the original's: no refusal may hide it */
     put("release.csv", table);
     put("release.rowmap", map);
     put("spec.yaml", HEAD "attributes: {a: {role: quasi, type: integer}}\nprivacy: [{k: 1}]\n");
     with_map = true;
-    for (int64_t at = 0; refuse_one(verify_table, 0, true, at, 1); at++) continue;
+    for (int64_t at = 0; refuse_one(verify_table, 0, false, at, 1); at++) continue;
     with_map = false;
     free(table);
     free(map);
