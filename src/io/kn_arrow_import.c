@@ -23,6 +23,7 @@
 #include "kn_arrow.h"
 #include "kn_builder.h"
 #include "kn_context.h"
+#include "kn_csv_write.h"
 #include "kn_error.h"
 #include "kn_hash.h"
 #include "kn_options.h"
@@ -324,6 +325,7 @@ static kn_status text_id(const import *im, column *c, const kn_arrow_view *v, in
     const char *reason = kn_arrow_text_at(v, &c->value, at, &text);
     if (reason) return fail_cell(im, c, row, reason, err);
     *id = KN_ID_MISSING;
+    if (im->csv && im->csv->guarded) text = kn_csv_unguarded(text);
     if (im->na_count > 0 && is_na(im, text)) return KN_OK;
     return intern(im, c, text, id, err);
 }
@@ -497,7 +499,7 @@ static kn_status finish(import *im, kn_table **out, kn_error *err)
         types[i] = column_type(im, &im->columns[i]);
         nan_count += im->columns[i].nan_count;
     }
-    kn_value_rules rules = {.decimal = '.', .timezone = im->zone};
+    kn_value_rules rules = {.decimal = im->csv && im->csv->decimal ? im->csv->decimal : '.', .timezone = im->zone};
     kn_builder    *builder = im->builder;
     im->builder = NULL; /* finishing ends it */
     kn_status st = kn_builder_finish(out, builder, types, &rules, err);
