@@ -207,6 +207,20 @@ static bool has_cache(const kn_arrow_format *format)
     return format->kind == KN_ARROW_BOOL || (format->width >= 1 && format->width <= 8 && format->kind != KN_ARROW_UTF8);
 }
 
+/* The columns of a CSV file come in the order in which they are asked for. */
+static void order_as_asked(import *im)
+{
+    int done = 0;
+    for (int i = 0; im->options.columns && i < im->options.column_count; i++)
+        for (int c = done; c < im->column_count; c++) {
+            if (strcmp(im->columns[c].label, im->options.columns[i]) != 0) continue;
+            column found = im->columns[c];
+            im->columns[c] = im->columns[done];
+            im->columns[done++] = found;
+            break;
+        }
+}
+
 static kn_status read_schema(import *im, kn_error *err)
 {
     KN_TRY(check_top(&im->schema, err));
@@ -229,7 +243,9 @@ static kn_status read_schema(import *im, kn_error *err)
         c->label = NULL;
         KN_TRY(st);
     }
-    return check_names(im, err);
+    KN_TRY(check_names(im, err));
+    if (im->csv) order_as_asked(im);
+    return KN_OK;
 }
 
 /* The storage that lives as long as the import, and the builder. */
@@ -337,7 +353,7 @@ static kn_status fixed_id(const import *im, column *c, const uint8_t *from, int6
     if (cell.reason) return fail_cell(im, c, row, cell.reason, err);
     c->wide |= cell.wide;
     *id = KN_ID_MISSING;
-    if (cell.nan) return KN_OK;
+    if (cell.nan || (im->csv && is_na(im, (kn_string){cell.text, cell.size}))) return KN_OK;
     return intern(im, c, (kn_string){cell.text, cell.size}, id, err);
 }
 
