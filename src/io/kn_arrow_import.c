@@ -186,7 +186,8 @@ static kn_status check_names(const import *im, kn_error *err)
             st = kn_fail(err, KN_INPUT, "Arrow stream: two columns are named \"%.200s\"", labels[i]);
     for (int i = 0; im->options.columns && i < im->options.column_count && st == KN_OK; i++)
         if (!bsearch(im->options.columns[i], labels, count, sizeof *labels, by_key))
-            st = kn_fail(err, KN_USAGE, "Arrow stream: there is no column \"%.200s\"", im->options.columns[i]);
+            st = kn_fail(err, im->csv ? KN_INPUT : KN_USAGE, "Arrow stream: there is no column \"%.200s\"",
+                         im->options.columns[i]);
     kn_free(labels);
     return st;
 }
@@ -490,6 +491,7 @@ static kn_builder_type column_type(const import *im, const column *c)
     for (int i = 0; im->csv && i < im->csv->type_count; i++)
         if (strcmp(im->csv->types[i].column, c->label) == 0 && im->csv->types[i].type != KN_TYPE_AUTO)
             return (kn_builder_type){im->csv->types[i].type, im->csv->types[i].format};
+    if (im->csv) return (kn_builder_type){KN_TYPE_AUTO, NULL}; /* what the texts say, as the verifier reads them */
     switch (c->value.kind) {
     case KN_ARROW_SIGNED: return (kn_builder_type){KN_TYPE_INTEGER, NULL};
     case KN_ARROW_UNSIGNED: return (kn_builder_type){c->wide ? KN_TYPE_DECIMAL : KN_TYPE_INTEGER, NULL};
