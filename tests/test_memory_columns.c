@@ -150,7 +150,7 @@ static void test_types(void **state)
 }
 
 /* What the verifier says of what is under this name; the digest it found. */
-static bool verify_as(kn_context *ctx, const char *name, char digest[65], char problem[200])
+static bool verify_as(kn_context *ctx, const char *name, char digest[65], char problem[1000])
 {
     kn_error          err = KN_ERROR_INIT;
     kn_spec          *spec = spec_of(ctx, small_form, "memory:");
@@ -160,7 +160,9 @@ static bool verify_as(kn_context *ctx, const char *name, char digest[65], char p
     kn_status st = kn_verify(&report, ctx, spec, &options, &err);
     bool      yes = st == KN_OK && report->ok;
     snprintf(digest, 65, "%s", st == KN_OK ? report->sha256 : "");
-    snprintf(problem, 200, "%s", st != KN_OK ? err.message : report->problem_count > 0 ? report->problems[0] : "");
+    int n = snprintf(problem, 1000, "%s", st != KN_OK ? err.message : "");
+    for (int i = 0; st == KN_OK && i < report->problem_count && n < 800; i++)
+        n += snprintf(problem + n, (size_t)(1000 - n), "%s\n", report->problems[i]);
     kn_verify_report_free(report);
     kn_spec_free(spec);
     return yes;
@@ -177,7 +179,7 @@ typedef struct spoiling {
 /* With this byte otherwise the release is refused, or is none that the certificate speaks of. */
 static void spoil(spoiling *s, uint8_t *byte, uint8_t bit, const char *where)
 {
-    char digest[65], problem[200];
+    char digest[65], problem[1000];
     *byte ^= bit;
     bool yes = verify_as(s->ctx, "memory:out", digest, problem);
     *byte ^= bit;
@@ -192,7 +194,7 @@ static void test_spoiled(void **state)
     kn_context       *ctx = small_context();
     spoiling          s = {.ctx = ctx};
     const kn_batches *b = kn_memory_batches(ctx, "memory:out");
-    char              problem[200];
+    char              problem[1000];
     assert_true(verify_as(ctx, "memory:out", s.digest, problem));
     for (int c = 0; c < b->column_count; c++) {
         const kn_batch_column *column = &b->columns[c];
@@ -290,7 +292,6 @@ static void put_otherwise(kn_context *ctx, otherwise what)
     assert_ok(kn_output_commit(output, &err), err);
 }
 
-/* Two batches that are views of the same rows are not made here, so each way is told by its own sentence. */
 static void test_beside_the_cells(void **state)
 {
     (void)state;
@@ -300,11 +301,11 @@ static void test_beside_the_cells(void **state)
                                                   [HIDDEN] = "in the place of a missing cell",
                                                   [EMPTY] = "others an empty text",
                                                   [METADATA] = "metadata beside the data",
-                                                  [UNEVEN] = "hold something before the first row",
+                                                  [UNEVEN] = "differ in their number of rows",
                                                   [LATE] = "hold something before the first row"};
     for (int what = 0; what < OTHERS; what++) {
         kn_context *ctx = small_context();
-        char        digest[65], problem[200];
+        char        digest[65], problem[1000];
         put_otherwise(ctx, (otherwise)what);
         bool yes = verify_as(ctx, "memory:other", digest, problem);
         if (yes != (what == AS_IT_IS) || !strstr(problem, sentences[what])) fail_msg("%d: %s", what, problem);
@@ -459,6 +460,47 @@ static void test_cancelled(void **state)
     assert_true(cancelled >= 2);
 }
 
+/* Mistakes on purpose in making the columns, where they are compiled in (tests/faults): the verifier stops every one. */
+static void test_mistakes(void **state)
+{
+    (void)state;
+#ifdef KN_FAULTS
+    static const char *const faults[] = {"recode-swap-class", "recode-level-below",   "recode-copy-shift",
+                                         "recode-lose-row",   "recode-duplicate-row", "recode-show-suppressed"};
+    static const char        form[] =
+        "kanon: 1\ninput: memory:in.csv\noutput: memory:out\nprivacy: [{k: 3}]\nsuppression: 0.1\nmethod: optimal\n"
+        "attributes: {age: {role: quasi, type: integer, hierarchy: {ranges: [5, 10, 20]}}, zip: {role: quasi, type: "
+        "text, "
+        "hierarchy: {mask: right}}, job: {role: sensitive}}\n";
+    char table[1000];
+    int  n = sprintf(table, "age,zip,job\n");
+    for (int i = 0; i < 20; i++)
+        n += sprintf(table + n, "%d,%d,d%d\n", 20 + i / 5 % 2 * 10 + i % 3, 47900 + i / 10 * 10 + i % 5, i);
+    n += sprintf(table + n, "40,47920,rare\n41,47921,d1\n");
+    for (size_t f = 0; f <= sizeof faults / sizeof *faults; f++) {
+        kn_context      *ctx = testing_context(1);
+        kn_error         err = KN_ERROR_INIT;
+        kn_release_head *made = NULL;
+        bool             mistaken = f < sizeof faults / sizeof *faults;
+        assert_ok(kn_memory_put(ctx, "memory:in.csv", table, (size_t)n, &err), err);
+        kn_spec *spec = spec_of(ctx, form, "");
+        if (mistaken) setenv("KANON_FAULT", faults[f], 1);
+        kn_status st = kn_anonymize_any(&made, ctx, spec, NULL, &err);
+        unsetenv("KANON_FAULT");
+        if (st != (mistaken ? KN_INTERNAL : KN_OK))
+            fail_msg("%s: %d %s", mistaken ? faults[f] : "none", (int)st, err.message);
+        assert_int_equal(kn_memory_next(ctx, "memory:out", NULL) != NULL, !mistaken);
+        assert_null(kn_memory_next(ctx, "memory:.", NULL));
+        kn_release_head_free(made);
+        kn_spec_free(spec);
+        kn_memory_clear(ctx);
+        testing_context_free(ctx);
+    }
+#else
+    skip();
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -466,6 +508,7 @@ int main(void)
         cmocka_unit_test(test_spoiled),        cmocka_unit_test(test_beside_the_cells),
         cmocka_unit_test(test_lifetimes),      cmocka_unit_test(test_options),
         cmocka_unit_test(test_refused_memory), cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_mistakes),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

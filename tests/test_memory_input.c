@@ -49,8 +49,8 @@ static void put_columns(kn_context *ctx, const char *format, size_t width, const
     source                  *s = source_new();
     schema_add(s->schema, schema(format, "age"));
     schema_add(s->schema, schema("u", "job"));
-    struct ArrowArray *b = batch(s, rows);
-    array_add(b, fixed(rows, width, ages, NULL));
+    struct ArrowArray *b = batch(s, rows), *age = array_add(b, fixed(rows, width, ages, NULL));
+    if (format[0] == 'v') age->n_buffers = 3; /* without buffers of long texts */
     array_add(b, utf8(rows, jobs));
     struct ArrowArrayStream stream = stream_of(s);
     assert_ok(kn_memory_put_arrow(ctx, "memory:in", &stream, &err), err);
@@ -338,6 +338,44 @@ static void test_types(void **state)
     }
 }
 
+/* A released column of doubles or views as others may write it: a cell has one form. */
+static void test_forms_of_a_release(void **state)
+{
+    (void)state;
+    static const double plain[] = {1, 1, 0, 0, 3, 3}, signs[] = {1, 1, 0, -0.0, 3, 3};
+    static const char   views[] = "\1\0\0\0a\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0a\0\0\0\0\0\0\0\0\0\0\0"
+                                  "\1\0\0\0b\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0b\0\0\0\0\0\0\0\0\0\0\0";
+    static const struct {
+        const char *format;
+        size_t      width;
+        const void *cells;
+        int64_t     rows;
+        int         spoiled; /* a byte that is otherwise; -1: none */
+        const char *says;
+    } forms[] = {{"g", 8, plain, 6, -1, NULL},
+                 {"g", 8, signs, 6, -1, "a negative zero"},
+                 {"vu", 16, views, 4, -1, NULL},
+                 {"vu", 16, views, 4, 31, "around a text"}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        kn_context       *ctx = testing_context(1);
+        kn_error          err = KN_ERROR_INIT;
+        kn_verify_report *report = NULL;
+        kn_verify_options options = KN_VERIFY_OPTIONS_INIT;
+        options.release = "memory:in";
+        uint8_t cells[64];
+        memcpy(cells, forms[i].cells, (size_t)forms[i].rows * forms[i].width);
+        if (forms[i].spoiled >= 0) cells[forms[i].spoiled] = 1;
+        put_columns(ctx, forms[i].format, forms[i].width, cells, forms[i].rows);
+        kn_spec *spec = spec_of(ctx, usual, "");
+        assert_ok(kn_verify(&report, ctx, spec, &options, &err), err);
+        assert_int_equal(report->ok, !forms[i].says);
+        if (forms[i].says) assert_non_null(strstr(report->problems[0], forms[i].says));
+        kn_verify_report_free(report);
+        kn_spec_free(spec);
+        end(ctx);
+    }
+}
+
 /* A number that na lists is missing, whatever its type in the batches. */
 static void test_missing_number(void **state)
 {
@@ -465,6 +503,7 @@ int main(void)
         cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_doubles),
         cmocka_unit_test(test_types),
+        cmocka_unit_test(test_forms_of_a_release),
         cmocka_unit_test(test_missing_number),
         cmocka_unit_test(test_table_that_changes),
         cmocka_unit_test(test_file_of_that_name),

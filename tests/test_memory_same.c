@@ -387,7 +387,7 @@ static void test_patients(void **state)
     assert_ok(kn_generate_patient_records(ctx, path_of("patients.jsonl"), 60, 1, &err), err);
     put_file(ctx, "patients.xml");
     put_file(ctx, "patients.jsonl");
-    for (int m = 0; m < (TESTING_SANITIZED ? 1 : 2); m++) {
+    for (int m = 0; m < (TESTING_SANITIZED ? 1 : 3); m++) {
         char form[2000];
         snprintf(
             form, sizeof form,
@@ -395,7 +395,8 @@ static void test_patients(void **state)
             "keep-rowmap: true\nrecord: patient\nprivacy: [{k-mn: {k: 3, m: 2, n: 1}}]\n"
             "classes: {hospital: {value: '^name'}, disease: {value: '^name'}, drug: {value: '^name'}}\n",
             methods[m]);
-        same_story(ctx, form, xml);
+        const char *without = getenv("KANON_WITHOUT"); /* what the build cannot read */
+        if (!without || !strstr(without, "expat")) same_story(ctx, form, xml);
         snprintf(form, sizeof form,
                  "kanon: 1\nforce: true\ninput: @patients.jsonl\noutput: @out.jsonl\npublic-report: "
                  "@public.html\nmethod: %s\n"

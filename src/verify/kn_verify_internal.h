@@ -108,7 +108,8 @@ enum {
     KN_VMARK_TWICE = 2,  /* two entries with the same text                              */
     KN_VMARK_HIDDEN = 4, /* something in the place of a missing cell                    */
     KN_VMARK_EMPTY = 8,  /* missing cells and empty texts                               */
-    KN_VMARK_MORE = 16   /* buffers with something before the first row or entry        */
+    KN_VMARK_MORE = 16,  /* buffers with something before the first row, or around a text */
+    KN_VMARK_ZERO = 32   /* a zero with a sign                                          */
 };
 
 typedef struct kn_vform {

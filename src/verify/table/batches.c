@@ -80,13 +80,31 @@ static kn_status missing_cell(column *c, uint32_t *code, kn_error *err)
     return add_text(c, (kn_string){"", 0}, code, err);
 }
 
+static bool is_zero(const uint8_t *bytes, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (bytes[i] != 0) return false;
+    return true;
+}
+
 static kn_status fixed_cell(column *c, const uint8_t *from, uint32_t *code, kn_error *err)
 {
     kn_arrow_cell cell;
     kn_arrow_cell_text(&cell, &c->value, from);
     if (cell.reason) return fail_cell(c, cell.reason, err);
+    if (cell.nan && c->marks) *c->marks |= KN_VMARK_HIDDEN; /* there are many of them */
     if (cell.nan) return missing_cell(c, code, err);
+    if (c->marks && c->value.kind == KN_ARROW_FLOAT && cell.size == 1 && cell.text[0] == '0' &&
+        !is_zero(from, c->value.width))
+        *c->marks |= KN_VMARK_ZERO;
     return add_text(c, (kn_string){cell.text, cell.size}, code, err);
+}
+
+/* A view holds its text, or the first four bytes of it, and zeros behind a short one. */
+static bool is_plain_view(const uint8_t *record, kn_string text)
+{
+    if (text.size > 12) return memcmp(record + 4, text.data, 4) == 0;
+    return is_zero(record + 4 + text.size, 12 - (int64_t)text.size);
 }
 
 /* The valid cell at an absolute place of an array of values. */
@@ -97,6 +115,8 @@ static kn_status value_cell(column *c, const kn_arrow_view *v, int64_t at, uint3
         kn_string   text = {NULL, 0};
         const char *reason = kn_arrow_text_at(v, f, at, &text);
         c->empties = c->empties || text.size == 0;
+        if (c->marks && !reason && f->kind == KN_ARROW_VIEW && !is_plain_view(v->data + at * f->width, text))
+            *c->marks |= KN_VMARK_MORE;
         return reason ? fail_cell(c, reason, err) : add_text(c, text, code, err);
     }
     const uint8_t *from = v->data + at * f->width;
@@ -123,9 +143,7 @@ static bool is_hidden(const column *c, const kn_arrow_view *v, int64_t at)
     if (f->kind == KN_ARROW_BOOL) return kn_arrow_bit(v->data, at);
     const uint8_t *from = v->data + at * f->width;
     if (f->kind == KN_ARROW_UTF8) return memcmp(from, from + f->width, (size_t)f->width) != 0;
-    for (int i = 0; i < f->width; i++)
-        if (from[i] != 0) return true;
-    return false;
+    return !is_zero(from, f->width);
 }
 
 static kn_status null_cell(column *c, const kn_arrow_view *v, int64_t at, uint32_t *code, kn_error *err)

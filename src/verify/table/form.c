@@ -111,7 +111,8 @@ static void judge_batches(const kn_vtable *t, kn_vform_fn report, void *arg)
                  {KN_VMARK_TWICE, "its dictionary holds a text twice: that can mark a row"},
                  {KN_VMARK_HIDDEN, "there is something in the place of a missing cell"},
                  {KN_VMARK_EMPTY, "some cells are missing and others an empty text: that can mark a row"},
-                 {KN_VMARK_MORE, "its buffers hold something before the first row"}};
+                 {KN_VMARK_MORE, "its buffers hold something before the first row or around a text"},
+                 {KN_VMARK_ZERO, "it holds a negative zero: that can mark a row"}};
     char sentence[400];
     for (int n = 0; n < t->name_count; n++)
         for (size_t m = 0; t->kept[n] >= 0 && m < sizeof marks / sizeof *marks; m++) {
