@@ -237,6 +237,7 @@ typedef struct kn_spec {
     bool        keep_order;  /* rows stay in their order (the program warns)                            */
     bool        keep_rowmap; /* OUTPUT.rowmap stays beside the release                                  */
     bool        force;       /* publish although a kept column is nearly unique, or nothing is left      */
+    int         keep_recipe; /* not 0: OUTPUT.recipe.json stays beside the release of a table (kanon/recipe.h)  */
     kn_csv_options KN_PRIVATE(csv); /* kn_spec_csv: of the inputs; types are those of the attributes, na is the spec's; the end */
 } kn_spec;
 

@@ -25,7 +25,7 @@ typedef struct cli_anonymizing {
     const char       *threshold, *climit, *matching, *leftovers, *diversity; /* databases */
     const char       *kmn, *g, *semantics, *support, *record;                /* trees     */
     bool              complete, anatomy, reference, strict_structure;
-    bool              spreadsheet_safe, keep_order, keep_rowmap, force, allow_broken, all_solutions, dry_run;
+    bool              spreadsheet_safe, keep_order, keep_rowmap, keep_recipe, force, allow_broken, all_solutions, dry_run;
     char            **files; /* the arguments */
     int               file_count;
 } cli_anonymizing;
@@ -81,6 +81,9 @@ void cli_anonymizing_free(cli_anonymizing *a);
 /* Makes the spec that the release file and the options describe, not yet checked. 0, or the exit code after saying what
  * is wrong. */
 int cli_anonymize_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *a);
+
+/* Changes a spec that there is (a recipe's) by the options and the files. The exit code. */
+int cli_anonymize_change(kn_spec *spec, kn_context *ctx, const cli_anonymizing *w);
 
 /* The same for a command about one table that asks for no promises: everything in it is of use to the method, or it is
  * refused. */

@@ -53,6 +53,7 @@ static const char help[] =
     "      --spreadsheet-safe   cells that a spreadsheet would execute have an apostrophe\n"
     "      --keep-order         rows stay in their order, which may tell who is who\n"
     "      --keep-rowmap        keep FILE.rowmap: which released row is which original one\n"
+    "      --keep-recipe        keep FILE.recipe.json: what was decided, for 'kanon apply'\n"
     "      --force              publish although a kept column is nearly unique, or nothing is\n"
     "                           left of what others may know\n"
     "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
@@ -80,7 +81,7 @@ static void add_read(read_files *f, const char *path)
 /* Would anything that is written take the place of something that is read? */
 static int check_paths(const kn_spec *spec)
 {
-    static const char *const endings[] = {"", ".certificate.json", ".private.json", ".rowmap"};
+    static const char *const endings[] = {"", ".certificate.json", ".private.json", ".rowmap", ".recipe.json"};
     read_files               f = {0};
     int                      code = 0;
     for (int i = 0; i < spec->input_count; i++) add_read(&f, spec->inputs[i]);
@@ -90,7 +91,7 @@ static int check_paths(const kn_spec *spec)
         if (spec->attributes[i].has_hierarchy) add_read(&f, spec->attributes[i].hierarchy.path);
         add_read(&f, spec->attributes[i].pseudonym_key_file);
     }
-    for (int i = 0; i < 4 && spec->output && code == 0; i++) {
+    for (int i = 0; i < 5 && spec->output && code == 0; i++) {
         char *path = cli_beside(spec->output, endings[i]);
         if (cli_overwrites_input(path, f.paths, f.count))
             code = cli_usage(&cli_anonymize, "the output would overwrite an input");
@@ -171,6 +172,7 @@ static int run(int argc, char **argv)
                                   {"--spreadsheet-safe", CLI_FLAG, &a.spreadsheet_safe},
                                   {"--keep-order", CLI_FLAG, &a.keep_order},
                                   {"--keep-rowmap", CLI_FLAG, &a.keep_rowmap},
+                                  {"--keep-recipe", CLI_FLAG, &a.keep_recipe},
                                   CLI_LIST_METHODS(a.common),
                                   CLI_LIST_MODELS(a.common),
                                   CLI_LIST_METRICS(a.common),

@@ -56,6 +56,7 @@ typedef struct kn_table_run {
     kn_fulldomain_problem problem;
     kn_fulldomain_result *found;
     kn_plan              *plan;
+    bool                **new_values; /* by a recipe: per quasi-identifier and code, those that its hierarchy lacks; NULL: none. In scratch */
     int64_t               good_rows; /* of the plan, once measured: in classes that keep every promise of a class */
     /* What is written. */
     kn_released_column *columns; /* in scratch */
@@ -96,6 +97,13 @@ KN_CHECK kn_status kn_table_run_warn_of_table(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_prepare(kn_table_run *run, kn_error *err); /* hierarchies, population, requirements, objective */
 KN_CHECK kn_status kn_table_run_warn_of_classes(kn_table_run *run, kn_error *err); /* there is a plan */
 KN_CHECK kn_status kn_table_run_warn_of_force(kn_table_run *run, kn_error *err);   /* there is a plan */
+
+/* By a recipe: hierarchies that lack values of these rows are continued, before they are made; then plan and result, or why there
+ * is none. And the recipe of a search. */
+KN_CHECK kn_status kn_table_run_admit(kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_apply(kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_keep_recipe(kn_table_run *run, kn_error *err);
+void               kn_table_run_problem(kn_table_run *run); /* of the full-domain methods */
 
 /* Methods without a lattice: result and plan, or why there is none (kn_table_run_search calls them). */
 KN_CHECK kn_status kn_table_run_partition(kn_table_run *run, kn_error *err);
