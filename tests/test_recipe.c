@@ -31,7 +31,7 @@ static const char others[] = "zip,age,sex,diagnosis\n"
     "  diagnosis: {role: sensitive}\n"                                                                                 \
     "privacy: [{k: 2}]\nsuppression: {rows: 3}\nkeep-recipe: true\nforce: true\n"
 
-static const char *const methods[] = {"optimal"};
+static const char *const methods[] = {"optimal", "mondrian"};
 enum { METHODS = sizeof methods / sizeof *methods };
 
 static void put_all(const char *method)

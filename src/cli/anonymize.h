@@ -114,6 +114,9 @@ extern const cli_shape cli_table_shape, cli_database_shape, cli_records_shape;
 /* Prints what became of a release of that shape, in words. */
 void cli_release_print(const cli_value *answer, kn_shape shape, FILE *out);
 
+/* Prints notes and the answer: words, or JSON to standard output, unless that is where the release went. The exit code. */
+int cli_release_answer(const cli_anonymizing *a, const kn_spec *spec, kn_status made, kn_document *doc, const kn_error *err);
+
 /* Parts of a verdict: how many look alike, before and after; how much of them one sensitive value has; "; verified". */
 void        cli_print_crowds(const cli_value *answer, const char *units, FILE *out);
 void        cli_print_share(const cli_value *answer, const char *whom, FILE *out);

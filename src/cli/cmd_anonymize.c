@@ -124,9 +124,8 @@ static int check_table(const cli_anonymizing *a, const kn_spec *spec)
     return check_paths(spec);
 }
 
-/* Prints notes and the answer: words, or JSON to standard output, unless that is where the release went. The exit code. */
-static int print_answer(const cli_anonymizing *a, const kn_spec *spec, kn_status made, kn_document *doc,
-                        const kn_error *err)
+int cli_release_answer(const cli_anonymizing *a, const kn_spec *spec, kn_status made, kn_document *doc,
+                       const kn_error *err)
 {
     FILE        *out = !a->dry_run && strcmp(spec->output, "-") == 0 ? stderr : stdout;
     kn_document *kept = made == KN_OK ? kn_document_retain(doc) : NULL;
@@ -160,7 +159,7 @@ static int anonymize(cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
     if (code) return code;
     if (kn_anonymize_any(&head, ctx, spec, &options, &err) != KN_OK) return cli_fail(&err);
     kn_status made = kn_document_anonymize_any(&doc, ctx, spec, head, &options, &err);
-    code = print_answer(a, spec, made, doc, &err);
+    code = cli_release_answer(a, spec, made, doc, &err);
     kn_release_head_free(head);
     return code;
 }

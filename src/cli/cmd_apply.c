@@ -1,5 +1,6 @@
 /* cmd_apply.c: `kanon apply`: other rows, released by the recipe of an earlier release. The answer is that of `kanon anonymize`.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <kanon/answers.h>
 #include <kanon/recipe.h>
 #include <string.h>
 
@@ -51,6 +52,7 @@ static int apply(cli_anonymizing *a, kn_context *ctx, kn_recipe *recipe)
     kn_error             err = KN_ERROR_INIT;
     kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
     kn_release_result   *result = NULL;
+    kn_document         *doc = NULL;
     kn_spec             *spec = kn_recipe_spec(recipe);
     int                  code = cli_anonymize_change(spec, ctx, a);
     options.dry_run = a->dry_run;
@@ -63,7 +65,8 @@ static int apply(cli_anonymizing *a, kn_context *ctx, kn_recipe *recipe)
     if (a->common.json && !a->dry_run && strcmp(spec->output, "-") == 0)
         return cli_usage(&cli_apply, "--json describes a release in a file; --output FILE is needed");
     if (kn_apply(&result, ctx, recipe, &options, &err) != KN_OK) return cli_fail(&err);
-    code = cli_print_release(&(cli_release){a, ctx, spec, &options, &cli_table_shape, &result->head});
+    kn_status made = kn_document_anonymize(&doc, ctx, spec, result, &options, &err);
+    code = cli_release_answer(a, spec, made, doc, &err);
     kn_release_result_free(result);
     return code;
 }

@@ -22,6 +22,15 @@ typedef struct kn_recipe_column {
     int         level, height; /* -1: the method has no levels */
 } kn_recipe_column;
 
+/* A cut of the Mondrian family: which values of a column go to the first side. */
+typedef struct kn_recipe_cut {
+    int         column;
+    const char *up_to;         /* those up to this one: a text, a number, days or microseconds since 1970; NULL: see below */
+    const char *label;         /* those below this node of the hierarchy; both NULL: all but missing ones                 */
+    int         level;         /* of the node                                                                             */
+    int64_t     first, second; /* the cuts of both sides; -1: none                                                        */
+} kn_recipe_cut;
+
 /* A file without a place on a disk. */
 typedef struct kn_recipe_file {
     int      fd; /* -1: none yet */
@@ -46,10 +55,15 @@ struct kn_recipe {
     kn_recipe_column    *columns;
     int                  hierarchy_count;
     kn_recipe_hierarchy *hierarchies;
+    int64_t              cut_count; /* the first is of all rows, those of its sides come later; in the arena */
+    kn_recipe_cut       *cuts;
 };
 
 /* An empty one, with space for so many columns and hierarchies. */
 KN_CHECK kn_status kn_recipe_create(kn_recipe **out, kn_context *ctx, int columns, int hierarchies, kn_error *err);
+
+/* Does the method leave a recipe? */
+bool kn_recipe_of_method(kn_method method);
 
 /* Appends the recipe as a document. `request`: with which the method was asked; `version`: of the program, NULL: left out. */
 KN_CHECK kn_status kn_recipe_render(kn_buffer *to, const kn_recipe *recipe, const kn_spec *request, const char *version,

@@ -113,6 +113,19 @@ static const kn_field_row column_rows[] = {
 };
 static const kn_fields column_part = KN_FIELDS_PUT("recipe_column", column_rows);
 
+static const kn_field_row cut_rows[] = {
+    KN_VALUE("column", KN_F_COUNT, "the column, by its place in `columns`, from 0"),
+    KN_VALUE("up_to", KN_F_TEXT | KN_F_OPTIONAL,
+             "values up to this one go to the first side: a text, a number, days or microseconds since 1970"),
+    KN_VALUE("label", KN_F_TEXT | KN_F_OPTIONAL,
+             "values below this node of the hierarchy go to the first side; neither: all but missing ones do"),
+    KN_VALUE("level", KN_F_LEVEL | KN_F_OPTIONAL, "the level of the node"),
+    KN_VALUE("first", KN_F_COUNT | KN_F_OPTIONAL,
+             "the cut of the first side, by its place in `cuts`; absent: a region"),
+    KN_VALUE("second", KN_F_COUNT | KN_F_OPTIONAL, "the cut of the second side"),
+};
+static const kn_fields cut_part = KN_FIELDS_PUT("cut", cut_rows);
+
 static const kn_field_row recipe_rows[] = {
     KN_VALUE("kanon-recipe", KN_F_COUNT, "the version of this format: 1"),
     KN_VALUE("sha256", KN_F_TEXT, "SHA-256 of this document with 64 zeros in this place"),
@@ -121,6 +134,7 @@ static const kn_field_row recipe_rows[] = {
     KN_VALUE("method", KN_F_TEXT, "the method that decided"),
     KN_VALUE_OF("hierarchies", KN_F_LIST, &hierarchy_part, "the hierarchies that came from files"),
     KN_VALUE_OF("columns", KN_F_LIST, &column_part, "the quasi-identifiers, in the order they were declared"),
+    KN_VALUE_OF("cuts", KN_F_LIST | KN_F_OPTIONAL, &cut_part, "of mondrian: the cuts, the first of all rows"),
     KN_VALUE("version", KN_F_TEXT | KN_F_NULLABLE, "the version of kanon"),
 };
 const kn_fields kn_recipe_document =
@@ -152,6 +166,25 @@ static void put_columns(kn_to list, const kn_recipe *r)
         kn_put_integer(o, "level", c->level);
         kn_put_integer(o, "height", c->height);
     }
+}
+
+static void put_cuts(kn_to list, const kn_recipe *r)
+{
+    for (int64_t i = 0; i < r->cut_count; i++) {
+        const kn_recipe_cut *c = &r->cuts[i];
+        kn_to                o = kn_append_object(list);
+        kn_put_integer(o, "column", c->column);
+        if (c->up_to) kn_put_text(o, "up_to", c->up_to);
+        if (c->label) kn_put_text(o, "label", c->label);
+        if (c->label) kn_put_integer(o, "level", c->level);
+        if (c->first >= 0) kn_put_integer(o, "first", c->first);
+        if (c->second >= 0) kn_put_integer(o, "second", c->second);
+    }
+}
+
+bool kn_recipe_of_method(kn_method method)
+{
+    return kn_method_family(method) == KN_FAMILY_FULL_DOMAIN || method == KN_METHOD_MONDRIAN;
 }
 
 kn_status kn_recipe_digest(char *out, char **text, size_t *size, const kn_document *doc, kn_error *err)
@@ -206,6 +239,7 @@ kn_status kn_recipe_render(kn_buffer *to, const kn_recipe *r, const kn_spec *req
         put_lines(kn_put_list(one, "lines"), r->hierarchies[i].text.data, r->hierarchies[i].text.size);
     }
     put_columns(kn_put_list(o, "columns"), r);
+    if (r->cuts) put_cuts(kn_put_list(o, "cuts"), r);
     kn_put_text(o, "version", version);
     return render(to, doc, err);
 }

@@ -196,6 +196,7 @@ static kn_status make_request(const making *m)
         kn_spec_inside(m->recipe->spec)->state.attributes[i].line = 0;
     if (kn_spec_shape(spec) != KN_SHAPE_TABLE || spec->input_count > 0 || spec->output || spec->population)
         return not_one(m, "the request is not one that a recipe holds");
+    if (!kn_recipe_of_method(m->recipe->method)) return not_one(m, "its method leaves none");
     return spec->method_auto || spec->method == m->recipe->method ? KN_OK : not_one(m, "two methods are named in it");
 }
 
@@ -256,13 +257,55 @@ static kn_status make_columns(const making *m, const kn_document_value *list)
     return q == r->column_count ? KN_OK : not_one(m, "its columns are not those of the request");
 }
 
+/* The cut of a side; -1: none, -2: there is no such one, or it stands before the cut itself. */
+static int64_t side_of(const making *m, const kn_document_value *from, const char *key, int64_t own)
+{
+    const kn_document_value *value = kn_document_member(from, key);
+    int64_t                  cut = kn_document_integer_of(value);
+    if (!value) return -1;
+    return cut > own && cut < m->recipe->cut_count ? cut : -2;
+}
+
+static kn_status make_cut(const making *m, int64_t own, const kn_document_value *from)
+{
+    kn_recipe     *r = m->recipe;
+    kn_recipe_cut *c = &r->cuts[own];
+    const char    *up_to = kn_document_text_of(kn_document_member(from, "up_to")),
+               *label = kn_document_text_of(kn_document_member(from, "label"));
+    int64_t column = kn_document_integer_of(kn_document_member(from, "column")),
+            level = kn_document_integer_of(kn_document_member(from, "level"));
+    c->first = side_of(m, from, "first", own);
+    c->second = side_of(m, from, "second", own);
+    if (column < 0 || column >= r->column_count || level < 0 || level >= KN_HIERARCHY_MAX_LEVELS || c->first < -1 ||
+        c->second < -1)
+        return not_one(m, "there is no such cut");
+    c->column = (int)column;
+    c->level = (int)level;
+    if (up_to) c->up_to = kn_arena_strndup(&r->arena, up_to, strlen(up_to));
+    if (label) c->label = kn_arena_strndup(&r->arena, label, strlen(label));
+    return r->arena.failed ? kn_fail_memory(m->err, r->ctx, what) : KN_OK;
+}
+
+static kn_status make_cuts(const making *m)
+{
+    kn_recipe               *r = m->recipe;
+    const kn_document_value *list = kn_document_find(m->doc, "cuts");
+    if ((list != NULL) != (r->method == KN_METHOD_MONDRIAN)) return not_one(m, "cuts belong to mondrian");
+    r->cut_count = kn_document_count(list);
+    r->cuts = kn_arena_array_zero(&r->arena, (size_t)r->cut_count + 1, sizeof *r->cuts);
+    if (!r->cuts) return kn_fail_memory(m->err, r->ctx, what);
+    for (int64_t i = 0; i < r->cut_count; i++) KN_TRY(make_cut(m, i, kn_document_at(list, i)));
+    return KN_OK;
+}
+
 static kn_status make_recipe(const making *m)
 {
     const kn_document_value *hierarchies = kn_document_find(m->doc, "hierarchies");
     KN_TRY(make_request(m));
     for (int i = 0; i < m->recipe->hierarchy_count; i++)
         KN_TRY(make_hierarchy(m, &m->recipe->hierarchies[i], kn_document_at(hierarchies, i)));
-    return make_columns(m, kn_document_find(m->doc, "columns"));
+    KN_TRY(make_columns(m, kn_document_find(m->doc, "columns")));
+    return make_cuts(m);
 }
 
 static kn_status from_document(kn_recipe **out, reading *r, const kn_document *doc)

@@ -219,10 +219,44 @@ static kn_status settle(kn_table_run *run, bool good, kn_error *err)
                            "together, tell about somebody is not known");
 }
 
+/* ---- Cuts ---- */
+
+/* Per quasi-identifier with a hierarchy: the leaves of new values. */
+static kn_status new_leaves(kn_table_run *run, const bool ***out, kn_error *err)
+{
+    bool **leaves = kn_release_room(&run->all, &run->all.scratch, (size_t)run->quasi_count + 1, sizeof *leaves, err);
+    if (!leaves) return KN_MEMORY;
+    for (int q = 0; q < run->quasi_count; q++) {
+        const kn_hierarchy *h = run->hierarchies[q];
+        if (!run->new_values[q] || !h) continue;
+        leaves[q] = kn_release_room(&run->all, &run->all.scratch, (size_t)h->leaves + 1, 1, err);
+        if (!leaves[q]) return KN_MEMORY;
+        for (uint32_t c = 0; c < h->codes; c++) leaves[q][h->leaf_of_code[c]] = run->new_values[q][c];
+    }
+    *out = (const bool **)leaves;
+    return KN_OK;
+}
+
+static kn_status apply_cuts(kn_table_run *run, kn_error *err)
+{
+    kn_partition_problem problem;
+    kn_partition_tree    tree = {0};
+    const bool         **lacking = NULL;
+    KN_TRY(kn_table_run_partition_problem(run, &problem, err));
+    KN_TRY(new_leaves(run, &lacking, err));
+    kn_status st = kn_table_run_find_cuts(run, &tree, err);
+    if (st == KN_OK) st = kn_partition_apply(&run->plan, run->all.ctx, &problem, &tree, lacking, err);
+    kn_free(tree.cuts);
+    if (st != KN_OK) return st;
+    bool shown = run->all.spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE && run->plan->suppressed > 0;
+    return settle(run, !shown && run->plan->classes > 0, err);
+}
+
 kn_status kn_table_run_apply(kn_table_run *run, kn_error *err)
 {
     kn_verdict verdict = {.good = true};
     run->result->head.complete = true;
+    if (run->all.recipe->method == KN_METHOD_MONDRIAN) return apply_cuts(run, err);
     kn_table_run_problem(run);
     KN_TRY(take_levels(run, err));
     KN_TRY(judge_levels(run, &verdict, err));
