@@ -21,6 +21,7 @@
 #include <kanon/memory.h>
 #include <kanon/models.h>
 #include <kanon/questions.h>
+#include <kanon/recipe.h>
 #include <kanon/records.h>
 #include <kanon/report.h>
 #include <kanon/risk.h>

@@ -7,6 +7,7 @@
 #include "kn_certificate_fields.h"
 #include "kn_error.h"
 #include "kn_private_fields.h"
+#include "kn_recipe_fields.h"
 
 static const kn_fields *const answers[] = {
     &kn_answer_init,
@@ -35,6 +36,7 @@ static const kn_fields *const answers[] = {
     &kn_private_of_table,
     &kn_private_of_database,
     &kn_private_of_records,
+    &kn_recipe_document,
     &kn_answer_generate,
     &kn_answer_catalogue,
 };

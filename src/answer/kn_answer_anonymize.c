@@ -1,6 +1,7 @@
 /* kn_answer_anonymize.c: what became of a release, of a table, a database and tree records, as documents. What every shape has
  * is put once (begin, finish); a shape adds its own figures.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <kanon/recipe.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -155,6 +156,7 @@ static void put_written(kn_to to, const kn_release_head *h, const kn_spec *spec,
     if (spec->public_report) append_path(shown, spec->public_report, "");
     append_path(kept, n.base, ".private.json");
     if (spec->keep_rowmap) append_path(kept, n.base, ".rowmap");
+    if (spec->keep_recipe) append_path(kn_recipe_is_public(spec) ? shown : kept, n.base, ".recipe.json");
     if (spec->report) append_path(kept, spec->report, "");
 }
 

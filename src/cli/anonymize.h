@@ -25,7 +25,7 @@ typedef struct cli_anonymizing {
     const char       *threshold, *climit, *matching, *leftovers, *diversity; /* databases */
     const char       *kmn, *g, *semantics, *support, *record;                /* trees     */
     bool              complete, anatomy, reference, strict_structure;
-    bool              spreadsheet_safe, keep_order, keep_rowmap, force, allow_broken, all_solutions, dry_run;
+    bool              spreadsheet_safe, keep_order, keep_rowmap, keep_recipe, force, allow_broken, all_solutions, dry_run;
     char            **files; /* the arguments */
     int               file_count;
 } cli_anonymizing;
@@ -82,6 +82,9 @@ void cli_anonymizing_free(cli_anonymizing *a);
  * is wrong. */
 int cli_anonymize_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *a);
 
+/* Changes a spec that there is (a recipe's) by the options and the files. The exit code. */
+int cli_anonymize_change(kn_spec *spec, kn_context *ctx, const cli_anonymizing *w);
+
 /* The same for a command about one table that asks for no promises: everything in it is of use to the method, or it is
  * refused. */
 int cli_usable_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *a);
@@ -110,6 +113,9 @@ extern const cli_shape cli_table_shape, cli_database_shape, cli_records_shape;
 
 /* Prints what became of a release of that shape, in words. */
 void cli_release_print(const cli_value *answer, kn_shape shape, FILE *out);
+
+/* Prints notes and the answer: words, or JSON to standard output, unless that is where the release went. The exit code. */
+int cli_release_answer(const cli_anonymizing *a, const kn_spec *spec, kn_status made, kn_document *doc, const kn_error *err);
 
 /* Parts of a verdict: how many look alike, before and after; how much of them one sensitive value has; "; verified". */
 void        cli_print_crowds(const cli_value *answer, const char *units, FILE *out);

@@ -275,6 +275,7 @@ static void apply(applying *a, const cli_anonymizing *w, char *const *data, int 
     set_flag(a, "spreadsheet-safe", w->spreadsheet_safe, "--spreadsheet-safe");
     set_flag(a, "keep-order", w->keep_order, "--keep-order");
     set_flag(a, "keep-rowmap", w->keep_rowmap, "--keep-rowmap");
+    set_flag(a, "keep-recipe", w->keep_recipe, "--keep-recipe");
     set_flag(a, "force", w->force, "--force");
     set_flag(a, "allow-broken", w->allow_broken, "--allow-broken");
 }
@@ -290,6 +291,21 @@ static bool is_release_file(const char *path)
     return ends_with(path, ".yaml") || ends_with(path, ".yml") || ends_with(path, ".json");
 }
 
+/* Changes a spec by the options and the arguments from the `first` on. */
+static int change(kn_spec *spec, kn_context *ctx, const cli_anonymizing *w, int first)
+{
+    applying a = {.command = w->command, .spec = spec};
+    apply(&a, w, w->file_count > first ? w->files + first : NULL, w->file_count - first);
+    for (int i = 0; !a.code && i < spec->input_count; i++) a.code = cli_settle(ctx, spec->inputs[i], true);
+    /* Whoever makes a release is refused at once where another run is making it. */
+    return a.code ? a.code : cli_settle(ctx, spec->output, w->command == &cli_verify);
+}
+
+int cli_anonymize_change(kn_spec *spec, kn_context *ctx, const cli_anonymizing *w)
+{
+    return change(spec, ctx, w, 0);
+}
+
 int cli_anonymize_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *w)
 {
     kn_error    err = KN_ERROR_INIT;
@@ -301,10 +317,7 @@ int cli_anonymize_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *w)
     a.code = check_roles(w);
     if (a.code) return a.code;
     take(&a, path ? kn_spec_read(&a.spec, ctx, path, &err) : kn_spec_create(&a.spec, ctx, &err), &err);
-    apply(&a, w, w->file_count > first ? w->files + first : NULL, w->file_count - first);
-    for (int i = 0; !a.code && i < a.spec->input_count; i++) a.code = cli_settle(ctx, a.spec->inputs[i], true);
-    /* Whoever makes a release is refused at once where another run is making it. */
-    if (!a.code) a.code = cli_settle(ctx, a.spec->output, w->command == &cli_verify);
+    if (!a.code) a.code = change(a.spec, ctx, w, first);
     if (a.code) {
         kn_spec_free(a.spec);
         return a.code;

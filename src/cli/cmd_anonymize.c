@@ -53,6 +53,7 @@ static const char help[] =
     "      --spreadsheet-safe   cells that a spreadsheet would execute have an apostrophe\n"
     "      --keep-order         rows stay in their order, which may tell who is who\n"
     "      --keep-rowmap        keep FILE.rowmap: which released row is which original one\n"
+    "      --keep-recipe        keep FILE.recipe.json: what was decided, for 'kanon apply'\n"
     "      --force              publish although a kept column is nearly unique, or nothing is\n"
     "                           left of what others may know\n"
     "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
@@ -80,7 +81,7 @@ static void add_read(read_files *f, const char *path)
 /* Would anything that is written take the place of something that is read? */
 static int check_paths(const kn_spec *spec)
 {
-    static const char *const endings[] = {"", ".certificate.json", ".private.json", ".rowmap"};
+    static const char *const endings[] = {"", ".certificate.json", ".private.json", ".rowmap", ".recipe.json"};
     read_files               f = {0};
     int                      code = 0;
     for (int i = 0; i < spec->input_count; i++) add_read(&f, spec->inputs[i]);
@@ -91,7 +92,7 @@ static int check_paths(const kn_spec *spec)
         if (attribute->has_hierarchy) add_read(&f, kn_attribute_hierarchy(attribute)->path);
         add_read(&f, attribute->pseudonym_key_file);
     }
-    for (int i = 0; i < 4 && spec->output && code == 0; i++) {
+    for (int i = 0; i < 5 && spec->output && code == 0; i++) {
         char *path = cli_beside(spec->output, endings[i]);
         if (cli_overwrites_input(path, f.paths, f.count))
             code = cli_usage(&cli_anonymize, "the output would overwrite an input");
@@ -124,9 +125,8 @@ static int check_table(const cli_anonymizing *a, const kn_spec *spec)
     return check_paths(spec);
 }
 
-/* Prints notes and the answer: words, or JSON to standard output, unless that is where the release went. The exit code. */
-static int print_answer(const cli_anonymizing *a, const kn_spec *spec, kn_status made, kn_document *doc,
-                        const kn_error *err)
+int cli_release_answer(const cli_anonymizing *a, const kn_spec *spec, kn_status made, kn_document *doc,
+                       const kn_error *err)
 {
     FILE        *out = !a->dry_run && strcmp(spec->output, "-") == 0 ? stderr : stdout;
     kn_document *kept = made == KN_OK ? kn_document_retain(doc) : NULL;
@@ -164,7 +164,7 @@ static int anonymize(cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
     if (code) return code;
     if (kn_anonymize_any(&head, ctx, spec, &options, &err) != KN_OK) return cli_fail(&err);
     kn_status made = kn_document_anonymize_any(&doc, ctx, spec, head, &options, &err);
-    code = print_answer(a, spec, made, doc, &err);
+    code = cli_release_answer(a, spec, made, doc, &err);
     kn_release_head_free(head);
     return code;
 }
@@ -182,6 +182,7 @@ static int run(int argc, char **argv)
                                   {"--spreadsheet-safe", CLI_FLAG, &a.spreadsheet_safe},
                                   {"--keep-order", CLI_FLAG, &a.keep_order},
                                   {"--keep-rowmap", CLI_FLAG, &a.keep_rowmap},
+                                  {"--keep-recipe", CLI_FLAG, &a.keep_recipe},
                                   CLI_LIST_METHODS(a.common),
                                   CLI_LIST_MODELS(a.common),
                                   CLI_LIST_METRICS(a.common),

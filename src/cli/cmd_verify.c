@@ -218,6 +218,7 @@ static int run(int argc, char **argv)
                                    {"--method", CLI_TEXT, &a.method},
                                    {"--keep-order", CLI_FLAG, &a.keep_order},
                                    {"--keep-rowmap", CLI_FLAG, &a.keep_rowmap},
+                                   {"--keep-recipe", CLI_FLAG, &a.keep_recipe},
                                    {"--report", CLI_TEXT, &a.report},
                                    {"--all-solutions", CLI_FLAG, &a.all_solutions},
                                    {"--dry-run", CLI_FLAG, &a.dry_run},

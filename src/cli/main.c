@@ -15,8 +15,8 @@
 #include "topics.h"
 
 static const cli_command *const commands[] = {&cli_init,      &cli_profile, &cli_diagnose,  &cli_dependencies,
-                                              &cli_hierarchy, &cli_advise,  &cli_anonymize, &cli_verify,
-                                              &cli_measure,   &cli_attack,  &cli_generate};
+                                              &cli_hierarchy, &cli_advise,  &cli_anonymize, &cli_apply,
+                                              &cli_verify,    &cli_measure, &cli_attack,    &cli_generate};
 static const char *const        other_words[] = {"help", "--help", "--version"};
 enum {
     COMMANDS = sizeof commands / sizeof commands[0],

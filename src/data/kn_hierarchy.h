@@ -139,6 +139,11 @@ KN_CHECK kn_status kn_hierarchy_build(kn_hierarchy **out, kn_context *ctx, const
 KN_CHECK kn_status kn_hierarchy_build_groups(kn_hierarchy **out, kn_context *ctx, const kn_column *column, int64_t rows,
                                              const kn_hierarchy_spec *spec, kn_error *err);
 
+/* The leaf of every value of a column (codes + 1 entries, freed by the caller), KN_NODE_NONE for those that have none: *lacking of
+ * them. */
+KN_CHECK kn_status kn_hierarchy_find_leaves(uint32_t **out, uint32_t *lacking, const kn_hierarchy *h,
+                                            const kn_column *column, char decimal, kn_error *err);
+
 /* The leaf of every value of a column, bound to it or not (codes + 1 entries, freed by the caller): what kn_hierarchy_bind
  * would find. `rows` is for the message. */
 KN_CHECK kn_status kn_hierarchy_match(uint32_t **out, const kn_hierarchy *h, const kn_column *column, int64_t rows,

@@ -156,26 +156,32 @@ static kn_status fail_unmatched(const kn_hierarchy *h, const kn_column *column, 
                    h->name, column->name, unmatched, unmatched == 1 ? "" : "s", row + 1, value);
 }
 
-kn_status kn_hierarchy_match(uint32_t **out, const kn_hierarchy *h, const kn_column *column, int64_t rows, char decimal,
-                             bool show_values, kn_error *err)
+kn_status kn_hierarchy_find_leaves(uint32_t **out, uint32_t *lacking, const kn_hierarchy *h, const kn_column *column,
+                                   char decimal, kn_error *err)
 {
-    *out = NULL;
     uint32_t *leaf_of_code = kn_alloc_array(h->ctx, (size_t)column->dict.count + 1, sizeof *leaf_of_code);
-    uint32_t  unmatched = 0;
-    bool      ok = leaf_of_code && match_spelling(h, column, leaf_of_code, &unmatched);
-    if (ok && unmatched && column->type != KN_TYPE_TEXT) ok = match_value(h, column, decimal, leaf_of_code, &unmatched);
-    kn_status status = KN_OK;
-    if (!ok)
-        status = kn_fail_memory(err, h->ctx, "binding a hierarchy");
-    else if (unmatched)
-        status = fail_unmatched(h, column, rows, leaf_of_code, unmatched, show_values, err);
-    if (status != KN_OK) {
+    bool      ok = leaf_of_code && match_spelling(h, column, leaf_of_code, lacking);
+    *out = NULL;
+    if (ok && *lacking && column->type != KN_TYPE_TEXT) ok = match_value(h, column, decimal, leaf_of_code, lacking);
+    if (!ok) {
         kn_free(leaf_of_code);
-        return status;
+        return kn_fail_memory(err, h->ctx, "binding a hierarchy");
     }
     leaf_of_code[column->dict.count] = h->leaves;
     *out = leaf_of_code;
     return KN_OK;
+}
+
+kn_status kn_hierarchy_match(uint32_t **out, const kn_hierarchy *h, const kn_column *column, int64_t rows, char decimal,
+                             bool show_values, kn_error *err)
+{
+    uint32_t lacking = 0;
+    KN_TRY(kn_hierarchy_find_leaves(out, &lacking, h, column, decimal, err));
+    if (lacking == 0) return KN_OK;
+    kn_status status = fail_unmatched(h, column, rows, *out, lacking, show_values, err);
+    kn_free(*out);
+    *out = NULL;
+    return status;
 }
 
 kn_status kn_hierarchy_bind_column(kn_hierarchy *h, const kn_column *column, int64_t rows, char decimal,

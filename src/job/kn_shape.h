@@ -34,6 +34,7 @@
 #include "kn_set.h"
 
 struct kn_release_shape;
+struct kn_recipe;
 
 /* What was read: files, or a database. */
 typedef struct kn_originals {
@@ -53,6 +54,7 @@ typedef struct kn_release_run {
     const kn_spec                 *spec;    /* the user's; with method: auto, once one was chosen, `chosen` */
     kn_spec                        chosen;
     const kn_anonymize_options    *options; /* borrowed                                           */
+    struct kn_recipe              *recipe;  /* borrowed: what is done instead of a search; NULL: none */
     kn_release_head               *head;    /* of the shape's result                              */
     kn_arena                      *arena;   /* of the result                                      */
     kn_arena                       scratch;
@@ -103,6 +105,10 @@ extern const kn_release_shape kn_table_shape, kn_database_shape, kn_records_shap
 KN_CHECK kn_status kn_release_make(kn_release_head **out, const kn_release_shape *shape, kn_context *ctx,
                                    const kn_spec *spec, const kn_anonymize_options *options, kn_error *err);
 void               kn_release_free(kn_release_head *head); /* NULL is fine */
+
+/* The same by a recipe, whose spec it is. */
+KN_CHECK kn_status kn_release_apply(kn_release_head **out, const kn_release_shape *shape, kn_context *ctx,
+                                    struct kn_recipe *recipe, const kn_anonymize_options *options, kn_error *err);
 
 /* Reads as a release would, and tries the methods (kn_advise). */
 KN_CHECK kn_status kn_release_advise(kn_advice *out, kn_arena *arena, const kn_release_shape *shape, kn_context *ctx,

@@ -23,6 +23,7 @@
 #include "kn_job_texts.h"
 #include "kn_memory_arrow.h"
 #include "kn_options.h"
+#include "kn_recipe.h"
 #include "kn_shape.h"
 #include "kn_targets.h"
 
@@ -379,13 +380,24 @@ static void end(kn_release_run *run)
     kn_free(run);
 }
 
-kn_status kn_release_make(kn_release_head **out, const kn_release_shape *shape, kn_context *ctx, const kn_spec *spec,
-                          const kn_anonymize_options *options, kn_error *err)
+/* What `auto` chose, and hierarchies that are continued, are the run's: the request stays as it was. */
+static void take_recipe(kn_release_run *run, kn_recipe *recipe)
+{
+    run->recipe = recipe;
+    run->chosen = *run->asked;
+    run->chosen.method = run->head->method = recipe->method;
+    run->chosen.method_auto = false;
+    run->spec = &run->chosen;
+}
+
+static kn_status make(kn_release_head **out, const kn_release_shape *shape, kn_context *ctx, const kn_spec *spec,
+                      kn_recipe *recipe, const kn_anonymize_options *options, kn_error *err)
 {
     *out = NULL;
     KN_OPTIONS(kn_anonymize_options, KN_ANONYMIZE_OPTIONS_INIT, options, "anonymize options", err);
     kn_release_run *run = NULL;
     kn_status       st = begin(&run, shape, ctx, spec, options, err);
+    if (st == KN_OK && recipe) take_recipe(run, recipe);
     if (st == KN_OK) st = stages(run, err);
     kn_release_head *head = run ? run->head : NULL;
     end(run);
@@ -394,6 +406,18 @@ kn_status kn_release_make(kn_release_head **out, const kn_release_shape *shape, 
     else
         kn_release_free(head);
     return st;
+}
+
+kn_status kn_release_make(kn_release_head **out, const kn_release_shape *shape, kn_context *ctx, const kn_spec *spec,
+                          const kn_anonymize_options *options, kn_error *err)
+{
+    return make(out, shape, ctx, spec, NULL, options, err);
+}
+
+kn_status kn_release_apply(kn_release_head **out, const kn_release_shape *shape, kn_context *ctx, kn_recipe *recipe,
+                           const kn_anonymize_options *options, kn_error *err)
+{
+    return make(out, shape, ctx, recipe->spec, recipe, options, err);
 }
 
 kn_status kn_release_advise(kn_advice *out, kn_arena *arena, const kn_release_shape *shape, kn_context *ctx,

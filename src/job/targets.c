@@ -94,15 +94,15 @@ static kn_status check_target(checking *c, const char *target, const char *what,
 
 static kn_status check_all(checking *c, const char *base, kn_error *err)
 {
-    static const char *const suffixes[] = {"", KN_CERTIFICATE_SUFFIX, KN_PRIVATE_SUFFIX, KN_ROWMAP_SUFFIX,
-                                           KN_SUMMARY_SUFFIX};
-    static const char *const names[] = {"the output", "the certificate", "the private file", "the row map",
-                                        "the summary"};
+    static const char *const suffixes[] = {
+        "", KN_CERTIFICATE_SUFFIX, KN_PRIVATE_SUFFIX, KN_ROWMAP_SUFFIX, KN_SUMMARY_SUFFIX, KN_RECIPE_SUFFIX};
+    static const char *const names[] = {"the output",  "the certificate", "the private file",
+                                        "the row map", "the summary",     "the recipe"};
     static const char *const pages[] = {"the report", "the public report"};
     const char              *reports[] = {c->spec->report, c->spec->public_report};
     for (int p = 0; p < 2; p++)
         if (reports[p] && strcmp(reports[p], "-") == 0) reports[p] = NULL;
-    for (int i = 0; i < 5 && base; i++) {
+    for (int i = 0; i < (int)(sizeof names / sizeof *names) && base; i++) {
         size_t room = strlen(base) + strlen(suffixes[i]) + 1;
         char  *target = kn_arena_alloc(&c->scratch, room);
         if (!target) return kn_fail_memory(err, c->ctx, "looking at the files of a release");

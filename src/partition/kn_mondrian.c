@@ -69,6 +69,8 @@ typedef struct worker_state {
     kn_regions            classes, grown;
     unsigned char        *records; /* of a bucket as the cuts left it */
     kn_partition_counters counters;
+    kn_cut                cut;  /* the last that was made        */
+    kn_partition_tree     made; /* all of them, where wanted     */
 } worker_state;
 
 typedef struct mondrian {
@@ -202,6 +204,7 @@ static kn_status try_cut(uint32_t *middle, const mondrian *m, worker_state *w, k
         if (holds) KN_TRY(kn_region_holds(&holds, m->space, &w->judge, (kn_region){at, region.end, 0}, err));
     }
     if (holds) *middle = at;
+    w->cut = cut;
     return KN_OK;
 }
 
@@ -343,6 +346,12 @@ static kn_status cut_region(uint32_t *middle, const mondrian *m, worker_state *w
         KN_TRY(status);
     }
     if (*middle == 0) return KN_OK;
+    if (m->problem->tree) {
+        if (!KN_GROW(m->ctx, &w->made.cuts, &w->made.capacity, w->made.count + 1))
+            return kn_fail_memory(err, m->ctx, WHAT);
+        w->made.cuts[w->made.count++] =
+            (kn_partition_cut){region.begin, *middle, region.end, w->cut.dimension, w->cut.low, w->cut.high, -1, -1};
+    }
     w->counters.cuts++;
     if (region.depth + 1 > w->counters.depth) w->counters.depth = region.depth + 1;
     return KN_OK;
@@ -513,6 +522,42 @@ static kn_status join(kn_regions *out, mondrian *m, int64_t count, kn_error *err
     return KN_OK;
 }
 
+static int by_region(const void *a, const void *b)
+{
+    const kn_partition_cut *x = a, *y = b;
+    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+    return (x->end < y->end) - (x->end > y->end);
+}
+
+/* The cut of a region; -1: it was not cut. */
+static int64_t find_cut(const kn_partition_tree *tree, uint32_t begin, uint32_t end)
+{
+    kn_partition_cut        key = {.begin = begin, .end = end};
+    const kn_partition_cut *found = tree->count ? bsearch(&key, tree->cuts, tree->count, sizeof key, by_region) : NULL;
+    return found ? found - tree->cuts : -1;
+}
+
+/* The cuts of all workers as a tree: a region comes before its sides. */
+static kn_status join_cuts(kn_partition_tree *out, mondrian *m, kn_error *err)
+{
+    size_t total = 0;
+    for (int i = 0; i < m->worker_count; i++) total += m->workers[i].made.count;
+    *out = (kn_partition_tree){.capacity = total + 1};
+    if (!KN_ALLOC(m->ctx, out->cuts, total + 1)) return kn_fail_memory(err, m->ctx, WHAT);
+    for (int i = 0; i < m->worker_count; i++) {
+        const kn_partition_tree *made = &m->workers[i].made;
+        if (made->count) memcpy(out->cuts + out->count, made->cuts, made->count * sizeof *made->cuts);
+        out->count += made->count;
+    }
+    if (out->count) qsort(out->cuts, out->count, sizeof *out->cuts, by_region);
+    for (size_t i = 0; i < out->count; i++) {
+        kn_partition_cut *c = &out->cuts[i];
+        c->first = find_cut(out, c->begin, c->middle);
+        c->second = find_cut(out, c->middle, c->end);
+    }
+    return KN_OK;
+}
+
 static kn_status make_workers(mondrian *m, kn_error *err)
 {
     size_t dimensions = (size_t)m->space->count;
@@ -555,7 +600,8 @@ static void free_all(mondrian *m, kn_partition_counters *counters)
     for (int i = 0; m->workers && i < m->worker_count; i++) {
         worker_state *w = &m->workers[i];
         add_counters(counters, &w->counters);
-        KN_FREE(w->spans, w->order, w->counts, w->rows, w->stack.items, w->classes.items, w->grown.items, w->records);
+        KN_FREE(w->spans, w->order, w->counts, w->rows, w->stack.items, w->classes.items, w->grown.items, w->records,
+                w->made.cuts);
         kn_cut_chooser_free(w->chooser);
         kn_clusterer_free(w->clusterer);
         kn_row_judge_free(&w->judge);
@@ -580,6 +626,7 @@ kn_status kn_mondrian_run(kn_regions *out, kn_partition_counters *counters, cons
     if (status == KN_OK) status = run_rounds(&m, &count, err);
     if (status == KN_OK) status = kn_parallel_for(space->ctx, count, 1, finish, &m, err);
     if (status == KN_OK) status = join(out, &m, count, err);
+    if (status == KN_OK && problem->tree) status = join_cuts(problem->tree, &m, err);
     kn_progress_end(space->ctx);
     free_all(&m, counters);
     return status;

@@ -31,6 +31,20 @@ typedef struct kn_region_query {
     const kn_region_predicate *predicates;
 } kn_region_query;
 
+/* A cut of a region: its first side are the records whose positions in a dimension lie in [low, high]. */
+typedef struct kn_partition_cut {
+    uint32_t begin, middle, end; /* records of the region, and where its second side begins                 */
+    int      dimension;
+    uint32_t low, high;          /* none: low above high                                                    */
+    int64_t  first, second;      /* what cuts the sides; -1: nothing                                        */
+} kn_partition_cut;
+
+/* All cuts: the first is of the whole table; those of its sides come later. */
+typedef struct kn_partition_tree {
+    kn_partition_cut *cuts; /* freed by the caller */
+    size_t            count, capacity;
+} kn_partition_tree;
+
 typedef struct kn_partition_problem {
     const kn_table            *table;
     int                        quasi_count;
@@ -47,6 +61,7 @@ typedef struct kn_partition_problem {
     double                     time_limit; /* seconds; 0: none                                                      */
     int                        query_count; /* mondrian-workload                                                     */
     const kn_region_query     *queries;
+    kn_partition_tree         *tree; /* gets the cuts of mondrian and mondrian-workload; NULL: not wanted           */
 } kn_partition_problem;
 
 typedef struct kn_partition_counters {
@@ -62,5 +77,10 @@ typedef struct kn_partition_counters {
  * the number of threads. */
 KN_CHECK kn_status kn_partition_search(kn_plan **out, bool *found, kn_partition_counters *counters, kn_context *ctx,
                                        const kn_partition_problem *problem, kn_error *err);
+
+/* Partitions other rows by the cuts of an old search, whose positions are those of the problem's table now. Rows of regions that
+ * fail the requirements, and rows with a position that `lacking` marks (per quasi-identifier, by leaf; NULL: none), are suppressed. */
+KN_CHECK kn_status kn_partition_apply(kn_plan **out, kn_context *ctx, const kn_partition_problem *problem,
+                                      const kn_partition_tree *tree, const bool *const *lacking, kn_error *err);
 
 #endif

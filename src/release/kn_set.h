@@ -26,11 +26,13 @@
 #define KN_CERTIFICATE_SUFFIX ".certificate.json"
 #define KN_PRIVATE_SUFFIX ".private.json"
 #define KN_ROWMAP_SUFFIX ".rowmap"
+#define KN_RECIPE_SUFFIX ".recipe.json"
 #define KN_SUMMARY_SUFFIX ".summary.csv"
 
 /* What a file is, in the order in which they get their names. */
 typedef enum kn_set_role {
-    KN_SET_ROWMAP,      /* these four are the owner's alone: mode 0600, but the summary        */
+    KN_SET_ROWMAP,      /* these five are the owner's alone: mode 0600, but the summary        */
+    KN_SET_RECIPE,
     KN_SET_PRIVATE,
     KN_SET_REPORT,
     KN_SET_SUMMARY,

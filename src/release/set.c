@@ -50,6 +50,7 @@ struct kn_set {
 };
 
 static const char *const suffixes[KN_SET_ROLES] = {[KN_SET_ROWMAP] = KN_ROWMAP_SUFFIX,
+                                                   [KN_SET_RECIPE] = KN_RECIPE_SUFFIX,
                                                    [KN_SET_PRIVATE] = KN_PRIVATE_SUFFIX,
                                                    [KN_SET_SUMMARY] = KN_SUMMARY_SUFFIX,
                                                    [KN_SET_RELEASE] = "",
@@ -272,7 +273,7 @@ kn_status kn_set_settle(kn_context *ctx, const char *output, bool wait, char *no
 
 static bool is_private(kn_set_role role)
 {
-    return role == KN_SET_ROWMAP || role == KN_SET_PRIVATE || role == KN_SET_REPORT;
+    return role == KN_SET_ROWMAP || role == KN_SET_RECIPE || role == KN_SET_PRIVATE || role == KN_SET_REPORT;
 }
 
 kn_status kn_set_create(kn_set *s, kn_output **out, kn_set_role role, const char *path, kn_error *err)
@@ -342,7 +343,7 @@ static kn_status add_old(kn_set *s, const char *base, int role, const char *mark
 
 static kn_status add_old_files(kn_set *s, const char *mark, kn_error *err)
 {
-    static const int roles[] = {KN_SET_ROWMAP, KN_SET_PRIVATE, KN_SET_SUMMARY, KN_SET_CERTIFICATE};
+    static const int roles[] = {KN_SET_ROWMAP, KN_SET_RECIPE, KN_SET_PRIVATE, KN_SET_SUMMARY, KN_SET_CERTIFICATE};
     bool             two = strcmp(s->beside, s->place) != 0;
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
         if (!s->outputs[roles[i]]) KN_TRY(add_old(s, s->beside, roles[i], mark, err));

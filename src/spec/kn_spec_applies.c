@@ -71,6 +71,9 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
                                    "it is for CSV, which is not how trees are written; leave it out"},
     [KN_FIELD_KEEP_ORDER] = {TABLES, "only the rows of one table can keep their order; persons and records are put in "
                                      "the order of what they show; leave it out"},
+    [KN_FIELD_KEEP_RECIPE] = {FULL_DOMAIN | M(MONDRIAN),
+                              "only methods with one level for a whole column, such as optimal, and mondrian leave a "
+                              "recipe; take one of them, or leave it out"},
     [KN_OPTION_TIME_LIMIT] = {FULL_DOMAIN | TREES,
                               "the search of this method cannot be cut short; leave it out, or take "
                               "method auto, which stops trying then"},
@@ -118,6 +121,7 @@ static bool is_idle(const kn_spec *s, int field)
     case KN_FIELD_SUMMARY: return !s->summary;
     case KN_FIELD_SPREADSHEET_SAFE: return !s->spreadsheet_safe;
     case KN_FIELD_KEEP_ORDER: return !s->keep_order;
+    case KN_FIELD_KEEP_RECIPE: return !s->keep_recipe;
     case KN_OPTION_TIME_LIMIT: return !(s->time_limit > 0);
     case KN_OPTION_ALLOW_BROKEN: return !s->allow_broken;
     case KN_OPTION_COMPLETE: return !s->complete;
@@ -212,6 +216,12 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
                                   shape == KN_SHAPE_TABLE ? "a table" : "a database");
     if (is_asked(inner, KN_FIELD_POPULATION) && !promises(spec, KN_MODEL_K_MAP, KN_MODEL_PRESENCE))
         return refuse(inner, KN_FIELD_POPULATION, "it is for k-map and delta-presence; promise one of them", err);
+    if (is_asked(inner, KN_FIELD_KEEP_RECIPE) && spec->population)
+        return refuse(inner, KN_FIELD_KEEP_RECIPE, "a recipe holds no population; leave one of them out", err);
+    for (int i = 0; i < spec->attribute_count && is_asked(inner, KN_FIELD_KEEP_RECIPE); i++)
+        if (spec->attributes[i].cut_by_order && spec->attributes[i].has_hierarchy)
+            return refuse(inner, KN_FIELD_KEEP_RECIPE,
+                          "a recipe holds no cuts in the order of a hierarchy (cuts: order); leave it out", err);
     if (is_asked(inner, KN_OPTION_ALLOW_BROKEN) && spec->dependency_count == 0)
         return refuse(inner, KN_OPTION_ALLOW_BROKEN, "no dependency is declared that could be broken; leave it out",
                       err);

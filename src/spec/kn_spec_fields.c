@@ -228,6 +228,14 @@ static kn_status read_summary(kn_reader *r, const kn_yaml *value, void *target)
     return kn_read_either(r, value, "none", "side", "a place for the summary", target);
 }
 
+static kn_status read_keep_recipe(kn_reader *r, const kn_yaml *value, void *target)
+{
+    bool keep = false;
+    KN_TRY(kn_read_bool(r, value, &keep));
+    *(int *)target = keep;
+    return KN_OK;
+}
+
 /* ---- The fields ---- */
 
 static kn_status read_options(kn_reader *r, const kn_yaml *value, void *target);
@@ -267,6 +275,7 @@ static const kn_key fields[KN_FIELDS_AND_OPTIONS] = {
     [KN_FIELD_SPREADSHEET_SAFE] = {"spreadsheet-safe", kn_read_bool, AT(spreadsheet_safe)},
     [KN_FIELD_KEEP_ORDER] = {"keep-order", kn_read_bool, AT(keep_order)},
     [KN_FIELD_KEEP_ROWMAP] = {"keep-rowmap", kn_read_bool, AT(keep_rowmap)},
+    [KN_FIELD_KEEP_RECIPE] = {"keep-recipe", read_keep_recipe, AT(keep_recipe)},
     [KN_FIELD_FORCE] = {"force", kn_read_bool, AT(force)},
     [KN_OPTION_TIME_LIMIT] = {"time-limit", read_time_limit, AT(time_limit)},
     [KN_OPTION_SEED] = {"seed", read_seed, 0},

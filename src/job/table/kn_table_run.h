@@ -12,6 +12,7 @@
 #include "kn_fulldomain.h"
 #include "kn_kmsd.h"
 #include "kn_metrics.h"
+#include "kn_partition.h"
 #include "kn_pseudonym.h"
 #include "kn_recode.h"
 #include "kn_shape.h"
@@ -56,6 +57,8 @@ typedef struct kn_table_run {
     kn_fulldomain_problem problem;
     kn_fulldomain_result *found;
     kn_plan              *plan;
+    kn_partition_tree     tree;       /* the cuts of mondrian, where a recipe is kept */
+    bool                **new_values; /* by a recipe: per quasi-identifier and code, those that its hierarchy lacks; NULL: none. In scratch */
     int64_t               good_rows; /* of the plan, once measured: in classes that keep every promise of a class */
     /* What is written. */
     kn_released_column *columns; /* in scratch */
@@ -96,6 +99,20 @@ KN_CHECK kn_status kn_table_run_warn_of_table(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_prepare(kn_table_run *run, kn_error *err); /* hierarchies, population, requirements, objective */
 KN_CHECK kn_status kn_table_run_warn_of_classes(kn_table_run *run, kn_error *err); /* there is a plan */
 KN_CHECK kn_status kn_table_run_warn_of_force(kn_table_run *run, kn_error *err);   /* there is a plan */
+
+/* By a recipe: hierarchies that lack values of these rows are continued, before they are made; then plan and result, or why there
+ * is none. And the recipe of a search. */
+KN_CHECK kn_status kn_table_run_admit(kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_apply(kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_keep_recipe(kn_table_run *run, kn_error *err);
+void               kn_table_run_problem(kn_table_run *run); /* of the full-domain methods */
+
+/* Cuts as a recipe has them, and as partitioning needs them for the rows at hand (table/cuts.c). `tree` is all zero before. */
+KN_CHECK kn_status kn_table_run_take_cuts(const kn_table_run *run, struct kn_recipe *recipe, kn_error *err);
+KN_CHECK kn_status kn_table_run_find_cuts(const kn_table_run *run, kn_partition_tree *tree, kn_error *err);
+
+/* The problem of partitioning. */
+KN_CHECK kn_status kn_table_run_partition_problem(kn_table_run *run, kn_partition_problem *out, kn_error *err);
 
 /* Methods without a lattice: result and plan, or why there is none (kn_table_run_search calls them). */
 KN_CHECK kn_status kn_table_run_partition(kn_table_run *run, kn_error *err);

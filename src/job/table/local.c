@@ -46,21 +46,29 @@ static kn_status search(kn_table_run *run, kn_partition_problem *problem, kn_par
     return st;
 }
 
-kn_status kn_table_run_partition(kn_table_run *run, kn_error *err)
+kn_status kn_table_run_partition_problem(kn_table_run *run, kn_partition_problem *out, kn_error *err)
 {
-    kn_partition_counters counters;
     bool *ordered = kn_release_room(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *ordered, err);
     if (!ordered) return KN_MEMORY;
     for (int q = 0; q < run->quasi_count; q++) ordered[q] = attribute_of(run, q)->cut_by_order;
-    kn_partition_problem problem = {.table = run->table,
-                                    .quasi_count = run->quasi_count,
-                                    .quasi = run->quasi,
-                                    .hierarchies = (const kn_hierarchy *const *)run->hierarchies,
-                                    .ordered = ordered,
-                                    .weights = run->weights,
-                                    .requirements = run->requirements,
-                                    .method = run->all.spec->method,
-                                    .choose = run->all.spec->choose};
+    *out = (kn_partition_problem){.table = run->table,
+                                  .quasi_count = run->quasi_count,
+                                  .quasi = run->quasi,
+                                  .hierarchies = (const kn_hierarchy *const *)run->hierarchies,
+                                  .ordered = ordered,
+                                  .weights = run->weights,
+                                  .requirements = run->requirements,
+                                  .method = run->all.spec->method,
+                                  .choose = run->all.spec->choose};
+    return KN_OK;
+}
+
+kn_status kn_table_run_partition(kn_table_run *run, kn_error *err)
+{
+    kn_partition_counters counters;
+    kn_partition_problem  problem;
+    KN_TRY(kn_table_run_partition_problem(run, &problem, err));
+    if (run->all.spec->keep_recipe && problem.method == KN_METHOD_MONDRIAN) problem.tree = &run->tree;
     KN_TRY(search(run, &problem, &counters, err));
     run->result->head.complete = true;
     if (!run->result->head.found)

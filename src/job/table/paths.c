@@ -147,6 +147,8 @@ kn_status kn_table_run_open(kn_release_run *all, kn_error *err)
 {
     kn_table_run *run = kn_table_run_of(all);
     bool          stream = is_stream(all->ctx, all->spec->output);
+    if (stream && all->spec->keep_recipe)
+        return kn_fail(err, KN_USAGE, "a recipe stands beside a release that is a file; name one as the output");
     KN_TRY(kn_targets_check(all->ctx, all->spec, stream ? NULL : all->spec->output, err));
     KN_TRY(kn_set_open(&all->set, all->ctx, stream ? NULL : all->spec->output, err));
     if (stream) return open_nameless(run, err);

@@ -75,6 +75,8 @@ void kn_table_run_end_search(kn_release_run *all)
     for (int c = 0; run->table && run->column_hierarchies && c < run->table->column_count; c++)
         kn_hierarchy_free(run->column_hierarchies[c]);
     kn_plan_free(run->plan);
+    kn_free(run->tree.cuts);
+    run->tree = (kn_partition_tree){0};
     kn_fulldomain_result_free(run->found);
     kn_objective_free(run->objective);
     kn_population_set_free(run->population);

@@ -324,9 +324,8 @@ static kn_status count_stars(kn_table_run *run, kn_error *err)
     return KN_OK;
 }
 
-static kn_status search_full_domain(kn_table_run *run, kn_error *err)
+void kn_table_run_problem(kn_table_run *run)
 {
-    kn_release_result *result = run->result;
     run->problem = (kn_fulldomain_problem){.table = run->table,
                                            .quasi_count = run->quasi_count,
                                            .quasi = run->quasi,
@@ -340,6 +339,12 @@ static kn_status search_full_domain(kn_table_run *run, kn_error *err)
                                            .time_limit = run->all.spec->time_limit,
                                            .seed = run->all.spec->seed,
                                            .all_solutions = run->all.options->all_solutions};
+}
+
+static kn_status search_full_domain(kn_table_run *run, kn_error *err)
+{
+    kn_release_result *result = run->result;
+    kn_table_run_problem(run);
     KN_TRY(kn_fulldomain_search(&run->found, run->all.ctx, &run->problem, err));
     result->head.complete = run->found->complete;
     result->optimal = run->found->optimal;
@@ -352,11 +357,24 @@ static kn_status search_full_domain(kn_table_run *run, kn_error *err)
     return kn_fulldomain_plan(&run->plan, run->all.ctx, &run->problem, result->levels, err);
 }
 
+static kn_status search_by_method(kn_table_run *run, kn_error *err)
+{
+    switch (kn_method_family(run->all.spec->method)) {
+    case KN_FAMILY_FULL_DOMAIN: return search_full_domain(run, err);
+    case KN_FAMILY_PARTITION: return kn_table_run_partition(run, err);
+    case KN_FAMILY_KMSD: return kn_table_run_kmsd(run, err);
+    case KN_FAMILY_RELATIONAL:
+    case KN_FAMILY_TREE: break;
+    }
+    return kn_fail(err, KN_USAGE, "method %s is not one for a table", kn_method_name(run->all.spec->method));
+}
+
 kn_status kn_table_run_search(kn_release_run *all, kn_error *err)
 {
     kn_table_run      *run = kn_table_run_of(all);
     kn_release_result *result = run->result;
     kn_error           unmet = KN_ERROR_INIT;
+    if (all->recipe) KN_TRY(kn_table_run_admit(run, err));
     KN_TRY(kn_table_run_prepare(run, err));
     kn_status st = kn_requirements_feasible(run->requirements, run->table, run->population, run->budget > 0, &unmet);
     if (st == KN_UNMET) {
@@ -367,14 +385,7 @@ kn_status kn_table_run_search(kn_release_run *all, kn_error *err)
         if (err) *err = unmet;
         return st;
     }
-    switch (kn_method_family(run->all.spec->method)) {
-    case KN_FAMILY_FULL_DOMAIN: KN_TRY(search_full_domain(run, err)); break;
-    case KN_FAMILY_PARTITION: KN_TRY(kn_table_run_partition(run, err)); break;
-    case KN_FAMILY_KMSD: KN_TRY(kn_table_run_kmsd(run, err)); break;
-    case KN_FAMILY_RELATIONAL:
-    case KN_FAMILY_TREE:
-        return kn_fail(err, KN_USAGE, "method %s is not one for a table", kn_method_name(run->all.spec->method));
-    }
+    KN_TRY(run->all.recipe ? kn_table_run_apply(run, err) : search_by_method(run, err));
     KN_TRY(kn_table_run_keep_dependencies(run, err));
     return result->head.found ? count_stars(run, err) : KN_OK;
 }

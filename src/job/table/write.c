@@ -122,6 +122,7 @@ kn_status kn_table_run_write(kn_release_run *all, kn_error *err)
     kn_table_run *run = kn_table_run_of(all);
     KN_TRY(recode(run, err));
     KN_TRY(kn_table_run_summary(run, err));
+    KN_TRY(kn_table_run_keep_recipe(run, err));
     forget_search(run);
     return KN_OK;
 }

@@ -1,0 +1,75 @@
+/* table/recipe.c: OUTPUT.recipe.json: what the search decided, with all that is needed to decide so again (kn_recipe.h). Made of
+ * the plan, while there is one, and written under its temporary name.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kn_error.h"
+#include "kn_hierarchy_file.h"
+#include "kn_job_publish.h"
+#include "kn_recipe.h"
+#include "kn_table_run.h"
+
+static bool from_file(const kn_attribute *a)
+{
+    return a->has_hierarchy && (a->hierarchy.kind == KN_HIERARCHY_FILE || a->hierarchy.kind == KN_HIERARCHY_TAXONOMY);
+}
+
+static int count_files(const kn_spec *spec)
+{
+    int count = 0;
+    for (int i = 0; i < spec->attribute_count; i++) count += from_file(&spec->attributes[i]);
+    return count;
+}
+
+/* The hierarchy that was used for a column. */
+static const kn_hierarchy *hierarchy_of(const kn_table_run *run, int column)
+{
+    for (int q = 0; q < run->quasi_count; q++)
+        if (run->quasi[q] == column) return run->hierarchies[q];
+    return run->column_hierarchies[column];
+}
+
+static kn_status take_hierarchies(const kn_table_run *run, kn_recipe *recipe, kn_error *err)
+{
+    const kn_spec *spec = run->all.spec;
+    int            count = 0;
+    for (int i = 0; i < spec->attribute_count; i++) {
+        const kn_attribute *a = &spec->attributes[i];
+        if (!from_file(a)) continue;
+        const kn_hierarchy  *h = hierarchy_of(run, kn_table_find(run->table, a->name));
+        kn_recipe_hierarchy *to = &recipe->hierarchies[count++];
+        to->column = a->name;
+        to->delimiter = a->hierarchy.kind == KN_HIERARCHY_FILE ? a->hierarchy.delimiter : 0;
+        if (h) kn_hierarchy_format(h, to->delimiter ? to->delimiter : ';', &to->text);
+        if (to->text.failed) return kn_fail_memory(err, run->all.ctx, "writing a recipe");
+    }
+    return KN_OK;
+}
+
+static void take_columns(const kn_table_run *run, kn_recipe *recipe)
+{
+    const kn_release_result *result = run->result;
+    for (int q = 0; q < run->quasi_count; q++)
+        recipe->columns[q] = (kn_recipe_column){.name = run->quasi_names[q],
+                                                .type = run->table->columns[run->quasi[q]].type,
+                                                .level = result->levels ? result->levels[q] : -1,
+                                                .height = result->levels ? (int)run->hierarchies[q]->height : -1};
+}
+
+kn_status kn_table_run_keep_recipe(kn_table_run *run, kn_error *err)
+{
+    kn_recipe *recipe = NULL;
+    kn_buffer  text;
+    if (!run->all.spec->keep_recipe) return KN_OK;
+    if (!kn_recipe_of_method(run->all.spec->method))
+        return kn_fail(err, KN_USAGE, "method %s, which auto chose, leaves no recipe; take optimal or mondrian",
+                       kn_method_name(run->all.spec->method));
+    KN_TRY(kn_recipe_create(&recipe, run->all.ctx, run->quasi_count, count_files(run->all.spec), err));
+    recipe->method = run->all.spec->method;
+    take_columns(run, recipe);
+    kn_status st = take_hierarchies(run, recipe, err);
+    if (st == KN_OK && recipe->method == KN_METHOD_MONDRIAN) st = kn_table_run_take_cuts(run, recipe, err);
+    kn_buffer_init(&text, run->all.ctx);
+    if (st == KN_OK) st = kn_recipe_render(&text, recipe, run->all.asked, run->all.options->version, err);
+    kn_recipe_free(recipe);
+    return kn_job_put(run->all.set, KN_SET_RECIPE, NULL, &text, st, err);
+}

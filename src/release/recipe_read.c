@@ -1,0 +1,341 @@
+/* recipe_read.c: a file → a recipe (kn_recipe.h).
+ *
+ * The JSON is read into a document by the same table of fields that it was written by: what the table does not have, or has of
+ * another type, is refused. The version is looked at first, the SHA-256 when all is read. A recipe may come from anybody: every
+ * number in it is checked before it is used.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kn_document.h"
+#include "kn_error.h"
+#include "kn_json_parse.h"
+#include "kn_recipe.h"
+#include "kn_recipe_fields.h"
+#include "kn_spec.h"
+
+static const char what[] = "reading a recipe";
+
+/* ---- JSON → document ---- */
+
+typedef struct reading {
+    kn_context *ctx;
+    kn_json     json;
+    char        digest[65]; /* as it stands there */
+    kn_error   *err;
+} reading;
+
+static kn_status read_object(reading *r, kn_to to, bool top);
+
+static kn_status refuse(reading *r, const char *message)
+{
+    return kn_json_fail(&r->json, r->err, message);
+}
+
+/* The number at hand as an integer; -1 where it is none: no field is negative. */
+static int64_t whole_number(const reading *r)
+{
+    char text[24], *end;
+    if (r->json.text.size == 0 || r->json.text.size >= 19) return -1;
+    memcpy(text, r->json.text.data, r->json.text.size);
+    text[r->json.text.size] = '\0';
+    int64_t value = strtoll(text, &end, 10);
+    return *end ? -1 : value;
+}
+
+static kn_status read_list(reading *r, kn_to list)
+{
+    for (;;) {
+        KN_TRY(kn_json_next(&r->json, r->err));
+        switch (r->json.kind) {
+        case KN_JSON_LIST_END: return KN_OK;
+        case KN_JSON_TEXT: kn_append_bytes(list, r->json.text.data, r->json.text.size); break;
+        case KN_JSON_NUMBER: kn_append_integer(list, whole_number(r)); break;
+        case KN_JSON_OBJECT: KN_TRY(read_object(r, kn_append_object(list), false)); break;
+        case KN_JSON_LIST: KN_TRY(read_list(r, kn_append_list(list))); break;
+        default: return refuse(r, "not a recipe: something else stands in this list");
+        }
+    }
+}
+
+static kn_status check_version(reading *r)
+{
+    if (r->json.kind != KN_JSON_NUMBER || whole_number(r) < 0) return refuse(r, "not a recipe");
+    if (whole_number(r) == KN_RECIPE_VERSION) return KN_OK;
+    return kn_fail(r->err, KN_INPUT, "%s: a recipe of version %" PRId64 "; this program reads version %d", r->json.file,
+                   whole_number(r), KN_RECIPE_VERSION);
+}
+
+/* The values that decide whether the rest is worth reading. */
+static kn_status look_at(reading *r, kn_to to, const char *key, bool *taken)
+{
+    *taken = strcmp(key, "sha256") == 0;
+    if (strcmp(key, "kanon-recipe") == 0) return check_version(r);
+    if (!*taken) return KN_OK;
+    if (r->json.kind != KN_JSON_TEXT || r->json.text.size != 64) return refuse(r, "not a SHA-256");
+    memcpy(r->digest, r->json.text.data, 64);
+    kn_put_text(to, key, KN_RECIPE_ZEROS);
+    return KN_OK;
+}
+
+static kn_status read_value(reading *r, kn_to to, const char *key, bool top)
+{
+    bool taken = false;
+    KN_TRY(kn_json_next(&r->json, r->err));
+    if (top) KN_TRY(look_at(r, to, key, &taken));
+    if (taken) return KN_OK;
+    switch (r->json.kind) {
+    case KN_JSON_TEXT: kn_put_bytes(to, key, r->json.text.data, r->json.text.size); break;
+    case KN_JSON_NUMBER: kn_put_integer(to, key, whole_number(r)); break;
+    case KN_JSON_TRUE:
+    case KN_JSON_FALSE: kn_put_boolean(to, key, r->json.kind == KN_JSON_TRUE); break;
+    case KN_JSON_NULL: kn_put_null(to, key); break;
+    case KN_JSON_OBJECT: return read_object(r, kn_put_object(to, key), false);
+    case KN_JSON_LIST: return read_list(r, kn_put_list(to, key));
+    default: return refuse(r, "not a recipe");
+    }
+    return KN_OK;
+}
+
+static kn_status read_object(reading *r, kn_to to, bool top)
+{
+    char key[64];
+    for (bool first = true;; first = false) {
+        KN_TRY(kn_json_next(&r->json, r->err));
+        if (r->json.kind == KN_JSON_OBJECT_END) return KN_OK;
+        if (r->json.text.size >= sizeof key) return refuse(r, "not a recipe: there is no such field");
+        memcpy(key, r->json.text.data, r->json.text.size);
+        key[r->json.text.size] = '\0';
+        if (top && first && strcmp(key, "kanon-recipe") != 0)
+            return refuse(r, "not a recipe: one begins with \"kanon-recipe\"");
+        KN_TRY(read_value(r, to, key, top));
+    }
+}
+
+static kn_status read_document(reading *r, kn_document *doc)
+{
+    KN_TRY(kn_json_next(&r->json, r->err));
+    if (r->json.kind != KN_JSON_OBJECT) return refuse(r, "not a recipe: one begins with \"kanon-recipe\"");
+    KN_TRY(read_object(r, kn_document_top(doc), true));
+    return kn_json_next(&r->json, r->err); /* refuses what stands behind it */
+}
+
+static kn_status check_digest(const reading *r, const kn_document *doc)
+{
+    char      digest[65], *text = NULL;
+    size_t    size = 0;
+    kn_status st = kn_recipe_digest(digest, &text, &size, doc, r->err);
+    kn_text_free(text);
+    if (st != KN_OK || strcmp(digest, r->digest) == 0) return st;
+    return kn_fail(r->err, KN_INPUT, "%s: the recipe was changed since it was written: its SHA-256 is another",
+                   r->json.file);
+}
+
+static kn_status read_source(kn_document **out, reading *r, kn_source *source)
+{
+    kn_document *doc = NULL;
+    kn_error     wrong = KN_ERROR_INIT;
+    KN_TRY(kn_json_open(&r->json, r->ctx, source, false, r->err));
+    KN_TRY(kn_document_begin(&doc, r->ctx, &kn_recipe_document, r->err));
+    kn_status st = read_document(r, doc);
+    if (st != KN_OK) {
+        kn_document_free(doc);
+        return st;
+    }
+    st = kn_document_end(&doc, doc, &wrong);
+    if (st == KN_MEMORY) return kn_fail_memory(r->err, r->ctx, what);
+    if (st != KN_OK) return kn_fail(r->err, KN_INPUT, "%s: not a recipe: %s", r->json.file, wrong.message);
+    st = check_digest(r, doc);
+    if (st == KN_OK)
+        *out = doc;
+    else
+        kn_document_free(doc);
+    return st;
+}
+
+/* ---- Document → recipe ---- */
+
+typedef struct making {
+    const char        *file;
+    const kn_document *doc;
+    kn_recipe         *recipe;
+    kn_error          *err;
+} making;
+
+static kn_status not_one(const making *m, const char *why)
+{
+    return kn_fail(m->err, KN_INPUT, "%s: not a recipe: %s", m->file, why);
+}
+
+static kn_status join_lines(kn_buffer *to, const kn_document_value *lines, const making *m)
+{
+    for (int64_t i = 0; i < kn_document_count(lines); i++) {
+        kn_buffer_add(to, kn_document_text_of(kn_document_at(lines, i)));
+        kn_buffer_char(to, '\n');
+    }
+    return to->failed ? kn_fail_memory(m->err, m->recipe->ctx, what) : KN_OK;
+}
+
+static kn_status make_request(const making *m)
+{
+    kn_buffer text;
+    kn_buffer_init(&text, m->recipe->ctx);
+    kn_status st = join_lines(&text, kn_document_find(m->doc, "request"), m);
+    if (st == KN_OK)
+        st =
+            kn_spec_read_text(&m->recipe->spec, m->recipe->ctx, text.data ? text.data : "", text.size, m->file, m->err);
+    kn_buffer_free(&text);
+    if (st != KN_OK) return st;
+    if (!kn_method_parse(kn_document_text(m->doc, "method"), &m->recipe->method))
+        return not_one(m, "there is no such method");
+    const kn_spec *spec = m->recipe->spec;
+    for (int i = 0; i < spec->attribute_count; i++) /* lines of the request are none of the file */
+        kn_spec_inside(m->recipe->spec)->state.attributes[i].line = 0;
+    if (kn_spec_shape(spec) != KN_SHAPE_TABLE || spec->input_count > 0 || spec->output || spec->population)
+        return not_one(m, "the request is not one that a recipe holds");
+    if (!kn_recipe_of_method(m->recipe->method)) return not_one(m, "its method leaves none");
+    return spec->method_auto || spec->method == m->recipe->method ? KN_OK : not_one(m, "two methods are named in it");
+}
+
+static kn_status make_hierarchy(const making *m, kn_recipe_hierarchy *h, const kn_document_value *from)
+{
+    kn_recipe  *r = m->recipe;
+    const char *name = kn_document_text_of(kn_document_member(from, "column"));
+    const char *delimiter = kn_document_text_of(kn_document_member(from, "delimiter"));
+    char        text[100];
+    h->column = kn_arena_strndup(&r->arena, name, strlen(name));
+    if (!h->column) return kn_fail_memory(m->err, r->ctx, what);
+    if (kn_spec_find(r->spec, name) < 0) return not_one(m, "a hierarchy of a column that is not declared");
+    KN_TRY(join_lines(&h->text, kn_document_member(from, "lines"), m));
+    KN_TRY(kn_recipe_file_put(&h->file, r->ctx, r->spec->path, &h->text, m->err));
+    snprintf(text, sizeof text, "{hierarchy: {file: \"%s\"}}", h->file.path);
+    if (delimiter) {
+        if (strlen(delimiter) != 1 || strchr("\"\\\r\n", *delimiter)) return not_one(m, "there is no such delimiter");
+        snprintf(text, sizeof text, "{hierarchy: {file: \"%s\", delimiter: \"%s\"}}", h->file.path, delimiter);
+    }
+    return kn_spec_set_attribute(r->spec, name, text, m->file, m->err);
+}
+
+static bool find_type(const char *name, kn_type *out)
+{
+    static const kn_type types[] = {KN_TYPE_TEXT, KN_TYPE_INTEGER, KN_TYPE_DECIMAL, KN_TYPE_DATE, KN_TYPE_DATETIME};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        *out = types[i];
+        if (strcmp(kn_type_name(types[i]), name) == 0) return true;
+    }
+    return false;
+}
+
+/* The quasi-identifiers of the request, in their order, each with a level or none of them. */
+static kn_status make_columns(const making *m, const kn_document_value *list)
+{
+    kn_recipe *r = m->recipe;
+    int        q = 0;
+    for (int i = 0; i < r->spec->attribute_count; i++) {
+        const kn_attribute *a = &r->spec->attributes[i];
+        if (a->role != KN_ROLE_QUASI) continue;
+        const kn_document_value *one = q < r->column_count ? kn_document_at(list, q) : NULL, *level;
+        if (!one || strcmp(kn_document_text_of(kn_document_member(one, "name")), a->name) != 0)
+            return not_one(m, "its columns are not those of the request");
+        kn_recipe_column *c = &r->columns[q++];
+        *c = (kn_recipe_column){.name = a->name, .level = -1, .height = -1};
+        if (!find_type(kn_document_text_of(kn_document_member(one, "type")), &c->type))
+            return not_one(m, "there is no such type");
+        level = kn_document_member(one, "level");
+        if ((level != NULL) != (kn_method_family(r->method) == KN_FAMILY_FULL_DOMAIN))
+            return not_one(m, "levels belong to methods with one level for a whole column");
+        if (!level) continue;
+        int64_t at = kn_document_integer_of(level), height = kn_document_integer_of(kn_document_member(one, "height"));
+        if (height < 1 || height >= KN_HIERARCHY_MAX_LEVELS || at < 0 || at > height)
+            return not_one(m, "there is no such level");
+        c->level = (int)at;
+        c->height = (int)height;
+    }
+    return q == r->column_count ? KN_OK : not_one(m, "its columns are not those of the request");
+}
+
+/* The cut of a side; -1: none, -2: there is no such one, or it stands before the cut itself. */
+static int64_t side_of(const making *m, const kn_document_value *from, const char *key, int64_t own)
+{
+    const kn_document_value *value = kn_document_member(from, key);
+    int64_t                  cut = kn_document_integer_of(value);
+    if (!value) return -1;
+    return cut > own && cut < m->recipe->cut_count ? cut : -2;
+}
+
+static kn_status make_cut(const making *m, int64_t own, const kn_document_value *from)
+{
+    kn_recipe     *r = m->recipe;
+    kn_recipe_cut *c = &r->cuts[own];
+    const char    *up_to = kn_document_text_of(kn_document_member(from, "up_to")),
+               *label = kn_document_text_of(kn_document_member(from, "label"));
+    int64_t column = kn_document_integer_of(kn_document_member(from, "column")),
+            level = kn_document_integer_of(kn_document_member(from, "level"));
+    c->first = side_of(m, from, "first", own);
+    c->second = side_of(m, from, "second", own);
+    if (column < 0 || column >= r->column_count || level < 0 || level >= KN_HIERARCHY_MAX_LEVELS || c->first < -1 ||
+        c->second < -1)
+        return not_one(m, "there is no such cut");
+    c->column = (int)column;
+    c->level = (int)level;
+    if (up_to) c->up_to = kn_arena_strndup(&r->arena, up_to, strlen(up_to));
+    if (label) c->label = kn_arena_strndup(&r->arena, label, strlen(label));
+    return r->arena.failed ? kn_fail_memory(m->err, r->ctx, what) : KN_OK;
+}
+
+static kn_status make_cuts(const making *m)
+{
+    kn_recipe               *r = m->recipe;
+    const kn_document_value *list = kn_document_find(m->doc, "cuts");
+    if ((list != NULL) != (r->method == KN_METHOD_MONDRIAN)) return not_one(m, "cuts belong to mondrian");
+    r->cut_count = kn_document_count(list);
+    r->cuts = kn_arena_array_zero(&r->arena, (size_t)r->cut_count + 1, sizeof *r->cuts);
+    if (!r->cuts) return kn_fail_memory(m->err, r->ctx, what);
+    for (int64_t i = 0; i < r->cut_count; i++) KN_TRY(make_cut(m, i, kn_document_at(list, i)));
+    return KN_OK;
+}
+
+static kn_status make_recipe(const making *m)
+{
+    const kn_document_value *hierarchies = kn_document_find(m->doc, "hierarchies");
+    KN_TRY(make_request(m));
+    for (int i = 0; i < m->recipe->hierarchy_count; i++)
+        KN_TRY(make_hierarchy(m, &m->recipe->hierarchies[i], kn_document_at(hierarchies, i)));
+    KN_TRY(make_columns(m, kn_document_find(m->doc, "columns")));
+    return make_cuts(m);
+}
+
+static kn_status from_document(kn_recipe **out, reading *r, const kn_document *doc)
+{
+    enum { MOST = 65535 };
+    int64_t columns = kn_document_count(kn_document_find(doc, "columns")),
+            hierarchies = kn_document_count(kn_document_find(doc, "hierarchies"));
+    making m = {r->json.file, doc, NULL, r->err};
+    if (columns > MOST || hierarchies > MOST) return not_one(&m, "it has too many columns");
+    KN_TRY(kn_recipe_create(&m.recipe, r->ctx, (int)columns, (int)hierarchies, r->err));
+    kn_status st = make_recipe(&m);
+    if (st == KN_OK)
+        *out = m.recipe;
+    else
+        kn_recipe_free(m.recipe);
+    return st;
+}
+
+kn_status kn_recipe_read(kn_recipe **out, kn_context *ctx, const char *path, kn_error *err)
+{
+    reading      r = {.ctx = ctx, .err = err};
+    kn_source   *source = NULL;
+    kn_document *doc = NULL;
+    *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_TRY(kn_source_open(&source, ctx, path, err));
+    kn_status st = read_source(&doc, &r, source);
+    if (st == KN_OK) st = from_document(out, &r, doc);
+    kn_document_free(doc);
+    kn_json_close(&r.json);
+    kn_source_free(source);
+    return st;
+}
