@@ -138,6 +138,9 @@ KN_CHECK kn_status kn_release_sizes_of(kn_release_run *run, const int64_t *sizes
 void *kn_release_room(kn_release_run *run, kn_arena *arena, size_t count, size_t size, kn_error *err);
 char *kn_release_text(kn_release_run *run, const char *text, kn_error *err);
 
+/* The hierarchy file of a column, anew: what the public facts are made of (kn_public_reader). `run`: the run's head. */
+KN_CHECK kn_status kn_release_read_hierarchy(kn_hierarchy **out, void *run, const kn_attribute *attribute, kn_error *err);
+
 /* What a verifier found: KN_OK where all holds, KN_UNDECIDED with what is open, or KN_INTERNAL with the first problem. One that fails because it
  * cannot read what was just written or already read has found a mistake, too. */
 KN_CHECK kn_status kn_release_verdict(kn_outcome outcome, const char *const *problems, int count, const char *open,

@@ -20,6 +20,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_freq.h"
+#include "kn_hierarchy_file.h"
 #include "kn_job_texts.h"
 #include "kn_memory_arrow.h"
 #include "kn_options.h"
@@ -113,6 +114,11 @@ kn_status kn_release_sizes_of(kn_release_run *run, const int64_t *sizes, const i
     *out_count = (int)h.count;
     kn_size_histogram_free(&h);
     return counts ? KN_OK : KN_MEMORY;
+}
+
+kn_status kn_release_read_hierarchy(kn_hierarchy **out, void *run, const kn_attribute *attribute, kn_error *err)
+{
+    return kn_hierarchy_read_file(out, ((kn_release_run *)run)->ctx, &attribute->hierarchy, err);
 }
 
 /* ---- The originals ---- */

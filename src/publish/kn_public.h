@@ -1,9 +1,10 @@
-/* kn_public.h: what may be given away beside a release: facts that anybody who holds the release finds in it.
+/* kn_public.h: what may be published beside a release: facts that anybody who has the release can find in it.
  *
- * Everything here is a function of the released bytes and of the public request (docs/certificate.md): this module reads
- * the release itself and is handed nothing that was derived from the original. Of the spec it looks at the method as
- * asked, promises, budget, how suppressed rows and missing cells are shown, and names, roles, weights and hierarchies of
- * released columns; never at inputs, seed, paths or columns that are left out.
+ * Everything here is a function of the released bytes and of the public request (docs/certificate.md): this module is
+ * given the release, or a function that reads it (kn_public_reader), and nothing that was derived from the original. It
+ * cannot open a path. Of the spec it reads the method as asked, promises, budget, how suppressed rows and missing cells
+ * are shown, and names, roles, weights and hierarchies of released columns; never inputs, seed, paths or columns that are
+ * left out.
  *
  * One kn_public is made per release by the function of its shape and rendered twice: as a certificate here, as a page by
  * src/report. Both come out byte for byte equal for equal releases and requests.
@@ -62,19 +63,22 @@ typedef struct kn_public {
     kn_arena              arena;
 } kn_public;
 
-/* How a released table was written. */
-typedef struct kn_public_csv {
-    const char *path;      /* of the release, or of its temporary file */
-    char        delimiter;
-    const char *missing;   /* the text of a missing cell               */
-} kn_public_csv;
+/* Reads what may be read: the caller opens the files. */
+typedef struct kn_public_reader {
+    void *state;
+    /* The released table; NULL for other shapes. The options say which columns, their types and what is missing. */
+    kn_status (*table)(kn_table **out, void *state, const kn_csv_options *options, kn_error *err);
+    /* The hierarchy file that the request names for a column. */
+    kn_status (*hierarchy)(kn_hierarchy **out, void *state, const kn_attribute *attribute, kn_error *err);
+} kn_public_reader;
 
-/* Each reads the release and makes its facts. `spec` is borrowed for the life of the answer. */
-KN_CHECK kn_status kn_public_of_table(kn_public **out, kn_context *ctx, const kn_spec *spec, const kn_public_csv *csv,
-                                      kn_error *err);
+/* Each makes the facts of a release. `spec` is borrowed for the life of the answer. */
+KN_CHECK kn_status kn_public_of_table(kn_public **out, kn_context *ctx, const kn_spec *spec,
+                                      const kn_public_reader *reader, const char *missing, kn_error *err);
 /* `release` was read back from what was written; `persons` is the name of its table of persons, which is then chosen. */
-KN_CHECK kn_status kn_public_of_database(kn_public **out, kn_context *ctx, const kn_spec *spec, kn_database *release,
-                                         const char *persons, kn_error *err);
+KN_CHECK kn_status kn_public_of_database(kn_public **out, kn_context *ctx, const kn_spec *spec,
+                                         const kn_public_reader *reader, kn_database *release, const char *persons,
+                                         kn_error *err);
 KN_CHECK kn_status kn_public_of_records(kn_public **out, kn_context *ctx, const kn_spec *spec, const kn_records *release,
                                         kn_error *err);
 void               kn_public_free(kn_public *facts); /* NULL is fine */
@@ -94,7 +98,7 @@ KN_CHECK kn_status kn_public_certificate(kn_buffer *to, const kn_public *facts, 
 
 KN_CHECK kn_status kn_public_create(kn_public **out, kn_context *ctx, kn_shape shape, const kn_spec *spec,
                                     kn_error *err);
-void *kn_public_room(kn_public *facts, size_t count, size_t size, kn_error *err); /* zeroed; NULL: KN_MEMORY was reported */
+void *kn_public_alloc(kn_public *facts, size_t count, size_t size, kn_error *err); /* zeroed; NULL: KN_MEMORY was reported */
 
 /* Sizes of classes in any order → k, classes, sizes, dm (without suppressed rows). */
 KN_CHECK kn_status kn_public_sizes(kn_public *facts, int64_t *sizes, int64_t count, kn_error *err);
@@ -104,7 +108,8 @@ void kn_public_mean_loss(kn_public *facts);
 
 struct kn_column;
 /* What the texts of a quasi-identifier show. `counts`: rows per code, missing (the last) too, suppressed rows aside. */
-KN_CHECK kn_status kn_public_labels(kn_public_column *column, kn_context *ctx, const struct kn_column *texts,
-                                    const int64_t *counts, int64_t suppressed, char decimal, kn_error *err);
+KN_CHECK kn_status kn_public_labels(kn_public_column *column, kn_context *ctx, const kn_public_reader *reader,
+                                    const struct kn_column *texts, const int64_t *counts, int64_t suppressed,
+                                    char decimal, kn_error *err);
 
 #endif

@@ -14,7 +14,6 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_hierarchy.h"
-#include "kn_hierarchy_file.h"
 #include "kn_interner.h"
 #include "kn_public.h"
 #include "kn_table.h"
@@ -32,6 +31,7 @@ typedef struct text_facts {
 
 typedef struct reader {
     kn_context              *ctx;
+    const kn_public_reader  *files;
     const kn_attribute      *attribute;
     const kn_hierarchy_spec *rule; /* NULL: none */
     char                     decimal;
@@ -47,7 +47,7 @@ typedef struct reader {
 
 static kn_status index_file(reader *r, kn_error *err)
 {
-    KN_TRY(kn_hierarchy_read_file(&r->file, r->ctx, r->rule, err));
+    KN_TRY(r->files->hierarchy(&r->file, r->files->state, r->attribute, err));
     const kn_hierarchy *h = r->file;
     r->label_levels = kn_alloc_array_zero(r->ctx, (size_t)h->label_count + 1, 4 * sizeof *r->label_levels);
     r->label_cover = kn_alloc_array_zero(r->ctx, (size_t)h->label_count + 1, sizeof *r->label_cover);
@@ -361,11 +361,12 @@ static kn_status read_column(reader *r, kn_public_column *out, const kn_column *
     return KN_OK;
 }
 
-kn_status kn_public_labels(kn_public_column *out, kn_context *ctx, const kn_column *texts, const int64_t *counts,
-                           int64_t suppressed, char decimal, kn_error *err)
+kn_status kn_public_labels(kn_public_column *out, kn_context *ctx, const kn_public_reader *files,
+                           const kn_column *texts, const int64_t *counts, int64_t suppressed, char decimal,
+                           kn_error *err)
 {
     const kn_attribute *a = out->attribute;
-    reader              r = {.ctx = ctx, .attribute = a, .decimal = decimal, .least = INFINITY, .most = -INFINITY};
+    reader r = {.ctx = ctx, .files = files, .attribute = a, .decimal = decimal, .least = INFINITY, .most = -INFINITY};
     if (a->has_hierarchy) r.rule = &a->hierarchy;
     kn_interner_init(&r.labels, ctx);
     kn_interner_init(&r.members, ctx);

@@ -224,8 +224,9 @@ kn_status kn_database_run_verify(kn_release_run *all, kn_error *err)
 kn_status kn_database_run_publish(kn_release_run *all, kn_error *err)
 {
     kn_database_run *run = kn_database_run_of(all);
-    return kn_public_of_database(&all->facts, all->ctx, all->asked, run->back, run->db->tables[run->db->entity].name,
-                                 err);
+    kn_public_reader reader = {.state = all, .hierarchy = kn_release_read_hierarchy};
+    return kn_public_of_database(&all->facts, all->ctx, all->asked, &reader, run->back,
+                                 run->db->tables[run->db->entity].name, err);
 }
 
 /* ---- Files ---- */

@@ -168,10 +168,18 @@ kn_status kn_table_run_verify(kn_release_run *all, kn_error *err)
     return st;
 }
 
+static kn_status read_release(kn_table **out, void *state, const kn_csv_options *options, kn_error *err)
+{
+    kn_release_run     *all = state;
+    const kn_table_run *run = kn_table_run_of(all);
+    kn_csv_options      csv = *options;
+    csv.delimiter = run->delimiter;
+    return kn_table_read_csv(out, all->ctx, release_path(run), &csv, err);
+}
+
 kn_status kn_table_run_publish(kn_release_run *all, kn_error *err)
 {
-    const kn_table_run *run = kn_table_run_of(all);
-    kn_public_csv       csv = {release_path(run), run->delimiter, missing_text(all->spec)};
+    kn_public_reader reader = {all, read_release, kn_release_read_hierarchy};
     if (!all->base && !all->spec->public_report) return KN_OK;
-    return kn_public_of_table(&all->facts, all->ctx, all->asked, &csv, err);
+    return kn_public_of_table(&all->facts, all->ctx, all->asked, &reader, missing_text(all->spec), err);
 }
