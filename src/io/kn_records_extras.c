@@ -3,7 +3,7 @@
  * The records that were read are written again by kn_records_write.c, siblings in the order that the original's hierarchies give
  * them, and both texts are compared token by token. So a blank at the end of a value, 01 for 1, a number in place of a text, an
  * escape that is not needed, another order of siblings or keys is found: any of them can mark a record. What is written again is
- * a function of the records alone and can hold no mark.
+ * a function of the records alone and can hold no mark, even if reader or writer are wrong (src/verify/allowed-symbols.txt).
  *
  * A file that another program saved again passes if what differs cannot distinguish records: blanks between tokens that are the
  * same wherever the same tokens meet at the same depth (at most one line end, then spaces or tabs), JSON in which every
