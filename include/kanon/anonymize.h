@@ -110,10 +110,10 @@ KN_API const kn_release_attribute *kn_release_attribute_at(const kn_release_resu
 KN_API const kn_release_node      *kn_release_solution_at(const kn_release_result *result, int64_t index);
 
 typedef struct kn_anonymize_options {
-    size_t      size; /* sizeof(kn_anonymize_options), set by the initializer */
-    bool        all_solutions;
-    bool        dry_run; /* search and measure, write nothing                 */
-    const char *version; /* of the program, for the certificate               */
+    size_t      size;    /* sizeof(kn_anonymize_options), set by the initializer */
+    bool        all_solutions; /* also list all minimal nodes: kn_method_has_nodes, else KN_USAGE */
+    bool        dry_run; /* search and measure, write nothing */
+    const char *version; /* of the program, for the certificate */
 } kn_anonymize_options;
 
 #define KN_ANONYMIZE_OPTIONS_INIT {sizeof(kn_anonymize_options), false, false, NULL}

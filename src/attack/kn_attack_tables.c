@@ -307,6 +307,8 @@ kn_status kn_attack(kn_attack_report **out, kn_context *ctx, const kn_spec *spec
         return kn_fail(err, KN_USAGE, "attack: a release and an external table are needed");
     if (strcmp(options->external, "-") == 0)
         return kn_fail(err, KN_USAGE, "the external table is read twice: it cannot come from standard input");
+    if (options->original && options->no_original)
+        return kn_fail(err, KN_USAGE, "attack: an original was given, and that there is none; choose one");
     if (options->k < 0) return kn_fail(err, KN_USAGE, "k must be at least 1");
     KN_TRY(kn_spec_check_one_table(spec, "of a database, 'kanon attack --demo' shows what attacks find", err));
     job j = {.ctx = ctx, .spec = spec, .options = options, .to = kn_alloc_zero(ctx, sizeof(report))};

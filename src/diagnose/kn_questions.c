@@ -51,12 +51,23 @@ typedef struct question {
 
 /* ---- Before the search ---- */
 
+/* Is it a search that a time limit can stop? */
+static bool limited(const kn_sets_options *o)
+{
+    return o->k > 0 && o->suppress_mode != KN_SUPPRESS_ASKED && o->algorithm == KN_SETS_FAST;
+}
+
 static kn_status check_options(const kn_sets_options *o, kn_error *err)
 {
     if (o->over_count < 1) return kn_fail(err, KN_USAGE, "the list of attributes to search is empty");
     if (o->k < 0) return kn_fail(err, KN_USAGE, "k must be at least 1");
     if (o->max_size < 0) return kn_fail(err, KN_USAGE, "the largest set size must be at least 1");
     if (!(o->time_limit >= 0)) return kn_fail(err, KN_USAGE, "the time limit must not be negative");
+    if (o->time_limit > 0 && !limited(o))
+        return kn_fail(err, KN_USAGE,
+                       "a time limit stops only the fast search for sets with a given k; give k, or no time limit");
+    if (o->suppress_mode != KN_SUPPRESS_GIVEN && o->suppress.numerator > 0)
+        return kn_fail(err, KN_USAGE, "a suppression budget was given, but no rows may be removed");
     return KN_OK;
 }
 

@@ -72,6 +72,8 @@ static kn_status check_options(const kn_risk_options *o, kn_error *err)
     if (bad_fraction(o->threshold)) return kn_fail(err, KN_USAGE, "the risk threshold must lie between 0 and 1");
     if (o->sampled && (bad_fraction(o->sampling) || o->sampling.numerator == 0))
         return kn_fail(err, KN_USAGE, "the sampling fraction must be greater than 0 and at most 1");
+    if (!o->sampled && o->sampling.numerator > 0)
+        return kn_fail(err, KN_USAGE, "a sampling fraction was given for a table that is no sample");
     if (o->entity && (o->population || o->sampled || o->weight))
         return kn_fail(err, KN_USAGE, "an entity column cannot be combined with %s: those count rows as persons",
                        o->population ? "a population"

@@ -317,6 +317,9 @@ kn_status kn_database_read(kn_database **out, kn_context *ctx, const char *input
         for (int j = 0; j < i; j++)
             if (strcmp(options->tables[i].name, options->tables[j].name) == 0)
                 return kn_fail(err, KN_USAGE, "table \"%s\" is listed twice", options->tables[i].name);
+    kn_database_kind kind = kn_database_kind_of(input);
+    if (options->schema && (kind == KN_DATABASE_SQLITE || kind == KN_DATABASE_FOLDER))
+        return kn_fail(err, KN_USAGE, "%s: only a PostgreSQL server has schemas; leave the schema out", input);
     kn_cells *cells = NULL;
     KN_TRY(kn_cells_open(&cells, ctx, input, options->snapshot, err));
     kn_status status = kn_database_read_cells(out, cells, options, err);

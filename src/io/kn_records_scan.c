@@ -188,6 +188,10 @@ kn_status kn_records_scan(kn_context *ctx, const char *path, const kn_records_op
     *c.layout =
         (kn_records_layout){.form = options->form == KN_RECORDS_AUTO ? kn_records_form_of(path) : options->form};
     if (c.layout->form == KN_RECORDS_DATABASE) return read_form(&c, err);
+    if (options->delimiter && c.layout->form != KN_RECORDS_BASKETS)
+        return kn_fail(err, KN_USAGE, "%s: only baskets have a delimiter; leave it out", path);
+    if (options->record && c.layout->form == KN_RECORDS_BASKETS)
+        return kn_fail(err, KN_USAGE, "%s: each line of baskets is a record; leave the name of a record out", path);
     KN_TRY(kn_source_open(&c.source, ctx, path, err));
     c.file = kn_source_name(c.source);
     kn_interner_init(&c.names, ctx);

@@ -7,6 +7,7 @@
  * Memory: the data and the search; then data and release; then what the verifier holds.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <kanon/catalogue.h>
 #include <math.h>
 #include <stdalign.h>
 #include <stdarg.h>
@@ -276,6 +277,10 @@ static kn_status check(const kn_release_shape *shape, const kn_spec *spec, const
     KN_TRY(shape->check(spec, err));
     if (!spec->output && !options->dry_run) return kn_fail(err, KN_USAGE, "no output was given");
     if (spec->input_count < 1) return kn_fail(err, KN_USAGE, "no input was given");
+    if (options->all_solutions && (spec->method_auto || !kn_method_has_nodes(spec->method)))
+        return kn_fail(err, KN_USAGE,
+                       "all solutions: only methods with one level for a whole column have nodes to list; take method "
+                       "optimal, or do not ask for them");
     return options->dry_run ? kn_target_name_check(spec, err) : KN_OK; /* else when it is opened */
 }
 

@@ -5,6 +5,9 @@
 
 #include <kanon/context.h>
 
+/* KN_USAGE where a map is given both ways. */
+KN_CHECK kn_status kn_vrowmap_once(const int64_t *given, const char *path, kn_error *err);
+
 /* A copy of `given` (count numbers, from 0), or, where that is NULL, what the file says: the line "kanon-rowmap 1", then
  * numbers from 1, one per line. `*map` is freed by the caller, also on failure; nothing is known of it but that numbers from
  * a file are not negative. `what` names what is numbered in messages: "row". KN_INPUT with the line that is wrong. */

@@ -21,6 +21,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_options.h"
+#include "kn_verify_rowmap.h"
 
 /* ---- The report ---- */
 
@@ -173,6 +174,7 @@ kn_status kn_verify_database(kn_database_verify_report **out, kn_context *ctx, c
     KN_SERVE(ctx, err);
     KN_OPTIONS(kn_database_verify_options, KN_DATABASE_VERIFY_OPTIONS_INIT, options, "verification options", err);
     KN_TRY(check_asked(spec, err));
+    KN_TRY(kn_vrowmap_once(options->map, options->map_path, err));
     const char *from = options->original ? options->original : spec->input_count == 1 ? spec->inputs[0] : NULL;
     const char *to = options->release ? options->release : spec->output;
     if (!from) return kn_fail(err, KN_USAGE, "no original was given");

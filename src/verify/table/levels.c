@@ -76,13 +76,15 @@ static kn_status level_range(void *arg, int64_t begin, int64_t end, int worker, 
     (void)worker;
     kn_verifier             *v = arg;
     const kn_verify_options *o = v->options;
-    for (int64_t i = begin; i < end; i++)
-        KN_TRY(find_level(v, &v->quasi[i], o->levels && i < o->level_count ? o->levels[i] : -1, err));
+    for (int64_t i = begin; i < end; i++) KN_TRY(find_level(v, &v->quasi[i], o->levels ? o->levels[i] : -1, err));
     return KN_OK;
 }
 
 kn_status kn_verify_levels(kn_verifier *v, kn_error *err)
 {
+    if (v->options->levels && v->options->level_count != v->quasi_count)
+        return kn_fail(err, KN_USAGE, "%d levels were given for %d quasi-identifiers", v->options->level_count,
+                       v->quasi_count);
     KN_TRY(kn_parallel_for(v->ctx, v->quasi_count, 1, level_range, v, err));
     for (int i = 0; i < v->quasi_count; i++)
         if (v->quasi[i].unclaimed)

@@ -27,6 +27,7 @@
 #include "kn_options.h"
 #include "kn_parallel.h"
 #include "kn_verify_internal.h"
+#include "kn_verify_rowmap.h"
 
 /* ---- The report ---- */
 
@@ -423,6 +424,7 @@ kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec
     KN_SERVE(ctx, err);
     KN_OPTIONS(kn_verify_options, KN_VERIFY_OPTIONS_INIT, options, "verification options", err);
     KN_TRY(kn_spec_check_one_table(spec, NULL, err));
+    KN_TRY(kn_vrowmap_once(options->map, options->map_path, err));
     kn_verifier v = {.ctx = ctx, .spec = spec, .options = options, .arena = {.ctx = ctx}};
     kn_status   st = kn_verify_in_time(ctx, v.options->time_limit, check(&v, err), err);
     verifier_free(&v);
