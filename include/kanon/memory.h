@@ -1,10 +1,10 @@
-/* kanon/memory.h: inputs and outputs that are in memory instead of files.
+/* kanon/memory.h: inputs and outputs in memory instead of files.
  *
- * A context may hold bytes and tables under names of its own, "memory:NAME". Once it does, every function of the library that
- * takes the name of a file takes such a name: inputs, hierarchies, populations and queries of a spec, a folder of tables
- * ("memory:NAME/" for "memory:NAME/patients.csv" and its like), a file of records, a release, its row map, a report. What a
- * release writes beside itself gets its name in memory too: "memory:out.certificate.json", ... All of it appears at once, after
- * it was verified; nothing is written to a disk.
+ * A context may hold bytes and tables under names of its own, "memory:NAME". Once it does, every function of the
+ * library that takes the name of a file takes such a name: inputs, hierarchies, populations and queries of a spec, a
+ * folder of tables ("memory:NAME/" for "memory:NAME/patients.csv" and its like), a file of records, a release, its
+ * row map, a report. What a release writes beside itself gets its name in memory too: "memory:out.certificate.json",
+ * ... All of it appears at once, after it was verified; nothing is written to disk.
  *
  *     kn_memory_put_arrow(ctx, "memory:patients", &stream, err);
  *     kn_spec_set_texts(spec, "input", (const char *const[]){"memory:patients"}, 1, "input", err);
@@ -12,9 +12,10 @@
  *     ... kn_anonymize(&result, ctx, spec, NULL, err) ...
  *     kn_memory_get_arrow(&stream, ctx, "memory:out", NULL, err);
  *
- * What is held counts against the context's memory limit, Arrow batches excepted: they stay the producer's. Names are the
- * context's own: another context does not see them, and they end with it, or with the call that is under way then. They are for
- * one thread at a time, and must not be removed or cleared while a call of another thread is under way.
+ * What is held counts against the context's memory limit, except Arrow batches, which remain the producer's. Names
+ * belong to a context: other contexts do not see them, and they end with it, or with the call that is running then.
+ * Only one thread at a time may use them, and they must not be removed or cleared while another thread's call is
+ * running.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_MEMORY_H
@@ -26,38 +27,38 @@
 extern "C" {
 #endif
 
-/* From now on "memory:NAME" names what is in memory, also as an output. Whatever puts something there does it by itself; a
- * context that was never asked knows no such names, and takes them for names of files. */
+/* From now on "memory:NAME" names something in memory, also as an output. The functions that put something there call
+ * it themselves; a context for which it was never called treats such names as names of files. */
 KN_API KN_CHECK kn_status kn_memory_enable(kn_context *ctx, kn_error *err);
 
-/* Copies bytes there: a CSV file, a hierarchy, records, a release file, compressed or not. What had that name before ends.
- * KN_USAGE: not "memory:" and a name. */
+/* Copies bytes there: a CSV file, a hierarchy, records, a release file, compressed or not. Replaces what had that
+ * name before. KN_USAGE: not "memory:" and a name. */
 KN_API KN_CHECK kn_status kn_memory_put(kn_context *ctx, const char *name, const void *bytes, size_t size, kn_error *err);
 
-/* Keeps the batches of a stream, without copying them, as a table that every function can read which reads CSV files. It is
- * read as the CSV file with the same cells would be (docs/arrow.md). `stream` is consumed as by kn_table_import_arrow; the batches
- * are released when the name ends, and must not change meanwhile. */
+/* Keeps the batches of a stream, without copying them, as a table that every function that reads CSV files can read.
+ * It is read as the CSV file with the same cells would be (docs/arrow.md). `stream` is consumed as by
+ * kn_table_import_arrow; the batches are released when the name is removed, and must not change until then. */
 KN_API KN_CHECK kn_status kn_memory_put_arrow(kn_context *ctx, const char *name, struct ArrowArrayStream *stream,
                                               kn_error *err);
 
-/* The same of a table, whose columns are copied: it may be freed. */
+/* The same for a table, whose columns are copied: it may be freed. */
 KN_API KN_CHECK kn_status kn_memory_put_table(kn_context *ctx, const char *name, const kn_table *table, kn_error *err);
 
-/* The bytes of a name, which stay until it ends or is given to something else. KN_INPUT: there is none; or it holds batches. */
+/* The bytes of a name, valid until it is removed or replaced. KN_INPUT: there is no such name, or it holds batches. */
 KN_API KN_CHECK kn_status kn_memory_get(const void **bytes, size_t *size, kn_context *ctx, const char *name, kn_error *err);
 
-/* A table: a released one, or any CSV file in memory, as a stream; whoever ends up with it calls its release. */
+/* A table: a released one, or any CSV file in memory, as a stream; its last owner calls its release. */
 KN_API KN_CHECK kn_status kn_memory_get_arrow(struct ArrowArrayStream *out, kn_context *ctx, const char *name,
                                               const kn_arrow_export_options *options, kn_error *err);
 
-/* Names in the order of their bytes: the first behind `after` (NULL: the first of all) that begins with `prefix`; NULL: there
- * is none. It stays as long as what it names. */
+/* Names in byte order: the first after `after` (NULL: the first of all) that begins with `prefix`; NULL: there is
+ * none. Valid as long as what it names. */
 KN_API const char *kn_memory_next(kn_context *ctx, const char *prefix, const char *after);
 
-/* Ends a name and what it holds; one that is not there is fine. */
+/* Removes a name and what it holds, if it exists. */
 KN_API void kn_memory_remove(kn_context *ctx, const char *name);
 
-/* Ends all names; the context is then as one that never had any. kn_context_free does it by itself. */
+/* Removes all names; the context is then as if it never had any. kn_context_free does this too. */
 KN_API void kn_memory_clear(kn_context *ctx);
 
 #ifdef __cplusplus

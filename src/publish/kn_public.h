@@ -23,18 +23,18 @@
 /* A released column. */
 typedef struct kn_public_column {
     const char         *name;
-    const kn_attribute *attribute; /* NULL: not declared (a key that was drawn anew, a column that an anatomy adds)   */
+    const kn_attribute *attribute; /* NULL: not declared (a new key, a column that an anatomy adds)                   */
     bool                pseudonym;
     int64_t             cells;  /* of a quasi-identifier: shown and suppressed                                        */
-    int64_t             labels; /* different texts, missing cells and suppressed rows aside                           */
-    int64_t             stars;  /* rows that show "*", suppressed rows aside                                          */
+    int64_t             labels; /* different texts, without missing cells and suppressed rows                         */
+    int64_t             stars;  /* rows that show "*", without suppressed rows                                        */
     int                 level;  /* the lowest that its labels admit; -1: none                                         */
     double              lm;     /* NAN: the release does not say                                                      */
 } kn_public_column;
 
 typedef struct kn_public_part {
     const char       *name; /* of the table */
-    bool              list; /* of an anatomy: groups, a sensitive column's values, and how often each is there */
+    bool              list; /* of an anatomy: groups, a sensitive column's values, and how often each occurs   */
     int64_t           rows;
     int               column_count;
     kn_public_column *columns;
@@ -83,7 +83,7 @@ KN_CHECK kn_status kn_public_of_records(kn_public **out, kn_context *ctx, const 
                                         kn_error *err);
 void               kn_public_free(kn_public *facts); /* NULL is fine */
 
-/* What the certificate says beside the facts. */
+/* What the certificate holds besides the facts. */
 typedef struct kn_public_seal {
     const char        *version; /* of the program; NULL: left out                                     */
     int                file_count; /* 0: a schema on a server; 1: one file; more: a folder's files        */
@@ -107,7 +107,8 @@ KN_CHECK kn_status kn_public_sizes(kn_public *facts, int64_t *sizes, int64_t cou
 void kn_public_mean_loss(kn_public *facts);
 
 struct kn_column;
-/* What the texts of a quasi-identifier show. `counts`: rows per code, missing (the last) too, suppressed rows aside. */
+/* What the texts of a quasi-identifier show. `counts`: rows per code, missing (the last) too, without suppressed
+ * rows. */
 KN_CHECK kn_status kn_public_labels(kn_public_column *column, kn_context *ctx, const kn_public_reader *reader,
                                     const struct kn_column *texts, const int64_t *counts, int64_t suppressed,
                                     char decimal, kn_error *err);

@@ -1,10 +1,10 @@
-/* kn_public_database.c: the facts of a released database (kn_public.h): its tables and columns, and how many persons look
- * alike in all their rows.
+/* kn_public_database.c: the facts of a released database (kn_public.h): its tables and columns, and how many persons
+ * look alike in all their rows.
  *
- * Each row gets a number for what it and the rows below it show, equal numbers for equal sights: tables are gone through
- * from the outermost inwards, and a row's sight is its quasi-identifiers with the sorted numbers of the rows that belong
- * to it. Persons of equal number are a class. Cost: linear in the rows, but for sorting the rows of each row. An anatomy
- * shows its quasi-identifiers as they are: it has no such classes.
+ * Each row gets a number for what it and the rows below it show (its sight), equal numbers for equal sights: tables
+ * are visited from the outermost inwards, and a row's sight is its quasi-identifiers with the sorted numbers of the
+ * rows that belong to it. Persons with equal numbers are a class. Cost: linear in the rows, except for sorting the
+ * rows that belong to each row. An anatomy shows its quasi-identifiers unchanged: it has no such classes.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
@@ -28,8 +28,8 @@ static const kn_attribute *attribute_of(const kn_spec *spec, const char *table, 
     return NULL;
 }
 
-/* A table that an anatomy adds, the list of a sensitive column: which one's? Its name begins with that of the column's
- * table (kn_anatomy_schema.c), and its second column is the sensitive one. */
+/* The sensitive column of a list that an anatomy adds: the list's name begins with that of the column's table
+ * (anatomy_schema.c), and its second column is the sensitive one. */
 static const kn_attribute *listed(const kn_spec *spec, const kn_database_table *t)
 {
     const kn_attribute *found = NULL;
@@ -63,7 +63,7 @@ static kn_status measure_column(kn_public *p, const kn_public_reader *reader, co
     for (int64_t r = 0; r < rows; r++) counts[kn_column_code(column, r)]++;
     kn_status st = kn_public_labels(out, p->ctx, reader, column, counts, 0, p->spec->csv.decimal, err);
     kn_free(counts);
-    out->level = -1; /* rows are raised one by one */
+    out->level = -1; /* rows are generalized one by one */
     return st;
 }
 

@@ -1,9 +1,9 @@
-/* kn_public_table.c: the facts of a released table (kn_public.h): read from its file as anybody would read it.
+/* kn_public_table.c: the facts of a released table (kn_public.h): read from its file as anybody could read it.
  *
- * Every column is read as text; a suppressed row is one that shows "*" throughout (with suppressed: keep-sensitive, in
- * every quasi-identifier). Other rows with equal quasi-identifiers are a class. Where a promise depends on the order of
- * sensitive values or on their hierarchy they are read a second time, with a type. Cost: one or two readings of the file,
- * and one grouping for each promise about a sensitive column.
+ * Every column is read as text; a suppressed row is one that shows "*" throughout (with suppressed: keep-sensitive,
+ * in every quasi-identifier). Other rows with equal quasi-identifiers are a class. Where a promise depends on the
+ * order of sensitive values or on their hierarchy they are read a second time, with a type. Cost: one or two readings
+ * of the file, and one grouping for each promise about a sensitive column.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
@@ -39,7 +39,7 @@ static bool released(const kn_attribute *a)
 
 /* ---- Reading ---- */
 
-/* Declared columns, as text or (typed) those that promises speak of with the type the user gave. */
+/* Declared columns as text, or (typed) sensitive ones with the type the user gave. */
 static kn_status read_columns(kn_table **out, const reading *r, bool typed, kn_error *err)
 {
     const kn_spec  *spec = r->spec;
@@ -239,7 +239,7 @@ static kn_status judge_model(reading *r, const kn_table *typed, const kn_model *
     uint32_t  shown = r->stars[place];
     kn_column text = r->table->columns[place];
     kn_status st = read_hierarchy(r, &j, model, typed, err);
-    if (typed) { /* the kernel groups one table: the typed column takes the place of its text for as long */
+    if (typed) { /* rows of one table are grouped: the typed column replaces its text meanwhile           */
         r->table->columns[place] = typed->columns[kn_table_find(typed, model->attribute)];
         shown = r->table->columns[place].dict.count;
     }
@@ -254,7 +254,7 @@ static kn_status judge_model(reading *r, const kn_table *typed, const kn_model *
     return st;
 }
 
-/* Over a hierarchy that was built over the original's values the release alone says nothing. */
+/* A hierarchy built over the original's values cannot be derived from the release alone. */
 static bool can_judge(const kn_spec *spec, const kn_model *model)
 {
     if (!model->attribute) return false;
@@ -263,7 +263,7 @@ static bool can_judge(const kn_spec *spec, const kn_model *model)
     return a->has_hierarchy && (a->hierarchy.kind == KN_HIERARCHY_FILE || a->hierarchy.kind == KN_HIERARCHY_TAXONOMY);
 }
 
-/* Smallest class with whatever must hold like one: keep-sensitive makes the suppressed rows a class. */
+/* The smallest class, including the suppressed rows where keep-sensitive makes them a class. */
 static int64_t smallest_judged(const reading *r)
 {
     bool kept = r->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE && r->suppressed > 0;
@@ -318,7 +318,7 @@ static kn_status measure(reading *r, kn_error *err)
     if (p->classes > 0)
         p->c_avg = (double)(r->table->rows - r->suppressed) / (double)p->classes / (double)(k > 0 ? k : 1);
     p->linked = r->spec->entity || pseudonyms_repeat(r);
-    if (p->linked) { /* how many persons look alike, classes of rows do not say */
+    if (p->linked) { /* classes of rows do not show how many persons look alike */
         p->k = -1;
         p->c_avg = NAN;
         return KN_OK;
