@@ -1,8 +1,8 @@
 /* release.c: the driver of every release: the stages in their order, whatever the shape (kn_shape.h).
  *
- * The output is opened before anything is read. Everything is written under temporary names, read back and verified; each
- * figure of the verifier is held against what the plan claims, and any difference ends the run, with the temporary files
- * removed. A difference where an input is no longer the file that was read is the input's fault, and is reported so.
+ * The output is opened before anything is read. Everything is written under temporary names, read back and verified;
+ * each figure of the verifier is compared with the plan's claim, and any difference ends the run, with the temporary
+ * files removed. If an input has changed since it was read, the difference is reported as that.
  *
  * Memory: the data and the search; then data and release; then what the verifier holds.
  * SPDX-License-Identifier: Apache-2.0
@@ -32,7 +32,7 @@
 
 typedef struct owned_result {
     kn_arena arena;
-    alignas(max_align_t) char result[]; /* what the caller holds */
+    alignas(max_align_t) char result[]; /* the caller's pointer  */
 } owned_result;
 
 void kn_release_free(kn_release_head *head)
@@ -135,7 +135,7 @@ kn_status kn_release_originals(kn_release_run *run, const char *const *names, co
     return KN_OK;
 }
 
-/* One that is no longer what was read; NULL: none. */
+/* One that has changed since it was read; NULL: none. */
 static const char *changed_original(const kn_originals *o)
 {
     for (int i = 0; i < o->count; i++)
@@ -189,7 +189,8 @@ kn_status kn_release_compare_models(kn_release_run *run, const kn_verified_model
     for (int i = 0; i < count; i++) {
         kn_claim claim = {kn_model_name(models[i].model.kind), models[i].reached, found[i].reached};
         if (derived && isnan(claim.claimed)) claim.claimed = models[i].reached = claim.found;
-        if (isnan(claim.found) && !isnan(claim.claimed)) claim.found = INFINITY; /* open here is a difference */
+        if (isnan(claim.found) && !isnan(claim.claimed))
+            claim.found = INFINITY; /* an open finding counts as a difference */
         KN_TRY(kn_release_compare(&claim, 1, err));
     }
     return KN_OK;
@@ -212,7 +213,7 @@ static kn_status judge(kn_release_run *run, kn_advice_candidate *out, kn_arena *
     return run->shape->judge(run, out, err);
 }
 
-/* One candidate: a run of its own that borrows what was read and owns what it searches with, its result and its memory. */
+/* One candidate: a separate run that borrows the data and owns its search, result and memory. */
 static kn_status attempt(void *arg, const kn_spec *spec, kn_advice_candidate *out, kn_arena *arena, kn_error *err)
 {
     const kn_release_run   *parent = arg;
@@ -281,7 +282,7 @@ static kn_status check(const kn_release_shape *shape, const kn_spec *spec, const
         return kn_fail(err, KN_USAGE,
                        "all solutions: only methods with one level for a whole column have nodes to list; take method "
                        "optimal, or do not ask for them");
-    return options->dry_run ? kn_target_name_check(spec, err) : KN_OK; /* else when it is opened */
+    return options->dry_run ? kn_target_name_check(spec, err) : KN_OK; /* else checked when it is opened */
 }
 
 static kn_status open_and_read(kn_release_run *run, kn_error *err)
@@ -414,7 +415,7 @@ kn_status kn_release_advise(kn_advice *out, kn_arena *arena, const kn_release_sh
     kn_release_run      *run = NULL;
     options.dry_run = true;
     kn_status st = begin(&run, shape, ctx, spec, &options, err);
-    if (run) run->arena = arena; /* what is noted and dropped goes into the answer */
+    if (run) run->arena = arena; /* notes and dropped names go into the answer     */
     if (st == KN_OK) st = open_and_read(run, err);
     if (st == KN_OK) st = try_methods(run, out, arena, err);
     kn_release_head *head = run ? run->head : NULL;

@@ -1,7 +1,7 @@
-/* database/write.c: from a plan to a database: rows, new keys, read back; and what the verifier says of it (kn_shape.h).
+/* database/write.c: from a plan to a database: rows, new keys, reading back; and the verifier's answer (kn_shape.h).
  *
- * The target is written whole but not yet visible: a SQLite file or a folder under a temporary name, a schema inside one
- * transaction. It is read back from there, and what was read is verified against the original.
+ * The target is written completely but not yet visible: a SQLite file or a folder under a temporary name, a schema
+ * inside one transaction. It is read back from there, and what was read is verified against the original.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
@@ -148,7 +148,7 @@ static kn_status make_map(kn_database_run *run, kn_error *err)
     for (int64_t r = 0; ok && r < table->rows; r++) {
         uint32_t code = kn_column_code(key, r);
         uint32_t number = code < key->dict.count ? key_number(kn_dictionary_text(&key->dict, code)) : 0;
-        /* A key that is none is the verifier's to find: the map names nobody for it. */
+        /* An invalid key is left to the verifier: the map has no person for it. */
         run->map[r] = number > 0 && number <= rows ? (int64_t)original_of(run, entity, row_of_key[number]) : -1;
     }
     kn_free(row_of_key);

@@ -1,9 +1,10 @@
-/* table/dependencies.c: the dependencies that a release file declares: read, held against the original, kept.
+/* table/dependencies.c: the dependencies that a release file declares: read, checked on the original, kept.
  *
- * A dependency must hold in the original, or the run ends with how many rows violate it (unless broken ones are allowed).
- * K-MSD-AG keeps those among quasi-identifiers. Full-domain methods keep them by raising the right sides' levels, one
- * level of one attribute at a time, until they hold: at the top they do. What any other method breaks is refused, or reported
- * where it is allowed. What a reader sees decides: equal texts are equal values, suppressed rows show nothing.
+ * A dependency must hold in the original, or the run ends with the number of rows that violate it (unless broken ones
+ * are allowed). K-MSD-AG keeps those among quasi-identifiers. Full-domain methods keep them by raising the right
+ * sides' levels, one level of one attribute at a time, until they hold: at the top they do. A dependency that any
+ * other method breaks is refused, or reported if that is allowed. Only what a reader sees counts: equal texts are
+ * equal values, suppressed rows show nothing.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
@@ -157,7 +158,7 @@ static kn_status open_view(view *v, kn_table_run *run, kn_error *err)
     return st;
 }
 
-/* The first dependency that the plan breaks, or -1; `groups` that violate it. */
+/* The first dependency that the plan breaks, or -1; `groups`: how many violate it. */
 static kn_status first_broken(kn_table_run *run, int *out, int64_t *groups, kn_error *err)
 {
     view      v;

@@ -1,9 +1,9 @@
-/* table/link.c: does the release show which rows are one person's? And what whole persons reach.
+/* table/link.c: does the release show which rows belong to one person? And what whole persons reach.
  *
- * Rows are linked by a pseudonym whose identifier is on several rows: by its very purpose. With an `entity` they are also
- * linked by a column that is published as it is and the same in all rows of each person, but not in all rows: it need not
- * name anybody, since whoever knows two rows of a person finds the values that both classes have. Then a person is what must
- * look alike, with all rows (kn_linked.h, docs/release.md).
+ * Rows are linked by a pseudonym whose identifier is on several rows: that is its purpose. With an `entity` they are
+ * also linked by a column that is published unchanged and equal in all rows of each person, but not in the whole
+ * table: it need not name anybody, since whoever knows two rows of a person finds the values that both classes have.
+ * Then persons must look alike with all their rows (kn_linked.h, docs/release.md).
  *
  * Cost: one pass per column that is copied.
  * SPDX-License-Identifier: Apache-2.0
@@ -57,7 +57,7 @@ static kn_status count_groups(const kn_table_run *run, const int *columns, int c
     return KN_OK;
 }
 
-/* A pseudonym of another column than the entity's must stand for the same persons. */
+/* A pseudonym of a column other than the entity's must stand for the same persons. */
 static kn_status check_persons(const kn_table_run *run, int column, kn_error *err)
 {
     int     both[2] = {run->entity, column};
@@ -90,7 +90,7 @@ static bool is_of_person(const kn_table_run *run, const kn_column *column, uint3
     return true;
 }
 
-/* A column of the person that is published as it is and tells persons apart, where somebody has several rows. */
+/* A column of the person that is published unchanged and distinguishes persons, if somebody has several rows. */
 static kn_status columns_link(kn_table_run *run, bool *out, kn_error *err)
 {
     const kn_spec *spec = run->all.spec;

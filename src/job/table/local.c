@@ -1,5 +1,5 @@
 /* table/local.c: the methods that decide row by row: partitioning and K-MSD. Their plans have no levels, their
- * counters other names; all else is as in search.c.
+ * counters have other names; all else is as in search.c.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -80,7 +80,7 @@ kn_status kn_table_run_kmsd(kn_table_run *run, kn_error *err)
                                 .quasi = run->quasi,
                                 .hierarchies = (const kn_hierarchy *const *)run->hierarchies,
                                 .requirements = run->requirements,
-                                /* Rows that stay visible would have to be a class of their own. */
+                                /* Rows that stay visible would have to be a class. */
                                 .budget = run->all.spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE ? 0 : run->budget};
     kn_association  *associations = kn_release_room(&run->all, &run->all.scratch,
                                                     (size_t)run->all.spec->dependency_count, sizeof *associations, err);

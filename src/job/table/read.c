@@ -1,12 +1,12 @@
 /* table/read.c: from files to a table with roles.
  *
- * Only the columns that somebody needs are read: the declared ones without the identifiers that are dropped, and the
- * entity. Identifiers and kept columns are read as text unless the spec says otherwise: they are copied or keyed as they
- * are spelled. Undeclared columns are dropped and named, or refused.
+ * Only the columns that are needed are read: the declared ones without the identifiers that are dropped, and the
+ * entity. Identifiers and kept columns are read as text unless the spec says otherwise: they are copied or keyed as
+ * they are spelled. Undeclared columns are dropped and named, or refused.
  *
- * A kept column (or the weights) is refused without force where it would point at single rows (kn_kept.h).
+ * A kept column (or the weights) is refused without force if it would identify single rows (kn_kept.h).
  *
- * missing: drop sets rows with a missing quasi-identifier aside here; nothing further on sees them.
+ * missing: drop removes rows with a missing quasi-identifier here; later stages do not see them.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -20,7 +20,7 @@
 #include "kn_table_select.h"
 #include "kn_targets.h"
 
-/* The first input, as messages call it. */
+/* The name of the first input in messages. */
 static const char *input_name(const kn_table_run *run)
 {
     return kn_path_name(run->all.ctx, run->inputs[0]);

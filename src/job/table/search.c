@@ -1,9 +1,8 @@
 /* table/search.c: from a table to a plan: hierarchies, population, promises, objective, search.
  *
- * A quasi-identifier without a hierarchy is generalized in one step, value → *, except by partitioning, which cuts it in
- * the order of its values. Where there is a population the
- * hierarchies cover its values too; otherwise, where a weight is declared and a model asks for the population, each row
- * stands for as many people as its weight says.
+ * A quasi-identifier without a hierarchy is generalized in one step, value → *, except by partitioning, which cuts it
+ * in the order of its values. With a population the hierarchies cover its values too; without one, if a weight is
+ * declared and a model needs a population, each row stands for as many people as its weight.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
@@ -32,7 +31,7 @@ static kn_status read_population(kn_table_run *run, kn_error *err)
         const kn_attribute *a = &spec->attributes[kn_spec_find(spec, run->quasi_names[q])];
         types[q] = (kn_column_type){a->name, a->type, a->format};
     }
-    csv.delimiter = 0; /* the population may come from elsewhere: found out */
+    csv.delimiter = 0; /* the population may be written differently: detected */
     csv.types = types;
     csv.type_count = run->quasi_count;
     csv.columns = run->quasi_names;
@@ -50,7 +49,7 @@ static size_t place_length(const char *what, const char *path)
     return end ? (size_t)(end - what) : 0;
 }
 
-/* Says whose hierarchy it was; the message itself says what is wrong. The place comes first. */
+/* Adds the column to a message about its hierarchy, after the place. */
 static kn_status at_attribute(const kn_table_run *run, const kn_attribute *a, kn_status st, kn_error *err)
 {
     if (!err || (st != KN_INPUT && st != KN_USAGE)) return st;
@@ -251,7 +250,7 @@ static kn_status copy_counters(kn_table_run *run, kn_error *err)
 
 /* ---- A class that looks suppressed ---- */
 
-/* Does some column tell a suppressed row from one that is "*" in every quasi-identifier? */
+/* Does some column distinguish a suppressed row from one that is "*" in every quasi-identifier? */
 static bool telling_column(const kn_table_run *run)
 {
     bool shown = run->all.spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE;
@@ -268,7 +267,7 @@ static bool star_cell(const kn_table_run *run, uint32_t class_index, int q)
     return label.size == 1 && label.data[0] == '*';
 }
 
-/* The class that shows nothing but stars; `classes` where there is none. */
+/* The class that shows only stars; `classes`: there is none. */
 static uint32_t starred_class(const kn_table_run *run)
 {
     for (uint32_t c = 0; c < run->plan->classes; c++) {
@@ -289,9 +288,10 @@ static int partial_star(const kn_table_run *run, uint32_t class_index)
     return -1;
 }
 
-/* Where no column tells them apart, the rows of a class of stars and the suppressed rows are the same to every reader.
- * They are counted as he counts them: as suppressed if so many may be, else as a class. Where nobody may be known to be absent
- * no row can be suppressed, so they are a class, if its stars can stand for them. The bytes do not change. */
+/* If no column distinguishes them, the rows of a class of stars and the suppressed rows are the same to every reader.
+ * They are counted as a reader counts them: as suppressed if the budget allows that many, else as a class. Under
+ * delta-presence no row can be suppressed, so they are a class, if its stars can stand for them. The bytes do not
+ * change. */
 static kn_status count_stars(kn_table_run *run, kn_error *err)
 {
     kn_plan *plan = run->plan;

@@ -23,7 +23,7 @@
 
 enum { NUMBER_TEXT = 12 }; /* bytes of a number as text */
 
-/* How one sensitive column's values lie in groups. */
+/* The values of one sensitive column, by group. */
 typedef struct value_list {
     int64_t   rows;
     uint32_t *group, *code, *count;
@@ -171,7 +171,7 @@ static kn_status make_groups(kn_anatomy *a, const kn_database_plan *p, uint64_t 
 
 /* ---- Lists ---- */
 
-/* Runs of equal (group, value) in sorted records; with `list` they are written down. */
+/* Runs of equal (group, value) in sorted records; with `list` they are stored. */
 static int64_t count_runs(const kn_sort_record *records, int64_t rows, value_list *list)
 {
     int64_t runs = 0;

@@ -1,6 +1,6 @@
-/* database/anatomy_schema.c: kn_anatomy_schema.h. A database without rows that the writer can take the schema from.
+/* database/anatomy_schema.c: kn_anatomy_schema.h. A database without rows from which the writer takes the schema.
  *
- * Cost: tables × columns × columns, for names that are free.
+ * Cost: tables × columns × columns, for unused names.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_anatomy_schema.h"
@@ -46,7 +46,7 @@ static bool is_table(const kn_database *db, const char *name)
     return false;
 }
 
-/* The first of base, base_2, base_3, ... that is none of the database's. NULL: out of memory. */
+/* The first of base, base_2, base_3, ... that the database does not use. NULL: out of memory. */
 static char *free_name(kn_arena *arena, const char *base, const kn_database *db,
                        bool (*taken)(const kn_database *db, const char *name))
 {
@@ -84,7 +84,7 @@ static kn_table *empty_table(kn_context *ctx, const char *const *names, int coun
     return NULL;
 }
 
-/* A column that is written as it is. */
+/* A column that is written unchanged. */
 static bool set_column(kn_context *ctx, kn_database_column *c, const char *declared)
 {
     c->has_role = true;

@@ -85,7 +85,7 @@ static kn_status two_meanings(const kn_database_table *t, int column, uint32_t n
                    t->name, t->table->columns[column].name, what, where);
 }
 
-/* A label that is a number of the column, spelled otherwise: two spellings of one number would be released. */
+/* A label that is a number of the column in another spelling: two spellings of one number would be released. */
 static bool respells(const kn_column *c, kn_string label, char decimal)
 {
     kn_decimal a, b;
