@@ -1,4 +1,4 @@
-/* records/write.c: released records → bytes, and what the verifier says of them (kn_shape.h). */
+/* records/write.c: released records → bytes, and the verifier's answer (kn_shape.h). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_error.h"
 #include "kn_extras.h"

@@ -1,10 +1,10 @@
 /* table/levels.c: was the whole column generalized to one level, and to which?
  *
- * A label may stand on several levels for different values. Which is meant is known where all cells of a column fit one
- * level: the lowest that does is taken, or the one that the release claims, if it fits. The pairs of original and released
- * texts decide where there is a row map, otherwise the released texts alone.
+ * A label may be on several levels for different values. The level is known if all cells of a column fit one: the
+ * lowest that does, or the one that the release claims, if it fits. With a row map the pairs of original and released
+ * texts decide, otherwise the released texts alone.
  *
- * Cost: O(leaves × levels + rows) per column, columns side by side.
+ * Cost: O(leaves × levels + rows) per column, columns in parallel.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
@@ -14,7 +14,7 @@
 
 #define WHAT "verifying"
 
-/* The levels at which all texts of the column stand, where no map says more. */
+/* The levels that all texts of the column fit, without a map. */
 static kn_status levels_of_texts(const kn_verifier *v, const kn_vquasi *q, const int64_t *text_rows, uint64_t levels[4],
                                  kn_error *err)
 {
