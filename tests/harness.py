@@ -14,6 +14,7 @@ import sys
 
 # make test-full: everything, where the usual run takes a sample (docs/testing.md).
 FULL = os.environ.get("KANON_TEST_FULL", "0") not in ("", "0")
+SLOW = not FULL and bool(os.environ.get("KANON_SLOW"))  # under sanitizers
 # Seconds that one command may take: a busy machine is no failure, only what never ends is.
 PATIENCE = 3600
 # Formats that the build was left without (tests/meson.build).
@@ -101,6 +102,11 @@ def some(*ways):
     global _turn
     _turn += 1
     return ways if FULL else (ways[_turn % len(ways)],)
+
+
+def slow(*ways):
+    """All ways; one of them, the next one with each call, where the program is slow."""
+    return some(*ways) if SLOW else ways
 
 
 def seed():

@@ -407,7 +407,7 @@ KN_CHECK kn_status kn_verify_rows(kn_verifier *v, kn_error *err);    /* columns,
 KN_CHECK kn_status kn_verify_map(kn_verifier *v, kn_error *err);     /* with a row map                    (table/map.c)   */
 KN_CHECK kn_status kn_verify_match(kn_verifier *v, kn_error *err);   /* without one                       (table/match.c) */
 KN_CHECK kn_status kn_verify_levels(kn_verifier *v, kn_error *err);  /* one level per column?             (table/levels.c) */
-KN_CHECK kn_status kn_verify_models(kn_verifier *v, kn_error *err);  /* every promise                     (table/models.c) */
+KN_CHECK kn_status kn_verify_models(kn_verifier *v, bool *counted, kn_error *err); /* every promise (table/models.c); not counted: persons are not known */
 KN_CHECK kn_status kn_verify_metrics(kn_verifier *v, kn_error *err); /* what was lost                     (table/metrics.c) */
 KN_CHECK kn_status kn_verify_dependencies(kn_verifier *v, kn_error *err); /* those declared          (table/dependencies.c) */
 

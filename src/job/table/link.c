@@ -1,8 +1,8 @@
 /* table/link.c: does the release show which rows belong to one person? And what whole persons reach.
  *
  * Rows are linked by a pseudonym whose identifier is on several rows: that is its purpose. With an `entity` they are
- * also linked by a column that is published unchanged and equal in all rows of each person, but not in the whole
- * table: it need not name anybody, since whoever knows two rows of a person finds the values that both classes have.
+ * also linked by a column that is published unchanged and equal in all rows of far more persons than by chance: it need
+ * not name anybody, since whoever knows two rows of a person finds the values that both classes have.
  * Then persons must look alike with all their rows (kn_linked.h, docs/release.md).
  *
  * Cost: one pass per column that is copied.
@@ -77,17 +77,42 @@ static kn_status check_persons(const kn_table_run *run, int column, kn_error *er
 
 /* ---- Columns of the person ---- */
 
-/* The same in all rows of each person? `first`: one entry per code of the entity. */
-static bool is_of_person(const kn_table_run *run, const kn_column *column, uint32_t *first)
+/* What is known of a person so far. */
+typedef struct seen {
+    uint32_t value; /* of the first row            */
+    uint8_t  rows;  /* 0, 1, or 2: two or more     */
+    bool     other; /* another row has other values */
+} seen;
+
+static uint64_t pairs_of(uint64_t n)
+{
+    return n < 2 ? 0 : n % 2 ? (n - 1) / 2 * n : n / 2 * (n - 1);
+}
+
+/* The same in all rows of a person for more persons than half-way between chance and everybody. Of those who have several rows,
+ * a share s has one value only; two rows of the table agree with the chance c: s >= (1 + c) / 2, and c < 1. So one odd row
+ * decides nothing. */
+static bool is_of_person(const kn_table_run *run, const kn_column *column, seen *persons, uint64_t *counts)
 {
     const kn_column *entity = &run->table->columns[run->entity];
-    memset(first, 0xff, ((size_t)entity->dict.count + 1) * sizeof *first);
+    uint64_t         agree = 0, all = pairs_of((uint64_t)run->table->rows);
+    int64_t          several = 0, alike = 0;
+    memset(persons, 0, ((size_t)entity->dict.count + 1) * sizeof *persons);
+    memset(counts, 0, ((size_t)column->dict.count + 1) * sizeof *counts);
     for (int64_t row = 0; row < run->table->rows; row++) {
-        uint32_t *value = &first[kn_column_code(entity, row)], code = kn_column_code(column, row);
-        if (*value == UINT32_MAX) *value = code;
-        if (*value != code) return false;
+        seen    *p = &persons[kn_column_code(entity, row)];
+        uint32_t code = kn_column_code(column, row);
+        counts[code]++;
+        if (p->rows == 0) p->value = code;
+        p->other = p->other || p->value != code;
+        p->rows += p->rows < 2;
     }
-    return true;
+    for (size_t i = 0; i <= entity->dict.count; i++) {
+        several += persons[i].rows > 1;
+        alike += persons[i].rows > 1 && !persons[i].other;
+    }
+    for (size_t c = 0; c <= column->dict.count; c++) agree += pairs_of(counts[c]);
+    return agree < all && (kn_u128)alike * 2 * all >= (kn_u128)several * ((kn_u128)all + agree);
 }
 
 /* A column of the person that is published unchanged and distinguishes persons, if somebody has several rows. */
@@ -96,16 +121,20 @@ static kn_status columns_link(kn_table_run *run, bool *out, kn_error *err)
     const kn_spec *spec = run->all.spec;
     size_t         persons = (size_t)run->table->columns[run->entity].dict.count + 1;
     if (!repeats(run, run->entity)) return KN_OK;
-    uint32_t *first = kn_alloc_array(run->all.ctx, persons, sizeof *first);
-    if (!first) return kn_fail_memory(err, run->all.ctx, measuring);
-    for (int i = 0; i < spec->attribute_count && !*out; i++) {
+    size_t most = 0;
+    for (int c = 0; c < run->table->column_count; c++)
+        if (run->table->columns[c].dict.count > most) most = run->table->columns[c].dict.count;
+    kn_arena  memory = {.ctx = run->all.ctx};
+    seen     *people = kn_arena_array(&memory, persons, sizeof *people);
+    uint64_t *counts = kn_arena_array(&memory, most + 1, sizeof *counts);
+    for (int i = 0; i < spec->attribute_count && !*out && !memory.failed; i++) {
         kn_role role = spec->attributes[i].role;
         if (role != KN_ROLE_KEEP && role != KN_ROLE_WEIGHT && role != KN_ROLE_SENSITIVE) continue;
         const kn_column *column = &run->table->columns[kn_table_find(run->table, spec->attributes[i].name)];
-        *out = kn_column_cardinality(column) > 1 && is_of_person(run, column, first);
+        *out = is_of_person(run, column, people, counts);
     }
-    kn_free(first);
-    return KN_OK;
+    kn_arena_free(&memory);
+    return memory.failed ? kn_fail_memory(err, run->all.ctx, measuring) : KN_OK;
 }
 
 /* ---- Linked? ---- */
@@ -133,8 +162,8 @@ kn_status kn_table_run_link(kn_table_run *run, kn_error *err)
             run->table->columns[column].name);
     return kn_release_note(
         &run->all, err,
-        "a column that is published as it is and the same in all rows of a person shows which rows may be "
-        "one person's, so k counts persons who look alike with all their rows");
+        "a column that is published as it is and the same in all rows of most persons shows which rows may "
+        "be one person's, so k counts persons who look alike with all their rows");
 }
 
 kn_status kn_table_run_check_linked(const kn_table_run *run, kn_error *err)

@@ -1,12 +1,12 @@
 /* database/assign.c: every released person is a person of the original, each another one.
  *
- * With a row map each released person is held against its original, in parallel. Without one persons are looked for, up to
- * a limit of work: a bipartite matching by shortest alternating paths whose edges are "is inside" (contain.c). Who
- * may come into question is decided by the rarest of a released person's rows: an original person must have a row of that table
- * with the same copied cells.
+ * With a row map each released person is compared with its original, in parallel. Without one persons are searched for, up
+ * to a limit of work: a bipartite matching by shortest alternating paths whose edges are "is inside" (contain.c). The
+ * candidates of a released person come from the rarest of its rows: an original person must have a row of that table with the
+ * same copied cells, below rows with the same copied cells all the way up to the person.
  *
  * Cost: with a map one question per person; without one at most persons² questions, each remembered in 2 bits where these
- * are not more than 2^31.
+ * are not more than 2^31. Candidates that are taken are skipped by a union-find: nobody who is taken becomes free again.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -220,16 +220,24 @@ typedef struct search {
     kn_arena        room;
     kn_vdb_matcher  m;
     uint32_t        n, o;  /* persons of the release and of the original                */
-    kn_sort_record *index; /* (table and copied cells, original person), sorted         */
+    kn_sort_record *index; /* (table and copied cells up to the person, original person), sorted */
     size_t          count;
+    uint64_t       *next;   /* per entry of the index that is taken: so are all up to this one  */
     uint64_t       *rarest; /* per released person: where its candidates begin and end   */
     uint64_t       *known;  /* 2 bits per pair; NULL: too many                           */
     uint32_t       *mate, *owner, *from, *queue, *touched;
 } search;
 
-static uint64_t index_key(int table, uint64_t mark)
+/* The copied cells of a row and of all rows above it. */
+static uint64_t index_key(const kn_vdb *v, int table, bool release, uint32_t row)
 {
-    return kn_hash_mix(mark ^ ((uint64_t)table + 1) * 0x9e3779b97f4a7c15u, 0xd1342543de82ef95u);
+    uint64_t key = (uint64_t)table;
+    for (int t = table; t >= 0; t = v->tables[t].parent) {
+        const kn_vdb_rows *r = release ? &v->tables[t].release : &v->tables[t].original;
+        key = kn_hash_mix(r->mark[row] ^ (key + 1) * 0x9e3779b97f4a7c15u, 0xd1342543de82ef95u);
+        row = r->parent ? r->parent[row] : row;
+    }
+    return key;
 }
 
 static kn_status make_index(search *s, kn_error *err)
@@ -243,7 +251,7 @@ static kn_status make_index(search *s, kn_error *err)
         const kn_vdb_rows *r = &v->tables[t].original;
         for (int64_t row = 0; row < r->rows; row++)
             if (r->person[row] != KN_V_NONE)
-                s->index[s->count++] = (kn_sort_record){index_key(t, r->mark[row]), r->person[row]};
+                s->index[s->count++] = (kn_sort_record){index_key(v, t, false, (uint32_t)row), r->person[row]};
     }
     KN_TRY(kn_sort_records(v->ctx, s->index, s->count, NULL, NULL, err));
     size_t kept = 0;
@@ -251,6 +259,9 @@ static kn_status make_index(search *s, kn_error *err)
         if (kept == 0 || s->index[kept - 1].key != s->index[i].key || s->index[kept - 1].id != s->index[i].id)
             s->index[kept++] = s->index[i];
     s->count = kept;
+    s->next = kn_arena_array(&s->room, kept + 1, sizeof *s->next);
+    if (!s->next) return kn_vdb_no_memory(v, err);
+    for (size_t i = 0; i < kept; i++) s->next[i] = i + 1;
     return KN_OK;
 }
 
@@ -263,7 +274,7 @@ static kn_status find_rarest(search *s, kn_error *err)
     for (int t = 0; t < v->table_count; t++) {
         const kn_vdb_rows *r = &v->tables[t].release;
         for (int64_t row = 0; row < r->rows; row++) {
-            uint64_t  key = index_key(t, r->mark[row]);
+            uint64_t  key = index_key(v, t, true, (uint32_t)row);
             size_t    begin = kn_vsorted_find(s->index, s->count, key);
             size_t    end = key == UINT64_MAX ? s->count : kn_vsorted_find(s->index, s->count, key + 1);
             uint64_t *best = s->rarest + 2 * (size_t)r->person[row];
@@ -280,7 +291,6 @@ static bool inside(search *s, uint32_t p, uint32_t o)
     uint64_t pair = (uint64_t)p * s->o + o, bit = pair % 32 * 2;
     if (s->known) {
         uint64_t known = s->known[pair / 32] >> bit & 3;
-        if (known && ++s->m.work > s->m.limit) s->m.tired = true;
         if (known) return known == 2;
     }
     bool yes = kn_vdb_contains(&s->m, s->v->person, o, p);
@@ -288,9 +298,12 @@ static bool inside(search *s, uint32_t p, uint32_t o)
     return yes;
 }
 
-static bool stopped(const search *s)
+/* One more step, unless the search is to end. */
+static bool more_work(search *s)
 {
-    return s->m.failed || s->m.cancelled || s->m.tired;
+    if (++s->m.work > s->m.limit) s->m.tired = true;
+    if ((s->m.work & 0xffff) == 0 && kn_cancelled(s->v->ctx)) s->m.cancelled = true;
+    return !s->m.failed && !s->m.cancelled && !s->m.tired;
 }
 
 static void give(search *s, uint32_t o)
@@ -303,23 +316,48 @@ static void give(search *s, uint32_t o)
     }
 }
 
+static bool taken(const search *s, uint64_t i)
+{
+    return s->owner[s->index[i].id] != KN_V_NONE;
+}
+
+/* The first candidate from i on that nobody has; end: there is none. */
+static uint64_t first_free(search *s, uint64_t i, uint64_t end)
+{
+    uint64_t found = i;
+    while (found < end && taken(s, found)) found = s->next[found];
+    while (i < found) {
+        uint64_t after = s->next[i];
+        s->next[i] = found;
+        i = after;
+    }
+    return found;
+}
+
+static bool place_free(search *s, uint32_t p)
+{
+    uint64_t end = s->rarest[2 * (size_t)p + 1];
+    for (uint64_t i = s->rarest[2 * (size_t)p]; (i = first_free(s, i, end)) < end && more_work(s); i++) {
+        uint32_t o = (uint32_t)s->index[i].id;
+        if (!inside(s, p, o)) continue;
+        s->mate[p] = o;
+        s->owner[o] = p;
+        return true;
+    }
+    return false;
+}
+
 /* *any: the person is inside some original at all. */
 static bool place(search *s, uint32_t p, bool *any)
 {
     uint32_t head = 0, tail = 0, touched = 0;
-    bool     found = false;
-    for (uint64_t i = s->rarest[2 * (size_t)p]; i < s->rarest[2 * (size_t)p + 1] && !found; i++) {
-        uint32_t o = (uint32_t)s->index[i].id;
-        if (s->owner[o] != KN_V_NONE || !inside(s, p, o)) continue;
-        s->from[o] = p;
-        give(s, o);
-        s->from[o] = KN_V_NONE;
-        return *any = true;
-    }
+    bool     found = place_free(s, p);
+    *any = found;
+    if (found) return true;
     s->queue[tail++] = p;
-    while (head < tail && !found && !stopped(s)) {
+    while (head < tail && !found) {
         uint32_t x = s->queue[head++];
-        for (uint64_t i = s->rarest[2 * (size_t)x]; i < s->rarest[2 * (size_t)x + 1] && !found; i++) {
+        for (uint64_t i = s->rarest[2 * (size_t)x]; i < s->rarest[2 * (size_t)x + 1] && !found && more_work(s); i++) {
             uint32_t o = (uint32_t)s->index[i].id;
             if (s->from[o] != KN_V_NONE || !inside(s, x, o)) continue;
             s->from[o] = x;

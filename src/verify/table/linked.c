@@ -1,7 +1,7 @@
 /* table/linked.c: rows that the release itself shows to belong to one person.
  *
  * Such rows are linked by a pseudonym whose identifier is on several rows, or, with an `entity`, by a column that is
- * copied and equal in all rows of each person, but not in the whole table (docs/release.md has the rule). Then whole
+ * copied and equal in all rows of far more persons than by chance (docs/release.md has the rule). Then whole
  * persons must look alike: the *signature* of a person is the multiset of the classes of their rows. A *position* is
  * a class within a signature: of n persons with this signature each has c rows there, and the c rows cannot be
  * distinguished.
@@ -59,19 +59,50 @@ static kn_status same_persons(kn_verifier *v, const kn_vcopy *c, bool *same, kn_
 
 /* ---- Columns of the person ---- */
 
-/* The same in all rows of each person, but not in all rows. */
-static bool is_of_person(const kn_verifier *v, const kn_vgroups *persons, const kn_vcopy *c)
+/* Of the persons with several rows: who has one value in all of them? *several: how many there are. */
+static int64_t count_alike(const kn_verifier *v, const kn_vgroups *persons, const kn_vcopy *c, bool *differs,
+                           int64_t *several)
 {
-    bool     differs = false;
-    uint32_t some = KN_V_NONE;
+    int64_t alike = 0;
+    memset(differs, 0, persons->count * sizeof *differs);
     for (int64_t row = 0; row < v->original->rows; row++) {
         uint32_t p = persons->of_row[row], value = c->domain.of_original[kn_vcode(c->original, row)];
         if (p == KN_V_NONE) continue;
-        if (c->domain.of_original[kn_vcode(c->original, persons->first[p])] != value) return false;
-        if (some == KN_V_NONE) some = value;
-        differs = differs || value != some;
+        if (c->domain.of_original[kn_vcode(c->original, persons->first[p])] != value) differs[p] = true;
     }
-    return differs;
+    *several = 0;
+    for (uint32_t p = 0; p < persons->count; p++) {
+        if (persons->rows[p] < 2) continue;
+        ++*several;
+        alike += !differs[p];
+    }
+    return alike;
+}
+
+/* The same in all rows of a person for more persons than half-way between chance, which is how many pairs of rows agree, and
+ * everybody; and not the same in all rows. */
+static kn_status is_of_person(kn_verifier *v, const kn_vgroups *persons, const kn_vcopy *c, bool *out, kn_error *err)
+{
+    kn_vkey    key = {.column = c->original, .translate = c->domain.of_original};
+    kn_vgroups values = {0};
+    bool      *differs = kn_alloc_array(v->ctx, (size_t)persons->count + 1, sizeof *differs);
+    kn_status  st = differs ? group_originals(v, &values, &key, 1, err) : kn_fail_memory(err, v->ctx, WHAT);
+    if (st == KN_OK) {
+        /* Ordered pairs of rows, each with itself left out, fit 64 bits: rows are fewer than 2^32. */
+        uint64_t rows = 0, agree = 0;
+        for (uint32_t g = 0; g < values.count; g++) {
+            uint64_t n = (uint64_t)values.rows[g];
+            rows += n;
+            agree += n * (n - 1);
+        }
+        uint64_t all = rows * (rows - 1);
+        int64_t  several = 0, alike = count_alike(v, persons, c, differs, &several);
+        *out = values.count > 1 &&
+               (kn_u128)2 * (uint64_t)alike * all >= (kn_u128)(uint64_t)several * ((kn_u128)all + agree);
+    }
+    kn_free(differs);
+    kn_vgroups_free(&values);
+    return st;
 }
 
 /* Do copied columns show whose rows belong together? */
@@ -83,10 +114,11 @@ static kn_status columns_link(kn_verifier *v, bool *out, kn_error *err)
     KN_TRY(group_originals(v, &persons, &person, 1, err));
     *out = false;
     for (uint32_t p = 0; p < persons.count; p++) several = several || persons.rows[p] > 1;
-    for (int i = 0; i < v->copy_count && several && !*out; i++)
-        *out = !v->copies[i].pseudonym && is_of_person(v, &persons, &v->copies[i]);
+    kn_status st = KN_OK;
+    for (int i = 0; i < v->copy_count && several && !*out && st == KN_OK; i++)
+        if (!v->copies[i].pseudonym) st = is_of_person(v, &persons, &v->copies[i], out, err);
     kn_vgroups_free(&persons);
-    return KN_OK;
+    return st;
 }
 
 /* ---- Are rows linked? ---- */

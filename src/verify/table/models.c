@@ -337,13 +337,14 @@ static kn_status prepare(asking *a, kn_error *err)
     return kn_verify_population(v, a->people, &a->unit, &a->absent, err);
 }
 
-kn_status kn_verify_models(kn_verifier *v, kn_error *err)
+kn_status kn_verify_models(kn_verifier *v, bool *counted, kn_error *err)
 {
     asking            a = {.v = v, .room = {.ctx = v->ctx}, .classes = &v->classes, .unit = 1};
     kn_verify_report *report = v->report;
-    if (!find_person(&a)) {
-        kn_vproblem(v->notes,
-                    "persons cannot be counted: the release does not say whose row is whose; give the row map");
+    *counted = find_person(&a);
+    if (!*counted) {
+        kn_vopen(v->notes, "persons cannot be counted: the release does not say whose row is whose; give the row map");
+        for (int i = 0; i < v->spec->model_count; i++) v->notes->models[i].reached = NAN;
         return KN_OK;
     }
     kn_status st = count_sizes(&a, err);

@@ -383,11 +383,12 @@ static kn_status check(kn_verifier *v, kn_error *err)
     else
         KN_TRY(kn_verify_match(v, err));
     KN_TRY(kn_verify_levels(v, err));
-    KN_TRY(kn_verify_models(v, err));
+    bool counted = false;
+    KN_TRY(kn_verify_models(v, &counted, err));
     KN_TRY(kn_verify_dependencies(v, err));
     KN_TRY(kn_verify_metrics(v, err));
     KN_TRY(kn_verify_summary(v, err));
-    kn_vnotes_judge(v->notes, true);
+    kn_vnotes_judge(v->notes, counted);
     return KN_OK;
 }
 
