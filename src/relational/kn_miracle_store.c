@@ -1,7 +1,8 @@
-/* kn_miracle_store.c: equal subtrees get equal numbers, so that what two of them cost can be remembered.
+/* kn_miracle_store.c: equal subtrees get equal numbers, so that the cost of merging two of them can be remembered.
  *
- * Numbers are given bottom-up: a subtree is its root's values and the numbers of its children in their order. Two hash
- * tables with open addressing; keys are compared in full. Only one thread interns, while no other reads; any may read in between.
+ * Numbers are given bottom-up: a subtree is its root's values and the numbers of its children in their order. Two
+ * hash tables with open addressing; keys are compared in full. Only one thread interns, while no other reads; any may
+ * read in between.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>

@@ -1,7 +1,7 @@
-/* kn_candidate_rows.c: the rows that have the specialized value, under the cut at hand.
+/* kn_candidate_rows.c: the rows that have the specialized value, under the current cut.
  *
- * Interface: kn_candidate.h. A row is the number of one of the synopsis, through the image of whose nodes it is seen: nothing is
- * copied. Rows that become equal are merged, where that pays.
+ * Interface: kn_candidate.h. A row is the number of one of the synopsis, read through the image of its nodes: nothing
+ * is copied. Rows that become equal are merged if that pays off.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -41,7 +41,7 @@ static bool worth_merging(const kn_candidate *c)
     return !c->parent || c->parent->rows < c->synopsis->rows.count / 2;
 }
 
-/* Writes the nodes of a row behind those of the others, each once, stamped. There is space for them. */
+/* Appends the nodes of a row, each once, stamped. The array is large enough. */
 static void write_nodes(kn_candidate *c, uint32_t source)
 {
     const kn_rows  *rows = &c->synopsis->rows;
