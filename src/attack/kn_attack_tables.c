@@ -1,8 +1,9 @@
-/* kn_attack_tables.c: the public functions of kanon/attack.h: reads the tables, makes the hierarchies over the external table's
- * values and attacks the release and, where it is there, the original.
+/* kn_attack_tables.c: the public functions of kanon/attack.h: reads the tables, makes the hierarchies over the
+ * external table's values and attacks the release and, if given, the original.
  *
- * The external table is read with the spec's types, so that values compare as they should; the table attacked is read as
- * text, since its cells may be labels, intervals or sets. Memory: both tables, and one of those attacked at a time.
+ * The external table is read with the spec's types, so that values compare as they should; the table attacked is read
+ * as text, since its cells may be labels, intervals or sets. Memory: both tables, and one of those attacked at a
+ * time.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/attack.h>
@@ -54,7 +55,7 @@ static const char *keep_text(job *j, const char *text)
 
 /* ---- Reading ---- */
 
-/* How a file is written of which only the spec's habits are known. */
+/* The reading options of a file of which only the spec's are known. */
 static kn_csv_options plain_reading(const job *j)
 {
     kn_csv_options csv = KN_CSV_OPTIONS_INIT;

@@ -1,10 +1,11 @@
 /* kn_questions.c: the questions with unknown S (3, 4, 7, 8, 10 and 12 of section 4.1) of the privacy diagnosis centre.
  *
- * Questions 3 and 7 want the borders of the sets that hold; questions 4, 8, 10 and 12 want a figure for every set. The
- * fast way reads the table once, into a frequency set of all columns, and projects: borders are found from both sides
- * (kn_borders.h), figures of up to 12 columns by a walk over all subsets (kn_subsets.h), of more columns level by level,
- * where "k = 1 is final" (section 4.3) spares every superset of a set with k = 1. KN_SETS_PAPER runs Algorithms 1 to 3
- * as published, one scan of the table per set, and counts the calls as the paper does (docs/errata.md 1.4, 1.6).
+ * Questions 3 and 7 ask for the borders of the sets that hold; questions 4, 8, 10 and 12 for a figure for every set.
+ * The fast way reads the table once, into a frequency set of all columns, and projects: borders are found from both
+ * sides (kn_borders.h), figures of up to 12 columns by a walk over all subsets (kn_subsets.h), of more columns level
+ * by level, where "k = 1 is final" (section 4.3) spares every superset of a set with k = 1. KN_SETS_PAPER runs
+ * Algorithms 1 to 3 as published, one scan of the table per set, and counts the calls as the paper does
+ * (docs/errata.md 1.4, 1.6).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/questions.h>

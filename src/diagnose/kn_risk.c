@@ -44,7 +44,7 @@ const char *kn_estimate_status_text(kn_estimate_status status)
     return status_texts[status];
 }
 
-/* What one measurement works on. */
+/* The data of one measurement. */
 typedef struct scene {
     kn_context            *ctx;
     const kn_table        *table;
@@ -138,7 +138,7 @@ static kn_status group_weighted(scene *s, kn_error *err)
     const kn_column *column = &s->table->columns[weight];
     if (column->type != KN_TYPE_INTEGER && column->type != KN_TYPE_DECIMAL)
         return kn_fail(err, KN_INPUT, "column \"%s\" cannot be a weight: it is not a number", column->name);
-    /* Values stand in their own order: the first is the smallest. */
+    /* Values are in order: the first is the smallest. */
     if (column->dict.count > 0 &&
         (column->dict.integers ? (double)column->dict.integers[0] : column->dict.decimals[0]) <= 0)
         return kn_fail(err, KN_INPUT, "the weight column \"%s\" has a weight that is not greater than 0", column->name);

@@ -177,7 +177,7 @@ static kn_status check(kn_fd_search *s, bool *again, kn_error *err)
 kn_status kn_fd_search_run(kn_fd_search *s, kn_error *err)
 {
     for (int a = 0; a < s->data->columns; a++)
-        /* No column is constant; those that nearly are, are seen to by the first step. */
+        /* No column is constant; nearly constant ones are handled by the first step. */
         if (!kn_fd_search_failed(s, a, 0)) return kn_fail_memory(err, s->ctx, WHAT);
     KN_TRY(s->budget > 0 ? kn_fd_advance_begin(s, err) : kn_fd_agree_begin(s, err));
     for (bool again = true; again && !s->late;) {

@@ -32,7 +32,7 @@ enum { CHUNK_ROWS = 4096, MAX_ATTRIBUTES = 1024 };
 static const int64_t MAX_ROWS = (int64_t)1 << 48;
 static const int64_t MAX_CARDINALITY = (int64_t)1 << 31;
 
-/* Streams beside the chunks' own, which are below 2^36. */
+/* Streams besides the chunks' own, which are below 2^36. */
 #define STREAM_MISSING ((uint64_t)1 << 62)
 #define STREAM_PERSON ((uint64_t)1 << 63)
 

@@ -18,7 +18,7 @@
 #define NONE UINT32_MAX
 #define WHAT "applying a plan to tree records"
 
-/* Of a sensitive class, whose values are published as they are. */
+/* Of a sensitive class, whose values are published unchanged. */
 static bool kept(const kn_vocabulary *v, uint32_t n)
 {
     return v->cls[n] != KN_VOCABULARY_NO_CLASS && v->sensitive[v->cls[n]];
