@@ -92,7 +92,7 @@ static size_t count_pairs(const kn_fd_candidate *c, size_t count)
 }
 
 /* Space for the exceptions of each candidate, in one block that the caller frees. */
-static int64_t *make_room(kn_context *ctx, kn_fd_candidate *c, size_t count)
+static int64_t *reserve(kn_context *ctx, kn_fd_candidate *c, size_t count)
 {
     size_t   pairs = 0;
     int64_t *removed = kn_alloc_array(ctx, count_pairs(c, count) + 1, sizeof *removed);
@@ -131,7 +131,7 @@ static kn_status check_batch(kn_fd_search *s, kn_fd_candidate *c, size_t count, 
     if (s->late) return KN_OK;
     for (size_t i = 0; i < count; i++)
         if (c[i].right) c[left++] = c[i];
-    int64_t  *removed = s->budget > 0 ? make_room(s->ctx, c, left) : NULL;
+    int64_t  *removed = s->budget > 0 ? reserve(s->ctx, c, left) : NULL;
     kn_status st = s->budget > 0 && !removed ? kn_fail_memory(err, s->ctx, WHAT) : KN_OK;
     if (st == KN_OK) st = kn_fd_validate(&done, s->data, s->clock, c, left, &effort, err);
     s->late = !done;

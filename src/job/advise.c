@@ -119,7 +119,7 @@ _Static_assert(sizeof preference / sizeof *preference == KN_METHODS, "every meth
 static kn_status list_candidates(kn_advice *out, const kn_advisor *a, kn_advice_candidate **list, kn_arena *arena,
                                  kn_error *err)
 {
-    *list = kn_job_room(a->ctx, arena, KN_METHODS, sizeof **list, err);
+    *list = kn_job_alloc(a->ctx, arena, KN_METHODS, sizeof **list, err);
     if (!*list) return KN_MEMORY;
     for (int m = 0; m < KN_METHODS; m++) {
         if (kn_method_shape(preference[m]) != out->shape) continue;

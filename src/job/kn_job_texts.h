@@ -8,7 +8,7 @@
 #include "kn_arena.h"
 
 /* Zeroed memory of an arena; NULL after KN_MEMORY was reported. */
-void *kn_job_room(kn_context *ctx, kn_arena *arena, size_t count, size_t size, kn_error *err);
+void *kn_job_alloc(kn_context *ctx, kn_arena *arena, size_t count, size_t size, kn_error *err);
 
 /* Adds a copy of a text, or a formatted sentence of at most 999 bytes, to a list in the arena. */
 KN_CHECK kn_status kn_job_add_text(kn_context *ctx, kn_arena *arena, const char *text, const char *const **list, int *count,

@@ -137,7 +137,7 @@ KN_CHECK kn_status kn_release_sizes_of(kn_release_run *run, const int64_t *sizes
                                        const kn_size_count **out, int *out_count, kn_error *err);
 
 /* Zeroed memory of the run or the result; NULL after KN_MEMORY was reported. A copy of a text in the result. */
-void *kn_release_room(kn_release_run *run, kn_arena *arena, size_t count, size_t size, kn_error *err);
+void *kn_release_alloc(kn_release_run *run, kn_arena *arena, size_t count, size_t size, kn_error *err);
 char *kn_release_text(kn_release_run *run, const char *text, kn_error *err);
 
 /* Reads the hierarchy file of a column again, for the public facts (kn_public_reader). `run`: a kn_release_run. */

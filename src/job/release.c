@@ -45,9 +45,9 @@ void kn_release_free(kn_release_head *head)
 
 /* ---- What shapes use ---- */
 
-void *kn_release_room(kn_release_run *run, kn_arena *arena, size_t count, size_t size, kn_error *err)
+void *kn_release_alloc(kn_release_run *run, kn_arena *arena, size_t count, size_t size, kn_error *err)
 {
-    return kn_job_room(run->ctx, arena, count, size, err);
+    return kn_job_alloc(run->ctx, arena, count, size, err);
 }
 
 char *kn_release_text(kn_release_run *run, const char *text, kn_error *err)
@@ -80,7 +80,7 @@ kn_status kn_release_none(kn_release_run *run, const char *why, kn_error *err)
 
 kn_status kn_release_set_counters(kn_release_run *run, const kn_release_counter *counters, size_t count, kn_error *err)
 {
-    kn_release_counter *copy = kn_release_room(run, run->arena, count, sizeof *copy, err);
+    kn_release_counter *copy = kn_release_alloc(run, run->arena, count, sizeof *copy, err);
     if (!copy) return KN_MEMORY;
     memcpy(copy, counters, count * sizeof *copy);
     run->head->counters = copy;
@@ -91,7 +91,7 @@ kn_status kn_release_set_counters(kn_release_run *run, const kn_release_counter 
 kn_status kn_release_set_models(kn_release_run *run, const double *original, const double *reached, kn_error *err)
 {
     const kn_spec    *spec = run->spec;
-    kn_release_model *models = kn_release_room(run, run->arena, (size_t)spec->model_count, sizeof *models, err);
+    kn_release_model *models = kn_release_alloc(run, run->arena, (size_t)spec->model_count, sizeof *models, err);
     if (!models) return KN_MEMORY;
     for (int i = 0; i < spec->model_count; i++) {
         models[i] = (kn_release_model){spec->models[i], reached ? reached[i] : NAN, original ? original[i] : NAN};
@@ -109,7 +109,7 @@ kn_status kn_release_sizes_of(kn_release_run *run, const int64_t *sizes, const i
 {
     kn_size_histogram h = {0};
     KN_TRY(kn_size_histogram_make(&h, run->ctx, sizes, rows, count, err));
-    kn_size_count *counts = kn_release_room(run, run->arena, (size_t)h.count, sizeof *counts, err);
+    kn_size_count *counts = kn_release_alloc(run, run->arena, (size_t)h.count, sizeof *counts, err);
     for (int64_t i = 0; counts && i < h.count; i++) counts[i] = (kn_size_count){h.sizes[i], h.classes[i], h.rows[i]};
     *out = counts;
     *out_count = (int)h.count;
@@ -129,7 +129,7 @@ kn_status kn_release_originals(kn_release_run *run, const char *const *names, co
 {
     kn_originals *o = &run->originals;
     *o = (kn_originals){.count = count, .names = names, .paths = paths, .digested = digested};
-    o->marks = kn_release_room(run, &run->scratch, (size_t)count, sizeof *o->marks, err);
+    o->marks = kn_release_alloc(run, &run->scratch, (size_t)count, sizeof *o->marks, err);
     if (!o->marks) return KN_MEMORY;
     for (int i = 0; i < count; i++) KN_TRY(kn_input_mark_take(&o->marks[i], run->ctx, paths[i], err));
     return KN_OK;
@@ -255,7 +255,7 @@ static kn_status try_methods(kn_release_run *run, kn_advice *out, kn_arena *aren
 
 static kn_status choose(kn_release_run *run, kn_error *err)
 {
-    kn_advice *advice = kn_release_room(run, run->arena, 1, sizeof *advice, err);
+    kn_advice *advice = kn_release_alloc(run, run->arena, 1, sizeof *advice, err);
     if (!advice) return KN_MEMORY;
     KN_TRY(try_methods(run, advice, run->arena, err));
     run->head->advice = advice;

@@ -59,7 +59,7 @@ static uint64_t hash_tree(uint32_t value, const uint32_t *children, uint32_t cou
 }
 
 /* Space for one more of each kind, and hash tables at most half full. */
-static bool make_room(kn_store *s, uint32_t children)
+static bool reserve(kn_store *s, uint32_t children)
 {
     size_t width = 1 + (size_t)s->losses->width;
     bool   good = KN_GROW(s->ctx, &s->values, &s->value_capacity, ((size_t)s->value_count + 1) * width) &&
@@ -135,7 +135,7 @@ kn_status kn_store_intern(kn_store *s, kn_cluster *c, kn_error *err)
 {
     if (c->epoch == s->epoch) return KN_OK;
     for (uint32_t v = c->nodes; v-- > 0;) {
-        if (!make_room(s, c->child_count[v])) return kn_fail_memory(err, s->ctx, "interning subtrees");
+        if (!reserve(s, c->child_count[v])) return kn_fail_memory(err, s->ctx, "interning subtrees");
         uint32_t value = intern_value(s, c->table[v], c->values + (size_t)v * (size_t)s->losses->width);
         c->ids[v] = intern_tree(s, value, c->table[v], c->ids + c->first_child[v], c->child_count[v]);
     }

@@ -108,7 +108,7 @@ static bool is_rare(const kn_candidate *c, int32_t support)
 }
 
 /* Says which values are rare together. */
-static bool tell(kn_candidate *c, int count, uint32_t i, uint32_t j, uint32_t z)
+static bool note_rare(kn_candidate *c, int count, uint32_t i, uint32_t j, uint32_t z)
 {
     uint32_t places[3] = {i, j, z};
     for (int at = 0; at < count; at++) c->combinations.chosen[at] = c->value_of[places[at]];
@@ -121,14 +121,14 @@ static bool find_rare(kn_candidate *c, const supports *x)
 {
     size_t n = x->places;
     for (uint32_t i = 0; i < c->new_count && !x->pairs; i++)
-        if (is_rare(c, x->one[i])) return tell(c, 1, i, 0, 0);
+        if (is_rare(c, x->one[i])) return note_rare(c, 1, i, 0, 0);
     for (uint32_t i = 0; i < c->new_count; i++)
         for (uint32_t j = 0; j < n; j++)
-            if (is_rare(c, x->two[i * n + j])) return tell(c, 2, i, j, 0);
+            if (is_rare(c, x->two[i * n + j])) return note_rare(c, 2, i, j, 0);
     for (uint32_t i = 0; i < c->new_count; i++)
         for (uint32_t j = x->pairs ? x->second : i + 1; j < x->end; j++)
             for (uint32_t z = 0; c->problem->m > 2 && z < n; z++)
-                if (is_rare(c, x->three[(i * n + j) * n + z])) return tell(c, 3, i, j, z);
+                if (is_rare(c, x->three[(i * n + j) * n + z])) return note_rare(c, 3, i, j, z);
     return false;
 }
 

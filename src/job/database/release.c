@@ -171,7 +171,7 @@ static kn_status note_sensitive(kn_database_run *run, kn_error *err)
 static kn_status fill_tables(kn_database_run *run, kn_error *err)
 {
     kn_release_table *tables =
-        kn_release_room(&run->all, run->all.arena, (size_t)run->db->table_count, sizeof *tables, err);
+        kn_release_alloc(&run->all, run->all.arena, (size_t)run->db->table_count, sizeof *tables, err);
     if (!tables) return KN_MEMORY;
     run->result->table_count = run->db->table_count;
     run->result->tables = tables;
@@ -249,7 +249,7 @@ static kn_status begin(kn_release_run *all, const kn_release_head *of, kn_error 
     const kn_database_result *from = (const kn_database_result *)(const void *)of;
     run->result = (kn_database_result *)(void *)all->head;
     if (!from) return KN_OK;
-    kn_release_table *tables = kn_release_room(all, all->arena, (size_t)from->table_count, sizeof *tables, err);
+    kn_release_table *tables = kn_release_alloc(all, all->arena, (size_t)from->table_count, sizeof *tables, err);
     if (!tables) return KN_MEMORY;
     memcpy(tables, from->tables, (size_t)from->table_count * sizeof *tables);
     run->result->tables = tables;

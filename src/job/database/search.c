@@ -18,7 +18,7 @@ static kn_status find_promises(kn_database_run *run, kn_error *err)
 {
     const kn_spec *spec = run->all.spec;
     run->promises =
-        kn_release_room(&run->all, &run->all.scratch, (size_t)spec->model_count, sizeof *run->promises, err);
+        kn_release_alloc(&run->all, &run->all.scratch, (size_t)spec->model_count, sizeof *run->promises, err);
     if (!run->promises) return KN_MEMORY;
     for (int i = 0; i < spec->model_count; i++) {
         const kn_model *m = &spec->models[i];

@@ -49,7 +49,7 @@ static uint32_t original_of(const kn_database_run *run, int table, int64_t row)
 
 static const char **names_of(kn_database_run *run, const kn_table *table, const int *columns, int count, kn_error *err)
 {
-    const char **names = kn_release_room(&run->all, &run->all.scratch, (size_t)count, sizeof *names, err);
+    const char **names = kn_release_alloc(&run->all, &run->all.scratch, (size_t)count, sizeof *names, err);
     for (int i = 0; names && i < count; i++) names[i] = kn_table_name(table, columns[i]);
     return names;
 }
@@ -58,7 +58,8 @@ static const char **names_of(kn_database_run *run, const kn_table *table, const 
 static kn_spec_table *describe(kn_database_run *run, kn_error *err)
 {
     const kn_database *db = rows_of(run)->db;
-    kn_spec_table *tables = kn_release_room(&run->all, &run->all.scratch, (size_t)db->table_count, sizeof *tables, err);
+    kn_spec_table     *tables =
+        kn_release_alloc(&run->all, &run->all.scratch, (size_t)db->table_count, sizeof *tables, err);
     for (int t = 0; tables && t < db->table_count; t++) {
         const kn_database_table *from = &db->tables[t];
         tables[t] = (kn_spec_table){.name = from->name, .has_key = true, .key_count = from->key_count};
@@ -236,13 +237,13 @@ static kn_status list_files(kn_database_run *run, kn_error *err)
     const char        *folder = kn_database_writer_folder(run->writer), *file = kn_database_writer_file(run->writer);
     const kn_database *db = rows_of(run)->db;
     int                count = folder ? db->table_count : file != NULL;
-    run->all.files = kn_release_room(&run->all, &run->all.scratch, (size_t)count, sizeof *run->all.files, err);
+    run->all.files = kn_release_alloc(&run->all, &run->all.scratch, (size_t)count, sizeof *run->all.files, err);
     run->all.file_names =
-        kn_release_room(&run->all, &run->all.scratch, (size_t)count, sizeof *run->all.file_names, err);
+        kn_release_alloc(&run->all, &run->all.scratch, (size_t)count, sizeof *run->all.file_names, err);
     if (!run->all.files || !run->all.file_names) return KN_MEMORY;
     for (int i = 0; i < count; i++) {
         size_t room = folder ? strlen(folder) + strlen(db->tables[i].name) + 6 : strlen(file) + 1;
-        char  *path = kn_release_room(&run->all, &run->all.scratch, room, 1, err);
+        char  *path = kn_release_alloc(&run->all, &run->all.scratch, room, 1, err);
         if (!path) return KN_MEMORY;
         if (folder)
             snprintf(path, room, "%s/%s.csv", folder, db->tables[i].name);

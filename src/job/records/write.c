@@ -13,7 +13,7 @@ kn_status kn_records_run_write(kn_release_run *all, kn_error *err)
     if (layout.form == KN_RECORDS_DATABASE) layout.classes = true; /* it has no form of its own        */
     KN_TRY(kn_records_write(all->output, all->ctx, run->released, &layout, spec->classes, spec->class_count, err));
     KN_TRY(kn_output_flush(all->output, err));
-    all->files = kn_release_room(all, &all->scratch, 1, sizeof *all->files, err);
+    all->files = kn_release_alloc(all, &all->scratch, 1, sizeof *all->files, err);
     if (!all->files) return KN_MEMORY;
     all->files[0] = kn_output_temporary(all->output);
     all->file_count = 1;

@@ -239,7 +239,7 @@ kn_status kn_cut_measure(kn_table_run *run, const kn_cut *cut, kn_cut_figures *o
 {
     const kn_spec *spec = run->all.spec;
     *out = (kn_cut_figures){0};
-    out->reached = kn_release_room(&run->all, run->all.arena, (size_t)spec->model_count, sizeof *out->reached, err);
+    out->reached = kn_release_alloc(&run->all, run->all.arena, (size_t)spec->model_count, sizeof *out->reached, err);
     if (!out->reached) return KN_MEMORY;
     KN_TRY(run->linked ? kn_cut_measure_linked(run, cut, out, err) : measure_rows(run, cut, out, err));
     for (int m = 0; m < spec->model_count; m++)

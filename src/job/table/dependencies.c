@@ -61,7 +61,7 @@ kn_status kn_table_run_dependencies(kn_table_run *run, kn_error *err)
 {
     const kn_spec *spec = run->all.spec;
     run->dependencies =
-        kn_release_room(&run->all, &run->all.scratch, (size_t)spec->dependency_count, sizeof *run->dependencies, err);
+        kn_release_alloc(&run->all, &run->all.scratch, (size_t)spec->dependency_count, sizeof *run->dependencies, err);
     if (!run->dependencies) return KN_MEMORY;
     for (int i = 0; i < spec->dependency_count; i++) {
         kn_status            st = kn_dependency_parse(&run->dependencies[i], run->all.ctx, spec->dependencies[i], err);
@@ -193,7 +193,7 @@ static int next_to_raise(const kn_table_run *run, const kn_dependency *d, const 
 
 static kn_status raise_levels(kn_table_run *run, const kn_dependency *d, bool *raised, kn_error *err)
 {
-    int *levels = kn_release_room(&run->all, run->all.arena, (size_t)run->quasi_count, sizeof *levels, err);
+    int *levels = kn_release_alloc(&run->all, run->all.arena, (size_t)run->quasi_count, sizeof *levels, err);
     if (!levels) return KN_MEMORY;
     memcpy(levels, run->result->levels, (size_t)run->quasi_count * sizeof *levels);
     int q = next_to_raise(run, d, levels);

@@ -35,9 +35,9 @@ static kn_status prepare(forcing *f, kn_error *err)
 {
     kn_table_run           *run = f->run;
     size_t                  count = (size_t)run->all.spec->model_count;
-    kn_model               *models = kn_release_room(&run->all, &run->all.scratch, count + 1, sizeof *models, err);
+    kn_model               *models = kn_release_alloc(&run->all, &run->all.scratch, count + 1, sizeof *models, err);
     kn_requirements_options options = {.models = models, .entity = run->entity, .linked = run->linked};
-    f->levels = kn_release_room(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *f->levels, err);
+    f->levels = kn_release_alloc(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *f->levels, err);
     if (!models || !f->levels) return KN_MEMORY;
     for (size_t i = 0; i < count; i++)
         if (is_of_sizes(&run->all.spec->models[i])) models[options.model_count++] = run->all.spec->models[i];

@@ -153,7 +153,7 @@ static kn_status copy_metrics(kn_table_run *run, const kn_metrics *metrics, kn_e
 {
     kn_release_result    *result = run->result;
     kn_release_attribute *attributes =
-        kn_release_room(&run->all, run->all.arena, (size_t)run->quasi_count, sizeof *attributes, err);
+        kn_release_alloc(&run->all, run->all.arena, (size_t)run->quasi_count, sizeof *attributes, err);
     if (!attributes) return KN_MEMORY;
     memcpy(result->metrics, metrics->value, sizeof result->metrics);
     for (int q = 0; q < run->quasi_count; q++) {

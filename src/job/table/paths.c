@@ -108,8 +108,8 @@ kn_status kn_table_run_spool(kn_table_run *run, kn_error *err)
     const kn_spec *spec = run->all.spec;
     size_t         count = (size_t)spec->input_count;
     run->effective = *spec;
-    run->inputs = kn_release_room(&run->all, &run->all.scratch, count, sizeof *run->inputs, err);
-    run->spools = kn_release_room(&run->all, &run->all.scratch, count + 1, sizeof *run->spools, err);
+    run->inputs = kn_release_alloc(&run->all, &run->all.scratch, count, sizeof *run->inputs, err);
+    run->spools = kn_release_alloc(&run->all, &run->all.scratch, count + 1, sizeof *run->spools, err);
     if (!run->inputs || !run->spools) return KN_MEMORY;
     for (int i = 0; i < spec->input_count; i++) {
         run->inputs[i] = spec->inputs[i];

@@ -25,7 +25,8 @@ static kn_status read_population(kn_table_run *run, kn_error *err)
                        kn_method_name(run->all.spec->method));
     const kn_spec  *spec = run->all.spec;
     kn_csv_options  csv = spec->csv;
-    kn_column_type *types = kn_release_room(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *types, err);
+    kn_column_type *types =
+        kn_release_alloc(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *types, err);
     if (!types) return KN_MEMORY;
     for (int q = 0; q < run->quasi_count; q++) {
         const kn_attribute *a = &spec->attributes[kn_spec_find(spec, run->quasi_names[q])];
@@ -111,7 +112,7 @@ static kn_status count_population(kn_table_run *run, uint32_t *const *leaves, kn
     const kn_hierarchy *const *hierarchies = (const kn_hierarchy *const *)run->hierarchies;
     if (!kn_table_run_full_domain(run)) return KN_OK; /* other methods refuse models of the population themselves */
     if (run->population_table) {
-        int *columns = kn_release_room(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *columns, err);
+        int *columns = kn_release_alloc(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *columns, err);
         if (!columns) return KN_MEMORY;
         for (int q = 0; q < run->quasi_count; q++) columns[q] = q;
         return kn_population_set_of_leaves(&run->population, run->all.ctx, run->population_table, columns, hierarchies,
@@ -148,10 +149,10 @@ kn_status kn_table_run_prepare(kn_table_run *run, kn_error *err)
     KN_TRY(kn_table_run_check_linked(run, err));
     KN_TRY(read_population(run, err));
     size_t quasi = (size_t)run->quasi_count, columns = (size_t)run->table->column_count;
-    run->hierarchies = kn_release_room(&run->all, &run->all.scratch, quasi, sizeof *run->hierarchies, err);
+    run->hierarchies = kn_release_alloc(&run->all, &run->all.scratch, quasi, sizeof *run->hierarchies, err);
     run->column_hierarchies =
-        kn_release_room(&run->all, &run->all.scratch, columns, sizeof *run->column_hierarchies, err);
-    uint32_t **leaves = kn_release_room(&run->all, &run->all.scratch, quasi, sizeof *leaves, err);
+        kn_release_alloc(&run->all, &run->all.scratch, columns, sizeof *run->column_hierarchies, err);
+    uint32_t **leaves = kn_release_alloc(&run->all, &run->all.scratch, quasi, sizeof *leaves, err);
     if (!run->hierarchies || !run->column_hierarchies || !leaves) return KN_MEMORY;
     kn_status st = prepare_with(run, leaves, err);
     for (size_t q = 0; q < quasi; q++) kn_free(leaves[q]);
@@ -183,7 +184,7 @@ static kn_status explain(kn_table_run *run, kn_error *err)
 
 static kn_status copy_levels(kn_table_run *run, const int *levels, const int **out, kn_error *err)
 {
-    int *copy = kn_release_room(&run->all, run->all.arena, (size_t)run->quasi_count, sizeof *copy, err);
+    int *copy = kn_release_alloc(&run->all, run->all.arena, (size_t)run->quasi_count, sizeof *copy, err);
     if (!copy) return KN_MEMORY;
     memcpy(copy, levels, (size_t)run->quasi_count * sizeof *copy);
     *out = copy;
@@ -194,7 +195,7 @@ static kn_status copy_solutions(kn_table_run *run, kn_error *err)
 {
     const kn_fulldomain_result *found = run->found;
     kn_release_node            *nodes =
-        kn_release_room(&run->all, run->all.arena, (size_t)found->solution_count, sizeof *nodes, err);
+        kn_release_alloc(&run->all, run->all.arena, (size_t)found->solution_count, sizeof *nodes, err);
     if (!nodes) return KN_MEMORY;
     for (int64_t i = 0; i < found->solution_count; i++) {
         const kn_solution *s = &found->solutions[i];
@@ -238,7 +239,7 @@ static kn_status copy_counters(kn_table_run *run, kn_error *err)
                                              {"keys", (double)c->keys}};
     int                           n = (int)(sizeof plain / sizeof *plain), count = n;
     kn_release_counter           *counters =
-        kn_release_room(&run->all, run->all.arena, (size_t)n + 3 * (size_t)c->size_count, sizeof *counters, err);
+        kn_release_alloc(&run->all, run->all.arena, (size_t)n + 3 * (size_t)c->size_count, sizeof *counters, err);
     if (!counters) return KN_MEMORY;
     memcpy(counters, plain, sizeof plain);
     KN_TRY(size_counters(run, counters, &count, err));

@@ -28,8 +28,8 @@ static kn_status add_pseudonym(kn_table_run *run, const kn_attribute *a, kn_rele
 kn_status kn_table_run_columns(kn_table_run *run, kn_error *err)
 {
     size_t n = (size_t)run->table->column_count;
-    run->columns = kn_release_room(&run->all, &run->all.scratch, n, sizeof *run->columns, err);
-    run->keys = kn_release_room(&run->all, &run->all.scratch, n, KN_PSEUDONYM_KEY, err);
+    run->columns = kn_release_alloc(&run->all, &run->all.scratch, n, sizeof *run->columns, err);
+    run->keys = kn_release_alloc(&run->all, &run->all.scratch, n, KN_PSEUDONYM_KEY, err);
     if (!run->columns || !run->keys) return KN_MEMORY;
     for (int c = 0; c < run->table->column_count; c++) {
         int index = kn_spec_find(run->all.spec, run->table->columns[c].name);

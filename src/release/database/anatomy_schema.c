@@ -166,7 +166,7 @@ static kn_status add_list(kn_anatomy_schema *s, const kn_database *original, int
 
 /* ---- The whole ---- */
 
-static kn_status make_room(kn_anatomy_schema *s, const kn_database *original, kn_error *err)
+static kn_status reserve(kn_anatomy_schema *s, const kn_database *original, kn_error *err)
 {
     size_t lists = 0;
     s->column = kn_arena_array_zero(&s->arena, (size_t)s->tables, sizeof *s->column);
@@ -205,7 +205,7 @@ kn_status kn_anatomy_schema_make(kn_anatomy_schema *s, kn_context *ctx, const kn
 {
     int columns = 0;
     *s = (kn_anatomy_schema){.ctx = ctx, .arena = {.ctx = ctx}, .tables = original->table_count};
-    KN_TRY(make_room(s, original, err));
+    KN_TRY(reserve(s, original, err));
     KN_TRY(kn_database_create(&s->db, ctx, original->source, err));
     for (int t = 0; t < s->tables; t++)
         if (original->tables[t].table->column_count > columns) columns = original->tables[t].table->column_count;
