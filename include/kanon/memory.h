@@ -6,16 +6,21 @@
  * row map, a report. What a release writes beside itself gets its name in memory too: "memory:out.certificate.json",
  * ... All of it appears at once, after it was verified; nothing is written to disk.
  *
+ * A table that is released to a name without an ending ("memory:out") becomes columns: Arrow batches that are made
+ * directly from what is released, verified and passed on unchanged. Released to a name with one ("memory:out.csv") it
+ * is the bytes of that file. Cells, certificate and public report are the same; the digest of columns is that of the
+ * CSV file with the same cells (commas, LF, quotes only where they must be).
+ *
  *     kn_memory_put_arrow(ctx, "memory:patients", &stream, err);
  *     kn_spec_set_texts(spec, "input", (const char *const[]){"memory:patients"}, 1, "input", err);
  *     kn_spec_set_texts(spec, "output", (const char *const[]){"memory:out"}, 1, "output", err);
  *     ... kn_anonymize(&result, ctx, spec, NULL, err) ...
  *     kn_memory_get_arrow(&stream, ctx, "memory:out", NULL, err);
  *
- * What is held counts against the context's memory limit, except Arrow batches, which remain the producer's. Names
- * belong to a context: other contexts do not see them, and they end with it, or with the call that is running then.
- * Only one thread at a time may use them, and they must not be removed or cleared while another thread's call is
- * running.
+ * What is held counts against the context's memory limit, except a producer's Arrow batches, which remain the
+ * producer's. Names belong to a context: other contexts do not see them, and they end with it, or with the call that
+ * is running then. Only one thread at a time may use them, and they must not be removed or cleared while another
+ * thread's call is running.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_MEMORY_H
@@ -44,10 +49,16 @@ KN_API KN_CHECK kn_status kn_memory_put_arrow(kn_context *ctx, const char *name,
 /* The same for a table, whose columns are copied: it may be freed. */
 KN_API KN_CHECK kn_status kn_memory_put_table(kn_context *ctx, const char *name, const kn_table *table, kn_error *err);
 
-/* The bytes of a name, valid until it is removed or replaced. KN_INPUT: there is no such name, or it holds batches. */
+/* The bytes of a name, valid until it is removed or replaced. KN_INPUT: there is no such name, or it holds a table,
+ * such as a release as columns. */
 KN_API KN_CHECK kn_status kn_memory_get(const void **bytes, size_t *size, kn_context *ctx, const char *name, kn_error *err);
 
-/* A table: a released one, or any CSV file in memory, as a stream; its last owner calls its release. */
+/* A table: a released one, another that holds batches, or any CSV file in memory, as a stream; its last owner calls
+ * its release. Without options the existing batches are exported, and nothing is copied: stream, schemas and arrays
+ * keep them alive, even when the name or the context ends. With options, and of CSV files, the table is read and
+ * exported as kn_table_export_arrow does it. In a release as columns texts are dictionaries with indices of 8, 16 or
+ * 32 bits; columns in which every cell is a whole number, a date or a number as Arrow's types spell it are int64,
+ * date32 or double; a missing cell is null. */
 KN_API KN_CHECK kn_status kn_memory_get_arrow(struct ArrowArrayStream *out, kn_context *ctx, const char *name,
                                               const kn_arrow_export_options *options, kn_error *err);
 
