@@ -239,6 +239,7 @@ typedef struct kn_spec {
     bool        keep_order;  /* rows stay in their order (the program warns)                            */
     bool        keep_rowmap; /* OUTPUT.rowmap stays beside the release                                  */
     bool        force;       /* publish even if a kept column is nearly unique, or nothing is left       */
+    int64_t     method_unasked; /* 1: method_auto, for none was given and a quasi-identifier has no hierarchy; else 0 */
     kn_csv_options KN_PRIVATE(csv); /* kn_spec_csv: of the inputs; types are those of the attributes, na is the spec's; the end */
 } kn_spec;
 
